@@ -1,0 +1,29 @@
+import { Module } from '@nestjs/common';
+import type { DynamicModule } from '@nestjs/common';
+import { RUNTIME, startService } from '@sluice/service';
+import type { Runtime, Service } from '@sluice/service';
+import { AgentController } from './agent.controller.js';
+import { AgentService, MODELS } from './agent.service.js';
+import { Models } from '@sluice/model';
+import type { ModelSource } from '@sluice/model';
+
+@Module({})
+export class AgentModule {
+  static with(runtime: Runtime, models: ModelSource): DynamicModule {
+    return {
+      module: AgentModule,
+      controllers: [AgentController],
+      providers: [{ provide: RUNTIME, useValue: runtime }, { provide: MODELS, useValue: models }, AgentService],
+    };
+  }
+}
+
+/** Starts the agent: agent.toolsets in, agent.tool-calls and agent.responses out. */
+export function startAgent(runtime: Runtime, models: ModelSource): Promise<Service> {
+  return startService('agent', AgentModule.with(runtime, models), runtime);
+}
+
+/** The agent with the models that the configuration names. */
+export function serveAgent(runtime: Runtime): Promise<Service> {
+  return startAgent(runtime, new Models((variable) => runtime.environment.secret(variable)));
+}

@@ -1,0 +1,146 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Fault } from '@sluice/core';
+import type { Configuration, ModelRequest, ModelTurn } from '@sluice/core';
+import { topics } from '@sluice/contracts';
+import type { AgentResponse, Run, ToolCall, Toolset } from '@sluice/contracts';
+import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
+import { endRun, errorResponse, RUNTIME } from '@sluice/service';
+import type { Loaded, Runtime } from '@sluice/service';
+import type { ModelSource } from '@sluice/model';
+import { ProgressText } from './progress.js';
+
+/** The token under which Nest injects where models come from. */
+export const MODELS = Symbol('models');
+
+/** One turn of the ReAct loop: the question and what was observed go to the model; calls or an answer come back. */
+@Injectable()
+export class AgentService {
+  constructor(
+    @Inject(RUNTIME) private readonly runtime: Runtime,
+    @Inject(MODELS) private readonly models: ModelSource,
+  ) {}
+
+  async takeTurn(
+    { record: toolset }: Incoming<'agent.toolsets'>,
+    context: HandlerContext,
+  ): Promise<readonly Outgoing[]> {
+    const { clock, configurations, metrics } = this.runtime;
+    if (clock.now() >= toolset.run.deadline) return [this.outOfTime(toolset, context)];
+
+    const loaded = await configurations.version(toolset.configVersion);
+    const startedAt = clock.now();
+    const turn = await this.ask(toolset, loaded, context);
+    if (turn === null) return [this.outOfTime(toolset, context)];
+
+    const model = modelLabel(loaded.configuration);
+    context.afterCommit(() => {
+      metrics.modelTurns.observe({ model }, (clock.now() - startedAt) / 1_000);
+      metrics.modelTokens.inc({ model, direction: 'input' }, turn.inputTokens);
+      metrics.modelTokens.inc({ model, direction: 'output' }, turn.outputTokens);
+    });
+    const run = {
+      ...toolset.run,
+      inputTokens: toolset.run.inputTokens + turn.inputTokens,
+      outputTokens: toolset.run.outputTokens + turn.outputTokens,
+    };
+    if (turn.answer !== null) {
+      return [endRun(answer(toolset, run, turn.answer, clock.now()), toolset.request, context, this.runtime)];
+    }
+    return [{ topic: topics.toolCalls, key: toolset.sessionId, record: toolCall(toolset, run, turn) }];
+  }
+
+  /** The model's turn, or null if the run's time was up before it came. */
+  private async ask(
+    toolset: Toolset,
+    { configuration, evaluator }: Loaded,
+    context: HandlerContext,
+  ): Promise<ModelTurn | null> {
+    const model = await this.models.get(configuration.model);
+    const request: ModelRequest = {
+      instructions: configuration.instructions,
+      question: toolset.request.question,
+      state: toolset.state,
+      history: toolset.request.history.map((step) => ({
+        ...step,
+        toolId: evaluator.tool(step.action)?.id ?? step.action,
+      })),
+      tools: toolset.tools.map(({ id, description, inputSchema }) => ({
+        id,
+        description,
+        inputSchema: JSON.parse(inputSchema),
+      })),
+    };
+    const timeLeft = toolset.run.deadline - this.runtime.clock.now();
+    const patience = AbortSignal.timeout(Math.max(1, Math.min(timeLeft, configuration.limits.modelMs)));
+    const progress = new ProgressText(toolset, context, this.runtime.clock);
+    try {
+      return await model.turn(request, {
+        signal: AbortSignal.any([context.signal, patience]),
+        onText: (piece) => progress.add(piece),
+      });
+    } catch (error) {
+      if (context.signal.aborted || !patience.aborted) throw error;
+      if (this.runtime.clock.now() >= toolset.run.deadline) return null;
+      throw new Fault(
+        'model_unreachable',
+        `The model did not answer within ${configuration.limits.modelMs / 1_000} s.`,
+        true,
+        { cause: error },
+      );
+    } finally {
+      progress.flush();
+    }
+  }
+
+  private outOfTime(toolset: Toolset, context: HandlerContext): Outgoing {
+    const { requestId, sessionId, request, run, configVersion } = toolset;
+    const message = `The run had to end by ${new Date(run.deadline).toISOString()} and has no answer yet.`;
+    const error = { code: 'deadline_exceeded', message } as const;
+    const response = errorResponse(
+      { requestId, sessionId },
+      error,
+      { request, run, configVersion },
+      this.runtime.clock.now(),
+    );
+    return endRun(response, request, context, this.runtime);
+  }
+}
+
+function answer(toolset: Toolset, run: Run, text: string, endedAt: number): AgentResponse {
+  const { requestId, sessionId, request, configVersion, state } = toolset;
+  return {
+    requestId,
+    sessionId,
+    kind: 'answer',
+    answer: text,
+    error: null,
+    question: request.question,
+    state,
+    history: request.history,
+    run,
+    iterations: run.iteration,
+    configVersion,
+    endedAt,
+  };
+}
+
+function toolCall(toolset: Toolset, run: Run, turn: ModelTurn): ToolCall {
+  const { requestId, sessionId, iteration, request, groups, configVersion, tools } = toolset;
+  return {
+    requestId,
+    sessionId,
+    iteration,
+    thought: turn.thought,
+    calls: turn.calls,
+    request,
+    run,
+    groups,
+    offered: tools.map((tool) => tool.id),
+    configVersion,
+    grant: null,
+  };
+}
+
+function modelLabel({ model }: Configuration): string {
+  return model.name === null ? model.provider : `${model.provider}/${model.name}`;
+}

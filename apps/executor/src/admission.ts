@@ -1,0 +1,85 @@
+import type { ConfiguredTool, Decision, Evaluator, Verdict } from '@sluice/core';
+
+/** The two configurations a call is judged under: the one that granted, and the one now in force, which may only deny (DESIGN, idea 7). */
+export interface Judges {
+  readonly granting: Evaluator;
+  readonly inForce: Evaluator;
+}
+
+export interface CallFacts {
+  readonly groups: readonly string[];
+  /** The state at the start of this call (ruling XB-13). */
+  readonly state: string;
+  /** Ids that the filter offered for this turn. */
+  readonly offered: ReadonlySet<string>;
+}
+
+/** Why a tool is not eligible now, or that it is: group, state, the offer, and whether it can run at all (ruling XB-2). */
+export function eligible(toolId: string, facts: CallFacts, judges: Judges): Verdict {
+  const tool = judges.granting.byId(toolId);
+  if (tool === undefined) {
+    return {
+      ok: false,
+      code: 'unavailable',
+      reason: 'unknown_tool',
+      message: `There is no tool of that name. ${offer(facts)}`,
+    };
+  }
+  for (const judge of [judges.granting, judges.inForce]) {
+    const verdict = byGroupAndState(tool, decide(judge, facts), facts);
+    if (!verdict.ok) return verdict;
+  }
+  if (!allowed(toolId, facts, judges).ok) return { ok: true };
+  if (tool.spec === null) {
+    return {
+      ok: false,
+      code: 'unavailable',
+      reason: 'not_bound',
+      message: `The tool ${toolId} is not available now. ${offer(facts)}`,
+    };
+  }
+  if (!facts.offered.has(toolId)) {
+    return {
+      ok: false,
+      code: 'policy_denied',
+      reason: 'not_allowed',
+      message: `The tool ${toolId} was not offered in this turn. ${offer(facts)}`,
+    };
+  }
+  return { ok: true };
+}
+
+/** Whether both policies allow the tool (invariant 20). */
+export function allowed(toolId: string, facts: CallFacts, judges: Judges): Verdict {
+  for (const { configuration } of [judges.granting, judges.inForce]) {
+    if (!configuration.policy.allowedTools.includes(toolId)) {
+      return {
+        ok: false,
+        code: 'policy_denied',
+        reason: 'not_allowed',
+        message: `The tool ${toolId} is not allowed here. ${offer(facts)}`,
+      };
+    }
+  }
+  return { ok: true };
+}
+
+function decide(evaluator: Evaluator, facts: CallFacts): Decision {
+  return evaluator.evaluate({ groups: facts.groups, state: facts.state, unavailable: new Set() });
+}
+
+function byGroupAndState(tool: ConfiguredTool, decision: Decision, facts: CallFacts): Verdict {
+  if (decision.eligible.includes(tool.key)) return { ok: true };
+  if (decision.filteredByState.includes(tool.key)) {
+    const message = `The tool ${tool.id} is not available in the state ${decision.state}. ${offer(facts)}`;
+    return { ok: false, code: 'policy_denied', reason: 'not_eligible_state', message };
+  }
+  const message = `The tool ${tool.id} is not available for this request. ${offer(facts)}`;
+  return { ok: false, code: 'policy_denied', reason: 'not_eligible_group', message };
+}
+
+function offer({ offered }: CallFacts): string {
+  return offered.size === 0
+    ? 'No tools were offered: answer without one.'
+    : `Offered were: ${[...offered].slice(0, 50).join(', ')}.`;
+}

@@ -1,0 +1,18 @@
+import { Controller, Inject } from '@nestjs/common';
+import { Ctx, EventPattern, Payload } from '@nestjs/microservices';
+import { topics } from '@sluice/contracts';
+import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
+import { ExecutorService } from './executor.service.js';
+
+@Controller()
+export class ExecutorController {
+  constructor(@Inject(ExecutorService) private readonly executor: ExecutorService) {}
+
+  @EventPattern<string>(topics.toolCalls)
+  toolCall(
+    @Payload() message: Incoming<'agent.tool-calls'>,
+    @Ctx() context: HandlerContext,
+  ): Promise<readonly Outgoing[]> {
+    return this.executor.execute(message, context);
+  }
+}

@@ -1,0 +1,62 @@
+import { Module } from '@nestjs/common';
+import type { DynamicModule } from '@nestjs/common';
+import { Models } from '@sluice/model';
+import type { ModelSource } from '@sluice/model';
+import { neededServers, RUNTIME, startService } from '@sluice/service';
+import type { Runtime, Service } from '@sluice/service';
+import { ExecutorController } from './executor.controller.js';
+import { ExecutorService } from './executor.service.js';
+import { McpServers } from './mcp-servers.js';
+import { Toolbox } from './toolbox.js';
+
+@Module({})
+export class ExecutorModule {
+  static with(runtime: Runtime, toolbox: Toolbox): DynamicModule {
+    return {
+      module: ExecutorModule,
+      controllers: [ExecutorController],
+      providers: [{ provide: RUNTIME, useValue: runtime }, { provide: Toolbox, useValue: toolbox }, ExecutorService],
+    };
+  }
+}
+
+/** Starts the executor: agent.tool-calls in, agent.steps out. The MCP servers follow the configuration in force. */
+export async function startExecutor(runtime: Runtime, servers: McpServers, models: ModelSource): Promise<Service> {
+  runtime.configurations.onChange(({ configuration }) => {
+    servers
+      .use(neededServers(configuration))
+      .catch((error: unknown) =>
+        runtime.log.warn({ error: (error as Error).message }, 'the former MCP servers could not be let go'),
+      );
+  });
+  const toolbox = new Toolbox(runtime, servers, models);
+  const service = await startService('executor', ExecutorModule.with(runtime, toolbox), runtime);
+  runtime.log.info(
+    { principal: 'user:local', authorizer: 'allow-all' },
+    'no identity or authorization is configured: everybody is one local principal',
+  );
+  return {
+    close: async () => {
+      await service.close();
+      await toolbox.close();
+    },
+  };
+}
+
+/** The executor with MCP servers and models of its own. What a server changes later is held back until somebody compiles again. */
+export async function serveExecutor(runtime: Runtime): Promise<Service> {
+  const { environment, log } = runtime;
+  const servers = new McpServers(environment, log, (server) =>
+    log.warn(
+      { server },
+      'an MCP server came back or changed its tools; compile the configuration again to take up what it offers now',
+    ),
+  );
+  const service = await startExecutor(runtime, servers, new Models((variable) => environment.secret(variable)));
+  return {
+    close: async () => {
+      await service.close();
+      await servers.close();
+    },
+  };
+}

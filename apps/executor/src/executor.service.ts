@@ -1,0 +1,97 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { afterSteps, dwellTimes, historyBytes, normaliseState } from '@sluice/core';
+import type { Step } from '@sluice/core';
+import { topics } from '@sluice/contracts';
+import type { AgentStepResult, RequestedCall, ToolCall } from '@sluice/contracts';
+import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
+import { boundedLabel, RUNTIME } from '@sluice/service';
+import type { Loaded, Runtime } from '@sluice/service';
+import { Toolbox } from './toolbox.js';
+import { Turn } from './turn.js';
+
+/** Turns calls into steps, one after another: the only service that runs tools. */
+@Injectable()
+export class ExecutorService {
+  constructor(
+    @Inject(RUNTIME) private readonly runtime: Runtime,
+    @Inject(Toolbox) private readonly toolbox: Toolbox,
+  ) {}
+
+  async execute({ record }: Incoming<'agent.tool-calls'>, context: HandlerContext): Promise<readonly Outgoing[]> {
+    const { configurations } = this.runtime;
+    const granting = await configurations.version(record.configVersion);
+    const turn = new Turn(record, context, granting, configurations.current(), this.toolbox, this.runtime);
+
+    const steps: Step[] = [];
+    let state = normaliseState(record.request.state);
+    let bytes = historyBytes(record.request.history);
+    for (const [index, call] of record.calls.entries()) {
+      const full = bytes > granting.configuration.limits.historyBytes;
+      const step = full ? this.historyFull(record, call, index, state) : await turn.step(call, index, state);
+      steps.push(step);
+      bytes += historyBytes([step]);
+      state = step.state;
+    }
+    context.afterCommit(() => this.measure(record, steps, granting));
+    return [{ topic: topics.steps, key: record.sessionId, record: stepResult(record, steps, state) }];
+  }
+
+  /** A turn may hold many calls: those beyond the budget are refused, so that the record stays within it. */
+  private historyFull(record: ToolCall, call: RequestedCall, index: number, state: string): Step {
+    const now = this.runtime.clock.now();
+    return {
+      thought: '',
+      action: call.tool.slice(0, 128),
+      arguments: '',
+      observation: 'The history of this run is full; the call was not made.',
+      outcome: 'execution',
+      reason: 'result_too_large',
+      stateBefore: state,
+      state,
+      toolCallId: call.toolCallId.slice(0, 128),
+      iteration: record.iteration,
+      index,
+      startedAt: now,
+      endedAt: now,
+    };
+  }
+
+  private measure(record: ToolCall, steps: readonly Step[], { evaluator }: Loaded): void {
+    const { metrics, log } = this.runtime;
+    const tools = new Set(evaluator.configuration.tools.map((tool) => tool.key));
+    for (const step of steps) {
+      const tool = boundedLabel(step.action, tools);
+      metrics.toolCalls.inc({ tool, outcome: step.outcome });
+      metrics.toolDuration.observe({ tool }, Math.max(0, step.endedAt - step.startedAt) / 1_000);
+      if (step.state !== step.stateBefore) metrics.stateTransitions.inc({ tool });
+      if (step.reason === 'not_eligible_state') metrics.invalidTransitions.inc();
+      if (step.reason === 'outcome_unknown') {
+        metrics.unknownOutcomes.inc({ tool });
+        log.error(
+          { request_id: record.requestId, tool: step.action, tool_call_id: step.toolCallId },
+          'the outcome of an effect is not known; find out whether it happened',
+        );
+      }
+    }
+    for (const { state, milliseconds } of dwellTimes(record.run, steps)) {
+      metrics.workflowDuration.observe(
+        { state: boundedLabel(state, evaluator.rules.knownStates) },
+        milliseconds / 1_000,
+      );
+    }
+  }
+}
+
+function stepResult(record: ToolCall, steps: readonly Step[], state: string): AgentStepResult {
+  const { requestId, sessionId, iteration, request, run, configVersion } = record;
+  return {
+    requestId,
+    sessionId,
+    iteration,
+    steps,
+    next: { ...request, state, history: [...request.history, ...steps] },
+    run: afterSteps(run, steps),
+    configVersion,
+    signature: null,
+  };
+}

@@ -1,0 +1,48 @@
+/** Calls that may be under way at one MCP server: beyond it they wait their turn, before their time begins to run. */
+const callsAtOnce = 64;
+
+/** Room for so many at once at each place; who finds none waits, in the order of asking. */
+export class Room {
+  private readonly places = new Map<string, { taken: number; readonly waiting: (() => void)[] }>();
+
+  /** Runs the work when there is room. Rejects with the signal's reason if that comes first. */
+  async in<T>(place: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    await this.enter(place, signal);
+    try {
+      return await work();
+    } finally {
+      this.leave(place);
+    }
+  }
+
+  private enter(place: string, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    let at = this.places.get(place);
+    if (at === undefined) this.places.set(place, (at = { taken: 0, waiting: [] }));
+    const { waiting } = at;
+    if (at.taken < callsAtOnce) {
+      at.taken++;
+      return Promise.resolve();
+    }
+    return new Promise((resolve, reject) => {
+      const enter = (): void => {
+        signal.removeEventListener('abort', giveUp);
+        resolve();
+      };
+      const giveUp = (): void => {
+        waiting.splice(waiting.indexOf(enter), 1);
+        reject(signal.reason as Error);
+      };
+      signal.addEventListener('abort', giveUp, { once: true });
+      waiting.push(enter);
+    });
+  }
+
+  /** The place goes to the next in line, or is free. */
+  private leave(place: string): void {
+    const at = this.places.get(place);
+    const next = at?.waiting.shift();
+    if (next !== undefined) next();
+    else if (at !== undefined && --at.taken === 0) this.places.delete(place);
+  }
+}

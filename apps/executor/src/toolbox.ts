@@ -1,0 +1,108 @@
+import type {
+  BoundTool,
+  Configuration,
+  KnowledgeSettings,
+  ToolCapabilities,
+  ToolInvocation,
+  ToolSource,
+} from '@sluice/core';
+import { ToolUnavailableError } from '@sluice/core';
+import type { ModelSource } from '@sluice/model';
+import { builtInTools, createToolSource, openEmbeddedKnowledge, openSparqlEndpoint } from '@sluice/tools';
+import type { KnowledgeStore, McpHub } from '@sluice/tools';
+import { dataFiles } from '@sluice/service';
+import type { Runtime } from '@sluice/service';
+import { Room } from './room.js';
+
+/** The executor's composition root: what binds tools to what they use (invariants 9 and 34). */
+export class Toolbox {
+  /** Keeps a burst of calls from drowning a server. */
+  readonly room = new Room();
+  private readonly sources = new WeakMap<Configuration, ToolSource>();
+  private knowledge: { readonly settings: string; readonly store: Promise<KnowledgeStore> } | undefined;
+
+  constructor(
+    private readonly runtime: Runtime,
+    private readonly hub: McpHub,
+    private readonly models: ModelSource,
+  ) {}
+
+  source(configuration: Configuration): ToolSource {
+    let source = this.sources.get(configuration);
+    if (source === undefined) {
+      source = createToolSource(configuration, { contracts: builtInTools, mcp: this.hub });
+      this.sources.set(configuration, source);
+    }
+    return source;
+  }
+
+  /** What the tool declared, and nothing else (invariant 29). */
+  async capabilities(
+    tool: BoundTool,
+    invocation: ToolInvocation,
+    signal: AbortSignal,
+    configuration: Configuration,
+    report: (text: string) => void,
+  ): Promise<ToolCapabilities> {
+    const all: Record<string, () => unknown> = {
+      clock: () => this.runtime.clock,
+      cancellation: () => ({ signal }),
+      idempotency: () => ({ key: invocation.callKey }),
+      progress: () => ({ report }),
+      knowledge: () => this.openKnowledge(configuration.knowledge),
+      text: () => ({ complete: (prompt: string, stop: AbortSignal) => this.complete(configuration, prompt, stop) }),
+    };
+    const declared = tool.capabilities.map(async (name) => [name, await all[name]?.()] as const);
+    return Object.fromEntries(await Promise.all(declared));
+  }
+
+  async close(): Promise<void> {
+    const { knowledge } = this;
+    this.knowledge = undefined;
+    await (await knowledge?.store)?.close();
+  }
+
+  private async complete(configuration: Configuration, prompt: string, signal: AbortSignal): Promise<string> {
+    try {
+      const model = await this.models.get(configuration.model);
+      const turn = await model.turn(
+        { instructions: '', question: prompt, state: '', history: [], tools: [] },
+        { signal },
+      );
+      return turn.answer ?? turn.thought;
+    } catch (error) {
+      if (signal.aborted) throw error;
+      this.runtime.log.warn({ error: (error as Error).message }, 'the text-completion tool could not reach its model');
+      throw new ToolUnavailableError('The language model cannot be reached.', { cause: error });
+    }
+  }
+
+  /** One store at a time: other settings close it and open theirs, on the same journal. */
+  private openKnowledge(settings: KnowledgeSettings): Promise<KnowledgeStore> {
+    const wanted = JSON.stringify(settings);
+    if (this.knowledge?.settings !== wanted) {
+      const before = this.knowledge?.store;
+      const store = this.replace(before, settings);
+      this.knowledge = { settings: wanted, store };
+      store.catch(() => {
+        if (this.knowledge?.store === store) this.knowledge = undefined;
+      });
+    }
+    return (this.knowledge as { store: Promise<KnowledgeStore> }).store;
+  }
+
+  private async replace(
+    before: Promise<KnowledgeStore> | undefined,
+    settings: KnowledgeSettings,
+  ): Promise<KnowledgeStore> {
+    await (await before?.catch(() => undefined))?.close();
+    try {
+      const { endpoint, updateEndpoint, load } = settings;
+      if (endpoint !== null) return openSparqlEndpoint({ endpoint, updateEndpoint });
+      return await openEmbeddedKnowledge({ load, journal: dataFiles(this.runtime.environment).graph });
+    } catch (error) {
+      this.runtime.log.error({ error: (error as Error).message }, 'the knowledge graph cannot be opened');
+      throw new ToolUnavailableError('The knowledge graph cannot be opened.', { cause: error });
+    }
+  }
+}

@@ -1,0 +1,194 @@
+import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { effectOnce, runTool, transition, utf8Length } from '@sluice/core';
+import type { JsonValue, Step, ToolExecResult, ToolInvocation, ToolPipeline } from '@sluice/core';
+import { topics } from '@sluice/contracts';
+import type { RequestedCall, ToolCall } from '@sluice/contracts';
+import type { HandlerContext } from '@sluice/bus';
+import type { Loaded, Runtime } from '@sluice/service';
+import { allowed, eligible } from './admission.js';
+import type { CallFacts, Judges } from './admission.js';
+import type { Toolbox } from './toolbox.js';
+
+/** How long an effect's claim is remembered, in milliseconds: a week. */
+const claimMemoryMs = 7 * 24 * 3_600_000;
+const longestName = 128;
+
+/** Who acts while no identity is configured: one named local principal. */
+export const localPrincipal = { actorId: 'user:local', tenantId: 'local' } as const;
+
+/** One turn's calls, run one after another. */
+export class Turn {
+  private readonly judges: Judges;
+  private readonly offered: ReadonlySet<string>;
+
+  constructor(
+    private readonly record: ToolCall,
+    private readonly context: HandlerContext,
+    private readonly granting: Loaded,
+    inForce: Loaded,
+    private readonly toolbox: Toolbox,
+    private readonly runtime: Runtime,
+  ) {
+    this.judges = { granting: granting.evaluator, inForce: inForce.evaluator };
+    this.offered = new Set(record.offered);
+  }
+
+  /** Runs the call in the given state and returns its step; refusals are steps as well. */
+  async step(call: RequestedCall, index: number, state: string): Promise<Step> {
+    const { clock } = this.runtime;
+    const tool = this.granting.evaluator.byId(call.tool);
+    const startedAt = clock.now();
+    const result = await this.run(call, index, state);
+    return {
+      thought: index === 0 ? this.record.thought : '',
+      action: tool?.key ?? call.tool.slice(0, longestName),
+      arguments: call.arguments,
+      observation: result.ok ? observation(result.value) : result.safeMessage,
+      outcome: result.ok ? 'ok' : result.errorCode,
+      reason: result.ok ? null : (result.reason ?? null),
+      stateBefore: state,
+      state: result.ok && tool !== undefined ? transition(tool, state) : state,
+      toolCallId: result.toolCallId,
+      iteration: this.record.iteration,
+      index,
+      startedAt,
+      endedAt: clock.now(),
+    };
+  }
+
+  private async run(call: RequestedCall, index: number, state: string): Promise<ToolExecResult> {
+    const toolCallId = validId(call.toolCallId) ? call.toolCallId : `call-${this.record.iteration}-${index}`;
+    const args = parse(call.arguments);
+    if (args === undefined) return this.invalidJson(toolCallId, call.tool);
+    const server = this.granting.evaluator.byId(call.tool)?.mcp?.server;
+    const work = (): Promise<ToolExecResult> => this.begin(call, index, state, toolCallId, args);
+    return server === undefined ? work() : this.toolbox.room.in(server, this.context.signal, work);
+  }
+
+  private async begin(
+    call: RequestedCall,
+    index: number,
+    state: string,
+    toolCallId: string,
+    args: JsonValue,
+  ): Promise<ToolExecResult> {
+    const { clock } = this.runtime;
+    const tool = this.granting.evaluator.byId(call.tool);
+    const timeLeft = this.record.run.deadline - clock.now();
+    if (timeLeft <= 0) {
+      const safeMessage = 'The run’s time was up before this call began.';
+      return { toolCallId, ok: false, errorCode: 'execution', reason: 'deadline', safeMessage };
+    }
+    const invocation: ToolInvocation = {
+      toolId: call.tool,
+      args,
+      argumentBytes: utf8Length(call.arguments),
+      context: { runId: this.record.requestId, toolCallId, ...localPrincipal },
+      callKey: this.callKey(call, index),
+      timeoutMs: Math.max(1, Math.min(tool?.timeoutMs ?? this.granting.configuration.limits.toolMs, timeLeft)),
+      signal: this.context.signal,
+    };
+    return runTool(invocation, this.pipeline({ groups: this.record.groups, state, offered: this.offered }));
+  }
+
+  private pipeline(facts: CallFacts): ToolPipeline {
+    const { runtime, toolbox, judges } = this;
+    const { configuration } = this.granting;
+    return {
+      source: toolbox.source(configuration),
+      eligible: (toolId) => eligible(toolId, facts, judges),
+      allowed: (toolId) => allowed(toolId, facts, judges),
+      authorize: () => Promise.resolve({ ok: true }),
+      connection: (tool) =>
+        tool.requiresConnection
+          ? {
+              ok: false,
+              code: 'policy_denied',
+              reason: 'connection_missing',
+              message: `The tool ${tool.id} needs a connection and none is configured.`,
+            }
+          : { ok: true },
+      capabilities: (tool, invocation, signal) =>
+        toolbox.capabilities(tool, invocation, signal, configuration, (text) =>
+          this.progress('tool_progress', invocation.context.toolCallId, invocation.toolId, text),
+        ),
+      once: (tool, invocation, effect) =>
+        effectOnce(
+          tool,
+          invocation,
+          {
+            ledger: runtime.ledger,
+            clock: runtime.clock,
+            owner: `${runtime.environment.instance}/${invocation.callKey}/${this.context.attempt}`,
+            retentionMs: claimMemoryMs,
+            sleep: (milliseconds, signal) => sleep(milliseconds, undefined, { signal }),
+            onUnsettled: (callKey, error) =>
+              runtime.log.error(
+                { call_key: callKey, error: (error as Error).message },
+                'an effect happened and its outcome could not be written to the ledger',
+              ),
+          },
+          effect,
+        ),
+      onStart: (invocation, args) =>
+        this.progress('tool_call_start', invocation.context.toolCallId, invocation.toolId, JSON.stringify(args)),
+      onResult: (invocation, result) => this.result(invocation.toolId, result),
+      after: (milliseconds, action) => {
+        const timer = setTimeout(action, milliseconds);
+        return () => clearTimeout(timer);
+      },
+      limits: configuration.limits,
+    };
+  }
+
+  /** The pair of events of spec/tool-use.md §8; the raw arguments are not repeated. */
+  private invalidJson(toolCallId: string, toolId: string): ToolExecResult {
+    const result: ToolExecResult = {
+      toolCallId,
+      ok: false,
+      errorCode: 'invalid_json',
+      safeMessage: 'Invalid tool arguments JSON',
+    };
+    this.progress('tool_call_start', toolCallId, toolId, '');
+    this.result(toolId, result);
+    return result;
+  }
+
+  private result(toolId: string, result: ToolExecResult): void {
+    const payload = result.ok
+      ? { ok: true, result: result.value }
+      : { ok: false, isError: true, errorCode: result.errorCode, message: result.safeMessage };
+    this.progress('tool_call_result', result.toolCallId, toolId, JSON.stringify(payload));
+  }
+
+  private progress(kind: string, toolCallId: string, toolId: string, text: string): void {
+    const { requestId, sessionId, iteration } = this.record;
+    const tool = this.granting.evaluator.byId(toolId)?.key ?? null;
+    const record = { requestId, sessionId, iteration, kind, toolCallId, tool, text, at: this.runtime.clock.now() };
+    this.context.emit([{ topic: topics.progress, key: sessionId, record }]);
+  }
+
+  private callKey(call: RequestedCall, index: number): string {
+    const hash = createHash('sha256').update(call.arguments).digest('hex').slice(0, 32);
+    return `effect/${this.record.requestId}/${this.record.iteration}/${index}/${call.tool.slice(0, longestName)}/${hash}`;
+  }
+}
+
+function validId(id: string): boolean {
+  return id.length >= 1 && id.length <= longestName;
+}
+
+/** The arguments, or undefined if they are not JSON. Empty text is what some models write for no arguments. */
+function parse(text: string): JsonValue | undefined {
+  if (text.trim() === '') return {};
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch {
+    return undefined;
+  }
+}
+
+function observation(value: JsonValue): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}

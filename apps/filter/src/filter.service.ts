@@ -1,0 +1,96 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { beginRun, Fault, nextIteration, normaliseGroups, normaliseState, runEnd } from '@sluice/core';
+import type { RunState } from '@sluice/core';
+import { topics } from '@sluice/contracts';
+import type { AgentRequest } from '@sluice/contracts';
+import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
+import { boundedLabel, endRun, errorResponse, requestIds, RUNTIME } from '@sluice/service';
+import type { Loaded, Runtime } from '@sluice/service';
+import { toolset } from './toolset.js';
+
+type Ids = { readonly requestId: string; readonly sessionId: string };
+
+/** How long a taken request_id is remembered, in milliseconds: a week. */
+const requestMemoryMs = 7 * 24 * 3_600_000;
+
+/** Decides, for each iteration of each run, which tools there are; ends the runs that have used up what they may. */
+@Injectable()
+export class FilterService {
+  constructor(@Inject(RUNTIME) private readonly runtime: Runtime) {}
+
+  /** A new request. Its request_id is taken once; the same record may ask again. */
+  async begin(message: Incoming<'agent.requests'>, context: HandlerContext): Promise<readonly Outgoing[]> {
+    const { ledger, clock, configurations } = this.runtime;
+    if (message.record.question.trim() === '')
+      throw new Fault('invalid_request', 'The question is empty. Put the user’s question there.', false);
+    const loaded = configurations.current();
+    const ids = requestIds(message, message.record);
+    const request = { ...message.record, ...ids };
+
+    const owner = `${message.topic}/${message.partition}/${message.offset}`;
+    const claim = await ledger.claim({
+      key: `request/${ids.requestId}`,
+      owner,
+      now: clock.now(),
+      ttlMs: requestMemoryMs,
+    });
+    if (claim.owner !== owner) return this.dropDuplicate(ids, claim.owner, context);
+
+    const groups = normaliseGroups(request.group);
+    const run = beginRun(request, groups, normaliseState(request.state), loaded.configuration.limits, clock.now());
+    context.afterCommit(() => this.countGroups(groups, loaded));
+    return this.decide(ids, request, run, loaded, context);
+  }
+
+  /** The next iteration of a run that the executor hands back. */
+  async goOn({ record }: Incoming<'agent.steps'>, context: HandlerContext): Promise<readonly Outgoing[]> {
+    const { requestId, sessionId, next, run } = record;
+    return this.decide({ requestId, sessionId }, next, run, this.runtime.configurations.current(), context);
+  }
+
+  private decide(
+    ids: Ids,
+    request: AgentRequest,
+    run: RunState,
+    loaded: Loaded,
+    context: HandlerContext,
+  ): readonly Outgoing[] {
+    const { clock, metrics, log } = this.runtime;
+    const now = clock.now();
+    const end = runEnd(run, request.history, loaded.configuration.limits, now);
+    if (end !== null) {
+      const response = errorResponse(ids, end, { request, run, configVersion: loaded.configuration.version }, now);
+      return [endRun(response, request, context, this.runtime)];
+    }
+
+    const decision = loaded.evaluator.evaluate({ groups: request.group, state: request.state, unavailable: new Set() });
+    const record = toolset(ids, request, nextIteration(run, decision), decision, now);
+    context.afterCommit(() => {
+      metrics.filteredTools.observe(decision.eligible.length);
+      for (const [reason, count] of Object.entries(record.hiddenCounts)) metrics.hiddenTools.inc({ reason }, count);
+      if (record.iteration === 1 && decision.unknownGroups.length > 0) {
+        log.warn(
+          { request_id: ids.requestId, unknown_groups: decision.unknownGroups.slice(0, 20) },
+          'the request names groups that no tool carries',
+        );
+      }
+    });
+    return [{ topic: topics.toolsets, key: ids.sessionId, record }];
+  }
+
+  private dropDuplicate(ids: Ids, takenBy: string, context: HandlerContext): readonly Outgoing[] {
+    context.afterCommit(() => {
+      this.runtime.metrics.duplicateRequests.inc();
+      this.runtime.log.warn(
+        { request_id: ids.requestId, taken_by: takenBy },
+        'dropped a request whose request_id had been taken',
+      );
+    });
+    return [];
+  }
+
+  private countGroups(groups: readonly string[], { evaluator }: Loaded): void {
+    for (const group of groups)
+      this.runtime.metrics.groupRequests.inc({ group: boundedLabel(group, evaluator.rules.knownGroups) });
+  }
+}

@@ -1,0 +1,58 @@
+import type { ConfiguredTool, Decision, RunState } from '@sluice/core';
+import type { AgentRequest, HiddenTool, OfferedTool, Toolset } from '@sluice/contracts';
+
+/** Reasons beyond this many bytes give way to counts (DESIGN §3). */
+const hiddenBytes = 64 * 1024;
+
+const wireForms = new WeakMap<ConfiguredTool, OfferedTool>();
+
+/** The filter's decision as its record. */
+export function toolset(
+  ids: { readonly requestId: string; readonly sessionId: string },
+  request: AgentRequest,
+  run: RunState,
+  decision: Decision,
+  now: number,
+): Toolset {
+  return {
+    ...ids,
+    iteration: run.iteration,
+    request,
+    run,
+    state: decision.state,
+    groups: decision.groups,
+    tools: decision.offered.map(wireForm),
+    hidden: withinBudget(decision.hidden),
+    hiddenCounts: countByReason(decision.hidden),
+    unknownGroups: decision.unknownGroups,
+    unavailable: [],
+    configVersion: decision.configVersion,
+    decidedAt: now,
+  };
+}
+
+function wireForm(tool: ConfiguredTool): OfferedTool {
+  let form = wireForms.get(tool);
+  if (form === undefined) {
+    if (tool.spec === null) throw new Error(`The tool ${tool.key} was offered without a specification.`);
+    const { description, inputSchema, effect, schemaHash } = tool.spec;
+    form = { id: tool.id, key: tool.key, description, inputSchema: JSON.stringify(inputSchema), effect, schemaHash };
+    wireForms.set(tool, form);
+  }
+  return form;
+}
+
+function withinBudget(hidden: readonly HiddenTool[]): readonly HiddenTool[] {
+  let bytes = 0;
+  for (const tool of hidden) bytes += 16 + Buffer.byteLength(tool.key) + 12 * tool.reasons.length;
+  return bytes <= hiddenBytes ? hidden : [];
+}
+
+function countByReason(hidden: readonly HiddenTool[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { reasons } of hidden) {
+    const first = reasons[0] ?? 'unavailable';
+    counts[first] = (counts[first] ?? 0) + 1;
+  }
+  return counts;
+}

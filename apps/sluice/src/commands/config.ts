@@ -1,0 +1,119 @@
+import { parseArgs } from 'node:util';
+import { formatFindings, formatProblems } from '@sluice/core';
+import { topics } from '@sluice/contracts';
+import type { ConfigVersion } from '@sluice/contracts';
+import type { Bus } from '@sluice/bus';
+import { openBus } from '@sluice/service';
+import { compileForCommand } from '../system/compile-once.js';
+import { differences } from '../show/differences.js';
+import type { Surroundings } from './surroundings.js';
+
+export const usage = `sluice config apply FILE          compiles the file and publishes it: every service follows
+sluice config list                every version that was ever in force; the last one is
+sluice config show [VERSION]      the compiled configuration as JSON
+sluice config diff OLD [NEW]      what changed, key by key; NEW is the one in force unless named`;
+
+export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
+  const { positionals } = parseArgs({ args: [...args], allowPositionals: true });
+  const [action, ...rest] = positionals;
+  switch (action) {
+    case 'apply':
+      return withBus(surroundings, (bus) => apply(one(rest, 'FILE'), bus, surroundings));
+    case 'list':
+      return withBus(surroundings, (bus) => list(bus, surroundings));
+    case 'show':
+      return withBus(surroundings, (bus) => show(rest[0], bus, surroundings));
+    case 'diff':
+      return withBus(surroundings, (bus) => diff(rest[0], rest[1], bus, surroundings));
+    case undefined:
+    default:
+      throw new Error(`Say what to do with configurations.\n${usage}`);
+  }
+}
+
+async function apply(file: string, bus: Bus, surroundings: Surroundings): Promise<number> {
+  const { write, paint } = surroundings;
+  const { configuration, problems, findings } = await compileForCommand(file, surroundings);
+  if (configuration === null) {
+    write(`${paint.bad('✗')} ${file} is refused, what is in force stays:\n${formatProblems(problems)}\n`);
+    return 1;
+  }
+  const { version } = configuration;
+  const last = (await versions(bus)).at(-1);
+  if (last?.version === version) {
+    write(`${paint.good('✓')} ${version} is in force already.\n`);
+    return 0;
+  }
+  const record = { version, configuration: JSON.stringify(configuration), source: file, compiledAt: Date.now() };
+  await bus.publish([{ topic: topics.config, key: 'config', record }]);
+  write(`${paint.good('✓')} ${version} is in force${last === undefined ? '' : `, after ${last.version}`}.\n`);
+  if (findings.length > 0) write(`${formatFindings(findings)}\n`);
+  return 0;
+}
+
+async function list(bus: Bus, { write, paint }: Surroundings): Promise<number> {
+  const all = await versions(bus);
+  if (all.length === 0) write('No configuration was ever applied. Apply one: sluice config apply FILE\n');
+  for (const [index, { version, compiledAt, source }] of all.entries()) {
+    const mark = index === all.length - 1 ? paint.good(' in force') : '';
+    write(`${version}  ${new Date(compiledAt).toISOString()}  ${source}${mark}\n`);
+  }
+  return 0;
+}
+
+async function show(named: string | undefined, bus: Bus, { write }: Surroundings): Promise<number> {
+  const { configuration } = find(await versions(bus), named);
+  write(`${JSON.stringify(JSON.parse(configuration), null, 2)}\n`);
+  return 0;
+}
+
+async function diff(
+  older: string | undefined,
+  newer: string | undefined,
+  bus: Bus,
+  { write, paint }: Surroundings,
+): Promise<number> {
+  if (older === undefined) throw new Error(`Name the version to compare with.\n${usage}`);
+  const all = await versions(bus);
+  const [before, after] = [find(all, older), find(all, newer)].map(
+    (record) => JSON.parse(record.configuration) as object,
+  );
+  for (const { path, was, is } of differences(before, after)) {
+    if (was !== undefined) write(`${paint.bad(`- ${path}: ${was}`)}\n`);
+    if (is !== undefined) write(`${paint.good(`+ ${path}: ${is}`)}\n`);
+  }
+  return 0;
+}
+
+async function versions(bus: Bus): Promise<readonly ConfigVersion[]> {
+  const all: ConfigVersion[] = [];
+  for await (const { record } of bus.read([topics.config], { from: 'start' })) all.push(record);
+  return all;
+}
+
+/** The version with this name or beginning, or the one in force. */
+function find(all: readonly ConfigVersion[], named: string | undefined): ConfigVersion {
+  const found =
+    named === undefined ? all.at(-1) : all.findLast(({ version }) => version === named || version.startsWith(named));
+  if (found !== undefined) return found;
+  throw new Error(
+    named === undefined
+      ? 'No configuration was ever applied. Apply one: sluice config apply FILE'
+      : `There was never a version ${named}. "sluice config list" shows all.`,
+  );
+}
+
+function one(values: readonly string[], name: string): string {
+  const [value, ...more] = values;
+  if (value === undefined || more.length > 0) throw new Error(`Give one ${name}.\n${usage}`);
+  return value;
+}
+
+async function withBus(surroundings: Surroundings, work: (bus: Bus) => Promise<number>): Promise<number> {
+  const { bus } = await openBus(surroundings.environment, surroundings.log);
+  try {
+    return await work(bus);
+  } finally {
+    await bus.close();
+  }
+}

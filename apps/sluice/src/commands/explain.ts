@@ -1,0 +1,44 @@
+import { createInterface } from 'node:readline';
+import { parseArgs } from 'node:util';
+import { compileEvaluator, explain, formatProblems } from '@sluice/core';
+import type { Evaluator } from '@sluice/core';
+import { recordFromJson } from '@sluice/contracts';
+import type { AgentRequest } from '@sluice/contracts';
+import { compileForCommand } from '../system/compile-once.js';
+import type { Surroundings } from './surroundings.js';
+
+export const usage = `sluice explain --config FILE
+  Reads one AgentRequest a line as JSON on standard input and prints one decision a line as JSON. A line that is no request
+  gives {"error": …} in its place, and exit code 1 at the end.`;
+
+export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
+  const { values } = parseArgs({ args: [...args], options: { config: { type: 'string' } } });
+  if (values.config === undefined) throw new Error(`Name the configuration.\n${usage}`);
+  const { configuration, problems } = await compileForCommand(values.config, surroundings);
+  if (configuration === null)
+    throw new Error(`The configuration ${values.config} has mistakes:\n${formatProblems(problems)}`);
+
+  const evaluator = compileEvaluator(configuration);
+  let code = 0;
+  for await (const line of createInterface({ input: surroundings.input })) {
+    if (line.trim() === '') continue;
+    const said = decide(line, evaluator);
+    if ('error' in said) code = 1;
+    surroundings.write(`${JSON.stringify(said)}\n`);
+  }
+  return code;
+}
+
+function decide(line: string, evaluator: Evaluator): object {
+  try {
+    // A decision does not depend on the question, so it may be left out here.
+    const request = recordFromJson('AgentRequest', withQuestion(JSON.parse(line))) as AgentRequest;
+    return explain(evaluator, { groups: request.group, state: request.state, unavailable: new Set() });
+  } catch (error) {
+    return { error: `This line is no AgentRequest: ${(error as Error).message}` };
+  }
+}
+
+function withQuestion(value: unknown): unknown {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { question: '', ...value } : value;
+}

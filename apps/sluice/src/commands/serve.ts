@@ -1,0 +1,31 @@
+import { parseArgs } from 'node:util';
+import { processEnvironment, runProcess } from '@sluice/service';
+import type { Runtime, Service } from '@sluice/service';
+import { serveAgent } from '../../../agent/src/agent.module.js';
+import { serveExecutor } from '../../../executor/src/executor.module.js';
+import { startFilter } from '../../../filter/src/filter.module.js';
+
+export const usage = `sluice serve [--role filter|agent|executor|all] [--bus kafka|sqlite]
+  Runs one service, or all of them, until it is asked to stop; any number of instances of a role share the work on Kafka.
+  The configuration is the last one on agent.config: publish it with "sluice config apply FILE".
+  docs/operations.md names the variables for Kafka, the schema registry and PostgreSQL.`;
+
+type Start = (runtime: Runtime) => Promise<Service>;
+
+const roles: Readonly<Record<string, readonly Start[]>> = {
+  filter: [startFilter],
+  agent: [serveAgent],
+  executor: [serveExecutor],
+  all: [startFilter, serveAgent, serveExecutor],
+};
+
+export async function run(args: readonly string[]): Promise<number> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: { role: { type: 'string', default: 'all' }, bus: { type: 'string' } },
+  });
+  const starts = Object.hasOwn(roles, values.role) ? roles[values.role] : undefined;
+  if (starts === undefined)
+    throw new Error(`There is no role ${values.role}. There are: ${Object.keys(roles).join(', ')}.`);
+  return runProcess(processEnvironment(values.bus === undefined ? {} : { SLUICE_BUS: values.bus }), starts);
+}

@@ -1,0 +1,86 @@
+import { parseArgs } from 'node:util';
+import { dataFiles } from '@sluice/service';
+import type { OpenRuntime } from '@sluice/service';
+import { startEmbedded } from '../system/embedded.js';
+import { followRun, publishRequest } from '../run-request.js';
+import { sampleMistakes, sampleQuestion, sampleRequest } from '../sample.js';
+import { Story } from '../show/story.js';
+import type { Surroundings } from './surroundings.js';
+
+export const usage = `sluice start [--once]
+  Runs all services in this process on an embedded log, shows the sample workflow, and keeps serving.
+  --once  ends after the sample; exit code 0 only if its answer is right`;
+
+export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
+  const { values } = parseArgs({ args: [...args], options: { once: { type: 'boolean', default: false } } });
+  const { environment, write, paint, stopped } = surroundings;
+  const own = environment.configFile !== null;
+  if (own && values.once)
+    throw new Error('--once runs the sample, which needs the sample configuration. Leave SLUICE_CONFIG unset.');
+  const configFile = environment.configFile ?? (await surroundings.sampleConfiguration());
+
+  const system = await startEmbedded({ environment, configFile });
+  try {
+    write(
+      `${paint.strong('Sluice')} is running: filter, agent and executor in one process, log in ${environment.dataFolder}\n`,
+    );
+    write(
+      paint.dim(
+        `health ${system.url}/health/ready · metrics ${system.url}/metrics · lines ${dataFiles(environment).lines}\n`,
+      ),
+    );
+    const right = own || (await runSample(system, surroundings));
+    if (values.once) return right ? 0 : 1;
+    write(whatNext(surroundings, own));
+    const reason = await Promise.race([stopped, system.failed]);
+    if (reason instanceof Error) throw reason;
+    write('\nStopping: running work may end, the rest goes on at the next start.\n');
+    return 0;
+  } finally {
+    await system.close();
+  }
+}
+
+async function runSample({ runtime, failed }: OpenRuntime, { write, paint, stopped }: Surroundings): Promise<boolean> {
+  const { request, since, isNew } = await sampleRequest(runtime.bus, runtime.clock.now());
+  write(
+    `\n${paint.strong(sampleQuestion)}\n${paint.dim(`groups ${request.group?.join(', ') ?? ''}; no key needed: the built-in rule-based model chooses`)}\n`,
+  );
+  if (!isNew) write(paint.dim('The last sample was cut off; this is how it goes on.\n'));
+
+  const stop = new AbortController();
+  void Promise.race([stopped, failed]).then(() => stop.abort());
+  const story = new Story(write, paint);
+  if (isNew) await publishRequest(runtime.bus, request);
+  const response = await followRun(
+    runtime.bus,
+    request.requestId,
+    since,
+    (message) => story.tell(message),
+    stop.signal,
+  );
+  if (response === null) return false;
+
+  const mistakes = sampleMistakes(response);
+  if (mistakes.length === 0)
+    write(`${paint.good('✓')} The answer is right, and the workflow is back where it began.\n`);
+  for (const mistake of mistakes) write(`${paint.bad('✗')} ${mistake}\n`);
+  return mistakes.length === 0;
+}
+
+function whatNext({ paint }: Surroundings, own: boolean): string {
+  const ask = own
+    ? 'npx sluice ask "your question" --group your-group'
+    : 'npx sluice ask "What is the capital of Japan?" --group read-only';
+  return [
+    `\n${paint.strong('It keeps serving.')} In another terminal:`,
+    `  ${ask}`,
+    '  npx sluice tail                              every record as it happens',
+    '  npx sluice check examples/countries/sluice.yaml',
+    own ? '' : '  SLUICE_CONFIG=my.yaml npm start               your own tools; docs/configuration.md says how',
+    paint.dim('Ctrl-C stops it.'),
+    '',
+  ]
+    .filter((line, index) => line !== '' || index > 4)
+    .join('\n');
+}

@@ -1,0 +1,16 @@
+import type { Environment, Log } from '@sluice/service';
+import type { Paint } from '../show/paint.js';
+
+/** What a command works with; made once in main. */
+export interface Surroundings {
+  readonly environment: Environment;
+  readonly log: Log;
+  readonly paint: Paint;
+  /** Writes to standard output. */
+  write(text: string): void;
+  /** Resolves when the process is asked to stop. */
+  readonly stopped: Promise<string>;
+  /** The path of the sample configuration, with its data set built if it was not yet. */
+  sampleConfiguration(): Promise<string>;
+  readonly input: NodeJS.ReadableStream;
+}

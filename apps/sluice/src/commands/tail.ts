@@ -1,0 +1,99 @@
+import { parseArgs } from 'node:util';
+import { allTopics, isTopic, recordNames, recordToJson } from '@sluice/contracts';
+import type { Topic } from '@sluice/contracts';
+import type { Incoming } from '@sluice/bus';
+import { openBus } from '@sluice/service';
+import { shorten } from '../show/story.js';
+import type { Surroundings } from './surroundings.js';
+
+export const usage = `sluice tail [--topic agent.steps,agent.responses] [--session id] [--from start|end] [--json] [--once]
+  Watches the log; --from start begins with what is there, --once ends there. --json prints each record whole, a line each.`;
+
+export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      topic: { type: 'string' },
+      session: { type: 'string' },
+      from: { type: 'string', default: 'end' },
+      json: { type: 'boolean', default: false },
+      once: { type: 'boolean', default: false },
+    },
+  });
+  if (values.from !== 'start' && values.from !== 'end')
+    throw new Error(`--from is "${values.from}"; it must be start or end.`);
+  const topics = readTopics(values.topic);
+  const { environment, log, write, paint, stopped } = surroundings;
+  const { bus } = await openBus(environment, log);
+  const stop = new AbortController();
+  void stopped.then(() => stop.abort());
+  try {
+    const onUndecodable = ({ topic, offset }: { topic: Topic; offset: number }, reason: string): void =>
+      write(`${paint.bad('undecodable')} ${topic} ${offset} ${reason}\n`);
+    const options = { from: values.from, follow: !values.once, signal: stop.signal, onUndecodable } as const;
+    for await (const message of bus.read(topics, options)) {
+      if (values.session !== undefined && message.key !== values.session) continue;
+      write(`${values.json ? asJson(message) : asLine(message, surroundings)}\n`);
+    }
+    return 0;
+  } finally {
+    await bus.close();
+  }
+}
+
+function readTopics(text: string | undefined): readonly Topic[] {
+  if (text === undefined) return allTopics;
+  return text.split(',').map((name) => {
+    if (!isTopic(name)) throw new Error(`There is no topic ${name}. There are: ${allTopics.join(', ')}.`);
+    return name;
+  });
+}
+
+function asJson({ topic, partition, offset, key, timestamp, headers, record }: Incoming): string {
+  return JSON.stringify({
+    topic,
+    partition,
+    offset,
+    key,
+    timestamp,
+    headers,
+    record: recordToJson(recordNames[topic], record),
+  });
+}
+
+function asLine(message: Incoming, { paint }: Surroundings): string {
+  const time = new Date(message.timestamp).toISOString().slice(11, 23);
+  return `${paint.dim(time)} ${message.topic.slice('agent.'.length).padEnd(12)} ${paint.dim(shorten(message.key, 24).padEnd(24))} ${shorten(gist(message), 120)}`;
+}
+
+/** What a record says in a few words. */
+function gist(message: Incoming): string {
+  switch (message.topic) {
+    case 'agent.requests':
+      return `"${message.record.question}" groups ${message.record.group?.join(', ') ?? '(default)'} state ${message.record.state ?? '(undefined)'}`;
+    case 'agent.toolsets':
+      return `#${message.record.iteration} ${message.record.state}: ${message.record.tools.map((tool) => tool.key).join(', ') || 'no tools'}`;
+    case 'agent.tool-calls':
+      return `#${message.record.iteration} ${message.record.calls.map((call) => `${call.tool} ${call.arguments}`).join('; ')}`;
+    case 'agent.steps':
+      return message.record.steps
+        .map((step) => `${step.action} ${step.outcome}: ${step.stateBefore} → ${step.state}`)
+        .join('; ');
+    case 'agent.responses':
+      return message.record.error === null
+        ? `answer: ${message.record.answer ?? ''}`
+        : `error ${message.record.error.code}: ${message.record.error.message}`;
+    case 'agent.progress':
+      return `${message.record.kind} ${message.record.tool ?? ''} ${message.record.text}`;
+    case 'agent.approvals':
+      return message.record.requested === null
+        ? `decided ${message.record.decided?.decision ?? ''}`
+        : `requested for ${message.record.requested.tool}`;
+    case 'agent.audit':
+      return `${message.record.kind} ${message.record.sourceTopic}`;
+    case 'agent.dead-letters':
+      return `from ${message.record.topic} ${message.record.offset}: ${message.record.code}, ${message.record.reason}`;
+    case 'agent.config':
+      return `version ${message.record.version} from ${message.record.source}`;
+  }
+}

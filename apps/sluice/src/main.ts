@@ -1,0 +1,81 @@
+import 'reflect-metadata';
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { askedToStop, createLog, processEnvironment } from '@sluice/service';
+import type { Surroundings } from './commands/surroundings.js';
+import { paintFor } from './show/paint.js';
+
+interface Command {
+  readonly usage: string;
+  run(args: readonly string[], surroundings: Surroundings): Promise<number>;
+}
+
+/** Each is loaded when it is called, so that a small command starts fast. */
+const commands: Readonly<Record<string, () => Promise<Command>>> = {
+  start: () => import('./commands/start.js'),
+  ask: () => import('./commands/ask.js'),
+  tail: () => import('./commands/tail.js'),
+  serve: () => import('./commands/serve.js'),
+  config: () => import('./commands/config.js'),
+  topics: () => import('./commands/topics.js'),
+  check: () => import('./commands/check.js'),
+  explain: () => import('./commands/explain.js'),
+};
+
+/** dist/apps/sluice/src → the project. */
+const root = join(dirname(fileURLToPath(import.meta.url)), '../../../..');
+
+async function main([name, ...args]: readonly string[]): Promise<number> {
+  if (name === undefined || name === 'help' || name === '--help' || name === '-h') {
+    process.stdout.write(await help());
+    return name === undefined ? 2 : 0;
+  }
+  const load = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (load === undefined) throw new Error(`There is no command ${name}.\n\n${await help()}`);
+  const command = await load();
+  if (args.includes('--help')) {
+    process.stdout.write(`${command.usage}\n`);
+    return 0;
+  }
+  return command.run(args, surroundings());
+}
+
+async function help(): Promise<string> {
+  const loaded = await Promise.all(Object.values(commands).map((load) => load()));
+  return `Sluice: tools for LLM agents on an event bus.\n\n${loaded.map(({ usage }) => usage).join('\n\n')}\n`;
+}
+
+function surroundings(): Surroundings {
+  return {
+    environment: processEnvironment(),
+    log: createLog('warn', process.stderr),
+    paint: paintFor(process.stdout),
+    write: (text) => void process.stdout.write(text),
+    stopped: askedToStop(),
+    sampleConfiguration,
+    input: process.stdin,
+  };
+}
+
+/** Its paths are those of the project, so that is where the process goes. */
+async function sampleConfiguration(): Promise<string> {
+  const folder = join(root, 'examples/countries');
+  process.chdir(root);
+  const data = join(folder, 'countries.nt');
+  if (!existsSync(data)) {
+    const { buildCountries } = (await import(pathToFileURL(join(folder, 'build.mjs')).href)) as {
+      buildCountries(file: string): Promise<number>;
+    };
+    await buildCountries(data);
+  }
+  return 'examples/countries/sluice.yaml';
+}
+
+main(process.argv.slice(2)).then(
+  (code) => process.exit(code),
+  (error: unknown) => {
+    process.stderr.write(`sluice: ${error instanceof Error ? error.message : String(error)}\n`);
+    process.exit(1);
+  },
+);

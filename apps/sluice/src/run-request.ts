@@ -1,0 +1,33 @@
+import { topics } from '@sluice/contracts';
+import type { AgentRequest, AgentResponse } from '@sluice/contracts';
+import type { Bus, Incoming } from '@sluice/bus';
+
+/** The topics that tell a run's story. */
+export const storyTopics = [topics.toolsets, topics.toolCalls, topics.steps, topics.responses] as const;
+
+/** Publishes a request; returns when it is durably on the log. */
+export async function publishRequest(bus: Bus, request: AgentRequest & { readonly sessionId: string }): Promise<void> {
+  await bus.publish([{ topic: topics.requests, key: request.sessionId, record: request }]);
+}
+
+/** Follows a run from the given time on until its end; each record of it is told once, those from before as well. */
+export async function followRun(
+  bus: Bus,
+  requestId: string,
+  fromTime: number,
+  onRecord: (message: Incoming) => void,
+  signal?: AbortSignal,
+): Promise<AgentResponse | null> {
+  const options = { from: { time: fromTime }, follow: true, ...(signal === undefined ? {} : { signal }) };
+  for await (const message of bus.read(storyTopics, options)) {
+    if (message.record.requestId !== requestId) continue;
+    onRecord(message);
+    if (message.topic === 'agent.responses') return message.record;
+  }
+  return null;
+}
+
+/** A request with nothing but a question, to be filled in. */
+export function newRequest(question: string, ids: { readonly requestId: string; readonly sessionId: string }) {
+  return { question, state: null, group: null, history: [], maxIterations: null, deadline: null, ...ids } as const;
+}

@@ -1,0 +1,80 @@
+import type { AgentResponse, AgentStep, Toolset } from '@sluice/contracts';
+import type { Incoming } from '@sluice/bus';
+import type { Paint } from './paint.js';
+
+/** How much of an observation or of arguments one line shows. */
+const shownCharacters = 160;
+const gap = '   ';
+
+/** Tells a run in words, a block an iteration, read off the records alone. */
+export class Story {
+  constructor(
+    private readonly write: (text: string) => void,
+    private readonly paint: Paint,
+  ) {}
+
+  tell(message: Incoming): void {
+    switch (message.topic) {
+      case 'agent.toolsets':
+        return this.iteration(message.record);
+      case 'agent.tool-calls':
+        if (message.record.thought !== '') this.line('thought', message.record.thought);
+        return;
+      case 'agent.steps':
+        for (const step of message.record.steps) this.step(step);
+        return;
+      case 'agent.responses':
+        return this.end(message.record);
+      case 'agent.requests':
+      case 'agent.progress':
+      case 'agent.approvals':
+      case 'agent.audit':
+      case 'agent.dead-letters':
+      case 'agent.config':
+        return;
+    }
+  }
+
+  private iteration(toolset: Toolset): void {
+    const { paint } = this;
+    this.write(
+      `\n${paint.strong(`Iteration ${toolset.iteration}`)}  ${paint.dim('in state')} ${paint.state(toolset.state)}\n`,
+    );
+    this.line('offered', toolset.tools.map((tool) => paint.tool(tool.key)).join(', ') || 'no tools');
+    const hidden = toolset.hidden.map(({ key, reasons }) => `${key} (${reasons.join(', ')})`);
+    this.line('hidden', paint.dim(hidden.join(', ') || 'nothing'));
+    if (toolset.unknownGroups.length > 0)
+      this.line('unknown', `groups that no tool carries: ${toolset.unknownGroups.join(', ')}`);
+  }
+
+  private step(step: AgentStep): void {
+    const { paint } = this;
+    this.line('call', `${paint.tool(step.action)} ${shorten(step.arguments)}`);
+    const failed = step.outcome === 'ok' ? '' : `${paint.bad(step.outcome)} `;
+    this.line('observed', `${failed}${shorten(step.observation)}`);
+    const changed = step.state === step.stateBefore;
+    this.line(
+      'state',
+      changed ? paint.dim(`stays ${step.state}`) : `${paint.state(step.stateBefore)} → ${paint.state(step.state)}`,
+    );
+  }
+
+  private end(response: AgentResponse): void {
+    const { paint } = this;
+    if (response.error !== null) {
+      this.write(`\n${paint.bad('No answer')}  ${response.error.message} ${paint.dim(`(${response.error.code})`)}\n`);
+      return;
+    }
+    this.write(`\n${paint.strong('Answer')}  ${response.answer ?? ''}\n`);
+  }
+
+  private line(label: string, text: string): void {
+    this.write(`${gap}${this.paint.dim(label.padEnd(9))}${text}\n`);
+  }
+}
+
+/** A text on one line, cut where it gets long. */
+export function shorten(text: string, characters = shownCharacters): string {
+  const line = text.replace(/\s+/g, ' ').trim();
+  return line.length <= characters ? line : `${line.slice(0, characters - 1)}…`;
+}

@@ -1,0 +1,24 @@
+import { builtInTools, createMcpHub, toolTypes } from '@sluice/tools';
+import { compileFile } from '@sluice/service';
+import type { Compiled, Environment } from '@sluice/service';
+
+/** Compiles a file for a command that ends: the servers it had to ask are let go again. */
+export function compileForCommand(
+  file: string,
+  { environment }: { readonly environment: Environment },
+): Promise<Compiled> {
+  return compileFile(file, {
+    types: toolTypes(builtInTools),
+    discover: async (servers) => {
+      const hub = createMcpHub(servers, {
+        environment: (names) => environment.forChild(names),
+        onChange: () => undefined,
+      });
+      try {
+        return await hub.discover();
+      } finally {
+        await hub.close();
+      }
+    },
+  });
+}

@@ -1,0 +1,124 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Model } from '@sluice/core';
+import { topics } from '@sluice/contracts';
+import { startEmbedded } from '../apps/sluice/src/system/embedded.js';
+import type { OpenRuntime } from '@sluice/service';
+import { newRequest } from '../apps/sluice/src/run-request.js';
+import { median, quantile, report } from './measure.js';
+
+const configuration = `
+tool:
+  now: { type: get_current_time, description: Tells the time, group: [read-only] }
+policy: { allowed_tools: [now] }
+limits: { max_iterations: 1000, run_seconds: 3600 }
+`;
+
+/** A model that answers at once: a call in every turn, and an answer after so many. */
+function promptModel(turns: number): Model {
+  return {
+    name: 'bench',
+    turn: ({ history }) => {
+      const done = history.length >= turns;
+      const calls = done ? [] : [{ toolCallId: `c-${history.length}`, tool: 'core__now', arguments: '{}' }];
+      return Promise.resolve({ thought: '', calls, answer: done ? 'done' : null, inputTokens: 0, outputTokens: 0 });
+    },
+  };
+}
+
+/** The whole loop on SQLite: three hops an iteration, each a transaction. */
+export async function benchLoop(): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
+  const configFile = join(folder, 'sluice.yaml');
+  await writeFile(configFile, configuration);
+  const turns = 20;
+  const model = promptModel(turns);
+  const system = await startEmbedded({
+    environment: environment(folder),
+    configFile,
+    models: { get: () => Promise.resolve(model) },
+  });
+  try {
+    await runs(system, 5, 1);
+    const alone = await runs(system, 30, 1);
+    const together = await runs(system, 512, 256);
+    report('The whole loop on SQLite, a model that answers at once', [
+      {
+        name: 'one run at a time: an iteration, median',
+        value: median(alone.perIteration),
+        unit: 'ms',
+        goal: { atMost: 3 },
+      },
+      { name: 'one run at a time: an iteration, p99', value: quantile(alone.perIteration, 0.99), unit: 'ms' },
+      {
+        name: '256 runs in flight: iterations a second',
+        value: (512 * turns) / together.seconds,
+        unit: '1/s',
+        goal: { atLeast: 500 },
+      },
+    ]);
+  } finally {
+    await system.close();
+    await rm(folder, { recursive: true, force: true });
+  }
+
+  async function runs(
+    embedded: OpenRuntime,
+    count: number,
+    inFlight: number,
+  ): Promise<{ seconds: number; perIteration: number[] }> {
+    const { bus } = embedded.runtime;
+    const prefix = `bench-${process.hrtime.bigint()}`;
+    const started = new Map<string, number>();
+    const perIteration: number[] = [];
+    const stop = new AbortController();
+    let next = 0;
+    const publish = async (): Promise<void> => {
+      if (next >= count) return;
+      const id = `${prefix}-${next++}`;
+      started.set(id, performance.now());
+      await bus.publish([
+        {
+          topic: topics.requests,
+          key: id,
+          record: { ...newRequest('Go', { requestId: id, sessionId: id }), group: ['read-only'] },
+        },
+      ]);
+    };
+    const begin = performance.now();
+    const reading = bus.read([topics.responses], { from: 'end', follow: true, signal: stop.signal });
+    const responses = reading[Symbol.asyncIterator]();
+    let pending = responses.next();
+    for (let n = 0; n < inFlight; n++) await publish();
+    for (let ended = 0; ended < count;) {
+      const { value } = await pending;
+      pending = responses.next();
+      const since = started.get(value.record.requestId);
+      if (since === undefined) continue;
+      ended++;
+      perIteration.push((performance.now() - since) / turns);
+      await publish();
+    }
+    stop.abort();
+    await pending.catch(() => undefined);
+    return { seconds: (performance.now() - begin) / 1_000, perIteration };
+  }
+}
+
+function environment(dataFolder: string) {
+  return {
+    bus: 'sqlite' as const,
+    kafka: null,
+    databaseUrl: null,
+    dataFolder,
+    configFile: null,
+    host: '127.0.0.1',
+    port: 0,
+    logLevel: 'warn',
+    drainMs: 1_000,
+    instance: 'bench',
+    secret: () => undefined,
+    forChild: () => ({}),
+  };
+}

@@ -1,0 +1,25 @@
+import 'reflect-metadata';
+import { availableParallelism, cpus } from 'node:os';
+import { benchLoop } from './loop.js';
+import { benchProcess } from './process.js';
+import { benchKafka } from './kafka/main.js';
+import { benchRules } from './rules.js';
+
+/** All measurements, side by side in one run. `npm run bench -- rules loop process` picks some. */
+const parts: Readonly<Record<string, () => Promise<void>>> = {
+  rules: benchRules,
+  loop: benchLoop,
+  process: benchProcess,
+  kafka: benchKafka,
+};
+
+const wanted = process.argv.slice(2);
+const unknown = wanted.filter((name) => parts[name] === undefined);
+if (unknown.length > 0) {
+  console.error(`There is no measurement ${unknown.join(', ')}. There are: ${Object.keys(parts).join(', ')}.`);
+  process.exit(1);
+}
+console.log(`Node ${process.versions.node}, ${availableParallelism()} × ${cpus()[0]?.model ?? 'unknown processor'}`);
+for (const [name, measure] of Object.entries(parts)) {
+  if (wanted.length === 0 || wanted.includes(name)) await measure();
+}

@@ -1,0 +1,135 @@
+import { compileEvaluator, compileRules } from '@sluice/core';
+import type { Configuration, ConfiguredTool } from '@sluice/core';
+import { createCodec, topics } from '@sluice/contracts';
+import type { Toolset } from '@sluice/contracts';
+import { toolset } from '../apps/filter/src/toolset.js';
+import { median, perCall, report } from './measure.js';
+
+const schema = {
+  type: 'object',
+  properties: { query: { type: 'string', description: 'What to look for' } },
+  required: ['query'],
+  additionalProperties: false,
+};
+
+/** Tools as a large organisation has them: a few tags out of fifty, a third of them bound to states. */
+export function manyTools(count: number): ConfiguredTool[] {
+  return Array.from({ length: count }, (_, n) => {
+    const key = `tool-${n}`;
+    const id = `core__${key}`;
+    const description = `Does the ${n}th of many things for the people of a department`;
+    return {
+      key,
+      id,
+      type: 'bench',
+      title: key,
+      description,
+      groups: [`group-${n % 50}`, `team-${n % 7}`, ...(n % 3 === 0 ? ['read-only'] : [])],
+      states: n % 3 === 1 ? [`state-${n % 5}`, 'undefined'] : ['*'],
+      target: n % 4 === 0 ? `state-${n % 5}` : null,
+      spec: {
+        name: id,
+        description,
+        inputSchema: schema,
+        redaction: { whole: true },
+        effect: 'read_only',
+        schemaHash: 'h',
+      },
+      repeatable: true,
+      timeoutMs: 1_000,
+      mcp: null,
+      unavailable: null,
+    };
+  });
+}
+
+export function configurationOf(tools: readonly ConfiguredTool[]): Configuration {
+  return {
+    version: 'c-bench',
+    tools,
+    policy: { allowedTools: tools.map((tool) => tool.id) },
+    instructions: '',
+    model: { provider: 'rules', name: null, baseUrl: null, apiKeyEnv: null, region: null, maxOutputTokens: 1 },
+    mcpServers: [],
+    knowledge: { load: [], endpoint: null, updateEndpoint: null },
+    limits: { maxIterations: 10, runMs: 1, toolMs: 1, modelMs: 1, historyBytes: 1, argumentBytes: 1, resultBytes: 1 },
+  };
+}
+
+/** The filter's rule by itself, and what it costs to write its decision down. */
+export async function benchRules(): Promise<void> {
+  const tools = manyTools(100);
+  const rules = compileRules(tools);
+  const groups = ['group-3', 'team-2', 'read-only'];
+  const seen = perCall(() => rules.decide(groups, 'state-2'));
+
+  // 50 × 49 pairs of groups times a handful of states: more combinations than are remembered, so none has been seen lately.
+  let n = 0;
+  const fresh: (readonly [string[], string])[] = Array.from({ length: 62_000 }, () => {
+    n++;
+    return [
+      [`group-${n % 50}`, `group-${Math.floor(n / 50) % 50}`, `team-${Math.floor(n / 2_500) % 7}`],
+      `state-${Math.floor(n / 17_500) % 5}`,
+    ];
+  });
+  let next = 0;
+  const unseen = perCall(() => {
+    const [some, state] = fresh[next++ % fresh.length] as readonly [string[], string];
+    rules.decide(some, state);
+  });
+
+  const tenThousand = manyTools(10_000);
+  const compiling = Array.from({ length: 9 }, () => {
+    const start = performance.now();
+    compileRules(tenThousand);
+    return performance.now() - start;
+  });
+
+  const evaluator = compileEvaluator(configurationOf(tools));
+  const evaluate = perCall(() => evaluator.evaluate({ groups, state: 'state-2', unavailable: new Set() }), 31, 500);
+  const codec = await createCodec({ register: async () => 1, find: async () => undefined });
+  const record = sampleToolset(evaluator.evaluate({ groups, state: 'state-2', unavailable: new Set() }));
+  const encoding = perCall(() => codec.encode(topics.toolsets, record), 31, 200);
+  const bytes = codec.encode(topics.toolsets, record).length;
+
+  report('The filter’s rule, 100 tools', [
+    { name: 'groups and state seen before', value: seen / 1_000, unit: 'µs', goal: { atMost: 0.6 } },
+    { name: 'groups and state not seen lately', value: unseen / 1_000, unit: 'µs', goal: { atMost: 5 } },
+    { name: '10,000 tools compiled to rules', value: median(compiling), unit: 'ms', goal: { atMost: 50 } },
+    { name: 'the whole decision with every reason, 100 tools', value: evaluate / 1_000, unit: 'µs' },
+    {
+      name: `encoding its Toolset (${record.tools.length} tools offered, ${bytes} bytes)`,
+      value: encoding / 1_000,
+      unit: 'µs',
+    },
+  ]);
+}
+
+function sampleToolset(decision: Parameters<typeof toolset>[3]): Toolset {
+  const ids = { requestId: 'r', sessionId: 's' };
+  const request = {
+    question: 'Which one?',
+    state: 'state-2',
+    group: decision.groups,
+    history: [],
+    maxIterations: null,
+    deadline: null,
+    ...ids,
+  };
+  const run = {
+    iteration: 1,
+    maxIterations: 10,
+    startedAt: 0,
+    deadline: 0,
+    initialState: 'state-2',
+    stateEnteredAt: 0,
+    stateTransitions: [],
+    requestedGroups: decision.groups,
+    availableTools: decision.eligible,
+    filteredByGroup: decision.filteredByGroup,
+    filteredByState: decision.filteredByState,
+    inputTokens: 0,
+    outputTokens: 0,
+  };
+  return toolset(ids, request, run, decision, 0);
+}

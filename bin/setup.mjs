@@ -1,0 +1,120 @@
+/**
+ * The one way into the project from a machine with Node 20 or later and npm: installs what is missing, builds what is
+ * stale, and runs the rest on the Node 24 that npm brought along. Plain JavaScript without dependencies, since it runs first.
+ */
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const inRoot = (...parts) => join(root, ...parts);
+const nodeOf = (folder) =>
+  join(folder, 'node_modules', 'node', 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
+
+function install() {
+  const installed = inRoot('node_modules', '.package-lock.json');
+  const wanted = inRoot('package-lock.json');
+  if (existsSync(installed) && statSync(installed).mtimeMs >= statSync(wanted).mtimeMs && existsSync(nodeOf(root)))
+    return;
+  console.error('sluice: installing packages (once; about half a minute) …');
+  const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
+  const { status, error } = spawnSync(npm, ['install', '--no-save', '--loglevel=error', '--no-audit', '--no-fund'], {
+    cwd: root,
+    stdio: ['ignore', 2, 2],
+    shell: process.platform === 'win32',
+  });
+  if (status !== 0)
+    stop(
+      `The packages could not be installed${error ? ` (${error.message})` : ''}. Run \`npm install\` here and see what it says.`,
+    );
+  if (!existsSync(nodeOf(root)))
+    stop('npm did not run the install script of the package `node`. Run `npm rebuild node` here and try again.');
+}
+
+function build() {
+  const stamp = inRoot('dist', '.built');
+  const sources = ['apps', 'libs', 'bench', 'package.json', 'tsconfig.json', 'tsconfig.build.json', 'nest-cli.json'];
+  if (existsSync(stamp) && statSync(stamp).mtimeMs >= Math.max(...sources.map((source) => newest(inRoot(source)))))
+    return;
+  console.error('sluice: building …');
+  const started = new Date();
+  const { status } = spawnSync(nodeOf(root), [inRoot('node_modules/@nestjs/cli/bin/nest.js'), 'build', 'sluice'], {
+    cwd: root,
+    stdio: ['ignore', 2, 2],
+  });
+  if (status !== 0) stop('The build failed; the lines above say where.');
+  mkdirSync(dirname(stamp), { recursive: true });
+  writeFileSync(stamp, `${started.toISOString()}\n`);
+}
+
+function newest(path) {
+  const found = statSync(path);
+  if (!found.isDirectory()) return found.mtimeMs;
+  return readdirSync(path).reduce(
+    (latest, name) => (name === 'node_modules' ? latest : Math.max(latest, newest(join(path, name)))),
+    0,
+  );
+}
+
+function stop(sentence) {
+  console.error(`sluice: ${sentence}`);
+  process.exit(1);
+}
+
+/** Runs a program on Node 24 and ends as it ends. It hears of our death through the channel, so that nothing is left running. */
+function run(args, options = {}) {
+  const child = spawn(nodeOf(root), ['--disable-warning=TimeoutNegativeWarning', ...args], {
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+    ...options,
+  });
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  if (process.env.npm_lifecycle_event !== undefined) {
+    const parent = process.ppid;
+    setInterval(() => process.ppid === parent || child.kill('SIGTERM'), 500).unref();
+  }
+  child.on('error', (error) => stop(`Node 24 could not be started: ${error.message}`));
+  child.on('exit', (code, signal) => process.exit(code ?? (signal === 'SIGINT' ? 130 : 1)));
+}
+
+/** Runs several programs one after another; ends with the first failure. */
+function all(...programs) {
+  for (const args of programs) {
+    const { status } = spawnSync(nodeOf(root), args, { cwd: root, stdio: 'inherit' });
+    if (status !== 0) process.exit(status ?? 1);
+  }
+}
+
+const cli = inRoot('dist/apps/sluice/src/main.js');
+const tool = (path) => inRoot('node_modules', path);
+
+const commands = {
+  cli: (args) => run([cli, ...args]),
+  start: (args) => run([cli, 'start', ...args], { cwd: root }),
+  test: (args) =>
+    run(['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', tool('jest/bin/jest.js'), ...args], {
+      cwd: root,
+    }),
+  bench: (args) => run([inRoot('dist/bench/main.js'), ...args], { cwd: root }),
+  build: () => undefined,
+  infra: () => run([inRoot('test/infra/main.ts')], { cwd: root }),
+  lint: () =>
+    all(
+      [tool('eslint/bin/eslint.js'), '.'],
+      [tool('prettier/bin/prettier.cjs'), '--check', '.'],
+      [tool('typescript/bin/tsc'), '--noEmit', '-p', 'tsconfig.json'],
+      [tool('typescript/bin/tsc'), '--noEmit', '-p', 'examples/upstream'],
+    ),
+  generate: () => all(['libs/contracts/generate.ts']),
+};
+
+/** Sets up what the command needs and runs it. */
+export function main(command, args) {
+  const work = commands[command];
+  if (work === undefined) stop(`There is no command ${command}. There are: ${Object.keys(commands).join(', ')}.`);
+  install();
+  if (!['lint', 'generate', 'infra'].includes(command)) build();
+  work(args);
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) main(process.argv[2] ?? '', process.argv.slice(3));

@@ -1,0 +1,7 @@
+export * from './port.js';
+export { openSqliteBus } from './sqlite/bus.js';
+export type { SqliteBus, SqliteBusOptions } from './sqlite/bus.js';
+export { GroupHeld } from './sqlite/lease.js';
+export { openKafkaBus } from './kafka/bus.js';
+export type { KafkaBus } from './kafka/bus.js';
+export type { KafkaBusOptions, RegistryOptions, SaslOptions, TlsOptions, TopicOptions } from './kafka/options.js';

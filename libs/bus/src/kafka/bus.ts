@@ -1,0 +1,202 @@
+import { createCodec, topics as wire } from '@sluice/contracts';
+import type { Codec, Topic } from '@sluice/contracts';
+import { Fault } from '@sluice/core';
+import type { Admin } from 'kafkajs';
+import type { Bus, BusLog, Consumer, Incoming, Outgoing, ReadOptions, Subscription } from '../port.js';
+import { encodeAll, OutputRefused } from '../processing/outputs.js';
+import type { Encoded } from '../processing/outputs.js';
+import { clientsFor, consumerRetry } from './clients.js';
+import type { Clients } from './clients.js';
+import { joinGroup } from './consumer.js';
+import type { GroupConsumer } from './consumer.js';
+import { Emitter } from './emitter.js';
+import { brokerFault, within } from './failure.js';
+import { Names } from './names.js';
+import { timeoutsOf } from './options.js';
+import type { KafkaBusOptions, Timeouts } from './options.js';
+import { insist } from './patience.js';
+import { Publisher } from './publisher.js';
+import { Reader } from './read.js';
+import { confluentRegistry } from './registry.js';
+import type { ConfluentRegistry } from './registry.js';
+import { createTopics } from './topics.js';
+
+/** How long a failed publish makes the bus unhealthy if nothing is published after it, milliseconds. */
+const troubleMs = 5_000;
+/** How long a check waits for the broker, milliseconds. */
+const checkMs = 5_000;
+
+/** The log on Kafka (DESIGN §3, §4). Payloads are Confluent’s wire format; JSON is read too. */
+export interface KafkaBus extends Bus {
+  /** Puts bytes on the log as they are, for producers that bring their own encoding. */
+  appendRaw(topic: Topic, key: string, value: Uint8Array, headers?: Readonly<Record<string, string>>): Promise<void>;
+  /** Emitted records that could not be sent. */
+  readonly lostEmits: number;
+}
+
+/**
+ * Resolves when broker and registry are there, the topics exist and the schemas have their numbers; until then it tries
+ * again and the log says what is missing. Throws Fault('storage') at once for what waiting does not mend (credentials, an
+ * incompatible schema), and RangeError for options that contradict each other.
+ */
+export function openKafkaBus(options: KafkaBusOptions): Promise<KafkaBus> {
+  return busOn(clientsFor(options), options);
+}
+
+/** The bus on clients that somebody else makes. */
+export async function busOn(clients: Clients, options: KafkaBusOptions): Promise<KafkaBus> {
+  const timeouts = timeoutsOf(options);
+  const names = new Names(options.prefix);
+  const { clock, brokers, log = () => undefined, signal = new AbortController().signal } = options;
+  const registry = confluentRegistry(options.registry, names, options.clientId);
+  const admin = clients().admin({ retry: consumerRetry });
+  const patience = { clock, log, signal };
+  try {
+    await insist(async () => {
+      try {
+        await admin.connect();
+        await createTopics(admin, names, options.topics);
+      } catch (error) {
+        throw error instanceof RangeError ? error : brokerFault('The log cannot be opened', brokers, error);
+      }
+    }, patience);
+    const codec = await insist(() => createCodec(registry), patience);
+    return new OpenBus({ clients, options, timeouts, names, registry, admin, codec, log });
+  } catch (error) {
+    await admin.disconnect();
+    throw error;
+  }
+}
+
+interface Parts {
+  readonly clients: Clients;
+  readonly options: KafkaBusOptions;
+  readonly timeouts: Timeouts;
+  readonly names: Names;
+  readonly registry: ConfluentRegistry;
+  readonly admin: Admin;
+  readonly codec: Codec;
+  readonly log: BusLog;
+}
+
+class OpenBus implements KafkaBus {
+  readonly #consumers = new Map<string, GroupConsumer | null>();
+  readonly #closed = new AbortController();
+  readonly #publisher: Publisher;
+  readonly #emitter: Emitter;
+  readonly #reader: Reader;
+
+  constructor(private readonly parts: Parts) {
+    const { names, options, timeouts, clients, log } = parts;
+    this.#publisher = new Publisher({
+      ...parts,
+      clock: options.clock,
+      transactionalId: names.publisher(options.instance),
+      transactionTimeoutMs: timeouts.transactionMs,
+      explain: this.#explain('The log could not be written'),
+    });
+    this.#emitter = new Emitter(clients, names, log);
+    this.#reader = new Reader({
+      ...parts,
+      closed: this.#closed.signal,
+      explain: this.#explain('The log could not be read'),
+    });
+  }
+
+  get lostEmits(): number {
+    return this.#emitter.lost;
+  }
+
+  async publish(messages: readonly Outgoing[]): Promise<void> {
+    this.#assertOpen();
+    let encoded: readonly Encoded[];
+    try {
+      encoded = encodeAll(this.parts.codec, messages);
+    } catch (error) {
+      if (error instanceof OutputRefused) throw new Fault('invalid_request', error.message, false, { cause: error });
+      throw error;
+    }
+    if (encoded.length > 0) await this.#publisher.add(encoded);
+  }
+
+  async appendRaw(topic: Topic, key: string, value: Uint8Array, headers = {}): Promise<void> {
+    this.#assertOpen();
+    await this.#publisher.add([{ topic, key, value, headers }]);
+  }
+
+  async subscribe(subscription: Subscription): Promise<Consumer> {
+    this.#assertOpen();
+    const { group } = subscription;
+    if (this.#consumers.has(group)) {
+      throw new Error(
+        `The group ${group} has a consumer in this process already. Stop it first, or use another group.`,
+      );
+    }
+    this.#consumers.set(group, null);
+    const ended = (): void => void this.#consumers.delete(group);
+    try {
+      const { options } = this.parts;
+      const consumer = await joinGroup({
+        ...this.parts,
+        subscription,
+        brokers: options.brokers,
+        clock: options.clock,
+        emit: (messages) => this.#emit(messages),
+        ended,
+      });
+      this.#consumers.set(group, consumer);
+      return consumer;
+    } catch (error) {
+      ended();
+      throw error;
+    }
+  }
+
+  read<T extends Topic>(topics: readonly T[], options: ReadOptions): AsyncIterable<Incoming<T>> {
+    this.#assertOpen();
+    return this.#reader.read(topics, options);
+  }
+
+  async check(): Promise<void> {
+    this.#assertOpen();
+    const { admin, registry, names, options } = this.parts;
+    const explain = this.#explain('The log cannot be used');
+    const late = (): Error => new Error(`It has not answered for ${checkMs} ms.`);
+    try {
+      await within(checkMs, late, admin.fetchTopicMetadata({ topics: [names.topic(wire.config)] }));
+    } catch (error) {
+      throw explain(error);
+    }
+    await registry.check();
+    const failed = this.#publisher.trouble;
+    const recent = failed !== undefined && options.clock.now() - failed.at < troubleMs ? failed.reason : undefined;
+    const stuck = [...this.#consumers.values()].find((consumer) => consumer?.trouble !== undefined)?.trouble;
+    const reason = stuck ?? recent;
+    if (reason !== undefined) throw new Fault('storage', reason, true);
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed.signal.aborted) return;
+    this.#closed.abort();
+    await Promise.all([...this.#consumers.values()].map(async (consumer) => consumer?.stop(0)));
+    await Promise.all([this.#publisher.close(), this.#emitter.close(), this.#reader.close()]);
+    await this.parts.admin.disconnect();
+  }
+
+  #emit(messages: readonly Outgoing[]): void {
+    if (this.#closed.signal.aborted) return;
+    try {
+      this.#emitter.add(encodeAll(this.parts.codec, messages));
+    } catch (error) {
+      this.#emitter.lose(messages.length, error);
+    }
+  }
+
+  #explain(doing: string): (error: unknown) => Fault {
+    return (error) => brokerFault(doing, this.parts.options.brokers, error);
+  }
+
+  #assertOpen(): void {
+    if (this.#closed.signal.aborted) throw new Fault('storage', 'The log was closed by this process.', false);
+  }
+}

@@ -1,0 +1,203 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Fault } from '@sluice/core';
+import type { Producer, Transaction } from 'kafkajs';
+import type { BusLog } from '../port.js';
+import { runAfterCommit } from '../processing/after-commit.js';
+import type { Finished } from '../processing/handling.js';
+import type { Position } from '../processing/position.js';
+import { backOff, pause } from '../processing/retry.js';
+import { isConcurrent, isPassing } from './failure.js';
+import { encodeFinished } from './finished-set.js';
+import type { Names } from './names.js';
+import { sendsOf, sizeOf } from './sends.js';
+
+/** Output bytes of one transaction, unless a single record’s outputs have more. */
+const transactionBytes = 4 * 1024 * 1024;
+/** How long an offset that moved without any record’s doing waits for a transaction to go with, milliseconds. */
+const idleMs = 1_000;
+const concurrentWaitMs = 2;
+/** The markers of a transaction take milliseconds; after so many waits it is told that something is wrong. */
+const unusualWaits = 1_000;
+const brokerRetry = { initialMs: 50, maxMs: 2_000 };
+
+/** A finished record with the part of the log it accounts for: itself and the control records up to `past`. */
+export interface Done {
+  readonly finished: Finished;
+  readonly past: number;
+}
+
+export interface CommitsOptions {
+  readonly producer: Producer;
+  readonly position: Position;
+  readonly names: Names;
+  readonly group: string;
+  /** Names on the broker. */
+  readonly groupId: string;
+  readonly topic: string;
+  readonly partition: number;
+  readonly log: BusLog;
+  readonly explain: (error: unknown) => Fault;
+  readonly committed: (records: number) => void;
+  /** The transaction failed or nobody knows how it ended: nothing of what is held may be sent again (point 6). */
+  readonly lost: (error: unknown) => void;
+}
+
+/**
+ * Puts the finished records of one partition on the log: outputs of many and the offset in one transaction (DESIGN,
+ * ideas 1, 3, 6). It runs as soon as something is finished and it is not running, in the order in which things finished.
+ */
+export class Commits {
+  readonly #queue: (Done & { readonly bytes: number })[] = [];
+  readonly #dropped = new AbortController();
+  #running: Promise<void> | undefined;
+  #wanted = false;
+  #committed: number;
+  #idle: NodeJS.Timeout | undefined;
+  #trouble: string | undefined;
+  #waitingBytes = 0;
+
+  constructor(private readonly options: CommitsOptions) {
+    this.#committed = options.position.prefix;
+  }
+
+  /** Why nothing can be committed now, though it goes on trying. */
+  get trouble(): string | undefined {
+    return this.#trouble;
+  }
+
+  /** Output bytes that are finished and not yet on their way. */
+  get waitingBytes(): number {
+    return this.#waitingBytes;
+  }
+
+  add(done: Done): void {
+    if (this.#dropped.signal.aborted) return;
+    const bytes = done.finished.outputs.reduce((sum, output) => sum + sizeOf(output), 0);
+    this.#queue.push({ ...done, bytes });
+    this.#waitingBytes += bytes;
+    this.#start();
+  }
+
+  /** Commits where it stands even if nothing is new: it fails if somebody else has taken the partition over. */
+  prove(): void {
+    this.#wanted = true;
+    this.#start();
+  }
+
+  /** The position moved over what is no record: that is committed too, soon, else the group would seem to lag for ever. */
+  moved(): void {
+    if (this.#idle !== undefined || this.options.position.prefix === this.#committed) return;
+    this.#idle = setTimeout(() => {
+      this.#idle = undefined;
+      if (this.options.position.prefix !== this.#committed) this.prove();
+    }, idleMs);
+  }
+
+  /** Resolves when all that is finished is on the log, or the broker fails and so cannot be waited for. */
+  async settle(): Promise<void> {
+    if (this.options.position.prefix !== this.#committed) this.prove();
+    while (this.#running !== undefined && this.#trouble === undefined && !this.#dropped.signal.aborted) {
+      await Promise.race([this.#running, pause(10, this.#dropped.signal)]);
+    }
+  }
+
+  /** Resolves when no transaction is under way any more, however it ended. */
+  async over(): Promise<void> {
+    await this.#running;
+  }
+
+  /** Forgets what is not being committed: it is repeated by the next owner. */
+  drop(): void {
+    this.#dropped.abort();
+    clearTimeout(this.#idle);
+    this.#queue.length = 0;
+  }
+
+  #start(): void {
+    if (!this.#dropped.signal.aborted) this.#running ??= this.#run();
+  }
+
+  async #run(): Promise<void> {
+    try {
+      while (this.#queue.length > 0 || this.#wanted) {
+        // What finishes in the same turn of the event loop goes together.
+        await new Promise(setImmediate);
+        if (this.#dropped.signal.aborted) return;
+        await this.#commit(this.#take());
+      }
+    } catch (error) {
+      if (!this.#dropped.signal.aborted) this.options.lost(error);
+    } finally {
+      this.#running = undefined;
+    }
+  }
+
+  async #commit(batch: readonly Done[]): Promise<void> {
+    const { producer, position, names, group, log, committed } = this.options;
+    for (const { finished, past } of batch) position.finish(finished.stored.offset, past);
+    this.#wanted = false;
+    const prefix = position.prefix;
+    const transaction = await producer.transaction();
+    await this.#sendOffset(transaction, prefix, encodeFinished(prefix, position.ranges));
+    const outputs = batch.flatMap(({ finished }) => finished.outputs);
+    for (const topicMessages of sendsOf(outputs, names)) {
+      await transaction.sendBatch({ acks: -1, topicMessages: [...topicMessages] });
+    }
+    await transaction.commit();
+    position.saved();
+    this.#committed = prefix;
+    this.#trouble = undefined;
+    const records = batch.map(({ finished }) => finished);
+    if (!this.#dropped.signal.aborted) {
+      committed(batch.length);
+      this.moved();
+    }
+    runAfterCommit(records, group, log);
+  }
+
+  /**
+   * The offset goes first: whatever is in the way (the markers of the transaction before, a broker that is away) is met
+   * here, where the request can be sent again as it is. kafkajs sends AddOffsetsToTxn once and leaves that to us.
+   */
+  async #sendOffset(transaction: Transaction, prefix: number, metadata: string): Promise<void> {
+    const { groupId, topic, partition } = this.options;
+    const offset = { partition, offset: String(prefix), metadata };
+    for (let attempt = 1, waits = 1; ;) {
+      try {
+        await transaction.sendOffsets({ consumerGroupId: groupId, topics: [{ topic, partitions: [offset] }] });
+        return;
+      } catch (error) {
+        if (this.#dropped.signal.aborted) throw error;
+        if (isConcurrent(error)) {
+          if (waits++ % unusualWaits === 0) this.#report(error);
+          await delay(concurrentWaitMs);
+          continue;
+        }
+        if (!isPassing(error)) throw error;
+        this.#report(error);
+        if (!(await pause(backOff(attempt++, brokerRetry), this.#dropped.signal))) throw error;
+      }
+    }
+  }
+
+  #report(error: unknown): void {
+    const { message } = this.options.explain(error);
+    if (this.#trouble === undefined) {
+      this.options.log('warn', `${message} Finished work is kept and tried again.`, { group: this.options.group });
+    }
+    this.#trouble = message;
+  }
+
+  /** The oldest ones, up to the transaction’s size; at least one if there is one. */
+  #take(): readonly Done[] {
+    let bytes = 0;
+    let count = 0;
+    for (const { bytes: more } of this.#queue) {
+      if (count > 0 && bytes + more > transactionBytes) break;
+      bytes += more;
+      count++;
+    }
+    this.#waitingBytes -= bytes;
+    return this.#queue.splice(0, count);
+  }
+}

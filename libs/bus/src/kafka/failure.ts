@@ -1,0 +1,100 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Fault } from '@sluice/core';
+
+/** What kafkajs’s errors have in common. */
+interface KafkaError extends Error {
+  /** The protocol’s name of the error. */
+  readonly type?: string;
+  /** A system error’s name, or the protocol’s number. */
+  readonly code?: unknown;
+  readonly retriable?: boolean;
+}
+
+/** The error, what caused it, what caused that, and so on. */
+export function causes(error: unknown): readonly KafkaError[] {
+  const chain: KafkaError[] = [];
+  for (let cause = error; cause instanceof Error; cause = cause.cause) chain.push(cause);
+  return chain;
+}
+
+/** The markers of the transaction before are still being written: normal, and over within milliseconds. */
+export function isConcurrent(error: unknown): boolean {
+  return causes(error).some(({ type }) => type === 'CONCURRENT_TRANSACTIONS');
+}
+
+/** Another owner has begun since: what this producer holds is void. */
+export function isFenced(error: unknown): boolean {
+  return causes(error).some(({ type }) => type !== undefined && fencedTypes.has(type));
+}
+
+const fencedTypes: ReadonlySet<string> = new Set([
+  'INVALID_PRODUCER_EPOCH',
+  'PRODUCER_FENCED',
+  'TRANSACTIONAL_ID_NOT_FOUND',
+]);
+
+/** A lost connection, a broker that starts or hands over: the same request may be sent again. */
+export function isPassing(error: unknown): boolean {
+  if (isFenced(error)) return false;
+  const chain = causes(error);
+  return chain.at(-1)?.retriable === true || chain.some(({ code }) => typeof code === 'string' && code.startsWith('E'));
+}
+
+/** Fault('storage') with a sentence that names the address and says what to change. */
+export function brokerFault(doing: string, brokers: readonly string[], error: unknown): Fault {
+  if (error instanceof Fault) return error;
+  const { reason, retryable } = explain(causes(error));
+  return new Fault('storage', `${doing}: Kafka at ${brokers.join(', ')} ${reason}`, retryable, { cause: error });
+}
+
+function explain(chain: readonly KafkaError[]): { readonly reason: string; readonly retryable: boolean } {
+  const token = chain.find((error) => error instanceof Fault);
+  if (token !== undefined) return { reason: `cannot be logged in to. ${token.message}`, retryable: token.retryable };
+  if (chain.some(({ name }) => name.startsWith('KafkaJSSASLAuthentication'))) {
+    return {
+      reason: 'refuses the credentials. Check the SASL mechanism, the user and the password.',
+      retryable: false,
+    };
+  }
+  const codes = new Set(chain.map(({ code }) => code));
+  const text = chain.map(({ message }) => message).join(' ');
+  if (codes.has('ECONNREFUSED'))
+    return { reason: 'refuses connections. Start it, or correct the address.', retryable: true };
+  if (codes.has('ENOTFOUND') || codes.has('EAI_AGAIN')) {
+    return { reason: 'has a host name that nobody knows. Correct the address.', retryable: true };
+  }
+  if (/before secure TLS|wrong version number/.test(text)) {
+    return { reason: 'does not speak TLS. Leave tls out, or name the port where it does.', retryable: true };
+  }
+  if (/certificate|SSL|TLS/i.test(text)) {
+    return {
+      reason: `cannot be trusted (${chain[0]?.message ?? text}). Check the certificates and tls.ca.`,
+      retryable: true,
+    };
+  }
+  if (/^Closed connection/.test(text)) {
+    return { reason: 'closes the connection. It is stopping, or it wants tls or sasl to be set.', retryable: true };
+  }
+  if (chain.some(({ type }) => type?.endsWith('AUTHORIZATION_FAILED'))) {
+    return {
+      reason: `does not allow this user to do it (${chain[0]?.message ?? text}). Grant the permission.`,
+      retryable: false,
+    };
+  }
+  return { reason: `says “${chain[0]?.message ?? text}”.`, retryable: true };
+}
+
+/** Rejects with `late` if the work takes longer, milliseconds; the work itself goes on and is forgotten. */
+export async function within<T>(ms: number, late: () => Error, work: Promise<T>): Promise<T> {
+  const timer = new AbortController();
+  try {
+    return await Promise.race([
+      work,
+      delay(ms, undefined, { signal: timer.signal }).then(() => {
+        throw late();
+      }),
+    ]);
+  } finally {
+    timer.abort();
+  }
+}

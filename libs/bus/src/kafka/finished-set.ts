@@ -1,0 +1,107 @@
+/** The largest metadata of an offset, bytes: a broker’s default. One more fails the transaction. */
+export const metadataLimit = 4_096;
+
+const payloadLimit = Math.floor(((metadataLimit - 1) * 3) / 4);
+const bitmapMark = 'b';
+const runsMark = 'r';
+
+/** Offsets from `first` up to, but without, `past`. */
+export interface Range {
+  readonly first: number;
+  readonly past: number;
+}
+
+/**
+ * What is finished beyond the prefix, as text for the offset’s metadata: the shorter of a bitmap and of run lengths
+ * (unfinished, finished, unfinished, …), in base64. `ranges` rise and do not touch. '' if there are none.
+ */
+export function encodeFinished(prefix: number, ranges: readonly Range[]): string {
+  const last = ranges.at(-1);
+  if (last === undefined) return '';
+  const runs = runsOf(prefix, ranges);
+  const bitmapBytes = Math.ceil((last.past - prefix) / 8);
+  if (runs.length <= bitmapBytes) return runsMark + Buffer.from(runs).toString('base64url');
+  const bitmap = Buffer.alloc(bitmapBytes);
+  for (const { first, past } of ranges) {
+    for (let bit = first - prefix; bit < past - prefix; bit++)
+      bitmap[bit >> 3] = (bitmap[bit >> 3] ?? 0) | (1 << (bit & 7));
+  }
+  return bitmapMark + bitmap.toString('base64url');
+}
+
+/** The ranges again; none for a text that somebody else put there. */
+export function decodeFinished(prefix: number, metadata: string | null): readonly Range[] {
+  if (metadata === null) return [];
+  const bytes = Buffer.from(metadata.slice(1), 'base64url');
+  if (metadata.startsWith(runsMark)) return fromRuns(prefix, bytes);
+  if (metadata.startsWith(bitmapMark)) return fromBitmap(prefix, bytes);
+  return [];
+}
+
+/**
+ * Whether the metadata is within the limit whatever finishes first, if `unfinished` records are taken whose offsets lie
+ * in the `span` offsets from the prefix on: each of them can be a run of its own, and no more than one.
+ */
+export function isWithinLimit(span: number, unfinished: number): boolean {
+  return Math.ceil(span / 8) <= payloadLimit || 2 * unfinished * varintBytes(span) <= payloadLimit;
+}
+
+function runsOf(prefix: number, ranges: readonly Range[]): readonly number[] {
+  const bytes: number[] = [];
+  let at = prefix;
+  for (const { first, past } of ranges) {
+    pushVarint(bytes, first - at);
+    pushVarint(bytes, past - first);
+    at = past;
+  }
+  return bytes;
+}
+
+function fromRuns(prefix: number, bytes: Uint8Array): readonly Range[] {
+  const ranges: Range[] = [];
+  let at = prefix;
+  let value = 0;
+  let scale = 1;
+  let unfinished: number | undefined;
+  for (const byte of bytes) {
+    value += (byte & 0x7f) * scale;
+    scale *= 128;
+    if (byte >= 0x80) continue;
+    if (unfinished === undefined) unfinished = value;
+    else {
+      const first = at + unfinished;
+      at = first + value;
+      ranges.push({ first, past: at });
+      unfinished = undefined;
+    }
+    value = 0;
+    scale = 1;
+  }
+  return ranges;
+}
+
+function fromBitmap(prefix: number, bitmap: Uint8Array): readonly Range[] {
+  const ranges: Range[] = [];
+  let first: number | undefined;
+  for (let bit = 0; bit <= bitmap.length * 8; bit++) {
+    const finished = ((bitmap[bit >> 3] ?? 0) & (1 << (bit & 7))) !== 0;
+    if (finished) first ??= prefix + bit;
+    else if (first !== undefined) {
+      ranges.push({ first, past: prefix + bit });
+      first = undefined;
+    }
+  }
+  return ranges;
+}
+
+function pushVarint(bytes: number[], value: number): void {
+  let rest = value;
+  for (; rest >= 128; rest = Math.floor(rest / 128)) bytes.push((rest % 128) | 0x80);
+  bytes.push(rest);
+}
+
+function varintBytes(value: number): number {
+  let bytes = 1;
+  for (let rest = value; rest >= 128; rest = Math.floor(rest / 128)) bytes++;
+  return bytes;
+}

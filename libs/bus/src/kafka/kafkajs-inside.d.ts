@@ -1,0 +1,27 @@
+/** What of kafkajs 2.2.4’s inside the bus uses; see cluster.ts and idle-timer.ts for why. */
+declare module 'kafkajs/src/consumer/batch.js' {
+  import type { KafkaMessage } from 'kafkajs';
+
+  /** One partition’s part of a fetch, without control records and aborted ones. */
+  export default class Batch {
+    constructor(topic: string, fetchedOffset: string, data: object);
+    readonly messages: readonly KafkaMessage[];
+    /** With them. */
+    readonly rawMessages: readonly unknown[];
+    /** Of all of them; meaningless if there is none. */
+    lastOffset(): string;
+  }
+}
+
+declare module 'kafkajs/src/network/requestQueue/index.js' {
+  /** The requests of one connection. */
+  export default class RequestQueue {
+    constructor(options: object);
+    /** Those that wait to be sent. */
+    readonly pending: unknown[];
+    /** The timer of the next look. */
+    readonly throttleCheckTimeoutId: object | null;
+    scheduleCheckPendingRequests(): void;
+    destroy(): void;
+  }
+}

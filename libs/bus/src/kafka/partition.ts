@@ -1,0 +1,172 @@
+import type { Fault } from '@sluice/core';
+import type { KafkaMessage, Producer } from 'kafkajs';
+import type { BusLog } from '../port.js';
+import { backOff, pause } from '../processing/retry.js';
+import { isFenced } from './failure.js';
+import { letGo } from './let-go.js';
+import type { Ownership } from './takeover.js';
+import { Tenure } from './tenure.js';
+import type { TenureOptions } from './tenure.js';
+
+const retry = { initialMs: 100, maxMs: 10_000 };
+/** A tenure that lasted so long was a success: the next loss is not held against it, milliseconds. */
+const steadyMs = 30_000;
+
+/** What the partition does to kafkajs’s consumer. */
+export interface Steering {
+  seek(offset: number): void;
+  pause(): void;
+  resume(): void;
+}
+
+export interface PartitionOptions extends Omit<TenureOptions, keyof Ownership | 'lost' | 'steer'> {
+  readonly takeOver: () => Promise<Ownership>;
+  readonly steering: Steering;
+  /** Resolves with the next sign that the group still counts this consumer among its members. */
+  readonly isMember: () => Promise<void>;
+  readonly log: BusLog;
+  readonly explain: (error: unknown) => Fault;
+}
+
+/** A partition that the group gave this consumer: taken over, worked on, lost and taken over again until it is given to another one. */
+export class Partition {
+  readonly #closed = new AbortController();
+  readonly #working: Promise<void>;
+  #tenure: Tenure | undefined;
+  #producer: Producer | undefined;
+  #paused = true;
+  #trouble: string | undefined;
+  #losses = 0;
+  #lost: (error: unknown) => void = () => undefined;
+
+  /** kafkajs’s consumer must have this partition paused. */
+  constructor(private readonly options: PartitionOptions) {
+    this.#working = this.#work().catch(options.failed);
+  }
+
+  get trouble(): string | undefined {
+    return this.#tenure?.trouble ?? this.#trouble;
+  }
+
+  get tenure(): Tenure | undefined {
+    return this.#tenure;
+  }
+
+  /** False if these records are not wanted now: kafkajs is to read them again when it is told from where. */
+  receive(messages: readonly KafkaMessage[], last: number): boolean {
+    if (this.#tenure === undefined) return false;
+    this.#tenure.receive(messages, last);
+    this.#steer();
+    return true;
+  }
+
+  passed(first: number, last: number): void {
+    this.#tenure?.passed(first, last);
+  }
+
+  /**
+   * After a rebalance it is still here. Lanes and producer are kept (point 5), and a commit tells whether another
+   * consumer had it in between. kafkajs has forgotten how far it read and, after a crash, what was paused.
+   */
+  retained(): void {
+    this.#paused = true;
+    this.options.steering.pause();
+    if (this.#tenure === undefined) return;
+    this.options.steering.seek(this.#tenure.cursor);
+    this.#tenure.commits.prove();
+    this.#steer();
+  }
+
+  /** Reads nothing more. */
+  stopReading(): void {
+    this.#paused = true;
+    this.options.steering.pause();
+  }
+
+  /** Gives it up; what was not committed is repeated by the next owner. Resolves when no takeover is under way any more. */
+  async close(why: string): Promise<void> {
+    this.#closed.abort();
+    this.#lost(this.#closed.signal.reason);
+    await Promise.all([this.#drop(why), this.#working]);
+  }
+
+  async #work(): Promise<void> {
+    for (;;) {
+      const ownership = await this.#takeOver();
+      if (ownership === undefined) return;
+      const began = performance.now();
+      const error = await this.#hold(ownership);
+      if (this.#closed.signal.aborted) return;
+      await this.#drop('The partition was lost; this record is repeated by whoever has it next.');
+      this.options.steering.pause();
+      this.#paused = true;
+      if (performance.now() - began > steadyMs) this.#losses = 0;
+      this.#report(error);
+      // A fenced owner that the group has forgotten must not fence the one that it has now (point 6).
+      if (!(await this.#orClosed(this.options.isMember()))) return;
+      if (!isFenced(error) && !(await pause(backOff(++this.#losses, retry), this.#closed.signal))) return;
+    }
+  }
+
+  /** Works until the ownership is lost; resolves with why. */
+  #hold(ownership: Ownership): Promise<unknown> {
+    return new Promise((lost) => {
+      const { steering } = this.options;
+      this.#lost = lost;
+      this.#producer = ownership.producer;
+      this.#tenure = new Tenure({ ...this.options, ...ownership, lost, steer: () => this.#steer() });
+      steering.seek(this.#tenure.cursor);
+      this.#steer();
+    });
+  }
+
+  async #takeOver(): Promise<Ownership | undefined> {
+    for (let attempt = 1; !this.#closed.signal.aborted; attempt++) {
+      try {
+        const ownership = await this.options.takeOver();
+        this.#trouble = undefined;
+        if (!this.#closed.signal.aborted) return ownership;
+        await letGo(ownership.producer, this.options.log);
+      } catch (error) {
+        if (this.#closed.signal.aborted) return undefined;
+        this.#report(error);
+        if (!(await pause(backOff(attempt, retry), this.#closed.signal))) return undefined;
+      }
+    }
+    return undefined;
+  }
+
+  /** Pauses and resumes by how much was read ahead (point 10). */
+  #steer(): void {
+    const { steering, handling } = this.options;
+    const wanted = this.#tenure === undefined || this.#tenure.congested || handling.stopping.aborted;
+    if (wanted === this.#paused) return;
+    this.#paused = wanted;
+    if (wanted) steering.pause();
+    else steering.resume();
+  }
+
+  async #drop(why: string): Promise<void> {
+    const [tenure, producer] = [this.#tenure, this.#producer];
+    this.#tenure = undefined;
+    this.#producer = undefined;
+    tenure?.end(why);
+    // kafkajs would connect again for a transaction that is under way.
+    await tenure?.commits.over();
+    if (producer !== undefined) await letGo(producer, this.options.log);
+  }
+
+  async #orClosed(sign: Promise<void>): Promise<boolean> {
+    const { signal } = this.#closed;
+    const closed = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+    if (!signal.aborted) await Promise.race([sign, closed]);
+    return !signal.aborted;
+  }
+
+  #report(error: unknown): void {
+    const { log, explain, group, topic, partition } = this.options;
+    const { message } = explain(error);
+    log('warn', `The partition is taken over anew. ${message}`, { group, topic, partition });
+    this.#trouble = message;
+  }
+}

@@ -1,0 +1,135 @@
+import { Partitioners } from 'kafkajs';
+import type { Producer } from 'kafkajs';
+import type { Clock, Fault } from '@sluice/core';
+import type { BusLog } from '../port.js';
+import type { Encoded } from '../processing/outputs.js';
+import type { Clients } from './clients.js';
+import { producerRetry } from './clients.js';
+import { letGo } from './let-go.js';
+import type { Names } from './names.js';
+import { sendsOf, sizeOf } from './sends.js';
+
+/** What is sent together, bytes, unless one caller’s records have more. */
+const batchBytes = 512 * 1024;
+
+export interface PublisherOptions {
+  readonly clients: Clients;
+  readonly names: Names;
+  readonly transactionalId: string;
+  readonly transactionTimeoutMs: number;
+  readonly clock: Clock;
+  readonly log: BusLog;
+  readonly explain: (error: unknown) => Fault;
+}
+
+interface Waiting {
+  readonly records: readonly Encoded[];
+  readonly bytes: number;
+  readonly resolve: () => void;
+  readonly reject: (error: Fault) => void;
+}
+
+/**
+ * Publishes outside of any group: what is asked while a send is under way goes out with the next one. Several records
+ * of one caller need a transaction to be all or none; single ones go through an idempotent producer, which is quicker.
+ */
+export class Publisher {
+  readonly #waiting: Waiting[] = [];
+  #transactional: Promise<Producer> | undefined;
+  #idempotent: Promise<Producer> | undefined;
+  #running: Promise<void> | undefined;
+  #trouble: { readonly reason: string; readonly at: number } | undefined;
+
+  constructor(private readonly options: PublisherOptions) {}
+
+  /** Why the last publish failed, and when (milliseconds since the epoch); undefined once one worked again. */
+  get trouble(): { readonly reason: string; readonly at: number } | undefined {
+    return this.#trouble;
+  }
+
+  /** Resolves when all records are on the log. Rejects with Fault('storage'): then none is, or the broker never said. */
+  add(records: readonly Encoded[]): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const bytes = records.reduce((sum, record) => sum + sizeOf(record), 0);
+      this.#waiting.push({ records, bytes, resolve, reject });
+      this.#running ??= this.#run();
+    });
+  }
+
+  /** Resolves when all that was asked for has been tried. */
+  async close(): Promise<void> {
+    while (this.#running !== undefined) await this.#running;
+    await this.#dropProducers();
+  }
+
+  async #run(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      await new Promise(setImmediate);
+      const batch = this.#take();
+      try {
+        await this.#send(batch);
+        this.#trouble = undefined;
+        for (const { resolve } of batch) resolve();
+      } catch (error) {
+        const fault = this.options.explain(error);
+        this.#trouble = { reason: fault.message, at: this.options.clock.now() };
+        for (const { reject } of batch) reject(fault);
+        // How far it came is unknown: the next producer fences this one and with it what it left open.
+        await this.#dropProducers();
+      }
+    }
+    this.#running = undefined;
+  }
+
+  async #send(batch: readonly Waiting[]): Promise<void> {
+    const sends = sendsOf(
+      batch.flatMap(({ records }) => records),
+      this.options.names,
+    );
+    if (batch.every(({ records }) => records.length === 1)) {
+      this.#idempotent ??= this.#connect();
+      const producer = await this.#idempotent;
+      for (const topicMessages of sends) await producer.sendBatch({ acks: -1, topicMessages: [...topicMessages] });
+      return;
+    }
+    this.#transactional ??= this.#connect(this.options.transactionalId);
+    const transaction = await (await this.#transactional).transaction();
+    for (const topicMessages of sends) await transaction.sendBatch({ acks: -1, topicMessages: [...topicMessages] });
+    await transaction.commit();
+  }
+
+  async #connect(transactionalId?: string): Promise<Producer> {
+    const { clients, transactionTimeoutMs } = this.options;
+    const producer = clients().producer({
+      ...(transactionalId === undefined ? {} : { transactionalId, transactionTimeout: transactionTimeoutMs }),
+      idempotent: true,
+      maxInFlightRequests: 1,
+      allowAutoTopicCreation: false,
+      createPartitioner: Partitioners.DefaultPartitioner,
+      retry: producerRetry,
+    });
+    await producer.connect();
+    return producer;
+  }
+
+  async #dropProducers(): Promise<void> {
+    const producers = [this.#transactional, this.#idempotent].filter((producer) => producer !== undefined);
+    this.#transactional = undefined;
+    this.#idempotent = undefined;
+    // One that could not even connect has nothing to be closed.
+    const connected = (await Promise.allSettled(producers)).filter((one) => one.status === 'fulfilled');
+    await Promise.all(connected.map(({ value }) => letGo(value, this.options.log)));
+  }
+
+  /** The oldest ones, up to the batch’s size; at least one. */
+  #take(): readonly Waiting[] {
+    let bytes = 0;
+    let count = 0;
+    for (const waiting of this.#waiting) {
+      if (count > 0 && bytes + waiting.bytes > batchBytes) break;
+      bytes += waiting.bytes;
+      count++;
+    }
+    return this.#waiting.splice(0, count);
+  }
+}

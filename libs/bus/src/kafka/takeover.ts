@@ -1,0 +1,59 @@
+import { Partitioners } from 'kafkajs';
+import type { Admin, Kafka, Producer } from 'kafkajs';
+import { Position } from '../processing/position.js';
+import { producerRetry } from './clients.js';
+import { decodeFinished } from './finished-set.js';
+
+export interface TakeoverOptions {
+  readonly kafka: Kafka;
+  readonly admin: Admin;
+  /** Names on the broker. */
+  readonly group: string;
+  readonly topic: string;
+  readonly partition: number;
+  readonly transactionalId: string;
+  readonly transactionTimeoutMs: number;
+}
+
+/** What the owner of a partition holds: the only producer that may move the group’s offset there, and where that stands. */
+export interface Ownership {
+  readonly producer: Producer;
+  readonly position: Position;
+}
+
+/** Takes a partition over: the owner before is fenced first, and only then is it read how far that one came. */
+export async function takeOver(options: TakeoverOptions): Promise<Ownership> {
+  const { kafka, transactionalId, transactionTimeoutMs } = options;
+  const producer = kafka.producer({
+    transactionalId,
+    transactionTimeout: transactionTimeoutMs,
+    idempotent: true,
+    maxInFlightRequests: 1,
+    allowAutoTopicCreation: false,
+    createPartitioner: Partitioners.DefaultPartitioner,
+    retry: producerRetry,
+  });
+  try {
+    await producer.connect();
+    // Connecting fences nobody: the producer’s epoch is only raised by the first transaction.
+    const fence = await producer.transaction();
+    await fence.abort();
+    return { producer, position: await positionOf(options) };
+  } catch (error) {
+    await producer.disconnect();
+    throw error;
+  }
+}
+
+async function positionOf({ admin, group, topic, partition }: TakeoverOptions): Promise<Position> {
+  const ends = await admin.fetchTopicOffsets(topic);
+  const [committed] = await admin.fetchOffsets({ groupId: group, topics: [topic] });
+  const beginning = Number(ends.find((end) => end.partition === partition)?.low ?? 0);
+  const found = committed?.partitions.find((one) => one.partition === partition);
+  const prefix = Number(found?.offset ?? -1);
+  // A group that is new begins at the beginning; what retention took away nobody will ever finish.
+  const position = new Position(Math.max(prefix, beginning));
+  for (const { first, past } of decodeFinished(prefix, found?.metadata ?? null)) position.finish(first, past);
+  position.saved();
+  return position;
+}

@@ -1,0 +1,254 @@
+import { Fault } from '@sluice/core';
+import type { Codec, Topic } from '@sluice/contracts';
+import type { KafkaMessage, Producer } from 'kafkajs';
+import { Gate } from '../processing/gate.js';
+import { handleRecord } from '../processing/handling.js';
+import type { HandlingOptions } from '../processing/handling.js';
+import { Lanes } from '../processing/lanes.js';
+import type { Position } from '../processing/position.js';
+import { backOff, pause } from '../processing/retry.js';
+import type { Slots } from '../processing/slots.js';
+import { openStored } from '../processing/stored.js';
+import type { Opened, Stored } from '../processing/stored.js';
+import { Commits } from './commits.js';
+import type { CommitsOptions } from './commits.js';
+import { isWithinLimit } from './finished-set.js';
+import { Line } from './line.js';
+import { storedOf } from './stored-message.js';
+
+/** Payload bytes that were read and wait to be looked at; beyond it the partition pauses. */
+const maxReadAhead = 4 * 1024 * 1024;
+/** Payload bytes that wait behind others of their session; beyond it nothing more is looked at. */
+const maxWaitingBytes = 16 * 1024 * 1024;
+/** Output bytes that wait for their transaction; beyond it nothing more is looked at. */
+const maxFinishedBytes = 16 * 1024 * 1024;
+/** Records looked at before the event loop goes round. */
+const turn = 256;
+const registryRetry = { initialMs: 100, maxMs: 5_000 };
+
+/** A record that is taken, and where the next one begins. */
+interface Taken {
+  readonly stored: Stored;
+  readonly past: number;
+}
+
+interface Work extends Taken {
+  readonly opened: Opened;
+}
+
+export interface TenureOptions extends Omit<CommitsOptions, 'committed'> {
+  readonly producer: Producer;
+  readonly position: Position;
+  readonly source: Topic;
+  readonly codec: Codec;
+  readonly slots: Slots;
+  readonly handling: HandlingOptions;
+  /** Whether the partition should be paused may have changed. */
+  readonly steer: () => void;
+  /** Something nobody foresaw, which a takeover would not mend. */
+  readonly failed: (error: unknown) => void;
+}
+
+/**
+ * The time from a takeover of a partition to its loss. Records come in, wait in their session’s lane, are handled and
+ * committed; when it ends, what was not committed is void (points 5, 6, 7, 10).
+ */
+export class Tenure {
+  readonly commits: Commits;
+  readonly #position: Position;
+  readonly #lanes = new Lanes<Work>();
+  readonly #read = new Line<Taken>();
+  readonly #arrived = new Gate();
+  readonly #room = new Gate();
+  readonly #attempts = new Set<AbortController>();
+  readonly #loops = new Set<Promise<void>>();
+  readonly #ended = new AbortController();
+  readonly #stopping: AbortSignal;
+  #cursor: number;
+  #readBytes = 0;
+  #waitingBytes = 0;
+  /** Taken and not committed. */
+  #unfinished = 0;
+  /** Of those, the ones that are being handled: each holds a slot. */
+  #slots = 0;
+  #trouble: string | undefined;
+
+  constructor(private readonly options: TenureOptions) {
+    const { position, handling } = options;
+    this.#position = position;
+    this.#cursor = position.prefix;
+    this.#stopping = AbortSignal.any([handling.stopping, this.#ended.signal]);
+    this.#stopping.addEventListener('abort', this.#arrived.open);
+    this.#stopping.addEventListener('abort', this.#room.open);
+    this.commits = new Commits({ ...options, committed: (records) => this.#committed(records) });
+    this.#keep(this.#take());
+  }
+
+  /** The offset from which on nothing was read yet. */
+  get cursor(): number {
+    return this.#cursor;
+  }
+
+  get congested(): boolean {
+    return this.#readBytes > maxReadAhead;
+  }
+
+  get trouble(): string | undefined {
+    return this.commits.trouble ?? this.#trouble;
+  }
+
+  /** What was read: everything from the cursor up to and including `last`, of which `messages` are records. */
+  receive(messages: readonly KafkaMessage[], last: number): void {
+    const { source, partition } = this.options;
+    // Delivered again after a rebalance: it is here already (point 5).
+    const fresh = messages.filter(({ offset }) => Number(offset) >= this.#cursor);
+    if (last < this.#cursor) return;
+    this.#pass(Number(fresh[0]?.offset ?? last + 1));
+    fresh.forEach((message, index) => {
+      const stored = storedOf(source, partition, message);
+      // Control records stand behind the records they end; they are finished with the record before them (point 7).
+      const past = Number(fresh[index + 1]?.offset ?? last + 1);
+      if (this.#position.unfinishedFrom(stored.offset) === stored.offset) {
+        this.#read.push({ stored, past });
+        this.#readBytes += stored.value.byteLength;
+      } else this.#position.finish(stored.offset, past);
+    });
+    this.#cursor = last + 1;
+    this.commits.moved();
+    this.#arrived.open();
+  }
+
+  /** Nothing but control records and aborted ones stands from `first` to `last`. */
+  passed(first: number, last: number): void {
+    if (first <= this.#cursor) this.receive([], last);
+  }
+
+  /** Resolves when no handler runs any more; nothing new is begun once `stopping` has aborted. */
+  async idle(): Promise<void> {
+    while (this.#loops.size > 0) await Promise.all(this.#loops);
+  }
+
+  /** Ends it: handlers are told by their signals, and what they return is ignored. */
+  end(why: string): void {
+    if (this.#ended.signal.aborted) return;
+    this.#ended.abort();
+    this.commits.drop();
+    for (const attempt of this.#attempts) attempt.abort(new Error(why));
+    this.#read.clear();
+    this.options.slots.free(this.#slots);
+  }
+
+  #pass(past: number): void {
+    if (past > this.#cursor) this.#position.finish(this.#cursor, past);
+  }
+
+  /** Takes what was read, in order, and puts each record in its session’s lane. */
+  async #take(): Promise<void> {
+    for (let count = 1; !this.#stopping.aborted; count++) {
+      const taken = this.#read.first;
+      if (taken === undefined) {
+        await this.#arrived.wait();
+        continue;
+      }
+      if (!this.#hasRoomFor(taken)) {
+        await this.#room.wait();
+        continue;
+      }
+      const opening = this.#open(taken);
+      const opened = opening instanceof Promise ? await opening : opening;
+      if (opened === null || this.#stopping.aborted) return;
+      this.#read.shift();
+      this.#readBytes -= taken.stored.value.byteLength;
+      this.#unfinished++;
+      this.options.steer();
+      const work = { ...taken, opened };
+      if (!this.#lanes.enter(opened.session, work)) this.#waitingBytes += taken.stored.value.byteLength;
+      else if (await this.#slot()) this.#keep(this.#runLane(work));
+      else return;
+      if (count % turn === 0) await new Promise(setImmediate);
+    }
+  }
+
+  /** The offset’s metadata must have room for whatever finishes first (point 9), and memory for what waits before and after. */
+  #hasRoomFor({ past }: Taken): boolean {
+    const span = Math.max(past, this.#position.end) - this.#position.prefix;
+    const hasMemory = this.#waitingBytes <= maxWaitingBytes && this.commits.waitingBytes <= maxFinishedBytes;
+    return hasMemory && isWithinLimit(span, this.#unfinished + 1);
+  }
+
+  /** One session’s records, one after another, until none waits. */
+  async #runLane(first: Work): Promise<void> {
+    const { handling, slots } = this.options;
+    for (let work = first; ;) {
+      const attempt = new AbortController();
+      this.#attempts.add(attempt);
+      const finished = await handleRecord(work.opened, handling, attempt.signal);
+      this.#attempts.delete(attempt);
+      if (finished === null || this.#ended.signal.aborted) return;
+      this.commits.add({ finished, past: work.past });
+      this.#slots--;
+      slots.free(1);
+      const next = this.#lanes.next(work.opened.session);
+      if (next === undefined) return;
+      this.#waitingBytes -= next.stored.value.byteLength;
+      this.#room.open();
+      if (!(await this.#slot())) return;
+      work = next;
+    }
+  }
+
+  async #slot(): Promise<boolean> {
+    const { slots } = this.options;
+    if (!(await slots.take())) return false;
+    if (this.#ended.signal.aborted) slots.free(1);
+    else this.#slots++;
+    return !this.#ended.signal.aborted;
+  }
+
+  #committed(records: number): void {
+    this.#unfinished -= records;
+    this.#room.open();
+  }
+
+  /** Opens at once, or asks the registry until it answers; null when nothing new is to be begun. */
+  #open({ stored }: Taken): Opened | Promise<Opened | null> {
+    const { codec } = this.options;
+    try {
+      const opening = openStored(codec, stored);
+      return opening instanceof Promise ? opening.catch((error: unknown) => this.#openLater(stored, error)) : opening;
+    } catch (error) {
+      return this.#openLater(stored, error);
+    }
+  }
+
+  async #openLater(stored: Stored, first: unknown): Promise<Opened | null> {
+    let error = first;
+    for (let attempt = 1; ; attempt++) {
+      if (!(error instanceof Fault && error.retryable)) throw error;
+      this.#report(error);
+      if (!(await pause(backOff(attempt, registryRetry), this.#stopping))) return null;
+      try {
+        const opened = await openStored(this.options.codec, stored);
+        this.#trouble = undefined;
+        return opened;
+      } catch (again) {
+        error = again;
+      }
+    }
+  }
+
+  #report({ message }: Fault): void {
+    const { log, group, topic, partition } = this.options;
+    if (this.#trouble === undefined) log('warn', `${message} The partition waits for it.`, { group, topic, partition });
+    this.#trouble = message;
+  }
+
+  #keep(loop: Promise<void>): void {
+    const kept = loop
+      .catch((error: unknown) => {
+        if (!this.#ended.signal.aborted) this.options.failed(error);
+      })
+      .finally(() => this.#loops.delete(kept));
+    this.#loops.add(kept);
+  }
+}

@@ -1,0 +1,114 @@
+import type { RecordOf, Topic } from '@sluice/contracts';
+
+/** A record to be published. `key` is the session id: records of one key keep their order. */
+export type Outgoing = {
+  [T in Topic]: {
+    readonly topic: T;
+    readonly key: string;
+    readonly record: RecordOf<T>;
+    readonly headers?: Readonly<Record<string, string>>;
+  };
+}[Topic];
+
+/** A record read from the log. `topic`, `partition` and `offset` name it for ever. */
+export type Incoming<T extends Topic = Topic> = {
+  [K in T]: {
+    readonly topic: K;
+    readonly partition: number;
+    readonly offset: number;
+    readonly key: string;
+    readonly record: RecordOf<K>;
+    readonly headers: Readonly<Record<string, string>>;
+    /** When the log took it, milliseconds since the epoch. */
+    readonly timestamp: number;
+  };
+}[T];
+
+export interface HandlerContext {
+  /** Aborted when the consumer gives the record up: shut-down after the drain time, or the partition moved. */
+  readonly signal: AbortSignal;
+  /** 1 for the first attempt. */
+  readonly attempt: number;
+  /** Publishes at once, best effort, outside the transaction: progress that may be lost or seen twice. */
+  emit(messages: readonly Outgoing[]): void;
+  /** Runs once the outputs and the acknowledgement are on the log: for metrics and log lines that must count once. */
+  afterCommit(action: () => void): void;
+}
+
+/** A function from a message to messages: the bus makes the outputs and the acknowledgement one atomic act (DESIGN, idea 1). */
+export type Handler = (message: Incoming, context: HandlerContext) => Promise<readonly Outgoing[]>;
+
+/** A record that is given up: what it was, and why. `message` is null if it could not be decoded. */
+export interface Dead {
+  readonly topic: Topic;
+  readonly partition: number;
+  readonly offset: number;
+  readonly key: string;
+  readonly value: Uint8Array;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly timestamp: number;
+  readonly message: Incoming | null;
+  readonly code: string;
+  readonly reason: string;
+  readonly attempts: number;
+}
+
+export interface RetryPolicy {
+  /** First wait; doubled each time up to `maxMs`. */
+  readonly initialMs: number;
+  readonly maxMs: number;
+  /** Attempts in all; after the last one the record is dead (`retries_exhausted`). */
+  readonly attempts: number;
+}
+
+export interface Subscription {
+  /** Consumers of one group share the records; groups do not know of each other. */
+  readonly group: string;
+  readonly topics: readonly Topic[];
+  readonly handle: Handler;
+  /** What else goes out when a record becomes a dead letter, in the same transaction as the dead letter itself. */
+  readonly onDead?: (dead: Dead, context: HandlerContext) => readonly Outgoing[];
+  /** Records taken from the log and not yet finished, at most; beyond it reading pauses. Default 1,000. */
+  readonly maxInFlight?: number;
+  readonly retry?: RetryPolicy;
+}
+
+export interface Consumer {
+  /** Stops reading, lets running handlers end for up to `drainMs`, commits what finished, and gives the rest up: it is repeated later. */
+  stop(drainMs: number): Promise<void>;
+  /** Resolves when the consumer ended without being asked to, with the reason; never while it works. */
+  readonly failed: Promise<Error>;
+  /** Records taken and not yet finished. */
+  readonly inFlight: number;
+}
+
+export type ReadFrom = { readonly offset: number } | { readonly time: number } | 'start' | 'end';
+
+export interface ReadOptions {
+  readonly from: ReadFrom;
+  /** Go on waiting for new records until the signal aborts; otherwise end at the log's end as it was at the call. */
+  readonly follow?: boolean;
+  readonly signal?: AbortSignal;
+  /** Called for a record that cannot be decoded, which is then passed over. Default: throws Fault('undecodable'). */
+  readonly onUndecodable?: (position: { topic: Topic; partition: number; offset: number }, reason: string) => void;
+}
+
+/** Where a bus says what an operator must know; quiet in normal operation. */
+export type BusLog = (
+  level: 'info' | 'warn' | 'error',
+  message: string,
+  details: Readonly<Record<string, unknown>>,
+) => void;
+
+/** A log of topics (DESIGN, ideas 1, 3, 6). One contract suite, libs/bus/test/contract.ts, holds every implementation. */
+export interface Bus {
+  /** Resolves when all of them are durably on the log, all or none. */
+  publish(messages: readonly Outgoing[]): Promise<void>;
+  /** At most one consumer per group in this process. */
+  subscribe(subscription: Subscription): Promise<Consumer>;
+  /** Reads without a group: for replay, for followers, for the command line. */
+  read<T extends Topic>(topics: readonly T[], options: ReadOptions): AsyncIterable<Incoming<T>>;
+  /** Rejects with what is wrong if the log cannot be used now. */
+  check(): Promise<void>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,34 @@
+import type { FaultCode } from '@sluice/core';
+import { topics } from '@sluice/contracts';
+import type { Codec } from '@sluice/contracts';
+import type { Dead } from '../port.js';
+import { encode } from './outputs.js';
+import type { Encoded } from './outputs.js';
+import type { Opened } from './stored.js';
+
+/** Longest reason a dead letter carries, in UTF-16 units: an exception's text may hold a whole payload. */
+const maxReason = 4_000;
+
+export function deadOf(opened: Opened, code: FaultCode, reason: string, attempts: number): Dead {
+  const { stored, message } = opened;
+  return {
+    ...stored,
+    headers: withoutCredentials(stored.headers),
+    message,
+    code,
+    reason: reason.slice(0, maxReason),
+    attempts,
+  };
+}
+
+/** The record for agent.dead-letters: the original bytes and headers, without credentials. */
+export function deadLetter(codec: Codec, dead: Dead, group: string, failedAt: number): Encoded {
+  const { topic, partition, offset, key, headers, timestamp, code, reason, attempts } = dead;
+  const value = Buffer.from(dead.value);
+  const record = { topic, partition, offset, group, key, value, headers, timestamp, code, reason, attempts, failedAt };
+  return encode(codec, topics.deadLetters, key, record);
+}
+
+function withoutCredentials(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => name.toLowerCase() !== 'authorization'));
+}

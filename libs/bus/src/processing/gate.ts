@@ -1,0 +1,20 @@
+/** Lets one waiter through for each time it was opened; opened while nobody waits, it lets the next one through at once. */
+export class Gate {
+  #open = false;
+  #waiter: (() => void) | undefined;
+
+  readonly open = (): void => {
+    this.#open = true;
+    this.#waiter?.();
+  };
+
+  async wait(): Promise<void> {
+    if (!this.#open) {
+      await new Promise<void>((resolve) => {
+        this.#waiter = resolve;
+      });
+    }
+    this.#waiter = undefined;
+    this.#open = false;
+  }
+}

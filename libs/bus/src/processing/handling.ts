@@ -1,0 +1,103 @@
+import type { Clock, FaultCode } from '@sluice/core';
+import type { Codec } from '@sluice/contracts';
+import type { BusLog, HandlerContext, Outgoing, Subscription } from '../port.js';
+import { deadLetter, deadOf } from './dead.js';
+import { encodeAll } from './outputs.js';
+import type { Encoded } from './outputs.js';
+import { defaultRetry, judge, pause } from './retry.js';
+import type { Opened, Stored } from './stored.js';
+
+/** A record that is through: its outputs and its acknowledgement are to go on the log as one. */
+export interface Finished {
+  readonly stored: Stored;
+  readonly outputs: readonly Encoded[];
+  /** Called after the commit, in order. */
+  readonly afterCommit: readonly (() => void)[];
+}
+
+export interface HandlingOptions {
+  readonly subscription: Subscription;
+  readonly codec: Codec;
+  readonly clock: Clock;
+  readonly log: BusLog;
+  readonly emit: (messages: readonly Outgoing[]) => void;
+  /** Aborted when nothing new is to be begun: no further attempt, no waiting. */
+  readonly stopping: AbortSignal;
+}
+
+/**
+ * Runs the handler on one record until it is through or dead (DESIGN, ideas 1 and 11). Null if it was given up: by
+ * `signal` in the middle of an attempt, or by `stopping` between two.
+ */
+export async function handleRecord(
+  opened: Opened,
+  options: HandlingOptions,
+  signal: AbortSignal,
+): Promise<Finished | null> {
+  const { subscription, codec, stopping } = options;
+  if (opened.message === null) return bury(opened, opened.fault.code, opened.fault.message, 1, options, signal);
+  for (let attempt = 1; ; attempt++) {
+    const afterCommit: (() => void)[] = [];
+    try {
+      const outputs = await subscription.handle(opened.message, contextOf(attempt, afterCommit, options, signal));
+      if (signal.aborted) return null;
+      return { stored: opened.stored, outputs: encodeAll(codec, outputs), afterCommit };
+    } catch (error) {
+      if (signal.aborted) return null;
+      const verdict = judge(error, attempt, subscription.retry ?? defaultRetry);
+      switch (verdict.kind) {
+        case 'retry':
+          if (!(await pause(verdict.waitMs, stopping))) return null;
+          break;
+        case 'dead':
+          return bury(opened, verdict.code, verdict.reason, attempt, options, signal);
+      }
+    }
+  }
+}
+
+function bury(
+  opened: Opened,
+  code: FaultCode,
+  reason: string,
+  attempts: number,
+  options: HandlingOptions,
+  signal: AbortSignal,
+): Finished {
+  const { subscription, codec, clock, log } = options;
+  const { stored } = opened;
+  const dead = deadOf(opened, code, reason, attempts);
+  const letter = deadLetter(codec, dead, subscription.group, clock.now());
+  const afterCommit: (() => void)[] = [];
+  try {
+    const more = subscription.onDead?.(dead, contextOf(attempts, afterCommit, options, signal)) ?? [];
+    return { stored, outputs: [letter, ...encodeAll(codec, more)], afterCommit };
+  } catch (error) {
+    // The record must not be stuck for ever because telling of its end fails too.
+    const { topic, partition, offset } = stored;
+    log('error', 'What was to follow a dead letter failed; the dead letter goes out alone.', {
+      group: subscription.group,
+      topic,
+      partition,
+      offset,
+      error: String(error),
+    });
+    return { stored, outputs: [letter], afterCommit: [] };
+  }
+}
+
+function contextOf(
+  attempt: number,
+  afterCommit: (() => void)[],
+  { emit }: HandlingOptions,
+  signal: AbortSignal,
+): HandlerContext {
+  return {
+    signal,
+    attempt,
+    emit: (messages) => {
+      if (!signal.aborted) emit(messages);
+    },
+    afterCommit: (action) => afterCommit.push(action),
+  };
+}

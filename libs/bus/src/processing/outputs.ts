@@ -1,0 +1,60 @@
+import type { Codec, RecordOf, Topic } from '@sluice/contracts';
+import type { Outgoing } from '../port.js';
+
+/** The largest payload of one record, in bytes: a broker's default limit with room for key and headers. */
+export const maxPayloadBytes = 1_000_000;
+
+/** A record ready for the log. */
+export interface Encoded {
+  readonly topic: Topic;
+  readonly key: string;
+  readonly value: Uint8Array;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** An output that cannot go on the log as it is: too large, or not of its topic's shape, which nobody foresaw. */
+export class OutputRefused extends Error {
+  override readonly name = 'OutputRefused';
+  constructor(
+    readonly code: 'output_too_large' | 'unexpected',
+    message: string,
+    options?: { cause?: unknown },
+  ) {
+    super(message, options);
+  }
+}
+
+/** Throws OutputRefused, naming topic and size or mistake. */
+export function encodeAll(codec: Codec, messages: readonly Outgoing[]): readonly Encoded[] {
+  return messages.map((message) => {
+    const encoded = encode(codec, message.topic, message.key, message.record, message.headers);
+    const bytes = encoded.value.byteLength;
+    if (bytes > maxPayloadBytes) {
+      throw new OutputRefused(
+        'output_too_large',
+        `The output to ${message.topic} has ${bytes} bytes, more than the ${maxPayloadBytes} a record may have. Make it smaller.`,
+      );
+    }
+    return encoded;
+  });
+}
+
+/** Without the measure: a dead letter is as large as what it tells of. */
+export function encode<T extends Topic>(
+  codec: Codec,
+  topic: T,
+  key: string,
+  record: RecordOf<T>,
+  headers: Readonly<Record<string, string>> = {},
+): Encoded {
+  if (typeof key !== 'string')
+    throw new OutputRefused('unexpected', `The output to ${topic} has no key. Give it the session id.`);
+  try {
+    return { topic, key, value: codec.encode(topic, record), headers };
+  } catch (error) {
+    const what = error instanceof Error ? error.message : String(error);
+    throw new OutputRefused('unexpected', `The output to ${topic} does not have the topic’s shape: ${what}`, {
+      cause: error,
+    });
+  }
+}

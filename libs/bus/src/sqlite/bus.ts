@@ -1,0 +1,205 @@
+import { Fault } from '@sluice/core';
+import type { Clock } from '@sluice/core';
+import { createCodec } from '@sluice/contracts';
+import type { Codec, Topic } from '@sluice/contracts';
+import type { DatabaseSync } from 'node:sqlite';
+import type { Bus, BusLog, Consumer, Incoming, Outgoing, ReadOptions, Subscription } from '../port.js';
+import { encodeAll, OutputRefused } from '../processing/outputs.js';
+import type { Encoded } from '../processing/outputs.js';
+import { appender, topicIds } from './append.js';
+import type { Append, TopicIds } from './append.js';
+import { SqliteConsumer } from './consumer.js';
+import { openDatabase } from './database.js';
+import { emitter } from './emit.js';
+import { fetcher } from './fetch.js';
+import type { Fetch } from './fetch.js';
+import { GroupAppend } from './group-append.js';
+import { acquireLease, liveHolder } from './lease.js';
+import type { Holder, LiveHolder } from './lease.js';
+import { loadProgress } from './progress.js';
+import { readLog } from './read.js';
+import { tableRegistry } from './registry.js';
+import { storageFault } from './storage-error.js';
+import { patiently, Store } from './store.js';
+import { trimTopic } from './trim.js';
+import { Wakeups } from './wake.js';
+
+/** How long a failed publish makes the bus unhealthy if nothing is published after it, milliseconds. */
+const troubleMs = 5_000;
+
+export interface SqliteBusOptions extends Holder {
+  readonly clock: Clock;
+  readonly log?: BusLog;
+}
+
+/** The log in one SQLite file (DESIGN, idea 3). Several processes may use the file; a group has one consumer among them. */
+export interface SqliteBus extends Bus {
+  /** Puts bytes on the log as they are, for producers that bring their own encoding; returns the offset. */
+  appendRaw(topic: Topic, key: string, value: Uint8Array, headers?: Readonly<Record<string, string>>): Promise<number>;
+  /** Deletes the topic's oldest records, up to the first that the log took at `olderThan` (milliseconds since the epoch) or later; returns how many. */
+  trim(topic: Topic, olderThan: number): Promise<number>;
+  /** The other process that consumes as the group now, null if there is none. */
+  holderOf(group: string): Promise<LiveHolder | null>;
+}
+
+/**
+ * Opens the file, or makes it. `instance` names this process in messages, `isAlive` tells of a process of this host
+ * whether it lives. Throws Fault('storage') with what to change.
+ */
+export async function openSqliteBus({
+  file,
+  ...options
+}: SqliteBusOptions & { readonly file: string }): Promise<SqliteBus> {
+  const database = await patiently(`The log ${file} cannot be used`, () => openDatabase(file));
+  try {
+    return await busOn(database, options);
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+/** The bus on an open database, which it closes in the end. */
+export async function busOn(database: DatabaseSync, options: SqliteBusOptions): Promise<SqliteBus> {
+  const store = new Store(database);
+  const ids = await store.write('powerLoss', () => topicIds(database));
+  return new OpenBus(store, ids, await createCodec(tableRegistry(store)), options);
+}
+
+class OpenBus implements SqliteBus {
+  readonly #append: Append;
+  readonly #fetch: Fetch;
+  readonly #published: GroupAppend;
+  readonly #emitted: GroupAppend;
+  readonly #wakeups: Wakeups;
+  readonly #log: BusLog;
+  readonly #consumers = new Map<string, SqliteConsumer | null>();
+  readonly #closed = new AbortController();
+  readonly #emit: (messages: readonly Outgoing[]) => void;
+
+  constructor(
+    private readonly store: Store,
+    private readonly ids: TopicIds,
+    private readonly codec: Codec,
+    private readonly options: SqliteBusOptions,
+  ) {
+    const { database } = store;
+    const { clock, log = () => undefined } = options;
+    const version = database.prepare('PRAGMA data_version');
+    this.#log = log;
+    this.#wakeups = new Wakeups(() => version.get()?.['data_version'] as number);
+    this.#append = appender(database, ids, clock);
+    this.#fetch = fetcher(database, ids);
+    const appended = () => this.#wakeups.notify();
+    this.#published = new GroupAppend(store, this.#append, 'powerLoss', clock, appended);
+    this.#emitted = new GroupAppend(store, this.#append, 'processLoss', clock, appended);
+    this.#emit = emitter(codec, this.#emitted, log);
+  }
+
+  async publish(messages: readonly Outgoing[]): Promise<void> {
+    this.#assertOpen();
+    let encoded: readonly Encoded[];
+    try {
+      encoded = encodeAll(this.codec, messages);
+    } catch (error) {
+      if (error instanceof OutputRefused) throw new Fault('invalid_request', error.message, false, { cause: error });
+      throw error;
+    }
+    if (encoded.length > 0) await this.#published.add(encoded);
+  }
+
+  async appendRaw(topic: Topic, key: string, value: Uint8Array, headers = {}): Promise<number> {
+    this.#assertOpen();
+    const [offset] = await this.#published.add([{ topic, key, value, headers }]);
+    return offset as number;
+  }
+
+  async subscribe(subscription: Subscription): Promise<Consumer> {
+    this.#assertOpen();
+    const { group, topics } = subscription;
+    if (this.#consumers.has(group)) {
+      throw new Error(
+        `The group ${group} has a consumer in this process already. Stop it first, or use another group.`,
+      );
+    }
+    this.#consumers.set(group, null);
+    try {
+      const { database } = this.store;
+      const { lease, progress } = await this.store.write('processLoss', () => ({
+        lease: acquireLease(database, group, this.options, this.options.clock),
+        progress: loadProgress(database, this.ids, group, topics),
+      }));
+      const consumer = new SqliteConsumer({
+        subscription,
+        store: this.store,
+        fetch: this.#fetch,
+        append: this.#append,
+        codec: this.codec,
+        clock: this.options.clock,
+        log: this.#log,
+        wakeups: this.#wakeups,
+        lease,
+        progress,
+        emit: this.#emit,
+        ended: () => this.#consumers.delete(group),
+      });
+      this.#consumers.set(group, consumer);
+      return consumer;
+    } catch (error) {
+      this.#consumers.delete(group);
+      throw error;
+    }
+  }
+
+  read<T extends Topic>(topics: readonly T[], options: ReadOptions): AsyncIterable<Incoming<T>> {
+    this.#assertOpen();
+    try {
+      return readLog(topics, options, {
+        fetch: this.#fetch,
+        codec: this.codec,
+        wakeups: this.#wakeups,
+        closed: this.#closed.signal,
+      });
+    } catch (error) {
+      throw storageFault('The log could not be read', error);
+    }
+  }
+
+  async trim(topic: Topic, olderThan: number): Promise<number> {
+    this.#assertOpen();
+    return trimTopic(this.store, this.ids.get(topic) as number, olderThan);
+  }
+
+  async holderOf(group: string): Promise<LiveHolder | null> {
+    this.#assertOpen();
+    return patiently('The log could not be read', () =>
+      liveHolder(this.store.database, group, this.options, this.options.clock),
+    );
+  }
+
+  async check(): Promise<void> {
+    this.#assertOpen();
+    await patiently('The log could not be read', () => this.#fetch.end());
+    const failed = this.#published.trouble;
+    const recent = failed !== undefined && this.options.clock.now() - failed.at < troubleMs ? failed.reason : undefined;
+    const stuck = [...this.#consumers.values()]
+      .map((consumer) => consumer?.trouble)
+      .find((reason) => reason !== undefined);
+    const reason = stuck ?? recent;
+    if (reason !== undefined) throw new Fault('storage', reason, true);
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed.signal.aborted) return;
+    this.#closed.abort();
+    await Promise.all([...this.#consumers.values()].map(async (consumer) => consumer?.stop(0)));
+    await this.#published.idle();
+    await this.#emitted.idle();
+    // The last connection to close takes the write-ahead log into the file.
+    this.store.database.close();
+  }
+
+  #assertOpen(): void {
+    if (this.#closed.signal.aborted) throw new Fault('storage', 'The log was closed by this process.', false);
+  }
+}

@@ -1,0 +1,217 @@
+import { Fault } from '@sluice/core';
+import type { Clock } from '@sluice/core';
+import type { Codec } from '@sluice/contracts';
+import type { BusLog, Consumer, Outgoing, Subscription } from '../port.js';
+import { handleRecord } from '../processing/handling.js';
+import type { HandlingOptions } from '../processing/handling.js';
+import { Lanes } from '../processing/lanes.js';
+import { pause } from '../processing/retry.js';
+import { Slots } from '../processing/slots.js';
+import { openStored } from '../processing/stored.js';
+import type { Opened } from '../processing/stored.js';
+import type { Append } from './append.js';
+import { Cursors } from './cursors.js';
+import type { Fetch, Place } from './fetch.js';
+import { Flush } from './flush.js';
+import { Insistence } from './insist.js';
+import { renewMs } from './lease.js';
+import type { Lease } from './lease.js';
+import type { Progress } from './progress.js';
+import type { Store } from './store.js';
+import { Gate } from '../processing/gate.js';
+import type { Wakeups } from './wake.js';
+
+const defaultInFlight = 1_000;
+/** Positions read from the log at once; between two pages the event loop goes round. */
+const pageRecords = 256;
+/** Records that may wait behind others of their session before reading pauses for everybody. */
+const maxWaiting = 100_000;
+
+export interface ConsumerOptions {
+  readonly subscription: Subscription;
+  readonly store: Store;
+  readonly fetch: Fetch;
+  readonly append: Append;
+  readonly codec: Codec;
+  readonly clock: Clock;
+  readonly log: BusLog;
+  readonly wakeups: Wakeups;
+  readonly lease: Lease;
+  readonly progress: Progress;
+  readonly emit: (messages: readonly Outgoing[]) => void;
+  /** Called once, however it ends. */
+  readonly ended: () => void;
+}
+
+/**
+ * One group's consumer: one loop reads on and puts each record in its session's lane, each busy lane is a loop of its
+ * own, and the flush puts what is finished on the log. Sessions are in order over all topics of the subscription.
+ */
+export class SqliteConsumer implements Consumer {
+  readonly failed: Promise<Error>;
+  readonly #slots: Slots;
+  readonly #lanes = new Lanes<Place>();
+  readonly #cursors: Cursors;
+  readonly #insist: Insistence;
+  readonly #flush: Flush;
+  readonly #handling: HandlingOptions;
+  readonly #gate = new Gate();
+  readonly #room = new Gate();
+  readonly #stopping = new AbortController();
+  readonly #attempts = new Set<AbortController>();
+  readonly #loops = new Set<Promise<void>>();
+  readonly #renewal: NodeJS.Timeout;
+  readonly #unlisten: () => void;
+  #stopped: Promise<void> | undefined;
+  #tellFailure: (error: Error) => void = () => undefined;
+
+  constructor(private readonly options: ConsumerOptions) {
+    const { subscription, progress } = options;
+    this.failed = new Promise((resolve) => (this.#tellFailure = resolve));
+    this.#slots = new Slots(subscription.maxInFlight ?? defaultInFlight);
+    this.#cursors = new Cursors(subscription.topics, options.fetch, progress);
+    this.#insist = new Insistence(subscription.group, options.log, this.#stopping.signal);
+    this.#handling = { ...options, stopping: this.#stopping.signal };
+    this.#flush = new Flush({
+      ...options,
+      group: subscription.group,
+      committed: (records) => {
+        this.#slots.free(records.length);
+        if (records.some(({ outputs }) => outputs.length > 0)) options.wakeups.notify();
+      },
+      failed: (error) => this.#fail(error),
+    });
+    this.#unlisten = options.wakeups.listen(this.#gate.open);
+    this.#renewal = setInterval(() => void this.#renew(), renewMs);
+    this.#keep(this.#read());
+  }
+
+  get inFlight(): number {
+    return this.#slots.taken;
+  }
+
+  /** Why it cannot go on now, though it goes on trying. */
+  get trouble(): string | undefined {
+    return this.#flush.trouble ?? this.#insist.trouble;
+  }
+
+  stop(drainMs: number): Promise<void> {
+    this.#stopped ??= this.#stop(drainMs);
+    return this.#stopped;
+  }
+
+  async #stop(drainMs: number): Promise<void> {
+    if (this.#stopping.signal.aborted) return;
+    this.#begunToEnd();
+    const deadline = new AbortController();
+    await Promise.race([Promise.all(this.#loops), pause(drainMs, deadline.signal)]);
+    deadline.abort();
+    await this.#flush.settle();
+    this.#giveUp();
+    const { store, lease, log, subscription, ended } = this.options;
+    try {
+      await store.write('processLoss', () => lease.release());
+    } catch (error) {
+      log('warn', 'The lease could not be given back; it ends by itself in ten seconds.', {
+        group: subscription.group,
+        error: String(error),
+      });
+    }
+    ended();
+  }
+
+  /** Reads on for as long as there is room, and begins what is first in its session. */
+  async #read(): Promise<void> {
+    while (!this.#stopping.signal.aborted) {
+      const places = await this.#insist.until(() => this.#cursors.next(pageRecords));
+      if (places === null) return;
+      if (places.length === 0) {
+        await this.#gate.wait();
+        continue;
+      }
+      for (const place of places) {
+        const opened = await this.#open(place);
+        if (opened === null) return;
+        if (opened === 'trimmed') continue;
+        if (this.#lanes.enter(opened.session, place)) {
+          if (!(await this.#slots.take())) return;
+          this.#keep(this.#runLane(opened));
+        }
+        while (this.#lanes.waiting >= maxWaiting && !this.#stopping.signal.aborted) await this.#room.wait();
+      }
+      await new Promise(setImmediate);
+    }
+  }
+
+  /** One session's records, one after another, until none waits. */
+  async #runLane(first: Opened): Promise<void> {
+    const { session } = first;
+    for (let opened: Opened | 'trimmed' | null = first; opened !== null;) {
+      if (opened !== 'trimmed') {
+        const attempt = new AbortController();
+        this.#attempts.add(attempt);
+        const finished = await handleRecord(opened, this.#handling, attempt.signal);
+        this.#attempts.delete(attempt);
+        if (finished === null) return;
+        this.#flush.add(finished);
+      }
+      const place = this.#lanes.next(session);
+      this.#room.open();
+      if (place === undefined || !(await this.#slots.take())) return;
+      opened = await this.#open(place);
+      if (opened === 'trimmed') this.#slots.free(1);
+    }
+  }
+
+  async #open(place: Place): Promise<Opened | 'trimmed' | null> {
+    const { fetch, codec, progress } = this.options;
+    return this.#insist.until(() => {
+      const stored = fetch.record(place);
+      if (stored !== undefined) return openStored(codec, stored);
+      progress.of(place.topic).finish(place.offset, place.offset + 1);
+      return 'trimmed' as const;
+    });
+  }
+
+  async #renew(): Promise<void> {
+    const { store, lease, log, subscription } = this.options;
+    try {
+      await store.write('processLoss', () => lease.renew());
+    } catch (error) {
+      if (this.#stopping.signal.aborted) return;
+      if (!(error instanceof Fault)) this.#fail(error as Error);
+      else log('warn', `The lease could not be renewed. ${error.message}`, { group: subscription.group });
+    }
+  }
+
+  /** A loop that ends with an error ends the consumer. */
+  #keep(loop: Promise<void>): void {
+    const kept = loop
+      .catch((error: unknown) => this.#fail(error instanceof Error ? error : new Error(String(error))))
+      .finally(() => this.#loops.delete(kept));
+    this.#loops.add(kept);
+  }
+
+  #fail(error: Error): void {
+    if (this.#stopping.signal.aborted) return;
+    this.#begunToEnd();
+    this.#giveUp();
+    this.options.ended();
+    this.#tellFailure(error);
+  }
+
+  #begunToEnd(): void {
+    this.#stopping.abort();
+    this.#slots.close();
+    this.#gate.open();
+    this.#room.open();
+    clearInterval(this.#renewal);
+    this.#unlisten();
+  }
+
+  #giveUp(): void {
+    this.#flush.drop();
+    for (const attempt of this.#attempts)
+      attempt.abort(new Error('The consumer gives this record up; it is repeated later.'));
+  }
+}

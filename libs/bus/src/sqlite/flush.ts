@@ -1,0 +1,122 @@
+import { Fault } from '@sluice/core';
+import type { BusLog } from '../port.js';
+import { runAfterCommit } from '../processing/after-commit.js';
+import type { Finished } from '../processing/handling.js';
+import { backOff, pause } from '../processing/retry.js';
+import type { Append } from './append.js';
+import type { Lease } from './lease.js';
+import type { Progress } from './progress.js';
+import type { Store } from './store.js';
+
+/** Payload bytes of one transaction, unless a single record's outputs have more: the event loop stands still meanwhile. */
+const batchBytes = 512 * 1024;
+const storageRetry = { initialMs: 100, maxMs: 10_000 };
+
+export interface FlushOptions {
+  readonly group: string;
+  readonly store: Store;
+  readonly append: Append;
+  readonly progress: Progress;
+  readonly lease: Lease;
+  readonly log: BusLog;
+  /** So many records are on the log, and perhaps new ones for others to read. */
+  readonly committed: (records: readonly Finished[]) => void;
+  /** Nothing can be committed any more: the lease is lost, or something nobody foresaw. */
+  readonly failed: (error: Error) => void;
+}
+
+/**
+ * Puts finished records on the log, outputs and acknowledgements of many in one transaction (DESIGN, ideas 1, 3, 6). It
+ * runs as soon as something is finished and it is not running already, in the order in which things were finished.
+ */
+export class Flush {
+  #queue: Finished[] = [];
+  #running: Promise<void> | undefined;
+  #trouble: string | undefined;
+  readonly #dropped = new AbortController();
+
+  constructor(private readonly options: FlushOptions) {}
+
+  /** Why nothing can be written now; undefined if it can. It is tried again by itself. */
+  get trouble(): string | undefined {
+    return this.#trouble;
+  }
+
+  add(finished: Finished): void {
+    if (this.#dropped.signal.aborted) return;
+    this.#queue.push(finished);
+    this.#running ??= this.#run();
+  }
+
+  /** Resolves when all is written, or the storage fails and so cannot be waited for. */
+  async settle(): Promise<void> {
+    while (this.#running !== undefined && this.#trouble === undefined) {
+      await Promise.race([this.#running, pause(10, this.#dropped.signal)]);
+    }
+  }
+
+  /** Forgets what is not written: it is repeated by the next consumer. */
+  drop(): void {
+    this.#dropped.abort();
+    this.#queue = [];
+  }
+
+  async #run(): Promise<void> {
+    for (let attempt = 1; this.#queue.length > 0;) {
+      // What finishes in the same turn of the event loop goes together.
+      await new Promise(setImmediate);
+      const batch = this.#batch();
+      if (batch.length === 0) break;
+      try {
+        await this.#write(batch);
+        attempt = 1;
+      } catch (error) {
+        if (!(error instanceof Fault)) {
+          this.options.failed(error instanceof Error ? error : new Error(String(error)));
+          break;
+        }
+        this.#report(error);
+        if (!(await pause(backOff(attempt++, storageRetry), this.#dropped.signal))) break;
+      }
+    }
+    this.#running = undefined;
+  }
+
+  async #write(batch: readonly Finished[]): Promise<void> {
+    const { store, append, progress, lease, committed } = this.options;
+    const outputs = batch.flatMap((finished) => finished.outputs);
+    for (const { stored } of batch) progress.of(stored.topic).finish(stored.offset, stored.offset + 1);
+    await store.write('processLoss', () => {
+      lease.check();
+      append(outputs);
+      progress.save();
+    });
+    progress.saved();
+    this.#trouble = undefined;
+    this.#queue.splice(0, batch.length);
+    committed(batch);
+    runAfterCommit(batch, this.options.group, this.options.log);
+  }
+
+  #report(fault: Fault): void {
+    if (this.#trouble === undefined) {
+      this.options.log('error', `${fault.message} Finished work is kept and tried again.`, {
+        group: this.options.group,
+      });
+    }
+    this.#trouble = fault.message;
+  }
+
+  /** The oldest ones, up to the batch's size; at least one. */
+  #batch(): readonly Finished[] {
+    let bytes = 0;
+    let count = 0;
+    for (const { outputs } of this.#queue) {
+      const more = outputs.reduce((sum, { value }) => sum + value.byteLength, 0);
+      if (count > 0 && bytes + more > batchBytes) break;
+      bytes += more;
+      count++;
+    }
+    return this.#queue.slice(0, count);
+  }
+}

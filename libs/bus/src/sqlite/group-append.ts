@@ -1,0 +1,85 @@
+import type { Clock } from '@sluice/core';
+import type { Encoded } from '../processing/outputs.js';
+import type { Append } from './append.js';
+import type { Durability, Store } from './store.js';
+
+const batchBytes = 512 * 1024;
+
+interface Waiting {
+  readonly records: readonly Encoded[];
+  readonly bytes: number;
+  readonly resolve: (offsets: readonly number[]) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Appends without a consumer: what is asked in one turn of the event loop goes on the log in one transaction. */
+export class GroupAppend {
+  readonly #waiting: Waiting[] = [];
+  #running: Promise<void> | undefined;
+  #bytes = 0;
+  #trouble: { readonly reason: string; readonly at: number } | undefined;
+
+  constructor(
+    private readonly store: Store,
+    private readonly append: Append,
+    private readonly durability: Durability,
+    private readonly clock: Clock,
+    private readonly appended: () => void,
+  ) {}
+
+  /** Payload bytes that are asked for and not yet on the log. */
+  get pendingBytes(): number {
+    return this.#bytes;
+  }
+
+  /** Why the last append failed, and when (milliseconds since the epoch); undefined once one worked again. */
+  get trouble(): { readonly reason: string; readonly at: number } | undefined {
+    return this.#trouble;
+  }
+
+  /** Resolves with the offsets when all records are on the log. Rejects with Fault('storage') if none is. */
+  add(records: readonly Encoded[]): Promise<readonly number[]> {
+    return new Promise((resolve, reject) => {
+      const bytes = records.reduce((sum, { value }) => sum + value.byteLength, 0);
+      this.#waiting.push({ records, bytes, resolve, reject });
+      this.#bytes += bytes;
+      this.#running ??= this.#run();
+    });
+  }
+
+  /** Resolves when all that was asked for so far has been tried. */
+  async idle(): Promise<void> {
+    while (this.#running !== undefined) await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      await new Promise(setImmediate);
+      const batch = this.#take();
+      try {
+        const offsets = await this.store.write(this.durability, () => batch.map(({ records }) => this.append(records)));
+        this.#trouble = undefined;
+        batch.forEach(({ resolve }, index) => resolve(offsets[index] ?? []));
+        this.appended();
+      } catch (error) {
+        this.#trouble = { reason: error instanceof Error ? error.message : String(error), at: this.clock.now() };
+        for (const { reject } of batch) reject(error);
+      } finally {
+        this.#bytes -= batch.reduce((sum, { bytes }) => sum + bytes, 0);
+      }
+    }
+    this.#running = undefined;
+  }
+
+  /** The oldest ones, up to the batch's size; at least one. */
+  #take(): readonly Waiting[] {
+    let bytes = 0;
+    let count = 0;
+    for (const waiting of this.#waiting) {
+      if (count > 0 && bytes + waiting.bytes > batchBytes) break;
+      bytes += waiting.bytes;
+      count++;
+    }
+    return this.#waiting.splice(0, count);
+  }
+}

@@ -1,0 +1,72 @@
+import type { Codec, Topic } from '@sluice/contracts';
+import type { Incoming, ReadFrom, ReadOptions } from '../port.js';
+import { openStored } from '../processing/stored.js';
+import type { Fetch } from './fetch.js';
+import { patiently } from './store.js';
+import { Gate } from '../processing/gate.js';
+import type { Wakeups } from './wake.js';
+
+const pageRecords = 256;
+const doing = 'The log could not be read';
+
+export interface LogReader {
+  readonly fetch: Fetch;
+  readonly codec: Codec;
+  readonly wakeups: Wakeups;
+  /** Aborted when the bus closes: followers end then. */
+  readonly closed: AbortSignal;
+}
+
+/** Records of the topics in the order in which they were appended. Where it begins and ends is settled at the call. */
+export function readLog<T extends Topic>(
+  topics: readonly T[],
+  options: ReadOptions,
+  reader: LogReader,
+): AsyncIterable<Incoming<T>> {
+  const { fetch } = reader;
+  const cursors = new Map<Topic, number>(topics.map((topic) => [topic, beginning(topic, options.from, fetch)]));
+  // Only records of the topics asked for are fetched; the compiler cannot follow that through the codec.
+  return iterate(cursors, fetch.end(), options, reader) as AsyncIterable<Incoming<T>>;
+}
+
+async function* iterate(
+  cursors: Map<Topic, number>,
+  end: number,
+  { follow = false, signal, onUndecodable }: ReadOptions,
+  { fetch, codec, wakeups, closed }: LogReader,
+): AsyncGenerator<Incoming, void, undefined> {
+  const ending = signal === undefined ? closed : AbortSignal.any([signal, closed]);
+  const gate = new Gate();
+  const unlisten = follow ? wakeups.listen(gate.open) : () => undefined;
+  ending.addEventListener('abort', gate.open);
+  try {
+    while (!ending.aborted) {
+      const places = await patiently(doing, () => fetch.places(cursors, follow ? fetch.end() : end, pageRecords));
+      if (places.length === 0) {
+        if (!follow) return;
+        await gate.wait();
+        continue;
+      }
+      for (const place of places) {
+        if (ending.aborted) return;
+        cursors.set(place.topic, place.offset + 1);
+        const stored = await patiently(doing, () => fetch.record(place));
+        if (stored === undefined) continue;
+        const { message, fault } = await openStored(codec, stored);
+        if (message !== null) yield message;
+        else if (onUndecodable === undefined) throw fault;
+        else onUndecodable({ topic: stored.topic, partition: stored.partition, offset: stored.offset }, fault.message);
+      }
+      await new Promise(setImmediate);
+    }
+  } finally {
+    unlisten();
+    ending.removeEventListener('abort', gate.open);
+  }
+}
+
+function beginning(topic: Topic, from: ReadFrom, fetch: Fetch): number {
+  if (from === 'start') return 0;
+  if (from === 'end') return fetch.endOf(topic);
+  return 'offset' in from ? from.offset : fetch.offsetAt(topic, from.time);
+}

@@ -1,0 +1,40 @@
+const pollMs = 20;
+
+/** Tells listeners that there may be new records: at once for this bus's own, by polling for those of other processes. */
+export class Wakeups {
+  readonly #listeners = new Set<() => void>();
+  #timer: NodeJS.Timeout | undefined;
+  #version: number | undefined;
+
+  /** `version` changes whenever another connection commits. */
+  constructor(private readonly version: () => number) {}
+
+  /** Returns what ends the listening. */
+  listen(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    this.#timer ??= setInterval(() => this.#poll(), pollMs);
+    return () => {
+      this.#listeners.delete(listener);
+      if (this.#listeners.size > 0) return;
+      clearInterval(this.#timer);
+      this.#timer = undefined;
+    };
+  }
+
+  notify(): void {
+    for (const listener of this.#listeners) listener();
+  }
+
+  #poll(): void {
+    let version: number | undefined;
+    try {
+      version = this.version();
+    } catch {
+      // Whoever listens reads next, meets the same error and says so; `undefined` makes the poll after it wake them again.
+      version = undefined;
+    }
+    if (version !== undefined && version === this.#version) return;
+    this.#version = version;
+    this.notify();
+  }
+}

@@ -1,0 +1,22 @@
+import { describe } from '@jest/globals';
+import { delivery } from './contract/delivery.js';
+import { failures } from './contract/failures.js';
+import type { BusHarness } from './contract/harness.js';
+import { property } from './contract/property.js';
+import { publishing } from './contract/publishing.js';
+import { reading } from './contract/reading.js';
+import { restarts } from './contract/restarts.js';
+
+export type { BusHarness, TestLog } from './contract/harness.js';
+
+/** What every bus must do (DESIGN, ideas 1, 2, 3, 6). Knows no implementation, waits for conditions and never for times. */
+export function busContract(name: string, harness: BusHarness): void {
+  describe(`${name}: the bus contract`, () => {
+    describe('publishing', () => publishing(harness));
+    describe('delivery', () => delivery(harness));
+    describe('failures', () => failures(harness));
+    describe('restarts', () => restarts(harness));
+    describe('reading', () => reading(harness));
+    describe('any history of work, faults and crashes', () => property(harness));
+  });
+}

@@ -1,0 +1,31 @@
+import { beforeAll, describe } from '@jest/globals';
+import { infra, startTimeout } from '../../../../test/infra/client.ts';
+import { busContract } from '../contract.js';
+import { aProcess, optionsHere } from './on-broker.js';
+import type { Process } from './on-broker.js';
+
+describe.each([1, 3])('with %i partitions', (partitions) => {
+  beforeAll(() => Promise.all([infra('kafka'), infra('registry')]), startTimeout);
+
+  busContract('Kafka', {
+    open: async () => {
+      const options = await optionsHere({ topics: { partitions, replication: 1 } });
+      const processes = [await aProcess(options)];
+      const last = (): Process => processes.at(-1) as Process;
+      return {
+        get bus() {
+          return last().bus;
+        },
+        reopen: async () => {
+          await last().forgotten();
+          processes.push(await aProcess(options));
+          return last().bus;
+        },
+        appendRaw: (topic, key, value, headers) => last().bus.appendRaw(topic, key, value, headers),
+        close: async () => {
+          for (const { bus } of processes) await bus.close();
+        },
+      };
+    },
+  });
+});

@@ -1,0 +1,76 @@
+import { promisify } from 'node:util';
+import { zstdCompress, zstdDecompress } from 'node:zlib';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import type { Handler } from '@sluice/bus';
+import { CompressionCodecs, CompressionTypes } from 'kafkajs';
+import { infra, startTimeout } from '../../../../test/infra/client.ts';
+import { entries, entry, eventually, grace, request, testMs } from '../contract/harness.js';
+import { onKafka, withAdmin, withProducer } from './on-broker.js';
+
+const topics = ['agent.requests'] as const;
+const handle: Handler = async (message) => [entry(message)];
+
+describe('a consumer that ends', () => {
+  beforeAll(() => Promise.all([infra('kafka'), infra('registry')]), startTimeout);
+
+  it(
+    'tells why through `failed` when kafkajs declares it dead (CRASH with restart: false)',
+    () =>
+      onKafka(async (start, options) => {
+        // A topic that somebody else created, with records that kafkajs cannot read.
+        const topic = `${options.prefix}agent.requests`;
+        await withAdmin(options, (admin) => admin.createTopics({ topics: [{ topic }], waitForLeaders: true }));
+        const absent = CompressionCodecs[CompressionTypes.ZSTD];
+        CompressionCodecs[CompressionTypes.ZSTD] = () => ({
+          compress: ({ buffer }: { buffer: Buffer }) => promisify(zstdCompress)(buffer),
+          decompress: (buffer: Buffer) => promisify(zstdDecompress)(buffer),
+        });
+        await withProducer(options, undefined, (producer) =>
+          producer.send({
+            topic,
+            compression: CompressionTypes.ZSTD,
+            messages: [{ key: 's', value: '{"question":"x"}' }],
+          }),
+        );
+        CompressionCodecs[CompressionTypes.ZSTD] = absent;
+
+        const { bus } = await start();
+        const consumer = await bus.subscribe({ group: 'e-1', topics, handle });
+        await bus.publish([request('s', 'y')]);
+        const error = await consumer.failed;
+        expect(error.message).toMatch(
+          /^The consumer of e-1 stopped: Kafka at .* says “ZSTD compression not implemented”\.$/,
+        );
+        expect(consumer.inFlight).toBe(0);
+        await consumer.stop(0);
+        expect(
+          await withAdmin(options, async (admin) => {
+            const { groups } = await admin.describeGroups([`${options.prefix}e-1`]);
+            return groups[0]?.members;
+          }),
+        ).toEqual([]);
+      }),
+    testMs,
+  );
+
+  it(
+    'does not fail when it is stopped, and can be followed by another one',
+    () =>
+      onKafka(async (start) => {
+        const { bus } = await start();
+        const failures: Error[] = [];
+        for (let turn = 0; turn < 3; turn++) {
+          const consumer = await bus.subscribe({ group: 'e-2', topics, handle });
+          void consumer.failed.then((error) => failures.push(error));
+          await bus.publish([request('s', String(turn))]);
+          await eventually('the output', async () => (await entries(bus)).length > turn);
+          await consumer.stop(1_000);
+          await consumer.stop(0);
+        }
+        await grace();
+        expect(failures).toEqual([]);
+        expect(await entries(bus)).toEqual(['0', '1', '2']);
+      }),
+    testMs,
+  );
+});

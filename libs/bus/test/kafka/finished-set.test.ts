@@ -1,0 +1,66 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { decodeFinished, encodeFinished, isWithinLimit, metadataLimit } from '../../src/kafka/finished-set.js';
+import type { Range } from '../../src/kafka/finished-set.js';
+
+/** Ranges beyond a prefix, given by the lengths of what is unfinished and finished in turn. */
+function rangesOf(prefix: number, lengths: readonly (readonly [number, number])[]): readonly Range[] {
+  let at = prefix;
+  return lengths.map(([unfinished, finished]) => {
+    const first = at + unfinished;
+    at = first + finished;
+    return { first, past: at };
+  });
+}
+
+const lengths = fc.tuple(fc.integer({ min: 1, max: 300 }), fc.integer({ min: 1, max: 300 }));
+
+describe('point 9 of the recipe: what is finished beyond the prefix, in 4,096 bytes of metadata', () => {
+  it('comes back as it was', () => {
+    fc.assert(
+      fc.property(fc.nat(2 ** 50), fc.array(lengths, { maxLength: 200 }), (prefix, pairs) => {
+        const ranges = rangesOf(prefix, pairs);
+        expect(decodeFinished(prefix, encodeFinished(prefix, ranges))).toEqual(ranges);
+      }),
+    );
+  });
+
+  it('is nothing for nothing, for no metadata and for somebody else’s', () => {
+    expect(encodeFinished(7, [])).toBe('');
+    for (const text of ['', null, 'client-1', '{"a":1}']) expect(decodeFinished(7, text)).toEqual([]);
+  });
+
+  it('is the shorter of bitmap and run lengths', () => {
+    const every = (step: number, count: number) =>
+      Array.from({ length: count }, (_, index) => ({ first: 1 + step * index, past: 2 + step * index }));
+    expect(encodeFinished(0, every(2, 8_000))).toHaveLength(1 + Math.ceil((16_000 / 8 / 3) * 4));
+    expect(encodeFinished(0, [{ first: 1, past: 1_000_000 }])).toHaveLength(1 + 6);
+  });
+
+  it('fits whatever of the records taken finishes first, if there was room for them', () => {
+    const finish = fc.record({
+      unfinished: fc.integer({ min: 1, max: 1_500 }),
+      gap: fc.integer({ min: 1, max: 40_000 }),
+    });
+    fc.assert(
+      fc.property(finish, ({ unfinished, gap }) => {
+        // The worst that can be: each unfinished record is alone between finished ones.
+        const ranges = rangesOf(
+          0,
+          Array.from({ length: unfinished }, () => [1, gap] as const),
+        );
+        const span = ranges.at(-1)?.past ?? 0;
+        const bytes = Buffer.byteLength(encodeFinished(0, ranges));
+        return !isWithinLimit(span, unfinished) || bytes <= metadataLimit;
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('has room for 24,568 offsets in any order, and for millions with few unfinished', () => {
+    expect(isWithinLimit(24_568, 24_568)).toBe(true);
+    expect(isWithinLimit(24_569, 24_568)).toBe(false);
+    expect(isWithinLimit(2_000_000, 500)).toBe(true);
+    expect(isWithinLimit(2_000_000, 600)).toBe(false);
+  });
+});

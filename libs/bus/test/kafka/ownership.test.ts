@@ -1,0 +1,278 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import type { Handler, KafkaBusOptions } from '@sluice/bus';
+import { infra, startTimeout } from '../../../../test/infra/client.ts';
+import { takeOver } from '../../src/kafka/takeover.js';
+import type { TakeoverOptions } from '../../src/kafka/takeover.js';
+import {
+  deferred,
+  entries,
+  entry,
+  eventually,
+  grace,
+  numbers,
+  questionOf,
+  request,
+  testMs,
+} from '../contract/harness.js';
+import { onKafka, plainKafka, standing, withAdmin, withProducer } from './on-broker.js';
+
+const topics = ['agent.requests'] as const;
+
+/** As the recipe has it: `<group>.<topic>-<partition>`. */
+const writerOf = ({ prefix }: KafkaBusOptions, group: string) => `${prefix}${group}.${prefix}agent.requests-0`;
+
+/** What a takeover by anybody does to the owner before. */
+const fence = (options: KafkaBusOptions, group: string) =>
+  withProducer(options, writerOf(options, group), async (producer) => (await producer.transaction()).abort());
+
+describe('who owns a partition', () => {
+  beforeAll(() => Promise.all([infra('kafka'), infra('registry')]), startTimeout);
+
+  it(
+    'points 1 and 6: an owner that was fenced drops its finished outputs and its running work, and does all of it again',
+    () =>
+      onKafka(async (start, options) => {
+        const { bus, logged } = await start();
+        const gates = { first: deferred(), second: deferred() };
+        const runs: string[] = [];
+        const aborted: string[] = [];
+        await bus.publish([request('a', 'first'), request('b', 'second')]);
+        await bus.subscribe({
+          group: 'o-1',
+          topics,
+          handle: async (message, { signal }) => {
+            const question = questionOf(message);
+            const run = runs.push(question);
+            signal.addEventListener('abort', () => aborted.push(question));
+            if (run <= 2) await (question === 'first' ? gates.first : gates.second).promise;
+            return [entry(message, `${question}, ${run <= 2 ? 'fenced' : 'again'}`)];
+          },
+        });
+        await eventually('both at work', () => runs.length === 2);
+        await fence(options, 'o-1');
+        gates.first.resolve();
+        await eventually('both done again', async () => (await entries(bus)).length >= 2);
+        expect(aborted).toContain('second');
+        gates.second.resolve();
+        await grace();
+        expect([...(await entries(bus))].sort()).toEqual(['first, again', 'second, again']);
+        expect(runs).toHaveLength(4);
+        expect(logged.join()).toMatch(/taken over anew/);
+      }),
+    testMs,
+  );
+
+  it(
+    'points 2 and 4: a new owner fences the one before by its takeover alone, before it commits anything itself',
+    () =>
+      onKafka(async (start) => {
+        const [gate, next] = [deferred(), deferred()];
+        const zombie = await start();
+        let atWork = 0;
+        const handle =
+          (until: Promise<void>, by: string): Handler =>
+          async (message) => {
+            atWork++;
+            await until;
+            return [entry(message, by)];
+          };
+        await zombie.bus.publish([request('s', 'x')]);
+        const lost = await zombie.bus.subscribe({ group: 'o-2', topics, handle: handle(gate.promise, 'zombie') });
+        await eventually('the zombie at work', () => atWork === 1);
+        await zombie.forgotten();
+        const owner = await start();
+        await owner.bus.subscribe({ group: 'o-2', topics, handle: handle(next.promise, 'owner') });
+        await eventually('the owner at work', () => atWork === 2);
+        gate.resolve();
+        expect((await lost.failed).message).toMatch(/o-2/);
+        expect(await entries(owner.bus)).toEqual([]);
+        next.resolve();
+        await eventually('the output', async () => (await entries(owner.bus)).length >= 1);
+        expect(await entries(owner.bus)).toEqual(['owner']);
+        expect(zombie.logged.join()).toMatch(/taken over anew/);
+      }),
+    testMs,
+  );
+
+  it(
+    'point 3: a takeover in the middle of the other’s commit sees that commit, or it never comes to be',
+    () =>
+      onKafka(async (start, options) => {
+        await start();
+        const kafka = plainKafka(options);
+        await withAdmin(options, async (admin) => {
+          const ours: TakeoverOptions = {
+            kafka,
+            admin,
+            group: `${options.prefix}o-3`,
+            topic: `${options.prefix}agent.requests`,
+            partition: 0,
+            transactionalId: writerOf(options, 'o-3'),
+            transactionTimeoutMs: 5_000,
+          };
+          let owner = await takeOver(ours);
+          let stands = owner.position.prefix;
+          for (let round = 0; round < 60; round++) {
+            const offset = { partition: 0, offset: String(stands + 1), metadata: null };
+            const committing = (async () => {
+              const transaction = await owner.producer.transaction();
+              await transaction.sendOffsets({
+                consumerGroupId: ours.group,
+                topics: [{ topic: ours.topic, partitions: [offset] }],
+              });
+              await transaction.commit();
+            })();
+            const [commit, next] = await Promise.all([
+              committing.then(
+                () => true,
+                () => false,
+              ),
+              delay(round % 12).then(() => takeOver(ours)),
+            ]);
+            if (commit) expect(next.position.prefix).toBe(stands + 1);
+            stands = next.position.prefix;
+            await owner.producer.disconnect();
+            owner = next;
+          }
+          const [now] = await admin.fetchOffsets({ groupId: ours.group, topics: [ours.topic] });
+          expect(Math.max(Number(now?.partitions[0]?.offset), 0)).toBe(stands);
+          await owner.producer.disconnect();
+        });
+      }),
+    testMs,
+  );
+
+  it(
+    'point 3: what was finished beyond the prefix is restored from the offset’s metadata, over a restart and another one',
+    () =>
+      onKafka(async (start, options) => {
+        const first = await start();
+        const stuck = new Set(['0', '7', '8', '19']);
+        const handled: string[] = [];
+        const handle: Handler = async (message) => {
+          handled.push(questionOf(message));
+          if (stuck.has(questionOf(message))) await new Promise(() => undefined);
+          return [entry(message)];
+        };
+        await first.bus.publish(numbers(20).map((question) => request(`s-${question}`, question)));
+        await first.bus.subscribe({ group: 'o-4', topics, handle });
+        await eventually('16 outputs', async () => (await entries(first.bus)).length >= 16);
+        await first.forgotten();
+        expect(await standing(options, 'o-4', 'agent.requests')).toMatchObject({ committed: 0 });
+
+        stuck.delete('7');
+        handled.length = 0;
+        const second = await start();
+        await second.bus.subscribe({ group: 'o-4', topics, handle });
+        await eventually('17 outputs', async () => (await entries(second.bus)).length >= 17);
+        await grace();
+        expect([...handled].sort()).toEqual(['0', '19', '7', '8']);
+        await second.forgotten();
+
+        stuck.clear();
+        handled.length = 0;
+        const third = await start();
+        await third.bus.subscribe({ group: 'o-4', topics, handle });
+        await eventually('20 outputs', async () => (await entries(third.bus)).length >= 20);
+        await grace();
+        expect([...handled].sort()).toEqual(['0', '19', '8']);
+        expect([...(await entries(third.bus))].sort()).toEqual([...numbers(20)].sort());
+        await eventually('the end', async () => {
+          const { committed, end, metadata } = await standing(options, 'o-4', 'agent.requests');
+          return committed === end && metadata === '';
+        });
+      }),
+    testMs,
+  );
+
+  it(
+    'point 5: when a second process joins, work on the partitions that stay goes on and only what moved is repeated',
+    () =>
+      onKafka(
+        async (start) => {
+          const [one, two] = [await start(), await start()];
+          const gate = deferred();
+          const sessions = numbers(40, 's-');
+          const runs = new Map<string, number>();
+          const handle: Handler = async (message) => {
+            runs.set(message.key, (runs.get(message.key) ?? 0) + 1);
+            await gate.promise;
+            return [entry(message)];
+          };
+          await one.bus.publish(sessions.map((session) => request(session, session)));
+          const first = await one.bus.subscribe({ group: 'o-5', topics, handle });
+          await eventually('all at work', () => runs.size === 40);
+          const second = await two.bus.subscribe({ group: 'o-5', topics, handle });
+          await eventually('the work is shared', () => second.inFlight > 0 && first.inFlight + second.inFlight === 40);
+          const moved = second.inFlight;
+          await grace();
+          gate.resolve();
+          await eventually('40 outputs', async () => (await entries(one.bus)).length >= 40);
+          await grace();
+          expect([...(await entries(one.bus))].sort()).toEqual([...sessions].sort());
+          expect(moved).toBeLessThan(40);
+          expect([...runs.values()].filter((count) => count === 2)).toHaveLength(moved);
+          expect([...runs.values()].filter((count) => count === 1)).toHaveLength(40 - moved);
+        },
+        { topics: { partitions: 4, replication: 1 } },
+      ),
+    testMs,
+  );
+
+  it(
+    'point 5: work and order survive processes that come and go',
+    () =>
+      onKafka(
+        async (start) => {
+          const sessions = numbers(25, 's-');
+          const handle: Handler = async (message) => {
+            await delay(Math.random() * 30);
+            return [entry(message)];
+          };
+          const one = await start();
+          await one.bus.subscribe({ group: 'o-6', topics, handle });
+          const publishing = (async () => {
+            for (const question of numbers(20)) {
+              await one.bus.publish(sessions.map((session) => request(session, question)));
+              await delay(100);
+            }
+          })();
+          await delay(300);
+          const two = await start();
+          const leaving = await two.bus.subscribe({ group: 'o-6', topics, handle });
+          await delay(800);
+          await (await start()).bus.subscribe({ group: 'o-6', topics, handle });
+          await delay(500);
+          await leaving.stop(0);
+          await publishing;
+          await eventually('500 outputs', async () => (await entries(one.bus)).length >= 500);
+          await grace();
+          for (const session of sessions) expect(await entries(one.bus, session)).toEqual(numbers(20));
+        },
+        { topics: { partitions: 4, replication: 1 } },
+      ),
+    2 * testMs,
+  );
+
+  it(
+    'point 11: a takeover ends the transaction that the owner before left open, so that readers need not wait for its time',
+    () =>
+      onKafka(async (start, options) => {
+        const { bus } = await start();
+        await withProducer(options, writerOf(options, 'o-7'), async (dying) => {
+          const transaction = await dying.transaction();
+          const message = { key: 's', value: Buffer.from('{"never":"committed"}'), partition: 0 };
+          await transaction.send({ topic: `${options.prefix}agent.audit`, messages: [message] });
+          await bus.publish([request('s', 'x')]);
+          await bus.subscribe({ group: 'o-7', topics, handle: async (incoming) => [entry(incoming)] });
+          const began = performance.now();
+          await eventually('the output', async () => (await entries(bus)).length >= 1);
+          // The dying producer’s own limit is a minute.
+          expect(performance.now() - began).toBeLessThan(20_000);
+          expect(await entries(bus)).toEqual(['x']);
+        });
+      }),
+    testMs,
+  );
+});

@@ -1,0 +1,73 @@
+/** Writes src/generated from ../../schemas: the interfaces, and the schemas as a module. Run it with `npm run generate`. */
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+type Avro = string | Avro[] | { type: string; items?: Avro; values?: Avro };
+interface Field {
+  name: string;
+  type: Avro;
+  doc?: string;
+}
+interface Definition {
+  name: string;
+  doc?: string;
+  fields: Field[];
+}
+
+const scalars: Record<string, string> = {
+  null: 'null',
+  string: 'string',
+  int: 'number',
+  long: 'number',
+  bytes: 'Uint8Array',
+};
+const note = '// Generated from schemas/ by `npm run generate`. Do not edit.\n';
+
+function camelCase(name: string): string {
+  return name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+function typeScript(type: Avro): string {
+  if (Array.isArray(type))
+    return type
+      .map(typeScript)
+      .sort((a, b) => Number(a === 'null') - Number(b === 'null'))
+      .join(' | ');
+  if (typeof type === 'string') return scalars[type] ?? type;
+  if (type.type === 'array') return `readonly ${wrap(typeScript(type.items as Avro))}[]`;
+  if (type.type === 'map') return `Readonly<Record<string, ${typeScript(type.values as Avro)}>>`;
+  return typeScript(type.type);
+}
+
+function wrap(type: string): string {
+  return type.includes(' ') ? `(${type})` : type;
+}
+
+function interfaceOf(definition: Definition): string {
+  const members = definition.fields.map(
+    (field) =>
+      `${field.doc ? `  /** ${field.doc} */\n` : ''}  readonly ${camelCase(field.name)}: ${typeScript(field.type)};`,
+  );
+  return `/** ${definition.doc ?? definition.name} */\nexport interface ${definition.name} {\n${members.join('\n')}\n}\n`;
+}
+
+/** The generated files by name. */
+export function generate(schemaFolder: string): Record<string, string> {
+  const definitions = readdirSync(schemaFolder)
+    .filter((file) => file.endsWith('.avsc'))
+    .sort()
+    .map((file) => JSON.parse(readFileSync(join(schemaFolder, file), 'utf8')) as Definition);
+  const table = Object.fromEntries(definitions.map((definition) => [definition.name, definition]));
+  return {
+    'records.ts': `${note}\n${definitions.map(interfaceOf).join('\n')}`,
+    'schemas.ts': `${note}\nexport const schemas = ${JSON.stringify(table, null, 2)} as const;\n`,
+  };
+}
+
+if (import.meta.main) {
+  const folder = join(import.meta.dirname, 'src/generated');
+  mkdirSync(folder, { recursive: true });
+  for (const [file, text] of Object.entries(generate(join(import.meta.dirname, '../../schemas')))) {
+    writeFileSync(join(folder, file), text);
+  }
+}

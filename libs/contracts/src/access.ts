@@ -1,0 +1,34 @@
+import type { Topic } from './topics.js';
+
+/** What a service may do with the topics: what its access rights must allow, and no more (DESIGN §3). */
+export interface Access {
+  readonly reads: readonly Topic[];
+  readonly writes: readonly Topic[];
+  /** Its consumer group; null for those who read without one. */
+  readonly group: string | null;
+}
+
+/** By who it is. Every service ends the runs of records it cannot process, so every service writes responses and dead letters. */
+export const access = {
+  filter: {
+    reads: ['agent.requests', 'agent.steps', 'agent.config'],
+    writes: ['agent.toolsets', 'agent.responses', 'agent.progress', 'agent.dead-letters'],
+    group: 'filter',
+  },
+  agent: {
+    reads: ['agent.toolsets', 'agent.config'],
+    writes: ['agent.tool-calls', 'agent.responses', 'agent.progress', 'agent.dead-letters'],
+    group: 'agent',
+  },
+  executor: {
+    reads: ['agent.tool-calls', 'agent.config'],
+    writes: ['agent.steps', 'agent.responses', 'agent.progress', 'agent.dead-letters'],
+    group: 'executor',
+  },
+  /** Whoever runs `sluice config apply`. */
+  operator: { reads: ['agent.config'], writes: ['agent.config'], group: null },
+  /** A system that asks and waits for answers; its own consumer groups are its own affair. */
+  upstream: { reads: ['agent.steps', 'agent.responses', 'agent.progress'], writes: ['agent.requests'], group: null },
+} as const satisfies Record<string, Access>;
+
+export type Role = keyof typeof access;

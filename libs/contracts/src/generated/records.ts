@@ -1,0 +1,379 @@
+// Generated from schemas/ by `npm run generate`. Do not edit.
+
+/** Thoughts, text and tool progress as they happen: best effort, may be lost or seen twice. */
+export interface AgentProgress {
+  /** The run. */
+  readonly requestId: string;
+  /** The key. */
+  readonly sessionId: string;
+  /** From 1. */
+  readonly iteration: number;
+  /** thinking, text, tool_call_start, tool_call_result or tool_progress. */
+  readonly kind: string;
+  /** The call it belongs to. */
+  readonly toolCallId: string | null;
+  /** The tool's configuration key. */
+  readonly tool: string | null;
+  /** Text, validated arguments or the redacted result. */
+  readonly text: string;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+}
+
+/** What an upstream system asks: a question, and what may be used to answer it. */
+export interface AgentRequest {
+  /** The user's query. */
+  readonly question: string;
+  /** The state to start in; absent, null or empty means `undefined`. */
+  readonly state: string | null;
+  /** The tool groups allowed for this request; absent or null means `default`, an empty list means no tools, `*` means all. */
+  readonly group: readonly string[] | null;
+  /** Steps taken so far. */
+  readonly history: readonly AgentStep[];
+  /** Names the run; taken once. Absent: derived from the record's place on the log. */
+  readonly requestId: string | null;
+  /** Keys every record of the run. Absent: the record's key, else the request_id. */
+  readonly sessionId: string | null;
+  /** Fewer iterations than the configuration allows. */
+  readonly maxIterations: number | null;
+  /** When the run must have ended, milliseconds since the epoch. */
+  readonly deadline: number | null;
+}
+
+/** The one end of a run. */
+export interface AgentResponse {
+  /** The run. */
+  readonly requestId: string;
+  /** The key. */
+  readonly sessionId: string;
+  /** `answer` or `error`. */
+  readonly kind: string;
+  /** The answer. */
+  readonly answer: string | null;
+  /** Why there is none. */
+  readonly error: RunError | null;
+  /** The user's query. */
+  readonly question: string;
+  /** The state at the end. */
+  readonly state: string;
+  /** All steps; empty for a request that never began. */
+  readonly history: readonly AgentStep[];
+  /** The run, null for a request that never began. */
+  readonly run: Run | null;
+  /** Iterations begun. */
+  readonly iterations: number;
+  /** The configuration of the last decision. */
+  readonly configVersion: string;
+  /** Milliseconds since the epoch. */
+  readonly endedAt: number;
+}
+
+/** One step of a run: a thought, a tool call and what came of it. What a history holds. */
+export interface AgentStep {
+  /** Why the model acted so. */
+  readonly thought: string;
+  /** The tool's configuration key, or what the model wrote if no tool has that name. */
+  readonly action: string;
+  /** The arguments as the model wrote them. */
+  readonly arguments: string;
+  /** The redacted result as JSON text (a string as it is), or the safe error message. */
+  readonly observation: string;
+  /** `ok`, or the tool error code. */
+  readonly outcome: string;
+  /** The finer reason of a failed call. */
+  readonly reason: string | null;
+  /** The state the call was checked against. */
+  readonly stateBefore: string;
+  /** The state after the step. */
+  readonly state: string;
+  /** The id of the call, the same from start to result. */
+  readonly toolCallId: string;
+  /** The iteration the step belongs to, from 1; 0 for a step that an upstream system brought along. */
+  readonly iteration: number;
+  /** The place of the call in its turn, from 0. */
+  readonly index: number;
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number;
+  /** Milliseconds since the epoch. */
+  readonly endedAt: number;
+}
+
+/** What the executor made of a turn: its steps, and the request as it goes on. */
+export interface AgentStepResult {
+  /** The run. */
+  readonly requestId: string;
+  /** The key. */
+  readonly sessionId: string;
+  /** From 1. */
+  readonly iteration: number;
+  /** One for each call, refusals included. */
+  readonly steps: readonly AgentStep[];
+  /** The request for the next iteration: new state, longer history. */
+  readonly next: AgentRequest;
+  /** The run so far. */
+  readonly run: Run;
+  /** The configuration the calls were run under. */
+  readonly configVersion: string;
+  /** The executor's signature over how it goes on. */
+  readonly signature: string | null;
+}
+
+/** An event of the approvals topic: exactly one member is set. */
+export interface Approval {
+  /** A call waits. */
+  readonly requested: ApprovalRequested | null;
+  /** It was decided on. */
+  readonly decided: ApprovalDecided | null;
+}
+
+/** Somebody decided on a waiting call. */
+export interface ApprovalDecided {
+  /** Names the approval. */
+  readonly approvalId: string;
+  /** The run. */
+  readonly requestId: string;
+  /** The key. */
+  readonly sessionId: string;
+  /** `approve` or `refuse`. */
+  readonly decision: string;
+  /** What was decided on. */
+  readonly argumentsHash: string;
+  /** Who, as `user:…`. */
+  readonly decidedBy: string;
+  /** Why. */
+  readonly reason: string;
+  /** Milliseconds since the epoch. */
+  readonly decidedAt: number;
+}
+
+/** A call waits for somebody's approval. */
+export interface ApprovalRequested {
+  /** Names the approval. */
+  readonly approvalId: string;
+  /** The run. */
+  readonly requestId: string;
+  /** The key. */
+  readonly sessionId: string;
+  /** The tool's id. */
+  readonly tool: string;
+  /** Hash over the arguments as written. */
+  readonly argumentsHash: string;
+  /** The arguments, redacted. */
+  readonly arguments: string;
+  /** Where the parked call stands. */
+  readonly topic: string;
+  /** Its partition. */
+  readonly partition: number;
+  /** Its offset. */
+  readonly offset: number;
+  /** Milliseconds since the epoch. */
+  readonly expiresAt: number;
+}
+
+/** One entry of the audit chain. */
+export interface AuditRecord {
+  /** What happened. */
+  readonly kind: string;
+  /** The run. */
+  readonly requestId: string;
+  /** The key. */
+  readonly sessionId: string;
+  /** The record it tells of. */
+  readonly sourceTopic: string;
+  /** Its partition. */
+  readonly sourcePartition: number;
+  /** Its offset. */
+  readonly sourceOffset: number;
+  /** What is told, as JSON text. */
+  readonly details: string;
+  /** The configuration of the decision. */
+  readonly configVersion: string;
+  /** Hash of the entry before in this partition. */
+  readonly previousHash: string;
+  /** Hash over this entry and the one before. */
+  readonly hash: string;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+}
+
+/** A compiled configuration that was in force; the last one on the topic is. */
+export interface ConfigVersion {
+  /** Hash over the compiled configuration. */
+  readonly version: string;
+  /** The compiled configuration as JSON text. */
+  readonly configuration: string;
+  /** Where it was compiled from. */
+  readonly source: string;
+  /** Milliseconds since the epoch. */
+  readonly compiledAt: number;
+}
+
+/** A record that could not be processed, as it was, and why. */
+export interface DeadLetter {
+  /** Where it came from. */
+  readonly topic: string;
+  /** Its partition. */
+  readonly partition: number;
+  /** Its offset. */
+  readonly offset: number;
+  /** Who gave it up. */
+  readonly group: string;
+  /** Its key. */
+  readonly key: string;
+  /** Its payload, unchanged. */
+  readonly value: Uint8Array;
+  /** Its headers without credentials. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** When the log took it, milliseconds since the epoch. */
+  readonly timestamp: number;
+  /** A fault code (docs/errors.md). */
+  readonly code: string;
+  /** A sentence. */
+  readonly reason: string;
+  /** How often it was tried. */
+  readonly attempts: number;
+  /** Milliseconds since the epoch. */
+  readonly failedAt: number;
+}
+
+/** A tool that is not offered, and every reason why. */
+export interface HiddenTool {
+  /** The configuration key. */
+  readonly key: string;
+  /** group, state, policy, unavailable, … */
+  readonly reasons: readonly string[];
+}
+
+/** A tool the model may choose in this turn. */
+export interface OfferedTool {
+  /** The name on the model's wire. */
+  readonly id: string;
+  /** The configuration key. */
+  readonly key: string;
+  /** What the model reads. */
+  readonly description: string;
+  /** JSON Schema draft 7, as JSON text. */
+  readonly inputSchema: string;
+  /** read_only, state_change or external_side_effect. */
+  readonly effect: string;
+  /** Hash over the canonical input schema. */
+  readonly schemaHash: string;
+}
+
+/** A call as the model wrote it. */
+export interface RequestedCall {
+  /** The model's id, or one made at the boundary. */
+  readonly toolCallId: string;
+  /** The name the model wrote. */
+  readonly tool: string;
+  /** The raw argument text, valid JSON or not. */
+  readonly arguments: string;
+}
+
+/** What the loop keeps of a run, carried from hop to hop so that no service remembers it. */
+export interface Run {
+  /** The iteration under way, from 1. */
+  readonly iteration: number;
+  /** The last iteration allowed. */
+  readonly maxIterations: number;
+  /** When the filter took the request, milliseconds since the epoch. */
+  readonly startedAt: number;
+  /** When it must have ended, milliseconds since the epoch. */
+  readonly deadline: number;
+  /** The state it began in, after the default. */
+  readonly initialState: string;
+  /** When the present state was entered, milliseconds since the epoch. */
+  readonly stateEnteredAt: number;
+  /** In order. */
+  readonly stateTransitions: readonly StateTransition[];
+  /** The groups, after the default. */
+  readonly requestedGroups: readonly string[];
+  /** What the first iteration was offered, by key. */
+  readonly availableTools: readonly string[];
+  /** What the group test hid in the first iteration, by key. */
+  readonly filteredByGroup: readonly string[];
+  /** What the state test alone hid in the first iteration, by key. */
+  readonly filteredByState: readonly string[];
+  /** Tokens the model read so far. */
+  readonly inputTokens: number;
+  /** Tokens the model wrote so far. */
+  readonly outputTokens: number;
+}
+
+/** Why a run ended without an answer. */
+export interface RunError {
+  /** A run error code (docs/errors.md). */
+  readonly code: string;
+  /** A sentence for the caller. */
+  readonly message: string;
+}
+
+/** A change of state by a successful tool call. */
+export interface StateTransition {
+  /** The tool's configuration key. */
+  readonly tool: string;
+  /** The state before. */
+  readonly from: string;
+  /** The state after. */
+  readonly to: string;
+  /** Milliseconds since the epoch. */
+  readonly timestamp: number;
+}
+
+/** A turn of the model that calls tools: its thought and the calls, in order, to be run one after another. */
+export interface ToolCall {
+  /** The run. */
+  readonly requestId: string;
+  /** The key. */
+  readonly sessionId: string;
+  /** From 1. */
+  readonly iteration: number;
+  /** Why. */
+  readonly thought: string;
+  /** In order. */
+  readonly calls: readonly RequestedCall[];
+  /** The request as it stands now. */
+  readonly request: AgentRequest;
+  /** The run so far. */
+  readonly run: Run;
+  /** The groups decided on. */
+  readonly groups: readonly string[];
+  /** The ids that were offered. */
+  readonly offered: readonly string[];
+  /** The configuration that granted. */
+  readonly configVersion: string;
+  /** The filter's signed grant. */
+  readonly grant: string | null;
+}
+
+/** What the filter decided for one iteration: the eligible tools, why each other one is hidden, and every input of the decision. */
+export interface Toolset {
+  /** The run. */
+  readonly requestId: string;
+  /** The key. */
+  readonly sessionId: string;
+  /** From 1. */
+  readonly iteration: number;
+  /** The request as it stands now. */
+  readonly request: AgentRequest;
+  /** The run so far. */
+  readonly run: Run;
+  /** The state decided on, after the default. */
+  readonly state: string;
+  /** The groups decided on, after the default. */
+  readonly groups: readonly string[];
+  /** In configuration order. */
+  readonly tools: readonly OfferedTool[];
+  /** Every other tool, in configuration order; empty beyond 64 KB, then the counts stand for it. */
+  readonly hidden: readonly HiddenTool[];
+  /** Hidden tools by first reason. */
+  readonly hiddenCounts: Readonly<Record<string, number>>;
+  /** Requested groups that no configuration knows. */
+  readonly unknownGroups: readonly string[];
+  /** Outside fact used: ids of tools that could not run then. */
+  readonly unavailable: readonly string[];
+  /** The configuration decided under. */
+  readonly configVersion: string;
+  /** Milliseconds since the epoch. */
+  readonly decidedAt: number;
+}

@@ -1,0 +1,68 @@
+import type {
+  AgentProgress,
+  AgentRequest,
+  AgentResponse,
+  AgentStepResult,
+  Approval,
+  AuditRecord,
+  ConfigVersion,
+  DeadLetter,
+  Toolset,
+  ToolCall,
+} from './generated/records.js';
+
+/** The record of each topic (DESIGN §3). */
+export interface TopicRecords {
+  'agent.requests': AgentRequest;
+  'agent.toolsets': Toolset;
+  'agent.tool-calls': ToolCall;
+  'agent.steps': AgentStepResult;
+  'agent.responses': AgentResponse;
+  'agent.progress': AgentProgress;
+  'agent.approvals': Approval;
+  'agent.audit': AuditRecord;
+  'agent.dead-letters': DeadLetter;
+  'agent.config': ConfigVersion;
+}
+
+export type Topic = keyof TopicRecords;
+export type RecordOf<T extends Topic> = TopicRecords[T];
+
+/** The topics by what they carry; the values are the names on the wire. */
+export const topics = {
+  requests: 'agent.requests',
+  toolsets: 'agent.toolsets',
+  toolCalls: 'agent.tool-calls',
+  steps: 'agent.steps',
+  responses: 'agent.responses',
+  progress: 'agent.progress',
+  approvals: 'agent.approvals',
+  audit: 'agent.audit',
+  deadLetters: 'agent.dead-letters',
+  config: 'agent.config',
+} as const satisfies Record<string, Topic>;
+
+/** The Avro record of each topic, by the name it has in schemas/. */
+export const recordNames = {
+  'agent.requests': 'AgentRequest',
+  'agent.toolsets': 'Toolset',
+  'agent.tool-calls': 'ToolCall',
+  'agent.steps': 'AgentStepResult',
+  'agent.responses': 'AgentResponse',
+  'agent.progress': 'AgentProgress',
+  'agent.approvals': 'Approval',
+  'agent.audit': 'AuditRecord',
+  'agent.dead-letters': 'DeadLetter',
+  'agent.config': 'ConfigVersion',
+} as const satisfies Record<Topic, string>;
+
+export const allTopics = Object.keys(recordNames) as readonly Topic[];
+
+export function isTopic(name: string): name is Topic {
+  return Object.hasOwn(recordNames, name);
+}
+
+/** The registry's subject for a topic's payloads. */
+export function subjectOf(topic: Topic): string {
+  return `${topic}-value`;
+}

@@ -1,0 +1,119 @@
+import { type Digest, type JsonValue, canonicalJson } from '../json.js';
+import { readInstructions } from './agents.js';
+import { type ToolEntry, mcpToolType, readEntries } from './entries.js';
+import { findEverything } from './findings.js';
+import { readGroups } from './group-map.js';
+import { type IdentifiedTool, identify } from './identities.js';
+import { configurationKeys } from './keys.js';
+import { readKnowledge } from './knowledge.js';
+import { readLimits } from './limits.js';
+import { type McpSettings, readMcp } from './mcp.js';
+import { readModel } from './model.js';
+import { readPolicy } from './policy.js';
+import { quote } from './problems.js';
+import { Section } from './section.js';
+import { specifyBuiltIn, specifyMcp } from './specifications.js';
+import type { Configuration, ConfiguredTool, Finding, McpOffer, Policy, Problem, ToolType } from './types.js';
+
+export interface CompilerInputs {
+  /** Every built-in type there is; `mcp-tool` is known without. */
+  readonly types: readonly ToolType[];
+  /** What each server of `mcp.servers` said when it was asked. */
+  readonly offers: readonly McpOffer[];
+  readonly digest: Digest;
+}
+
+export interface Compilation {
+  /** Null exactly if there are problems. */
+  readonly configuration: Configuration | null;
+  /** Every mistake, in one pass (ruling XG-30). */
+  readonly problems: readonly Problem[];
+  /** What is legal and worth knowing (ruling XG-22). */
+  readonly findings: readonly Finding[];
+}
+
+/**
+ * Checks a configuration file as a whole and makes it self-contained (DESIGN, idea 13). Takes the parsed value of the file, of
+ * whatever shape; never throws for what is in it. docs/configuration.md says what each key means.
+ */
+export function compileConfiguration(raw: unknown, given: CompilerInputs): Compilation {
+  const problems: Problem[] = [];
+  const file = new Section(raw, '', problems).closed(configurationKeys['']);
+  if (!file.usable) return { configuration: null, problems, findings: [] };
+  const limits = readLimits(file.section('limits'));
+  const types = given.types.map((type) => type.type);
+  const entries = readEntries(file.value('tool'), { types, toolMs: limits.toolMs, problems });
+  const groups = readGroups(file.section('group'), entries);
+  const mcp = readMcp(file.section('mcp'));
+  const identified = identify(entries, mcp, problems);
+  const policy = readPolicy(file.section('policy'), identified);
+  checkAllowed(identified, policy, mcp, problems);
+  const tools = identified.map((tool) => compileTool(tool, groups.get(tool.entry.key) ?? [], given));
+  const content = {
+    tools,
+    policy,
+    instructions: readInstructions(file.section('agents')),
+    model: readModel(file.section('model')),
+    mcpServers: mcp.servers,
+    knowledge: readKnowledge(file.section('knowledge')),
+    limits,
+  };
+  if (problems.length > 0) return { configuration: null, problems, findings: [] };
+  const findings = findEverything(tools, policy, new Map(entries.map((entry) => [entry.key, entry.path])));
+  return { configuration: { version: versionOf(content, given.digest), ...content }, problems, findings };
+}
+
+/** The version is the hash of everything else, so equal content has one version wherever it is compiled. */
+function versionOf(content: Omit<Configuration, 'version'>, digest: Digest): string {
+  return `c-${digest(canonicalJson(content as unknown as JsonValue)).slice(0, 16)}`;
+}
+
+/** Allowing an mcp-tool includes saying where it runs and what may leave it (G-80, rulings XG-20, XB-47). */
+function checkAllowed(tools: readonly IdentifiedTool[], policy: Policy, mcp: McpSettings, problems: Problem[]): void {
+  const allowed = new Set(policy.allowedTools);
+  for (const { entry, id, binding } of tools) {
+    if (entry.type !== mcpToolType || !allowed.has(id)) continue;
+    const name = entry.mcpToolId ?? entry.key;
+    if (binding === null && !mcp.bindingIds.includes(name)) problems.push(notBound(entry, name));
+    if (binding !== null && binding.redaction === null) {
+      const write =
+        'the result’s fields that may leave the tool, or `whole`; or take the tool out of policy.allowed_tools';
+      problems.push({
+        path: `${binding.path}.redaction`,
+        found: `nothing, though the policy allows ${quote(entry.key)}`,
+        write,
+      });
+    }
+  }
+}
+
+function notBound(entry: ToolEntry, name: string): Problem {
+  const write = `\`${name}: { server: …, tool: …, redaction: … }\` under mcp.tools, or take the tool out of policy.allowed_tools`;
+  const path = entry.mcpToolId === null ? entry.path : `${entry.path}.mcp_tool_id`;
+  return { path, found: `an allowed tool without an entry ${quote(name)} under mcp.tools`, write };
+}
+
+function compileTool(tool: IdentifiedTool, groups: readonly string[], given: CompilerInputs): ConfiguredTool {
+  const { entry, id, binding } = tool;
+  const type = given.types.find((one) => one.type === entry.type);
+  const specification =
+    entry.type === mcpToolType || type === undefined
+      ? specifyMcp(tool, given.offers, given.digest)
+      : specifyBuiltIn(tool, type, given.digest);
+  const effect = specification.spec?.effect ?? binding?.effect ?? 'external_side_effect';
+  return {
+    key: entry.key,
+    id,
+    type: entry.type ?? mcpToolType,
+    title: entry.title,
+    description: specification.spec?.description ?? entry.description ?? '',
+    groups,
+    states: entry.states,
+    target: entry.target,
+    spec: specification.spec,
+    repeatable: effect === 'read_only' || (type?.repeatable ?? binding?.idempotent ?? false),
+    timeoutMs: entry.timeoutMs,
+    mcp: binding === null ? null : { server: binding.server, tool: binding.tool },
+    unavailable: specification.unavailable,
+  };
+}

@@ -1,0 +1,83 @@
+import { undefinedState, wildcard } from '../rules/defaults.js';
+import { compileRules } from '../rules/rules.js';
+import { quote, sentenceList } from './problems.js';
+import { stateGraph } from './state-graph.js';
+import type { ConfiguredTool, Finding, Policy } from './types.js';
+
+const readOnlyTag = /^read[-_ ]?only$/i;
+
+/** Where a finding stands that is about states rather than about one tool. */
+const allTools = 'tool';
+
+/** What an author will want to know of a configuration that is legal (DESIGN, idea 13; ruling XG-22). `paths` is by tool key. */
+export function findEverything(
+  tools: readonly ConfiguredTool[],
+  policy: Policy,
+  paths: ReadonlyMap<string, string>,
+): readonly Finding[] {
+  const at = (tool: ConfiguredTool): string => paths.get(tool.key) ?? allTools;
+  return [
+    ...aboutStates(tools, at),
+    ...tools.flatMap((tool) => aboutTool(tool, at(tool))),
+    ...aboutPolicy(tools, policy),
+  ];
+}
+
+function aboutStates(tools: readonly ConfiguredTool[], at: (tool: ConfiguredTool) => string): readonly Finding[] {
+  const rules = compileRules(tools);
+  const graph = stateGraph(tools, rules.knownStates);
+  const available = rules.availabilityByState();
+  const findings: Finding[] = graph.cycles.map(({ states, tools: keys }) => ({
+    kind: 'cycle',
+    path: allTools,
+    message: `The states ${sentenceList(states)} form a cycle through ${sentenceList(keys)}; limits.max_iterations ends a run that stays in it.`,
+  }));
+  const named = new Set(tools.flatMap((tool) => tool.states));
+  for (const state of rules.knownStates) {
+    const leading = graph.leadingTo.get(state) ?? [];
+    if (leading.length > 0 && available.get(state) === 0) {
+      const message = `No tool is available in the state ${quote(state)}, which ${sentenceList(leading)} ${leading.length === 1 ? 'leads' : 'lead'} to.`;
+      findings.push({ kind: 'dead_end', path: allTools, message });
+    }
+    if (leading.length === 0 && named.has(state) && state !== undefinedState) {
+      const message = `No tool leads to the state ${quote(state)}; a request may still start in it.`;
+      findings.push({ kind: 'unreachable_state', path: allTools, message });
+    }
+  }
+  for (const tool of tools) {
+    const anywhere = tool.states.some((state) => state === wildcard || graph.reachable.has(state));
+    if (anywhere || tool.states.length === 0) continue;
+    const message = `${tool.key} is available in ${sentenceList(tool.states)} only, where no run that starts in ${undefinedState} arrives.`;
+    findings.push({ kind: 'unreachable_tool', path: at(tool), message });
+  }
+  return findings;
+}
+
+function aboutTool(tool: ConfiguredTool, path: string): readonly Finding[] {
+  const findings: Finding[] = [];
+  if (tool.states.length === 0) {
+    const message = `${tool.key} has an empty list of states, so it is available in none.`;
+    findings.push({ kind: 'never_available', path: `${path}.available_in_states`, message });
+  }
+  if (tool.groups.length === 0) {
+    const message = `${tool.key} is in no group, so only a request for \`*\` reaches it.`;
+    findings.push({ kind: 'unreachable_tool', path: `${path}.group`, message });
+  }
+  const gentle = tool.groups.find((group) => readOnlyTag.test(group));
+  if (gentle !== undefined && tool.spec !== null && tool.spec.effect !== 'read_only') {
+    const message = `${tool.key} is tagged ${quote(gentle)} but can change things (${tool.spec.effect}): whoever asks for ${gentle} gets it.`;
+    findings.push({ kind: 'escalation', path: `${path}.group`, message });
+  }
+  if (tool.unavailable !== null) {
+    findings.push({ kind: 'unavailable', path, message: `${tool.key} is not offered: ${tool.unavailable}` });
+  }
+  return findings;
+}
+
+function aboutPolicy(tools: readonly ConfiguredTool[], policy: Policy): readonly Finding[] {
+  const allowed = new Set(policy.allowedTools);
+  const denied = tools.filter((tool) => !allowed.has(tool.id)).map((tool) => tool.key);
+  if (denied.length === 0) return [];
+  const message = `The policy does not allow ${sentenceList(denied)}, so ${denied.length === 1 ? 'it is' : 'they are'} never offered.`;
+  return [{ kind: 'not_allowed', path: 'policy.allowed_tools', message }];
+}

@@ -1,0 +1,83 @@
+import { type ToolEntry, mcpToolType } from './entries.js';
+import { type McpBinding, type McpSettings, unboundServer } from './mcp.js';
+import { quote } from './problems.js';
+import type { Problem } from './types.js';
+
+/** The longest name that every model's wire takes. */
+export const longestId = 64;
+
+/** A tool with the id under which models, policy and audit know it. */
+export interface IdentifiedTool {
+  readonly entry: ToolEntry;
+  readonly id: string;
+  /** Where an mcp-tool runs; null for other types, and while nobody has said. */
+  readonly binding: McpBinding | null;
+  /** Why the id cannot be offered, for mcp-tools; null if it can (ruling XB-7). */
+  readonly unusable: string | null;
+}
+
+/** Characters that some provider's wire refuses become `_` (ruling XB-7). */
+function safe(name: string): string {
+  return name.replace(/[^A-Za-z0-9_-]/gu, '_');
+}
+
+/** Gives every tool its id (rulings XB-5, XB-8). Ids are looked up, never taken apart, so the separator may occur in names. */
+export function identify(
+  entries: readonly ToolEntry[],
+  mcp: McpSettings,
+  problems: Problem[],
+): readonly IdentifiedTool[] {
+  const named = entries.map((entry) => {
+    if (entry.type !== mcpToolType) return { entry, id: `core__${safe(entry.key)}`, binding: null };
+    const binding = mcp.bindings.get(entry.mcpToolId ?? entry.key) ?? null;
+    const id = `mcp__${binding?.server ?? unboundServer}__${safe(binding?.tool ?? entry.key)}`;
+    return { entry, id, binding };
+  });
+  const sharing = Map.groupBy(named, (tool) => tool.id);
+  reportSameBinding(named, problems);
+  for (const tool of named) {
+    const other = sharing.get(tool.entry.key)?.[0];
+    if (other === undefined) continue;
+    const found = `the key ${quote(tool.entry.key)}, which is the id of the tool ${quote(other.entry.key)}`;
+    problems.push({ path: tool.entry.path, found, write: 'another key' });
+  }
+  return named.map((tool) => {
+    const others = (sharing.get(tool.id) ?? []).filter((one) => one !== tool).map((one) => one.entry.key);
+    const wrong = wrongId(tool.id, others);
+    if (wrong === null || tool.entry.type === mcpToolType) return { ...tool, unusable: wrong };
+    problems.push({
+      path: tool.entry.path,
+      found: `a key whose id ${wrong}`,
+      write: 'a shorter key, or one that differs in letters and digits',
+    });
+    return { ...tool, unusable: null };
+  });
+}
+
+function wrongId(id: string, others: readonly string[]): string | null {
+  if (id.length > longestId)
+    return `would have ${String(id.length)} characters, and ${String(longestId)} is the most that models take`;
+  if (others.length > 0) return `\`${id}\` is also that of ${others.map(quote).join(', ')}`;
+  return null;
+}
+
+function reportSameBinding(
+  tools: readonly { readonly entry: ToolEntry; readonly binding: McpBinding | null }[],
+  problems: Problem[],
+): void {
+  const first = new Map<string, ToolEntry>();
+  for (const { entry, binding } of tools) {
+    if (binding === null) continue;
+    const place = JSON.stringify([binding.server, binding.tool]);
+    const other = first.get(place);
+    if (other === undefined) {
+      first.set(place, entry);
+      continue;
+    }
+    problems.push({
+      path: entry.path,
+      found: `the tool ${quote(binding.tool)} of the server ${quote(binding.server)}, which ${other.path} is bound to already`,
+      write: 'one entry for it, or another `mcp_tool_id`',
+    });
+  }
+}

@@ -1,0 +1,72 @@
+import { type JsonObject, type JsonValue, isJsonObject } from '../json.js';
+
+/** Constructs outside the subset that every model's wire format takes (spec/tool-use.md invariant 10, ruling X-11: every `$ref`). */
+const refused = ['oneOf', 'anyOf', 'allOf', 'not', 'if', 'then', 'else', 'patternProperties', '$ref'] as const;
+
+/** Keywords that hold one schema, a list of schemas, or schemas by name. */
+const nested = [
+  'items',
+  'additionalItems',
+  'additionalProperties',
+  'contains',
+  'propertyNames',
+  'prefixItems',
+] as const;
+const nestedByName = ['properties', 'definitions', '$defs', 'dependencies', 'dependentSchemas'] as const;
+
+/** An argument of this name would let a model choose a connection (invariant 26a). */
+const reservedProperty = 'connectionId';
+
+const deepest = 64;
+
+/**
+ * What keeps a schema from being a tool's input schema, a sentence each with construct and JSON pointer; empty if it is one:
+ * type object at the top, no construct outside the restricted subset, no property named `connectionId`, at any depth.
+ */
+export function schemaProblems(schema: JsonObject): readonly string[] {
+  if (!isJsonObject(schema)) return ['The input schema is not an object.'];
+  if (isDeeperThan(schema, deepest)) return [`The input schema is nested deeper than ${String(deepest)} levels.`];
+  const problems: string[] = [];
+  if (schema['type'] !== 'object') problems.push('The input schema must have `"type": "object"` at the top.');
+  check(schema, '', problems);
+  return problems;
+}
+
+function check(schema: JsonValue | undefined, path: string, problems: string[]): void {
+  if (Array.isArray(schema)) {
+    (schema as readonly JsonValue[]).forEach((item, place) => {
+      check(item, `${path}/${String(place)}`, problems);
+    });
+    return;
+  }
+  if (!isJsonObject(schema)) return;
+  for (const construct of refused) {
+    if (Object.hasOwn(schema, construct))
+      problems.push(`The input schema uses \`${construct}\` at ${path || '/'}, which is not supported.`);
+  }
+  const required = schema['required'];
+  if (Array.isArray(required) && required.includes(reservedProperty)) {
+    problems.push(
+      `The input schema requires \`${reservedProperty}\` at ${path || '/'}; connections are never arguments.`,
+    );
+  }
+  for (const keyword of nested) check(schema[keyword], `${path}/${keyword}`, problems);
+  for (const keyword of nestedByName) {
+    const byName = schema[keyword];
+    if (!isJsonObject(byName)) continue;
+    for (const [name, value] of Object.entries(byName)) {
+      const place = `${path}/${keyword}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+      if (keyword === 'properties' && name === reservedProperty) {
+        problems.push(
+          `The input schema has the property \`${reservedProperty}\` at ${place}; connections are never arguments.`,
+        );
+      }
+      check(value, place, problems);
+    }
+  }
+}
+
+function isDeeperThan(value: JsonValue, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((item: JsonValue) => isDeeperThan(item, levels - 1));
+}

@@ -1,0 +1,34 @@
+/**
+ * Every key a configuration file may hold, by the place it stands in; `<…>` is a name of the author's choice. The readers of
+ * the sections refuse any other key, and docs/configuration.md is held equal to this table by a test.
+ */
+export const configurationKeys = {
+  '': ['tool', 'group', 'policy', 'agents', 'model', 'mcp', 'knowledge', 'limits'],
+  'tool.<tool>': [
+    'type',
+    'name',
+    'description',
+    'group',
+    'state',
+    'available_in_states',
+    'mcp_tool_id',
+    'timeout_seconds',
+  ],
+  policy: ['allowed_tools'],
+  agents: ['default'],
+  'agents.default': ['instructions'],
+  model: ['provider', 'name', 'base_url', 'api_key_env', 'region', 'max_output_tokens'],
+  mcp: ['servers', 'tools'],
+  'mcp.servers.<server>': ['command', 'args', 'env', 'url', 'timeout_seconds'],
+  'mcp.tools.<id>': ['server', 'tool', 'effect', 'idempotent', 'redaction'],
+  knowledge: ['load', 'endpoint', 'update_endpoint'],
+  limits: [
+    'max_iterations',
+    'run_seconds',
+    'tool_seconds',
+    'model_seconds',
+    'history_bytes',
+    'argument_bytes',
+    'result_bytes',
+  ],
+} as const satisfies Record<string, readonly string[]>;

@@ -1,0 +1,121 @@
+import { type ToolEffect, type Redaction, toolEffects } from '../tool/types.js';
+import { configurationKeys } from './keys.js';
+import { describe, quote } from './problems.js';
+import type { Section } from './section.js';
+import { suggestion } from './suggest.js';
+import type { McpServer } from './types.js';
+import { namesVariable, notAVariable } from './variables.js';
+
+/** Stands in the id of an mcp-tool that nobody has bound yet; no server may have this name. */
+export const unboundServer = 'unbound';
+export const serverSeconds = { byDefault: 10, most: 600 } as const;
+
+/** One entry of `mcp.tools`: the server's tool behind an `mcp_tool_id` (ruling XG-20), and what its allowing includes (ruling XB-47). */
+export interface McpBinding {
+  readonly id: string;
+  readonly path: string;
+  readonly server: string;
+  readonly tool: string;
+  readonly effect: ToolEffect;
+  readonly idempotent: boolean;
+  readonly redaction: Redaction | null;
+}
+
+export interface McpSettings {
+  readonly servers: readonly McpServer[];
+  readonly bindings: ReadonlyMap<string, McpBinding>;
+  /** Ids written under `mcp.tools`, usable or not. */
+  readonly bindingIds: readonly string[];
+}
+
+export function readMcp(section: Section): McpSettings {
+  section.closed(configurationKeys.mcp);
+  const servers = section.section('servers');
+  const tools = section.section('tools');
+  const bindings = new Map<string, McpBinding>();
+  for (const id of tools.keys()) {
+    const binding = readBinding(id, tools.section(id), servers.keys());
+    if (binding !== null) bindings.set(id, binding);
+  }
+  return {
+    servers: servers.keys().map((id) => readServer(id, servers.section(id))),
+    bindings,
+    bindingIds: tools.keys(),
+  };
+}
+
+function readServer(id: string, section: Section): McpServer {
+  section.closed(configurationKeys['mcp.servers.<server>']);
+  if (!/^[A-Za-z0-9_-]+$/.test(id) || id.includes('__') || id === unboundServer) {
+    const write = 'a name of letters, digits, `_` and `-`, without `__`, other than `unbound`';
+    section.problem(section.path, `the server name ${quote(id)}`, write);
+  }
+  const command = section.text('command', 'the program that starts the server');
+  const url = section.address('url');
+  if (section.has('command') === section.has('url')) {
+    const found = section.has('url') ? 'both `command` and `url`' : 'neither `command` nor `url`';
+    section.problem(section.path, found, '`command` for a server to start, or `url` for one that runs');
+  }
+  const args = readArguments(section);
+  const env = readVariables(section);
+  if (section.has('url') && !section.has('command')) {
+    for (const key of ['args', 'env'] as const) {
+      if (section.has(key))
+        section.problem(section.at(key), 'a setting for `command`', 'it beside a `command`, or leave it out');
+    }
+  }
+  return { id, command, args, env, url, startMs: section.wholeNumber('timeout_seconds', serverSeconds) * 1_000 };
+}
+
+/** Unlike names, arguments may repeat and may be empty. */
+function readArguments(section: Section): readonly string[] {
+  const items = section.items('args', 'a list of texts') ?? [];
+  items.forEach((item, place) => {
+    if (typeof item === 'string') return;
+    section.problem(section.itemAt('args', place), describe(item), 'a text; put a number in quotes');
+  });
+  return items.filter((item) => typeof item === 'string');
+}
+
+/** Names only: a value written here is refused and not repeated. */
+function readVariables(section: Section): readonly string[] {
+  const names = new Set<string>();
+  const items = section.items('env', 'a list of names of environment variables, without values') ?? [];
+  items.forEach((item, place) => {
+    if (typeof item === 'string' && namesVariable(item)) names.add(item);
+    else
+      section.problem(
+        section.itemAt('env', place),
+        notAVariable,
+        'the name of an environment variable, without its value',
+      );
+  });
+  return [...names];
+}
+
+function readBinding(id: string, section: Section, servers: readonly string[]): McpBinding | null {
+  section.closed(configurationKeys['mcp.tools.<id>']);
+  if (!section.has('server'))
+    section.problem(section.at('server'), 'nothing', 'the name of a server from `mcp.servers`');
+  if (!section.has('tool')) section.problem(section.at('tool'), 'nothing', 'the tool’s name on that server');
+  const server = section.text('server', 'the name of a server from `mcp.servers`');
+  if (server !== null && !servers.includes(server)) {
+    section.problem(section.at('server'), `the unknown server ${quote(server)}`, suggestion(server, servers));
+  }
+  const tool = section.text('tool', 'the tool’s name on that server');
+  const effect = section.choice('effect', toolEffects) ?? 'external_side_effect';
+  const idempotent = section.flag('idempotent') ?? false;
+  const redaction = readRedaction(section);
+  if (server === null || tool === null) return null;
+  return { id, path: section.path, server, tool, effect, idempotent, redaction };
+}
+
+function readRedaction(section: Section): Redaction | null {
+  const value = section.value('redaction');
+  if (value === null) return null;
+  if (value === 'whole') return { whole: true };
+  const write = 'a list of the result’s fields that may leave the tool, or `whole`';
+  if (!Array.isArray(value) || value.length === 0) return section.refuse('redaction', write);
+  const fields = section.names('redaction', write) ?? [];
+  return { fields };
+}

@@ -1,0 +1,54 @@
+import { configurationKeys } from './keys.js';
+import type { Section } from './section.js';
+import { type ModelProvider, type ModelSettings, modelProviders } from './types.js';
+import { namesVariable, notAVariable } from './variables.js';
+
+export const outputTokens = { byDefault: 4_096, most: 1_000_000 } as const;
+
+/** `model`: which language model answers; without it the built-in rules, which need no key. */
+export function readModel(section: Section): ModelSettings {
+  section.closed(configurationKeys.model);
+  const provider = section.choice('provider', modelProviders) ?? 'rules';
+  const settings: ModelSettings = {
+    provider,
+    name: section.text('name', 'the provider’s name for the model'),
+    baseUrl: section.address('base_url'),
+    apiKeyEnv: readKeyVariable(section),
+    region: section.text('region', 'the name of a region, such as `eu-central-1`'),
+    maxOutputTokens: section.wholeNumber('max_output_tokens', outputTokens),
+  };
+  // A provider that was not understood has been reported; what it needs cannot be known.
+  if (!section.has('provider') || section.value('provider') === provider) checkProvider(section, provider);
+  return settings;
+}
+
+function checkProvider(section: Section, provider: ModelProvider): void {
+  if (provider === 'rules') {
+    for (const key of ['name', 'base_url', 'api_key_env'] as const) {
+      if (!section.has(key)) continue;
+      const write = 'a `provider` beside it, or leave it out: the built-in rules take none';
+      section.problem(section.at(key), 'a setting of another provider', write);
+    }
+  } else if (!section.has('name')) {
+    section.problem(section.at('name'), 'nothing', `the name of a model that ${provider} offers`);
+  }
+  if (provider === 'openai-compatible' && !section.has('base_url')) {
+    section.problem(
+      section.at('base_url'),
+      'nothing',
+      'the address of the endpoint, such as `https://api.openai.com/v1`',
+    );
+  }
+  if (provider !== 'bedrock' && section.has('region')) {
+    section.problem(section.at('region'), 'a setting of bedrock', '`provider: bedrock`, or leave it out');
+  }
+}
+
+function readKeyVariable(section: Section): string | null {
+  const value = section.value('api_key_env');
+  if (value === null) return null;
+  if (typeof value === 'string' && namesVariable(value)) return value;
+  const found = typeof value === 'string' ? notAVariable : 'a value that is not a text';
+  section.problem(section.at('api_key_env'), found, 'the name of the environment variable that holds the key');
+  return null;
+}

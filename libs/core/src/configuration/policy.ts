@@ -1,0 +1,36 @@
+import { wildcard } from '../rules/defaults.js';
+import { mcpToolType } from './entries.js';
+import type { IdentifiedTool } from './identities.js';
+import { configurationKeys } from './keys.js';
+import { describe, quote } from './problems.js';
+import type { Section } from './section.js';
+import { suggestion } from './suggest.js';
+import type { Policy } from './types.js';
+
+/**
+ * `policy`: what may run at all; without it nothing (DESIGN, idea 14; spec/tool-use.md invariant 20). Keys and ids become ids,
+ * in configuration order, so that the order in the file makes no new version.
+ */
+export function readPolicy(section: Section, tools: readonly IdentifiedTool[]): Policy {
+  section.closed(configurationKeys.policy);
+  const byName = new Map<string, IdentifiedTool>();
+  for (const tool of tools) byName.set(tool.id, tool);
+  for (const tool of tools) byName.set(tool.entry.key, tool);
+  const allowed = new Set<string>();
+  const items = section.items('allowed_tools', 'a list of tool keys or ids') ?? [];
+  items.forEach((item, place) => {
+    const path = section.itemAt('allowed_tools', place);
+    if (item === wildcard) {
+      if (items.length > 1) section.problem(path, '`*` among other entries', '`*` alone, or the names of the tools');
+      for (const tool of tools) if (tool.entry.type !== mcpToolType) allowed.add(tool.id);
+      return;
+    }
+    const tool = typeof item === 'string' ? byName.get(item) : undefined;
+    if (tool !== undefined) allowed.add(tool.id);
+    else if (typeof item === 'string')
+      section.problem(path, `the unknown tool ${quote(item)}`, suggestion(item, [...byName.keys()]));
+    else section.problem(path, describe(item), 'the key or the id of a tool');
+  });
+  const ids = new Set(tools.map((tool) => tool.id));
+  return { allowedTools: [...ids].filter((id) => allowed.has(id)) };
+}

@@ -1,0 +1,138 @@
+import type { JsonObject } from '../json.js';
+import type { Redaction, ToolEffect, ToolSpec } from '../tool/types.js';
+
+/** One entry of `tool:`, compiled (spec/tool-groups.md §2.1, §5.1). */
+export interface ConfiguredTool {
+  /** The configuration key: the name in logs, metrics and history. */
+  readonly key: string;
+  /** `core__<key>`, or `mcp__<server>__<tool>` for an mcp-tool: the name in policy, in audit and on every model's wire. */
+  readonly id: string;
+  readonly type: string;
+  readonly title: string;
+  readonly description: string;
+  /** Tags, after the default; never holds `*`. Empty: reachable through a requested `*` alone. */
+  readonly groups: readonly string[];
+  /** States it is available in, after the default; `*` means every state. */
+  readonly states: readonly string[];
+  /** The state after a successful call, or null for no change. */
+  readonly target: string | null;
+  /** What the model is shown and the executor validates against; null while nobody has said what the tool takes. */
+  readonly spec: ToolSpec | null;
+  /** True if repeating a call is safe. */
+  readonly repeatable: boolean;
+  /** Time limit of one call, in milliseconds. */
+  readonly timeoutMs: number;
+  /** Where an mcp-tool runs. */
+  readonly mcp: { readonly server: string; readonly tool: string } | null;
+  /** Why `spec` is null. */
+  readonly unavailable: string | null;
+}
+
+export interface Policy {
+  /** Tool ids that may run; everything else is denied. */
+  readonly allowedTools: readonly string[];
+}
+
+export interface Limits {
+  readonly maxIterations: number;
+  readonly runMs: number;
+  readonly toolMs: number;
+  readonly modelMs: number;
+  /** UTF-8 bytes of the encoded history, of a call's arguments, of a call's result. */
+  readonly historyBytes: number;
+  readonly argumentBytes: number;
+  readonly resultBytes: number;
+}
+
+export const modelProviders = ['rules', 'openai-compatible', 'anthropic', 'google', 'bedrock'] as const;
+export type ModelProvider = (typeof modelProviders)[number];
+
+export interface ModelSettings {
+  readonly provider: ModelProvider;
+  /** The provider's model id; `rules` has none. */
+  readonly name: string | null;
+  readonly baseUrl: string | null;
+  /** The environment variable that holds the key; never the key. */
+  readonly apiKeyEnv: string | null;
+  /** Bedrock only. */
+  readonly region: string | null;
+  readonly maxOutputTokens: number;
+}
+
+/** A server by command (stdio) or by address (Streamable HTTP): exactly one of the two. */
+export interface McpServer {
+  readonly id: string;
+  readonly command: string | null;
+  readonly args: readonly string[];
+  /** Names of environment variables that are handed on. */
+  readonly env: readonly string[];
+  readonly url: string | null;
+  readonly startMs: number;
+}
+
+export interface KnowledgeSettings {
+  /** RDF files loaded into the in-process store at start, relative to the working directory. */
+  readonly load: readonly string[];
+  /** A SPARQL 1.1 endpoint used instead of the in-process store. */
+  readonly endpoint: string | null;
+  readonly updateEndpoint: string | null;
+}
+
+/** A whole configuration, checked and self-contained: what travels on agent.config. Plain JSON. */
+export interface Configuration {
+  /** Hash over everything else here. */
+  readonly version: string;
+  /** In configuration order. */
+  readonly tools: readonly ConfiguredTool[];
+  readonly policy: Policy;
+  readonly instructions: string;
+  readonly model: ModelSettings;
+  readonly mcpServers: readonly McpServer[];
+  readonly knowledge: KnowledgeSettings;
+  readonly limits: Limits;
+}
+
+/** What a tool type brings along (ruling XB-46): given to the compiler by whoever has the implementations. */
+export interface ToolType {
+  readonly type: string;
+  readonly description: string;
+  readonly inputSchema: JsonObject;
+  readonly effect: ToolEffect;
+  readonly redaction: Redaction;
+  readonly repeatable: boolean;
+}
+
+/** What an MCP server offered when it was asked, or why it could not be asked. */
+export type McpOffer =
+  | {
+      readonly server: string;
+      readonly tools: readonly {
+        readonly name: string;
+        readonly description: string;
+        readonly inputSchema: JsonObject;
+      }[];
+    }
+  | { readonly server: string; readonly error: string };
+
+/** A mistake: the configuration is refused. */
+export interface Problem {
+  /** Dotted, as in the file: `tool.graph-update.group[1]`. */
+  readonly path: string;
+  readonly found: string;
+  readonly write: string;
+}
+
+/** Something legal that an author will want to know: cycles, dead ends, unreachable tools, unavailable tools. */
+export interface Finding {
+  readonly kind:
+    | 'cycle'
+    | 'dead_end'
+    | 'unreachable_tool'
+    | 'unreachable_state'
+    | 'never_available'
+    | 'not_allowed'
+    | 'unavailable'
+    | 'escalation';
+  readonly path: string;
+  readonly message: string;
+}

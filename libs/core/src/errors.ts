@@ -1,0 +1,135 @@
+/**
+ * Everything that can go wrong, as closed lists. A refusal is a value: the model or the caller reads it and goes on.
+ * A fault is an exception: the bus retries it or puts the record among the dead letters.
+ * docs/errors.md is held equal to these tables by a test.
+ */
+
+export interface ErrorEntry {
+  readonly meaning: string;
+  readonly remedy: string;
+  readonly retryable: boolean;
+}
+
+/** Why a tool call gave no result (spec/tool-use.md §2b, §8). The codes are the documents' own and stay closed. */
+export const toolErrors = {
+  unavailable: {
+    meaning: 'The tool is not known, not enabled, or what it needs cannot be reached.',
+    remedy: 'Check the name against the offered tools; if it is one of them, try again later.',
+    retryable: true,
+  },
+  policy_denied: {
+    meaning: 'The tool is not eligible for these groups in this state, or the policy does not allow it.',
+    remedy: 'Use one of the offered tools, or have policy.allowed_tools changed.',
+    retryable: false,
+  },
+  authz_denied: {
+    meaning: 'The caller is not permitted to use this tool or these groups.',
+    remedy: 'Ask for fewer groups, or have the permission granted.',
+    retryable: false,
+  },
+  validation: {
+    meaning: 'The arguments do not fit the tool’s input schema, or its result does not fit the declared output.',
+    remedy: 'Correct the named arguments and call again.',
+    retryable: false,
+  },
+  execution: {
+    meaning: 'The tool was run and failed.',
+    remedy: 'Read the message; change the arguments or use another tool.',
+    retryable: false,
+  },
+  redaction_failed: {
+    meaning: 'The result could not be redacted, so nothing of it was passed on.',
+    remedy: 'Give the tool a redaction that names the fields that may leave it.',
+    retryable: false,
+  },
+  invalid_json: {
+    meaning: 'The arguments are not JSON.',
+    remedy: 'Send the arguments as one JSON object.',
+    retryable: false,
+  },
+} as const satisfies Record<string, ErrorEntry>;
+
+export type ToolErrorCode = keyof typeof toolErrors;
+
+/** The finer reason beside a tool error's code, where there is one. */
+export const toolErrorReasons = {
+  unknown_tool: 'No tool has this name.',
+  not_bound: 'The tool is configured, but its implementation or server is not there.',
+  not_eligible_group: 'The tool is in none of the requested groups.',
+  not_eligible_state: 'The tool is not available in the current state.',
+  not_allowed: 'The policy does not allow the tool.',
+  arguments_too_large: 'The arguments are larger than the limit (8,192 bytes unless configured).',
+  result_too_large: 'The result is larger than the limit (32,768 bytes unless configured); ask for less.',
+  timeout: 'The tool did not end within its time limit.',
+  outcome_unknown: 'An earlier attempt began and its end is not known; it was not repeated.',
+  connection_missing: 'The tool needs a connection and none is configured.',
+  output_invalid: 'The tool’s result does not have the declared shape.',
+  deadline: 'The run’s deadline had passed before the call began.',
+} as const satisfies Record<string, string>;
+
+export type ToolErrorReason = keyof typeof toolErrorReasons;
+
+/** Why a run ended without an answer: the `error.code` of an AgentResponse. */
+export const runErrors = {
+  invalid_request: {
+    meaning: 'The AgentRequest cannot be decoded, lacks its question, or has wrong types.',
+    remedy: 'Correct the fields that the message names and send it again under a new request_id.',
+    retryable: false,
+  },
+  max_iterations: {
+    meaning: 'The run used up its iterations without an answer.',
+    remedy: 'Ask a narrower question, or raise limits.max_iterations.',
+    retryable: false,
+  },
+  deadline_exceeded: {
+    meaning: 'The run’s time was up before there was an answer.',
+    remedy: 'Send it again with a later deadline, or raise limits.run_seconds.',
+    retryable: true,
+  },
+  size_exceeded: {
+    meaning: 'The history or the next record would be larger than the budget.',
+    remedy: 'Send less history, or have the tools return less.',
+    retryable: false,
+  },
+  model_failed: {
+    meaning: 'The model gave no usable turn.',
+    remedy: 'See the service’s log; check the model’s settings and its key.',
+    retryable: true,
+  },
+  dead_lettered: {
+    meaning: 'A record of this run could not be processed and is among the dead letters.',
+    remedy: 'See agent.dead-letters for the reason; mend it and send the request again.',
+    retryable: false,
+  },
+} as const satisfies Record<string, ErrorEntry>;
+
+export type RunErrorCode = keyof typeof runErrors;
+
+/** Why a record could not be processed: thrown by handlers, read by the bus. */
+export const faultCodes = {
+  undecodable: 'The payload is neither Avro of a known schema nor JSON of the topic’s shape.',
+  invalid_request: 'The record was decoded, but cannot be what it says.',
+  unknown_configuration: 'The record names a configuration version that is not here yet.',
+  model_unreachable: 'The model’s endpoint did not answer, or asked to wait.',
+  model_refused: 'The model’s endpoint refused the request for good.',
+  ledger_unreachable: 'The ledger did not answer.',
+  output_too_large: 'What came of the record is larger than a record may be.',
+  storage: 'The log could not be written or read.',
+  retries_exhausted: 'It was retried until the limit and never worked.',
+  unexpected: 'The handler failed in a way nobody foresaw.',
+} as const satisfies Record<string, string>;
+
+export type FaultCode = keyof typeof faultCodes;
+
+/** A fault: the record is retried with back-off if `retryable`, else it goes to the dead letters with its code and message. */
+export class Fault extends Error {
+  override readonly name = 'Fault';
+  constructor(
+    readonly code: FaultCode,
+    message: string,
+    readonly retryable: boolean,
+    options?: { cause?: unknown },
+  ) {
+    super(message, options);
+  }
+}

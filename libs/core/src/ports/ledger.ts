@@ -1,0 +1,32 @@
+/** What must be decided once for ever: the first writer of a key wins (DESIGN, idea 5). */
+export interface Claim {
+  readonly key: string;
+  readonly owner: string;
+  /** The outcome written beside the claim, null until then. */
+  readonly value: string | null;
+  /** Milliseconds since the epoch. */
+  readonly claimedAt: number;
+  readonly expiresAt: number;
+}
+
+export interface ClaimRequest {
+  readonly key: string;
+  readonly owner: string;
+  /** The asker's clock, milliseconds since the epoch. A claim whose `expiresAt` is not after it counts as gone. */
+  readonly now: number;
+  readonly ttlMs: number;
+}
+
+/** Claims: key, owner, value, expiry. All faults are thrown as Fault('ledger_unreachable', retryable). */
+export interface Ledger {
+  /** Returns the claim in force: the asker's own if it was first or asks again, else the first one's. */
+  claim(request: ClaimRequest): Promise<Claim>;
+  /** Writes the outcome beside the owner's claim, once: returns the claim with the value now in force. Throws if the claim is another's or gone. */
+  settle(key: string, owner: string, value: string): Promise<Claim>;
+  /** Takes back the owner's claim if it has no outcome: for work that is known not to have begun. */
+  release(key: string, owner: string): Promise<boolean>;
+  find(key: string): Promise<Claim | undefined>;
+  /** Deletes what has expired by `now`; returns how many. */
+  sweep(now: number): Promise<number>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,56 @@
+import type { JsonObject } from '../json.js';
+import type { Step } from '../run/step.js';
+
+/** A tool as the model sees it: exactly the offered ones, by id. */
+export interface ModelTool {
+  readonly id: string;
+  readonly description: string;
+  readonly inputSchema: JsonObject;
+}
+
+/** A past step, with the id under which the model knew the tool. */
+export interface ModelStep extends Step {
+  readonly toolId: string;
+}
+
+export interface ModelRequest {
+  readonly instructions: string;
+  readonly question: string;
+  readonly state: string;
+  /** In order; steps of one turn share their `iteration`. */
+  readonly history: readonly ModelStep[];
+  /** Empty means: answer without tools. */
+  readonly tools: readonly ModelTool[];
+}
+
+/** A call as the model wrote it: `arguments` is the raw text, valid JSON or not. */
+export interface ModelCall {
+  readonly toolCallId: string;
+  readonly tool: string;
+  readonly arguments: string;
+}
+
+/** One turn: calls to make, or an answer. `calls` is empty exactly if `answer` is not null. */
+export interface ModelTurn {
+  readonly thought: string;
+  readonly calls: readonly ModelCall[];
+  readonly answer: string | null;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+}
+
+export interface ModelOptions {
+  readonly signal: AbortSignal;
+  /** Called with pieces of the text as they arrive. */
+  readonly onText?: (piece: string) => void;
+}
+
+/**
+ * A language model. Throws Fault('model_unreachable', retryable) for what may pass (network, 429, 5xx),
+ * Fault('model_refused', not retryable) for what will not (bad key, bad request), and the signal's reason when aborted.
+ */
+export interface Model {
+  /** What logs and metrics call it: `provider/name`. */
+  readonly name: string;
+  turn(request: ModelRequest, options: ModelOptions): Promise<ModelTurn>;
+}

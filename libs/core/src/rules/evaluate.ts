@@ -1,0 +1,94 @@
+import type { Configuration, ConfiguredTool } from '../configuration/types.js';
+import { type RuleDecision, type Rules, compileRules } from './rules.js';
+
+/** Why a tool is not offered: every reason that holds, in this order. */
+export const hiddenReasons = ['group', 'state', 'policy', 'unavailable'] as const;
+export type HiddenReason = (typeof hiddenReasons)[number];
+
+export interface HiddenTool {
+  readonly key: string;
+  readonly reasons: readonly HiddenReason[];
+}
+
+/** Everything a decision depends on beside the configuration; recorded with it, so that it can be made again. */
+export interface Facts {
+  /** As in the record: null means absent. */
+  readonly groups: readonly string[] | null;
+  readonly state: string | null;
+  /** Ids of tools that cannot run now: an outside fact. */
+  readonly unavailable: ReadonlySet<string>;
+}
+
+/** One decision with its reasons (DESIGN, ideas 7 and 8). All lists are in configuration order. */
+export interface Decision extends RuleDecision {
+  readonly configVersion: string;
+  /** Keys of the eligible tools that the policy allows as well. */
+  readonly permitted: readonly string[];
+  /** The permitted tools that can run: exactly what the model is shown and the executor admits. */
+  readonly offered: readonly ConfiguredTool[];
+  /** Each tool that is not offered, once. */
+  readonly hidden: readonly HiddenTool[];
+}
+
+/** A configuration made ready for decisions. */
+export interface Evaluator {
+  readonly configuration: Configuration;
+  readonly rules: Rules;
+  evaluate(facts: Facts): Decision;
+  /** The tool with this id, else the one with this key. */
+  tool(idOrKey: string): ConfiguredTool | undefined;
+  byId(id: string): ConfiguredTool | undefined;
+}
+
+const byGroup = 1;
+const byState = 2;
+const byPolicy = 4;
+const byAvailability = 8;
+
+/** The list of reasons for every sum of the four bits above. */
+const reasonLists: readonly (readonly HiddenReason[])[] = Array.from({ length: 16 }, (_, bits) =>
+  Object.freeze(hiddenReasons.filter((_reason, place) => (bits & (1 << place)) !== 0)),
+);
+
+/** The one evaluator: whatever is listed, explained or admitted comes from here (DESIGN, idea 7; ruling XB-2). */
+export function compileEvaluator(configuration: Configuration): Evaluator {
+  const { tools } = configuration;
+  const rules = compileRules(tools);
+  const allowed = new Set(configuration.policy.allowedTools);
+  const lasting = tools.map(
+    (tool) => (allowed.has(tool.id) ? 0 : byPolicy) | (tool.spec === null ? byAvailability : 0),
+  );
+  // Tools whose ids meet are all unavailable (ruling XB-7), so it does not matter which of them is found.
+  const ids = new Map(tools.map((tool) => [tool.id, tool]));
+  const keys = new Map(tools.map((tool) => [tool.key, tool]));
+
+  function evaluate(facts: Facts): Decision {
+    const rule = rules.decide(facts.groups, facts.state);
+    const permitted: string[] = [];
+    const offered: ConfiguredTool[] = [];
+    const hidden: HiddenTool[] = [];
+    let outside = 0;
+    tools.forEach((tool, place) => {
+      let bits = lasting[place] as number;
+      // The list is in configuration order, so the next of its keys is the next tool without a group in common.
+      if (rule.filteredByGroup[outside] === tool.key) {
+        bits |= byGroup;
+        outside++;
+      }
+      if (!rules.passesState(place, rule.state)) bits |= byState;
+      if ((bits & (byGroup | byState | byPolicy)) === 0) permitted.push(tool.key);
+      if (facts.unavailable.has(tool.id)) bits |= byAvailability;
+      if (bits === 0) offered.push(tool);
+      else hidden.push({ key: tool.key, reasons: reasonLists[bits] as readonly HiddenReason[] });
+    });
+    return Object.freeze({ ...rule, configVersion: configuration.version, permitted, offered, hidden });
+  }
+
+  return {
+    configuration,
+    rules,
+    evaluate,
+    tool: (idOrKey) => ids.get(idOrKey) ?? keys.get(idOrKey),
+    byId: (id) => ids.get(id),
+  };
+}

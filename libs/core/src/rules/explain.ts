@@ -1,0 +1,31 @@
+import type { Evaluator, Facts } from './evaluate.js';
+import { transition } from './transition.js';
+
+/** What `sluice explain` prints, as it stands on the wire: tool keys in configuration order. */
+export interface Explanation {
+  readonly eligible: readonly string[];
+  readonly permitted: readonly string[];
+  readonly filtered_by_group: readonly string[];
+  readonly filtered_by_state: readonly string[];
+  readonly unknown_groups: readonly string[];
+  /** For each eligible tool the state after it succeeds. */
+  readonly transitions: Readonly<Record<string, string>>;
+  readonly config_version: string;
+}
+
+/** Tells a decision in the documents' names (spec/tool-groups.md §8.2); read off the one evaluator, so it cannot differ from it. */
+export function explain(evaluator: Evaluator, facts: Facts): Explanation {
+  const decision = evaluator.evaluate(facts);
+  const targets = new Map(evaluator.configuration.tools.map((tool) => [tool.key, tool]));
+  return {
+    eligible: decision.eligible,
+    permitted: decision.permitted,
+    filtered_by_group: decision.filteredByGroup,
+    filtered_by_state: decision.filteredByState,
+    unknown_groups: decision.unknownGroups,
+    transitions: Object.fromEntries(
+      decision.eligible.map((key) => [key, transition(targets.get(key) ?? { target: null }, decision.state)]),
+    ),
+    config_version: decision.configVersion,
+  };
+}

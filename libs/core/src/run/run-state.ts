@@ -1,0 +1,135 @@
+import type { RunErrorCode } from '../errors.js';
+import { utf8Length } from '../json.js';
+import type { Step } from './step.js';
+
+/** A change of state by a successful call. `timestamp` is in milliseconds since the epoch. */
+export interface Transition {
+  readonly tool: string;
+  readonly from: string;
+  readonly to: string;
+  readonly timestamp: number;
+}
+
+/** What the loop keeps of a run. Structurally the Run of the wire; times are in milliseconds since the epoch. */
+export interface RunState {
+  readonly iteration: number;
+  readonly maxIterations: number;
+  readonly startedAt: number;
+  readonly deadline: number;
+  readonly initialState: string;
+  readonly stateEnteredAt: number;
+  readonly stateTransitions: readonly Transition[];
+  readonly requestedGroups: readonly string[];
+  readonly availableTools: readonly string[];
+  readonly filteredByGroup: readonly string[];
+  readonly filteredByState: readonly string[];
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+}
+
+/** Why a run ends without an answer, as its AgentResponse says it. */
+export interface RunEnd {
+  readonly code: RunErrorCode;
+  readonly message: string;
+}
+
+export interface RunLimits {
+  readonly maxIterations: number;
+  readonly runMs: number;
+  readonly historyBytes: number;
+}
+
+/** A new run, before its first iteration. A request may ask for fewer iterations and an earlier end, never for more. */
+export function beginRun(
+  request: { readonly maxIterations: number | null; readonly deadline: number | null },
+  groups: readonly string[],
+  state: string,
+  limits: RunLimits,
+  now: number,
+): RunState {
+  return {
+    iteration: 0,
+    maxIterations: Math.min(request.maxIterations ?? limits.maxIterations, limits.maxIterations),
+    startedAt: now,
+    deadline: Math.min(request.deadline ?? Infinity, now + limits.runMs),
+    initialState: state,
+    stateEnteredAt: now,
+    stateTransitions: [],
+    requestedGroups: groups,
+    availableTools: [],
+    filteredByGroup: [],
+    filteredByState: [],
+    inputTokens: 0,
+    outputTokens: 0,
+  };
+}
+
+/** Why the run may not begin another iteration, or null if it may. */
+export function runEnd(run: RunState, history: readonly Step[], limits: RunLimits, now: number): RunEnd | null {
+  if (now >= run.deadline) {
+    return {
+      code: 'deadline_exceeded',
+      message: `The run had to end by ${new Date(run.deadline).toISOString()} and has no answer yet.`,
+    };
+  }
+  if (run.iteration >= run.maxIterations) {
+    return {
+      code: 'max_iterations',
+      message: `The run used all of its ${run.maxIterations} iterations without an answer.`,
+    };
+  }
+  const bytes = historyBytes(history);
+  if (bytes > limits.historyBytes) {
+    return {
+      code: 'size_exceeded',
+      message: `The history has ${bytes} bytes and the limit is ${limits.historyBytes}.`,
+    };
+  }
+  return null;
+}
+
+/** The next iteration; the first one's lists are kept for the request's log line (ruling XG-23). */
+export function nextIteration(
+  run: RunState,
+  decision: Pick<RunState, 'filteredByGroup' | 'filteredByState'> & { readonly eligible: readonly string[] },
+): RunState {
+  const iteration = run.iteration + 1;
+  if (iteration > 1) return { ...run, iteration };
+  const { eligible, filteredByGroup, filteredByState } = decision;
+  return { ...run, iteration, availableTools: eligible, filteredByGroup, filteredByState };
+}
+
+/** The run after a turn's steps: a transition is kept only where the state changed (ruling XG-33). */
+export function afterSteps(run: RunState, steps: readonly Step[]): RunState {
+  const transitions = steps
+    .filter((step) => step.state !== step.stateBefore)
+    .map((step) => ({ tool: step.action, from: step.stateBefore, to: step.state, timestamp: step.endedAt }));
+  const last = transitions.at(-1);
+  if (last === undefined) return run;
+  return { ...run, stateTransitions: [...run.stateTransitions, ...transitions], stateEnteredAt: last.timestamp };
+}
+
+/** How long each state was held that the steps left, in milliseconds (ruling XG-25). */
+export function dwellTimes(
+  run: RunState,
+  steps: readonly Step[],
+): readonly { readonly state: string; readonly milliseconds: number }[] {
+  let since = run.stateEnteredAt;
+  const left: { state: string; milliseconds: number }[] = [];
+  for (const step of steps) {
+    if (step.state === step.stateBefore) continue;
+    left.push({ state: step.stateBefore, milliseconds: Math.max(0, step.endedAt - since) });
+    since = step.endedAt;
+  }
+  return left;
+}
+
+/** About how many bytes of UTF-8 a history takes on the wire: its texts, which are nearly all of it. */
+export function historyBytes(history: readonly Step[]): number {
+  let bytes = 0;
+  for (const step of history) {
+    bytes += 64 + utf8Length(step.thought) + utf8Length(step.action);
+    bytes += utf8Length(step.arguments) + utf8Length(step.observation);
+  }
+  return bytes;
+}

@@ -1,0 +1,23 @@
+/** One step of a run (spec/tool-groups.md §2.2, ruling XG-19). Structurally the AgentStep of the wire. */
+export interface Step {
+  readonly thought: string;
+  /** The tool's configuration key, or what the model wrote if no tool has that name. */
+  readonly action: string;
+  /** The arguments as the model wrote them. */
+  readonly arguments: string;
+  /** The redacted result as JSON text (a string result as it is), or the safe error message. */
+  readonly observation: string;
+  /** `ok`, or the tool error code. */
+  readonly outcome: string;
+  /** The finer reason of a failed call, else null. */
+  readonly reason: string | null;
+  readonly stateBefore: string;
+  /** The state after the step. */
+  readonly state: string;
+  readonly toolCallId: string;
+  readonly iteration: number;
+  readonly index: number;
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number;
+  readonly endedAt: number;
+}

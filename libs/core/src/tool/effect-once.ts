@@ -1,0 +1,73 @@
+import type { Clock } from '../ports/clock.js';
+import type { Ledger } from '../ports/ledger.js';
+import type { ToolInvocation } from './run-tool.js';
+import type { BoundTool, ToolExecResult } from './types.js';
+
+/** What effect-once works with (DESIGN, idea 4). */
+export interface EffectClaims {
+  readonly ledger: Ledger;
+  readonly clock: Clock;
+  /** This attempt, and no other: process, generation and attempt. */
+  readonly owner: string;
+  /** How long a claim is remembered; longer than a record can come again. Milliseconds. */
+  readonly retentionMs: number;
+  /** Resolves after so many milliseconds, rejects when the signal aborts. */
+  sleep(milliseconds: number, signal: AbortSignal): Promise<void>;
+  /** The effect happened and its outcome could not be written down: worth a log line, no reason to stop. */
+  onUnsettled(callKey: string, error: unknown): void;
+}
+
+const firstPollMs = 25;
+const longestPollMs = 1_000;
+
+/**
+ * Runs a tool's effect at most once for a call key. The first claim wins and writes the outcome beside it. Whoever meets a claim
+ * without an outcome waits for it up to the tool's time limit, then runs again only what is safe to repeat, and otherwise answers
+ * `outcome_unknown`: a thing is never silently done twice.
+ */
+export async function effectOnce(
+  tool: BoundTool,
+  invocation: ToolInvocation,
+  claims: EffectClaims,
+  effect: () => Promise<ToolExecResult>,
+): Promise<ToolExecResult> {
+  if (tool.effect === 'read_only') return effect();
+
+  const { callKey: key, signal, timeoutMs } = invocation;
+  const { ledger, clock, owner, retentionMs } = claims;
+  const claim = await ledger.claim({ key, owner, now: clock.now(), ttlMs: retentionMs });
+  if (claim.owner === owner) return runAndSettle(invocation, claims, effect);
+
+  const giveUpAt = claim.claimedAt + timeoutMs;
+  let value = claim.value;
+  for (let wait = firstPollMs; value === null && clock.now() < giveUpAt; wait = Math.min(2 * wait, longestPollMs)) {
+    await claims.sleep(Math.max(1, Math.min(wait, giveUpAt - clock.now())), signal);
+    value = (await ledger.find(key))?.value ?? null;
+  }
+  if (value !== null) return { ...(JSON.parse(value) as ToolExecResult), toolCallId: invocation.context.toolCallId };
+  if (tool.repeatable) return effect();
+  return {
+    toolCallId: invocation.context.toolCallId,
+    ok: false,
+    errorCode: 'execution',
+    reason: 'outcome_unknown',
+    safeMessage:
+      'An earlier attempt of this call began and its end is not known. It was not repeated: find out first whether it took effect.',
+  };
+}
+
+async function runAndSettle(
+  invocation: ToolInvocation,
+  claims: EffectClaims,
+  effect: () => Promise<ToolExecResult>,
+): Promise<ToolExecResult> {
+  const { ledger, owner } = claims;
+  const result = await effect();
+  try {
+    if (!result.ok && result.errorCode === 'unavailable') await ledger.release(invocation.callKey, owner);
+    else await ledger.settle(invocation.callKey, owner, JSON.stringify(result));
+  } catch (error) {
+    claims.onUnsettled(invocation.callKey, error);
+  }
+  return result;
+}

@@ -1,0 +1,241 @@
+import { canonicalJson, utf8Length } from '../json.js';
+import type { JsonValue } from '../json.js';
+import type { ToolErrorCode, ToolErrorReason } from '../errors.js';
+import { ToolInputError, ToolOutcomeLostError, ToolUnavailableError, ToolUserError } from './types.js';
+import type { BoundTool, ToolCapabilities, ToolExecResult, ToolInvocationContext, ToolSource } from './types.js';
+
+/** A call on its way through the pipeline. */
+export interface ToolInvocation {
+  readonly toolId: string;
+  /** The arguments, parsed: text that is not JSON never gets here (spec/tool-use.md §8). */
+  readonly args: JsonValue;
+  /** UTF-8 bytes of the argument text as the model wrote it. */
+  readonly argumentBytes: number;
+  readonly context: ToolInvocationContext;
+  /** Names this very call for ever; equal for a repeated record (DESIGN, idea 4). */
+  readonly callKey: string;
+  /** How long the tool may run, in milliseconds. */
+  readonly timeoutMs: number;
+  /** Aborted when the service gives the record up. */
+  readonly signal: AbortSignal;
+}
+
+/** What a stage says: go on, or the code to refuse with. */
+export type Verdict =
+  | { readonly ok: true }
+  | { readonly ok: false; readonly code: ToolErrorCode; readonly reason?: ToolErrorReason; readonly message: string };
+
+export interface ToolLimits {
+  /** UTF-8 bytes of the argument text, and of the redacted result as JSON text. */
+  readonly argumentBytes: number;
+  readonly resultBytes: number;
+}
+
+/** What the pipeline works with; none is optional, so that no stage vanishes because somebody forgot it (ruling X-4). */
+export interface ToolPipeline {
+  readonly source: ToolSource;
+  /** The one evaluator's answer for this tool now, under the granting configuration and the one in force. */
+  eligible(toolId: string): Verdict;
+  /** Whether policy data allows the tool (invariant 20). */
+  allowed(toolId: string): Verdict;
+  /** AuthorizationPort.check(actor, subject, 'tool.execute', tool) (F1). */
+  authorize(tool: BoundTool, context: ToolInvocationContext): Promise<Verdict>;
+  /** Grant and request intersection for tools with connections (invariant 30). */
+  connection(tool: BoundTool, context: ToolInvocationContext): Verdict;
+  /** The declared capabilities, bound; throws ToolUnavailableError where one cannot be had. */
+  capabilities(tool: BoundTool, invocation: ToolInvocation, signal: AbortSignal): Promise<ToolCapabilities>;
+  /** Runs the effect at most once for the call key, or says why not. */
+  once(tool: BoundTool, invocation: ToolInvocation, effect: () => Promise<ToolExecResult>): Promise<ToolExecResult>;
+  onStart(invocation: ToolInvocation, args: JsonValue): void;
+  onResult(invocation: ToolInvocation, result: ToolExecResult): void;
+  /** Calls the action after so many milliseconds; returns what cancels it. */
+  after(milliseconds: number, action: () => void): () => void;
+  readonly limits: ToolLimits;
+}
+
+/**
+ * Runs one tool call: the only way a tool runs (spec/tool-use.md §2b, invariants 1, 25, 31). Never throws for what the tool or its
+ * caller did wrong; throws only for faults of the system, such as a ledger out of reach.
+ */
+export async function runTool(invocation: ToolInvocation, pipeline: ToolPipeline): Promise<ToolExecResult> {
+  const result = await stages(invocation, pipeline);
+  pipeline.onResult(invocation, result);
+  return result;
+}
+
+async function stages(invocation: ToolInvocation, pipeline: ToolPipeline): Promise<ToolExecResult> {
+  const { toolId, context } = invocation;
+  const refuse = (verdict: Verdict & { ok: false }): ToolExecResult =>
+    failure(context.toolCallId, verdict.code, verdict.message, verdict.reason);
+
+  // 1 lookup: what is known and bound
+  const eligible = pipeline.eligible(toolId);
+  if (!eligible.ok && eligible.code === 'unavailable') return refuse(eligible);
+
+  // 2 eligibility and grant, then policy: cheap, before anything of the tool is touched
+  if (!eligible.ok) return refuse(eligible);
+  const allowed = pipeline.allowed(toolId);
+  if (!allowed.ok) return refuse(allowed);
+  const tool = pipeline.source.getBoundTool(toolId);
+  if (tool === undefined) return notBound(context.toolCallId, toolId);
+
+  // 3 authorization
+  const authorized = await pipeline.authorize(tool, context);
+  if (!authorized.ok) return refuse(authorized);
+
+  // 4 connection
+  const connected = pipeline.connection(tool, context);
+  if (!connected.ok) return refuse(connected);
+
+  // 5 input
+  const input = validateInput(invocation, tool, pipeline.limits);
+  if (!input.ok) return input.refusal;
+
+  // 6 capabilities
+  const timer = new AbortController();
+  const signal = AbortSignal.any([invocation.signal, timer.signal]);
+  let capabilities: ToolCapabilities;
+  try {
+    capabilities = await pipeline.capabilities(tool, invocation, signal);
+  } catch (error) {
+    if (error instanceof ToolUnavailableError) return unavailable(context.toolCallId, error);
+    throw error;
+  }
+
+  // 7 start, 8 execute, 9 validate output, 10 redact: at most once for this call
+  return pipeline.once(tool, invocation, async () => {
+    pipeline.onStart(invocation, input.args);
+    const ended = await within(() => tool.exec(input.args, context, capabilities), invocation, timer, pipeline);
+    return judge(tool, invocation, ended, pipeline.limits);
+  });
+}
+
+function judge(tool: BoundTool, invocation: ToolInvocation, ended: Ended, limits: ToolLimits): ToolExecResult {
+  const { toolCallId } = invocation.context;
+  switch (ended.kind) {
+    case 'timeout':
+      return lost(tool, toolCallId, `The tool did not end within ${invocation.timeoutMs / 1000} s.`, 'timeout');
+    case 'threw':
+      return thrown(tool, toolCallId, ended.error);
+    case 'value':
+      return finish(tool, toolCallId, ended.value, limits);
+  }
+}
+
+type Ended =
+  | { readonly kind: 'value'; readonly value: unknown }
+  | { readonly kind: 'threw'; readonly error: unknown }
+  | { readonly kind: 'timeout' };
+
+/** Waits for the tool, its time limit, or the service giving the record up; the last is thrown, since nobody may write an end for it. */
+async function within(
+  work: () => Promise<unknown>,
+  invocation: ToolInvocation,
+  timer: AbortController,
+  pipeline: ToolPipeline,
+): Promise<Ended> {
+  const given = invocation.signal;
+  given.throwIfAborted();
+  let cancel = (): void => undefined;
+  let onAbort = (): void => undefined;
+  const stopped = new Promise<Ended>((resolve, reject) => {
+    cancel = pipeline.after(invocation.timeoutMs, () => resolve({ kind: 'timeout' }));
+    onAbort = () => reject(given.reason as Error);
+    given.addEventListener('abort', onAbort);
+  });
+  try {
+    return await Promise.race([settle(work), stopped]);
+  } finally {
+    cancel();
+    given.removeEventListener('abort', onAbort);
+    timer.abort(new Error('The call has ended.'));
+  }
+}
+
+async function settle(work: () => Promise<unknown>): Promise<Ended> {
+  try {
+    return { kind: 'value', value: await work() };
+  } catch (error) {
+    return { kind: 'threw', error };
+  }
+}
+
+function finish(tool: BoundTool, toolCallId: string, rawOutput: unknown, limits: ToolLimits): ToolExecResult {
+  let output: JsonValue;
+  try {
+    output = tool.validateOutput(rawOutput);
+  } catch {
+    return failure(toolCallId, 'validation', 'The tool’s output does not have the declared shape.', 'output_invalid');
+  }
+  let safe: JsonValue;
+  let bytes: number;
+  try {
+    safe = tool.redact(output);
+    bytes = utf8Length(canonicalJson(safe));
+  } catch {
+    return failure(toolCallId, 'redaction_failed', 'The tool’s result could not be redacted, so it is withheld.');
+  }
+  if (bytes > limits.resultBytes) {
+    return failure(
+      toolCallId,
+      'execution',
+      `The result has ${bytes} bytes and the limit is ${limits.resultBytes}. Ask for less: narrow the arguments or use a limit.`,
+      'result_too_large',
+    );
+  }
+  return { toolCallId, ok: true, value: safe };
+}
+
+type Input = { readonly ok: true; readonly args: JsonValue } | { readonly ok: false; readonly refusal: ToolExecResult };
+
+function validateInput(invocation: ToolInvocation, tool: BoundTool, limits: ToolLimits): Input {
+  const { toolCallId } = invocation.context;
+  if (invocation.argumentBytes > limits.argumentBytes) {
+    const message = `The arguments have ${invocation.argumentBytes} bytes and the limit is ${limits.argumentBytes}. Send less in one call.`;
+    return { ok: false, refusal: failure(toolCallId, 'validation', message, 'arguments_too_large') };
+  }
+  try {
+    return { ok: true, args: tool.validateInput(invocation.args) };
+  } catch (error) {
+    if (!(error instanceof ToolInputError)) throw error;
+    return { ok: false, refusal: failure(toolCallId, 'validation', `The arguments do not fit: ${error.message}.`) };
+  }
+}
+
+function thrown(tool: BoundTool, toolCallId: string, error: unknown): ToolExecResult {
+  if (error instanceof ToolUserError) return failure(toolCallId, 'execution', error.message);
+  if (error instanceof ToolUnavailableError) return unavailable(toolCallId, error);
+  if (error instanceof ToolOutcomeLostError) return lost(tool, toolCallId, 'The connection was lost during the call.');
+  return failure(toolCallId, 'execution', 'The tool failed. Try other arguments or another tool.');
+}
+
+/** A call whose end nobody saw: what may be repeated is the model's to try again, of anything else the outcome is not known. */
+function lost(tool: BoundTool, toolCallId: string, what: string, reason?: ToolErrorReason): ToolExecResult {
+  if (tool.effect === 'read_only' || tool.repeatable) {
+    return failure(toolCallId, 'execution', `${what} Try again or use another tool.`, reason);
+  }
+  const message = `${what} Whether it took effect is not known: find out before you call it again.`;
+  return failure(toolCallId, 'execution', message, 'outcome_unknown');
+}
+
+function unavailable(toolCallId: string, error: ToolUnavailableError): ToolExecResult {
+  return failure(toolCallId, 'unavailable', `${error.message} Try again later or use another tool.`, 'not_bound');
+}
+
+function notBound(toolCallId: string, toolId: string): ToolExecResult {
+  return failure(
+    toolCallId,
+    'unavailable',
+    `The tool ${toolId} is not available now. Try again later or use another tool.`,
+    'not_bound',
+  );
+}
+
+function failure(
+  toolCallId: string,
+  errorCode: ToolErrorCode,
+  safeMessage: string,
+  reason?: ToolErrorReason,
+): ToolExecResult {
+  return { toolCallId, ok: false, errorCode, safeMessage, ...(reason === undefined ? {} : { reason }) };
+}

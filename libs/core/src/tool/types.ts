@@ -1,0 +1,100 @@
+import type { JsonObject, JsonValue } from '../json.js';
+import type { ToolErrorCode, ToolErrorReason } from '../errors.js';
+
+/** What running a tool can change (spec/tool-use.md, invariant 17). */
+export type ToolEffect = 'read_only' | 'state_change' | 'external_side_effect';
+export const toolEffects: readonly ToolEffect[] = ['read_only', 'state_change', 'external_side_effect'];
+
+/** What of a result may leave the tool: the named top-level fields (of each element, for a list), or the value as it is. */
+export type Redaction = { readonly fields: readonly string[] } | { readonly whole: true };
+
+/** A tool as the rest of the system knows it; no code, no schema library (invariant 10). `name` is the tool's id. */
+export interface ToolSpec {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema draft 7, type object. */
+  readonly inputSchema: JsonObject;
+  readonly redaction: Redaction;
+  readonly effect: ToolEffect;
+  /** Hash over the canonical input schema. */
+  readonly schemaHash: string;
+}
+
+/** What a tool is told about its call: references only, never a secret (invariants 26a, 28, F2). */
+export interface ToolInvocationContext {
+  readonly runId: string;
+  readonly toolCallId: string;
+  readonly actorId: string;
+  readonly tenantId: string;
+  readonly subjectId?: string;
+  readonly graphId?: string;
+  readonly connectionId?: string;
+}
+
+/** What a tool may use, by name; only what its contract declares is there (invariants 3, 29). */
+export type ToolCapabilities = Readonly<Record<string, unknown>>;
+
+/** A tool with its code bound: it owns validation, execution and redaction (invariant 27). */
+export interface BoundTool {
+  readonly id: string;
+  readonly spec: ToolSpec;
+  readonly effect: ToolEffect;
+  readonly requiresConnection: boolean;
+  readonly capabilities: readonly string[];
+  /** True if running it again with the same arguments and idempotency key changes nothing more. Read-only tools always are. */
+  readonly repeatable: boolean;
+  /** Throws ToolInputError where the arguments do not fit. Returns them with defaults applied. */
+  validateInput(rawArgs: JsonValue): JsonValue;
+  /** May throw ToolUserError (its text reaches the model), ToolUnavailableError, or anything else (its text reaches nobody). */
+  exec(args: JsonValue, context: ToolInvocationContext, capabilities: ToolCapabilities): Promise<unknown>;
+  /** Throws where the result is not of the declared shape. */
+  validateOutput(rawOutput: unknown): JsonValue;
+  /** Keeps what the redaction allows; throws where it allows nothing of this value. */
+  redact(output: JsonValue): JsonValue;
+}
+
+/** Where bound tools come from (spec/tool-use.md §2b). */
+export interface ToolSource {
+  getBoundTool(toolId: string): BoundTool | undefined;
+  listToolSpecs(): readonly ToolSpec[];
+}
+
+/** The end of one call (spec/tool-use.md §2). `safeMessage` never holds an exception's text. */
+export type ToolExecResult =
+  | { readonly toolCallId: string; readonly ok: true; readonly value: JsonValue }
+  | {
+      readonly toolCallId: string;
+      readonly ok: false;
+      readonly errorCode: ToolErrorCode;
+      readonly reason?: ToolErrorReason;
+      readonly safeMessage: string;
+    };
+
+/** One thing wrong with a call's arguments. `path` is a JSON pointer, '' for the whole. */
+export interface InputProblem {
+  readonly path: string;
+  readonly message: string;
+}
+
+/** Arguments that do not fit the input schema. */
+export class ToolInputError extends Error {
+  override readonly name = 'ToolInputError';
+  constructor(readonly problems: readonly InputProblem[]) {
+    super(problems.map((problem) => `${problem.path || '(arguments)'}: ${problem.message}`).join('; '));
+  }
+}
+
+/** A failure whose text the tool's author means the model to read (ruling XB-27). */
+export class ToolUserError extends Error {
+  override readonly name = 'ToolUserError';
+}
+
+/** What the tool needs cannot be reached now, and nothing has happened yet. */
+export class ToolUnavailableError extends Error {
+  override readonly name = 'ToolUnavailableError';
+}
+
+/** The call was sent and no answer came: whether it took effect is not known. */
+export class ToolOutcomeLostError extends Error {
+  override readonly name = 'ToolOutcomeLostError';
+}

@@ -1,0 +1,70 @@
+import { describe, expect, it } from '@jest/globals';
+import { compileConfiguration, configurationKeys, formatProblems, limitRanges, modelProviders } from '@sluice/core';
+import { parse } from 'yaml';
+import { readText } from './read-cases.js';
+import { sampleInputs } from './sample-inputs.js';
+
+const page = readText('docs/configuration.md');
+const sections = page.split(/^## /m).slice(1);
+
+/** The rows of a section's table as cells, without its head. */
+function rows(section: string): readonly (readonly string[])[] {
+  const lines = section.split('\n').filter((line) => line.startsWith('| '));
+  return lines.slice(2).map((line) =>
+    line
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.trim()),
+  );
+}
+
+function section(title: string): string {
+  const found = sections.find((one) => one.split('\n')[0] === title);
+  if (found === undefined) throw new Error(`docs/configuration.md has no section "## ${title}"`);
+  return found;
+}
+
+describe('docs/configuration.md', () => {
+  it('has a table for every section the compiler knows, with exactly its keys, and no other', () => {
+    const written = sections
+      .map((one) => [one.split('\n')[0] ?? '', one] as const)
+      .filter(([title]) => title === 'The file' || title.startsWith('`'))
+      .map(([title, text]) => [
+        title === 'The file' ? '' : title.replaceAll('`', ''),
+        rows(text).map((cells) => cells[0]?.replaceAll('`', '')),
+      ]);
+    expect(Object.fromEntries(written)).toEqual(configurationKeys);
+  });
+
+  it('states the defaults and the ranges of the limits', () => {
+    const written = rows(section('`limits`')).map((cells) => cells.slice(0, 3));
+    const known = Object.entries(limitRanges).map(([key, range]) => [
+      `\`${key}\``,
+      `number, 1 to ${String(range.most)}`,
+      `\`${String(range.byDefault)}\``,
+    ]);
+    expect(written).toEqual(known);
+  });
+
+  it('names every provider', () => {
+    const provider = rows(section('`model`'))
+      .find((cells) => cells[0] === '`provider`')
+      ?.join(' ');
+    for (const name of modelProviders) expect(provider).toContain(`\`${name}\``);
+  });
+
+  it('explains every kind of finding that the cases of the compiler show', () => {
+    const kinds = rows(section('What is reported though it is legal')).map((cells) => cells[0]?.replaceAll('`', ''));
+    const shown = new Set(
+      [...readText('libs/core/test/cases/findings.yaml').matchAll(/kind: (\w+)/g)].map((match) => match[1]),
+    );
+    expect([...kinds].sort()).toEqual([...shown].sort());
+  });
+
+  it('has an example that compiles, with every tool offered', () => {
+    const example = /```yaml\n([\s\S]*?)```/.exec(page)?.[1] ?? '';
+    const { configuration, problems } = compileConfiguration(parse(example), sampleInputs);
+    expect(formatProblems(problems)).toBe('');
+    expect(configuration?.tools.map((tool) => tool.unavailable)).toEqual([null, null, null]);
+  });
+});

@@ -1,0 +1,165 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  type Configuration,
+  type Evaluator,
+  compileConfiguration,
+  compileEvaluator,
+  explain,
+  formatProblems,
+} from '@sluice/core';
+import fc from 'fast-check';
+import { readYaml } from './read-cases.js';
+import { sampleInputs } from './sample-inputs.js';
+
+const nothing: ReadonlySet<string> = new Set();
+
+function evaluatorOf(file: unknown): Evaluator {
+  const { configuration, problems } = compileConfiguration(file, sampleInputs);
+  if (configuration === null) throw new Error(formatProblems(problems));
+  return compileEvaluator(configuration);
+}
+
+const spec51 = readYaml('examples/spec-5.1.yaml') as object;
+const bare = evaluatorOf(spec51);
+const allowed = evaluatorOf({
+  ...spec51,
+  policy: { allowed_tools: ['knowledge-query', 'text-completion', 'complex-analysis', 'reset-workflow'] },
+  mcp: {
+    servers: { analysis: { command: 'node' }, broken: { command: 'node' } },
+    tools: {
+      'analysis-server': { server: 'analysis', tool: 'complex-analysis', redaction: ['summary'] },
+      'reset-workflow': { server: 'broken', tool: 'reset-workflow', redaction: 'whole' },
+    },
+  },
+});
+
+describe('one decision', () => {
+  it('XB-3, T-20a: without a policy eligible tools are not permitted, and policy is why they are hidden', () => {
+    const decision = bare.evaluate({ groups: ['read-only', 'knowledge'], state: null, unavailable: nothing });
+    expect(decision.eligible).toEqual(['knowledge-query', 'text-completion']);
+    expect(decision).toMatchObject({ permitted: [], offered: [] });
+    expect(decision.hidden).toEqual([
+      { key: 'knowledge-query', reasons: ['policy'] },
+      { key: 'graph-update', reasons: ['state', 'policy'] },
+      { key: 'text-completion', reasons: ['policy'] },
+      { key: 'complex-analysis', reasons: ['group', 'state', 'policy', 'unavailable'] },
+      { key: 'reset-workflow', reasons: ['group', 'state', 'policy', 'unavailable'] },
+    ]);
+  });
+
+  it('XB-1: narrows by group and state, then by policy, then by what can run', () => {
+    const decision = allowed.evaluate({ groups: ['*'], state: 'analysis', unavailable: nothing });
+    expect(decision.eligible).toEqual(['graph-update', 'text-completion', 'complex-analysis', 'reset-workflow']);
+    expect(decision.permitted).toEqual(['text-completion', 'complex-analysis', 'reset-workflow']);
+    expect(decision.offered.map((tool) => tool.id)).toEqual([
+      'core__text-completion',
+      'mcp__analysis__complex-analysis',
+    ]);
+    expect(decision.hidden).toEqual([
+      { key: 'knowledge-query', reasons: ['state'] },
+      { key: 'graph-update', reasons: ['policy'] },
+      { key: 'reset-workflow', reasons: ['unavailable'] },
+    ]);
+  });
+
+  it('takes a tool that cannot run now from what is offered, and leaves it permitted', () => {
+    const facts = { groups: ['*'], state: 'analysis', unavailable: new Set(['mcp__analysis__complex-analysis']) };
+    const decision = allowed.evaluate(facts);
+    expect(decision.permitted).toContain('complex-analysis');
+    expect(decision.offered.map((tool) => tool.key)).toEqual(['text-completion']);
+    expect(decision.hidden).toContainEqual({ key: 'complex-analysis', reasons: ['unavailable'] });
+  });
+
+  it('G-62: names the configuration and the facts after defaulting', () => {
+    const decision = allowed.evaluate({ groups: null, state: '', unavailable: nothing });
+    expect(decision).toMatchObject({
+      configVersion: allowed.configuration.version,
+      groups: ['default'],
+      state: 'undefined',
+    });
+  });
+});
+
+describe('all decisions', () => {
+  const file = fc
+    .array(
+      fc.record({
+        type: fc.constantFrom('knowledge-query', 'graph-update', 'mcp-tool'),
+        group: fc.option(fc.uniqueArray(fc.constantFrom('a', 'b', 'c'))),
+        available_in_states: fc.option(fc.uniqueArray(fc.constantFrom('s', 't', '*'))),
+        allowed: fc.boolean(),
+      }),
+      { maxLength: 40 },
+    )
+    .map((tools) => ({
+      tool: Object.fromEntries(tools.map(({ allowed: _, ...tool }, i) => [`t${String(i)}`, tool])),
+      policy: {
+        allowed_tools: tools.flatMap((tool, i) => (tool.allowed && tool.type !== 'mcp-tool' ? [`t${String(i)}`] : [])),
+      },
+    }));
+  const facts = fc.record({
+    groups: fc.option(fc.array(fc.constantFrom('a', 'b', '*', 'default', 'gone'), { maxLength: 3 })),
+    state: fc.option(fc.constantFrom('s', 't', 'u', '')),
+    unavailable: fc.uniqueArray(fc.nat(39).map((i) => `core__t${String(i)}`)).map((ids) => new Set(ids)),
+  });
+
+  it('G-62, G-129: each tool is offered or hidden once, for exactly the reasons that hold', () => {
+    fc.assert(
+      fc.property(file, facts, (raw, given) => {
+        const evaluator = evaluatorOf(raw);
+        const { tools, policy } = evaluator.configuration;
+        const decision = evaluator.evaluate(given);
+        const reasonsOf = (tool: Configuration['tools'][number]): readonly string[] => {
+          const groups: readonly string[] = given.groups ?? ['default'];
+          const state = given.state === null || given.state === '' ? 'undefined' : given.state;
+          return [
+            ...(groups.includes('*') || tool.groups.some((group) => groups.includes(group)) ? [] : ['group']),
+            ...(tool.states.includes('*') || tool.states.includes(state) ? [] : ['state']),
+            ...(policy.allowedTools.includes(tool.id) ? [] : ['policy']),
+            ...(tool.spec === null || given.unavailable.has(tool.id) ? ['unavailable'] : []),
+          ];
+        };
+        expect(decision.offered).toEqual(tools.filter((tool) => reasonsOf(tool).length === 0));
+        const hidden = tools
+          .map((tool) => ({ key: tool.key, reasons: reasonsOf(tool) }))
+          .filter((one) => one.reasons.length > 0);
+        expect(decision.hidden).toEqual(hidden);
+        expect(decision.eligible).toEqual(evaluator.rules.decide(given.groups, given.state).eligible);
+        expect(decision.permitted).toEqual(
+          decision.eligible.filter((key) => policy.allowedTools.includes(`core__${key}`)),
+        );
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+describe('finding a tool', () => {
+  it('XB-5: by id, and by key where either may stand', () => {
+    const tool = allowed.byId('mcp__analysis__complex-analysis');
+    expect(tool?.key).toBe('complex-analysis');
+    expect(allowed.tool('complex-analysis')).toBe(tool);
+    expect(allowed.tool('mcp__analysis__complex-analysis')).toBe(tool);
+    expect(allowed.byId('complex-analysis')).toBeUndefined();
+    expect(allowed.tool('constructor')).toBeUndefined();
+  });
+});
+
+describe('explain', () => {
+  it('G-60, G-130: prints the decision in the names of the documents', () => {
+    expect(explain(allowed, { groups: ['*', 'gone'], state: 'analysis', unavailable: nothing })).toEqual({
+      eligible: ['graph-update', 'text-completion', 'complex-analysis', 'reset-workflow'],
+      permitted: ['text-completion', 'complex-analysis', 'reset-workflow'],
+      filtered_by_group: [],
+      filtered_by_state: ['knowledge-query'],
+      unknown_groups: ['gone'],
+      transitions: {
+        'graph-update': 'analysis',
+        'text-completion': 'undefined',
+        'complex-analysis': 'results',
+        'reset-workflow': 'undefined',
+      },
+      config_version: allowed.configuration.version,
+    });
+  });
+});

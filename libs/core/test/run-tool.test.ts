@@ -1,0 +1,248 @@
+import { describe, expect, it } from '@jest/globals';
+import { runTool, ToolInputError, ToolOutcomeLostError, ToolUnavailableError, ToolUserError } from '@sluice/core';
+import type { BoundTool, JsonValue, ToolExecResult, ToolInvocation, ToolPipeline } from '@sluice/core';
+
+const secret = 'token-4711';
+
+function tool(changes: Partial<BoundTool> = {}): BoundTool {
+  return {
+    id: 'core__echo',
+    spec: {
+      name: 'core__echo',
+      description: '',
+      inputSchema: { type: 'object' },
+      redaction: { whole: true },
+      effect: 'read_only',
+      schemaHash: '',
+    },
+    effect: 'read_only',
+    requiresConnection: false,
+    capabilities: [],
+    repeatable: true,
+    validateInput: (raw) => raw,
+    exec: (args) => Promise.resolve(args),
+    validateOutput: (output) => output as JsonValue,
+    redact: (output) => output,
+    ...changes,
+  };
+}
+
+function invocation(changes: Partial<ToolInvocation> = {}): ToolInvocation {
+  return {
+    toolId: 'core__echo',
+    args: { a: 1 },
+    argumentBytes: 7,
+    context: { runId: 'r', toolCallId: 'c-1', actorId: 'user:u', tenantId: 't' },
+    callKey: 'k',
+    timeoutMs: 1_000,
+    signal: new AbortController().signal,
+    ...changes,
+  };
+}
+
+function pipeline(
+  bound: BoundTool | undefined,
+  changes: Partial<ToolPipeline> = {},
+): ToolPipeline & { readonly seen: string[] } {
+  const seen: string[] = [];
+  const stage = <T>(name: string, value: T): T => {
+    seen.push(name);
+    return value;
+  };
+  const watched: BoundTool | undefined = bound && {
+    ...bound,
+    validateInput: (raw) => stage('validate input', bound.validateInput(raw)),
+    exec: (...given) => stage('execute', bound.exec(...given)),
+    validateOutput: (output) => stage('validate output', bound.validateOutput(output)),
+    redact: (output) => stage('redact', bound.redact(output)),
+  };
+  return {
+    seen,
+    source: { getBoundTool: () => stage('lookup', watched), listToolSpecs: () => [] },
+    eligible: () => stage('eligible', { ok: true }),
+    allowed: () => stage('policy', { ok: true }),
+    authorize: () => Promise.resolve(stage('authorize', { ok: true })),
+    connection: () => stage('connection', { ok: true }),
+    capabilities: () => Promise.resolve(stage('capabilities', {})),
+    once: (_tool, _invocation, effect) => stage('once', effect)(),
+    onStart: () => void seen.push('start'),
+    onResult: () => void seen.push('result'),
+    after: (milliseconds, action) => {
+      const timer = setTimeout(action, milliseconds);
+      return () => clearTimeout(timer);
+    },
+    limits: { argumentBytes: 8_192, resultBytes: 32_768 },
+    ...changes,
+  };
+}
+
+describe('the pipeline (spec/tool-use.md §2b)', () => {
+  it('goes through its stages in the one order (P-13)', async () => {
+    const made = pipeline(tool());
+    expect(await runTool(invocation(), made)).toEqual({ toolCallId: 'c-1', ok: true, value: { a: 1 } });
+    expect(made.seen).toEqual([
+      'eligible',
+      'policy',
+      'lookup',
+      'authorize',
+      'connection',
+      'validate input',
+      'capabilities',
+      'once',
+      'start',
+      'execute',
+      'validate output',
+      'redact',
+      'result',
+    ]);
+  });
+
+  const denied = (code: 'unavailable' | 'policy_denied' | 'authz_denied') =>
+    ({ ok: false, code, message: 'No.' }) as const;
+  it.each([
+    ['an ineligible tool', { eligible: () => denied('policy_denied') }, 'policy_denied'],
+    [
+      'an unknown tool, whatever the policy (P-01)',
+      { eligible: () => denied('unavailable'), allowed: () => denied('policy_denied') },
+      'unavailable',
+    ],
+    ['what the policy does not allow (P-02)', { allowed: () => denied('policy_denied') }, 'policy_denied'],
+    ['what is not authorized (P-03)', { authorize: () => Promise.resolve(denied('authz_denied')) }, 'authz_denied'],
+    ['a connection that is not granted (P-04a)', { connection: () => denied('policy_denied') }, 'policy_denied'],
+    [
+      'a capability out of reach (X-22)',
+      { capabilities: () => Promise.reject(new ToolUnavailableError('The broker is away.')) },
+      'unavailable',
+    ],
+  ] as const)('refuses %s before anything runs, with one result event', async (_, changes, code) => {
+    const made = pipeline(tool(), changes as Partial<ToolPipeline>);
+    const result = await runTool(invocation(), made);
+    expect(result).toMatchObject({ ok: false, errorCode: code, toolCallId: 'c-1' });
+    expect(made.seen).not.toContain('execute');
+    expect(made.seen).not.toContain('start');
+    expect(made.seen.filter((name) => name === 'result')).toHaveLength(1);
+  });
+
+  it('says unavailable for a tool that is not bound (X-8)', async () => {
+    expect(await runTool(invocation(), pipeline(undefined))).toMatchObject({ ok: false, errorCode: 'unavailable' });
+  });
+
+  it('names the paths of bad arguments and starts nothing (P-05)', async () => {
+    const made = pipeline(
+      tool({
+        validateInput: () => {
+          throw new ToolInputError([{ path: '/a', message: 'must be a text' }]);
+        },
+      }),
+    );
+    expect(await runTool(invocation(), made)).toMatchObject({
+      errorCode: 'validation',
+      safeMessage: expect.stringContaining('/a: must be a text'),
+    });
+    expect(made.seen).not.toContain('start');
+  });
+
+  it.each([
+    ['an exception’s text', new Error(secret), 'The tool failed.'],
+    ['no exception’s text but a declared one', new ToolUserError('No such file: notes.txt'), 'No such file: notes.txt'],
+  ])('passes on %s (E-09, XB-27)', async (_, error, text) => {
+    const result = await runTool(invocation(), pipeline(tool({ exec: () => Promise.reject(error) })));
+    expect(result).toMatchObject({ errorCode: 'execution', safeMessage: expect.stringContaining(text) });
+    expect(JSON.stringify(result)).not.toContain(secret);
+  });
+
+  it('turns an exception thrown before the first await into a result as well', async () => {
+    const throwing = tool({
+      exec: () => {
+        throw new Error(secret);
+      },
+    });
+    expect(await runTool(invocation(), pipeline(throwing))).toMatchObject({ errorCode: 'execution' });
+  });
+
+  it('refuses output of the wrong shape without showing it (P-09, X-5)', async () => {
+    const wrong = tool({
+      validateOutput: () => {
+        throw new Error(secret);
+      },
+    });
+    const result = await runTool(invocation(), pipeline(wrong));
+    expect(result).toMatchObject({ errorCode: 'validation', reason: 'output_invalid' });
+    expect(JSON.stringify(result)).not.toContain(secret);
+  });
+
+  it('withholds what cannot be redacted (P-10)', async () => {
+    const broken = tool({
+      redact: () => {
+        throw new Error(secret);
+      },
+    });
+    const result = await runTool(invocation(), pipeline(broken));
+    expect(result).toMatchObject({ errorCode: 'redaction_failed' });
+    expect(JSON.stringify(result)).not.toContain(secret);
+  });
+
+  it.each([
+    [8_192, true],
+    [8_193, false],
+  ])('takes arguments of %i bytes: %s (L-02)', async (argumentBytes, ok) => {
+    expect(await runTool(invocation({ argumentBytes }), pipeline(tool()))).toMatchObject({ ok });
+  });
+
+  it.each([
+    [32_768, true],
+    [32_769, false],
+  ])('passes a redacted result of %i bytes: %s, and cuts nothing (L-03, X-6, X-16)', async (bytes, ok) => {
+    // The quotes count: the limit is on the JSON text. An umlaut is two bytes.
+    const value = `ü${'x'.repeat(bytes - 4)}`;
+    const result = await runTool(invocation(), pipeline(tool({ exec: () => Promise.resolve(value) })));
+    expect(result.ok).toBe(ok);
+    if (!result.ok) expect(result).toMatchObject({ errorCode: 'execution', reason: 'result_too_large' });
+  });
+
+  it.each([
+    ['read_only', true, 'timeout'],
+    ['state_change', true, 'timeout'],
+    ['state_change', false, 'outcome_unknown'],
+  ] as const)('cuts a tool that hangs (E-08): %s, repeatable %s, says %s', async (effect, repeatable, reason) => {
+    const hanging = tool({ effect, repeatable, exec: () => new Promise(() => undefined) });
+    const result = await runTool(invocation({ timeoutMs: 10 }), pipeline(hanging));
+    expect(result).toMatchObject({ errorCode: 'execution', reason });
+  });
+
+  it.each([
+    [true, undefined],
+    [false, 'outcome_unknown'],
+  ])('knows that a lost answer may hide an effect: repeatable %s says %s', async (repeatable, reason) => {
+    const lost = () => Promise.reject(new ToolOutcomeLostError(secret));
+    const result = await runTool(invocation(), pipeline(tool({ effect: 'state_change', repeatable, exec: lost })));
+    expect(result).toMatchObject({ errorCode: 'execution', ...(reason === undefined ? {} : { reason }) });
+    expect(JSON.stringify(result)).not.toContain(secret);
+  });
+
+  it('aborts the tool’s signal when its time is up', async () => {
+    let signal: AbortSignal | undefined;
+    const made = pipeline(tool({ exec: () => new Promise(() => undefined) }), {
+      capabilities: (_tool, _invocation, given) => {
+        signal = given;
+        return Promise.resolve({});
+      },
+    });
+    await runTool(invocation({ timeoutMs: 10 }), made);
+    expect(signal?.aborted).toBe(true);
+  });
+
+  it('throws, and writes no end, when the service gives the record up', async () => {
+    const given = new AbortController();
+    const made = pipeline(tool({ exec: () => new Promise(() => undefined) }));
+    const running = runTool(invocation({ signal: given.signal }), made);
+    setTimeout(() => given.abort(new Error('moved')), 5);
+    await expect(running).rejects.toThrow('moved');
+    expect(made.seen).not.toContain('result');
+  });
+
+  it('lets a fault of the system through (a ledger out of reach is nobody’s refusal)', async () => {
+    const made = pipeline(tool(), { once: () => Promise.reject<ToolExecResult>(new Error('ledger away')) });
+    await expect(runTool(invocation(), made)).rejects.toThrow('ledger away');
+  });
+});

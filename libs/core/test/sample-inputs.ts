@@ -1,0 +1,54 @@
+import { createHash } from 'node:crypto';
+import type { CompilerInputs, McpOffer, ToolType } from '@sluice/core';
+
+export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+/** The three built-in types of spec/tool-groups.md §5.1, as small as a contract can be. */
+export const sampleTypes: readonly ToolType[] = [
+  {
+    type: 'knowledge-query',
+    description: 'Looks something up.',
+    inputSchema: { type: 'object', properties: { entity: { type: 'string' } } },
+    effect: 'read_only',
+    redaction: { fields: ['rows'] },
+    repeatable: false,
+  },
+  {
+    type: 'graph-update',
+    description: 'Changes something.',
+    inputSchema: { type: 'object', properties: { add: { type: 'array', items: { type: 'object' } } } },
+    effect: 'state_change',
+    redaction: { fields: ['added'] },
+    repeatable: true,
+  },
+  {
+    type: 'text-completion',
+    description: 'Writes something.',
+    inputSchema: { type: 'object', properties: { prompt: { type: 'string' } }, required: ['prompt'] },
+    effect: 'read_only',
+    redaction: { whole: true },
+    repeatable: false,
+  },
+];
+
+/** A server with the two tools of the sample, one with a schema nobody can use, and two whose ids meet. */
+export const sampleOffers: readonly McpOffer[] = [
+  {
+    server: 'analysis',
+    tools: [
+      {
+        name: 'complex-analysis',
+        description: 'Analyses rows.',
+        inputSchema: { type: 'object', properties: { rows: { type: 'array' } } },
+      },
+      { name: 'reset-workflow', description: 'Resets.', inputSchema: { type: 'object' } },
+      { name: 'choosy', description: 'Takes this or that.', inputSchema: { type: 'object', oneOf: [] } },
+      { name: 'a.b', description: 'One of two.', inputSchema: { type: 'object' } },
+      { name: 'a_b', description: 'The other.', inputSchema: { type: 'object' } },
+      { name: 'x'.repeat(60), description: 'A long name.', inputSchema: { type: 'object' } },
+    ],
+  },
+  { server: 'broken', error: 'It did not start within 10 s.' },
+];
+
+export const sampleInputs: CompilerInputs = { types: sampleTypes, offers: sampleOffers, digest: sha256 };

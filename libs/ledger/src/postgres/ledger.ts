@@ -1,0 +1,139 @@
+import type pg from 'pg';
+import { Fault } from '@sluice/core';
+import type { Claim, ClaimRequest, Ledger } from '@sluice/core';
+import type { Absence } from './absence.js';
+import { mayPass, unreachable } from './database-error.js';
+import type { Place } from './database-error.js';
+import { Lane } from './lane.js';
+import type { LaneWork } from './lane.js';
+import { statementsOn, sweepPortion } from './statements.js';
+import type { Outcome, Ownership, Stored } from './statements.js';
+import { requireMilliseconds, requireText, storedKey } from './stored-text.js';
+
+export interface PostgresLedger extends Ledger {
+  /** Rejects within two seconds with Fault('ledger_unreachable') if claims cannot be written now: for readiness. */
+  check(): Promise<void>;
+}
+
+export interface LedgerParts {
+  readonly pool: pg.Pool;
+  readonly place: Place;
+  readonly schema: string;
+  readonly absence: Absence;
+  /** How long whoever asks waits for a database that is away, milliseconds; the try under way comes on top. */
+  readonly patienceMs: number;
+}
+
+const checkMs = 2_000;
+const claimsAtOnce = 500;
+/** Fewer, since an outcome holds what a tool returned. */
+const outcomesAtOnce = 50;
+
+/** The ledger on a pool, which it ends when it is closed. */
+export function ledgerOn({ pool, place, schema, absence, patienceMs }: LedgerParts): PostgresLedger {
+  const statements = statementsOn(pool, schema);
+  const patience = { forMs: patienceMs, absence, mayPass, faultOf: (error: unknown) => unreachable(place, error) };
+  const lane = <Asked, Answer>(work: LaneWork<Asked, Answer>): Lane<Asked, Answer> => new Lane(work, patience);
+  const keyOf = ({ key }: { readonly key: string }): string => storedKey(key);
+  const never = (): boolean => false;
+
+  // A claim that broke off may be in force already. Asking again is safe: it is the same owner's, who then finds it.
+  const claims = lane<ClaimRequest, Stored>({
+    limit: claimsAtOnce,
+    keyOf,
+    run: statements.claim,
+    serves: (claim, next) => claim !== undefined && claim.expiresAt > next.now,
+  });
+  const outcomes = lane<Outcome, Stored>({ limit: outcomesAtOnce, keyOf, run: statements.settle, serves: never });
+  const releases = lane<Ownership, Stored>({ limit: claimsAtOnce, keyOf, run: statements.release, serves: never });
+  const finds = lane<string, Stored>({
+    limit: claimsAtOnce,
+    keyOf: storedKey,
+    run: statements.find,
+    serves: () => true,
+  });
+  const sweeps = lane<number, number>({
+    limit: 1,
+    keyOf: String,
+    run: async ([now = 0]) => new Map([[String(now), await statements.sweep(now)]]),
+    serves: never,
+  });
+  const lanes = [claims, outcomes, releases, finds, sweeps];
+
+  let closing: Promise<void> | undefined;
+  const requireOpen = (): void => {
+    if (closing !== undefined) throw new Fault('ledger_unreachable', 'The ledger was closed by this process.', false);
+  };
+
+  const find = async (key: string): Promise<Claim | undefined> => {
+    requireOpen();
+    const stored = await finds.ask(key);
+    return stored && { key, ...stored };
+  };
+
+  let probe: Promise<void> | undefined;
+  const probed = (): Promise<void> => (probe ??= statements.probe().finally(() => (probe = undefined)));
+
+  return {
+    claim: async (request) => {
+      requireOpen();
+      requireText('The owner of a claim', request.owner);
+      requireMilliseconds('The time of a claim', request.now);
+      requireMilliseconds('The time that a claim lasts', request.ttlMs);
+      const stored = await claims.ask(request);
+      if (stored === undefined) throw new Fault('unexpected', `The claim of ${request.key} had no answer.`, false);
+      return { key: request.key, ...stored };
+    },
+    settle: async (key, owner, value) => {
+      requireOpen();
+      requireText('The owner of a claim', owner);
+      requireText('The outcome of a claim', value);
+      const stored = await outcomes.ask({ key, owner, value });
+      if (stored === undefined) throw notOwned(key, owner, await find(key));
+      return { key, ...stored };
+    },
+    /** After a broken connection false may also mean that the first try took it back. */
+    release: async (key, owner) => {
+      requireOpen();
+      requireText('The owner of a claim', owner);
+      return (await releases.ask({ key, owner })) !== undefined;
+    },
+    find,
+    sweep: async (now) => {
+      requireOpen();
+      requireMilliseconds('The time of a sweep', now);
+      let swept = 0;
+      for (let portion = sweepPortion; portion === sweepPortion && closing === undefined; swept += portion)
+        portion = (await sweeps.ask(now)) ?? 0;
+      return swept;
+    },
+    check: async () => {
+      requireOpen();
+      await within(checkMs, probed()).catch((error: unknown) => {
+        throw unreachable(place, error);
+      });
+    },
+    close: () =>
+      (closing ??= Promise.all(lanes.map((each) => each.close()))
+        .then(() => pool.end())
+        .then(() => undefined)),
+  };
+}
+
+/** The promise, or an error when the time is over; the promise then goes on unwatched, and may fail. */
+async function within<T>(ms: number, promise: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`timeout of ${ms} ms`)), ms);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function notOwned(key: string, owner: string, claim: Claim | undefined): Fault {
+  const why = claim === undefined ? 'it is gone' : `it is held by ${claim.owner}`;
+  return new Fault('unexpected', `The outcome of ${key} cannot be written for ${owner}: ${why}.`, false);
+}

@@ -1,0 +1,85 @@
+import pg from 'pg';
+import type { Connection } from './connection.js';
+import { refusal } from './database-error.js';
+
+/** One script a version, applied in order. Released scripts are never changed; a new one is added. */
+const migrations: readonly ((schema: string) => string)[] = [
+  // Keys are ordered by bytes: no update of the system's languages can make the index miss a key that is there.
+  (schema) => `
+    create table ${schema}.sluice_claims (
+      key text collate "C" primary key,
+      owner text not null,
+      value text,
+      claimed_at bigint not null,
+      expires_at bigint not null
+    );
+    create index sluice_claims_by_expiry on ${schema}.sluice_claims (expires_at);
+  `,
+];
+
+/** Any number, the same in every version: whoever migrates a ledger in this database holds it. */
+const migrationLock = 7_319_640_231;
+
+/**
+ * Brings the ledger's tables to this version, all or nothing, one process after the other.
+ * Throws Fault('ledger_unreachable') with a sentence for a database that this version must not use, and pg's own errors.
+ */
+export async function migrate(connection: Connection, schema: string): Promise<void> {
+  const client = new pg.Client(connection.config);
+  // A connection that breaks rejects the statement under way, which is where it is dealt with.
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    await client.query('begin');
+    await client.query('select pg_advisory_xact_lock($1)', [migrationLock]);
+    await requireSettings(client, connection);
+    await bringUp(client, connection, schema);
+    await client.query('commit');
+  } finally {
+    // Also what undoes a transaction that was not committed.
+    await client.end();
+  }
+}
+
+async function bringUp(client: pg.Client, { place }: Connection, schema: string): Promise<void> {
+  const name = pg.escapeIdentifier(schema);
+  // Asked first: `if not exists` wants the right to create a schema even if there is nothing to create.
+  const { rowCount } = await client.query('select from pg_namespace where nspname = $1', [schema]);
+  if (rowCount === 0) await client.query(`create schema ${name}`);
+  const versions = `${name}.sluice_ledger_migrations`;
+  const { rows: there } = await client.query<{ table: string | null }>('select to_regclass($1)::text as table', [
+    versions,
+  ]);
+  if (there[0]?.table === null) {
+    await client.query(
+      `create table ${versions} (version int primary key, applied_at timestamptz not null default now())`,
+    );
+  }
+  const { rows } = await client.query<{ version: number }>(
+    `select coalesce(max(version), 0) as version from ${versions}`,
+  );
+  const version = rows[0]?.version ?? 0;
+  if (version > migrations.length) {
+    const why = `its format is ${version}, this version knows ${migrations.length}`;
+    throw refusal(place, `was used by a newer version (${why}). Update, or choose another database or schema.`);
+  }
+  for (const [index, script] of migrations.entries()) {
+    if (index < version) continue;
+    await client.query(script(name));
+    await client.query(`insert into ${versions} (version) values ($1)`, [index + 1]);
+  }
+}
+
+/** What would lose or change claims without saying so. */
+async function requireSettings(client: pg.Client, { place }: Connection): Promise<void> {
+  const { rows } = await client.query<{ encoding: string; commit: string }>(
+    `select current_setting('server_encoding') as encoding, current_setting('synchronous_commit') as commit`,
+  );
+  const { encoding, commit } = rows[0] ?? {};
+  if (encoding !== 'UTF8') {
+    throw refusal(place, `keeps text as ${encoding}, which cannot hold every key. Create one with the encoding UTF8.`);
+  }
+  if (commit === 'off') {
+    throw refusal(place, 'may forget claims in a crash: synchronous_commit is off. Remove that from its URL.');
+  }
+}

@@ -1,0 +1,128 @@
+import pg from 'pg';
+import type { ClaimRequest } from '@sluice/core';
+import { storedKey } from './stored-text.js';
+
+/** A claim as the table has it. */
+export interface Stored {
+  readonly owner: string;
+  readonly value: string | null;
+  readonly claimedAt: number;
+  readonly expiresAt: number;
+}
+
+export interface Outcome {
+  readonly key: string;
+  readonly owner: string;
+  readonly value: string;
+}
+
+export interface Ownership {
+  readonly key: string;
+  readonly owner: string;
+}
+
+interface Row {
+  readonly key: string;
+  readonly owner: string;
+  readonly value: string | null;
+  /** pg gives a bigint as text. */
+  readonly claimed_at: string;
+  readonly expires_at: string;
+}
+
+export type Statements = ReturnType<typeof statementsOn>;
+
+/** Expired claims that one statement deletes, at most. */
+export const sweepPortion = 1_000;
+
+/**
+ * The ledger's statements. Each is a transaction of its own, and each takes its row locks in the order of the keys (by bytes) or
+ * does not wait for them, so that batches of different processes cannot deadlock. They are not prepared by name: a plan kept from
+ * the time when the table was small would read the whole of it later.
+ */
+export function statementsOn(pool: pg.Pool, schema: string) {
+  const claims = `${pg.escapeIdentifier(schema)}.sluice_claims`;
+  const query = async (text: string, values: unknown[]): Promise<ReadonlyMap<string, Stored>> => {
+    const { rows } = await pool.query<Row>(text, values);
+    return new Map(rows.map((row) => [row.key, storedOf(row)]));
+  };
+
+  // What is held is read off the snapshot and locks nothing. The rest is inserted; where somebody else was faster since the
+  // snapshot, the row that is there now is written as it is, because only a row that is written is returned in its newest form.
+  const stale = 'c.expires_at <= excluded.claimed_at';
+  const claim = `
+    with asked as materialized (
+      select * from unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[]) as a (key, owner, claimed_at, expires_at)
+    ), held as materialized (
+      select c.* from asked a join ${claims} c on c.key = a.key where c.expires_at > a.claimed_at
+    ), won as (
+      insert into ${claims} as c (key, owner, value, claimed_at, expires_at)
+      select a.key, a.owner, null, a.claimed_at, a.expires_at from asked a
+      where not exists (select from held h where h.key = a.key)
+      order by a.key collate "C"
+      on conflict (key) do update set
+        owner = case when ${stale} then excluded.owner else c.owner end,
+        value = case when ${stale} then null else c.value end,
+        claimed_at = case when ${stale} then excluded.claimed_at else c.claimed_at end,
+        expires_at = case when ${stale} then excluded.expires_at else c.expires_at end
+      returning c.*
+    )
+    select key, owner, value, claimed_at, expires_at from held
+    union all select key, owner, value, claimed_at, expires_at from won`;
+
+  const settle = `
+    with asked as materialized (
+      select * from unnest($1::text[], $2::text[], $3::text[]) as a (key, owner, value)
+    ), locked as materialized (
+      select c.key from asked a join ${claims} c on c.key = a.key and c.owner = a.owner order by c.key for update of c
+    )
+    update ${claims} c set value = coalesce(c.value, a.value) from asked a join locked l on l.key = a.key
+    where c.key = a.key and c.owner = a.owner
+    returning c.key, c.owner, c.value, c.claimed_at, c.expires_at`;
+
+  const release = `
+    delete from ${claims} where key = any (array(
+      select c.key from unnest($1::text[], $2::text[]) as a (key, owner)
+      join ${claims} c on c.key = a.key and c.owner = a.owner
+      where c.value is null order by c.key for update of c
+    ))
+    returning key, owner, value, claimed_at, expires_at`;
+
+  const find = `select key, owner, value, claimed_at, expires_at from ${claims} where key = any ($1::text[])`;
+
+  const sweep = `
+    delete from ${claims} where key = any (array(
+      select key from ${claims} where expires_at <= $1 order by expires_at limit ${sweepPortion} for update skip locked
+    ))`;
+
+  return {
+    claim: (batch: readonly ClaimRequest[]) =>
+      query(claim, [
+        batch.map(({ key }) => storedKey(key)),
+        batch.map(({ owner }) => owner),
+        batch.map(({ now }) => now),
+        batch.map(({ now, ttlMs }) => now + ttlMs),
+      ]),
+    /** Answers for those whose owner asked, with the value that was first. */
+    settle: (batch: readonly Outcome[]) =>
+      query(settle, [
+        batch.map(({ key }) => storedKey(key)),
+        batch.map(({ owner }) => owner),
+        batch.map(({ value }) => value),
+      ]),
+    /** Answers for those that were taken back. */
+    release: (batch: readonly Ownership[]) =>
+      query(release, [batch.map(({ key }) => storedKey(key)), batch.map(({ owner }) => owner)]),
+    find: (keys: readonly string[]) => query(find, [keys.map(storedKey)]),
+    /** How many went, `sweepPortion` at most. */
+    sweep: async (now: number) => (await pool.query(sweep, [now])).rowCount ?? 0,
+    /** Rejects if claims cannot be written now. It writes none, but the server refuses it wherever it would refuse one. */
+    probe: async () => {
+      await pool.query(`update ${claims} set value = value where false`);
+    },
+  };
+}
+
+function storedOf({ owner, value, claimed_at, expires_at }: Row): Stored {
+  return { owner, value, claimedAt: Number(claimed_at), expiresAt: Number(expires_at) };
+}

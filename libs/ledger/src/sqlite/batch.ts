@@ -1,0 +1,64 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { setTimeout as delay } from 'node:timers/promises';
+import { inTransaction } from './database.js';
+import { isBusy, unreachable } from './storage-error.js';
+
+/** How long a batch waits for another process's lock, milliseconds. */
+const patienceMs = 10_000;
+const busyWaitMs = 3;
+
+interface Asked {
+  readonly run: () => unknown;
+  readonly resolve: (result: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** What is asked in one turn of the event loop goes to the disk in one transaction, in the order in which it was asked. */
+export class Batch {
+  #asked: Asked[] = [];
+  #running: Promise<void> | undefined;
+
+  constructor(private readonly database: DatabaseSync) {}
+
+  /** Resolves when the result is on the disk. Rejects with Fault('ledger_unreachable'); nothing of the batch is there then. */
+  run<T>(work: () => T): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      this.#asked.push({ run: work, resolve: (result) => resolve(result as T), reject });
+      this.#running ??= this.#work();
+    });
+  }
+
+  /** Resolves when nothing is under way. */
+  async idle(): Promise<void> {
+    while (this.#running !== undefined) await this.#running;
+  }
+
+  async #work(): Promise<void> {
+    while (this.#asked.length > 0) {
+      await new Promise(setImmediate);
+      const batch = this.#asked.splice(0);
+      try {
+        const results = await patiently('The ledger could not be written', () =>
+          inTransaction(this.database, () => batch.map(({ run }) => run())),
+        );
+        batch.forEach(({ resolve }, index) => resolve(results[index]));
+      } catch (error) {
+        for (const { reject } of batch) reject(error);
+      }
+    }
+    this.#running = undefined;
+  }
+}
+
+/** Repeats what meets another process's lock, without stopping the event loop. Throws Fault('ledger_unreachable'). */
+export async function patiently<T>(doing: string, work: () => T): Promise<T> {
+  const end = performance.now() + patienceMs;
+  for (;;) {
+    try {
+      return work();
+    } catch (error) {
+      if (!isBusy(error) || performance.now() > end) throw unreachable(doing, error);
+    }
+    await delay(busyWaitMs);
+  }
+}

@@ -1,0 +1,76 @@
+import { Fault } from '@sluice/core';
+import type { Claim, ClaimRequest, Ledger } from '@sluice/core';
+import type { DatabaseSync } from 'node:sqlite';
+import { Batch, patiently } from './batch.js';
+import { openDatabase } from './database.js';
+
+/** Claims in a SQLite file of their own (DESIGN, idea 5). Several processes may use the file. Throws Fault('ledger_unreachable'). */
+export async function openSqliteLedger({ file }: { readonly file: string }): Promise<Ledger> {
+  return ledgerOn(await patiently(`The ledger ${file} cannot be used`, () => openDatabase(file)));
+}
+
+/** The ledger on an open database, which it closes in the end. */
+export function ledgerOn(database: DatabaseSync): Ledger {
+  const find = database.prepare('SELECT key, owner, value, claimed_at, expires_at FROM claims WHERE key = ?');
+  const put = database.prepare('INSERT OR REPLACE INTO claims VALUES (?, ?, NULL, ?, ?)');
+  const settle = database.prepare('UPDATE claims SET value = ? WHERE key = ? AND value IS NULL');
+  const release = database.prepare('DELETE FROM claims WHERE key = ? AND owner = ? AND value IS NULL');
+  const sweep = database.prepare('DELETE FROM claims WHERE expires_at <= ?');
+  const batch = new Batch(database);
+  let closed = false;
+
+  const inForce = (key: string): Claim | undefined => {
+    const row = find.get(key);
+    if (row === undefined) return undefined;
+    return {
+      key,
+      owner: row['owner'] as string,
+      value: row['value'] as string | null,
+      claimedAt: row['claimed_at'] as number,
+      expiresAt: row['expires_at'] as number,
+    };
+  };
+  const ask = <T>(work: () => T): Promise<T> => (closed ? Promise.reject(isClosed()) : batch.run(work));
+
+  return {
+    claim: ({ key, owner, now, ttlMs }: ClaimRequest) =>
+      ask(() => {
+        const first = inForce(key);
+        if (first !== undefined && first.expiresAt > now) return first;
+        put.run(key, owner, now, now + ttlMs);
+        return { key, owner, value: null, claimedAt: now, expiresAt: now + ttlMs };
+      }),
+    settle: async (key, owner, value) => {
+      const claim = await ask(() => {
+        const mine = inForce(key);
+        if (mine?.owner !== owner) return mine;
+        settle.run(value, key);
+        return inForce(key);
+      });
+      // Thrown here and not inside: who lost a claim must not undo what others asked in the same transaction.
+      if (claim?.owner !== owner) throw notOwned(key, owner, claim);
+      return claim;
+    },
+    release: (key, owner) => ask(() => release.run(key, owner).changes > 0),
+    find: async (key) => {
+      if (closed) throw isClosed();
+      return patiently('The ledger could not be read', () => inForce(key));
+    },
+    sweep: (now) => ask(() => Number(sweep.run(now).changes)),
+    close: async () => {
+      if (closed) return;
+      closed = true;
+      await batch.idle();
+      database.close();
+    },
+  };
+}
+
+function notOwned(key: string, owner: string, claim: Claim | undefined): Fault {
+  const why = claim === undefined ? 'it is gone' : `it is held by ${claim.owner}`;
+  return new Fault('unexpected', `The outcome of ${key} cannot be written for ${owner}: ${why}.`, false);
+}
+
+function isClosed(): Fault {
+  return new Fault('ledger_unreachable', 'The ledger was closed by this process.', false);
+}

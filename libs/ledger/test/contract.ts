@@ -1,0 +1,233 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import type { Claim, Ledger } from '@sluice/core';
+
+/** All that an implementation gives to be held to the contract. */
+export interface LedgerHarness {
+  /** A ledger of the test's own, and another connection to it as a second process has. */
+  open(): Promise<{ readonly ledger: Ledger; readonly other: Ledger; close(): Promise<void> }>;
+}
+
+const ttlMs = 1_000;
+
+/** What every ledger must do (DESIGN, ideas 4 and 5). Knows no implementation; the time is passed in. */
+export function ledgerContract(name: string, harness: LedgerHarness): void {
+  const onLedger = (work: (ledger: Ledger, other: Ledger) => Promise<void>) => async () => {
+    const { ledger, other, close } = await harness.open();
+    try {
+      await work(ledger, other);
+    } finally {
+      await close();
+    }
+  };
+  const ask = (owner: string, now = 0, key = 'k') => ({ key, owner, now, ttlMs });
+  const owned = (owner: string, value: string | null = null, claimedAt = 0, key = 'k'): Claim => ({
+    key,
+    owner,
+    value,
+    claimedAt,
+    expiresAt: claimedAt + ttlMs,
+  });
+
+  describe(`${name}: the ledger contract`, () => {
+    it(
+      'gives a claim to the first who asks; the others get the first one’s, from any process',
+      onLedger(async (ledger, other) => {
+        expect(await ledger.claim(ask('a'))).toEqual(owned('a'));
+        expect(await ledger.claim(ask('b', 10))).toEqual(owned('a'));
+        expect(await other.claim(ask('b', 10))).toEqual(owned('a'));
+        expect(await other.claim(ask('b', 10, 'another'))).toEqual(owned('b', null, 10, 'another'));
+      }),
+    );
+
+    it(
+      'lets the owner ask again, which changes nothing',
+      onLedger(async (ledger, other) => {
+        await ledger.claim(ask('a'));
+        expect(await other.claim(ask('a', 500))).toEqual(owned('a'));
+        expect(await ledger.find('k')).toEqual(owned('a'));
+      }),
+    );
+
+    it(
+      'has one winner among many who ask at once, each key for itself',
+      onLedger(async (ledger, other) => {
+        const keys = Array.from({ length: 20 }, (_, index) => `k-${index}`);
+        const asked = await Promise.all(
+          keys.flatMap((key) =>
+            ['a', 'b', 'c', 'd'].map((owner, index) => (index % 2 === 0 ? ledger : other).claim(ask(owner, 0, key))),
+          ),
+        );
+        for (const key of keys) {
+          const owners = new Set(asked.filter((claim) => claim.key === key).map(({ owner }) => owner));
+          expect(owners.size).toBe(1);
+          expect(await other.find(key)).toMatchObject({ owner: [...owners][0] });
+        }
+      }),
+    );
+
+    it(
+      'writes the outcome beside the owner’s claim, once',
+      onLedger(async (ledger, other) => {
+        await ledger.claim(ask('a'));
+        expect(await ledger.settle('k', 'a', 'done')).toEqual(owned('a', 'done'));
+        expect(await ledger.settle('k', 'a', 'done otherwise')).toEqual(owned('a', 'done'));
+        expect(await other.claim(ask('b'))).toEqual(owned('a', 'done'));
+        expect(await other.find('k')).toEqual(owned('a', 'done'));
+      }),
+    );
+
+    it(
+      'has one outcome among many who settle at once',
+      onLedger(async (ledger, other) => {
+        await ledger.claim(ask('a'));
+        const settled = await Promise.all(
+          ['1', '2', '3', '4'].map((value, index) => (index % 2 === 0 ? ledger : other).settle('k', 'a', value)),
+        );
+        expect(new Set(settled.map(({ value }) => value)).size).toBe(1);
+        expect(await ledger.find('k')).toEqual(settled[0]);
+      }),
+    );
+
+    it(
+      'refuses an outcome for a claim that is another’s or gone, without harm to what is asked beside it',
+      onLedger(async (ledger) => {
+        await ledger.claim(ask('a'));
+        const [others, gone, beside] = await Promise.allSettled([
+          ledger.settle('k', 'b', 'mine'),
+          ledger.settle('never', 'b', 'mine'),
+          ledger.claim(ask('c', 0, 'beside')),
+        ]);
+        expect(others).toMatchObject({ status: 'rejected', reason: { message: expect.stringMatching(/held by a/) } });
+        expect(gone).toMatchObject({ status: 'rejected', reason: { message: expect.stringMatching(/gone/) } });
+        expect(beside).toMatchObject({ status: 'fulfilled' });
+        expect(await ledger.find('k')).toEqual(owned('a'));
+        expect(await ledger.find('beside')).toMatchObject({ owner: 'c' });
+      }),
+    );
+
+    it(
+      'takes back a claim without outcome, for its owner only',
+      onLedger(async (ledger) => {
+        await ledger.claim(ask('a'));
+        expect(await ledger.release('k', 'b')).toBe(false);
+        expect(await ledger.release('k', 'a')).toBe(true);
+        expect(await ledger.release('k', 'a')).toBe(false);
+        expect(await ledger.find('k')).toBeUndefined();
+        expect(await ledger.claim(ask('b', 5))).toEqual(owned('b', null, 5));
+        await ledger.settle('k', 'b', 'done');
+        expect(await ledger.release('k', 'b')).toBe(false);
+        expect(await ledger.find('k')).toEqual(owned('b', 'done', 5));
+      }),
+    );
+
+    it(
+      'counts an expired claim as gone, outcome and all: the next who asks has it, and the former owner has not',
+      onLedger(async (ledger, other) => {
+        await ledger.claim(ask('a'));
+        await ledger.settle('k', 'a', 'done');
+        expect(await other.claim(ask('b', ttlMs - 1))).toEqual(owned('a', 'done'));
+        const [b, c] = await Promise.all([ledger.claim(ask('b', ttlMs)), other.claim(ask('c', ttlMs))]);
+        expect(b).toEqual(c);
+        expect(b).toMatchObject({ value: null, claimedAt: ttlMs });
+        await expect(ledger.settle('k', 'a', 'late')).rejects.toThrow(/held by/);
+      }),
+    );
+
+    it(
+      'sweeps what has expired and nothing else',
+      onLedger(async (ledger) => {
+        for (const now of [0, 100, 200]) await ledger.claim(ask('a', now, `k-${now}`));
+        await ledger.settle('k-0', 'a', 'done');
+        expect(await ledger.sweep(ttlMs + 100)).toBe(2);
+        expect(await ledger.find('k-0')).toBeUndefined();
+        expect(await ledger.find('k-100')).toBeUndefined();
+        expect(await ledger.find('k-200')).toMatchObject({ owner: 'a' });
+        expect(await ledger.sweep(ttlMs + 100)).toBe(0);
+      }),
+    );
+
+    it(
+      'keeps keys, owners and outcomes as they are',
+      onLedger(async (ledger) => {
+        const odd = ['', ' ', '✓ “ü”\n', "'; DROP TABLE claims; --", 'x'.repeat(20_000)];
+        for (const text of odd) {
+          await ledger.claim({ key: `k${text}`, owner: `o${text}`, now: 0, ttlMs });
+          expect(await ledger.settle(`k${text}`, `o${text}`, text)).toEqual({
+            key: `k${text}`,
+            owner: `o${text}`,
+            value: text,
+            claimedAt: 0,
+            expiresAt: ttlMs,
+          });
+        }
+      }),
+    );
+
+    it(
+      'answers nothing after it is closed, and may be closed twice',
+      onLedger(async (ledger) => {
+        await ledger.close();
+        await ledger.close();
+        await expect(ledger.claim(ask('a'))).rejects.toMatchObject({ code: 'ledger_unreachable' });
+        await expect(ledger.find('k')).rejects.toMatchObject({ code: 'ledger_unreachable' });
+      }),
+    );
+
+    it('behaves like a map that forgets what has expired', async () => {
+      const key = fc.constantFrom('x', 'y');
+      const owner = fc.constantFrom('a', 'b', 'c');
+      const act = fc.oneof(
+        fc.record({ act: fc.constant('claim' as const), key, owner, later: fc.nat(400) }),
+        fc.record({ act: fc.constant('settle' as const), key, owner, value: fc.string() }),
+        fc.record({ act: fc.constant('release' as const), key, owner }),
+        fc.record({ act: fc.constant('sweep' as const) }),
+      );
+      await fc.assert(
+        fc.asyncProperty(fc.array(act, { maxLength: 30 }), (acts) =>
+          onLedger(async (ledger, other) => {
+            const model = new Map<string, Claim>();
+            let now = 0;
+            for (const [index, step] of acts.entries()) {
+              const asked = index % 2 === 0 ? ledger : other;
+              switch (step.act) {
+                case 'claim': {
+                  now += step.later;
+                  const first = model.get(step.key);
+                  if (first === undefined || first.expiresAt <= now)
+                    model.set(step.key, owned(step.owner, null, now, step.key));
+                  expect(await asked.claim(ask(step.owner, now, step.key))).toEqual(model.get(step.key));
+                  break;
+                }
+                case 'settle': {
+                  const mine = model.get(step.key);
+                  const settled = asked.settle(step.key, step.owner, step.value);
+                  if (mine?.owner === step.owner) {
+                    model.set(step.key, { ...mine, value: mine.value ?? step.value });
+                    expect(await settled).toEqual(model.get(step.key));
+                  } else await expect(settled).rejects.toThrow(/cannot be written/);
+                  break;
+                }
+                case 'release': {
+                  const mine = model.get(step.key);
+                  const free = mine?.owner === step.owner && mine.value === null;
+                  if (free) model.delete(step.key);
+                  expect(await asked.release(step.key, step.owner)).toBe(free);
+                  break;
+                }
+                case 'sweep': {
+                  const old = [...model.values()].filter(({ expiresAt }) => expiresAt <= now);
+                  for (const claim of old) model.delete(claim.key);
+                  expect(await asked.sweep(now)).toBe(old.length);
+                  break;
+                }
+              }
+            }
+            for (const name of ['x', 'y']) expect(await ledger.find(name)).toEqual(model.get(name));
+          })(),
+        ),
+        { numRuns: 25, interruptAfterTimeLimit: 15_000 },
+      );
+    });
+  });
+}

@@ -1,0 +1,138 @@
+import type pg from 'pg';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { infra, startTimeout } from '../../../test/infra/client.ts';
+import { Absence } from '../src/postgres/absence.js';
+import { connectionTo, poolOf } from '../src/postgres/connection.js';
+import { ledgerOn } from '../src/postgres/ledger.js';
+import type { PostgresLedger } from '../src/postgres/ledger.js';
+import { onDatabase } from './postgres-database.js';
+import type { Database } from './postgres-database.js';
+
+beforeAll(() => infra('postgres'), startTimeout);
+
+const ttlMs = 1_000;
+const ask = (key: string, owner = 'a', now = 0) => ({ key, owner, now, ttlMs });
+const keysTo = (count: number): string[] => Array.from({ length: count }, (_, index) => `k-${index}`);
+const shuffled = <T>(list: readonly T[]): T[] =>
+  list
+    .map((one) => [Math.random(), one] as const)
+    .sort(([a], [b]) => a - b)
+    .map(([, one]) => one);
+
+/** Works with a ledger of which it is known how many statements it sent. */
+async function counted(
+  { open, url }: Database,
+  work: (ledger: PostgresLedger, statements: () => number) => Promise<void>,
+): Promise<void> {
+  await open();
+  const connection = connectionTo(url, 'counted');
+  const pool: pg.Pool = poolOf(connection, () => undefined);
+  let statements = 0;
+  pool.on('acquire', () => statements++);
+  const absence = new Absence(() => undefined);
+  const ledger = ledgerOn({ pool, place: connection.place, schema: 'public', absence, patienceMs: 1_000 });
+  try {
+    await work(ledger, () => statements);
+  } finally {
+    await ledger.close();
+  }
+}
+
+describe('claims under load', () => {
+  it('go together: what is asked in one turn is one statement, up to a bound', () =>
+    onDatabase((database) =>
+      counted(database, async (ledger, statements) => {
+        const claims = await Promise.all(keysTo(500).map((key) => ledger.claim(ask(key))));
+        expect(claims.map(({ key }) => key)).toEqual(keysTo(500));
+        expect(statements()).toBe(1);
+        await Promise.all(keysTo(501).map((key) => ledger.claim(ask(key))));
+        expect(statements()).toBe(3);
+        await Promise.all(keysTo(501).map((key) => ledger.find(key)));
+        expect(statements()).toBe(5);
+      }),
+    ));
+
+  it('go together while a statement is on its way', () =>
+    onDatabase((database) =>
+      counted(database, async (ledger, statements) => {
+        const keys = keysTo(10_000);
+        let asked = 0;
+        const one = async (): Promise<void> => {
+          for (let key = keys[asked++]; key !== undefined; key = keys[asked++]) {
+            expect(await ledger.claim(ask(key))).toMatchObject({ key, owner: 'a' });
+          }
+        };
+        await Promise.all(Array.from({ length: 200 }, one));
+        expect(statements()).toBeLessThan(500);
+        expect(await database.query('select count(*)::int as claims from sluice_claims')).toEqual([{ claims: 10_000 }]);
+      }),
+    ));
+
+  it('of one key behave as one after the other, also in one batch', () =>
+    onDatabase((database) =>
+      counted(database, async (ledger, statements) => {
+        const claims = await Promise.all(['a', 'b', 'a', 'c'].map((owner) => ledger.claim(ask('k', owner))));
+        expect(claims.map(({ owner }) => owner)).toEqual(['a', 'a', 'a', 'a']);
+        expect(statements()).toBe(1);
+        // The second finds the first one's claim expired, the third finds the second one's in force.
+        const times = [0, ttlMs, 2 * ttlMs - 1, 2 * ttlMs];
+        const later = await Promise.all(times.map((now) => ledger.claim(ask('k2', `at ${now}`, now))));
+        expect(later.map(({ claimedAt }) => claimedAt)).toEqual([0, ttlMs, ttlMs, 2 * ttlMs]);
+        expect(await ledger.find('k2')).toEqual(later[3]);
+      }),
+    ));
+
+  it('of an expired claim have one winner among 50 owners in five processes', () =>
+    onDatabase(async ({ open }) => {
+      const ledgers = await Promise.all(Array.from({ length: 5 }, () => open()));
+      for (let round = 0; round < 20; round++) {
+        const key = `k-${round}`;
+        await ledgers[0]?.claim(ask(key, 'former'));
+        await ledgers[0]?.settle(key, 'former', 'old');
+        const claims = await Promise.all(
+          Array.from({ length: 10 }, (_, index) => index).flatMap((index) =>
+            ledgers.map((ledger, process) => ledger.claim(ask(key, `owner-${process}-${index}`, ttlMs))),
+          ),
+        );
+        expect(new Set(claims.map(({ owner }) => owner)).size).toBe(1);
+        expect(claims[0]).toMatchObject({ value: null, claimedAt: ttlMs, owner: expect.stringMatching(/^owner-/) });
+      }
+    }));
+
+  it('never deadlock, whatever the order in which processes ask, settle, release and sweep', () =>
+    onDatabase(async ({ open, logged }) => {
+      const ledgers = await Promise.all(Array.from({ length: 4 }, () => open()));
+      const keys = keysTo(400);
+      for (let round = 0; round < 15; round++) {
+        const now = 2 * round * ttlMs;
+        await Promise.all(
+          ledgers.map(async (ledger, process) => {
+            const owner = `owner-${process}`;
+            // Later keys expire earlier, so that a sweep meets them in the opposite order.
+            const asked = keys.map((key, index) => ask(key, owner, now - index));
+            const claimed = Promise.all(shuffled(asked).map((request) => ledger.claim(request)));
+            const sweep = ledger.sweep(now);
+            const claims = await claimed;
+            const mine = shuffled(claims.filter((claim) => claim.owner === owner));
+            await Promise.all(
+              mine.map(({ key }, index) =>
+                index % 2 === 0 ? ledger.settle(key, owner, 'done') : ledger.release(key, owner),
+              ),
+            );
+            await sweep;
+          }),
+        );
+      }
+      // A deadlock would have been asked again, and said so.
+      expect(logged).toEqual([]);
+    }));
+
+  it('leave to a sweep what has expired, in portions, beside sweeps of other processes', () =>
+    onDatabase(async ({ open, query }) => {
+      const [ledger, other] = await Promise.all([open(), open()]);
+      await query(`insert into sluice_claims select 'k' || n, 'a', null, 0, n from generate_series(1, 5000) n`);
+      const swept = await Promise.all([ledger.sweep(4_500), other.sweep(4_500), ledger.sweep(4_500)]);
+      expect(swept.reduce((sum, portion) => sum + portion, 0)).toBe(4_500);
+      expect(await query('select count(*)::int as claims from sluice_claims')).toEqual([{ claims: 500 }]);
+    }));
+});

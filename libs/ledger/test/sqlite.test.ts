@@ -1,0 +1,133 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as delay } from 'node:timers/promises';
+import { describe, expect, it } from '@jest/globals';
+import { openSqliteLedger } from '@sluice/ledger';
+import { openDatabase } from '../src/sqlite/database.js';
+import { ledgerOn } from '../src/sqlite/ledger.js';
+import { ledgerContract } from './contract.js';
+
+ledgerContract('SQLite', {
+  open: async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'sluice-ledger-'));
+    const file = join(folder, 'ledger.db');
+    const [ledger, other] = [await openSqliteLedger({ file }), await openSqliteLedger({ file })];
+    return {
+      ledger,
+      other,
+      close: async () => {
+        await ledger.close();
+        await other.close();
+        rmSync(folder, { recursive: true });
+      },
+    };
+  },
+});
+
+async function inFolder(work: (file: string) => Promise<void>): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-ledger-'));
+  try {
+    await work(join(folder, 'ledger.db'));
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+const ask = (key: string) => ({ key, owner: 'a', now: 0, ttlMs: 1_000 });
+
+describe('the ledger’s file', () => {
+  it('keeps claims and outcomes', () =>
+    inFolder(async (file) => {
+      const first = await openSqliteLedger({ file });
+      await first.claim(ask('k'));
+      await first.settle('k', 'a', 'done');
+      await first.close();
+      const second = await openSqliteLedger({ file });
+      expect(await second.find('k')).toMatchObject({ owner: 'a', value: 'done' });
+      await second.close();
+    }));
+
+  it('is written once for all that is asked in one turn', () =>
+    inFolder(async (file) => {
+      const ledger = await openSqliteLedger({ file });
+      const other = new DatabaseSync(file);
+      const version = () => Number(other.prepare('PRAGMA data_version').get()?.['data_version']);
+      const before = version();
+      await Promise.all(Array.from({ length: 50 }, (_, index) => ledger.claim(ask(`k-${index}`))));
+      expect(version()).toBe(before + 1);
+      other.close();
+      await ledger.close();
+    }));
+
+  it('is waited for while another process keeps it locked, and the event loop goes on', () =>
+    inFolder(async (file) => {
+      const ledger = await openSqliteLedger({ file });
+      const other = new DatabaseSync(file);
+      other.exec('BEGIN IMMEDIATE');
+      let answered = false;
+      const claim = ledger.claim(ask('k')).then(() => (answered = true));
+      let turns = 0;
+      for (const start = performance.now(); performance.now() - start < 200; turns++) await delay(1);
+      expect(turns).toBeGreaterThan(30);
+      expect(answered).toBe(false);
+      other.exec('COMMIT');
+      other.close();
+      await claim;
+      expect(await ledger.find('k')).toMatchObject({ owner: 'a' });
+      await ledger.close();
+    }));
+
+  it('says so if it is full, and nothing was claimed then', () =>
+    inFolder(async (file) => {
+      const database = openDatabase(file);
+      const ledger = ledgerOn(database);
+      database.exec(`PRAGMA max_page_count = ${String(database.prepare('PRAGMA page_count').get()?.['page_count'])}`);
+      const large = ask('x'.repeat(100_000));
+      const asked = await Promise.allSettled([ledger.claim(ask('k')), ledger.claim(large)]);
+      for (const one of asked) {
+        expect(one).toMatchObject({ status: 'rejected', reason: { code: 'ledger_unreachable', retryable: true } });
+        expect(one).toMatchObject({ reason: { message: expect.stringMatching(/full.*Free some space/) } });
+      }
+      expect(await ledger.find('k')).toBeUndefined();
+      database.exec('PRAGMA max_page_count = 1000000');
+      expect(await ledger.claim(large)).toMatchObject({ owner: 'a' });
+      await ledger.close();
+    }));
+
+  it.each([
+    [
+      'a newer version wrote it',
+      /newer version.*99.*Update/,
+      async (file: string) => {
+        await (await openSqliteLedger({ file })).close();
+        const database = new DatabaseSync(file);
+        database.exec('PRAGMA user_version = 99');
+        database.close();
+      },
+    ],
+    [
+      'it is a database of something else',
+      /something else/,
+      async (file: string) => {
+        const database = new DatabaseSync(file);
+        database.exec('CREATE TABLE something (name TEXT)');
+        database.close();
+      },
+    ],
+    [
+      'it is no database',
+      /not a SQLite database/,
+      async (file: string) => writeFileSync(file, 'Dear diary, '.repeat(1_000)),
+    ],
+    ['it is a folder', /cannot be opened/, async (file: string) => void mkdirSync(file)],
+  ])('is refused if %s', (_, reason, prepare) =>
+    inFolder(async (file) => {
+      await prepare(file);
+      const refused = expect(openSqliteLedger({ file })).rejects;
+      await refused.toMatchObject({ code: 'ledger_unreachable', message: expect.stringMatching(reason) });
+      await expect(openSqliteLedger({ file })).rejects.toThrow(file);
+    }),
+  );
+});

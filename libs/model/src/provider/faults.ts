@@ -1,0 +1,73 @@
+import { AISDKError, APICallError } from '@ai-sdk/provider';
+import { Fault } from '@sluice/core';
+import { errorName, statusOf, systemCode } from './error-reading.js';
+
+/** What can go wrong with one turn, in the words and codes of core. No text of the provider is passed on: it may repeat a key or the prompt. */
+export interface Faults {
+  /** An error before the stream began. Returns the signal's reason if it was aborted. */
+  fromRequest(error: unknown): unknown;
+  /** An error in the middle of the stream. Returns the signal's reason if it was aborted. */
+  fromStream(error: unknown): unknown;
+  cutOff(): Fault;
+  outOfTokens(): Fault;
+  emptyTurn(filtered: boolean): Fault;
+}
+
+export function createFaults(name: string, signal: AbortSignal): Faults {
+  const unreachable = (text: string) => new Fault('model_unreachable', `The model ${name} ${text}`, true);
+  const refused = (text: string) => new Fault('model_refused', `The model ${name} ${text}`, false);
+  const cutOff = () => unreachable('broke off before the end of its turn; it can be asked again.');
+
+  function fromStatus(status: number, error: unknown): Fault {
+    const said = [String(status), errorName(error)].filter((part) => part !== '').join(' ');
+    if (status === 429) return unreachable(`asks to wait (${said}).`);
+    if (isTemporary(status)) return unreachable(`failed on its own side (${said}); it can be asked again.`);
+    if (status === 401 || status === 403)
+      return refused(`did not accept the key (${said}): check the variable named in model.api_key_env.`);
+    if (status === 404) return refused(`was not found (${said}): check model.name and model.base_url.`);
+    return refused(`refused the request (${said}): check model.name, model.max_output_tokens and the tools’ schemas.`);
+  }
+
+  function fromRequest(error: unknown): unknown {
+    if (signal.aborted) return signal.reason;
+    const status = statusOf(error);
+    if (status !== undefined && status >= 400) return fromStatus(status, error);
+    if (systemCode(error) === 'ERR_INVALID_URL') return refused('has no valid address: check model.base_url.');
+    // The library itself refuses to send what the provider does not take.
+    if (AISDKError.isInstance(error) && !APICallError.isInstance(error)) {
+      return refused(`cannot be sent this request (${error.name}): check the tools’ schemas and the model’s settings.`);
+    }
+    const code = systemCode(error);
+    return unreachable(`could not be reached${code === '' ? '' : ` (${code})`}: check model.base_url and the network.`);
+  }
+
+  function fromStream(error: unknown): unknown {
+    if (signal.aborted) return signal.reason;
+    const status = statusOf(error);
+    if (status !== undefined && status >= 400) return fromStatus(status, error);
+    const said = errorName(error);
+    if (said === '') return cutOff();
+    return isFinal(said)
+      ? refused(`refused the request (${said}).`)
+      : unreachable(`reported an error in its turn (${said}).`);
+  }
+
+  return {
+    fromRequest,
+    fromStream,
+    cutOff,
+    outOfTokens: () => refused('used up its tokens before the turn was complete: raise model.max_output_tokens.'),
+    emptyTurn: (filtered) =>
+      refused(`gave an empty turn${filtered ? ': its content filter stopped it' : ''}; ask in other words.`),
+  };
+}
+
+/** Statuses after which the same request may work; 424 is Bedrock's word for a model that failed while it wrote. */
+function isTemporary(status: number): boolean {
+  return [408, 409, 424, 425, 429].includes(status) || status >= 500;
+}
+
+/** Reports without a status, told apart by their type. */
+function isFinal(type: string): boolean {
+  return /invalid|authentication|permission|not_found|unsupported|quota|billing/i.test(type);
+}

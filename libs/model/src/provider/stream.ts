@@ -1,0 +1,101 @@
+import type { LanguageModelV4FinishReason, LanguageModelV4StreamPart } from '@ai-sdk/provider';
+import type { Faults } from './faults.js';
+
+/** A call as it came: the id may be missing (empty), repeated or too long; the arguments are raw text. */
+export interface WireCall {
+  readonly id: string;
+  readonly tool: string;
+  readonly arguments: string;
+}
+
+/** All that one stream said. */
+export interface StreamedTurn {
+  readonly text: string;
+  readonly calls: readonly WireCall[];
+  readonly finish: LanguageModelV4FinishReason['unified'];
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+}
+
+export interface StreamReading {
+  readonly faults: Faults;
+  readonly onText: ((piece: string) => void) | undefined;
+  readonly wireCallIds: ((chunk: unknown) => string[]) | undefined;
+}
+
+/** Reads a stream to its end. Throws a fault where it breaks off, reports an error, or ends before it was finished. */
+export async function readStream(
+  stream: ReadableStream<LanguageModelV4StreamPart>,
+  { faults, onText, wireCallIds }: StreamReading,
+): Promise<StreamedTurn> {
+  let text = '';
+  let finish: Extract<LanguageModelV4StreamPart, { type: 'finish' }> | undefined;
+  const calls: WireCall[] = [];
+  const idsOnWire = new Set<string>();
+
+  for await (const part of guarded(stream, faults)) {
+    switch (part.type) {
+      case 'text-delta':
+        text += part.delta;
+        if (part.delta !== '') onText?.(part.delta);
+        break;
+      case 'tool-call':
+        // What the provider runs on its own side is not ours to run, and none of it is ever asked for.
+        if (part.providerExecuted) break;
+        calls.push({
+          id: wireCallIds === undefined || idsOnWire.has(part.toolCallId) ? part.toolCallId : '',
+          tool: part.toolName,
+          arguments: part.input,
+        });
+        break;
+      case 'raw':
+        for (const id of wireCallIds?.(part.rawValue) ?? []) idsOnWire.add(id);
+        break;
+      case 'error':
+        throw faults.fromStream(part.error);
+      case 'finish':
+        finish = part;
+        break;
+      case 'text-start':
+      case 'text-end':
+      case 'reasoning-start':
+      case 'reasoning-delta':
+      case 'reasoning-end':
+      case 'tool-input-start':
+      case 'tool-input-delta':
+      case 'tool-input-end':
+      case 'tool-approval-request':
+      case 'tool-result':
+      case 'custom':
+      case 'file':
+      case 'reasoning-file':
+      case 'source':
+      case 'stream-start':
+      case 'response-metadata':
+      case 'ping':
+        break;
+    }
+  }
+  if (finish === undefined || endedEarly(finish.finishReason)) throw faults.cutOff();
+  return {
+    text,
+    calls,
+    finish: finish.finishReason.unified,
+    inputTokens: finish.usage.inputTokens.total ?? 0,
+    outputTokens: finish.usage.outputTokens.total ?? 0,
+  };
+}
+
+/** Errors of reading become faults; an error thrown by whoever consumes the parts (`onText`) stays what it is. */
+async function* guarded(stream: ReadableStream<LanguageModelV4StreamPart>, faults: Faults) {
+  try {
+    yield* stream;
+  } catch (error) {
+    throw faults.fromStream(error);
+  }
+}
+
+/** Without the provider's own reason, a stream was cut, however cleanly the connection was closed. */
+function endedEarly(reason: LanguageModelV4FinishReason): boolean {
+  return reason.unified === 'interrupted' || (reason.raw === undefined && ['other', 'error'].includes(reason.unified));
+}

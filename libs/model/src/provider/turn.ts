@@ -1,0 +1,31 @@
+import type { ModelStep, ModelTurn } from '@sluice/core';
+import { withUsableIds } from './call-ids.js';
+import type { Faults } from './faults.js';
+import type { StreamedTurn, WireCall } from './stream.js';
+
+/**
+ * The turn that a stream amounts to: text beside calls is the thought, text alone the answer. A turn of neither is
+ * refused, as is one whose only calls were cut off by the token limit: what such a turn says was not meant as an answer.
+ */
+export function turnOf(read: StreamedTurn, history: readonly ModelStep[], faults: Faults): ModelTurn {
+  const text = read.text.trim();
+  const usage = { inputTokens: read.inputTokens, outputTokens: read.outputTokens };
+  const complete = read.finish === 'length' ? read.calls.filter(isComplete) : read.calls;
+
+  if (complete.length > 0) {
+    return { thought: text, calls: withUsableIds(complete, history), answer: null, ...usage };
+  }
+  if (read.finish === 'length' && (text === '' || read.calls.length > 0)) throw faults.outOfTokens();
+  if (text === '') throw faults.emptyTurn(read.finish === 'content-filter');
+  return { thought: '', calls: [], answer: text, ...usage };
+}
+
+/** The last call of a turn that hit the limit may be half written; half an argument is no JSON. */
+function isComplete(call: WireCall): boolean {
+  try {
+    JSON.parse(call.arguments);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,67 @@
+import type { Model, ModelOptions, ModelRequest, ModelTurn } from '@sluice/core';
+import { derivedCallId } from '../call-ids.js';
+import { answerOf } from './answer.js';
+import { clausesOf, type Clause } from './clauses.js';
+import { extractOf } from './extract.js';
+import { foundIn, planFor, type Plan } from './plan.js';
+import { firstOpen, progressOf, type ClauseProgress } from './progress.js';
+
+/**
+ * The built-in model: rules about words instead of a language model, so that Sluice runs, and is tested, without any key.
+ * Equal requests give equal turns. It splits the question into clauses, does the first open one with the offered tool
+ * that fits it best, at most one call a turn, and answers from the observations when nothing is left to do.
+ */
+export function createRuleModel(): Model {
+  return {
+    name: 'rules/built-in',
+    async turn(request: ModelRequest, options: ModelOptions): Promise<ModelTurn> {
+      options.signal.throwIfAborted();
+      const turn = decide(request);
+      options.onText?.(turn.answer ?? turn.thought);
+      return turn;
+    },
+  };
+}
+
+function decide({ question, history, tools }: ModelRequest): ModelTurn {
+  if (tools.length === 0 && history.length === 0) {
+    return answered('No tools are offered, so the prompt itself is all there is to answer from.', extractOf(question));
+  }
+  const progress = progressOf(clausesOf(question), history);
+  const found = foundIn(history);
+  const plans = new Map<number, Plan>();
+  for (let index = firstOpen(progress); index < progress.length; index += 1) {
+    const current = progress[index];
+    if (current === undefined) break;
+    const plan = planFor(current, tools, history, found);
+    if (plan.kind === 'call') return called(current.clause, plan, history);
+    plans.set(index, plan);
+  }
+  return answered(whyStopped(progress), answerOf(progress, plans));
+}
+
+function whyStopped(progress: readonly ClauseProgress[]): string {
+  const asked = progress.filter(({ clause }) => !clause.implied);
+  const done = asked.filter(({ steps }) => steps.some((step) => step.outcome === 'ok')).length;
+  if (done === asked.length) return 'I stop here, because everything that the question asks for is done.';
+  return `I stop here, because no offered tool helps with what is left: ${done} of ${asked.length} parts of the question are done.`;
+}
+
+function called(clause: Clause, plan: Extract<Plan, { kind: 'call' }>, history: ModelRequest['history']): ModelTurn {
+  const why = plan.isCorrection
+    ? `once more with the arguments that the error left over`
+    : 'because it fits best among the offered tools';
+  const toolCallId = derivedCallId(history.length, 0, new Set(history.map((step) => step.toolCallId)));
+  return {
+    // The clause in quotation marks at the beginning is how the next turn knows what this call was for.
+    thought: `For ${clause.key} I call ${plan.tool.id} ${why}.`,
+    calls: [{ toolCallId, tool: plan.tool.id, arguments: JSON.stringify(plan.arguments) }],
+    answer: null,
+    inputTokens: 0,
+    outputTokens: 0,
+  };
+}
+
+function answered(thought: string, answer: string): ModelTurn {
+  return { thought, calls: [], answer, inputTokens: 0, outputTokens: 0 };
+}

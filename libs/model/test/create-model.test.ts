@@ -1,0 +1,113 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from '@jest/globals';
+import { modelProviders, type ModelSettings } from '@sluice/core';
+import { createModel, Models } from '@sluice/model';
+import { bodyFor } from '../src/provider/openai-compatible.js';
+import { requestOf } from './requests.js';
+import { openai } from './wires/openai.js';
+import { send, startEndpoint } from './wires/endpoint.js';
+
+const settings: ModelSettings = {
+  provider: 'rules',
+  name: 'some-model',
+  baseUrl: 'http://127.0.0.1:1',
+  apiKeyEnv: null,
+  region: 'eu-central-1',
+  maxOutputTokens: 256,
+};
+const nothingSet = { secret: () => undefined };
+const everythingSet = { secret: () => 'a-key' };
+
+describe('createModel', () => {
+  it.each(modelProviders)('makes a model of provider %s, named after it', async (provider) => {
+    const model = await createModel({ ...settings, provider }, everythingSet);
+    expect(model.name).toBe(provider === 'rules' ? 'rules/built-in' : `${provider}/some-model`);
+  });
+
+  it.each([
+    ['anthropic', null, 'ANTHROPIC_API_KEY'],
+    ['anthropic', 'MY_KEY', 'MY_KEY'],
+    ['google', null, 'GOOGLE_GENERATIVE_AI_API_KEY'],
+    ['google', 'MY_KEY', 'MY_KEY'],
+    ['openai-compatible', 'MY_KEY', 'MY_KEY'],
+    ['bedrock', null, 'AWS_ACCESS_KEY_ID'],
+    ['bedrock', 'MY_KEY', 'MY_KEY'],
+  ] as const)('says for %s with api_key_env %s to set %s', async (provider, apiKeyEnv, variable) => {
+    await expect(createModel({ ...settings, provider, apiKeyEnv }, nothingSet)).rejects.toThrow(
+      `set the environment variable ${variable}`,
+    );
+  });
+
+  it('says what else is missing', async () => {
+    await expect(createModel({ ...settings, provider: 'anthropic', name: null }, everythingSet)).rejects.toThrow(
+      'set model.name',
+    );
+    await expect(
+      createModel({ ...settings, provider: 'openai-compatible', baseUrl: null }, everythingSet),
+    ).rejects.toThrow('set model.base_url');
+    await expect(createModel({ ...settings, provider: 'bedrock', region: null }, nothingSet)).rejects.toThrow(
+      'set model.region',
+    );
+  });
+
+  it('sends no key to an OpenAI-compatible server that asks for none', async () => {
+    const endpoint = await startEndpoint();
+    endpoint.respond = async (response) => {
+      response.writeHead(200, { 'content-type': openai.contentType });
+      await send(response, openai.encode({ text: ['ok'] }));
+      response.end();
+    };
+    const model = await createModel({ ...settings, provider: 'openai-compatible', baseUrl: endpoint.url }, nothingSet);
+    await model.turn(requestOf({}), { signal: new AbortController().signal });
+    await endpoint.close();
+    expect(endpoint.received[0]?.headers.authorization).toBeUndefined();
+  });
+
+  it('names the token limit as OpenAI’s newer models want it, and leaves it alone for everybody else', () => {
+    expect(bodyFor('https://api.openai.com/v1', { model: 'm', max_tokens: 9 })).toEqual({
+      model: 'm',
+      max_completion_tokens: 9,
+    });
+    expect(bodyFor('http://localhost:11434/v1', { model: 'm', max_tokens: 9 })).toEqual({ model: 'm', max_tokens: 9 });
+  });
+
+  it('loads no provider’s library for the built-in model', () => {
+    expect(loadedBy(new URL('../src/index.ts', import.meta.url))).toContain('@sluice/core');
+    expect(
+      [...loadedBy(new URL('../src/index.ts', import.meta.url))].filter((name) => name.startsWith('@ai-sdk')),
+    ).toEqual([]);
+    const lazily = loadedBy(new URL('../src/provider/anthropic.ts', import.meta.url));
+    expect(lazily).toContain('@ai-sdk/anthropic');
+  });
+});
+
+describe('Models', () => {
+  it('makes one model for equal settings, and another for others', async () => {
+    const models = new Models(() => 'a-key');
+    const google = { ...settings, provider: 'google' } as const;
+    expect(await models.get({ ...google })).toBe(await models.get({ ...google }));
+    expect(await models.get({ ...google, name: 'another' })).not.toBe(await models.get(google));
+  });
+
+  it('refuses for good where a key is missing, and tries again once it is there', async () => {
+    const environment = new Map<string, string>();
+    const models = new Models((variable) => environment.get(variable));
+    const google = { ...settings, provider: 'google' } as const;
+    await expect(models.get(google)).rejects.toMatchObject({ code: 'model_refused', retryable: false });
+    environment.set('GOOGLE_GENERATIVE_AI_API_KEY', 'a-key');
+    expect((await models.get(google)).name).toBe('google/some-model');
+  });
+});
+
+/** The packages that a source file loads when it is imported, through its own files too; types load nothing. */
+function loadedBy(file: URL, seen = new Set<string>()): Set<string> {
+  const source = readFileSync(file, 'utf8');
+  for (const match of source.matchAll(/^(?:import|export) (?!type )[^;]*?from '([^']+)';/gm)) {
+    const name = match[1] ?? '';
+    const target = name.startsWith('.') ? new URL(name.replace(/\.js$/, '.ts'), file) : undefined;
+    if (seen.has(target?.href ?? name)) continue;
+    seen.add(target?.href ?? name);
+    if (target !== undefined) loadedBy(target, seen);
+  }
+  return seen;
+}

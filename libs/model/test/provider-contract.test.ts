@@ -1,0 +1,293 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { Fault, type Model, type ModelRequest, type ModelSettings, type ModelTool } from '@sluice/core';
+import { createModel } from '@sluice/model';
+import { requestOf, stepOf } from './requests.js';
+import { anthropic } from './wires/anthropic.js';
+import { bedrock } from './wires/bedrock.js';
+import { send, startEndpoint, type Endpoint } from './wires/endpoint.js';
+import { google } from './wires/google.js';
+import { openai } from './wires/openai.js';
+import type { Script, Wire } from './wires/wire.js';
+
+const key = 'sk-test-9f8e7d6c5b4a';
+const tool: ModelTool = {
+  id: 'core__find',
+  description: 'Finds things',
+  inputSchema: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
+};
+const request = requestOf({ instructions: 'Be brief.', tools: [tool] });
+const never = new AbortController().signal;
+
+/** Every provider behaves the same behind the port; only the bytes differ. */
+describe.each<[string, Wire]>(Object.entries({ openai, anthropic, google, bedrock }))(
+  'a model behind the %s wire',
+  (_name, wire) => {
+    let endpoint: Endpoint;
+    let model: Model;
+
+    beforeEach(async () => {
+      endpoint = await startEndpoint();
+      const settings: ModelSettings = {
+        baseUrl: endpoint.url,
+        apiKeyEnv: null,
+        region: null,
+        maxOutputTokens: 256,
+        ...wire.settings,
+      };
+      model = await createModel(settings, {
+        secret: (variable) => (variable === 'AWS_SESSION_TOKEN' ? undefined : key),
+      });
+    });
+    afterEach(() => endpoint.close());
+
+    const say = (script: Script) => {
+      endpoint.respond = async (response) => {
+        response.writeHead(200, { 'content-type': wire.contentType });
+        await send(response, wire.encode(script));
+        response.end();
+      };
+    };
+    const whole = wire.encode({ text: ['Half of ', 'it'] });
+    const half = whole.slice(0, whole.findIndex((event) => event.includes('Half of ')) + 1);
+    const turn = (given: ModelRequest = request) => model.turn(given, { signal: never });
+    const faultOf = async (given: ModelRequest = request): Promise<Fault> => {
+      const error: unknown = await turn(given).then(
+        () => undefined,
+        (thrown: unknown) => thrown,
+      );
+      if (!(error instanceof Fault)) throw new Error('A fault was expected.', { cause: error });
+      return error;
+    };
+
+    it('is named provider/name', () => {
+      expect(model.name).toBe(`${wire.settings.provider}/${wire.settings.name ?? ''}`);
+    });
+
+    it('gives text alone as the answer, piece by piece, with the tokens used', async () => {
+      say({ text: ['Grüß ', 'Gott, ', 'world.'], inputTokens: 31, outputTokens: 12 });
+      const said: string[] = [];
+      expect(await model.turn(request, { signal: never, onText: (piece) => said.push(piece) })).toEqual({
+        thought: '',
+        calls: [],
+        answer: 'Grüß Gott, world.',
+        inputTokens: 31,
+        outputTokens: 12,
+      });
+      expect(said).toEqual(['Grüß ', 'Gott, ', 'world.']);
+    });
+
+    it('gives text beside calls as the thought, and the calls in order with their own arguments', async () => {
+      say({
+        text: ['I look ', 'twice.'],
+        calls: [
+          { id: 'one', tool: 'core__find', pieces: ['{"na', 'me":"a"', '}'] },
+          { id: 'two', tool: 'core__find', pieces: ['{"name":', '"b"}'] },
+        ],
+      });
+      expect(await turn()).toEqual({
+        thought: 'I look twice.',
+        calls: [
+          { toolCallId: 'one', tool: 'core__find', arguments: '{"name":"a"}' },
+          { toolCallId: 'two', tool: 'core__find', arguments: '{"name":"b"}' },
+        ],
+        answer: null,
+        inputTokens: 7,
+        outputTokens: 5,
+      });
+    });
+
+    it('X-15: replaces ids that are missing, repeated, used before or too long, the same way each time', async () => {
+      say({
+        calls: [
+          { tool: 'core__find', pieces: ['{"name":"none"}'] },
+          { id: 'x'.repeat(129), tool: 'core__find', pieces: ['{"name":"long"}'] },
+          { id: 'past', tool: 'core__find', pieces: ['{"name":"used"}'] },
+          { id: 'twin', tool: 'core__find', pieces: ['{"name":"first"}'] },
+          { id: 'twin', tool: 'core__find', pieces: ['{"name":"second"}'] },
+        ],
+      });
+      const given = {
+        ...request,
+        history: [stepOf({ toolId: 'core__find', toolCallId: 'past', arguments: '{"name":"p"}', observation: 'p' })],
+      };
+      const first = await turn(given);
+      expect(first.calls.map((call) => call.toolCallId)).toEqual([
+        'call-1-0',
+        'call-1-1',
+        'call-1-2',
+        'twin',
+        'call-1-4',
+      ]);
+      expect(await turn(given)).toEqual(first);
+    });
+
+    it('refuses an empty turn', async () => {
+      say({});
+      const fault = await faultOf();
+      expect(fault).toMatchObject({ code: 'model_refused', retryable: false });
+      expect(fault.message).toContain('gave an empty turn');
+    });
+
+    it('drops a call that the token limit cut off and keeps those before it', async () => {
+      const complete = { id: 'one', tool: 'core__find', pieces: ['{"name":"a"}'] };
+      say({ text: ['Two.'], calls: [complete, { id: 'two', tool: 'core__find', pieces: ['{"na'] }], finish: 'length' });
+      expect((await turn()).calls).toEqual([{ toolCallId: 'one', tool: 'core__find', arguments: '{"name":"a"}' }]);
+    });
+
+    it('says to raise model.max_output_tokens when the limit left nothing', async () => {
+      say({ calls: [{ id: 'one', tool: 'core__find', pieces: ['{"na'] }], finish: 'length' });
+      const fault = await faultOf();
+      expect(fault).toMatchObject({ code: 'model_refused', retryable: false });
+      expect(fault.message).toContain('raise model.max_output_tokens');
+    });
+
+    it.each([
+      [400, 'model_refused', false],
+      [401, 'model_refused', false],
+      [403, 'model_refused', false],
+      [404, 'model_refused', false],
+      [408, 'model_unreachable', true],
+      [409, 'model_unreachable', true],
+      [429, 'model_unreachable', true],
+      [500, 'model_unreachable', true],
+      [503, 'model_unreachable', true],
+    ] as const)(
+      'makes of status %i the fault %s, and repeats neither key nor body',
+      async (status, code, retryable) => {
+        endpoint.respond = (response) => {
+          response
+            .writeHead(status, { 'content-type': 'application/json' })
+            .end(JSON.stringify(wire.error(`Bad key ${key}, hidden-detail`)));
+        };
+        const fault = await faultOf();
+        expect(fault).toMatchObject({ code, retryable });
+        expect(fault.message).toContain(String(status));
+        expect(fault.message).toMatch(/some/i);
+        expect(`${fault.stack ?? ''}${JSON.stringify(fault)}${String(fault.cause)}`).not.toMatch(
+          new RegExp(`${key}|hidden-detail`),
+        );
+        expect(endpoint.received).toHaveLength(1);
+      },
+    );
+
+    it('takes a body that is no JSON for what its status says', async () => {
+      endpoint.respond = (response) => void response.writeHead(502).end('<html>Bad gateway</html>');
+      expect(await faultOf()).toMatchObject({ code: 'model_unreachable', retryable: true });
+    });
+
+    it('is unreachable when nobody listens', async () => {
+      await endpoint.close();
+      const fault = await faultOf();
+      expect(fault).toMatchObject({ code: 'model_unreachable', retryable: true });
+      expect(fault.message).toContain('ECONNREFUSED');
+    });
+
+    it('is unreachable when the connection breaks before, or within, the turn', async () => {
+      endpoint.respond = (response) => void response.destroy();
+      expect(await faultOf()).toMatchObject({ code: 'model_unreachable', retryable: true });
+
+      endpoint.respond = async (response) => {
+        response.writeHead(200, { 'content-type': wire.contentType });
+        await send(response, half);
+        response.destroy();
+      };
+      expect(await faultOf()).toMatchObject({ code: 'model_unreachable', retryable: true });
+    });
+
+    it('does not take a stream that was closed early for a turn', async () => {
+      endpoint.respond = async (response) => {
+        response.writeHead(200, { 'content-type': wire.contentType });
+        await send(response, half);
+        response.end();
+      };
+      expect(await faultOf()).toMatchObject({ code: 'model_unreachable', retryable: true });
+    });
+
+    it('makes an error reported in the stream a fault that may pass', async () => {
+      endpoint.respond = async (response) => {
+        response.writeHead(200, { 'content-type': wire.contentType });
+        await send(response, [...half, wire.streamError]);
+        response.end();
+      };
+      expect(await faultOf()).toMatchObject({ code: 'model_unreachable', retryable: true });
+    });
+
+    it('throws the signal’s reason when aborted, and lets go of the connection', async () => {
+      const controller = new AbortController();
+      const reason = new Error('the run’s time is up');
+      let closed: Promise<void> | undefined;
+      endpoint.respond = async (response) => {
+        closed = new Promise((resolve) => response.on('close', resolve));
+        response.writeHead(200, { 'content-type': wire.contentType });
+        await send(response, half);
+      };
+      const running = model.turn(request, {
+        signal: controller.signal,
+        onText: () => {
+          controller.abort(reason);
+        },
+      });
+      await expect(running).rejects.toBe(reason);
+      await closed;
+      await expect(model.turn(request, { signal: controller.signal })).rejects.toBe(reason);
+      expect(endpoint.received).toHaveLength(1);
+    });
+
+    it('throws the signal’s reason when aborted before the endpoint answers at all', async () => {
+      const controller = new AbortController();
+      const reason = new Error('the run’s time is up');
+      endpoint.respond = () => {
+        controller.abort(reason);
+      };
+      await expect(model.turn(request, { signal: controller.signal })).rejects.toBe(reason);
+    });
+
+    it('passes on what the receiver of the text throws, as it is', async () => {
+      say({ text: ['one', 'two'] });
+      const mistake = new TypeError('no such page');
+      const running = model.turn(request, {
+        signal: never,
+        onText: () => {
+          throw mistake;
+        },
+      });
+      await expect(running).rejects.toBe(mistake);
+    });
+
+    it('never mixes two turns that run at the same time', async () => {
+      const scripts: Record<string, Script> = {
+        left: {
+          text: ['le', 'ft'],
+          calls: [{ id: 'l', tool: 'core__find', pieces: ['{"name":', '"left"}'] }],
+          inputTokens: 1,
+        },
+        right: {
+          text: ['ri', 'ght'],
+          calls: [{ id: 'r', tool: 'core__find', pieces: ['{"name":', '"right"}'] }],
+          inputTokens: 2,
+        },
+      };
+      endpoint.respond = async (response, received) => {
+        response.writeHead(200, { 'content-type': wire.contentType });
+        await send(
+          response,
+          wire.encode(scripts[JSON.stringify(received.body).includes('go left') ? 'left' : 'right'] ?? {}),
+        );
+        response.end();
+      };
+      const [left, right] = await Promise.all(
+        ['go left', 'go right'].map((question) => turn({ ...request, question })),
+      );
+      expect(left).toMatchObject({
+        thought: 'left',
+        calls: [{ toolCallId: 'l', arguments: '{"name":"left"}' }],
+        inputTokens: 1,
+      });
+      expect(right).toMatchObject({
+        thought: 'right',
+        calls: [{ toolCallId: 'r', arguments: '{"name":"right"}' }],
+        inputTokens: 2,
+      });
+    });
+  },
+);

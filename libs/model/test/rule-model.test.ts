@@ -1,0 +1,124 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from '@jest/globals';
+import type { JsonObject, ModelStep, ModelTool } from '@sluice/core';
+import { createRuleModel } from '@sluice/model';
+import { parse } from 'yaml';
+import { requestOf, stepOf } from './requests.js';
+
+/** One turn of a case: a call with its result, or the answer. */
+interface CaseTurn {
+  readonly offered: readonly string[];
+  readonly calls?: string;
+  readonly with?: JsonObject;
+  readonly outcome?: string;
+  readonly observation?: string;
+  readonly answers?: readonly string[];
+  readonly never?: readonly string[];
+}
+
+interface Case {
+  readonly shows: string;
+  readonly question: string;
+  readonly turns: readonly CaseTurn[];
+}
+
+const folder = new URL('cases/', import.meta.url);
+const read = (name: string): unknown => parse(readFileSync(new URL(name, folder), 'utf8'));
+const known = read('tools.yaml') as Record<string, ModelTool>;
+const toolNamed = (name: string): ModelTool => {
+  const tool = known[name.replace('-copy', '')];
+  if (tool === undefined) throw new Error(`The cases offer ${name}, which tools.yaml does not have.`);
+  return name.endsWith('-copy') ? { ...tool, id: `${tool.id}-copy` } : tool;
+};
+const signal = new AbortController().signal;
+
+describe('the rule-based model', () => {
+  const files = readdirSync(folder).filter((file) => file !== 'tools.yaml');
+
+  describe.each(files)('%s', (file) => {
+    it.each((read(file) as Case[]).map((each): [string, Case] => [each.shows, each]))(
+      '%s',
+      async (_shows, { question, turns }) => {
+        const history: ModelStep[] = [];
+        for (const [iteration, turn] of turns.entries()) {
+          const request = requestOf({ question, history, tools: turn.offered.map(toolNamed) });
+          const said: string[] = [];
+          const decided = await createRuleModel().turn(request, { signal, onText: (piece) => said.push(piece) });
+
+          expect(await createRuleModel().turn(request, { signal })).toEqual(decided);
+          expect(said.join('')).toBe(decided.answer ?? decided.thought);
+          expect(decided.thought).toMatch(/^[A-Z].*\.$/s);
+          if (turn.calls === undefined) {
+            expect(decided.calls).toEqual([]);
+            for (const text of turn.answers ?? []) expect(decided.answer).toContain(text);
+            for (const text of turn.never ?? []) expect(decided.answer).not.toContain(text);
+            continue;
+          }
+          expect(decided).toMatchObject({ answer: null, calls: [{ tool: turn.calls }] });
+          expect(decided.calls).toHaveLength(1);
+          const [call] = decided.calls;
+          expect(JSON.parse(call?.arguments ?? '')).toEqual(turn.with);
+          history.push(
+            stepOf({
+              toolId: turn.calls,
+              thought: decided.thought,
+              arguments: call?.arguments ?? '',
+              observation: turn.observation ?? '',
+              outcome: turn.outcome ?? 'ok',
+              toolCallId: call?.toolCallId ?? '',
+              iteration,
+            }),
+          );
+        }
+        expect(new Set(history.map((step) => step.toolCallId)).size).toBe(history.length);
+      },
+    );
+  });
+
+  it('counts a step of somebody else for the part it fits, and none that was made for another question', async () => {
+    const asked = requestOf({ question: 'Which countries border Switzerland?', tools: [toolNamed('query')] });
+    const foreign = (entity: string) =>
+      stepOf({
+        toolId: 'core__knowledge-query',
+        thought: '',
+        arguments: JSON.stringify({ entity }),
+        observation: '{"rows":[{"name":"Austria"}]}',
+      });
+
+    const same = await createRuleModel().turn({ ...asked, history: [foreign('Switzerland')] }, { signal });
+    expect(same.answer).toContain('Austria');
+
+    const other = await createRuleModel().turn({ ...asked, history: [foreign('France')] }, { signal });
+    expect(other.calls.map((call) => JSON.parse(call.arguments) as unknown)).toEqual([
+      { entity: 'Switzerland', relation: 'border' },
+    ]);
+  });
+
+  it('passes on only as many rows as arguments may hold (X-16)', async () => {
+    const rows = Array.from({ length: 400 }, (_, index) => ({ name: `Place ${index}`, area: index }));
+    const found = stepOf({
+      toolId: 'core__knowledge-query',
+      thought: 'For "Which places lie in Norway" I call core__knowledge-query.',
+      observation: JSON.stringify({ rows }),
+    });
+    const question = 'Which places lie in Norway, and how do they compare?';
+    const turn = await createRuleModel().turn(
+      requestOf({ question, history: [found], tools: [toolNamed('analysis')] }),
+      { signal },
+    );
+    const text = turn.calls[0]?.arguments ?? '';
+    expect(Buffer.byteLength(text)).toBeLessThan(8192);
+    expect((JSON.parse(text) as { rows: unknown[] }).rows).toEqual(
+      rows.slice(0, (JSON.parse(text) as { rows: unknown[] }).rows.length),
+    );
+  });
+
+  it('throws the reason of the signal when aborted', async () => {
+    const reason = new Error('enough');
+    await expect(createRuleModel().turn(requestOf({}), { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+  });
+
+  it('is named rules/built-in', () => {
+    expect(createRuleModel().name).toBe('rules/built-in');
+  });
+});

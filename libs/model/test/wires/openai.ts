@@ -1,0 +1,51 @@
+import { serverSentEvent, type Script, type Wire } from './wire.js';
+
+const chunk = (rest: object) =>
+  serverSentEvent({ id: 'c1', object: 'chat.completion.chunk', created: 1, model: 'm', ...rest });
+const delta = (value: object, finish: string | null = null) =>
+  chunk({ choices: [{ index: 0, delta: value, finish_reason: finish }] });
+
+/** Chat Completions as server-sent events; the argument pieces of several calls come interleaved. */
+export const openai: Wire = {
+  settings: { provider: 'openai-compatible', name: 'gpt-test', apiKeyEnv: 'TEST_KEY' },
+  contentType: 'text/event-stream',
+  encode({
+    text = [],
+    calls = [],
+    finish = calls.length > 0 ? 'calls' : 'stop',
+    inputTokens = 7,
+    outputTokens = 5,
+  }: Script) {
+    const opened = calls.map(({ id, tool }, index) =>
+      delta({
+        tool_calls: [
+          { index, ...(id === undefined ? {} : { id }), type: 'function', function: { name: tool, arguments: '' } },
+        ],
+      }),
+    );
+    const longest = Math.max(0, ...calls.map(({ pieces }) => pieces.length));
+    const interleaved = Array.from({ length: longest }, (_, at) =>
+      calls.flatMap(({ pieces }, index) =>
+        pieces[at] === undefined ? [] : [delta({ tool_calls: [{ index, function: { arguments: pieces[at] } }] })],
+      ),
+    ).flat();
+    return [
+      delta({ role: 'assistant', content: '' }),
+      ...text.map((content) => delta({ content })),
+      ...opened,
+      ...interleaved,
+      delta({}, { stop: 'stop', calls: 'tool_calls', length: 'length' }[finish]),
+      chunk({
+        choices: [],
+        usage: {
+          prompt_tokens: inputTokens,
+          completion_tokens: outputTokens,
+          total_tokens: inputTokens + outputTokens,
+        },
+      }),
+      serverSentEvent('[DONE]'),
+    ];
+  },
+  error: (message) => ({ error: { message, type: 'some_error', code: 'some_code', param: null } }),
+  streamError: serverSentEvent({ error: { message: 'overloaded', type: 'server_error', code: null, param: null } }),
+};

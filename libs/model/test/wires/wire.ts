@@ -1,0 +1,32 @@
+import type { ModelSettings } from '@sluice/core';
+
+/** What a provider is to say in one turn, before it is put on its wire. */
+export interface Script {
+  readonly text?: readonly string[];
+  readonly calls?: readonly { readonly id?: string; readonly tool: string; readonly pieces: readonly string[] }[];
+  readonly finish?: 'stop' | 'calls' | 'length';
+  readonly inputTokens?: number;
+  readonly outputTokens?: number;
+}
+
+/** One provider's wire format, spoken by the test's own server. */
+export interface Wire {
+  readonly settings: Pick<ModelSettings, 'provider' | 'name'> & Partial<ModelSettings>;
+  readonly contentType: string;
+  /** The bytes of a whole turn, one element an event. */
+  encode(script: Script): Buffer[];
+  /** The body of an error response that says this message. */
+  error(message: string): unknown;
+  /** An error in the middle of the stream that may pass. */
+  readonly streamError: Buffer;
+}
+
+export function serverSentEvent(data: unknown, event?: string): Buffer {
+  return Buffer.from(
+    `${event === undefined ? '' : `event: ${event}\n`}data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`,
+  );
+}
+
+export function argumentsOf(pieces: readonly string[]): unknown {
+  return JSON.parse(pieces.join('') || '{}');
+}

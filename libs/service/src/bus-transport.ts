@@ -1,0 +1,89 @@
+import { Catch } from '@nestjs/common';
+import type { RpcExceptionFilter } from '@nestjs/common';
+import { Server } from '@nestjs/microservices';
+import type { BaseRpcContext, CustomTransportStrategy } from '@nestjs/microservices';
+import { isObservable, lastValueFrom, throwError } from 'rxjs';
+import type { Observable } from 'rxjs';
+import { isTopic } from '@sluice/contracts';
+import type { Topic } from '@sluice/contracts';
+import type { Bus, Consumer, Handler, HandlerContext, Incoming, Outgoing, Subscription } from '@sluice/bus';
+
+/**
+ * Subscribes Nest controllers to the bus: the pattern of `@EventPattern(topic)` is the topic, `@Payload()` the whole message,
+ * `@Ctx()` the HandlerContext, and what the handler returns is published together with the acknowledgement.
+ */
+export class BusTransport extends Server implements CustomTransportStrategy {
+  /** The bus decides about failures, so Nest has nothing to report. */
+  override readonly propagatesEventHandlerErrors = true;
+  private consumer: Consumer | undefined;
+
+  constructor(
+    private readonly bus: Bus,
+    private readonly subscription: Omit<Subscription, 'topics' | 'handle'> & { readonly drainMs: number },
+  ) {
+    super();
+  }
+
+  listen(callback: (error?: unknown) => void): void {
+    this.subscribe().then(
+      (consumer) => {
+        this.consumer = consumer;
+        callback();
+      },
+      (error: unknown) => callback(error),
+    );
+  }
+
+  async close(): Promise<void> {
+    await this.consumer?.stop(this.subscription.drainMs);
+    this.consumer = undefined;
+  }
+
+  /** The running consumer; throws before the transport listens. */
+  running(): Consumer {
+    if (this.consumer === undefined) throw new Error(`The group ${this.subscription.group} is not subscribed.`);
+    return this.consumer;
+  }
+
+  override on(): never {
+    throw new Error('The bus has no events of its own to listen to; readiness says how it is.');
+  }
+
+  override unwrap<T>(): T {
+    return this.bus as T;
+  }
+
+  private async subscribe(): Promise<Consumer> {
+    const handlers = new Map<Topic, Handler>();
+    for (const [pattern, handler] of this.messageHandlers) {
+      if (!isTopic(pattern))
+        throw new Error(`@EventPattern('${pattern}') names no topic of agent.*; see libs/contracts/src/topics.ts.`);
+      handlers.set(pattern, async (message, context) => outputs(await handler(message, context as never)));
+    }
+    const handle = async (message: Incoming, context: HandlerContext): Promise<readonly Outgoing[]> =>
+      inTrace(message.headers, await (handlers.get(message.topic) as Handler)(message, context));
+    return this.bus.subscribe({ ...this.subscription, topics: [...handlers.keys()], handle });
+  }
+}
+
+async function outputs(returned: unknown): Promise<readonly Outgoing[]> {
+  return (isObservable(returned) ? await lastValueFrom(returned) : returned) as readonly Outgoing[];
+}
+
+/** The W3C trace context of a record goes on with what comes of it (DESIGN §3); no other header does. */
+export function inTrace(headers: Readonly<Record<string, string>>, messages: readonly Outgoing[]): readonly Outgoing[] {
+  const { traceparent, tracestate } = headers;
+  if (traceparent === undefined) return messages;
+  const trace = { traceparent, ...(tracestate === undefined ? {} : { tracestate }) };
+  return messages.map((message) => ({ ...message, headers: { ...trace, ...message.headers } }));
+}
+
+/** Hands every exception on to the bus as it is: Nest's own filter would log it and put another in its place. */
+@Catch()
+export class PassOnFilter implements RpcExceptionFilter {
+  catch(exception: unknown): Observable<never> {
+    return throwError(() => exception);
+  }
+}
+
+export type { BaseRpcContext };

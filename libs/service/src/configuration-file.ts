@@ -1,0 +1,67 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { parseDocument } from 'yaml';
+import { compileConfiguration } from '@sluice/core';
+import type { Configuration, Finding, McpOffer, McpServer, Problem, ToolType } from '@sluice/core';
+
+export interface Compiled {
+  readonly configuration: Configuration | null;
+  readonly problems: readonly Problem[];
+  readonly findings: readonly Finding[];
+}
+
+/** What compiling a file needs from those who have the implementations. */
+export interface CompileWith {
+  readonly types: readonly ToolType[];
+  /** Asks the servers once what they offer. */
+  discover(servers: readonly McpServer[]): Promise<readonly McpOffer[]>;
+}
+
+/** Reads and compiles a configuration file. A file that cannot be read or is not YAML is a problem like any other. */
+export async function compileFile(file: string, given: CompileWith): Promise<Compiled> {
+  const parsed = await readYaml(file);
+  if ('problems' in parsed) return { configuration: null, problems: parsed.problems, findings: [] };
+  const compile = (offers: readonly McpOffer[]): Compiled =>
+    compileConfiguration(parsed.value, { types: given.types, offers, digest: sha256 });
+  const alone = compile([]);
+  const servers = neededServers(alone.configuration);
+  return servers.length === 0 ? alone : compile(await given.discover(servers));
+}
+
+export function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+/** The servers of MCP tools that the policy allows: nobody else needs to be asked. */
+export function neededServers(configuration: Configuration | null): readonly McpServer[] {
+  if (configuration === null) return [];
+  const allowed = new Set(configuration.policy.allowedTools);
+  const needed = new Set(configuration.tools.filter((tool) => allowed.has(tool.id)).map((tool) => tool.mcp?.server));
+  return configuration.mcpServers.filter((server) => needed.has(server.id));
+}
+
+async function readYaml(
+  file: string,
+): Promise<{ readonly value: unknown } | { readonly problems: readonly Problem[] }> {
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (error) {
+    const found = (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'no such file' : (error as Error).message;
+    return {
+      problems: [{ path: file, found, write: 'the path of a configuration file; examples/ has some to start from' }],
+    };
+  }
+  const document = parseDocument(text, { uniqueKeys: true });
+  if (document.errors.length === 0) return { value: document.toJS({ maxAliasCount: 100 }) };
+  return {
+    problems: document.errors.map((error) => {
+      const { line, col } = error.linePos?.[0] ?? { line: 1, col: 1 };
+      return {
+        path: `${file}:${line}:${col}`,
+        found: error.message.split('\n')[0] ?? '',
+        write: 'YAML in which each key stands once',
+      };
+    }),
+  };
+}

@@ -1,0 +1,73 @@
+import { readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { resolve } from 'node:path';
+import { randomBytes } from 'node:crypto';
+import { readKafka } from './kafka-environment.js';
+import type { KafkaEnvironment } from './kafka-environment.js';
+import { Variables } from './variables.js';
+
+/** What a process is told by its surroundings. Everything else is in the configuration file. */
+export interface Environment {
+  /** Where the log is. SLUICE_BUS: `sqlite` (default) for one in the data folder, `kafka` for a cluster. */
+  readonly bus: 'sqlite' | 'kafka';
+  /** Null on SQLite. */
+  readonly kafka: KafkaEnvironment | null;
+  /** The ledger's PostgreSQL, DATABASE_URL; null for a file in the data folder. */
+  readonly databaseUrl: string | null;
+  /** Folder of the embedded log, ledger and graph. SLUICE_DATA, default `data`. */
+  readonly dataFolder: string;
+  /** The configuration file that `sluice start` follows. SLUICE_CONFIG, default none. */
+  readonly configFile: string | null;
+  /** Address of health and metrics. SLUICE_HOST and SLUICE_PORT, default 127.0.0.1 and 8090. */
+  readonly host: string;
+  readonly port: number;
+  /** SLUICE_LOG_LEVEL, default info. */
+  readonly logLevel: string;
+  /** How long a stop lets running work end, in milliseconds. SLUICE_DRAIN_SECONDS, default 10. */
+  readonly drainMs: number;
+  /** Names this process and no other, also not itself after a restart. */
+  readonly instance: string;
+  /** A secret by the name of its variable, or from the file that the variable with `_FILE` behind its name names. Asked for at the moment of use, kept nowhere. */
+  secret(variable: string): string | undefined;
+  /** The named variables that are set, and the few every program needs: what a child process gets. */
+  forChild(names: readonly string[]): Record<string, string>;
+}
+
+const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+
+/** The process's own environment, with what the command line says instead. */
+export function processEnvironment(instead: Readonly<Record<string, string>> = {}): Environment {
+  return readEnvironment({ ...process.env, ...instead });
+}
+
+/** Throws an Error whose sentence names the variable and what it should hold. */
+export function readEnvironment(values: Readonly<Record<string, string | undefined>>): Environment {
+  const variables = new Variables(values, readFile);
+  const bus = variables.oneOf('SLUICE_BUS', ['sqlite', 'kafka'], 'sqlite');
+  return {
+    bus,
+    kafka: bus === 'kafka' ? readKafka(variables) : null,
+    databaseUrl: variables.secret('DATABASE_URL') ?? null,
+    dataFolder: resolve(variables.text('SLUICE_DATA') ?? 'data'),
+    configFile: absolute(variables.text('SLUICE_CONFIG')),
+    host: variables.text('SLUICE_HOST') ?? '127.0.0.1',
+    port: variables.integer('SLUICE_PORT', 8090, 0, 65_535),
+    logLevel: variables.oneOf('SLUICE_LOG_LEVEL', logLevels, 'info'),
+    drainMs: variables.integer('SLUICE_DRAIN_SECONDS', 10, 0, 3_600) * 1_000,
+    instance: `${hostname()}-${process.pid}-${randomBytes(4).toString('hex')}`,
+    secret: (variable) => variables.secret(variable),
+    forChild: (names) => {
+      const given = ['PATH', 'HOME', 'SystemRoot', ...names].map((name) => [name, variables.text(name)]);
+      return Object.fromEntries(given.filter((entry): entry is [string, string] => entry[1] !== undefined));
+    },
+  };
+}
+
+/** Where the process stands now is what the path means, also if it goes elsewhere later. */
+function absolute(path: string | undefined): string | null {
+  return path === undefined ? null : resolve(path);
+}
+
+function readFile(path: string): string {
+  return readFileSync(path, 'utf8');
+}

@@ -1,0 +1,17 @@
+export * from './environment.js';
+export type { KafkaEnvironment } from './kafka-environment.js';
+export * from './log.js';
+export * from './metrics.js';
+export * from './health.js';
+export * from './operations.js';
+export * from './bus-transport.js';
+export * from './configuration-file.js';
+export * from './configurations.js';
+export * from './runtime.js';
+export * from './run-ends.js';
+export * from './start-service.js';
+export * from './data-folder.js';
+export * from './open-runtime.js';
+export * from './open-sqlite.js';
+export * from './run-process.js';
+export * from './open-stores.js';

@@ -1,0 +1,94 @@
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+
+/** Names that no configuration knows count under this one, so that a caller cannot make series (ruling XG-25). */
+export const otherLabel = 'other';
+
+const seconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800];
+
+/** All metrics of the system. The first nine are those of spec/tool-groups.md §8.1, with exactly their names and types. */
+export function createMetrics() {
+  const registry = new Registry();
+  const registers = [registry];
+  const counter = <L extends string>(name: string, help: string, ...labelNames: L[]) =>
+    new Counter<L>({ name, help, labelNames, registers });
+  const gauge = <L extends string>(name: string, help: string, ...labelNames: L[]) =>
+    new Gauge<L>({ name, help, labelNames, registers });
+  const histogram = <L extends string>(name: string, help: string, buckets: number[], ...labelNames: L[]) =>
+    new Histogram<L>({ name, help, buckets, labelNames, registers });
+
+  return {
+    registry,
+    groupRequests: counter(
+      'agent_tool_group_requests_total',
+      'Requests by requested group, after the default.',
+      'group',
+    ),
+    groupAvailability: gauge('agent_tool_group_availability', 'Configured tools that carry the group.', 'group'),
+    filteredTools: histogram(
+      'agent_filtered_tools_count',
+      'Tools left after the group and state filter, one observation a filtering.',
+      [0, 1, 2, 5, 10, 20, 50, 100, 500, 1000],
+    ),
+    stateTransitions: counter('agent_state_transitions_total', 'Changes of state by the tool that made them.', 'tool'),
+    workflowDuration: histogram(
+      'agent_workflow_duration_seconds',
+      'Time spent in each state, observed when it is left and at the end.',
+      seconds,
+      'state',
+    ),
+    stateAvailability: gauge('agent_state_availability', 'Configured tools that are available in the state.', 'state'),
+    groupAccessDenied: counter(
+      'agent_group_access_denied_total',
+      'Requested groups that the caller was not permitted.',
+      'group',
+    ),
+    invalidTransitions: counter(
+      'agent_invalid_state_transition_total',
+      'Calls of a tool that is not available in the current state, and continuations whose state is not the recorded one.',
+    ),
+    escalationAttempts: counter(
+      'agent_privilege_escalation_attempts_total',
+      'Requests that look like an attempt to widen rights.',
+    ),
+
+    runsEnded: counter('sluice_runs_ended_total', 'Runs by how they ended: answer, or the error code.', 'outcome'),
+    duplicateRequests: counter(
+      'sluice_duplicate_requests_total',
+      'AgentRequests dropped because their request_id had been taken.',
+    ),
+    hiddenTools: counter('sluice_hidden_tools_total', 'Tools hidden from a turn, by the first reason.', 'reason'),
+    toolCalls: counter(
+      'sluice_tool_calls_total',
+      'Tool calls by tool and outcome (ok or the error code).',
+      'tool',
+      'outcome',
+    ),
+    toolDuration: histogram(
+      'sluice_tool_call_duration_seconds',
+      'Time from the start of a call to its result.',
+      seconds,
+      'tool',
+    ),
+    unknownOutcomes: counter(
+      'sluice_tool_outcome_unknown_total',
+      'Calls with effects whose outcome is not known.',
+      'tool',
+    ),
+    modelTurns: histogram('sluice_model_turn_duration_seconds', 'Time a model took for a turn.', seconds, 'model'),
+    modelTokens: counter('sluice_model_tokens_total', 'Tokens by direction (input, output).', 'model', 'direction'),
+    deadLetters: counter('sluice_dead_letters_total', 'Records given up, by topic and fault code.', 'topic', 'code'),
+    inFlight: gauge('sluice_records_in_flight', 'Records taken from the log and not yet finished.', 'group'),
+  };
+}
+
+export type Metrics = ReturnType<typeof createMetrics>;
+
+/** The process's own metrics; once a process, since they read process-wide state. */
+export function collectProcessMetrics(metrics: Metrics): void {
+  collectDefaultMetrics({ register: metrics.registry });
+}
+
+/** The label of a name: itself if the configuration knows it, else `other`. */
+export function boundedLabel(name: string, known: ReadonlySet<string>): string {
+  return known.has(name) ? name : otherLabel;
+}

@@ -1,0 +1,96 @@
+import { Configurations } from './configurations.js';
+import type { Environment } from './environment.js';
+import { Health } from './health.js';
+import type { Log } from './log.js';
+import { collectProcessMetrics, createMetrics } from './metrics.js';
+import { openBus, openLedger, requireSharedLedger } from './open-stores.js';
+import { serveOperations } from './operations.js';
+import { systemClock } from './runtime.js';
+import type { Runtime } from './runtime.js';
+
+const tidyEveryMs = 60_000;
+
+export interface OpenRuntime {
+  readonly runtime: Runtime;
+  /** Where health and metrics are served. */
+  readonly url: string;
+  /** Resolves when a service can go on no longer, with the reason. */
+  readonly failed: Promise<Error>;
+  /** What is to be closed before the log and the ledger are: last come, first closed. */
+  beforeClose(close: () => Promise<void> | void): void;
+  close(): Promise<void>;
+}
+
+/** Opens what every process needs: log, ledger, configurations, health and metrics. Rejects with a sentence naming what cannot be had. */
+export async function openRuntime(environment: Environment, log: Log, signal?: AbortSignal): Promise<OpenRuntime> {
+  const closing: (() => Promise<void> | void)[] = [];
+  const close = async (): Promise<void> => {
+    stopping();
+    for (const step of closing.splice(0).reverse()) await step();
+  };
+  let stopping: () => void = () => undefined;
+  let fail: (error: Error) => void = () => undefined;
+  const failed = new Promise<Error>((resolve) => (fail = resolve));
+
+  requireSharedLedger(environment);
+  try {
+    const metrics = createMetrics();
+    collectProcessMetrics(metrics);
+    const health = new Health();
+    stopping = () =>
+      health.add({ name: 'process', check: () => Promise.reject(new Error('The process is stopping.')) });
+    const { host, port } = environment;
+    const operations = await serveOperations({ host, port, health, metrics, log });
+    closing.push(() => operations.close());
+
+    // Served from here on, so that whoever looks sees what a process waits for that is not ready yet.
+    const { bus, trim } = await health.during('log', 'The log is not open yet.', () =>
+      openBus(environment, log, signal),
+    );
+    closing.push(() => bus.close());
+    health.add({ name: 'log', check: () => bus.check() });
+    const { ledger, check } = await health.during('ledger', 'The ledger is not open yet.', () =>
+      openLedger(environment, log, signal),
+    );
+    closing.push(() => ledger.close());
+    health.add({ name: 'ledger', check });
+
+    const configurations = new Configurations(bus, metrics, log);
+    closing.push(() => configurations.close());
+    health.add({ name: 'configuration', check: async () => void configurations.current() });
+    const runtime: Runtime = {
+      environment,
+      clock: systemClock,
+      log,
+      metrics,
+      health,
+      bus,
+      ledger,
+      configurations,
+      fail,
+    };
+    closing.push(keepTidy(runtime, trim));
+    return { runtime, url: operations.url, failed, beforeClose: (step) => void closing.push(step), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Lets go of what has outlived its use; returns what stops it. */
+function keepTidy({ clock, ledger, log }: Runtime, trim: () => Promise<void>): () => void {
+  const tidy = async (): Promise<void> => {
+    try {
+      await trim();
+      await ledger.sweep(clock.now());
+    } catch (error) {
+      log.warn(
+        { error: (error as Error).message },
+        'old progress and expired claims could not be removed; trying again in a minute',
+      );
+    }
+  };
+  void tidy();
+  const timer = setInterval(() => void tidy(), tidyEveryMs);
+  return () => clearInterval(timer);
+}

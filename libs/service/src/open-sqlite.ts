@@ -1,0 +1,45 @@
+import { openSqliteBus } from '@sluice/bus';
+import type { SqliteBus } from '@sluice/bus';
+import { topics } from '@sluice/contracts';
+import { openSqliteLedger } from '@sluice/ledger';
+import type { Ledger } from '@sluice/core';
+import { dataFiles, prepareDataFolder } from './data-folder.js';
+import type { Environment } from './environment.js';
+import type { Log } from './log.js';
+import { systemClock } from './runtime.js';
+
+/** Progress is best effort and short-lived: kept for an hour. */
+const progressKeptMs = 3_600_000;
+
+/** Opens the log in the data folder. Rejects with a sentence if the folder or the file cannot be used. */
+export function openLogFile(environment: Environment, log: Log): Promise<SqliteBus> {
+  prepareDataFolder(environment.dataFolder);
+  return openSqliteBus({
+    file: dataFiles(environment).log,
+    clock: systemClock,
+    instance: environment.instance,
+    processId: process.pid,
+    isAlive,
+    log: (level, message, details) => log[level](details, message),
+  });
+}
+
+/** Opens the ledger in the data folder. */
+export function openLedgerFile(environment: Environment): Promise<Ledger> {
+  prepareDataFolder(environment.dataFolder);
+  return openSqliteLedger({ file: dataFiles(environment).ledger });
+}
+
+/** Removes what the log holds no longer than it must. */
+export async function trimLog(bus: SqliteBus): Promise<void> {
+  await bus.trim(topics.progress, systemClock.now() - progressKeptMs);
+}
+
+function isAlive(processId: number): boolean {
+  try {
+    process.kill(processId, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}

@@ -1,0 +1,52 @@
+import type { Bus } from '@sluice/bus';
+import type { Ledger } from '@sluice/core';
+import { openPostgresLedger } from '@sluice/ledger';
+import type { Environment } from './environment.js';
+import type { Log } from './log.js';
+import { openCluster } from './open-kafka.js';
+import { openLedgerFile, openLogFile, trimLog } from './open-sqlite.js';
+
+export interface OpenBus {
+  readonly bus: Bus;
+  /** Removes what the log holds no longer than it must, where the log does not do so by itself. */
+  trim(): Promise<void>;
+}
+
+/** The log that the environment names. Rejects with a sentence if it cannot be used; waits for a cluster that is not there yet. */
+export async function openBus(environment: Environment, log: Log, signal?: AbortSignal): Promise<OpenBus> {
+  if (environment.kafka !== null) {
+    return { bus: await openCluster(environment, environment.kafka, log, signal), trim: () => Promise.resolve() };
+  }
+  const bus = await openLogFile(environment, log);
+  return { bus, trim: () => trimLog(bus) };
+}
+
+export interface OpenLedger {
+  readonly ledger: Ledger;
+  /** Rejects with a sentence while the ledger cannot be asked. */
+  check(): Promise<void>;
+}
+
+/** On Kafka a ledger in a file is refused: claims that the other instances do not see would let an effect happen twice. */
+export function requireSharedLedger({ bus, databaseUrl }: Environment): void {
+  if (bus !== 'kafka' || databaseUrl !== null) return;
+  throw new Error(
+    'DATABASE_URL is not set. On Kafka the ledger must be a PostgreSQL that all instances share, such as postgres://user:password@localhost:5432/sluice.',
+  );
+}
+
+/** The ledger that the environment names: PostgreSQL, or a file beside the embedded log. */
+export async function openLedger(environment: Environment, log: Log, signal?: AbortSignal): Promise<OpenLedger> {
+  const { databaseUrl, instance } = environment;
+  if (databaseUrl !== null) {
+    const ledger = await openPostgresLedger({
+      url: databaseUrl,
+      instance,
+      log: (level, message, details) => log[level](details, message),
+      ...(signal === undefined ? {} : { signal }),
+    });
+    return { ledger, check: () => ledger.check() };
+  }
+  const ledger = await openLedgerFile(environment);
+  return { ledger, check: async () => void (await ledger.find('health')) };
+}

@@ -1,0 +1,94 @@
+import type { AddressInfo } from 'node:net';
+import { Controller, Get, Header, Inject, Module, Res } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { Health } from './health.js';
+import { nestLog } from './log.js';
+import type { Log } from './log.js';
+import type { Metrics } from './metrics.js';
+
+const METRICS = Symbol('metrics');
+
+interface Response {
+  status(code: number): Response;
+  json(body: unknown): void;
+}
+
+@Controller()
+class OperationsController {
+  constructor(
+    @Inject(Health) private readonly health: Health,
+    @Inject(METRICS) private readonly metrics: Metrics,
+  ) {}
+
+  @Get('health/live')
+  live(): object {
+    return { status: 'ok' };
+  }
+
+  @Get('health/ready')
+  async ready(@Res() response: Response): Promise<void> {
+    const report = await this.health.readiness();
+    response.status(report.status === 'ok' ? 200 : 503).json(report);
+  }
+
+  @Get('metrics')
+  @Header('content-type', 'text/plain; version=0.0.4; charset=utf-8')
+  async scrape(): Promise<string> {
+    return this.metrics.registry.metrics();
+  }
+}
+
+@Module({})
+class OperationsModule {}
+
+export interface Operations {
+  /** Where health and metrics are served, as `http://host:port`. */
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** Serves /health/live, /health/ready and /metrics for the process. Rejects with a sentence if the port is taken. */
+export async function serveOperations(given: {
+  readonly host: string;
+  readonly port: number;
+  readonly health: Health;
+  readonly metrics: Metrics;
+  readonly log: Log;
+}): Promise<Operations> {
+  const module = {
+    module: OperationsModule,
+    controllers: [OperationsController],
+    providers: [
+      { provide: Health, useValue: given.health },
+      { provide: METRICS, useValue: given.metrics },
+    ],
+  };
+  const app = await NestFactory.create(module, { logger: nestLog(given.log), abortOnError: false });
+  try {
+    await app.listen(given.port, given.host);
+  } catch (error) {
+    await app.close();
+    throw listenError(error, given);
+  }
+  const address = app.getHttpServer().address() as AddressInfo;
+  return { url: `http://${given.host}:${address.port}`, close: () => app.close() };
+}
+
+function listenError(error: unknown, { host, port }: { host: string; port: number }): Error {
+  const code = (error as NodeJS.ErrnoException).code;
+  if (code === 'EADDRINUSE') {
+    return new Error(
+      `Port ${port} on ${host} is taken by another program. Set SLUICE_PORT to a free one (0 picks one).`,
+      { cause: error },
+    );
+  }
+  if (code === 'EACCES') {
+    return new Error(`Port ${port} on ${host} may not be used by this user. Set SLUICE_PORT to one above 1023.`, {
+      cause: error,
+    });
+  }
+  return new Error(
+    `Health and metrics cannot be served on ${host}:${port}: ${(error as Error).message}. Check SLUICE_HOST and SLUICE_PORT.`,
+    { cause: error },
+  );
+}

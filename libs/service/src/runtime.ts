@@ -1,0 +1,26 @@
+import type { Bus } from '@sluice/bus';
+import type { Clock, Ledger } from '@sluice/core';
+import type { Configurations } from './configurations.js';
+import type { Environment } from './environment.js';
+import type { Health } from './health.js';
+import type { Log } from './log.js';
+import type { Metrics } from './metrics.js';
+
+/** What a process gives its services: made once in the composition root. */
+export interface Runtime {
+  readonly environment: Environment;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly health: Health;
+  readonly bus: Bus;
+  readonly ledger: Ledger;
+  readonly configurations: Configurations;
+  /** A service can no longer work: the process says why and ends with a code other than 0. */
+  fail(error: Error): void;
+}
+
+/** The token under which Nest injects it. */
+export const RUNTIME = Symbol('runtime');
+
+export const systemClock: Clock = { now: () => Date.now() };

@@ -1,0 +1,73 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { readEnvironment } from '@sluice/service';
+
+const kafka = { SLUICE_BUS: 'kafka', KAFKA_BROKERS: 'a:9092, b:9092', SCHEMA_REGISTRY_URL: 'http://localhost:8081' };
+
+describe('the environment', () => {
+  it('has a default for everything on the embedded log', () => {
+    expect(readEnvironment({})).toMatchObject({
+      bus: 'sqlite',
+      kafka: null,
+      databaseUrl: null,
+      host: '127.0.0.1',
+      port: 8090,
+      logLevel: 'info',
+      drainMs: 10_000,
+    });
+  });
+
+  it('reads a cluster', () => {
+    expect(readEnvironment(kafka).kafka).toEqual({
+      brokers: ['a:9092', 'b:9092'],
+      prefix: '',
+      tls: null,
+      sasl: null,
+      registry: { url: 'http://localhost:8081' },
+      partitions: 6,
+      replication: 1,
+      retentionMs: 168 * 3_600_000,
+    });
+  });
+
+  it('takes a secret from a file', () => {
+    const file = join(mkdtempSync(join(tmpdir(), 'sluice-env-')), 'password');
+    writeFileSync(file, 'hunter2\n');
+    const sasl = { KAFKA_SASL_MECHANISM: 'scram-sha-512', KAFKA_SASL_USERNAME: 'u', KAFKA_SASL_PASSWORD_FILE: file };
+    expect(readEnvironment({ ...kafka, ...sasl }).kafka?.sasl).toEqual({
+      mechanism: 'scram-sha-512',
+      username: 'u',
+      password: 'hunter2',
+    });
+    expect(readEnvironment({ OPENAI_API_KEY_FILE: file }).secret('OPENAI_API_KEY')).toBe('hunter2');
+  });
+
+  it('gives a child the few variables every program needs and the named ones, and no others', () => {
+    expect(readEnvironment({ PATH: '/bin', SECRET: 'x', WANTED: 'y' }).forChild(['WANTED'])).toEqual({
+      PATH: '/bin',
+      WANTED: 'y',
+    });
+  });
+
+  it('names itself anew each time', () => expect(readEnvironment({}).instance).not.toBe(readEnvironment({}).instance));
+
+  it.each([
+    [{ SLUICE_PORT: 'eighty' }, /SLUICE_PORT is "eighty"; it must be a whole number from 0 to 65535/],
+    [{ SLUICE_LOG_LEVEL: 'loud' }, /SLUICE_LOG_LEVEL is "loud"; it must be one of fatal, error/],
+    [{ SLUICE_BUS: 'rabbit' }, /SLUICE_BUS is "rabbit"; it must be one of sqlite, kafka/],
+    [{ SLUICE_BUS: 'kafka' }, /KAFKA_BROKERS is not set/],
+    [{ ...kafka, KAFKA_BROKERS: 'localhost' }, /KAFKA_BROKERS holds "localhost"; each broker is host:port/],
+    [{ ...kafka, SCHEMA_REGISTRY_URL: '' }, /SCHEMA_REGISTRY_URL is not set/],
+    [{ ...kafka, SCHEMA_REGISTRY_URL: 'http://user:pw@host' }, /hold no user or password/],
+    [{ ...kafka, SLUICE_PREFIX: 'a/b' }, /SLUICE_PREFIX is "a\/b"/],
+    [{ ...kafka, KAFKA_SASL_MECHANISM: 'plain' }, /KAFKA_SASL_USERNAME is not set/],
+    [{ ...kafka, KAFKA_SASL_MECHANISM: 'plain', KAFKA_SASL_USERNAME: 'u' }, /KAFKA_SASL_PASSWORD is not set/],
+    [
+      { ...kafka, KAFKA_TLS_CA: '/nonexistent/ca.pem' },
+      /KAFKA_TLS_CA names the file \/nonexistent\/ca.pem, which cannot be read/,
+    ],
+    [{ DATABASE_URL_FILE: '/nonexistent/url' }, /DATABASE_URL_FILE names the file/],
+  ])('says what is wrong with %j', (values, sentence) => expect(() => readEnvironment(values)).toThrow(sentence));
+});

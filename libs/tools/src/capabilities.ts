@@ -1,0 +1,38 @@
+import type { Clock } from '@sluice/core';
+import type { KnowledgeStore } from './knowledge/store.js';
+
+/**
+ * What a tool may be given, by name (spec/tool-use.md, invariants 3 and 29). A tool declares the names it needs in its contract and is
+ * handed those and no others; the composition root binds each to something real.
+ */
+export interface Capabilities {
+  readonly clock: Clock;
+  readonly cancellation: CancellationCapability;
+  readonly idempotency: IdempotencyCapability;
+  readonly progress: ProgressCapability;
+  readonly knowledge: KnowledgeStore;
+  readonly text: TextCapability;
+}
+
+export type CapabilityName = keyof Capabilities;
+
+/** The end of the call's patience: aborted by its time limit, or when the service gives the record up. */
+export interface CancellationCapability {
+  readonly signal: AbortSignal;
+}
+
+/** Names this very call: the same for every attempt of it, different for every other call. */
+export interface IdempotencyCapability {
+  readonly key: string;
+}
+
+/** Lets a long call say where it is. Best effort: nothing depends on a report arriving. */
+export interface ProgressCapability {
+  report(text: string): void;
+}
+
+/** A language model that continues a text, without tools. */
+export interface TextCapability {
+  /** Throws ToolUnavailableError if the model cannot be reached, and the signal's reason once it is aborted. */
+  complete(prompt: string, signal: AbortSignal): Promise<string>;
+}

@@ -1,0 +1,137 @@
+import { z } from 'zod';
+import { schemaProblems, toolEffects, ToolUnavailableError } from '@sluice/core';
+import type {
+  JsonObject,
+  JsonValue,
+  Redaction,
+  ToolCapabilities,
+  ToolEffect,
+  ToolInvocationContext,
+  ToolType,
+} from '@sluice/core';
+import type { Capabilities, CapabilityName } from './capabilities.js';
+import { parseInput } from './binding/input.js';
+import { inputSchemaOf, openObjects } from './input-schema.js';
+
+/** What a tool's author writes (spec/tool-use.md, invariants 4, 17, 24, 29, 32; ruling XB-46). */
+export interface ToolDefinition<Input extends z.ZodObject, Output extends z.ZodType, Needed extends CapabilityName> {
+  /** The `type` of a configuration entry. */
+  readonly type: string;
+  readonly description: string;
+  /** Unknown top-level arguments are always refused; nested objects are written with z.strictObject. */
+  readonly input: Input;
+  readonly output: Output;
+  readonly effect: ToolEffect;
+  readonly redaction: Redaction;
+  readonly capabilities: readonly Needed[];
+  /** True if the same call twice changes nothing more. Read-only tools always are. */
+  readonly repeatable: boolean;
+  readonly requiresConnection: boolean;
+  execute(
+    args: z.output<Input>,
+    context: ToolInvocationContext,
+    capabilities: Pick<Capabilities, Needed>,
+  ): Promise<z.input<Output>>;
+}
+
+/** A tool type with its code, not bound to anything yet: it can do nothing until it is given capabilities (invariant 33). */
+export interface ToolContract extends ToolType {
+  readonly requiresConnection: boolean;
+  readonly capabilities: readonly string[];
+  /** Throws ToolInputError; returns the arguments with defaults applied. */
+  parseInput(rawArgs: JsonValue): JsonValue;
+  /** Throws if the output is not of the declared shape. */
+  parseOutput(rawOutput: unknown): JsonValue;
+  /** Throws ToolUnavailableError, before anything happens, if a declared capability is not among those given. */
+  execute(args: JsonValue, context: ToolInvocationContext, capabilities: ToolCapabilities): Promise<unknown>;
+}
+
+/**
+ * Defines a tool. Throws, when the file is loaded and not later, if the definition breaks a rule: a name, effect or redaction that cannot
+ * be, a schema outside the restricted subset, an argument called connectionId.
+ */
+export function defineTool<Input extends z.ZodObject, Output extends z.ZodType, Needed extends CapabilityName>(
+  definition: ToolDefinition<Input, Output, Needed>,
+): ToolContract {
+  const { type, description, output, effect, redaction, requiresConnection } = definition;
+  const input = definition.input.strict();
+  const inputSchema = inputSchemaOf(input);
+  const problems = [...definitionProblems(definition), ...inputProblems(inputSchema)];
+  if (problems.length > 0) throw new Error(`The tool "${type}" cannot be defined. ${problems.join(' ')}`);
+  const capabilities: readonly string[] = Object.freeze([...definition.capabilities]);
+  return Object.freeze({
+    type,
+    description,
+    inputSchema: deepFreeze(inputSchema),
+    effect,
+    redaction: deepFreeze(redaction),
+    repeatable: definition.repeatable || effect === 'read_only',
+    requiresConnection,
+    capabilities,
+    parseInput: (rawArgs: JsonValue) => parseInput(input, rawArgs),
+    parseOutput: (rawOutput: unknown) => z.json().parse(output.parse(rawOutput)),
+    execute: async (args: JsonValue, context: ToolInvocationContext, given: ToolCapabilities) =>
+      // The two casts are where zod's word is taken: parseInput gave these arguments, and declared() checked these names.
+      definition.execute(
+        args as z.output<Input>,
+        context,
+        declared(type, capabilities, given) as Pick<Capabilities, Needed>,
+      ),
+  });
+}
+
+/** What the configuration compiler needs to know of each contract. Throws if two have the same type. */
+export function toolTypes(contracts: readonly ToolContract[]): readonly ToolType[] {
+  const seen = new Set<string>();
+  return contracts.map(({ type, description, inputSchema, effect, redaction, repeatable }) => {
+    if (seen.has(type)) throw new Error(`Two tool contracts have the type "${type}". Rename one of them.`);
+    seen.add(type);
+    return { type, description, inputSchema, effect, redaction, repeatable };
+  });
+}
+
+/** Only what the contract declares (invariant 29), whatever else was given. */
+function declared(type: string, names: readonly string[], given: ToolCapabilities): ToolCapabilities {
+  return Object.freeze(
+    Object.fromEntries(
+      names.map((name) => {
+        const capability = given[name];
+        if (capability === undefined)
+          throw new ToolUnavailableError(`The tool type ${type} needs "${name}", which this service does not have.`);
+        return [name, capability];
+      }),
+    ),
+  );
+}
+
+function definitionProblems(definition: ToolDefinition<z.ZodObject, z.ZodType, CapabilityName>): string[] {
+  const { type, description, effect, redaction, output } = definition;
+  const problems: string[] = [];
+  if (!/^[A-Za-z0-9_-]+$/.test(type)) problems.push('Its type may hold letters, digits, "-" and "_" only.');
+  if (description.trim() === '') problems.push('Write a description: it is what a model reads.');
+  if (!toolEffects.includes(effect)) problems.push(`Its effect must be one of ${toolEffects.join(', ')}.`);
+  // A definition can come from untyped code, where the redaction may simply be missing.
+  const allowed = redaction as Partial<{ fields: readonly string[]; whole: boolean }> | undefined;
+  const fields = allowed?.fields ?? [];
+  if (allowed?.whole !== true && fields.length === 0) {
+    problems.push(
+      'Its redaction is missing or empty: name the output fields that may leave it, or write { whole: true }.',
+    );
+  }
+  const unknown = output instanceof z.ZodObject ? fields.filter((field) => !(field in output.shape)) : [];
+  if (unknown.length > 0) problems.push(`Its redaction names fields the output does not have: ${unknown.join(', ')}.`);
+  return problems;
+}
+
+function inputProblems(schema: JsonObject): string[] {
+  const open = openObjects(schema).map(
+    (path) => `Write z.strictObject for the input at ${path}: unknown names are refused.`,
+  );
+  return [...schemaProblems(schema), ...open];
+}
+
+function deepFreeze<T>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value;
+  Object.values(value).forEach(deepFreeze);
+  return Object.freeze(value);
+}

@@ -1,0 +1,26 @@
+import { z } from 'zod';
+import { isJsonObject } from '@sluice/core';
+import type { JsonObject, JsonValue } from '@sluice/core';
+
+/**
+ * The JSON Schema (draft 7) of a tool's arguments, derived from the contract (spec/tool-use.md, invariants 13 and 14), without the
+ * `$schema` member, which some providers refuse.
+ */
+export function inputSchemaOf(input: z.ZodObject): JsonObject {
+  const derived = z.toJSONSchema(input, { target: 'draft-7', io: 'input' });
+  const schema = JSON.parse(JSON.stringify(derived)) as Record<string, JsonValue>;
+  return Object.fromEntries(Object.entries(schema).filter(([key]) => key !== '$schema'));
+}
+
+/** Where an object with named properties would let unknown ones pass: JSON pointers into the schema. */
+export function openObjects(schema: JsonValue, path = ''): string[] {
+  if (Array.isArray(schema)) return schema.flatMap((item: JsonValue, at) => openObjects(item, `${path}/${at}`));
+  if (!isJsonObject(schema)) return [];
+  const open = isJsonObject(schema['properties']) && schema['additionalProperties'] !== false;
+  const inner = Object.entries(schema).flatMap(([key, value]) => {
+    if (key !== 'properties' || !isJsonObject(value))
+      return isJsonObject(value) ? openObjects(value, `${path}/${key}`) : [];
+    return Object.entries(value).flatMap(([name, property]) => openObjects(property, `${path}/properties/${name}`));
+  });
+  return open ? [path || '(the whole)', ...inner] : inner;
+}

@@ -1,0 +1,176 @@
+import { ToolUnavailableError, ToolUserError } from '@sluice/core';
+import { knowledgeOver } from './knowledge.js';
+import { openJournal } from './journal.js';
+import type { ChangeJournal, JournalEntry } from './journal.js';
+import { loadTask, loadProblem } from './rdf-files.js';
+import { parseResults } from './results-json.js';
+import type { ReadQuery } from './read-query.js';
+import type { ChangeOutcome, KnowledgeStore } from './store.js';
+import { StoreTaskError, StoreThread } from './store-thread.js';
+import type { Triple } from './terms.js';
+import type { QueryResult, TripleChange, TripleStore } from './triple-store.js';
+
+export interface EmbeddedKnowledgeSettings {
+  /** RDF files, by their path: .nt, .ttl, .nq, .trig, .n3, .rdf, .owl, .xml or .jsonld. */
+  readonly load: readonly string[];
+  /** The SQLite file that keeps every change; null forgets them at the end of the process. */
+  readonly journal: string | null;
+  /** How long one query may run, in milliseconds; 10,000 unless told. */
+  readonly queryMs?: number;
+}
+
+/**
+ * A knowledge graph inside this process (Oxigraph, WebAssembly, in a thread of its own). Changes are on disk in the journal before they
+ * are in memory, so they survive any end of the process; one process may have a journal open at a time.
+ *
+ * What bounds a query: its length (10,000 characters), its results (10,000, cut by a LIMIT while it runs) and its time, after which its
+ * thread is ended and a new one loads the files and the journal. What does not: the memory it takes within that time (sorting or
+ * grouping a huge product), and the rows of a query whose text takes no LIMIT at its end (a trailing VALUES), which are only counted
+ * afterwards. Queries run one after another.
+ *
+ * Throws, with a sentence that names the file and the line, if a file or the journal cannot be read.
+ */
+export async function openEmbeddedKnowledge(settings: EmbeddedKnowledgeSettings): Promise<KnowledgeStore> {
+  const journal = openJournal(settings.journal);
+  const store = new EmbeddedStore(settings.load, journal, settings.queryMs ?? 10_000);
+  try {
+    await store.open();
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+  return knowledgeOver(store);
+}
+
+class EmbeddedStore implements TripleStore {
+  private thread: StoreThread | undefined;
+  private last: Promise<unknown> = Promise.resolve();
+  private closed = false;
+
+  constructor(
+    private readonly files: readonly string[],
+    private readonly journal: ChangeJournal,
+    private readonly queryMs: number,
+  ) {}
+
+  open(): Promise<void> {
+    return this.next(async () => {
+      await this.current();
+    });
+  }
+
+  run(query: ReadQuery, signal: AbortSignal): Promise<QueryResult> {
+    return this.next(async () => {
+      signal.throwIfAborted();
+      const thread = await this.current();
+      const triples = query.form === 'construct' || query.form === 'describe';
+      const task = { task: 'query', bounded: query.bounded, text: query.text, triples } as const;
+      const answer = await this.within(thread, signal, () => thread.perform(task));
+      return typeof answer === 'string'
+        ? parseResults(answer)
+        : { kind: 'triples', triples: answer as readonly Triple[] };
+    });
+  }
+
+  async done(key: string): Promise<ChangeOutcome | undefined> {
+    const entry = this.journal.find(key);
+    return entry === undefined ? undefined : outcome(entry, true);
+  }
+
+  apply(change: TripleChange, signal: AbortSignal): Promise<ChangeOutcome> {
+    return this.next(async () => {
+      const before = this.journal.find(change.key);
+      if (before !== undefined) return outcome(before, true);
+      signal.throwIfAborted();
+      const entry = await this.entryFor(change, await this.current());
+      try {
+        this.journal.append(entry);
+      } catch (error) {
+        throw new ToolUnavailableError('The change could not be written to the journal, so it was not made.', {
+          cause: error,
+        });
+      }
+      // From here on it has happened. If the thread dies now, the next one reads it from the journal.
+      const { add, remove } = entry;
+      await (await this.current()).perform({ task: 'change', add, remove });
+      return outcome(entry, false);
+    });
+  }
+
+  async close(): Promise<void> {
+    if (this.closed) return;
+    this.closed = true;
+    await this.thread?.stop(new ToolUnavailableError('The knowledge graph is closed.'));
+    this.journal.close();
+  }
+
+  /** What of the change would really change something: taken back and replayed, only that may be done. */
+  private async entryFor({ key, add, remove, names }: TripleChange, thread: StoreThread): Promise<JournalEntry> {
+    const answer = await thread.perform({ task: 'effect', add, remove });
+    const effect = answer as { readonly add: number[]; readonly remove: number[] };
+    const really = {
+      add: effect.add.flatMap((at) => add[at] ?? []),
+      remove: effect.remove.flatMap((at) => remove[at] ?? []),
+    };
+    return {
+      key,
+      add: [...really.add, ...names],
+      remove: really.remove,
+      added: really.add.length,
+      removed: really.remove.length,
+    };
+  }
+
+  /** The thread in service, loaded: a new one if there is none or the one before it ended. */
+  private async current(): Promise<StoreThread> {
+    if (this.closed) throw new ToolUnavailableError('The knowledge graph is closed.');
+    if (this.thread !== undefined && this.thread.ended === undefined) return this.thread;
+    const thread = new StoreThread();
+    this.thread = thread;
+    try {
+      for (const file of this.files)
+        await thread.perform(loadTask(file)).catch((error: unknown) => Promise.reject(loadProblem(file, error)));
+      for (const { add, remove } of this.journal.entries()) await thread.perform({ task: 'change', add, remove });
+    } catch (error) {
+      await thread.stop(new Error('The knowledge graph could not be loaded.'));
+      throw error;
+    }
+    return thread;
+  }
+
+  /** One task after another: the store has one thread. */
+  private next<T>(task: () => Promise<T>): Promise<T> {
+    const result = this.last.then(task);
+    this.last = result.then(
+      () => undefined,
+      () => undefined,
+    );
+    return result;
+  }
+
+  /** Waits for a query until its time is up or its caller gives up; both end the thread. */
+  private async within<T>(thread: StoreThread, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    const seconds = this.queryMs / 1000;
+    const late = new ToolUserError(
+      `The query ran longer than ${seconds} s and was stopped. Ask for less, with more exact patterns or a LIMIT on an inner SELECT.`,
+    );
+    const stop = (reason: Error): void => void thread.stop(reason);
+    const onAbort = (): void => stop(signal.reason as Error);
+    const timer = setTimeout(() => stop(late), this.queryMs);
+    signal.addEventListener('abort', onAbort, { once: true });
+    try {
+      return await work();
+    } catch (error) {
+      if (error instanceof StoreTaskError)
+        throw new ToolUserError(`The SPARQL query cannot be answered: ${error.message}.`, { cause: error });
+      throw error;
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+}
+
+function outcome({ added, removed }: JournalEntry, alreadyDone: boolean): ChangeOutcome {
+  return { added, removed, alreadyDone };
+}

@@ -1,0 +1,214 @@
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
+import { ToolUnavailableError } from '@sluice/core';
+import type { McpServer } from '@sluice/core';
+import type { McpServerState, McpServerStatus } from './hub.js';
+import { StdioProcess } from './stdio-process.js';
+import { silenceProblem, startProblem } from './start-problem.js';
+
+export interface ConnectionParts {
+  environment(names: readonly string[]): Record<string, string>;
+  /** The server is back after it was away, or says that its tools are others now. */
+  onChange(): void;
+  log(message: string): void;
+}
+
+const firstRetryMs = 250;
+const longestRetryMs = 30_000;
+/** Up for this long, a server counts as well again, and its next loss as the first. */
+const wellAfterMs = 10_000;
+const probeMs = 5_000;
+
+/** One long-lived client for one server: started when first needed, started again after it was lost, with growing pauses. */
+export class McpConnection {
+  private state: McpServerState = 'idle';
+  private error: string | null = null;
+  private client: Client | undefined;
+  private transport: StdioProcess | StreamableHTTPClientTransport | undefined;
+  /** The outcome of the attempt under way or planned. */
+  private next: PromiseWithResolvers<Client> | undefined;
+  private timer: NodeJS.Timeout | undefined;
+  private retryAt = 0;
+  private failures = 0;
+  private connectedAt = 0;
+  private missed = false;
+  private probing = false;
+
+  constructor(
+    readonly server: McpServer,
+    private readonly given: ConnectionParts,
+  ) {}
+
+  status(): McpServerStatus {
+    return { server: this.server.id, state: this.state, error: this.error };
+  }
+
+  /** The client, once it is connected; ToolUnavailableError, its cause saying why, if that takes longer or fails. */
+  async acquire(waitMs: number, signal: AbortSignal): Promise<Client> {
+    signal.throwIfAborted();
+    if (this.client !== undefined) return this.client;
+    if (this.state === 'closed' || (this.state === 'waiting' && this.retryAt - Date.now() > waitMs))
+      throw this.unavailable();
+    const { promise } = this.next ?? this.begin();
+    let timer: NodeJS.Timeout | undefined;
+    let onAbort = (): void => undefined;
+    const stopped = new Promise<never>((_resolve, reject) => {
+      timer = setTimeout(() => reject(this.unavailable(silenceProblem(this.server, waitMs))), waitMs);
+      onAbort = () => reject(signal.reason as Error);
+      signal.addEventListener('abort', onAbort);
+    });
+    try {
+      return await Promise.race([promise, stopped]);
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+
+  /** Makes the next successful connection tell onChange: somebody asked and had to go without. */
+  announceReturn(): void {
+    if (this.state !== 'ready') this.missed = true;
+  }
+
+  /** Gives this client up, if it is still the one in use: another one will be connected. */
+  async drop(client: Client): Promise<void> {
+    if (this.client !== client) return;
+    await this.transport?.close();
+    this.lost(client);
+  }
+
+  async close(): Promise<void> {
+    this.state = 'closed';
+    this.error = 'It is closed.';
+    clearTimeout(this.timer);
+    this.next?.reject(this.unavailable());
+    const { client, transport } = this;
+    this.client = undefined;
+    if (transport instanceof StreamableHTTPClientTransport && client !== undefined) await this.endSession(transport);
+    await transport?.close();
+  }
+
+  private begin(): PromiseWithResolvers<Client> {
+    const next = this.planned();
+    this.state = 'connecting';
+    // Every outcome goes into `next` and the state; there is nobody to wait here.
+    void this.connect(next);
+    return next;
+  }
+
+  private planned(): PromiseWithResolvers<Client> {
+    const next = Promise.withResolvers<Client>();
+    next.promise.catch(() => undefined); // whoever waits for it hears of it; nobody has to wait
+    this.next = next;
+    return next;
+  }
+
+  private async connect(next: PromiseWithResolvers<Client>): Promise<void> {
+    const client = new Client({ name: 'sluice', version: '0.1.0' }, { capabilities: {} });
+    client.setNotificationHandler(ToolListChangedNotificationSchema, () => this.given.onChange());
+    let transport: StdioProcess | StreamableHTTPClientTransport | undefined;
+    try {
+      transport = this.transport = this.open();
+      // The SDK's own classes miss their own interface under exactOptionalPropertyTypes.
+      await client.connect(transport as Transport, { timeout: this.server.startMs });
+      if (this.isClosed()) throw new Error('It was closed.');
+      client.onclose = () => this.lost(client);
+      client.onerror = (error) => this.onError(client, error);
+      this.ready(client, next);
+    } catch (error) {
+      await transport?.close();
+      this.failed(startProblem(this.server, transport, error), next, error);
+    }
+  }
+
+  private open(): StdioProcess | StreamableHTTPClientTransport {
+    const { command, args, env, url } = this.server;
+    if (command !== null)
+      return new StdioProcess({ command, args, environment: this.given.environment([...env, 'PATH', 'HOME']) });
+    return new StreamableHTTPClientTransport(new URL(url ?? ''));
+  }
+
+  private ready(client: Client, next: PromiseWithResolvers<Client>): void {
+    this.client = client;
+    this.state = 'ready';
+    this.error = null;
+    this.connectedAt = Date.now();
+    this.next = undefined;
+    next.resolve(client);
+    if (this.missed) {
+      this.missed = false;
+      this.given.log('is there again');
+      this.given.onChange();
+    }
+  }
+
+  private failed(problem: string, next: PromiseWithResolvers<Client>, cause: unknown): void {
+    if (this.isClosed()) return;
+    this.error = problem;
+    if (!this.missed) this.given.log(problem);
+    next.reject(this.unavailable(undefined, cause));
+    this.retryLater();
+  }
+
+  private lost(client: Client): void {
+    if (this.client !== client || this.isClosed()) return;
+    this.client = undefined;
+    this.error = 'The connection was lost.';
+    this.given.log(this.error);
+    if (Date.now() - this.connectedAt > wellAfterMs) this.failures = 0;
+    this.retryLater();
+  }
+
+  private retryLater(): void {
+    const delay = Math.min(firstRetryMs * 2 ** this.failures, longestRetryMs);
+    this.failures += 1;
+    this.missed = true;
+    this.state = 'waiting';
+    this.retryAt = Date.now() + delay;
+    const next = this.planned();
+    this.timer = setTimeout(() => {
+      this.state = 'connecting';
+      void this.connect(next);
+    }, delay);
+    this.timer.unref();
+  }
+
+  /** Over HTTP nothing closes when the server dies; a stream that breaks is the sign to ask whether it is still there. */
+  private onError(client: Client, error: Error): void {
+    if (
+      this.client !== client ||
+      this.probing ||
+      this.server.url === null ||
+      !/SSE stream|reconnect/i.test(error.message)
+    )
+      return;
+    this.probing = true;
+    void client
+      .ping({ timeout: probeMs })
+      .catch(() => this.drop(client))
+      .finally(() => {
+        this.probing = false;
+      });
+  }
+
+  private async endSession(transport: StreamableHTTPClientTransport): Promise<void> {
+    const late = new Promise<void>((resolve) => setTimeout(resolve, 1_000).unref());
+    const ended = transport
+      .terminateSession()
+      .catch((error: unknown) => this.given.log(`did not end its session: ${String(error)}`));
+    await Promise.race([ended, late]);
+  }
+
+  private isClosed(): boolean {
+    return this.state === 'closed';
+  }
+
+  /** What a model may read says no more than that; the cause is for operators. */
+  private unavailable(detail = this.error ?? 'It has not been started.', cause?: unknown): ToolUnavailableError {
+    return new ToolUnavailableError(`The MCP server ${this.server.id} is not available now.`, {
+      cause: new Error(detail, { cause }),
+    });
+  }
+}

@@ -1,0 +1,122 @@
+import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { CallToolResultSchema, ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
+import { ToolOutcomeLostError, ToolUnavailableError, ToolUserError } from '@sluice/core';
+import type { JsonObject, JsonValue, McpOffer, McpServer } from '@sluice/core';
+import { neverSent } from '../reachability.js';
+import { shortened, valueOf } from './call-result.js';
+import { McpConnection } from './connection.js';
+import type { McpCallOptions, McpHub } from './hub.js';
+import { offerOf } from './offer.js';
+import { withoutCode } from './start-problem.js';
+
+export interface McpHubParts {
+  /** The values of these environment variables, as far as they are set: all a child gets of ours, beside PATH and HOME. */
+  environment(names: readonly string[]): Record<string, string>;
+  /** Called when a server is there that was not, and when one says that its tools have changed: ask again with discover(). */
+  onChange(server: string): void;
+  /** Told once when a server goes and once when it is back. */
+  log?(server: string, message: string): void;
+}
+
+/** Connects to MCP servers over stdio and Streamable HTTP. Nothing is started before the first discover() or call(). */
+export function createMcpHub(servers: readonly McpServer[], given: McpHubParts): McpHub {
+  const connections = new Map(
+    servers.map((server) => [
+      server.id,
+      new McpConnection(server, {
+        environment: (names) => given.environment(names),
+        onChange: () => given.onChange(server.id),
+        log: (message) => given.log?.(server.id, message),
+      }),
+    ]),
+  );
+  return {
+    discover: (): Promise<readonly McpOffer[]> => Promise.all([...connections.values()].map(offerOf)),
+    call: async (server, tool, args, options) => {
+      const connection = connections.get(server);
+      if (connection === undefined) throw new ToolUnavailableError(`No MCP server ${server} is configured.`);
+      return call(connection, tool, args, options);
+    },
+    status: () => [...connections.values()].map((connection) => connection.status()),
+    close: async () => {
+      await Promise.all([...connections.values()].map((connection) => connection.close()));
+    },
+  };
+}
+
+async function call(
+  connection: McpConnection,
+  tool: string,
+  args: JsonObject,
+  options: McpCallOptions,
+): Promise<JsonValue> {
+  const endsAt = Date.now() + options.timeoutMs;
+  const connect = (): Promise<Client> =>
+    connection.acquire(Math.min(Math.max(0, endsAt - Date.now()), connection.server.startMs), options.signal);
+  const attempt = (client: Client): Promise<JsonValue> =>
+    request(client, tool, args, options, Math.max(1, endsAt - Date.now()));
+  const client = await connect();
+  try {
+    return await attempt(client);
+  } catch (error) {
+    options.signal.throwIfAborted();
+    if (neverSent(error)) {
+      await connection.drop(client);
+      throw new ToolUnavailableError(`The MCP server ${connection.server.id} is not available now.`, { cause: error });
+    }
+    if (!isForgottenSession(error)) throw thrownFor(error, tool, options.timeoutMs);
+    // The server was started anew and refused the old session without looking at the call, so it may be sent again.
+    await connection.drop(client);
+    try {
+      return await attempt(await connect());
+    } catch (again) {
+      options.signal.throwIfAborted();
+      throw thrownFor(again, tool, options.timeoutMs);
+    }
+  }
+}
+
+async function request(
+  client: Client,
+  tool: string,
+  args: JsonObject,
+  options: McpCallOptions,
+  timeout: number,
+): Promise<JsonValue> {
+  // The SDK keeps listening to the signal after the answer and would report a finished call as cancelled: it gets one of its own.
+  const own = new AbortController();
+  const onAbort = (): void => own.abort(options.signal.reason);
+  options.signal.addEventListener('abort', onAbort);
+  const params = { name: tool, arguments: { ...args }, _meta: { 'sluice/idempotency-key': options.idempotencyKey } };
+  try {
+    const wire = { signal: own.signal, timeout, maxTotalTimeout: timeout };
+    return valueOf(await client.request({ method: 'tools/call', params }, CallToolResultSchema, wire));
+  } finally {
+    options.signal.removeEventListener('abort', onAbort);
+  }
+}
+
+/** What to throw for a call that was sent: what the server says is for the model, a lost answer is nobody's to explain. */
+function thrownFor(error: unknown, tool: string, timeoutMs: number): unknown {
+  if (error instanceof ToolUserError || error instanceof ToolUnavailableError) return error;
+  if (!(error instanceof McpError)) return new ToolOutcomeLostError(`No answer came from ${tool}.`, { cause: error });
+  const said = withoutCode(error.message);
+  switch (error.code) {
+    case ErrorCode.InvalidParams:
+    case ErrorCode.MethodNotFound:
+      return new ToolUserError(shortened(`The server refused the call: ${said}`), { cause: error });
+    case ErrorCode.RequestTimeout:
+      return new ToolOutcomeLostError(`The tool ${tool} did not answer within ${timeoutMs / 1000} s.`, {
+        cause: error,
+      });
+    case ErrorCode.ConnectionClosed:
+      return new ToolOutcomeLostError(`The connection was lost while ${tool} ran.`, { cause: error });
+    default:
+      return new Error(`The server answered the call of ${tool} with an error of the protocol.`, { cause: error });
+  }
+}
+
+function isForgottenSession(error: unknown): boolean {
+  return error instanceof StreamableHTTPError && (error.code === 404 || error.code === 400);
+}

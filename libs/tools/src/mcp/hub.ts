@@ -1,0 +1,25 @@
+import type { JsonObject, JsonValue, McpOffer } from '@sluice/core';
+
+export interface McpCallOptions {
+  readonly signal: AbortSignal;
+  /** Travels in `_meta` as "sluice/idempotency-key". */
+  readonly idempotencyKey: string;
+  readonly timeoutMs: number;
+}
+
+export type McpServerState = 'idle' | 'connecting' | 'ready' | 'waiting' | 'closed';
+
+export interface McpServerStatus {
+  readonly server: string;
+  readonly state: McpServerState;
+  /** Why it is not there, as a sentence; null if it is, or was never asked. */
+  readonly error: string | null;
+}
+
+/** The one way to the configured MCP servers (spec/mcp-tools.md; M-101 to M-104). */
+export interface McpHub {
+  discover(): Promise<readonly McpOffer[]>;
+  call(server: string, tool: string, args: JsonObject, options: McpCallOptions): Promise<JsonValue>;
+  status(): readonly McpServerStatus[];
+  close(): Promise<void>;
+}

@@ -1,0 +1,111 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcessWithoutNullStreams } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ReadBuffer, serializeMessage } from '@modelcontextprotocol/sdk/shared/stdio.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+
+export interface ServerCommand {
+  readonly command: string;
+  readonly args: readonly string[];
+  /** All the variables the child has. */
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+/** How long a child may take to end by itself, and then after SIGTERM, in milliseconds. */
+const graceMs = 1_500;
+const keptErrorBytes = 2_048;
+/** Windows has no process groups: there only the child itself is ended. */
+const hasGroups = process.platform !== 'win32';
+
+/**
+ * The stdio transport, in place of the SDK's own for two reasons: the child gets exactly the given variables (the SDK adds its own choice
+ * of ours), and it leads a process group, so that what it started (npx and shells start things) ends with it.
+ */
+export class StdioProcess implements Transport {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: Transport['onmessage'];
+
+  private child: ChildProcessWithoutNullStreams | undefined;
+  private readonly buffer = new ReadBuffer();
+  private errorText = '';
+
+  constructor(private readonly server: ServerCommand) {}
+
+  /** What the child last wrote to stderr, one line that says most: for the one who has to mend it. */
+  get lastWords(): string {
+    const lines = this.errorText.split('\n').filter((line) => line.trim() !== '');
+    return (lines.findLast((line) => /\b\w*error\b/i.test(line)) ?? lines.at(-1) ?? '').trim().slice(0, 300);
+  }
+
+  get exitCode(): number | null {
+    return this.child?.exitCode ?? null;
+  }
+
+  async start(): Promise<void> {
+    const { command, args, environment } = this.server;
+    const child = spawn(command, args, {
+      env: environment,
+      stdio: 'pipe',
+      shell: false,
+      detached: hasGroups,
+      windowsHide: true,
+    });
+    this.child = child;
+    child.stdout.on('data', (chunk: Buffer) => this.read(chunk));
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      this.errorText = (this.errorText + text).slice(-keptErrorBytes);
+    });
+    for (const stream of [child.stdin, child.stdout, child.stderr])
+      stream.on('error', (error) => this.onerror?.(error));
+    child.on('exit', () => this.signalGroup('SIGKILL'));
+    child.on('close', () => this.onclose?.());
+    await once(child, 'spawn');
+    child.on('error', (error) => this.onerror?.(error));
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    const input = this.child?.stdin;
+    if (input === undefined || input.destroyed) throw new Error('The server’s process is gone.');
+    if (!input.write(serializeMessage(message))) await once(input, 'drain');
+  }
+
+  /** Ends the child and everything it started: its input first, then SIGTERM, then SIGKILL. It is gone when this returns. */
+  async close(): Promise<void> {
+    const { child } = this;
+    if (child?.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const gone = once(child, 'exit');
+    child.stdin.end();
+    const waited = await Promise.race([gone, sleep(graceMs, 'late', { ref: false })]);
+    if (waited === 'late') this.signalGroup('SIGTERM');
+    const waitedAgain = await Promise.race([gone, sleep(graceMs, 'late', { ref: false })]);
+    if (waitedAgain === 'late') this.signalGroup('SIGKILL');
+    await gone;
+  }
+
+  private read(chunk: Buffer): void {
+    try {
+      this.buffer.append(chunk);
+      for (let message = this.buffer.readMessage(); message !== null; message = this.buffer.readMessage())
+        this.onmessage?.(message);
+    } catch (error) {
+      // A line that is no message, or one larger than the buffer: either way this is not somebody to go on talking to.
+      this.onerror?.(error instanceof Error ? error : new Error(String(error)));
+      this.signalGroup('SIGKILL');
+    }
+  }
+
+  private signalGroup(signal: NodeJS.Signals): void {
+    const pid = this.child?.pid;
+    if (pid === undefined) return;
+    try {
+      if (hasGroups) process.kill(-pid, signal);
+      else this.child?.kill(signal);
+    } catch (error) {
+      // The group is empty: that is what was wanted.
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+    }
+  }
+}

@@ -1,0 +1,13 @@
+import type { ToolContract } from '../contract.js';
+import { getCurrentTime } from './get-current-time.js';
+import { graphUpdate } from './graph-update.js';
+import { knowledgeQuery } from './knowledge-query.js';
+import { textCompletion } from './text-completion.js';
+
+/** The tool types that come with Sluice: contracts only, bound by each service that runs them (spec/tool-use.md, invariants 24 and 33). */
+export const builtInTools: readonly ToolContract[] = Object.freeze([
+  getCurrentTime,
+  knowledgeQuery,
+  graphUpdate,
+  textCompletion,
+]);

@@ -1,0 +1,194 @@
+import { describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
+import { ToolInputError, ToolUnavailableError } from '@sluice/core';
+import type { ToolEffect } from '@sluice/core';
+import { builtInTools, defineTool, toolTypes } from '../src/index.js';
+import type { ToolDefinition } from '../src/index.js';
+import { context } from './configured.js';
+
+type Any = ToolDefinition<z.ZodObject, z.ZodType, 'clock'>;
+
+function definition(changes: Partial<Any> = {}): Any {
+  return {
+    type: 'sample',
+    description: 'A sample.',
+    input: z.object({ word: z.string() }),
+    output: z.object({ said: z.string(), secret: z.string().optional() }),
+    effect: 'read_only',
+    redaction: { fields: ['said'] },
+    capabilities: ['clock'],
+    repeatable: false,
+    requiresConnection: false,
+    execute: async (args, _context, { clock }) => ({ said: `${String(args['word'])} at ${clock.now()}` }),
+    ...changes,
+  };
+}
+
+describe('defineTool', () => {
+  it('derives draft-7 JSON Schema from the contract, unknown arguments refused (T-10a)', () => {
+    expect(defineTool(definition()).inputSchema).toEqual({
+      type: 'object',
+      properties: { word: { type: 'string' } },
+      required: ['word'],
+      additionalProperties: false,
+    });
+  });
+
+  it('gives a frozen contract', () => {
+    const contract = defineTool(definition());
+    expect(Object.isFrozen(contract)).toBe(true);
+    expect(Object.isFrozen(contract.inputSchema['properties'])).toBe(true);
+  });
+
+  it.each(['oneOf', 'anyOf', 'allOf', 'not', 'if', 'then', 'else', 'patternProperties', '$ref'])(
+    'refuses %s, naming tool, construct and path (T-10d, X-11)',
+    (construct) => {
+      const deep = z.string().meta({ [construct]: {} });
+      const define = () => defineTool(definition({ input: z.object({ inner: z.strictObject({ deep }) }) }));
+      expect(define).toThrow(/"sample"/);
+      expect(define).toThrow(`\`${construct}\``);
+      expect(define).toThrow('/properties/inner/properties/deep');
+    },
+  );
+
+  it('refuses a union of shapes, and takes a union of plain types as a list of types', () => {
+    const shapes = z.union([z.strictObject({ a: z.string() }), z.string()]);
+    expect(() => defineTool(definition({ input: z.object({ shapes }) }))).toThrow(/anyOf/);
+    const plain = defineTool(definition({ input: z.object({ plain: z.union([z.string(), z.number()]) }) }));
+    expect(plain.inputSchema['properties']).toEqual({ plain: { type: ['string', 'number'] } });
+  });
+
+  it('refuses $ref, which a recursive schema needs (X-11)', () => {
+    const tree: z.ZodType = z.strictObject({
+      get children() {
+        return z.array(tree);
+      },
+    });
+    expect(() => defineTool(definition({ input: z.object({ tree }) }))).toThrow(/\$ref/);
+  });
+
+  it('refuses an argument called connectionId at any depth (T-26b3)', () => {
+    const input = z.object({ list: z.array(z.strictObject({ connectionId: z.string() })) });
+    expect(() => defineTool(definition({ input }))).toThrow(
+      /connectionId.*\/properties\/list\/items\/properties\/connectionId/,
+    );
+  });
+
+  it('refuses a nested object that would let unknown names pass', () => {
+    const input = z.object({ inner: z.object({ a: z.string() }) });
+    expect(() => defineTool(definition({ input }))).toThrow(/strictObject.*\/properties\/inner/);
+  });
+
+  it.each<[string, Partial<Any>]>([
+    ['empty', { redaction: { fields: [] } }],
+    ['missing', { redaction: undefined as unknown as Any['redaction'] }],
+    ['of fields the output does not have', { redaction: { fields: ['sad'] } }],
+  ])('refuses a redaction that is %s (T-04c, X-20)', (_what, changes) => {
+    expect(() => defineTool(definition(changes))).toThrow(/redaction/);
+  });
+
+  it('refuses an effect that is none of the three (T-10b)', () => {
+    expect(() => defineTool(definition({ effect: 'harmless' as ToolEffect }))).toThrow(
+      /read_only, state_change, external_side_effect/,
+    );
+  });
+
+  it('hands a tool what it declared and nothing else (T-29c)', async () => {
+    let seen: unknown;
+    const contract = defineTool(
+      definition({
+        execute: async (_args, _context, capabilities) => {
+          seen = capabilities;
+          return { said: '' };
+        },
+      }),
+    );
+    const clock = { now: () => 1 };
+    await contract.execute({ word: 'a' }, context, { clock, knowledge: 'not declared' });
+    expect(seen).toEqual({ clock });
+  });
+
+  it('does not run without a declared capability (T-34b, X-22)', async () => {
+    await expect(defineTool(definition()).execute({ word: 'a' }, context, {})).rejects.toThrow(ToolUnavailableError);
+  });
+
+  it('names what is wrong with arguments by JSON pointer and never repeats a value', () => {
+    const contract = defineTool(
+      definition({
+        input: z.object({
+          'a/b': z.number(),
+          list: z.array(z.strictObject({ n: z.int() })),
+          kind: z.enum(['x', 'y']),
+          either: z.union([z.string(), z.number()]),
+          short: z.string().max(3),
+          gone: z.string(),
+        }),
+      }),
+    );
+    const args = {
+      'a/b': 'hunter2',
+      list: [{ n: 1 }, { n: 'hunter2' }],
+      kind: 'hunter2',
+      either: ['hunter2'],
+      short: 'hunter2',
+      extra: 'hunter2',
+    };
+    const error = thrownBy(() => contract.parseInput(args)) as ToolInputError;
+    expect(error).toBeInstanceOf(ToolInputError);
+    expect(error.message).not.toContain('hunter2');
+    expect(error.problems).toEqual([
+      { path: '/a~1b', message: 'expected a number, found a string' },
+      { path: '/list/1/n', message: 'expected a number, found a string' },
+      { path: '/kind', message: 'expected one of "x", "y"' },
+      { path: '/either', message: 'expected a string or a number, found an array' },
+      { path: '/short', message: expect.stringContaining('3 characters') },
+      { path: '/gone', message: 'is required and missing' },
+      { path: '/extra', message: 'is not an argument of this tool' },
+    ]);
+  });
+});
+
+describe('toolTypes', () => {
+  it('tells the compiler schema, effect, redaction and repeatability of each type (XB-46)', () => {
+    const types = toolTypes(builtInTools);
+    expect(types.map(({ type, effect, repeatable }) => [type, effect, repeatable])).toEqual([
+      ['get_current_time', 'read_only', true],
+      ['knowledge-query', 'read_only', true],
+      ['graph-update', 'state_change', true],
+      ['text-completion', 'read_only', true],
+    ]);
+    for (const type of types) {
+      expect(Object.keys(type).sort()).toEqual([
+        'description',
+        'effect',
+        'inputSchema',
+        'redaction',
+        'repeatable',
+        'type',
+      ]);
+    }
+  });
+
+  it('describes every property of every built-in tool (M-72)', () => {
+    const bare = builtInTools.flatMap(({ type, inputSchema }) =>
+      Object.entries(inputSchema['properties'] as Record<string, { description?: string }>)
+        .filter(([, property]) => (property.description ?? '').length < 20)
+        .map(([name]) => `${type}.${name}`),
+    );
+    expect(bare).toEqual([]);
+  });
+
+  it('refuses two contracts of one type', () => {
+    const contract = defineTool(definition());
+    expect(() => toolTypes([contract, contract])).toThrow(/Two tool contracts.*"sample"/);
+  });
+});
+
+function thrownBy(action: () => unknown): unknown {
+  try {
+    action();
+  } catch (error) {
+    return error;
+  }
+  return undefined;
+}

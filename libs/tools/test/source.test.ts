@@ -1,0 +1,187 @@
+import { describe, expect, it } from '@jest/globals';
+import { ToolInputError } from '@sluice/core';
+import type { JsonObject } from '@sluice/core';
+import { bindTool, builtInTools, createToolSource } from '../src/index.js';
+import type { McpCallOptions, McpHub, ToolContract } from '../src/index.js';
+import { configurationOf, configured, configuredMcp, context, patience } from './configured.js';
+
+const [getCurrentTime, knowledgeQuery] = builtInTools as readonly [ToolContract, ToolContract];
+const schema: JsonObject = {
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  type: 'object',
+  properties: { rows: { type: 'array', items: { type: 'object' } }, top: { type: 'integer', default: 3 } },
+  required: ['rows'],
+  additionalProperties: false,
+};
+
+/** Stands where the servers are: the hub itself has its own tests. */
+class RecordingHub implements McpHub {
+  readonly calls: { server: string; tool: string; args: JsonObject; options: McpCallOptions }[] = [];
+  discover = async () => [];
+  status = () => [];
+  close = async () => undefined;
+  call = async (server: string, tool: string, args: JsonObject, options: McpCallOptions) => {
+    this.calls.push({ server, tool, args, options });
+    return { summary: 'fine', secret: 'hidden' };
+  };
+}
+
+describe('createToolSource', () => {
+  it('binds a tool at its first use, once (G-04, G-167)', () => {
+    let bound = 0;
+    const counting: ToolContract = {
+      ...getCurrentTime,
+      get execute() {
+        bound += 1;
+        return getCurrentTime.execute;
+      },
+    };
+    const tool = configured(getCurrentTime);
+    const source = createToolSource(configurationOf([tool]), { contracts: [counting], mcp: new RecordingHub() });
+    expect(source.listToolSpecs()).toEqual([tool.spec]);
+    expect(bound).toBe(0);
+    const first = source.getBoundTool(tool.id);
+    expect(source.getBoundTool(tool.id)).toBe(first);
+    expect(bound).toBe(1);
+  });
+
+  it('knows only what the policy allows (X-8, K-41, K-42)', () => {
+    const tools = [configured(getCurrentTime), configured(knowledgeQuery)];
+    const source = createToolSource(configurationOf(tools, ['core__get_current_time']), {
+      contracts: builtInTools,
+      mcp: new RecordingHub(),
+    });
+    expect(source.getBoundTool('core__knowledge-query')).toBeUndefined();
+    expect(source.getBoundTool('core__nothing')).toBeUndefined();
+    expect(source.listToolSpecs().map(({ name }) => name)).toEqual(['core__get_current_time']);
+  });
+
+  it('does not need the implementation of a tool that is not allowed (K-43)', () => {
+    const foreign = configured(knowledgeQuery, { id: 'core__foreign', type: 'foreign' });
+    const build = (allowed: string[]) =>
+      createToolSource(configurationOf([foreign], allowed), { contracts: [getCurrentTime], mcp: new RecordingHub() });
+    expect(build([]).getBoundTool('core__foreign')).toBeUndefined();
+    expect(() => build(['core__foreign'])).toThrow(/core__foreign.*"foreign"/);
+  });
+
+  it('does not bind a tool without a specification', () => {
+    const tool = { ...configuredMcp('s', 't', schema, { whole: true }), spec: null };
+    const source = createToolSource(configurationOf([tool]), { contracts: [], mcp: new RecordingHub() });
+    expect(source.getBoundTool(tool.id)).toBeUndefined();
+  });
+
+  it('refuses two tools with one id (T-16c)', () => {
+    const tool = configured(getCurrentTime);
+    const build = () =>
+      createToolSource(configurationOf([tool, { ...tool, key: 'again' }]), {
+        contracts: builtInTools,
+        mcp: new RecordingHub(),
+      });
+    expect(build).toThrow(/core__get_current_time/);
+  });
+});
+
+describe('a bound tool of our own', () => {
+  it('runs through its own methods and keeps to the allowlist (T-27a, T-04b)', async () => {
+    const tool = bindTool(
+      getCurrentTime,
+      configured(getCurrentTime, { spec: { ...spec(), redaction: { fields: ['time'] } } }),
+    );
+    const args = tool.validateInput({});
+    const raw = await tool.exec(args, context, { clock: { now: () => 0 } });
+    expect(tool.redact(tool.validateOutput(raw))).toEqual({ time: '1970-01-01T00:00:00Z' });
+  });
+
+  it('refuses an output of another shape (P-09)', () => {
+    expect(() => bindTool(getCurrentTime, configured(getCurrentTime)).validateOutput({ time: 5 })).toThrow();
+  });
+
+  it('refuses a connectionId among the arguments as unknown (T-26b1)', () => {
+    const tool = bindTool(getCurrentTime, configured(getCurrentTime));
+    expect(() => tool.validateInput({ connectionId: 'x' })).toThrow(ToolInputError);
+  });
+});
+
+describe('redaction (X-20)', () => {
+  const redact = (fields: string[], value: Parameters<ReturnType<typeof bindTool>['redact']>[0]) =>
+    bindTool(getCurrentTime, configured(getCurrentTime, { spec: { ...spec(), redaction: { fields } } })).redact(value);
+
+  it('applies to each element of an array', () => {
+    expect(redact(['a'], [{ a: 1, b: 2 }, { b: 3 }])).toEqual([{ a: 1 }, {}]);
+  });
+
+  it.each([['text'], [5], [null], [['text']]])('lets no value without fields pass: %j', (value) => {
+    expect(() => redact(['a'], value)).toThrow(/whole/);
+  });
+
+  it('allows nothing where the list is empty', () => {
+    expect(() => redact([], { a: 1 })).toThrow(/no field/);
+  });
+
+  it('lets a scalar pass only as a whole', () => {
+    const tool = bindTool(
+      getCurrentTime,
+      configured(getCurrentTime, { spec: { ...spec(), redaction: { whole: true } } }),
+    );
+    expect(tool.redact('text')).toBe('text');
+  });
+});
+
+describe('a bound MCP tool', () => {
+  const bound = (inputSchema = schema) => {
+    const hub = new RecordingHub();
+    const tool = configuredMcp('analysis', 'complex-analysis', inputSchema, { fields: ['summary'] });
+    const source = createToolSource(configurationOf([tool]), { contracts: builtInTools, mcp: hub });
+    const found = source.getBoundTool(tool.id);
+    if (found === undefined) throw new Error('not bound');
+    return { hub, tool: found };
+  };
+
+  it('calls its server with key, signal and time limit, and redacts what comes back (M-102)', async () => {
+    const { hub, tool } = bound();
+    const signal = patience();
+    const args = tool.validateInput({ rows: [] });
+    expect(args).toEqual({ rows: [], top: 3 });
+    const raw = await tool.exec(args, context, { cancellation: { signal }, idempotency: { key: 'k-1' } });
+    expect(tool.redact(tool.validateOutput(raw))).toEqual({ summary: 'fine' });
+    expect(hub.calls).toEqual([
+      {
+        server: 'analysis',
+        tool: 'complex-analysis',
+        args,
+        options: { signal, idempotencyKey: 'k-1', timeoutMs: 5_000 },
+      },
+    ]);
+  });
+
+  it('validates arguments like any other tool, without repeating a value (M-75)', () => {
+    const { tool } = bound();
+    const refused = (args: JsonObject) => {
+      try {
+        tool.validateInput(args);
+      } catch (error) {
+        return (error as ToolInputError).problems;
+      }
+      return [];
+    };
+    expect(refused({ top: 'hunter2', more: 'hunter2' })).toEqual([
+      { path: '/rows', message: 'is required and missing' },
+      { path: '/more', message: 'is not an argument of this tool' },
+      { path: '/top', message: 'expected an integer, found a string' },
+    ]);
+    expect(refused({ rows: ['hunter2'] })).toEqual([
+      { path: '/rows/0', message: 'expected an object, found a string' },
+    ]);
+  });
+
+  it('lets nothing pass where the server’s schema cannot be compiled', () => {
+    const { tool } = bound({ type: 'object', properties: { a: { type: 'no such type' } } });
+    expect(() => tool.validateInput({})).toThrow(/input schema.*cannot be used/);
+  });
+});
+
+function spec() {
+  const found = configured(getCurrentTime).spec;
+  if (found === null) throw new Error('no specification');
+  return found;
+}

@@ -1,0 +1,35 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+
+const packs = join(import.meta.dirname, '../src/packs');
+const allowed = ['zod', '@sluice/core', '../contract.js', '../capabilities.js'];
+
+/** What a tool file may not do: import anything but the contract function, or reach for the process, the network or files by itself. */
+function violations(source: string): string[] {
+  const imports = [...source.matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g)].map(([, path]) => path ?? '');
+  const reaches = [...source.matchAll(/\bprocess\b|\bfetch\(|\brequire\(|\bglobalThis\b/g)].map(([word]) => word);
+  return [...imports.filter((path) => !allowed.includes(path)), ...reaches];
+}
+
+describe('tool files', () => {
+  const files = readdirSync(packs).filter((file) => file !== 'built-in.ts');
+
+  it('are there', () => {
+    expect(files.sort()).toEqual([
+      'get-current-time.ts',
+      'graph-update.ts',
+      'knowledge-query.ts',
+      'text-completion.ts',
+    ]);
+  });
+
+  it.each(files)('%s does nothing but through its capabilities (T-03b, T-32a)', (file) => {
+    expect(violations(readFileSync(join(packs, file), 'utf8'))).toEqual([]);
+  });
+
+  it('would be caught doing otherwise', () => {
+    const planted = `import { readFileSync } from 'node:fs';\nimport { openEmbeddedKnowledge } from '../knowledge/embedded.js';\nprocess.env.KEY; await fetch('x');`;
+    expect(violations(planted)).toEqual(['node:fs', '../knowledge/embedded.js', 'process', 'fetch(']);
+  });
+});

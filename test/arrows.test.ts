@@ -1,0 +1,50 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { environmentReaders, importsOf, violations } from './arrows.js';
+
+const root = join(import.meta.dirname, '..');
+const files = globSync(['libs/*/src/**/*.ts', 'apps/*/src/**/*.ts'], { cwd: root }).map((file) => ({
+  path: file.replaceAll('\\', '/'),
+  text: readFileSync(join(root, file), 'utf8'),
+}));
+
+describe('the import arrows', () => {
+  it('go one way in every source file (A-01, T-02b, T-02c, T-10g, T-27b)', () => {
+    expect(files.length).toBeGreaterThan(80);
+    expect(violations(files)).toEqual([]);
+  });
+
+  it.each([
+    ['core importing a library', 'libs/core/src/x.ts', "import { z } from 'zod';"],
+    ['core importing the language’s runtime', 'libs/core/src/x.ts', "import { createHash } from 'node:crypto';"],
+    ['core importing contracts', 'libs/core/src/x.ts', "import type { Run } from '@sluice/contracts';"],
+    ['a tool importing the bus', 'libs/tools/src/x.ts', "export * from '@sluice/bus';"],
+    ['a library importing an app', 'libs/service/src/x.ts', "import { a } from '../../../apps/filter/src/a.js';"],
+    [
+      'a service importing another',
+      'apps/filter/src/x.ts',
+      "const a = await import('../../agent/src/agent.module.js');",
+    ],
+    ['a reach inside a library', 'apps/filter/src/x.ts', "import { typeOf } from '@sluice/contracts/src/codec.js';"],
+    ['service importing tools', 'libs/service/src/x.ts', "import {\n  a,\n  b,\n} from '@sluice/tools';"],
+  ])('are seen to be broken by %s', (_, path, text) => {
+    expect(violations([{ path, text }])).toHaveLength(1);
+  });
+
+  it('finds every form of import', () => {
+    expect(
+      importsOf(
+        "import a from 'a';\nimport 'b';\nexport { c } from 'c';\nvoid import('d');\nimport type { e } from 'e';",
+      ),
+    ).toEqual(['a', 'b', 'c', 'd', 'e']);
+  });
+});
+
+describe('the environment (T-03b, T-32a, T-F3a)', () => {
+  it('is read by libs/service alone', () => expect(environmentReaders(files)).toEqual([]));
+
+  it('is seen to be read elsewhere', () => {
+    expect(environmentReaders([{ path: 'libs/tools/src/x.ts', text: 'const key = process.env.KEY;' }])).toHaveLength(1);
+  });
+});

@@ -1,0 +1,230 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { mkdtempSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { recordFromJson } from '@sluice/contracts';
+import type { AgentRequest } from '@sluice/contracts';
+import { calls, projectRoot, workflowConfiguration } from './harness/configurations.js';
+import { inOrder, ScriptedModel, startSystem } from './harness/system.js';
+import type { TestSystem } from './harness/system.js';
+
+async function eventually<T>(look: () => Promise<T>, good: (value: T) => boolean): Promise<T> {
+  for (const until = Date.now() + 15_000; ;) {
+    const value = await look();
+    if (good(value)) return value;
+    if (Date.now() > until) throw new Error(`Not within 15 s; last seen: ${JSON.stringify(value)}`);
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+}
+
+describe('AgentRequests that are none', () => {
+  const model = new ScriptedModel(() => ({ answer: 'ok' }));
+  let system: TestSystem;
+  beforeAll(async () => {
+    system = await startSystem(workflowConfiguration(), model);
+  });
+  afterAll(() => system.close());
+
+  const deadAt = (offset: number) =>
+    eventually(
+      async () => (await system.all('agent.dead-letters')).find(({ record }) => record.offset === offset)?.record,
+      (found) => found !== undefined,
+    );
+
+  it.each([
+    ['lacks its question', '{"request_id":"bad-1","session_id":"s-1","group":["a"]}', /question is missing/],
+    [
+      'has a wrong type',
+      '{"request_id":"bad-2","session_id":"s-2","question":"q","group":"a"}',
+      /group must be a list/,
+    ],
+    [
+      'has a question with nothing in it',
+      '{"request_id":"bad-3","session_id":"s-3","question":"  "}',
+      /question is empty/,
+    ],
+  ])(
+    'one that %s: dead letter with the reason and the bytes, and an AgentResponse of kind error',
+    async (_, json, reason) => {
+      const { request_id: requestId, session_id: sessionId } = JSON.parse(json) as Record<string, string>;
+      const offset = await system.bus.appendRaw('agent.requests', '', Buffer.from(json), {
+        authorization: 'Bearer secret',
+        trace: 't',
+      });
+      const dead = await deadAt(offset);
+      expect(dead).toMatchObject({
+        topic: 'agent.requests',
+        reason: expect.stringMatching(reason),
+        headers: { trace: 't' },
+      });
+      expect(dead?.headers).not.toHaveProperty('authorization');
+      expect(Buffer.from(dead?.value ?? []).toString()).toBe(json);
+      expect(await system.responseOf(requestId as string)).toMatchObject({
+        sessionId,
+        kind: 'error',
+        error: { code: 'invalid_request', message: expect.stringMatching(reason) },
+      });
+      expect(
+        (await system.lines()).filter((line) => line['request_id'] === requestId && 'execution_time' in line),
+      ).toHaveLength(1);
+    },
+  );
+
+  it('bytes that are nothing at all: kept, and answered only where the key names a session', async () => {
+    const bytes = Buffer.from([7, 1, 2, 3]);
+    const keyed = await system.bus.appendRaw('agent.requests', 'session-of-garbage', bytes);
+    const bare = await system.bus.appendRaw('agent.requests', '', bytes);
+    expect(await deadAt(keyed)).toMatchObject({ code: 'undecodable', attempts: expect.any(Number) });
+    await deadAt(bare);
+    const answered = (await system.all('agent.responses')).map(({ record }) => record.sessionId);
+    expect(answered.filter((session) => session === 'session-of-garbage')).toHaveLength(1);
+    expect(answered).not.toContain('');
+  });
+
+  it('do not stop those after them, also not in the same session', async () => {
+    await system.bus.appendRaw('agent.requests', 'mixed', Buffer.from('{"question":1}'));
+    expect(await system.ask({ sessionId: 'mixed' })).toMatchObject({ kind: 'answer' });
+  });
+
+  it('plain JSON of the topic’s shape is taken, ids derived from its place where it has none', async () => {
+    const offset = await system.bus.appendRaw(
+      'agent.requests',
+      'json-session',
+      Buffer.from('{"question":"Who?","plan":"old"}'),
+    );
+    expect(await system.responseOf(`agent.requests-0-${offset}`)).toMatchObject({
+      kind: 'answer',
+      sessionId: 'json-session',
+      question: 'Who?',
+    });
+  });
+
+  it('takes a request_id once, whatever comes under it later (XB-25)', async () => {
+    await system.ask({ requestId: 'once', question: 'first' });
+    const before = await system.metric('sluice_duplicate_requests_total');
+    for (const question of ['first', 'second']) {
+      const record = recordFromJson('AgentRequest', {
+        question,
+        request_id: 'once',
+        session_id: 'other',
+      }) as AgentRequest;
+      await system.bus.publish([{ topic: 'agent.requests', key: 'other', record }]);
+    }
+    await eventually(
+      () => system.metric('sluice_duplicate_requests_total'),
+      (value) => value === before + 2,
+    );
+    expect((await system.all('agent.responses')).filter(({ record }) => record.requestId === 'once')).toHaveLength(1);
+  });
+});
+
+describe('a configuration that changes while the system runs (XG-30)', () => {
+  it('takes force without a restart; a bad one is refused with all its problems and the old one stays', async () => {
+    const model = new ScriptedModel(inOrder());
+    const system = await startSystem(workflowConfiguration(), model);
+    try {
+      const version = () => system.embedded.runtime.configurations.current().configuration.version;
+      const offered = async () => {
+        await system.ask({ group: ['read-only'] });
+        return model.asked.at(-1)?.tools.length;
+      };
+      const first = version();
+      expect(await offered()).toBe(2);
+
+      await writeFile(
+        system.configFile,
+        workflowConfiguration({ allowed: 'knowledge-query, nope' }).replace('group: ["admin"]', 'group: "admin"'),
+      );
+      const refused = await eventually(
+        async () => (await system.lines()).find((line) => JSON.stringify(line).includes('is refused')),
+        (line) => line !== undefined,
+      );
+      expect((refused?.['problems'] as { path: string }[]).map((problem) => problem.path).sort()).toEqual([
+        expect.stringContaining('policy.allowed_tools'),
+        expect.stringContaining('tool.reset-workflow.group'),
+      ]);
+      expect(version()).toBe(first);
+      expect(await offered()).toBe(2);
+
+      await writeFile(system.configFile, workflowConfiguration({ allowed: 'knowledge-query' }));
+      await eventually(
+        async () => version(),
+        (now) => now !== first,
+      );
+      expect(await offered()).toBe(1);
+      expect((await system.all('agent.config')).map(({ record }) => record.version)).toEqual([first, version()]);
+    } finally {
+      await system.close();
+    }
+  });
+
+  it('does not let a running turn use what the new one denies: the one in force may only deny (DESIGN 4.7)', async () => {
+    const model = new ScriptedModel(inOrder());
+    const system = await startSystem(workflowConfiguration(), model);
+    try {
+      const first = system.embedded.runtime.configurations.current().configuration.version;
+      model.script = async ({ history }) => {
+        if (history.length > 0) return { answer: 'done' };
+        await writeFile(system.configFile, workflowConfiguration({ allowed: 'text-completion' }));
+        await eventually(
+          async () => system.embedded.runtime.configurations.current().configuration.version,
+          (now) => now !== first,
+        );
+        return { calls: [calls.query] };
+      };
+      const response = await system.ask({ group: ['read-only'] });
+      expect(response.history[0]).toMatchObject({ outcome: 'policy_denied', reason: 'not_allowed' });
+    } finally {
+      await system.close();
+    }
+  });
+});
+
+describe('an MCP server that will not start', () => {
+  it('leaves its tools unavailable and everything else at work, and is tried again (M-104)', async () => {
+    const model = new ScriptedModel(inOrder({ calls: [calls.query] }, { calls: [calls.analysis] }));
+    const folder = mkdtempSync(join(tmpdir(), 'sluice-server-'));
+    const server = join(folder, 'server.mjs');
+    const system = await startSystem(workflowConfiguration({ server }), model);
+    try {
+      const response = await system.ask({ requestId: 'without', group: ['*'] });
+      expect(response.history.map((step) => step.outcome)).toEqual(['ok', 'unavailable']);
+      const toolsets = (await system.all('agent.toolsets')).filter(({ record }) => record.requestId === 'without');
+      expect(toolsets[1]?.record.hidden).toContainEqual({ key: 'complex-analysis', reasons: ['unavailable'] });
+
+      await writeFile(server, `import ${JSON.stringify(join(projectRoot, 'examples/analysis-server/server.mjs'))};\n`);
+      await eventually(
+        async () => system.embedded.runtime.configurations.current().evaluator.tool('complex-analysis')?.spec ?? null,
+        (spec) => spec !== null,
+      );
+      expect((await system.ask({ group: ['*'] })).history.map((step) => step.outcome)).toEqual(['ok', 'ok']);
+    } finally {
+      await system.close();
+    }
+  });
+});
+
+describe('a restart', () => {
+  it('goes on with the runs that were under way, and knows the former configurations', async () => {
+    let hold: (() => void) | undefined;
+    const model = new ScriptedModel(({ history }) =>
+      history.length > 0
+        ? { answer: 'done' }
+        : new Promise((resolve) => (hold = () => resolve({ calls: [calls.query] }))),
+    );
+    const first = await startSystem(workflowConfiguration(), model);
+    void first.ask({ requestId: 'over-a-restart', group: ['read-only'] }).catch(() => undefined);
+    await eventually(
+      async () => hold,
+      (held) => held !== undefined,
+    );
+    model.script = inOrder({ calls: [calls.query] });
+    const second = await first.restart();
+    try {
+      expect(await second.responseOf('over-a-restart')).toMatchObject({ kind: 'answer', iterations: 2 });
+    } finally {
+      await second.close();
+    }
+  });
+});

@@ -1,0 +1,53 @@
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it } from '@jest/globals';
+import { sluice } from '../harness/program.js';
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise<void>((resolve) => server.close(() => resolve()));
+  return port;
+}
+
+describe('a cluster that is not there', () => {
+  it('leaves a service alive and not ready, saying what it waits for; it stops when asked', async () => {
+    const [port, nobody] = [await freePort(), await freePort()];
+    const program = sluice(['serve', '--role', 'filter'], {
+      SLUICE_BUS: 'kafka',
+      SLUICE_PORT: String(port),
+      KAFKA_BROKERS: `127.0.0.1:${nobody}`,
+      SCHEMA_REGISTRY_URL: `http://127.0.0.1:${nobody}`,
+      DATABASE_URL: `postgres://u:secret@127.0.0.1:${nobody}/d`,
+    });
+    await program.says(`127.0.0.1:${nobody}`);
+    const ready = await fetch(`http://127.0.0.1:${port}/health/ready`);
+    expect([ready.status, await ready.json()]).toEqual([
+      503,
+      { status: 'unavailable', checks: { log: 'The log is not open yet.' } },
+    ]);
+    expect((await fetch(`http://127.0.0.1:${port}/health/live`)).status).toBe(200);
+    program.process.kill('SIGTERM');
+    const { code, output, errors } = await program.ended;
+    expect(code).toBe(0);
+    expect(output + errors).not.toContain('secret');
+  }, 60_000);
+
+  it.each([
+    [{ KAFKA_BROKERS: '' }, 'KAFKA_BROKERS is not set'],
+    [{ DATABASE_URL: '' }, 'DATABASE_URL is not set'],
+    [{ SCHEMA_REGISTRY_URL: '' }, 'SCHEMA_REGISTRY_URL is not set'],
+  ])('is refused at once where a variable is missing: %j', async (missing, said) => {
+    const variables = {
+      SLUICE_BUS: 'kafka',
+      KAFKA_BROKERS: 'localhost:1',
+      SCHEMA_REGISTRY_URL: 'http://localhost:1',
+      DATABASE_URL: 'postgres://localhost:1/d',
+      ...missing,
+    };
+    const { code, errors } = await sluice(['serve'], variables).ended;
+    expect(code).toBe(1);
+    expect(errors).toContain(said);
+  });
+});

@@ -1,0 +1,67 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { sluice } from '../harness/program.js';
+import type { Program } from '../harness/program.js';
+import { infra } from '../infra/client.ts';
+import { freshDatabase, freshPrefix } from '../infra/fresh.ts';
+
+export type Role = 'filter' | 'agent' | 'executor';
+
+export interface Cluster {
+  readonly prefix: string;
+  readonly variables: Readonly<Record<string, string>>;
+  /** Runs a command of the command line against the cluster; throws if it fails. */
+  command(...args: string[]): Promise<string>;
+  /** Starts an instance of a role and waits until it serves. */
+  start(role: Role): Promise<Program>;
+  close(): Promise<void>;
+}
+
+/** Services as separate processes on the shared Kafka, registry and PostgreSQL, under a prefix and a database of their own. */
+export async function openCluster(configuration: string): Promise<Cluster> {
+  const [{ brokers }, registry, { databaseUrl }] = await Promise.all([
+    infra('kafka'),
+    infra('registry'),
+    infra('postgres'),
+  ]);
+  const database = await freshDatabase(databaseUrl);
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-cluster-'));
+  const prefix = freshPrefix('cluster');
+  const config = join(folder, 'sluice.yaml');
+  writeFileSync(config, configuration);
+  const variables = {
+    SLUICE_BUS: 'kafka',
+    KAFKA_BROKERS: Array.isArray(brokers) ? brokers.join(',') : String(brokers),
+    SCHEMA_REGISTRY_URL: registry.url,
+    DATABASE_URL: database.url,
+    SLUICE_PREFIX: prefix,
+    SLUICE_PARTITIONS: '4',
+    SLUICE_DATA: folder,
+  };
+  const running: Program[] = [];
+  const cluster: Cluster = {
+    prefix,
+    variables,
+    command: async (...args) => {
+      const { code, output, errors } = await sluice(args, variables).ended;
+      if (code !== 0) throw new Error(`sluice ${args.join(' ')} ended with ${code}: ${output}${errors}`);
+      return output;
+    },
+    start: async (role) => {
+      const program = sluice(['serve', '--role', role], variables);
+      running.push(program);
+      await program.says('"serving"');
+      return program;
+    },
+    close: async () => {
+      for (const program of running) program.process.kill('SIGCONT');
+      for (const program of running) program.process.kill('SIGTERM');
+      await Promise.all(running.map((program) => program.ended));
+      await database.drop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+  await cluster.command('config', 'apply', config);
+  return cluster;
+}

@@ -1,0 +1,80 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { faultCodes, runErrors, toolErrorReasons, toolErrors } from '@sluice/core';
+import { createMetrics } from '@sluice/service';
+
+const root = join(import.meta.dirname, '..');
+const read = (file: string): string => readFileSync(join(root, file), 'utf8');
+
+/** The rows of the first table under a heading: the first cell without its back-ticks, then the others. */
+function table(text: string, heading: string): ReadonlyMap<string, readonly string[]> {
+  const section = text.split(/^## /m).find((part) => part.startsWith(`${heading}\n`)) ?? '';
+  const rows = section.split('\n').filter((line) => line.startsWith('| `'));
+  return new Map(
+    rows.map((line) => {
+      const [name = '', ...cells] = line
+        .slice(1, -1)
+        .split('|')
+        .map((cell) => cell.trim());
+      return [name.replaceAll('`', ''), cells];
+    }),
+  );
+}
+
+describe('docs/errors.md', () => {
+  const page = read('docs/errors.md');
+
+  it.each([
+    ['Tool errors', toolErrors],
+    ['Run errors', runErrors],
+  ])('has exactly the codes of the table %s, with their meaning and remedy', (heading, entries) => {
+    const written = table(page, heading);
+    expect([...written.keys()]).toEqual(Object.keys(entries));
+    for (const [code, { meaning, retryable, remedy }] of Object.entries(entries)) {
+      expect(written.get(code)).toEqual([meaning, retryable ? 'yes' : 'no', remedy]);
+    }
+  });
+
+  it.each([
+    ['Reasons of tool errors', toolErrorReasons],
+    ['Faults', faultCodes],
+  ])('has exactly the codes of the table %s', (heading, entries) => {
+    expect(Object.fromEntries([...table(page, heading)].map(([code, [meaning]]) => [code, meaning]))).toEqual(entries);
+  });
+});
+
+describe('docs/metrics.md', () => {
+  it('has exactly the metrics that are exported, with type, labels and help (G-117, G-181)', async () => {
+    const exported = await createMetrics().registry.getMetricsAsJSON();
+    const page = read('docs/metrics.md');
+    const written = new Map([...table(page, 'The metrics of the specification'), ...table(page, 'Further metrics')]);
+    expect([...written.keys()]).toEqual(exported.map((metric) => metric.name));
+    for (const { name, type, help } of exported) expect(written.get(name)).toMatchObject({ 0: type, 2: help });
+  });
+});
+
+describe('every page', () => {
+  const pages = globSync(['README.md', 'docs/*.md'], { cwd: root });
+
+  it('links only to what is there', () => {
+    expect(pages.length).toBeGreaterThan(4);
+    const broken = pages.flatMap((page) =>
+      [...read(page).matchAll(/\]\((?!https?:|#)([^)#]+)(?:#[^)]*)?\)/g)]
+        .map((match) => match[1] ?? '')
+        .filter((target) => globSync(join(page, '..', target), { cwd: root }).length === 0)
+        .map((target) => `${page}: ${target}`),
+    );
+    expect(broken).toEqual([]);
+  });
+});
+
+describe('docs/operations.md', () => {
+  it('has exactly the variables that are read', () => {
+    const sources = globSync('libs/service/src/*environment.ts', { cwd: root }).map(read).join('\n');
+    const inCode = [...sources.matchAll(/'((?:SLUICE|KAFKA|SCHEMA_REGISTRY|DATABASE)_[A-Z_]+)'/g)].map(
+      (match) => match[1] ?? '',
+    );
+    expect([...table(read('docs/operations.md'), 'Variables').keys()].sort()).toEqual([...new Set(inCode)].sort());
+  });
+});

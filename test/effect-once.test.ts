@@ -1,0 +1,135 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { effectOnce } from '@sluice/core';
+import type { BoundTool, EffectClaims, Ledger, ToolExecResult, ToolInvocation } from '@sluice/core';
+import { openSqliteLedger } from '@sluice/ledger';
+
+type Kind = Pick<BoundTool, 'effect' | 'repeatable'>;
+const readOnly: Kind = { effect: 'read_only', repeatable: true };
+const repeatable: Kind = { effect: 'state_change', repeatable: true };
+const once: Kind = { effect: 'external_side_effect', repeatable: false };
+
+describe('an effect (DESIGN 4.4)', () => {
+  let folder: string;
+  let ledger: Ledger;
+  let effects: number;
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'sluice-effect-'));
+    ledger = await openSqliteLedger({ file: join(folder, 'ledger.sqlite') });
+    effects = 0;
+  });
+  afterEach(async () => {
+    await ledger.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const call = (callKey = 'k', timeoutMs = 150): ToolInvocation => ({
+    toolId: 't',
+    args: {},
+    argumentBytes: 2,
+    context: { runId: 'r', toolCallId: `c-${callKey}`, actorId: 'user:u', tenantId: 't' },
+    callKey,
+    timeoutMs,
+    signal: new AbortController().signal,
+  });
+
+  const claimsOf = (owner: string, changes: Partial<EffectClaims> = {}): EffectClaims => ({
+    ledger,
+    clock: { now: () => Date.now() },
+    owner,
+    retentionMs: 60_000,
+    sleep: (milliseconds, signal) => sleep(milliseconds, undefined, { signal }),
+    onUnsettled: (_, error) => {
+      throw error;
+    },
+    ...changes,
+  });
+
+  const effect = async (): Promise<ToolExecResult> => {
+    effects++;
+    await sleep(20);
+    return { toolCallId: 'of-the-first', ok: true, value: effects };
+  };
+
+  const run = (kind: Kind, owner: string, claims = claimsOf(owner), invocation = call()) =>
+    effectOnce(kind as BoundTool, invocation, claims, effect);
+
+  it('that only reads needs no claim', async () => {
+    await run(readOnly, 'a');
+    await run(readOnly, 'b');
+    expect(effects).toBe(2);
+    expect(await ledger.find('k')).toBeUndefined();
+  });
+
+  it('happens once, however many attempts meet; all get the first one’s outcome, each under its own call id', async () => {
+    const results = await Promise.all(Array.from({ length: 20 }, (_, n) => run(once, `owner-${n}`)));
+    expect(effects).toBe(1);
+    for (const result of results) expect(result).toMatchObject({ ok: true, value: 1 });
+    expect(await run(once, 'later')).toEqual({ toolCallId: 'c-k', ok: true, value: 1 });
+  });
+
+  it('that began and never ended is not repeated: outcome_unknown, after the tool’s time limit', async () => {
+    await ledger.claim({ key: 'k', owner: 'dead', now: Date.now(), ttlMs: 60_000 });
+    const start = Date.now();
+    expect(await run(once, 'b')).toMatchObject({ ok: false, errorCode: 'execution', reason: 'outcome_unknown' });
+    expect(Date.now() - start).toBeGreaterThanOrEqual(100);
+    expect(effects).toBe(0);
+  });
+
+  it('that began and never ended is repeated where that is safe', async () => {
+    await ledger.claim({ key: 'k', owner: 'dead', now: Date.now(), ttlMs: 60_000 });
+    expect(await run(repeatable, 'b')).toMatchObject({ ok: true });
+    expect(effects).toBe(1);
+  });
+
+  it('whose outcome arrives while another waits gives that outcome', async () => {
+    await ledger.claim({ key: 'k', owner: 'slow', now: Date.now(), ttlMs: 60_000 });
+    const waiting = run(once, 'b', claimsOf('b'), call('k', 5_000));
+    await sleep(60);
+    await ledger.settle('k', 'slow', JSON.stringify({ toolCallId: 'x', ok: true, value: 'late' }));
+    expect(await waiting).toEqual({ toolCallId: 'c-k', ok: true, value: 'late' });
+    expect(effects).toBe(0);
+  });
+
+  it('that is known not to have begun gives its claim back', async () => {
+    const away = (): Promise<ToolExecResult> =>
+      Promise.resolve({ toolCallId: 'c', ok: false, errorCode: 'unavailable', safeMessage: 'Away.' });
+    await effectOnce(once as BoundTool, call(), claimsOf('a'), away);
+    expect(await ledger.find('k')).toBeUndefined();
+    expect(await run(once, 'b')).toMatchObject({ ok: true });
+  });
+
+  it('does not begin while the ledger cannot be asked', async () => {
+    const broken = { ...ledger, claim: () => Promise.reject(new Error('away')) } as Ledger;
+    await expect(run(once, 'a', claimsOf('a', { ledger: broken }))).rejects.toThrow('away');
+    expect(effects).toBe(0);
+  });
+
+  it('that happened is told even if its outcome cannot be written down, and is not done again', async () => {
+    const unsettled: string[] = [];
+    const broken: Ledger = {
+      claim: (request) => ledger.claim(request),
+      find: (key) => ledger.find(key),
+      settle: () => Promise.reject(new Error('away')),
+      release: (key, owner) => ledger.release(key, owner),
+      sweep: (now) => ledger.sweep(now),
+      close: () => ledger.close(),
+    };
+    const claims = claimsOf('a', { ledger: broken, onUnsettled: (key) => unsettled.push(key) });
+    expect(await run(once, 'a', claims)).toMatchObject({ ok: true, value: 1 });
+    expect(unsettled).toEqual(['k']);
+    expect(await run(once, 'b')).toMatchObject({ reason: 'outcome_unknown' });
+    expect(effects).toBe(1);
+  });
+
+  it('stops waiting when the record is given up', async () => {
+    await ledger.claim({ key: 'k', owner: 'dead', now: Date.now(), ttlMs: 60_000 });
+    const given = new AbortController();
+    const waiting = run(once, 'b', claimsOf('b'), { ...call('k', 10_000), signal: given.signal });
+    setTimeout(() => given.abort(new Error('moved')), 30);
+    await expect(waiting).rejects.toThrow();
+  });
+});

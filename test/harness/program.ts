@@ -1,0 +1,64 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { projectRoot } from './configurations.js';
+
+const main = join(projectRoot, 'dist/apps/sluice/src/main.js');
+
+export interface Ended {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly output: string;
+  readonly errors: string;
+}
+
+export interface Program {
+  readonly process: ChildProcess;
+  readonly ended: Promise<Ended>;
+  /** Resolves once the text stands in the output; rejects if the program ends first. */
+  says(text: string | RegExp): Promise<void>;
+}
+
+/** Runs the built command line as a user does, with nothing of this process's environment but what it needs. */
+export function sluice(
+  args: readonly string[],
+  variables: Readonly<Record<string, string>> = {},
+  input?: string,
+): Program {
+  if (!existsSync(main)) throw new Error('dist/ is not there: `npm test` builds it first, or run `npm run build`.');
+  const child = spawn(process.execPath, [main, ...args], {
+    cwd: projectRoot,
+    stdio: ['pipe', 'pipe', 'pipe'],
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      HOME: process.env['HOME'] ?? '',
+      NO_COLOR: '1',
+      SLUICE_PORT: '0',
+      ...variables,
+    },
+  });
+  child.stdin.end(input ?? '');
+  let output = '';
+  let errors = '';
+  child.stdout.on('data', (piece: Buffer) => (output += piece.toString()));
+  child.stderr.on('data', (piece: Buffer) => (errors += piece.toString()));
+  const ended = new Promise<Ended>((resolve) =>
+    child.once('close', (code, signal) => resolve({ code, signal, output, errors })),
+  );
+  return {
+    process: child,
+    ended,
+    says: (text) =>
+      new Promise((resolve, reject) => {
+        const look = (): void => {
+          if (typeof text === 'string' ? output.includes(text) : text.test(output)) resolve();
+        };
+        child.stdout.on('data', look);
+        look();
+        void ended.then(({ code, errors: said }) =>
+          reject(new Error(`It ended with ${code} before it said ${String(text)}: ${output}${said}`)),
+        );
+      }),
+  };
+}

@@ -1,0 +1,48 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** A call of a script: the tool's id and its arguments. */
+export type ScriptedCall = readonly [tool: string, args: string];
+
+export interface ScriptedEndpoint {
+  readonly baseUrl: string;
+  close(): Promise<void>;
+}
+
+/** An OpenAI-compatible endpoint whose model makes these calls in order, one a turn, then answers; each turn takes some time. */
+export async function scriptedEndpoint(script: readonly ScriptedCall[], turnMs: number): Promise<ScriptedEndpoint> {
+  const server = createServer((request, response) => {
+    let body = '';
+    request.on('data', (piece: Buffer) => (body += piece.toString()));
+    request.on('end', () => {
+      const { messages } = JSON.parse(body) as { messages: { role: string }[] };
+      const turn = messages.filter((message) => message.role === 'tool').length;
+      setTimeout(() => response.end(events(script[turn], turn)), turnMs);
+    });
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    close: () =>
+      new Promise((resolve) => {
+        server.closeAllConnections();
+        server.close(() => resolve());
+      }),
+  };
+}
+
+function events(call: ScriptedCall | undefined, turn: number): string {
+  const delta =
+    call === undefined
+      ? { role: 'assistant', content: 'All is done.' }
+      : {
+          role: 'assistant',
+          tool_calls: [
+            { index: 0, id: `call-${turn}`, type: 'function', function: { name: call[0], arguments: call[1] } },
+          ],
+        };
+  const chunk = (part: object, reason: string | null): string =>
+    `data: ${JSON.stringify({ id: 'x', object: 'chat.completion.chunk', created: 0, model: 'scripted', choices: [{ index: 0, delta: part, finish_reason: reason }] })}\n\n`;
+  return `${chunk(delta, null)}${chunk({}, call === undefined ? 'stop' : 'tool_calls')}data: [DONE]\n\n`;
+}

@@ -1,0 +1,17 @@
+import type { Kind } from '../address.ts';
+import type { Instance, Place } from '../instance.ts';
+import { describeKafka } from './kafka.ts';
+import { LocalInstance } from './instance.ts';
+import { describePostgres } from './postgres.ts';
+import { describeRegistry } from './registry.ts';
+
+const describe = { kafka: describeKafka, registry: describeRegistry, postgres: describePostgres };
+
+/** Starts a part as a process of this machine, from what Maven Central and npm have. */
+export async function startLocally(kind: Kind, place: Place): Promise<Instance> {
+  const { address, service } = await describe[kind](place);
+  const instance = new LocalInstance(address, service, place);
+  place.keep(instance);
+  await instance.start();
+  return instance;
+}

@@ -1,0 +1,68 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from '@jest/globals';
+import { projectRoot } from './harness/configurations.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'sluice-readme-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Runs a line as a reader would type it; ends it with Ctrl-C once it says so. */
+function shell(line: string, until?: string): Promise<{ end: number | string | null; output: string }> {
+  const child = spawn('sh', ['-c', line], {
+    cwd: projectRoot,
+    detached: true,
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      HOME: process.env['HOME'] ?? '',
+      NO_COLOR: '1',
+      SLUICE_DATA: folder,
+      SLUICE_PORT: '0',
+    },
+  });
+  let output = '';
+  const take = (piece: Buffer): void => {
+    output += piece.toString();
+    if (until !== undefined && output.includes(until)) process.kill(-(child.pid as number), 'SIGINT');
+  };
+  child.stdout.on('data', take);
+  child.stderr.on('data', take);
+  return new Promise((resolve) => child.once('close', (code, signal) => resolve({ end: code ?? signal, output })));
+}
+
+/** What each line of the README must show; null where the line is run by somebody else. */
+const expected: Readonly<Record<string, { readonly shows: string; readonly until?: string } | null>> = {
+  'npm start': { shows: 'The answer is right', until: 'Ctrl-C stops it.' },
+  'npx sluice ask "What is the capital of Japan?" --group read-only': { shows: 'Tokyo' },
+  'npx sluice tail --from start --once': { shows: 'answer: ' },
+  [`echo '{"question":"?","group":["knowledge"],"state":"analysis"}' | npx sluice explain --config examples/spec-5.1.yaml`]:
+    { shows: '"eligible":["graph-update"]' },
+  'npx sluice check examples/countries/sluice.yaml': { shows: '6 tools, 6 allowed' },
+  // my.yaml is the reader's own copy of the sample.
+  'SLUICE_CONFIG=my.yaml npm start': { shows: 'It keeps serving', until: 'Ctrl-C stops it.' },
+  // This is npm test, .ci/run lints, and a measurement is no test.
+  'npm test': null,
+  'npm run lint': null,
+  'npm run bench': null,
+};
+
+const lines = [...readFileSync(join(projectRoot, 'README.md'), 'utf8').matchAll(/```sh\n([\s\S]*?)```/g)].flatMap(
+  (block) => (block[1] ?? '').split('\n').filter((line) => line !== ''),
+);
+
+describe('the README', () => {
+  it('has no command that nobody tries', () =>
+    expect([...new Set(lines)].sort()).toEqual(Object.keys(expected).sort()));
+
+  for (const line of lines) {
+    const check = expected[line];
+    if (check === null || check === undefined) continue;
+    it(`works as written: ${line}`, async () => {
+      const { end, output } = await shell(line.replace('my.yaml', 'examples/countries/sluice.yaml'), check.until);
+      expect(output).toContain(check.shows);
+      expect(check.until === undefined ? [0] : [0, 130, 'SIGINT']).toContain(end);
+      if (check.until !== undefined) expect(output).toContain('Stopping');
+    }, 60_000);
+  }
+});
