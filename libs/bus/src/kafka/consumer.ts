@@ -1,7 +1,6 @@
 import type { Codec } from '@sluice/contracts';
-import { Fault } from '@sluice/core';
 import type { Clock } from '@sluice/core';
-import type { Admin, Consumer as KafkaConsumer, EachBatchPayload, Kafka } from 'kafkajs';
+import type { Admin, EachBatchPayload, Kafka } from 'kafkajs';
 import type { BusLog, Consumer, Outgoing, Subscription } from '../port.js';
 import type { HandlingOptions } from '../processing/handling.js';
 import { pause } from '../processing/retry.js';
@@ -9,18 +8,15 @@ import { Slots } from '../processing/slots.js';
 import type { Clients } from './clients.js';
 import { consumerRetry } from './clients.js';
 import { brokerFault, within } from './failure.js';
+import { Membership } from './membership.js';
 import type { Names } from './names.js';
 import type { Timeouts } from './options.js';
 import { Partition } from './partition.js';
 import { takeOver } from './takeover.js';
 
 const defaultInFlight = 1_000;
-/** How long a fetch waits for records, milliseconds. It answers at once when there are some; paused partitions come back after at most so long. */
-const fetchWaitMs = 100;
 /** Beside an orderly stop: longer than a fetch and a request that time out. */
 const leaveMs = 15_000;
-/** Without a sign of life for so many session timeouts, kafkajs’s loop has died without saying so. */
-const silentSessions = 3;
 
 export interface ConsumerOptions {
   readonly subscription: Subscription;
@@ -49,49 +45,44 @@ export async function joinGroup(options: ConsumerOptions): Promise<GroupConsumer
 }
 
 /**
- * One group’s consumer in this process. kafkajs fetches and keeps the membership; each partition has an owner that does
- * the rest. A session is in order within a partition: lanes are a partition’s own, because over topics and partitions
- * the group may give a session’s records to several processes anyway.
+ * One group’s consumer in this process: each partition that the group gave it has an owner that does the work. A session
+ * is in order within a partition: lanes are a partition’s own, because over topics and partitions the group may give a
+ * session’s records to several processes anyway.
  */
 export class GroupConsumer implements Consumer {
   readonly failed: Promise<Error>;
   readonly #slots: Slots;
   readonly #stopping = new AbortController();
   readonly #partitions = new Map<string, Partition>();
-  readonly #consumer: KafkaConsumer;
+  readonly #membership: Membership;
   readonly #admin: Admin;
   /** For the partitions’ producers, apart from the consumer’s client: clients share the offsets they remember (point 13). */
   readonly #writers: Kafka;
   readonly #handling: HandlingOptions;
-  readonly #signs = new Set<() => void>();
-  readonly #watch: NodeJS.Timeout;
-  #fetching = false;
-  #left = false;
-  #heardAt = performance.now();
-  #trouble: string | undefined;
   #stopped: Promise<void> | undefined;
   #tellFailure: (error: Error) => void = () => undefined;
 
   constructor(private readonly options: ConsumerOptions) {
-    const { subscription, clients, names, timeouts } = options;
+    const { subscription, clients, names, brokers, timeouts } = options;
     this.failed = new Promise((resolve) => (this.#tellFailure = resolve));
     this.#slots = new Slots(subscription.maxInFlight ?? defaultInFlight);
     this.#handling = { ...options, stopping: this.#stopping.signal };
     this.#writers = clients();
     const client = clients();
     this.#admin = client.admin({ retry: consumerRetry });
-    this.#consumer = client.consumer({
+    this.#membership = new Membership({
+      client,
+      brokers,
+      group: subscription.group,
       groupId: names.group(subscription.group),
-      sessionTimeout: timeouts.sessionMs,
-      rebalanceTimeout: timeouts.sessionMs,
-      heartbeatInterval: Math.ceil(timeouts.sessionMs / 10),
-      maxWaitTimeInMs: fetchWaitMs,
-      readUncommitted: false,
-      allowAutoTopicCreation: false,
-      // What crashes while it stops must not come back.
-      retry: { ...consumerRetry, restartOnFailure: () => Promise.resolve(!this.#stopping.signal.aborted) },
+      topics: subscription.topics.map((topic) => names.topic(topic)),
+      timeouts,
+      stopping: this.#stopping.signal,
+      assigned: (assignment) => this.#assign(assignment),
+      received: (payload) => this.#receive(payload),
+      passed: (topic, partition, first, last) => this.#partitions.get(`${topic}/${partition}`)?.passed(first, last),
+      died: (fault) => this.#fail(fault),
     });
-    this.#watch = setInterval(() => this.#watchLoop(), timeouts.sessionMs / 2);
   }
 
   get inFlight(): number {
@@ -101,23 +92,12 @@ export class GroupConsumer implements Consumer {
   /** Why it cannot go on now, though it goes on trying. */
   get trouble(): string | undefined {
     const stuck = [...this.#partitions.values()].map(({ trouble }) => trouble);
-    return this.#trouble ?? stuck.find((trouble) => trouble !== undefined);
+    return this.#membership.trouble ?? stuck.find((trouble) => trouble !== undefined);
   }
 
   async start(): Promise<void> {
-    const { subscription, names } = this.options;
-    this.#listen();
     await this.#admin.connect();
-    await this.#consumer.connect();
-    await this.#consumer.subscribe({
-      topics: subscription.topics.map((topic) => names.topic(topic)),
-      fromBeginning: true,
-    });
-    await this.#consumer.run({
-      autoCommit: false,
-      eachBatchAutoResolve: false,
-      eachBatch: (payload) => this.#receive(payload),
-    });
+    await this.#membership.join();
   }
 
   stop(drainMs: number): Promise<void> {
@@ -139,50 +119,12 @@ export class GroupConsumer implements Consumer {
     this.options.ended();
   }
 
-  #listen(): void {
-    const consumer = this.#consumer;
-    const { events } = consumer;
-    const heard = (): void => void (this.#heardAt = performance.now());
-    consumer.on(events.FETCH_START, heard);
-    consumer.on(events.HEARTBEAT, () => {
-      heard();
-      this.#trouble = undefined;
-      for (const sign of this.#signs) sign();
-      this.#signs.clear();
-    });
-    consumer.on(events.REBALANCING, () => void (this.#fetching = false));
-    consumer.on(events.GROUP_JOIN, ({ payload }) => {
-      heard();
-      this.#fetching = true;
-      // kafkajs was joining while it was told to leave, and heard only half of it.
-      if (this.#left) setImmediate(() => void this.#leave());
-      else this.#assign(payload.memberAssignment);
-    });
-    consumer.on(events.START_BATCH_PROCESS, ({ payload: { topic, partition, batchSize, firstOffset, lastOffset } }) => {
-      // kafkajs keeps batches to itself that hold nothing but control records and aborted ones.
-      if (batchSize === 0)
-        this.#partitions.get(`${topic}/${partition}`)?.passed(Number(firstOffset), Number(lastOffset));
-    });
-    consumer.on(events.CRASH, ({ payload: { error, restart } }) => {
-      this.#fetching = false;
-      const fault = brokerFault(
-        `The consumer of ${this.options.subscription.group} stopped`,
-        this.options.brokers,
-        error,
-      );
-      this.#trouble = fault.message;
-      if (!restart) this.#fail(fault);
-    });
-  }
-
-  /** Only queues: whatever waits here holds up every partition of the broker, and the heartbeats (points 10, 11). */
-  #receive({ batch, isStale, isRunning, resolveOffset }: EachBatchPayload): Promise<void> {
+  #receive({ batch, isStale, isRunning, resolveOffset }: EachBatchPayload): void {
     const partition = this.#partitions.get(`${batch.topic}/${batch.partition}`);
     // What is not resolved is read again, from where the takeover seeks to (point 3).
-    if (!isRunning() || isStale() || partition === undefined) return Promise.resolve();
+    if (!isRunning() || isStale() || partition === undefined) return;
     const last = batch.lastOffset();
     if (partition.receive(batch.messages, Number(last))) resolveOffset(last);
-    return Promise.resolve();
   }
 
   /** The group gave out its partitions anew: what is new is taken over, what stays is kept, what went is dropped. */
@@ -209,12 +151,11 @@ export class GroupConsumer implements Consumer {
     const source = names.topicOf(name);
     if (source === undefined) return;
     const { group } = subscription;
-    const places = [{ topic: name, partitions: [partition] }];
+    const place = { topic: name, partition };
     const steering = {
-      seek: (offset: number) =>
-        this.#steer(() => this.#consumer.seek({ topic: name, partition, offset: String(offset) })),
-      pause: () => this.#steer(() => this.#consumer.pause(places)),
-      resume: () => this.#steer(() => this.#consumer.resume(places)),
+      seek: (offset: number) => this.#membership.seek(place, offset),
+      pause: () => this.#membership.pause(place),
+      resume: () => this.#membership.resume(place),
     };
     steering.pause();
     if (this.#stopping.signal.aborted) return;
@@ -242,32 +183,11 @@ export class GroupConsumer implements Consumer {
         handling: this.#handling,
         steering,
         takeOver: () => takeOver(ours),
-        isMember: () => new Promise((resolve) => this.#signs.add(resolve)),
+        isMember: () => this.#membership.isMember(),
         explain: (error) => brokerFault(`The group ${group} cannot go on with ${name}/${partition}`, brokers, error),
         failed: (error) => this.#fail(error instanceof Error ? error : new Error(String(error))),
       }),
     );
-  }
-
-  /** Between a crash and the restart kafkajs has no group to steer; joining again steers everything anew. */
-  #steer(action: () => void): void {
-    try {
-      action();
-    } catch (error) {
-      if (this.#fetching) this.#fail(this.#dead('kafkajs ended it without saying so', error));
-    }
-  }
-
-  #watchLoop(): void {
-    if (!this.#fetching) return;
-    const silentMs = performance.now() - this.#heardAt;
-    if (silentMs < silentSessions * this.options.timeouts.sessionMs) return;
-    this.#fail(this.#dead(`it has asked for nothing for ${Math.round(silentMs / 1_000)} s`));
-  }
-
-  #dead(why: string, cause?: unknown): Fault {
-    const { group } = this.options.subscription;
-    return new Fault('storage', `The consumer of ${group} is dead: ${why}. Restart the process.`, false, { cause });
   }
 
   #fail(error: Error): void {
@@ -280,7 +200,6 @@ export class GroupConsumer implements Consumer {
   #begunToEnd(): void {
     this.#stopping.abort();
     this.#slots.close();
-    clearInterval(this.#watch);
   }
 
   /** Gives up what is left, and leaves the group, so that nobody waits for the session to time out. */
@@ -288,11 +207,10 @@ export class GroupConsumer implements Consumer {
     const { log, subscription } = this.options;
     const why = 'The consumer gives this record up; it is repeated later.';
     const late = (): Error => new Error('The broker does not answer.');
-    this.#left = true;
     const closing = [...this.#partitions.values()].map((partition) => partition.close(why));
     this.#partitions.clear();
     try {
-      await within(leaveMs, late, Promise.all([...closing, this.#consumer.disconnect()]));
+      await within(leaveMs, late, Promise.all([...closing, this.#membership.leave()]));
       await within(leaveMs, late, this.#admin.disconnect());
     } catch (error) {
       log('warn', 'The group could not be left; it notices by itself after the session timeout.', {

@@ -37,6 +37,7 @@ const fencedTypes: ReadonlySet<string> = new Set([
 export function isPassing(error: unknown): boolean {
   if (isFenced(error)) return false;
   const chain = causes(error);
+  if (chain.some(({ name }) => name === 'KafkaJSGroupCoordinatorNotFound')) return true;
   return chain.at(-1)?.retriable === true || chain.some(({ code }) => typeof code === 'string' && code.startsWith('E'));
 }
 

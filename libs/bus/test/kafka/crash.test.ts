@@ -3,6 +3,8 @@ import { zstdCompress, zstdDecompress } from 'node:zlib';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Handler } from '@sluice/bus';
 import { CompressionCodecs, CompressionTypes } from 'kafkajs';
+import Cluster from 'kafkajs/src/cluster/index.js';
+import { KafkaJSGroupCoordinatorNotFound } from 'kafkajs/src/errors.js';
 import { infra, startTimeout } from '../../../../test/infra/client.ts';
 import { entries, entry, eventually, grace, request, testMs } from '../contract/harness.js';
 import { onKafka, withAdmin, withProducer } from './on-broker.js';
@@ -49,6 +51,33 @@ describe('a consumer that ends', () => {
             return groups[0]?.members;
           }),
         ).toEqual([]);
+      }),
+    testMs,
+  );
+
+  it(
+    'begins anew when no broker knows the coordinator of its group, which kafkajs takes for the end',
+    () =>
+      onKafka(async (start) => {
+        const { bus, logged } = await start();
+        const failures: Error[] = [];
+        const find = Cluster.prototype.findGroupCoordinatorMetadata;
+        let refused = 0;
+        Cluster.prototype.findGroupCoordinatorMetadata = function (wanted) {
+          if (!wanted.groupId.endsWith('e-3') || refused++ > 1) return find.call(this, wanted);
+          return Promise.reject(new KafkaJSGroupCoordinatorNotFound('Failed to find group coordinator'));
+        };
+        try {
+          const consumer = await bus.subscribe({ group: 'e-3', topics, handle });
+          void consumer.failed.then((error) => failures.push(error));
+          await bus.publish([request('s', 'x')]);
+          await eventually('the output', async () => (await entries(bus)).length > 0);
+          expect(refused).toBeGreaterThan(1);
+          expect(logged.join('\n')).toMatch(/Crash: .*Failed to find group coordinator/);
+          expect(failures).toEqual([]);
+        } finally {
+          Cluster.prototype.findGroupCoordinatorMetadata = find;
+        }
       }),
     testMs,
   );

@@ -1,0 +1,177 @@
+import { Fault } from '@sluice/core';
+import type { Consumer as KafkaConsumer, EachBatchPayload, Kafka } from 'kafkajs';
+import { pause } from '../processing/retry.js';
+import { clientRetry, consumerRetry } from './clients.js';
+import { brokerFault, isPassing } from './failure.js';
+import type { Timeouts } from './options.js';
+
+/** How long a fetch waits for records, milliseconds. It answers at once when there are some; paused partitions come back after at most so long. */
+const fetchWaitMs = 100;
+/** Without a sign of life for so many session timeouts, kafkajs’s loop has died without saying so. */
+const silentSessions = 3;
+
+export interface MembershipOptions {
+  readonly client: Kafka;
+  readonly brokers: readonly string[];
+  /** For what is said. */
+  readonly group: string;
+  /** Names on the broker. */
+  readonly groupId: string;
+  readonly topics: readonly string[];
+  readonly timeouts: Timeouts;
+  /** What crashes after it must not come back. */
+  readonly stopping: AbortSignal;
+  /** The group gave out its partitions: numbers by topic. */
+  readonly assigned: (assignment: Readonly<Record<string, readonly number[]>>) => void;
+  /** Must not wait for anything: it holds up every partition of the broker, and the heartbeats (points 10, 11). */
+  readonly received: (payload: EachBatchPayload) => void;
+  /** A batch that kafkajs keeps to itself, of control records and aborted ones. */
+  readonly passed: (topic: string, partition: number, first: number, last: number) => void;
+  /** Called once: it goes on by itself no more. */
+  readonly died: (fault: Fault) => void;
+}
+
+/** Which partition kafkajs is to be told about. */
+export interface Place {
+  readonly topic: string;
+  readonly partition: number;
+}
+
+/** This process in its group. kafkajs fetches and keeps the membership; what it gives up for no good reason is begun anew. */
+export class Membership {
+  readonly #consumer: KafkaConsumer;
+  readonly #signs = new Set<() => void>();
+  readonly #watch: NodeJS.Timeout;
+  #fetching = false;
+  #left = false;
+  #heardAt = performance.now();
+  #trouble: string | undefined;
+
+  constructor(private readonly options: MembershipOptions) {
+    const { client, groupId, timeouts, stopping } = options;
+    this.#consumer = client.consumer({
+      groupId,
+      sessionTimeout: timeouts.sessionMs,
+      rebalanceTimeout: timeouts.sessionMs,
+      heartbeatInterval: Math.ceil(timeouts.sessionMs / 10),
+      maxWaitTimeInMs: fetchWaitMs,
+      readUncommitted: false,
+      allowAutoTopicCreation: false,
+      retry: { ...consumerRetry, restartOnFailure: () => Promise.resolve(!stopping.aborted) },
+    });
+    this.#watch = setInterval(() => this.#watchLoop(), timeouts.sessionMs / 2);
+    stopping.addEventListener('abort', () => clearInterval(this.#watch), { once: true });
+  }
+
+  /** Why it cannot go on now, though it goes on trying. */
+  get trouble(): string | undefined {
+    return this.#trouble;
+  }
+
+  async join(): Promise<void> {
+    this.#listen();
+    await this.#consumer.connect();
+    await this.#consumer.subscribe({ topics: [...this.options.topics], fromBeginning: true });
+    await this.#run();
+  }
+
+  /** Leaves the group, so that nobody waits for the session to time out. */
+  async leave(): Promise<void> {
+    this.#left = true;
+    await this.#consumer.disconnect();
+  }
+
+  /** Resolves with the next sign that the group still counts on this process. */
+  isMember(): Promise<void> {
+    return new Promise((resolve) => this.#signs.add(resolve));
+  }
+
+  seek(place: Place, offset: number): void {
+    this.#steer(() => this.#consumer.seek({ ...place, offset: String(offset) }));
+  }
+
+  pause({ topic, partition }: Place): void {
+    this.#steer(() => this.#consumer.pause([{ topic, partitions: [partition] }]));
+  }
+
+  resume({ topic, partition }: Place): void {
+    this.#steer(() => this.#consumer.resume([{ topic, partitions: [partition] }]));
+  }
+
+  #run(): Promise<void> {
+    return this.#consumer.run({
+      autoCommit: false,
+      eachBatchAutoResolve: false,
+      eachBatch: (payload) => {
+        this.options.received(payload);
+        return Promise.resolve();
+      },
+    });
+  }
+
+  #listen(): void {
+    const consumer = this.#consumer;
+    const { events } = consumer;
+    const heard = (): void => void (this.#heardAt = performance.now());
+    consumer.on(events.FETCH_START, heard);
+    consumer.on(events.HEARTBEAT, () => {
+      heard();
+      this.#trouble = undefined;
+      for (const sign of this.#signs) sign();
+      this.#signs.clear();
+    });
+    consumer.on(events.REBALANCING, () => void (this.#fetching = false));
+    consumer.on(events.GROUP_JOIN, ({ payload }) => {
+      heard();
+      this.#fetching = true;
+      // kafkajs was joining while it was told to leave, and heard only half of it.
+      if (this.#left) setImmediate(() => void this.leave());
+      else this.options.assigned(payload.memberAssignment);
+    });
+    consumer.on(events.START_BATCH_PROCESS, ({ payload: { topic, partition, batchSize, firstOffset, lastOffset } }) => {
+      if (batchSize === 0) this.options.passed(topic, partition, Number(firstOffset), Number(lastOffset));
+    });
+    consumer.on(events.CRASH, ({ payload: { error, restart } }) => this.#crashed(error, restart));
+  }
+
+  #crashed(error: Error, restart: boolean): void {
+    const { group, brokers, stopping, died } = this.options;
+    this.#fetching = false;
+    const fault = brokerFault(`The consumer of ${group} stopped`, brokers, error);
+    this.#trouble = fault.message;
+    if (restart || stopping.aborted) return;
+    if (isPassing(error)) void this.#runAgain();
+    else died(fault);
+  }
+
+  /** kafkajs gives up for good when no broker knows the group’s coordinator, as while one starts. */
+  async #runAgain(): Promise<void> {
+    const { stopping, died } = this.options;
+    try {
+      if (await pause(clientRetry.maxRetryTime, stopping)) await this.#run();
+    } catch (error) {
+      died(this.#dead('it cannot be started again', error));
+    }
+  }
+
+  /** Between a crash and the restart kafkajs has no group to steer; joining again steers everything anew. */
+  #steer(action: () => void): void {
+    try {
+      action();
+    } catch (error) {
+      if (this.#fetching) this.options.died(this.#dead('kafkajs ended it without saying so', error));
+    }
+  }
+
+  #watchLoop(): void {
+    if (!this.#fetching) return;
+    const silentMs = performance.now() - this.#heardAt;
+    if (silentMs < silentSessions * this.options.timeouts.sessionMs) return;
+    this.options.died(this.#dead(`it has asked for nothing for ${Math.round(silentMs / 1_000)} s`));
+  }
+
+  #dead(why: string, cause?: unknown): Fault {
+    const { group } = this.options;
+    return new Fault('storage', `The consumer of ${group} is dead: ${why}. Restart the process.`, false, { cause });
+  }
+}

@@ -1,0 +1,13 @@
+/** What of kafkajs 2.2.4’s inside the tests break on purpose. */
+declare module 'kafkajs/src/cluster/index.js' {
+  export default class Cluster {
+    findGroupCoordinatorMetadata(wanted: {
+      readonly groupId: string;
+      readonly coordinatorType: number;
+    }): Promise<object>;
+  }
+}
+
+declare module 'kafkajs/src/errors.js' {
+  export class KafkaJSGroupCoordinatorNotFound extends Error {}
+}
