@@ -3,6 +3,7 @@ import { availableParallelism, cpus } from 'node:os';
 import { benchLoop } from './loop.js';
 import { benchProcess } from './process.js';
 import { benchKafka } from './kafka/main.js';
+import { benchMemory } from './kafka/memory.js';
 import { benchRules } from './rules.js';
 
 /** All measurements, side by side in one run. `npm run bench -- rules loop process` picks some. */
@@ -11,6 +12,7 @@ const parts: Readonly<Record<string, () => Promise<void>>> = {
   loop: benchLoop,
   process: benchProcess,
   kafka: benchKafka,
+  memory: benchMemory,
 };
 
 const wanted = process.argv.slice(2);

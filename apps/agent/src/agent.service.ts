@@ -71,15 +71,19 @@ export class AgentService {
       })),
     };
     const timeLeft = toolset.run.deadline - this.runtime.clock.now();
-    const patience = AbortSignal.timeout(Math.max(1, Math.min(timeLeft, configuration.limits.modelMs)));
+    // Not AbortSignal.timeout and any: what they hold would stay until the time is up, long after the model answered.
+    const patience = new AbortController();
+    const timer = setTimeout(() => patience.abort(), Math.max(1, Math.min(timeLeft, configuration.limits.modelMs)));
+    const giveUp = (): void => patience.abort(context.signal.reason);
+    context.signal.addEventListener('abort', giveUp, { once: true });
     const progress = new ProgressText(toolset, context, this.runtime.clock);
     try {
       return await model.turn(request, {
-        signal: AbortSignal.any([context.signal, patience]),
+        signal: patience.signal,
         onText: (piece) => progress.add(piece),
       });
     } catch (error) {
-      if (context.signal.aborted || !patience.aborted) throw error;
+      if (context.signal.aborted || !patience.signal.aborted) throw error;
       if (this.runtime.clock.now() >= toolset.run.deadline) return null;
       throw new Fault(
         'model_unreachable',
@@ -88,6 +92,8 @@ export class AgentService {
         { cause: error },
       );
     } finally {
+      clearTimeout(timer);
+      context.signal.removeEventListener('abort', giveUp);
       progress.flush();
     }
   }

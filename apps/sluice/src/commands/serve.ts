@@ -1,9 +1,6 @@
 import { parseArgs } from 'node:util';
 import { processEnvironment, runProcess } from '@sluice/service';
 import type { Runtime, Service } from '@sluice/service';
-import { serveAgent } from '../../../agent/src/agent.module.js';
-import { serveExecutor } from '../../../executor/src/executor.module.js';
-import { startFilter } from '../../../filter/src/filter.module.js';
 
 export const usage = `sluice serve [--role filter|agent|executor|all] [--bus kafka|sqlite]
   Runs one service, or all of them, until it is asked to stop; any number of instances of a role share the work on Kafka.
@@ -12,11 +9,16 @@ export const usage = `sluice serve [--role filter|agent|executor|all] [--bus kaf
 
 type Start = (runtime: Runtime) => Promise<Service>;
 
-const roles: Readonly<Record<string, readonly Start[]>> = {
-  filter: [startFilter],
-  agent: [serveAgent],
-  executor: [serveExecutor],
-  all: [startFilter, serveAgent, serveExecutor],
+/** Each is loaded when it is wanted: a process holds the memory of its own role only. */
+const filter = async (): Promise<Start> => (await import('../../../filter/src/filter.module.js')).startFilter;
+const agent = async (): Promise<Start> => (await import('../../../agent/src/agent.module.js')).serveAgent;
+const executor = async (): Promise<Start> => (await import('../../../executor/src/executor.module.js')).serveExecutor;
+
+const roles: Readonly<Record<string, readonly (() => Promise<Start>)[]>> = {
+  filter: [filter],
+  agent: [agent],
+  executor: [executor],
+  all: [filter, agent, executor],
 };
 
 export async function run(args: readonly string[]): Promise<number> {
@@ -27,5 +29,8 @@ export async function run(args: readonly string[]): Promise<number> {
   const starts = Object.hasOwn(roles, values.role) ? roles[values.role] : undefined;
   if (starts === undefined)
     throw new Error(`There is no role ${values.role}. There are: ${Object.keys(roles).join(', ')}.`);
-  return runProcess(processEnvironment(values.bus === undefined ? {} : { SLUICE_BUS: values.bus }), starts);
+  return runProcess(
+    processEnvironment(values.bus === undefined ? {} : { SLUICE_BUS: values.bus }),
+    await Promise.all(starts.map((load) => load())),
+  );
 }

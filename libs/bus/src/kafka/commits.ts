@@ -12,7 +12,7 @@ import type { Names } from './names.js';
 import { sendsOf, sizeOf } from './sends.js';
 
 /** Output bytes of one transaction, unless a single record’s outputs have more. */
-const transactionBytes = 4 * 1024 * 1024;
+const transactionBytes = 1024 * 1024;
 /** How long an offset that moved without any record’s doing waits for a transaction to go with, milliseconds. */
 const idleMs = 1_000;
 const concurrentWaitMs = 2;

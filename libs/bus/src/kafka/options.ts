@@ -55,7 +55,7 @@ export interface KafkaBusOptions {
   readonly sasl?: SaslOptions;
   readonly registry: RegistryOptions;
   readonly topics: TopicOptions;
-  /** After so long without a heartbeat the group takes a consumer for dead, milliseconds. Default 10,000. */
+  /** After so long without a heartbeat the group takes a consumer for dead, milliseconds. Default 6,000. */
   readonly sessionTimeoutMs?: number;
   /** After so long an open transaction is aborted, milliseconds; less than the session timeout. Default: eight tenths of it. */
   readonly transactionTimeoutMs?: number;
@@ -73,7 +73,7 @@ export interface Timeouts {
 }
 
 /** Throws RangeError, saying what to change. */
-export function timeoutsOf({ sessionTimeoutMs = 10_000, transactionTimeoutMs }: KafkaBusOptions): Timeouts {
+export function timeoutsOf({ sessionTimeoutMs = 6_000, transactionTimeoutMs }: KafkaBusOptions): Timeouts {
   const transactionMs = transactionTimeoutMs ?? Math.floor(sessionTimeoutMs * 0.8);
   if (!(sessionTimeoutMs >= 1_000)) {
     throw new RangeError(

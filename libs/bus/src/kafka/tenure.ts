@@ -17,11 +17,11 @@ import { Line } from './line.js';
 import { storedOf } from './stored-message.js';
 
 /** Payload bytes that were read and wait to be looked at; beyond it the partition pauses. */
-const maxReadAhead = 4 * 1024 * 1024;
-/** Payload bytes that wait behind others of their session; beyond it nothing more is looked at. */
-const maxWaitingBytes = 16 * 1024 * 1024;
+const maxReadAhead = 1024 * 1024;
+/** Payload bytes in work, or waiting behind others of their session; beyond it nothing more is looked at. */
+const maxHeldBytes = 16 * 1024 * 1024;
 /** Output bytes that wait for their transaction; beyond it nothing more is looked at. */
-const maxFinishedBytes = 16 * 1024 * 1024;
+const maxFinishedBytes = 2 * 1024 * 1024;
 /** Records looked at before the event loop goes round. */
 const turn = 256;
 const registryRetry = { initialMs: 100, maxMs: 5_000 };
@@ -66,7 +66,7 @@ export class Tenure {
   readonly #stopping: AbortSignal;
   #cursor: number;
   #readBytes = 0;
-  #waitingBytes = 0;
+  #heldBytes = 0;
   /** Taken and not committed. */
   #unfinished = 0;
   /** Of those, the ones that are being handled: each holds a slot. */
@@ -159,12 +159,14 @@ export class Tenure {
       if (opened === null || this.#stopping.aborted) return;
       this.#read.shift();
       this.#readBytes -= taken.stored.value.byteLength;
+      this.#heldBytes += taken.stored.value.byteLength;
       this.#unfinished++;
       this.options.steer();
       const work = { ...taken, opened };
-      if (!this.#lanes.enter(opened.session, work)) this.#waitingBytes += taken.stored.value.byteLength;
-      else if (await this.#slot()) this.#keep(this.#runLane(work));
-      else return;
+      if (this.#lanes.enter(opened.session, work)) {
+        if (!(await this.#slot())) return;
+        this.#keep(this.#runLane(work));
+      }
       if (count % turn === 0) await new Promise(setImmediate);
     }
   }
@@ -172,7 +174,7 @@ export class Tenure {
   /** The offset’s metadata must have room for whatever finishes first (point 9), and memory for what waits before and after. */
   #hasRoomFor({ past }: Taken): boolean {
     const span = Math.max(past, this.#position.end) - this.#position.prefix;
-    const hasMemory = this.#waitingBytes <= maxWaitingBytes && this.commits.waitingBytes <= maxFinishedBytes;
+    const hasMemory = this.#heldBytes <= maxHeldBytes && this.commits.waitingBytes <= maxFinishedBytes;
     return hasMemory && isWithinLimit(span, this.#unfinished + 1);
   }
 
@@ -186,12 +188,12 @@ export class Tenure {
       this.#attempts.delete(attempt);
       if (finished === null || this.#ended.signal.aborted) return;
       this.commits.add({ finished, past: work.past });
+      this.#heldBytes -= work.stored.value.byteLength;
+      this.#room.open();
       this.#slots--;
       slots.free(1);
       const next = this.#lanes.next(work.opened.session);
       if (next === undefined) return;
-      this.#waitingBytes -= next.stored.value.byteLength;
-      this.#room.open();
       if (!(await this.#slot())) return;
       work = next;
     }

@@ -26,8 +26,8 @@ const options: KafkaBusOptions = {
 
 describe('the options', () => {
   it('keep the transaction timeout below the session timeout (point 11)', () => {
-    expect(timeoutsOf(options)).toEqual({ sessionMs: 10_000, transactionMs: 8_000 });
-    expect(timeoutsOf({ ...options, sessionTimeoutMs: 6_000 })).toEqual({ sessionMs: 6_000, transactionMs: 4_800 });
+    expect(timeoutsOf(options)).toEqual({ sessionMs: 6_000, transactionMs: 4_800 });
+    expect(timeoutsOf({ ...options, sessionTimeoutMs: 10_000 })).toEqual({ sessionMs: 10_000, transactionMs: 8_000 });
     expect(() => timeoutsOf({ ...options, transactionTimeoutMs: 10_000 })).toThrow(/Make the first one smaller/);
     expect(() => timeoutsOf({ ...options, sessionTimeoutMs: 5 })).toThrow(/1,000 or more/);
   });

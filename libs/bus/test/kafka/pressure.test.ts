@@ -62,6 +62,32 @@ describe('a partition under pressure', () => {
   );
 
   it(
+    'and holds no more than some large records in work at once, of however many sessions',
+    () =>
+      onKafka(async (start) => {
+        const { bus } = await start();
+        const gate = deferred();
+        const large = 'x'.repeat(900 * 1024);
+        const sessions = numbers(40, 's-');
+        for (const session of sessions) await bus.publish([request(session, large)]);
+        let begun = 0;
+        const handle: Handler = async (message) => {
+          begun++;
+          await gate.promise;
+          return [entry(message, 'done')];
+        };
+        await bus.subscribe({ group: 'b-3', topics, handle });
+        await eventually('work', () => begun > 10);
+        await grace();
+        expect(begun).toBeLessThan(25);
+        gate.resolve();
+        await eventually('the rest', async () => (await entries(bus)).length >= sessions.length);
+        expect(begun).toBe(sessions.length);
+      }),
+    testMs,
+  );
+
+  it(
     'point 11: work that takes longer than the session timeout keeps its membership, also when every partition is paused',
     () =>
       onKafka(

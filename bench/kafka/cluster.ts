@@ -1,0 +1,105 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Infrastructure } from './infrastructure.js';
+
+export type Role = 'filter' | 'agent' | 'executor';
+
+/** As `sluice` starts Node (bin/setup.mjs). */
+const nodeFlags = ['--disable-warning=TimeoutNegativeWarning', '--max-semi-space-size=2', '--heap-growing-percent=20'];
+const main = join(import.meta.dirname, '../../apps/sluice/src/main.js');
+
+/** A service as a process of its own, built, as a user runs it. */
+export interface Instance {
+  readonly role: Role;
+  readonly process: ChildProcess;
+  /** Resident memory, MB. */
+  residentMb(): number;
+  stop(): Promise<void>;
+}
+
+export interface Cluster {
+  readonly prefix: string;
+  readonly brokers: readonly string[];
+  /** Resolves when it serves. */
+  start(role: Role): Promise<Instance>;
+  close(): Promise<void>;
+}
+
+/** Services as processes on the given infrastructure, under a prefix of their own and one configuration. */
+export async function openCluster(
+  parts: Infrastructure,
+  configuration: string,
+  variables: Readonly<Record<string, string>> = {},
+): Promise<Cluster> {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-bench-'));
+  const prefix = `bench-${Date.now()}-`;
+  const file = join(folder, 'sluice.yaml');
+  writeFileSync(file, configuration);
+  const env = {
+    PATH: process.env['PATH'],
+    HOME: process.env['HOME'],
+    SLUICE_BUS: 'kafka',
+    KAFKA_BROKERS: parts.brokers.join(','),
+    SCHEMA_REGISTRY_URL: parts.registryUrl,
+    DATABASE_URL: parts.databaseUrl,
+    SLUICE_PREFIX: prefix,
+    SLUICE_PARTITIONS: '4',
+    SLUICE_DATA: folder,
+    SLUICE_PORT: '0',
+    SLUICE_LOG_LEVEL: 'info',
+    ...variables,
+  };
+  const running = new Set<Instance>();
+  const run = (args: readonly string[]): ChildProcess =>
+    spawn(process.execPath, [...nodeFlags, main, ...args], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+
+  const applied = run(['config', 'apply', file]);
+  const code = await new Promise((resolve) => applied.once('exit', resolve));
+  if (code !== 0) throw new Error(`sluice config apply ended with ${String(code)}.`);
+  return {
+    prefix,
+    brokers: parts.brokers,
+    start: async (role) => {
+      const instance = instanceOf(role, run(['serve', '--role', role]), () => running.delete(instance));
+      running.add(instance);
+      await serves(instance);
+      return instance;
+    },
+    close: async () => {
+      await Promise.all([...running].map((instance) => instance.stop()));
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function instanceOf(role: Role, child: ChildProcess, ended: () => void): Instance {
+  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  void exited.then(ended);
+  return {
+    role,
+    process: child,
+    residentMb: () => {
+      const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
+      return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? NaN) / 1_024;
+    },
+    stop: async () => {
+      child.kill('SIGTERM');
+      await exited;
+    },
+  };
+}
+
+function serves({ role, process: child }: Instance): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let output = '';
+    child.stdout?.on('data', (piece: Buffer) => {
+      if (output !== '' && output.includes('"serving"')) return;
+      output += piece.toString();
+      if (output.includes('"serving"')) resolve();
+    });
+    child.once('exit', (code) => reject(new Error(`The ${role} ended with ${code} before it served: ${output}`)));
+  });
+}
