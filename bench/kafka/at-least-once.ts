@@ -1,0 +1,78 @@
+import { createCodec } from '@sluice/contracts';
+import type { Topic } from '@sluice/contracts';
+import type { Bus, Consumer, Subscription } from '@sluice/bus';
+import { Partitioners } from 'kafkajs';
+import { Names } from '../../libs/bus/src/kafka/names.js';
+import { confluentRegistry } from '../../libs/bus/src/kafka/registry.js';
+import { sendsOf } from '../../libs/bus/src/kafka/sends.js';
+import { storedOf } from '../../libs/bus/src/kafka/stored-message.js';
+import { handleRecord } from '../../libs/bus/src/processing/handling.js';
+import { openStored } from '../../libs/bus/src/processing/stored.js';
+import { client, partitions } from './echo.js';
+
+/**
+ * The bus as it would be at least once: the same codec, handler and sends, but no transaction; the outputs of a batch go out, and
+ * then its offset is committed. What a crash between the two leaves is repeated. All else is the given bus’s.
+ */
+export function atLeastOnce(bus: Bus, brokers: readonly string[], registryUrl: string, prefix: string): Bus {
+  const names = new Names(prefix);
+  const subscribe = async (subscription: Subscription): Promise<Consumer> => {
+    const registry = confluentRegistry({ url: registryUrl, compatibility: 'FULL_TRANSITIVE' }, names, 'bench');
+    const codec = await createCodec(registry);
+    const kafka = client(brokers, 'bench-once');
+    const producer = kafka.producer({
+      idempotent: true,
+      maxInFlightRequests: 1,
+      createPartitioner: Partitioners.DefaultPartitioner,
+    });
+    const consumer = kafka.consumer({ groupId: names.group(subscription.group), maxWaitTimeInMs: 100 });
+    const stopping = new AbortController();
+    const log = (): void => undefined;
+    const options = { subscription, codec, clock: Date, log, emit: log, stopping: stopping.signal };
+    await producer.connect();
+    await consumer.connect();
+    await consumer.subscribe({ topics: subscription.topics.map((topic) => names.topic(topic)), fromBeginning: true });
+    await consumer.run({
+      autoCommit: false,
+      eachBatchAutoResolve: false,
+      partitionsConsumedConcurrently: partitions,
+      eachBatch: async ({ batch, resolveOffset, heartbeat }) => {
+        const topic = names.topicOf(batch.topic) as Topic;
+        const lanes = new Map<string, Promise<unknown>>();
+        const finished = await Promise.all(
+          batch.messages.map(async (message) => {
+            const opened = await openStored(codec, storedOf(topic, batch.partition, message));
+            const before = lanes.get(opened.session) ?? Promise.resolve();
+            const mine = before.then(() => handleRecord(opened, options, stopping.signal));
+            lanes.set(opened.session, mine);
+            return mine;
+          }),
+        );
+        const outputs = finished.flatMap((one) => one?.outputs ?? []);
+        for (const topicMessages of sendsOf(outputs, names))
+          await producer.sendBatch({ acks: -1, topicMessages: [...topicMessages] });
+        const last = batch.lastOffset();
+        resolveOffset(last);
+        const offset = String(Number(last) + 1);
+        await consumer.commitOffsets([{ topic: batch.topic, partition: batch.partition, offset }]);
+        for (const one of finished) for (const action of one?.afterCommit ?? []) action();
+        await heartbeat();
+      },
+    });
+    return {
+      failed: new Promise(() => undefined),
+      inFlight: 0,
+      stop: async () => {
+        await consumer.disconnect();
+        await producer.disconnect();
+      },
+    };
+  };
+  return {
+    publish: (messages) => bus.publish(messages),
+    read: (wanted, options) => bus.read(wanted, options),
+    check: () => bus.check(),
+    close: () => bus.close(),
+    subscribe,
+  };
+}

@@ -1,0 +1,147 @@
+import { recordFromJson, topics } from '@sluice/contracts';
+import type { AgentRequest } from '@sluice/contracts';
+import { compileEvaluator } from '@sluice/core';
+import { createLog, openRuntime, readEnvironment } from '@sluice/service';
+import { startFilter } from '../../apps/filter/src/filter.module.js';
+import { median, report } from '../measure.js';
+import { configurationOf, manyTools } from '../rules.js';
+import { atLeastOnce } from './at-least-once.js';
+import { bareEcho, createTopics, drain, fill, partitions } from './echo.js';
+import type { Infrastructure } from './infrastructure.js';
+import { variablesOf } from './services.js';
+import { stockNest } from './stock-nest.js';
+
+const records = 20_000;
+
+/** An AgentRequest of about 1 KB as JSON. */
+export function request(n: number): string {
+  return JSON.stringify({ question: 'x'.repeat(900), group: ['group-3'], request_id: `r-${n}`, session_id: `s-${n}` });
+}
+
+/** Records a second, and the bytes of an output. */
+interface Round {
+  readonly ours: number;
+  readonly once: number;
+  readonly bare: number;
+  readonly nest: number;
+  readonly outputBytes: number;
+}
+
+/** Rounds in turn, so that what else the machine does falls on all alike; each line is the median of its rounds. */
+export async function throughput(parts: Infrastructure): Promise<void> {
+  const rounds: Round[] = [];
+  for (let n = 0; n < 3; n++) rounds.push(await round(parts, `bench-${Date.now()}-`));
+  const middle = (figure: (round: Round) => number): number => median(rounds.map(figure));
+  report(
+    `Throughput on Kafka, ${partitions} partitions, records of 1 KB, outputs of ${rounds[0]?.outputBytes} bytes, 3 rounds in turn`,
+    [
+      { name: 'bare kafkajs transactional echo', value: middle(({ bare }) => bare), unit: '1/s' },
+      {
+        name: 'the filter as a service: claim, decision, codec, exactly once',
+        value: middle(({ ours }) => ours),
+        unit: '1/s',
+      },
+      { name: 'the same at least once: no transaction', value: middle(({ once }) => once), unit: '1/s' },
+      { name: 'stock Nest ServerKafka with JSON', value: middle(({ nest }) => nest), unit: '1/s' },
+      { name: 'filter / bare echo', value: middle(({ ours, bare }) => ours / bare), unit: '', goal: { atLeast: 0.8 } },
+      { name: 'filter / the same at least once', value: middle(({ ours, once }) => ours / once), unit: '' },
+      { name: 'filter / stock Nest', value: middle(({ ours, nest }) => ours / nest), unit: '', goal: { atLeast: 2 } },
+    ],
+  );
+}
+
+async function round(parts: Infrastructure, prefix: string): Promise<Round> {
+  const { brokers } = parts;
+  const filter = await filterService(parts, prefix);
+  const name = (topic: string): string => `${prefix}${topic}`;
+
+  // The filter's output is what the baselines write, byte for byte in size.
+  await createTopics(brokers, name('echo-in'), name('echo-out'), name('nest-in'), name('nest-out'));
+  await filter.fill(records);
+  const { outputBytes } = filter;
+  const filterSeconds = await drain(brokers, name('agent.toolsets'), records, () => filter.start());
+
+  const once = await filterService(parts, `once-${prefix}`);
+  await once.fill(records);
+  const begin = (): Promise<() => Promise<void>> => once.start({ exactly: false });
+  const onceSeconds = await drain(brokers, `once-${name('agent.toolsets')}`, records, begin);
+
+  await fill(brokers, name('echo-in'), request, records);
+  const echo = (): Promise<() => Promise<void>> =>
+    bareEcho(brokers, name('echo-in'), name('echo-out'), Buffer.alloc(outputBytes, 'x'));
+  const echoSeconds = await drain(brokers, name('echo-out'), records, echo);
+
+  const nestRecords = records / 10;
+  await fill(brokers, name('nest-in'), request, nestRecords);
+  const nest = (): Promise<() => Promise<void>> =>
+    stockNest(brokers, name('nest-in'), name('nest-out'), { text: 'x'.repeat(outputBytes - 20) });
+  const nestSeconds = await drain(brokers, name('nest-out'), nestRecords, nest);
+  return {
+    ours: records / filterSeconds,
+    bare: records / echoSeconds,
+    once: records / onceSeconds,
+    nest: nestRecords / nestSeconds,
+    outputBytes,
+  };
+}
+
+/** The filter on Kafka, ready to be started; its ledger is the real one. */
+async function filterService(parts: Infrastructure, prefix: string) {
+  const environment = readEnvironment(variablesOf(parts, prefix));
+  const open = await openRuntime(environment, createLog('silent'));
+  const tools = manyTools(20);
+  const configuration = {
+    ...configurationOf(tools),
+    limits: {
+      maxIterations: 10,
+      runMs: 3_600_000,
+      toolMs: 1_000,
+      modelMs: 1_000,
+      historyBytes: 500_000,
+      argumentBytes: 8_192,
+      resultBytes: 32_768,
+    },
+  };
+  await open.runtime.bus.publish([
+    {
+      topic: topics.config,
+      key: 'config',
+      record: {
+        version: configuration.version,
+        configuration: JSON.stringify(configuration),
+        source: 'bench',
+        compiledAt: 0,
+      },
+    },
+  ]);
+  await open.runtime.configurations.start();
+  const decision = compileEvaluator(configuration).evaluate({
+    groups: ['group-3'],
+    state: null,
+    unavailable: new Set(),
+  });
+  return {
+    outputBytes: 1_400 + 260 * decision.offered.length,
+    /** Avro, as a producer with the registry writes it. */
+    fill: async (count: number) => {
+      for (let from = 0; from < count; from += 500) {
+        const some = Array.from(
+          { length: Math.min(500, count - from) },
+          (_, n) => recordFromJson('AgentRequest', JSON.parse(request(from + n))) as AgentRequest,
+        );
+        await open.runtime.bus.publish(
+          some.map((record) => ({ topic: topics.requests, key: record.sessionId ?? '', record })),
+        );
+      }
+    },
+    start: async ({ exactly } = { exactly: true }) => {
+      const { bus } = open.runtime;
+      const used = exactly ? bus : atLeastOnce(bus, parts.brokers, parts.registryUrl, prefix);
+      const service = await startFilter({ ...open.runtime, bus: used });
+      return async () => {
+        await service.close();
+        await open.close();
+      };
+    },
+  };
+}
