@@ -3,7 +3,7 @@ import { recordFromJson, topics } from '@sluice/contracts';
 import type { AgentRequest } from '@sluice/contracts';
 import { openKafkaBus } from '@sluice/bus';
 import type { KafkaBus } from '@sluice/bus';
-import { compileEvaluator } from '@sluice/core';
+import { compileEvaluator, noCalls } from '@sluice/core';
 import { createLog, openRuntime, readEnvironment } from '@sluice/service';
 import { startFilter } from '../../apps/filter/src/filter.module.js';
 import { median, quantile, report } from '../measure.js';
@@ -120,6 +120,7 @@ async function filterService(parts: Infrastructure, prefix: string) {
     groups: ['group-3'],
     state: null,
     unavailable: new Set(),
+    calls: noCalls,
   });
   return {
     outputBytes: 1_400 + 260 * decision.offered.length,
