@@ -5,7 +5,7 @@ import { rulesAuthorizer } from './rules.js';
 /** Everybody may do everything: bound where nothing is configured, and named at start (ruling X-4). */
 const allowAll: AuthorizationPort = { check: () => Promise.resolve({ allowed: true }) };
 
-/** The authorizer that the configuration names. Throws for Cedar texts that did not come out of the compiler. */
+/** The authorizer that the configuration names. */
 export function createAuthorizer(settings: AuthorizationSettings | null): AuthorizationPort {
   switch (settings?.kind) {
     case undefined:

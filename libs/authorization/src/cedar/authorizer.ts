@@ -12,13 +12,17 @@ type Cedar = Extract<AuthorizationSettings, { readonly kind: 'cedar' }>;
  * denies. A policy that fails while it is evaluated is an outage, because a `forbid` that fails would forbid nothing.
  */
 export function cedarAuthorizer({ policies, schema, groups }: Cedar): AuthorizationPort {
-  const { preparsePolicySet, preparseSchema, statefulIsAuthorized } = engine();
   // Cedar keeps what it parsed under a name for ever; the same texts have the same name, whichever configuration they are in.
   const name = `sluice-${createHash('sha256')
     .update(JSON.stringify([policies, schema]))
     .digest('hex')}`;
-  for (const parsed of [preparsePolicySet(name, { staticPolicies: policies }), preparseSchema(name, schema)])
-    if (parsed.type === 'failure') throw failed(parsed.errors);
+  let parsed = false;
+  const parse = (): void => {
+    const { preparsePolicySet, preparseSchema } = engine();
+    for (const answer of [preparsePolicySet(name, { staticPolicies: policies }), preparseSchema(name, schema)])
+      if (answer.type === 'failure') throw failed(answer.errors);
+    parsed = true;
+  };
 
   const entity = (principal: string): EntityJson | null => {
     const uid = principalOf(principal);
@@ -26,7 +30,8 @@ export function cedarAuthorizer({ policies, schema, groups }: Cedar): Authorizat
     return uid && { uid, attrs: {}, parents: parents.map((id) => ({ type: 'Group', id })) };
   };
   const allows = (question: Question): boolean => {
-    const answer = statefulIsAuthorized({
+    if (!parsed) parse();
+    const answer = engine().statefulIsAuthorized({
       ...question,
       preparsedPolicySetId: name,
       preparsedSchemaName: name,
