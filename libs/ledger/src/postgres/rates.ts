@@ -1,5 +1,4 @@
 import type pg from 'pg';
-import { RateLimiterPostgres } from 'rate-limiter-flexible';
 import type { RateAnswer, RateRequest } from '@sluice/core';
 import { counterOf } from '../rates.js';
 import { storedKey } from './stored-text.js';
@@ -17,7 +16,7 @@ export function ratesOn(
   // The limiter puts the quotes around the name.
   const schemaName = schema.replaceAll('"', '""');
   const count = counterOf(
-    (options) =>
+    ({ RateLimiterPostgres }, options) =>
       new RateLimiterPostgres({
         ...options,
         storeClient: pool,

@@ -1,5 +1,4 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { RateLimiterSQLite } from 'rate-limiter-flexible';
 import type { RateLimiter } from '@sluice/core';
 import { counterOf } from '../rates.js';
 
@@ -12,7 +11,7 @@ export function ratesOn(database: DatabaseSync, ask: Ask): RateLimiter {
   const sweep = database.prepare('DELETE FROM rates WHERE expire <= ?');
   return {
     take: counterOf(
-      (options) =>
+      ({ RateLimiterSQLite }, options) =>
         new RateLimiterSQLite({
           ...options,
           storeClient,
