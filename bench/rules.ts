@@ -1,4 +1,4 @@
-import { compileEvaluator, compileRules } from '@sluice/core';
+import { compileEvaluator, compileRules, noCalls } from '@sluice/core';
 import type { Configuration, ConfiguredTool } from '@sluice/core';
 import { createCodec, topics } from '@sluice/contracts';
 import type { Toolset } from '@sluice/contracts';
@@ -47,7 +47,12 @@ export function configurationOf(tools: readonly ConfiguredTool[]): Configuration
   return {
     version: 'c-bench',
     tools,
-    policy: { allowedTools: tools.map((tool) => tool.id) },
+    policy: {
+      allowedTools: tools.map((tool) => tool.id),
+      approvalEffects: [],
+      budgets: { callsPerRun: null, tools: {} },
+    },
+    authorization: null,
     instructions: '',
     model: { provider: 'rules', name: null, baseUrl: null, apiKeyEnv: null, region: null, maxOutputTokens: 1 },
     mcpServers: [],
@@ -86,9 +91,15 @@ export async function benchRules(): Promise<void> {
   });
 
   const evaluator = compileEvaluator(configurationOf(tools));
-  const evaluate = perCall(() => evaluator.evaluate({ groups, state: 'state-2', unavailable: new Set() }), 31, 500);
+  const evaluate = perCall(
+    () => evaluator.evaluate({ groups, state: 'state-2', unavailable: new Set(), calls: noCalls }),
+    31,
+    500,
+  );
   const codec = await createCodec({ register: async () => 1, find: async () => undefined });
-  const record = sampleToolset(evaluator.evaluate({ groups, state: 'state-2', unavailable: new Set() }));
+  const record = sampleToolset(
+    evaluator.evaluate({ groups, state: 'state-2', unavailable: new Set(), calls: noCalls }),
+  );
   const encoding = perCall(() => codec.encode(topics.toolsets, record), 31, 200);
   const bytes = codec.encode(topics.toolsets, record).length;
 
@@ -130,6 +141,7 @@ function sampleToolset(decision: Parameters<typeof toolset>[3]): Toolset {
     filteredByState: decision.filteredByState,
     inputTokens: 0,
     outputTokens: 0,
+    toolCalls: noCalls,
   };
   return toolset(ids, request, run, decision, 0);
 }

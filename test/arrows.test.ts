@@ -27,6 +27,8 @@ describe('the import arrows', () => {
       "const a = await import('../../agent/src/agent.module.js');",
     ],
     ['a reach inside a library', 'apps/filter/src/x.ts', "import { typeOf } from '@sluice/contracts/src/codec.js';"],
+    ['an authorizer importing the ledger', 'libs/authorization/src/x.ts', "import { a } from '@sluice/ledger';"],
+    ['service importing an authorizer', 'libs/service/src/x.ts', "import { a } from '@sluice/authorization';"],
     ['service importing tools', 'libs/service/src/x.ts', "import {\n  a,\n  b,\n} from '@sluice/tools';"],
   ])('are seen to be broken by %s', (_, path, text) => {
     expect(violations([{ path, text }])).toHaveLength(1);

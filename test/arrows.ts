@@ -1,4 +1,4 @@
-/** Which part of the house may import which (DESIGN: core ← contracts ← bus, ledger ← service ← apps; tools and model implement ports of core). */
+/** Which part of the house may import which (DESIGN: core ← contracts ← bus, ledger ← service ← apps; tools, model and authorization implement ports of core). */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   core: [],
   contracts: ['core'],
@@ -6,8 +6,9 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   ledger: ['core', 'contracts'],
   tools: ['core'],
   model: ['core'],
+  authorization: ['core'],
   service: ['core', 'contracts', 'bus', 'ledger'],
-  apps: ['core', 'contracts', 'bus', 'ledger', 'tools', 'model', 'service'],
+  apps: ['core', 'contracts', 'bus', 'ledger', 'tools', 'model', 'authorization', 'service'],
 };
 
 export interface SourceFile {

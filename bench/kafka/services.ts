@@ -63,6 +63,7 @@ export async function openServices(parts: Infrastructure, model: Model, act: Act
   const compiled = await compileFile(file, {
     types: toolTypes(builtInTools),
     discover: () => Promise.resolve([offer]),
+    cedarProblems: () => [],
   });
   if (compiled.configuration === null) throw new Error(JSON.stringify(compiled.problems));
   const { version } = compiled.configuration;

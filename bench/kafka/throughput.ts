@@ -1,6 +1,6 @@
 import { recordFromJson, topics } from '@sluice/contracts';
 import type { AgentRequest } from '@sluice/contracts';
-import { compileEvaluator } from '@sluice/core';
+import { compileEvaluator, noCalls } from '@sluice/core';
 import { createLog, openRuntime, readEnvironment } from '@sluice/service';
 import { startFilter } from '../../apps/filter/src/filter.module.js';
 import { median, report } from '../measure.js';
@@ -119,6 +119,7 @@ async function filterService(parts: Infrastructure, prefix: string) {
     groups: ['group-3'],
     state: null,
     unavailable: new Set(),
+    calls: noCalls,
   });
   return {
     outputBytes: 1_400 + 260 * decision.offered.length,

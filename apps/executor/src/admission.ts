@@ -1,4 +1,5 @@
-import type { ConfiguredTool, Decision, Evaluator, Verdict } from '@sluice/core';
+import { budgetUsed } from '@sluice/core';
+import type { CallCounts, ConfiguredTool, Decision, Evaluator, Verdict } from '@sluice/core';
 
 /** The two configurations a call is judged under: the one that granted, and the one now in force, which may only deny (DESIGN, idea 7). */
 export interface Judges {
@@ -12,6 +13,8 @@ export interface CallFacts {
   readonly state: string;
   /** Ids that the filter offered for this turn. */
   readonly offered: ReadonlySet<string>;
+  /** How often each tool ran in this run before this call. */
+  readonly calls: CallCounts;
 }
 
 /** Why a tool is not eligible now, or that it is: group, state, the offer, and whether it can run at all (ruling XB-2). */
@@ -49,7 +52,7 @@ export function eligible(toolId: string, facts: CallFacts, judges: Judges): Verd
   return { ok: true };
 }
 
-/** Whether both policies allow the tool (invariant 20). */
+/** Whether both policies allow the tool (invariant 20) and leave it a call in this run. */
 export function allowed(toolId: string, facts: CallFacts, judges: Judges): Verdict {
   for (const { configuration } of [judges.granting, judges.inForce]) {
     if (!configuration.policy.allowedTools.includes(toolId)) {
@@ -60,12 +63,22 @@ export function allowed(toolId: string, facts: CallFacts, judges: Judges): Verdi
         message: `The tool ${toolId} is not allowed here. ${offer(facts)}`,
       };
     }
+    const used = budgetUsed(toolId, facts.calls, configuration.policy.budgets);
+    if (used !== null) return spent(toolId, used);
   }
   return { ok: true };
 }
 
+function spent(toolId: string, used: 'tool' | 'run'): Verdict {
+  const message =
+    used === 'tool'
+      ? `The tool ${toolId} has made all the calls it has in this run. Use another tool, or answer without it.`
+      : 'All the tool calls of this run are made. Answer without a tool.';
+  return { ok: false, code: 'policy_denied', reason: 'budget_used', message };
+}
+
 function decide(evaluator: Evaluator, facts: CallFacts): Decision {
-  return evaluator.evaluate({ groups: facts.groups, state: facts.state, unavailable: new Set() });
+  return evaluator.evaluate({ groups: facts.groups, state: facts.state, unavailable: new Set(), calls: facts.calls });
 }
 
 function byGroupAndState(tool: ConfiguredTool, decision: Decision, facts: CallFacts): Verdict {

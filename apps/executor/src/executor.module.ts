@@ -31,16 +31,28 @@ export async function startExecutor(runtime: Runtime, servers: McpServers, model
   });
   const toolbox = new Toolbox(runtime, servers, models);
   const service = await startService('executor', ExecutorModule.with(runtime, toolbox), runtime);
-  runtime.log.info(
-    { principal: 'user:local', authorizer: 'allow-all' },
-    'no identity or authorization is configured: everybody is one local principal',
-  );
+  sayWhoDecides(runtime);
   return {
     close: async () => {
       await service.close();
       await toolbox.close();
     },
   };
+}
+
+/** Once at the start, and again when it is another authorizer: that everybody may do everything must not go unsaid (ruling X-4). */
+function sayWhoDecides({ configurations, log }: Runtime): void {
+  let said: string | undefined;
+  configurations.onChange(({ configuration }) => {
+    const authorizer = configuration.authorization?.kind ?? 'allow-all';
+    if (authorizer === said) return;
+    said = authorizer;
+    const message =
+      configuration.authorization === null
+        ? 'no identity or authorization is configured: everybody is one local principal'
+        : 'no identity is configured: everybody is one local principal, and authorization says what it may do';
+    log.info({ principal: 'user:local', authorizer }, message);
+  });
 }
 
 /** The executor with MCP servers and models of its own. What a server changes later is held back until somebody compiles again. */

@@ -33,7 +33,7 @@ export class ExecutorService {
       state = step.state;
     }
     context.afterCommit(() => this.measure(record, steps, granting));
-    return [{ topic: topics.steps, key: record.sessionId, record: stepResult(record, steps, state) }];
+    return [{ topic: topics.steps, key: record.sessionId, record: stepResult(record, steps, state, turn) }];
   }
 
   /** A turn may hold many calls: those beyond the budget are refused, so that the record stays within it. */
@@ -82,7 +82,12 @@ export class ExecutorService {
   }
 }
 
-function stepResult(record: ToolCall, steps: readonly Step[], state: string): AgentStepResult {
+function stepResult(
+  record: ToolCall,
+  steps: readonly Step[],
+  state: string,
+  { toolCalls }: Pick<Turn, 'toolCalls'>,
+): AgentStepResult {
   const { requestId, sessionId, iteration, request, run, configVersion } = record;
   return {
     requestId,
@@ -90,7 +95,7 @@ function stepResult(record: ToolCall, steps: readonly Step[], state: string): Ag
     iteration,
     steps,
     next: { ...request, state, history: [...request.history, ...steps] },
-    run: afterSteps(run, steps),
+    run: { ...afterSteps(run, steps), toolCalls },
     configVersion,
     signature: null,
   };

@@ -1,4 +1,5 @@
 import type {
+  AuthorizationPort,
   BoundTool,
   Configuration,
   KnowledgeSettings,
@@ -7,6 +8,7 @@ import type {
   ToolSource,
 } from '@sluice/core';
 import { ToolUnavailableError } from '@sluice/core';
+import { createAuthorizer } from '@sluice/authorization';
 import type { ModelSource } from '@sluice/model';
 import { builtInTools, createToolSource, openEmbeddedKnowledge, openSparqlEndpoint } from '@sluice/tools';
 import type { KnowledgeStore, McpHub } from '@sluice/tools';
@@ -19,6 +21,7 @@ export class Toolbox {
   /** Keeps a burst of calls from drowning a server. */
   readonly room = new Room();
   private readonly sources = new WeakMap<Configuration, ToolSource>();
+  private readonly authorizers = new WeakMap<Configuration, AuthorizationPort>();
   private knowledge: { readonly settings: string; readonly store: Promise<KnowledgeStore> } | undefined;
 
   constructor(
@@ -34,6 +37,16 @@ export class Toolbox {
       this.sources.set(configuration, source);
     }
     return source;
+  }
+
+  /** Who decides what is permitted under this configuration. */
+  authorizer(configuration: Configuration): AuthorizationPort {
+    let authorizer = this.authorizers.get(configuration);
+    if (authorizer === undefined) {
+      authorizer = createAuthorizer(configuration.authorization);
+      this.authorizers.set(configuration, authorizer);
+    }
+    return authorizer;
   }
 
   /** What the tool declared, and nothing else (invariant 29). */

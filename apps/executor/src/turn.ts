@@ -1,7 +1,15 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { effectOnce, runTool, transition, utf8Length } from '@sluice/core';
-import type { JsonValue, Step, ToolExecResult, ToolInvocation, ToolPipeline } from '@sluice/core';
+import { authorize, budgetOf, countCall, effectOnce, runTool, transition, utf8Length, withinRate } from '@sluice/core';
+import type {
+  CallCounts,
+  JsonValue,
+  Step,
+  ToolBudget,
+  ToolExecResult,
+  ToolInvocation,
+  ToolPipeline,
+} from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { RequestedCall, ToolCall } from '@sluice/contracts';
 import type { HandlerContext } from '@sluice/bus';
@@ -21,17 +29,24 @@ export const localPrincipal = { actorId: 'user:local', tenantId: 'local' } as co
 export class Turn {
   private readonly judges: Judges;
   private readonly offered: ReadonlySet<string>;
+  private calls: CallCounts;
 
   constructor(
     private readonly record: ToolCall,
     private readonly context: HandlerContext,
     private readonly granting: Loaded,
-    inForce: Loaded,
+    private readonly inForce: Loaded,
     private readonly toolbox: Toolbox,
     private readonly runtime: Runtime,
   ) {
     this.judges = { granting: granting.evaluator, inForce: inForce.evaluator };
     this.offered = new Set(record.offered);
+    this.calls = record.run.toolCalls;
+  }
+
+  /** How often each tool ran in this run, this turn included. */
+  get toolCalls(): CallCounts {
+    return this.calls;
   }
 
   /** Runs the call in the given state and returns its step; refusals are steps as well. */
@@ -40,7 +55,7 @@ export class Turn {
     const tool = this.granting.evaluator.byId(call.tool);
     const startedAt = clock.now();
     const result = await this.run(call, index, state);
-    return {
+    const step: Step = {
       thought: index === 0 ? this.record.thought : '',
       action: tool?.key ?? call.tool.slice(0, longestName),
       arguments: call.arguments,
@@ -55,6 +70,8 @@ export class Turn {
       startedAt,
       endedAt: clock.now(),
     };
+    this.calls = countCall(this.calls, call.tool, step);
+    return step;
   }
 
   private async run(call: RequestedCall, index: number, state: string): Promise<ToolExecResult> {
@@ -80,26 +97,40 @@ export class Turn {
       const safeMessage = 'The run’s time was up before this call began.';
       return { toolCallId, ok: false, errorCode: 'execution', reason: 'deadline', safeMessage };
     }
+    const { configuration } = this.granting;
+    const budget = budgetOf(call.tool, configuration.policy, this.inForce.configuration.policy);
+    const toolMs = Math.min(tool?.timeoutMs ?? configuration.limits.toolMs, budget.timeoutMs ?? Infinity);
     const invocation: ToolInvocation = {
       toolId: call.tool,
       args,
       argumentBytes: utf8Length(call.arguments),
       context: { runId: this.record.requestId, toolCallId, ...localPrincipal },
       callKey: this.callKey(call, index),
-      timeoutMs: Math.max(1, Math.min(tool?.timeoutMs ?? this.granting.configuration.limits.toolMs, timeLeft)),
+      timeoutMs: Math.max(1, Math.min(toolMs, timeLeft)),
       signal: this.context.signal,
     };
-    return runTool(invocation, this.pipeline({ groups: this.record.groups, state, offered: this.offered }));
+    const { offered, calls } = this;
+    return runTool(invocation, this.pipeline({ groups: this.record.groups, state, offered, calls }, budget));
   }
 
-  private pipeline(facts: CallFacts): ToolPipeline {
-    const { runtime, toolbox, judges } = this;
-    const { configuration } = this.granting;
+  private pipeline(facts: CallFacts, budget: ToolBudget): ToolPipeline {
+    const { runtime, toolbox, judges, granting, inForce } = this;
+    const { configuration } = granting;
+    const { argumentBytes, resultBytes } = configuration.limits;
+    const authorizers = [...new Set([granting, inForce].map((loaded) => toolbox.authorizer(loaded.configuration)))];
+    const owner = (invocation: ToolInvocation): string =>
+      `${runtime.environment.instance}/${invocation.callKey}/${this.context.attempt}`;
     return {
       source: toolbox.source(configuration),
       eligible: (toolId) => eligible(toolId, facts, judges),
       allowed: (toolId) => allowed(toolId, facts, judges),
-      authorize: () => Promise.resolve({ ok: true }),
+      authorize: (tool, context) =>
+        authorize(authorizers, 'tool.execute', tool, context, (error) =>
+          runtime.log.error(
+            { tool: tool.id, request_id: context.runId, error: (error as Error).message },
+            'the authorizer failed, so the call was refused',
+          ),
+        ),
       connection: (tool) =>
         tool.requiresConnection
           ? {
@@ -109,6 +140,13 @@ export class Turn {
               message: `The tool ${tool.id} needs a connection and none is configured.`,
             }
           : { ok: true },
+      rate: (tool, invocation) =>
+        withinRate(tool, invocation, budget.callsPerMinute, {
+          rates: runtime.rates,
+          ledger: runtime.ledger,
+          clock: runtime.clock,
+          owner: owner(invocation),
+        }),
       capabilities: (tool, invocation, signal) =>
         toolbox.capabilities(tool, invocation, signal, configuration, (text) =>
           this.progress('tool_progress', invocation.context.toolCallId, invocation.toolId, text),
@@ -120,7 +158,7 @@ export class Turn {
           {
             ledger: runtime.ledger,
             clock: runtime.clock,
-            owner: `${runtime.environment.instance}/${invocation.callKey}/${this.context.attempt}`,
+            owner: owner(invocation),
             retentionMs: claimMemoryMs,
             sleep: (milliseconds, signal) => sleep(milliseconds, undefined, { signal }),
             onUnsettled: (callKey, error) =>
@@ -138,7 +176,7 @@ export class Turn {
         const timer = setTimeout(action, milliseconds);
         return () => clearTimeout(timer);
       },
-      limits: configuration.limits,
+      limits: { argumentBytes, resultBytes: Math.min(resultBytes, budget.resultBytes ?? Infinity) },
     };
   }
 

@@ -63,7 +63,12 @@ export class FilterService {
       return [endRun(response, request, context, this.runtime)];
     }
 
-    const decision = loaded.evaluator.evaluate({ groups: request.group, state: request.state, unavailable: new Set() });
+    const decision = loaded.evaluator.evaluate({
+      groups: request.group,
+      state: request.state,
+      unavailable: new Set(),
+      calls: run.toolCalls,
+    });
     const record = toolset(ids, request, nextIteration(run, decision), decision, now);
     context.afterCommit(() => {
       metrics.filteredTools.observe(decision.eligible.length);

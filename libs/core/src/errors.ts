@@ -58,6 +58,12 @@ export const toolErrorReasons = {
   not_eligible_group: 'The tool is in none of the requested groups.',
   not_eligible_state: 'The tool is not available in the current state.',
   not_allowed: 'The policy does not allow the tool.',
+  budget_used: 'The run has made all the calls that policy.budgets allows it.',
+  rate_limited:
+    'The tenant has made all the calls that policy.budgets allows in a minute; the message says when to try again.',
+  not_permitted: 'The authorizer does not let the caller use the tool or the connection.',
+  not_delegated: 'The caller may not act for this subject with the tool or the connection.',
+  authorizer_unreachable: 'Whether the caller is permitted could not be found out, so the call was not made.',
   arguments_too_large: 'The arguments are larger than the limit (8,192 bytes unless configured).',
   result_too_large: 'The result is larger than the limit (32,768 bytes unless configured); ask for less.',
   timeout: 'The tool did not end within its time limit.',

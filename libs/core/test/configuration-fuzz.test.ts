@@ -91,7 +91,16 @@ describe('compiling whatever is there', () => {
         two: { type: 'mcp-tool' },
       },
       group: { b: ['one'] },
-      policy: { allowed_tools: ['one', 'two'] },
+      policy: {
+        allowed_tools: ['one', 'two'],
+        approval: { effects: ['state_change'] },
+        budgets: { calls_per_run: 3, tools: { '*': { calls_per_minute: 1 }, one: { timeout_seconds: 1 } } },
+      },
+      authorization: {
+        groups: { g: ['user:a'] },
+        permissions: [{ principals: ['group:g'], tenants: ['*'], tools: ['one'] }],
+        delegations: [{ actors: ['agent:a'], subjects: ['group:g'], tenants: ['t'], connections: ['*'] }],
+      },
       agents: { default: { instructions: 'x' } },
       model: { provider: 'anthropic', name: 'x', api_key_env: 'KEY' },
       mcp: {

@@ -138,7 +138,11 @@ describe('the configuration of 5.1', () => {
   });
 
   it('T-20a, XB-3: without a policy nothing is allowed', () => {
-    expect(configuration?.policy).toEqual({ allowedTools: [] });
+    expect(configuration?.policy).toEqual({
+      allowedTools: [],
+      approvalEffects: [],
+      budgets: { callsPerRun: null, tools: {} },
+    });
   });
 
   it('G-140, XG-22: the cycle is reported and accepted, with the rest that is worth knowing', () => {

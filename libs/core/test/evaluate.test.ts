@@ -6,6 +6,7 @@ import {
   compileEvaluator,
   explain,
   formatProblems,
+  noCalls,
 } from '@sluice/core';
 import fc from 'fast-check';
 import { readYaml } from './read-cases.js';
@@ -35,7 +36,12 @@ const allowed = evaluatorOf({
 
 describe('one decision', () => {
   it('XB-3, T-20a: without a policy eligible tools are not permitted, and policy is why they are hidden', () => {
-    const decision = bare.evaluate({ groups: ['read-only', 'knowledge'], state: null, unavailable: nothing });
+    const decision = bare.evaluate({
+      groups: ['read-only', 'knowledge'],
+      state: null,
+      unavailable: nothing,
+      calls: noCalls,
+    });
     expect(decision.eligible).toEqual(['knowledge-query', 'text-completion']);
     expect(decision).toMatchObject({ permitted: [], offered: [] });
     expect(decision.hidden).toEqual([
@@ -48,7 +54,7 @@ describe('one decision', () => {
   });
 
   it('XB-1: narrows by group and state, then by policy, then by what can run', () => {
-    const decision = allowed.evaluate({ groups: ['*'], state: 'analysis', unavailable: nothing });
+    const decision = allowed.evaluate({ groups: ['*'], state: 'analysis', unavailable: nothing, calls: noCalls });
     expect(decision.eligible).toEqual(['graph-update', 'text-completion', 'complex-analysis', 'reset-workflow']);
     expect(decision.permitted).toEqual(['text-completion', 'complex-analysis', 'reset-workflow']);
     expect(decision.offered.map((tool) => tool.id)).toEqual([
@@ -63,7 +69,12 @@ describe('one decision', () => {
   });
 
   it('takes a tool that cannot run now from what is offered, and leaves it permitted', () => {
-    const facts = { groups: ['*'], state: 'analysis', unavailable: new Set(['mcp__analysis__complex-analysis']) };
+    const facts = {
+      groups: ['*'],
+      state: 'analysis',
+      unavailable: new Set(['mcp__analysis__complex-analysis']),
+      calls: noCalls,
+    };
     const decision = allowed.evaluate(facts);
     expect(decision.permitted).toContain('complex-analysis');
     expect(decision.offered.map((tool) => tool.key)).toEqual(['text-completion']);
@@ -71,7 +82,7 @@ describe('one decision', () => {
   });
 
   it('G-62: names the configuration and the facts after defaulting', () => {
-    const decision = allowed.evaluate({ groups: null, state: '', unavailable: nothing });
+    const decision = allowed.evaluate({ groups: null, state: '', unavailable: nothing, calls: noCalls });
     expect(decision).toMatchObject({
       configVersion: allowed.configuration.version,
       groups: ['default'],
@@ -88,19 +99,25 @@ describe('all decisions', () => {
         group: fc.option(fc.uniqueArray(fc.constantFrom('a', 'b', 'c'))),
         available_in_states: fc.option(fc.uniqueArray(fc.constantFrom('s', 't', '*'))),
         allowed: fc.boolean(),
+        callsPerRun: fc.option(fc.integer({ min: 1, max: 2 })),
       }),
       { maxLength: 40 },
     )
     .map((tools) => ({
-      tool: Object.fromEntries(tools.map(({ allowed: _, ...tool }, i) => [`t${String(i)}`, tool])),
+      tool: Object.fromEntries(tools.map(({ allowed: _, callsPerRun: __, ...tool }, i) => [`t${String(i)}`, tool])),
       policy: {
         allowed_tools: tools.flatMap((tool, i) => (tool.allowed && tool.type !== 'mcp-tool' ? [`t${String(i)}`] : [])),
+        budgets: {
+          calls_per_run: tools[0]?.callsPerRun === 2 ? 4 : null,
+          tools: Object.fromEntries(tools.map((tool, i) => [`t${String(i)}`, { calls_per_run: tool.callsPerRun }])),
+        },
       },
     }));
   const facts = fc.record({
     groups: fc.option(fc.array(fc.constantFrom('a', 'b', '*', 'default', 'gone'), { maxLength: 3 })),
     state: fc.option(fc.constantFrom('s', 't', 'u', '')),
     unavailable: fc.uniqueArray(fc.nat(39).map((i) => `core__t${String(i)}`)).map((ids) => new Set(ids)),
+    calls: fc.dictionary(fc.constantFrom('core__t0', 'core__t1', 'core__t2'), fc.nat(3)),
   });
 
   it('G-62, G-129: each tool is offered or hidden once, for exactly the reasons that hold', () => {
@@ -112,10 +129,14 @@ describe('all decisions', () => {
         const reasonsOf = (tool: Configuration['tools'][number]): readonly string[] => {
           const groups: readonly string[] = given.groups ?? ['default'];
           const state = given.state === null || given.state === '' ? 'undefined' : given.state;
+          const budget = policy.budgets.tools[tool.id]?.callsPerRun ?? Infinity;
+          const calls: Readonly<Record<string, number>> = given.calls;
+          const made = Object.values(calls).reduce((sum, count) => sum + count, 0);
           return [
             ...(groups.includes('*') || tool.groups.some((group) => groups.includes(group)) ? [] : ['group']),
             ...(tool.states.includes('*') || tool.states.includes(state) ? [] : ['state']),
             ...(policy.allowedTools.includes(tool.id) ? [] : ['policy']),
+            ...((calls[tool.id] ?? 0) < budget && made < (policy.budgets.callsPerRun ?? Infinity) ? [] : ['budget']),
             ...(tool.spec === null || given.unavailable.has(tool.id) ? ['unavailable'] : []),
           ];
         };
@@ -147,7 +168,9 @@ describe('finding a tool', () => {
 
 describe('explain', () => {
   it('G-60, G-130: prints the decision in the names of the documents', () => {
-    expect(explain(allowed, { groups: ['*', 'gone'], state: 'analysis', unavailable: nothing })).toEqual({
+    expect(
+      explain(allowed, { groups: ['*', 'gone'], state: 'analysis', unavailable: nothing, calls: noCalls }),
+    ).toEqual({
       eligible: ['graph-update', 'text-completion', 'complex-analysis', 'reset-workflow'],
       permitted: ['text-completion', 'complex-analysis', 'reset-workflow'],
       filtered_by_group: [],

@@ -63,6 +63,7 @@ function pipeline(
     allowed: () => stage('policy', { ok: true }),
     authorize: () => Promise.resolve(stage('authorize', { ok: true })),
     connection: () => stage('connection', { ok: true }),
+    rate: () => Promise.resolve(stage('rate', { ok: true })),
     capabilities: () => Promise.resolve(stage('capabilities', {})),
     once: (_tool, _invocation, effect) => stage('once', effect)(),
     onStart: () => void seen.push('start'),
@@ -87,6 +88,7 @@ describe('the pipeline (spec/tool-use.md §2b)', () => {
       'authorize',
       'connection',
       'validate input',
+      'rate',
       'capabilities',
       'once',
       'start',
@@ -95,6 +97,22 @@ describe('the pipeline (spec/tool-use.md §2b)', () => {
       'redact',
       'result',
     ]);
+  });
+
+  it('asks for the limit per minute after everything else that can refuse, and claims nothing beyond it (XB-32)', async () => {
+    const over = { ok: false, code: 'unavailable', reason: 'rate_limited', message: 'Try again in 7 s.' } as const;
+    const made = pipeline(tool(), { rate: () => Promise.resolve(over) });
+    expect(await runTool(invocation(), made)).toMatchObject({ ok: false, reason: 'rate_limited' });
+    expect(made.seen.slice(-2)).toEqual(['validate input', 'result']);
+    const wrong = pipeline(
+      tool({
+        validateInput: () => {
+          throw new ToolInputError([]);
+        },
+      }),
+    );
+    await runTool(invocation(), wrong);
+    expect(wrong.seen).not.toContain('rate');
   });
 
   const denied = (code: 'unavailable' | 'policy_denied' | 'authz_denied') =>

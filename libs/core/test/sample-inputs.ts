@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { CompilerInputs, McpOffer, ToolType } from '@sluice/core';
+import type { AuthorizationFiles, CompilerInputs, McpOffer, ToolType } from '@sluice/core';
 
 export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
@@ -51,4 +51,16 @@ export const sampleOffers: readonly McpOffer[] = [
   { server: 'broken', error: 'It did not start within 10 s.' },
 ];
 
-export const sampleInputs: CompilerInputs = { types: sampleTypes, offers: sampleOffers, digest: sha256 };
+/** Two files that can be read; a schema that says nothing is refused in place of Cedar, which has tests of its own. */
+const sampleFiles: AuthorizationFiles = {
+  read: (file) => (/^(p|s)$/.test(file) ? { text: file } : { error: 'there is none' }),
+  cedarProblems: (policies, schema) =>
+    policies === schema ? [{ in: 'schema', found: 'a schema that is no schema' }] : [],
+};
+
+export const sampleInputs: CompilerInputs = {
+  types: sampleTypes,
+  offers: sampleOffers,
+  digest: sha256,
+  files: sampleFiles,
+};

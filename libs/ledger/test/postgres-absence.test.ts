@@ -109,12 +109,13 @@ describe('a ledger whose server goes away', () => {
         const waiting = Promise.all([
           ledger.claim(ask('k')).then((claim) => (answered++, claim)),
           ledger.settle('before', 'a', 'done').then((claim) => (answered++, claim)),
+          ledger.take({ key: 'k', limit: 1, windowMs: 60_000 }).then((answer) => (answered++, answer)),
         ]);
         await expect(ledger.check()).rejects.toMatchObject(sentence);
         await delay(1_500);
         expect(answered).toBe(0);
         await server.start();
-        expect(await waiting).toMatchObject([{ key: 'k', owner: 'a' }, { value: 'done' }]);
+        expect(await waiting).toMatchObject([{ key: 'k', owner: 'a' }, { value: 'done' }, { within: true }]);
         await ledger.check();
         const warnings = logged.filter(({ level }) => level === 'warn').map(({ message }) => message);
         expect(warnings).toEqual([expect.stringContaining(`127.0.0.1:${new URL(url).port}`)]);

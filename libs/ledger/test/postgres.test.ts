@@ -5,28 +5,30 @@ import { openPostgresLedger } from '@sluice/ledger';
 import { infra, startTimeout } from '../../../test/infra/client.ts';
 import { freshDatabase } from '../../../test/infra/fresh.ts';
 import { ledgerContract } from './contract.js';
+import { asRates, ratesContract } from './rates-contract.js';
 import { onDatabase, otherUrl } from './postgres-database.js';
 import type { Database } from './postgres-database.js';
 
 beforeAll(() => infra('postgres'), startTimeout);
 
-ledgerContract('PostgreSQL', {
-  open: async () => {
-    const { url, drop } = await freshDatabase((await infra('postgres')).databaseUrl);
-    const [ledger, other] = await Promise.all([
-      openPostgresLedger({ url, instance: 'a' }),
-      openPostgresLedger({ url, instance: 'b' }),
-    ]);
-    return {
-      ledger,
-      other,
-      close: async () => {
-        await Promise.all([ledger.close(), other.close()]);
-        await drop();
-      },
-    };
-  },
-});
+const openPair = async () => {
+  const { url, drop } = await freshDatabase((await infra('postgres')).databaseUrl);
+  const [ledger, other] = await Promise.all([
+    openPostgresLedger({ url, instance: 'a' }),
+    openPostgresLedger({ url, instance: 'b' }),
+  ]);
+  return {
+    ledger,
+    other,
+    close: async () => {
+      await Promise.all([ledger.close(), other.close()]);
+      await drop();
+    },
+  };
+};
+
+ledgerContract('PostgreSQL', { open: openPair });
+ratesContract('PostgreSQL', { open: async () => asRates(await openPair()) });
 
 const ask = (key: string, owner = 'a', now = 0) => ({ key, owner, now, ttlMs: 1_000 });
 
@@ -37,7 +39,7 @@ describe('the ledger’s tables', () => {
       const claims = await Promise.all(ledgers.map((ledger, index) => ledger.claim(ask('k', `owner-${index}`))));
       expect(new Set(claims.map(({ owner }) => owner)).size).toBe(1);
       expect(await (await open()).find('k')).toEqual(claims[0]);
-      expect(await query('select version from sluice_ledger_migrations')).toEqual([{ version: 1 }]);
+      expect(await query('select version from sluice_ledger_migrations')).toEqual([{ version: 1 }, { version: 2 }]);
     }));
 
   it('lie in the schema that is named, which is made', () =>
@@ -46,6 +48,9 @@ describe('the ledger’s tables', () => {
       expect(await one.claim(ask('k', 'a'))).toMatchObject({ owner: 'a' });
       expect(await two.claim(ask('k', 'b'))).toMatchObject({ owner: 'b' });
       expect(await query('select key from "Team ""A""".sluice_claims')).toEqual([{ key: 'k' }]);
+      await one.take({ key: 'k', limit: 1, windowMs: 60_000 });
+      await one.sweepRates(0);
+      expect(await query('select key, points from "Team ""A""".sluice_rates')).toEqual([{ key: 'k', points: 1 }]);
     }));
 
   it('are left alone if a step of the migration fails', () =>

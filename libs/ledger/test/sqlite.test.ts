@@ -8,23 +8,25 @@ import { openSqliteLedger } from '@sluice/ledger';
 import { openDatabase } from '../src/sqlite/database.js';
 import { ledgerOn } from '../src/sqlite/ledger.js';
 import { ledgerContract } from './contract.js';
+import { asRates, ratesContract } from './rates-contract.js';
 
-ledgerContract('SQLite', {
-  open: async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'sluice-ledger-'));
-    const file = join(folder, 'ledger.db');
-    const [ledger, other] = [await openSqliteLedger({ file }), await openSqliteLedger({ file })];
-    return {
-      ledger,
-      other,
-      close: async () => {
-        await ledger.close();
-        await other.close();
-        rmSync(folder, { recursive: true });
-      },
-    };
-  },
-});
+const openPair = async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-ledger-'));
+  const file = join(folder, 'ledger.db');
+  const [ledger, other] = [await openSqliteLedger({ file }), await openSqliteLedger({ file })];
+  return {
+    ledger,
+    other,
+    close: async () => {
+      await ledger.close();
+      await other.close();
+      rmSync(folder, { recursive: true });
+    },
+  };
+};
+
+ledgerContract('SQLite', { open: openPair });
+ratesContract('SQLite', { open: async () => asRates(await openPair()) });
 
 async function inFolder(work: (file: string) => Promise<void>): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-ledger-'));

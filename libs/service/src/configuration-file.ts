@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { parseDocument } from 'yaml';
 import { compileConfiguration } from '@sluice/core';
-import type { Configuration, Finding, McpOffer, McpServer, Problem, ToolType } from '@sluice/core';
+import type { AuthorizationFiles, Configuration, Finding, McpOffer, McpServer, Problem, ToolType } from '@sluice/core';
 
 export interface Compiled {
   readonly configuration: Configuration | null;
@@ -13,6 +14,7 @@ export interface Compiled {
 /** What compiling a file needs from those who have the implementations. */
 export interface CompileWith {
   readonly types: readonly ToolType[];
+  readonly cedarProblems: AuthorizationFiles['cedarProblems'];
   /** Asks the servers once what they offer. */
   discover(servers: readonly McpServer[]): Promise<readonly McpOffer[]>;
 }
@@ -21,8 +23,9 @@ export interface CompileWith {
 export async function compileFile(file: string, given: CompileWith): Promise<Compiled> {
   const parsed = await readYaml(file);
   if ('problems' in parsed) return { configuration: null, problems: parsed.problems, findings: [] };
+  const { types, cedarProblems } = given;
   const compile = (offers: readonly McpOffer[]): Compiled =>
-    compileConfiguration(parsed.value, { types: given.types, offers, digest: sha256 });
+    compileConfiguration(parsed.value, { types, offers, digest: sha256, files: { read: readNamed, cedarProblems } });
   const alone = compile([]);
   const servers = neededServers(alone.configuration);
   return servers.length === 0 ? alone : compile(await given.discover(servers));
@@ -64,4 +67,13 @@ async function readYaml(
       };
     }),
   };
+}
+
+/** A file that the configuration names. */
+function readNamed(file: string): { readonly text: string } | { readonly error: string } {
+  try {
+    return { text: readFileSync(file, 'utf8') };
+  } catch (error) {
+    return { error: (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'there is none' : (error as Error).message };
+  }
 }

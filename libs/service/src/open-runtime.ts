@@ -66,6 +66,7 @@ export async function openRuntime(environment: Environment, log: Log, signal?: A
       health,
       bus,
       ledger,
+      rates: ledger,
       configurations,
       fail,
     };
@@ -78,11 +79,12 @@ export async function openRuntime(environment: Environment, log: Log, signal?: A
 }
 
 /** Lets go of what has outlived its use; returns what stops it. */
-function keepTidy({ clock, ledger, log }: Runtime, trim: () => Promise<void>): () => void {
+function keepTidy({ clock, ledger, rates, log }: Runtime, trim: () => Promise<void>): () => void {
   const tidy = async (): Promise<void> => {
     try {
       await trim();
       await ledger.sweep(clock.now());
+      await rates.sweepRates(clock.now());
     } catch (error) {
       log.warn(
         { error: (error as Error).message },

@@ -2,7 +2,7 @@ import { openSqliteBus } from '@sluice/bus';
 import type { SqliteBus } from '@sluice/bus';
 import { topics } from '@sluice/contracts';
 import { openSqliteLedger } from '@sluice/ledger';
-import type { Ledger } from '@sluice/core';
+import type { SqliteLedger } from '@sluice/ledger';
 import { dataFiles, prepareDataFolder } from './data-folder.js';
 import type { Environment } from './environment.js';
 import type { Log } from './log.js';
@@ -25,7 +25,7 @@ export function openLogFile(environment: Environment, log: Log): Promise<SqliteB
 }
 
 /** Opens the ledger in the data folder. */
-export function openLedgerFile(environment: Environment): Promise<Ledger> {
+export function openLedgerFile(environment: Environment): Promise<SqliteLedger> {
   prepareDataFolder(environment.dataFolder);
   return openSqliteLedger({ file: dataFiles(environment).ledger });
 }

@@ -1,5 +1,5 @@
 import type { Bus } from '@sluice/bus';
-import type { Ledger } from '@sluice/core';
+import type { Ledger, RateLimiter } from '@sluice/core';
 import { openPostgresLedger } from '@sluice/ledger';
 import type { Environment } from './environment.js';
 import type { Log } from './log.js';
@@ -22,7 +22,7 @@ export async function openBus(environment: Environment, log: Log, signal?: Abort
 }
 
 export interface OpenLedger {
-  readonly ledger: Ledger;
+  readonly ledger: Ledger & RateLimiter;
   /** Rejects with a sentence while the ledger cannot be asked. */
   check(): Promise<void>;
 }

@@ -42,7 +42,8 @@ export function configurationOf(
   return {
     version: 'c-test',
     tools,
-    policy: { allowedTools },
+    policy: { allowedTools, approvalEffects: [], budgets: { callsPerRun: null, tools: {} } },
+    authorization: null,
     instructions: '',
     model: { provider: 'rules', name: null, baseUrl: null, apiKeyEnv: null, region: null, maxOutputTokens: 1 },
     mcpServers: [],

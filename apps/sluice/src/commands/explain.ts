@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
-import { compileEvaluator, explain, formatProblems } from '@sluice/core';
+import { compileEvaluator, explain, formatProblems, noCalls } from '@sluice/core';
 import type { Evaluator } from '@sluice/core';
 import { recordFromJson } from '@sluice/contracts';
 import type { AgentRequest } from '@sluice/contracts';
@@ -33,7 +33,7 @@ function decide(line: string, evaluator: Evaluator): object {
   try {
     // A decision does not depend on the question, so it may be left out here.
     const request = recordFromJson('AgentRequest', withQuestion(JSON.parse(line))) as AgentRequest;
-    return explain(evaluator, { groups: request.group, state: request.state, unavailable: new Set() });
+    return explain(evaluator, { groups: request.group, state: request.state, unavailable: new Set(), calls: noCalls });
   } catch (error) {
     return { error: `This line is no AgentRequest: ${(error as Error).message}` };
   }

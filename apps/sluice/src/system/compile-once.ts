@@ -1,3 +1,4 @@
+import { cedarProblems } from '@sluice/authorization';
 import { builtInTools, createMcpHub, toolTypes } from '@sluice/tools';
 import { compileFile } from '@sluice/service';
 import type { Compiled, Environment } from '@sluice/service';
@@ -9,6 +10,7 @@ export function compileForCommand(
 ): Promise<Compiled> {
   return compileFile(file, {
     types: toolTypes(builtInTools),
+    cedarProblems,
     discover: async (servers) => {
       const hub = createMcpHub(servers, {
         environment: (names) => environment.forChild(names),

@@ -1,6 +1,7 @@
 import { unwatchFile, watchFile } from 'node:fs';
 import { formatFindings, formatProblems } from '@sluice/core';
 import { topics } from '@sluice/contracts';
+import { cedarProblems } from '@sluice/authorization';
 import { builtInTools, toolTypes } from '@sluice/tools';
 import { compileFile } from '@sluice/service';
 import type { Compiled, Runtime } from '@sluice/service';
@@ -59,6 +60,7 @@ export class ConfigurationSource {
   private compile(): Promise<Compiled> {
     return compileFile(this.file, {
       types: toolTypes(builtInTools),
+      cedarProblems,
       discover: (servers) => this.servers.offers(servers),
     });
   }

@@ -298,6 +298,8 @@ export interface Run {
   readonly inputTokens: number;
   /** Tokens the model wrote so far. */
   readonly outputTokens: number;
+  /** How often each tool ran in this run so far, by id. */
+  readonly toolCalls: Readonly<Record<string, number>>;
 }
 
 /** Why a run ended without an answer. */

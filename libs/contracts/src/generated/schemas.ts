@@ -847,6 +847,15 @@ export const schemas = {
         "type": "long",
         "doc": "Tokens the model wrote so far.",
         "default": 0
+      },
+      {
+        "name": "tool_calls",
+        "type": {
+          "type": "map",
+          "values": "int"
+        },
+        "doc": "How often each tool ran in this run so far, by id.",
+        "default": {}
       }
     ]
   },

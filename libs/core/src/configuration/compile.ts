@@ -1,5 +1,6 @@
 import { type Digest, type JsonValue, canonicalJson } from '../json.js';
 import { readInstructions } from './agents.js';
+import { type AuthorizationFiles, readAuthorization } from './authorization.js';
 import { type ToolEntry, mcpToolType, readEntries } from './entries.js';
 import { findEverything } from './findings.js';
 import { readGroups } from './group-map.js';
@@ -21,6 +22,7 @@ export interface CompilerInputs {
   /** What each server of `mcp.servers` said when it was asked. */
   readonly offers: readonly McpOffer[];
   readonly digest: Digest;
+  readonly files: AuthorizationFiles;
 }
 
 export interface Compilation {
@@ -52,6 +54,7 @@ export function compileConfiguration(raw: unknown, given: CompilerInputs): Compi
   const content = {
     tools,
     policy,
+    authorization: readAuthorization(file, identified, given.files),
     instructions: readInstructions(file.section('agents')),
     model: readModel(file.section('model')),
     mcpServers: mcp.servers,

@@ -16,6 +16,14 @@ export interface IdentifiedTool {
   readonly unusable: string | null;
 }
 
+/** Tools by id and by key; where one tool's key is another's id, which is a mistake of its own, the key counts. */
+export function toolsByName(tools: readonly IdentifiedTool[]): ReadonlyMap<string, IdentifiedTool> {
+  const byName = new Map<string, IdentifiedTool>();
+  for (const tool of tools) byName.set(tool.id, tool);
+  for (const tool of tools) byName.set(tool.entry.key, tool);
+  return byName;
+}
+
 /** Characters that some provider's wire refuses become `_` (ruling XB-7). */
 function safe(name: string): string {
   return name.replace(/[^A-Za-z0-9_-]/gu, '_');

@@ -3,7 +3,7 @@
  * the sections refuse any other key, and docs/configuration.md is held equal to this table by a test.
  */
 export const configurationKeys = {
-  '': ['tool', 'group', 'policy', 'agents', 'model', 'mcp', 'knowledge', 'limits'],
+  '': ['tool', 'group', 'policy', 'authorization', 'agents', 'model', 'mcp', 'knowledge', 'limits'],
   'tool.<tool>': [
     'type',
     'name',
@@ -14,7 +14,14 @@ export const configurationKeys = {
     'mcp_tool_id',
     'timeout_seconds',
   ],
-  policy: ['allowed_tools'],
+  policy: ['allowed_tools', 'approval', 'budgets'],
+  'policy.approval': ['effects'],
+  'policy.budgets': ['calls_per_run', 'tools'],
+  'policy.budgets.tools.<tool>': ['timeout_seconds', 'result_bytes', 'calls_per_run', 'calls_per_minute'],
+  authorization: ['groups', 'permissions', 'delegations', 'cedar'],
+  'authorization.permissions[]': ['principals', 'tenants', 'tools', 'connections'],
+  'authorization.delegations[]': ['actors', 'subjects', 'tenants', 'tools', 'connections'],
+  'authorization.cedar': ['policies', 'schema'],
   agents: ['default'],
   'agents.default': ['instructions'],
   model: ['provider', 'name', 'base_url', 'api_key_env', 'region', 'max_output_tokens'],

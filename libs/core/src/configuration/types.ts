@@ -31,7 +31,58 @@ export interface ConfiguredTool {
 export interface Policy {
   /** Tool ids that may run; everything else is denied. */
   readonly allowedTools: readonly string[];
+  /** Effects whose calls need somebody’s approval; empty while nothing is written (ruling XB-14). */
+  readonly approvalEffects: readonly ToolEffect[];
+  readonly budgets: Budgets;
 }
+
+/** What calls may use up; null where nothing is written. */
+export interface Budgets {
+  /** Calls of all tools together in one run. */
+  readonly callsPerRun: number | null;
+  /** By tool id; a tool for which nothing is written is not among them. */
+  readonly tools: Readonly<Record<string, ToolBudget>>;
+}
+
+/** The lower of a budget and a limit counts (ruling X-16). */
+export interface ToolBudget {
+  readonly timeoutMs: number | null;
+  /** UTF-8 bytes of the redacted result as JSON text. */
+  readonly resultBytes: number | null;
+  readonly callsPerRun: number | null;
+  /** Of each tenant, over all instances. */
+  readonly callsPerMinute: number | null;
+}
+
+/** Who may do what; a list that is `*` alone means everyone, every tenant, every tool or every connection. */
+export interface Permission {
+  readonly principals: readonly string[];
+  readonly tenants: readonly string[];
+  /** Tool ids. */
+  readonly tools: readonly string[];
+  readonly connections: readonly string[];
+}
+
+/** Who may act for whom, and with what. */
+export interface Delegation extends Omit<Permission, 'principals'> {
+  readonly actors: readonly string[];
+  readonly subjects: readonly string[];
+}
+
+/** Which authorizer decides, and by what; self-contained, with groups taken apart into principals for the built-in rules. */
+export type AuthorizationSettings =
+  | {
+      readonly kind: 'rules';
+      readonly permissions: readonly Permission[];
+      readonly delegations: readonly Delegation[];
+    }
+  | {
+      readonly kind: 'cedar';
+      readonly policies: string;
+      readonly schema: string;
+      /** Principals by group. */
+      readonly groups: Readonly<Record<string, readonly string[]>>;
+    };
 
 export interface Limits {
   readonly maxIterations: number;
@@ -85,6 +136,8 @@ export interface Configuration {
   /** In configuration order. */
   readonly tools: readonly ConfiguredTool[];
   readonly policy: Policy;
+  /** Null: everybody is allowed what policy allows, which is said at start (ruling X-4). */
+  readonly authorization: AuthorizationSettings | null;
   readonly instructions: string;
   readonly model: ModelSettings;
   readonly mcpServers: readonly McpServer[];

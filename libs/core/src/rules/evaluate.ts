@@ -1,8 +1,9 @@
 import type { Configuration, ConfiguredTool } from '../configuration/types.js';
+import { type CallCounts, budgetUsed } from './budget-used.js';
 import { type RuleDecision, type Rules, compileRules } from './rules.js';
 
 /** Why a tool is not offered: every reason that holds, in this order. */
-export const hiddenReasons = ['group', 'state', 'policy', 'unavailable'] as const;
+export const hiddenReasons = ['group', 'state', 'policy', 'budget', 'unavailable'] as const;
 export type HiddenReason = (typeof hiddenReasons)[number];
 
 export interface HiddenTool {
@@ -17,6 +18,8 @@ export interface Facts {
   readonly state: string | null;
   /** Ids of tools that cannot run now: an outside fact. */
   readonly unavailable: ReadonlySet<string>;
+  /** How often each tool ran in this run so far, by id. */
+  readonly calls: CallCounts;
 }
 
 /** One decision with its reasons (DESIGN, ideas 7 and 8). All lists are in configuration order. */
@@ -24,7 +27,7 @@ export interface Decision extends RuleDecision {
   readonly configVersion: string;
   /** Keys of the eligible tools that the policy allows as well. */
   readonly permitted: readonly string[];
-  /** The permitted tools that can run: exactly what the model is shown and the executor admits. */
+  /** The permitted tools that can run and have calls left: exactly what the model is shown and the executor admits. */
   readonly offered: readonly ConfiguredTool[];
   /** Each tool that is not offered, once. */
   readonly hidden: readonly HiddenTool[];
@@ -43,16 +46,18 @@ export interface Evaluator {
 const byGroup = 1;
 const byState = 2;
 const byPolicy = 4;
-const byAvailability = 8;
+const byBudget = 8;
+const byAvailability = 16;
 
-/** The list of reasons for every sum of the four bits above. */
-const reasonLists: readonly (readonly HiddenReason[])[] = Array.from({ length: 16 }, (_, bits) =>
+/** The list of reasons for every sum of the five bits above. */
+const reasonLists: readonly (readonly HiddenReason[])[] = Array.from({ length: 32 }, (_, bits) =>
   Object.freeze(hiddenReasons.filter((_reason, place) => (bits & (1 << place)) !== 0)),
 );
 
 /** The one evaluator: whatever is listed, explained or admitted comes from here (DESIGN, idea 7; ruling XB-2). */
 export function compileEvaluator(configuration: Configuration): Evaluator {
   const { tools } = configuration;
+  const { budgets } = configuration.policy;
   const rules = compileRules(tools);
   const allowed = new Set(configuration.policy.allowedTools);
   const lasting = tools.map(
@@ -77,6 +82,7 @@ export function compileEvaluator(configuration: Configuration): Evaluator {
       }
       if (!rules.passesState(place, rule.state)) bits |= byState;
       if ((bits & (byGroup | byState | byPolicy)) === 0) permitted.push(tool.key);
+      if (budgetUsed(tool.id, facts.calls, budgets) !== null) bits |= byBudget;
       if (facts.unavailable.has(tool.id)) bits |= byAvailability;
       if (bits === 0) offered.push(tool);
       else hidden.push({ key: tool.key, reasons: reasonLists[bits] as readonly HiddenReason[] });

@@ -1,5 +1,6 @@
 import type { RunErrorCode } from '../errors.js';
 import { utf8Length } from '../json.js';
+import { type CallCounts, noCalls } from '../rules/budget-used.js';
 import type { Step } from './step.js';
 
 /** A change of state by a successful call. `timestamp` is in milliseconds since the epoch. */
@@ -25,6 +26,7 @@ export interface RunState {
   readonly filteredByState: readonly string[];
   readonly inputTokens: number;
   readonly outputTokens: number;
+  readonly toolCalls: CallCounts;
 }
 
 /** Why a run ends without an answer, as its AgentResponse says it. */
@@ -61,6 +63,7 @@ export function beginRun(
     filteredByState: [],
     inputTokens: 0,
     outputTokens: 0,
+    toolCalls: noCalls,
   };
 }
 

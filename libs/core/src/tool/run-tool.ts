@@ -42,6 +42,8 @@ export interface ToolPipeline {
   authorize(tool: BoundTool, context: ToolInvocationContext): Promise<Verdict>;
   /** Grant and request intersection for tools with connections (invariant 30). */
   connection(tool: BoundTool, context: ToolInvocationContext): Verdict;
+  /** Counts the call against its limit per minute; the last thing that can refuse it without anything of it being fetched. */
+  rate(tool: BoundTool, invocation: ToolInvocation): Promise<Verdict>;
   /** The declared capabilities, bound; throws ToolUnavailableError where one cannot be had. */
   capabilities(tool: BoundTool, invocation: ToolInvocation, signal: AbortSignal): Promise<ToolCapabilities>;
   /** Runs the effect at most once for the call key, or says why not. */
@@ -90,6 +92,10 @@ async function stages(invocation: ToolInvocation, pipeline: ToolPipeline): Promi
   // 5 input
   const input = validateInput(invocation, tool, pipeline.limits);
   if (!input.ok) return input.refusal;
+
+  // still policy, and last of it: what was refused above counts for nobody's minute
+  const counted = await pipeline.rate(tool, invocation);
+  if (!counted.ok) return refuse(counted);
 
   // 6 capabilities
   const timer = new AbortController();

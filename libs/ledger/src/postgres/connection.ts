@@ -7,8 +7,10 @@ const connectMs = 5_000;
 const statementMs = 5_000;
 const silenceMs = 6_000;
 
-/** One for each of the five lanes, and one for `check`: nothing ever queues for a connection. */
-const connections = 6;
+/** Calls that are counted side by side. */
+export const countedAtOnce = 4;
+/** One for each of the five lanes of claims, one for `check`, and those that count: nothing ever queues for a connection. */
+const connections = 6 + countedAtOnce;
 
 const settings = [
   // A claim that was answered must be on the disk, whatever the server's default is.

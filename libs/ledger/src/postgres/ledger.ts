@@ -1,16 +1,18 @@
 import type pg from 'pg';
 import { Fault } from '@sluice/core';
-import type { Claim, ClaimRequest, Ledger } from '@sluice/core';
+import type { Claim, ClaimRequest, Ledger, RateAnswer, RateLimiter, RateRequest } from '@sluice/core';
 import type { Absence } from './absence.js';
+import { countedAtOnce } from './connection.js';
 import { mayPass, unreachable } from './database-error.js';
 import type { Place } from './database-error.js';
 import { Lane } from './lane.js';
 import type { LaneWork } from './lane.js';
+import { ratesOn } from './rates.js';
 import { statementsOn, sweepPortion } from './statements.js';
 import type { Outcome, Ownership, Stored } from './statements.js';
 import { requireMilliseconds, requireText, storedKey } from './stored-text.js';
 
-export interface PostgresLedger extends Ledger {
+export interface PostgresLedger extends Ledger, RateLimiter {
   /** Rejects within two seconds with Fault('ledger_unreachable') if claims cannot be written now: for readiness. */
   check(): Promise<void>;
 }
@@ -32,6 +34,7 @@ const outcomesAtOnce = 50;
 /** The ledger on a pool, which it ends when it is closed. */
 export function ledgerOn({ pool, place, schema, absence, patienceMs }: LedgerParts): PostgresLedger {
   const statements = statementsOn(pool, schema);
+  const rates = ratesOn(pool, schema);
   const patience = { forMs: patienceMs, absence, mayPass, faultOf: (error: unknown) => unreachable(place, error) };
   const lane = <Asked, Answer>(work: LaneWork<Asked, Answer>): Lane<Asked, Answer> => new Lane(work, patience);
   const keyOf = ({ key }: { readonly key: string }): string => storedKey(key);
@@ -58,7 +61,15 @@ export function ledgerOn({ pool, place, schema, absence, patienceMs }: LedgerPar
     run: async ([now = 0]) => new Map([[String(now), await statements.sweep(now)]]),
     serves: never,
   });
-  const lanes = [claims, outcomes, releases, finds, sweeps];
+  // What broke off may have counted: it is counted again, which lets nobody pass who should not.
+  const counts = lane<RateRequest, RateAnswer>({
+    limit: countedAtOnce,
+    keyOf,
+    run: async (batch) =>
+      new Map(await Promise.all(batch.map(async (asked) => [storedKey(asked.key), await rates.count(asked)] as const))),
+    serves: never,
+  });
+  const lanes = [claims, outcomes, releases, finds, sweeps, counts];
 
   let closing: Promise<void> | undefined;
   const requireOpen = (): void => {
@@ -106,6 +117,19 @@ export function ledgerOn({ pool, place, schema, absence, patienceMs }: LedgerPar
       for (let portion = sweepPortion; portion === sweepPortion && closing === undefined; swept += portion)
         portion = (await sweeps.ask(now)) ?? 0;
       return swept;
+    },
+    take: async (request) => {
+      requireOpen();
+      const answer = await counts.ask(request);
+      if (answer === undefined) throw new Fault('unexpected', `The count of ${request.key} had no answer.`, false);
+      return answer;
+    },
+    sweepRates: async (now) => {
+      requireOpen();
+      requireMilliseconds('The time of a sweep', now);
+      await rates.sweep(now).catch((error: unknown) => {
+        throw unreachable(place, error);
+      });
     },
     check: async () => {
       requireOpen();

@@ -15,6 +15,14 @@ const migrations: readonly ((schema: string) => string)[] = [
     );
     create index sluice_claims_by_expiry on ${schema}.sluice_claims (expires_at);
   `,
+  // The columns are those that rate-limiter-flexible writes, in its order.
+  (schema) => `
+    create table ${schema}.sluice_rates (
+      key text collate "C" primary key,
+      points integer not null,
+      expire bigint
+    );
+  `,
 ];
 
 /** Any number, the same in every version: whoever migrates a ledger in this database holds it. */

@@ -18,6 +18,14 @@ const migrations: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX claims_by_expiry ON claims (expires_at);
   `,
+  // The columns are those that rate-limiter-flexible writes.
+  `
+  CREATE TABLE rates (
+    key TEXT PRIMARY KEY,
+    points INTEGER NOT NULL,
+    expire INTEGER
+  ) STRICT, WITHOUT ROWID;
+  `,
 ];
 
 /**

@@ -1,16 +1,20 @@
 import { Fault } from '@sluice/core';
-import type { Claim, ClaimRequest, Ledger } from '@sluice/core';
+import type { Claim, ClaimRequest, Ledger, RateLimiter } from '@sluice/core';
 import type { DatabaseSync } from 'node:sqlite';
 import { Batch, patiently } from './batch.js';
 import { openDatabase } from './database.js';
+import { ratesOn } from './rates.js';
+
+/** Claims, and calls counted per window, in one file. */
+export type SqliteLedger = Ledger & RateLimiter;
 
 /** Claims in a SQLite file of their own (DESIGN, idea 5). Several processes may use the file. Throws Fault('ledger_unreachable'). */
-export async function openSqliteLedger({ file }: { readonly file: string }): Promise<Ledger> {
+export async function openSqliteLedger({ file }: { readonly file: string }): Promise<SqliteLedger> {
   return ledgerOn(await patiently(`The ledger ${file} cannot be used`, () => openDatabase(file)));
 }
 
 /** The ledger on an open database, which it closes in the end. */
-export function ledgerOn(database: DatabaseSync): Ledger {
+export function ledgerOn(database: DatabaseSync): SqliteLedger {
   const find = database.prepare('SELECT key, owner, value, claimed_at, expires_at FROM claims WHERE key = ?');
   const put = database.prepare('INSERT OR REPLACE INTO claims VALUES (?, ?, NULL, ?, ?)');
   const settle = database.prepare('UPDATE claims SET value = ? WHERE key = ? AND value IS NULL');
@@ -56,6 +60,7 @@ export function ledgerOn(database: DatabaseSync): Ledger {
       if (closed) throw isClosed();
       return patiently('The ledger could not be read', () => inForce(key));
     },
+    ...ratesOn(database, ask),
     sweep: (now) => ask(() => Number(sweep.run(now).changes)),
     close: async () => {
       if (closed) return;

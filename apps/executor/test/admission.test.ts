@@ -1,0 +1,81 @@
+import { describe, expect, it } from '@jest/globals';
+import { compileConfiguration, compileEvaluator, formatProblems } from '@sluice/core';
+import type { Evaluator } from '@sluice/core';
+import fc from 'fast-check';
+import { sampleInputs } from '../../../libs/core/test/sample-inputs.js';
+import { allowed, eligible } from '../src/admission.js';
+
+const keys = ['a', 'b', 'c'];
+const ids = keys.map((key) => `core__${key}`);
+const someCalls = fc.dictionary(fc.constantFrom(...ids), fc.integer({ min: 1, max: 4 }));
+const someLimit = fc.option(fc.integer({ min: 1, max: 3 }));
+
+const file = fc.record({
+  tool: fc.record(
+    Object.fromEntries(
+      keys.map((key) => [
+        key,
+        fc.record({
+          type: fc.constantFrom('knowledge-query', 'graph-update'),
+          group: fc.option(fc.subarray(['g', 'h'])),
+          available_in_states: fc.option(fc.subarray(['s', '*'])),
+        }),
+      ]),
+    ),
+  ),
+  policy: fc.record({
+    allowed_tools: fc.subarray(keys),
+    budgets: fc.record({
+      calls_per_run: fc.option(fc.integer({ min: 1, max: 6 })),
+      tools: fc.dictionary(fc.constantFrom(...keys, '*'), fc.record({ calls_per_run: someLimit })),
+    }),
+  }),
+});
+
+function evaluatorOf(raw: unknown): Evaluator {
+  const { configuration, problems } = compileConfiguration(raw, sampleInputs);
+  if (configuration === null) throw new Error(formatProblems(problems));
+  return compileEvaluator(configuration);
+}
+
+describe('what is offered and what is admitted', () => {
+  const request = fc.record({
+    groups: fc.option(fc.subarray(['g', 'h', 'default', '*'])),
+    state: fc.constantFrom('s', 'undefined'),
+    calls: someCalls,
+  });
+
+  it('are the same tools, budgets included: both come from one rule (DESIGN 4.7, XB-2, C-08)', () => {
+    fc.assert(
+      fc.property(file, request, (raw, { groups, state, calls }) => {
+        const evaluator = evaluatorOf(raw);
+        const decision = evaluator.evaluate({ groups, state, unavailable: new Set(), calls });
+        const offered = new Set(decision.offered.map((tool) => tool.id));
+        const facts = { groups: decision.groups, state: decision.state, offered, calls };
+        const judges = { granting: evaluator, inForce: evaluator };
+        const admitted = ids.filter((id) => eligible(id, facts, judges).ok && allowed(id, facts, judges).ok);
+        expect(admitted).toEqual([...offered]);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('differ only by what the configuration now in force denies besides', () => {
+    fc.assert(
+      fc.property(file, file, request, (raw, later, { groups, state, calls }) => {
+        const [granting, inForce] = [evaluatorOf(raw), evaluatorOf(later)];
+        const offeredBy = (evaluator: Evaluator) =>
+          evaluator.evaluate({ groups, state, unavailable: new Set(), calls });
+        const decision = offeredBy(granting);
+        const offered = new Set(decision.offered.map((tool) => tool.id));
+        const facts = { groups: decision.groups, state: decision.state, offered, calls };
+        const still = new Set(offeredBy(inForce).offered.map((tool) => tool.id));
+        const admitted = ids.filter(
+          (id) => eligible(id, facts, { granting, inForce }).ok && allowed(id, facts, { granting, inForce }).ok,
+        );
+        expect(admitted).toEqual([...offered].filter((id) => still.has(id)));
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

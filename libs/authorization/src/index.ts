@@ -1,0 +1,2 @@
+export { createAuthorizer } from './create-authorizer.js';
+export { cedarProblems } from './cedar/problems.js';

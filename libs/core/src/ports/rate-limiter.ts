@@ -1,0 +1,23 @@
+export interface RateRequest {
+  /** Whose calls are counted together. */
+  readonly key: string;
+  /** So many in one window. */
+  readonly limit: number;
+  /** How long a window lasts from its first call on, milliseconds. */
+  readonly windowMs: number;
+}
+
+/** Milliseconds until the window ends. */
+export type RateAnswer = { readonly within: true } | { readonly within: false; readonly retryAfterMs: number };
+
+/**
+ * Counts calls in fixed windows, over all processes that share the store. Windows are those of the processes' clocks.
+ * All faults are thrown as Fault('ledger_unreachable', retryable): who cannot count lets nobody pass. After a broken connection
+ * one call may have been counted twice, never none.
+ */
+export interface RateLimiter {
+  /** Counts one and says whether it is within the limit. */
+  take(request: RateRequest): Promise<RateAnswer>;
+  /** Lets go of windows that have ended by `now`, milliseconds since the epoch. */
+  sweepRates(now: number): Promise<void>;
+}

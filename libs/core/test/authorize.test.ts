@@ -1,0 +1,72 @@
+import { describe, expect, it } from '@jest/globals';
+import { authorize } from '@sluice/core';
+import type { AuthorizationAnswer, AuthorizationPort } from '@sluice/core';
+
+const tool = { id: 'core__x', effect: 'state_change' } as const;
+const context = {
+  runId: 'run',
+  toolCallId: 'c',
+  actorId: 'agent:a',
+  subjectId: 'user:s',
+  tenantId: 't',
+  connectionId: 'k-1',
+};
+
+function answering(answer: AuthorizationAnswer | Error) {
+  const asked: unknown[][] = [];
+  const port: AuthorizationPort = {
+    check: (...given) => {
+      asked.push(given);
+      return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer);
+    },
+  };
+  return { port, asked };
+}
+
+const unexpected = (error: unknown): never => {
+  throw error;
+};
+const yes = { allowed: true } as const;
+
+describe('authorization of a call', () => {
+  it('asks for actor, subject, action, resource and context (T-F1a)', async () => {
+    const { port, asked } = answering(yes);
+    expect(await authorize([port], 'tool.execute', tool, context, unexpected)).toEqual({ ok: true });
+    expect(await authorize([port], 'connection.use', tool, context, unexpected)).toEqual({ ok: true });
+    const rest = { tenantId: 't', runId: 'run', effect: 'state_change' };
+    expect(asked).toEqual([
+      ['agent:a', 'user:s', 'tool.execute', { type: 'tool', id: 'core__x' }, rest],
+      ['agent:a', 'user:s', 'connection.use', { type: 'connection', id: 'k-1' }, rest],
+    ]);
+  });
+
+  it.each([
+    ['permission', 'not_permitted'],
+    ['delegation', 'not_delegated'],
+  ] as const)('without the %s is authz_denied, %s (E-03, T-F1b)', async (missing, reason) => {
+    const { port } = answering({ allowed: false, missing });
+    const verdict = await authorize([port], 'tool.execute', tool, context, unexpected);
+    expect(verdict).toMatchObject({ ok: false, code: 'authz_denied', reason });
+    // A refusal tells the model nothing of who is who.
+    expect(JSON.stringify(verdict)).not.toMatch(/agent:a|user:s/);
+  });
+
+  it('that cannot be had is unavailable, and the reason stays inside (X-4, X-22)', async () => {
+    const { port } = answering(new Error('policies at host-7 are gone'));
+    const faults: unknown[] = [];
+    const verdict = await authorize([port], 'tool.execute', tool, context, (error) => faults.push(error));
+    expect(verdict).toMatchObject({ ok: false, code: 'unavailable', reason: 'authorizer_unreachable' });
+    expect(JSON.stringify(verdict)).not.toContain('host-7');
+    expect(faults).toHaveLength(1);
+  });
+
+  it('needs every authorizer’s yes (DESIGN 4.7: the configuration in force may only deny)', async () => {
+    const no = answering({ allowed: false, missing: 'permission' }).port;
+    const all = answering(yes).port;
+    for (const ports of [
+      [no, all],
+      [all, no],
+    ])
+      expect(await authorize(ports, 'tool.execute', tool, context, unexpected)).toMatchObject({ code: 'authz_denied' });
+  });
+});

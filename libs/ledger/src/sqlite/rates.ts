@@ -1,0 +1,43 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { RateLimiter } from '@sluice/core';
+import { counterOf } from '../rates.js';
+
+/** Runs what is asked with the rest of its turn of the event loop, in one transaction. */
+type Ask = <T>(work: () => T) => Promise<T>;
+
+/** Counting in the ledger's file. */
+export function ratesOn(database: DatabaseSync, ask: Ask): RateLimiter {
+  const storeClient = clientOn(database, ask);
+  const sweep = database.prepare('DELETE FROM rates WHERE expire <= ?');
+  return {
+    take: counterOf(
+      ({ RateLimiterSQLite }, options) =>
+        new RateLimiterSQLite({
+          ...options,
+          storeClient,
+          storeType: 'better-sqlite3',
+          tableName: 'rates',
+          tableCreated: true,
+          clearExpiredByTimeout: false,
+        }),
+    ),
+    sweepRates: (now) => ask(() => void sweep.run(now)),
+  };
+}
+
+/**
+ * As much of better-sqlite3 as the limiter uses, on node:sqlite. Its one statement goes into the ledger's batch, which is a
+ * transaction already and knows how to wait for another process's lock; the limiter takes the promise as it would take the row.
+ */
+function clientOn(database: DatabaseSync, ask: Ask): unknown {
+  const statements = new Map<string, ReturnType<DatabaseSync['prepare']>>();
+  const statement = (sql: string): ReturnType<DatabaseSync['prepare']> => {
+    let prepared = statements.get(sql);
+    if (prepared === undefined) statements.set(sql, (prepared = database.prepare(sql)));
+    return prepared;
+  };
+  return {
+    prepare: (sql: string) => ({ get: (...values: (string | number)[]) => ask(() => statement(sql).get(...values)) }),
+    transaction: <T>(work: () => T) => work,
+  };
+}
