@@ -3,6 +3,7 @@ import { availableParallelism, cpus } from 'node:os';
 import { benchLoop } from './loop.js';
 import { benchProcess } from './process.js';
 import { benchKafka } from './kafka/main.js';
+import { benchInstances } from './kafka/instances.js';
 import { benchMemory } from './kafka/memory.js';
 import { benchRules } from './rules.js';
 
@@ -12,6 +13,7 @@ const parts: Readonly<Record<string, () => Promise<void>>> = {
   loop: benchLoop,
   process: benchProcess,
   kafka: benchKafka,
+  instances: benchInstances,
   memory: benchMemory,
 };
 
