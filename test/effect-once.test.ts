@@ -30,7 +30,7 @@ describe('an effect (DESIGN 4.4)', () => {
     toolId: 't',
     args: {},
     argumentBytes: 2,
-    context: { runId: 'r', toolCallId: `c-${callKey}`, actorId: 'user:u', tenantId: 't' },
+    context: { runId: 'r', sessionId: 's', toolCallId: `c-${callKey}`, actorId: 'user:u', tenantId: 't' },
     callKey,
     timeoutMs,
     signal: new AbortController().signal,

@@ -104,7 +104,7 @@ export class Turn {
       toolId: call.tool,
       args,
       argumentBytes: utf8Length(call.arguments),
-      context: { runId: this.record.requestId, toolCallId, ...localPrincipal },
+      context: { runId: this.record.requestId, sessionId: this.record.sessionId, toolCallId, ...localPrincipal },
       callKey: this.callKey(call, index),
       timeoutMs: Math.max(1, Math.min(toolMs, timeLeft)),
       signal: this.context.signal,

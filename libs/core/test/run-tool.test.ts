@@ -32,7 +32,7 @@ function invocation(changes: Partial<ToolInvocation> = {}): ToolInvocation {
     toolId: 'core__echo',
     args: { a: 1 },
     argumentBytes: 7,
-    context: { runId: 'r', toolCallId: 'c-1', actorId: 'user:u', tenantId: 't' },
+    context: { runId: 'r', sessionId: 's', toolCallId: 'c-1', actorId: 'user:u', tenantId: 't' },
     callKey: 'k',
     timeoutMs: 1_000,
     signal: new AbortController().signal,

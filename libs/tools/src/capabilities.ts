@@ -1,5 +1,6 @@
 import type { Clock } from '@sluice/core';
 import type { KnowledgeStore } from './knowledge/store.js';
+import type { Workspace } from './workspace/workspace.js';
 
 /**
  * What a tool may be given, by name (spec/tool-use.md, invariants 3 and 29). A tool declares the names it needs in its contract and is
@@ -12,9 +13,22 @@ export interface Capabilities {
   readonly progress: ProgressCapability;
   readonly knowledge: KnowledgeStore;
   readonly text: TextCapability;
+  /** The files of the call’s session. */
+  readonly workspace: Workspace;
 }
 
 export type CapabilityName = keyof Capabilities;
+
+/** All of them, for definitions that no compiler has seen. */
+export const capabilityNames = Object.keys({
+  clock: true,
+  cancellation: true,
+  idempotency: true,
+  progress: true,
+  knowledge: true,
+  text: true,
+  workspace: true,
+} satisfies Record<CapabilityName, true>) as readonly CapabilityName[];
 
 /** The end of the call's patience: aborted by its time limit, or when the service gives the record up. */
 export interface CancellationCapability {

@@ -54,6 +54,7 @@ export function configurationOf(
 
 export const context: ToolInvocationContext = {
   runId: 'run',
+  sessionId: 'session',
   toolCallId: 'call',
   actorId: 'user:test',
   tenantId: 'tenant',

@@ -156,6 +156,14 @@ describe('toolTypes', () => {
       ['knowledge-query', 'read_only', true],
       ['graph-update', 'state_change', true],
       ['text-completion', 'read_only', true],
+      ['read_file', 'read_only', true],
+      ['write_file', 'state_change', true],
+      ['append_file', 'state_change', false],
+      ['list_files', 'read_only', true],
+      ['delete_file', 'state_change', true],
+      ['search_files', 'read_only', true],
+      ['file_exists', 'read_only', true],
+      ['get_workspace_summary', 'read_only', true],
     ]);
     for (const type of types) {
       expect(Object.keys(type).sort()).toEqual([

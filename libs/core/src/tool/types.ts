@@ -23,6 +23,8 @@ export interface ToolSpec {
 /** What a tool is told about its call: references only, never a secret (invariants 26a, 28, F2). */
 export interface ToolInvocationContext {
   readonly runId: string;
+  /** The session that the run belongs to; with tenant and subject (or actor) it says whose things a tool may touch. */
+  readonly sessionId: string;
   readonly toolCallId: string;
   readonly actorId: string;
   readonly tenantId: string;

@@ -1,0 +1,37 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { JsonObject } from '@sluice/core';
+import { builtInTools, openFolderWorkspaces, sessionKey } from '../src/index.js';
+import { context, patience } from './configured.js';
+
+export type Run = (type: string, args: JsonObject, session?: string) => Promise<Record<string, unknown>>;
+
+export interface InWorkspace {
+  readonly run: Run;
+  /** The folder of all workspaces. */
+  readonly folder: string;
+  /** Why the folder could not be used, as the operator hears it. */
+  readonly faults: readonly string[];
+}
+
+/** Runs tools of the pack on a folder of the test’s own. */
+export async function inWorkspace(work: (given: InWorkspace) => Promise<void>): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-workspaces-'));
+  const faults: string[] = [];
+  const workspaces = openFolderWorkspaces(folder, ({ message }) => faults.push(message));
+  const run: Run = async (type, args, sessionId = 'session') => {
+    const contract = builtInTools.find((each) => each.type === type);
+    if (contract === undefined) throw new Error(`no ${type}`);
+    const called = { ...context, sessionId };
+    const workspace = workspaces.of(sessionKey(called));
+    const given = { workspace, cancellation: { signal: patience() } };
+    const output = contract.parseOutput(await contract.execute(contract.parseInput(args), called, given));
+    return output as Record<string, unknown>;
+  };
+  try {
+    await work({ run, folder, faults });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
