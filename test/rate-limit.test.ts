@@ -24,7 +24,7 @@ describe('a limit per minute (M-81, XB-32)', () => {
   const counting = (): RateCounting => ({ rates: ledger, ledger, clock: { now: () => now }, owner: 'o' });
   const invocation = (callKey: string, tenantId = 't'): Pick<ToolInvocation, 'callKey' | 'context'> => ({
     callKey,
-    context: { runId: 'r', toolCallId: 'c', actorId: 'user:u', tenantId },
+    context: { runId: 'r', sessionId: 's', toolCallId: 'c', actorId: 'user:u', tenantId },
   });
   const call = (
     callKey: string,

@@ -10,6 +10,7 @@ export * from './run/request-log.js';
 export * from './ports/authorization.js';
 export * from './ports/clock.js';
 export * from './ports/ledger.js';
+export * from './ports/documents.js';
 export * from './ports/model.js';
 export * from './ports/rate-limiter.js';
 export * from './run/step.js';

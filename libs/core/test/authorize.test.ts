@@ -5,6 +5,7 @@ import type { AuthorizationAnswer, AuthorizationPort } from '@sluice/core';
 const tool = { id: 'core__x', effect: 'state_change' } as const;
 const context = {
   runId: 'run',
+  sessionId: 's',
   toolCallId: 'c',
   actorId: 'agent:a',
   subjectId: 'user:s',
@@ -33,7 +34,7 @@ describe('authorization of a call', () => {
     const { port, asked } = answering(yes);
     expect(await authorize([port], 'tool.execute', tool, context, unexpected)).toEqual({ ok: true });
     expect(await authorize([port], 'connection.use', tool, context, unexpected)).toEqual({ ok: true });
-    const rest = { tenantId: 't', runId: 'run', effect: 'state_change' };
+    const rest = { tenantId: 't', runId: 'run', sessionId: 's', effect: 'state_change' };
     expect(asked).toEqual([
       ['agent:a', 'user:s', 'tool.execute', { type: 'tool', id: 'core__x' }, rest],
       ['agent:a', 'user:s', 'connection.use', { type: 'connection', id: 'k-1' }, rest],

@@ -1,3 +1,4 @@
+export type { DocumentedLedger } from './documented.js';
 export { openSqliteLedger } from './sqlite/ledger.js';
 export type { SqliteLedger } from './sqlite/ledger.js';
 export { openPostgresLedger } from './postgres/open.js';

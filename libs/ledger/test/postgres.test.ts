@@ -5,6 +5,7 @@ import { openPostgresLedger } from '@sluice/ledger';
 import { infra, startTimeout } from '../../../test/infra/client.ts';
 import { freshDatabase } from '../../../test/infra/fresh.ts';
 import { ledgerContract } from './contract.js';
+import { documentsContract } from './documents-contract.js';
 import { asRates, ratesContract } from './rates-contract.js';
 import { onDatabase, otherUrl } from './postgres-database.js';
 import type { Database } from './postgres-database.js';
@@ -29,6 +30,7 @@ const openPair = async () => {
 
 ledgerContract('PostgreSQL', { open: openPair });
 ratesContract('PostgreSQL', { open: async () => asRates(await openPair()) });
+documentsContract('PostgreSQL', openPair);
 
 const ask = (key: string, owner = 'a', now = 0) => ({ key, owner, now, ttlMs: 1_000 });
 
@@ -39,7 +41,11 @@ describe('the ledger’s tables', () => {
       const claims = await Promise.all(ledgers.map((ledger, index) => ledger.claim(ask('k', `owner-${index}`))));
       expect(new Set(claims.map(({ owner }) => owner)).size).toBe(1);
       expect(await (await open()).find('k')).toEqual(claims[0]);
-      expect(await query('select version from sluice_ledger_migrations')).toEqual([{ version: 1 }, { version: 2 }]);
+      expect(await query('select version from sluice_ledger_migrations')).toEqual([
+        { version: 1 },
+        { version: 2 },
+        { version: 3 },
+      ]);
     }));
 
   it('lie in the schema that is named, which is made', () =>

@@ -8,6 +8,7 @@ import { openSqliteLedger } from '@sluice/ledger';
 import { openDatabase } from '../src/sqlite/database.js';
 import { ledgerOn } from '../src/sqlite/ledger.js';
 import { ledgerContract } from './contract.js';
+import { documentsContract } from './documents-contract.js';
 import { asRates, ratesContract } from './rates-contract.js';
 
 const openPair = async () => {
@@ -27,6 +28,7 @@ const openPair = async () => {
 
 ledgerContract('SQLite', { open: openPair });
 ratesContract('SQLite', { open: async () => asRates(await openPair()) });
+documentsContract('SQLite', openPair);
 
 async function inFolder(work: (file: string) => Promise<void>): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-ledger-'));

@@ -67,6 +67,7 @@ export async function openRuntime(environment: Environment, log: Log, signal?: A
       bus,
       ledger,
       rates: ledger,
+      documents: ledger.documents,
       configurations,
       fail,
     };

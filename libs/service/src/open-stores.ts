@@ -1,6 +1,7 @@
 import type { Bus } from '@sluice/bus';
-import type { Ledger, RateLimiter } from '@sluice/core';
+import type { RateLimiter } from '@sluice/core';
 import { openPostgresLedger } from '@sluice/ledger';
+import type { DocumentedLedger } from '@sluice/ledger';
 import type { Environment } from './environment.js';
 import type { Log } from './log.js';
 import { openCluster } from './open-kafka.js';
@@ -22,7 +23,7 @@ export async function openBus(environment: Environment, log: Log, signal?: Abort
 }
 
 export interface OpenLedger {
-  readonly ledger: Ledger & RateLimiter;
+  readonly ledger: DocumentedLedger & RateLimiter;
   /** Rejects with a sentence while the ledger cannot be asked. */
   check(): Promise<void>;
 }

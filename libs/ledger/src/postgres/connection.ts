@@ -9,8 +9,8 @@ const silenceMs = 6_000;
 
 /** Calls that are counted side by side. */
 export const countedAtOnce = 4;
-/** One for each of the five lanes of claims, one for `check`, and those that count: nothing ever queues for a connection. */
-const connections = 6 + countedAtOnce;
+/** One for each of the five lanes of claims and the two of documents, one for `check`, and those that count: nothing ever queues for a connection. */
+const connections = 8 + countedAtOnce;
 
 const settings = [
   // A claim that was answered must be on the disk, whatever the server's default is.

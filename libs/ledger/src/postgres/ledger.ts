@@ -1,10 +1,12 @@
 import type pg from 'pg';
 import { Fault } from '@sluice/core';
-import type { Claim, ClaimRequest, Ledger, RateAnswer, RateLimiter, RateRequest } from '@sluice/core';
+import type { Claim, ClaimRequest, RateAnswer, RateLimiter, RateRequest } from '@sluice/core';
+import type { DocumentedLedger } from '../documented.js';
 import type { Absence } from './absence.js';
 import { countedAtOnce } from './connection.js';
 import { mayPass, unreachable } from './database-error.js';
 import type { Place } from './database-error.js';
+import { documentsOn } from './documents.js';
 import { Lane } from './lane.js';
 import type { LaneWork } from './lane.js';
 import { ratesOn } from './rates.js';
@@ -12,7 +14,7 @@ import { statementsOn, sweepPortion } from './statements.js';
 import type { Outcome, Ownership, Stored } from './statements.js';
 import { requireMilliseconds, requireText, storedKey } from './stored-text.js';
 
-export interface PostgresLedger extends Ledger, RateLimiter {
+export interface PostgresLedger extends DocumentedLedger, RateLimiter {
   /** Rejects within two seconds with Fault('ledger_unreachable') if claims cannot be written now: for readiness. */
   check(): Promise<void>;
 }
@@ -76,6 +78,8 @@ export function ledgerOn({ pool, place, schema, absence, patienceMs }: LedgerPar
     if (closing !== undefined) throw new Fault('ledger_unreachable', 'The ledger was closed by this process.', false);
   };
 
+  const documents = documentsOn(pool, schema, patience, requireOpen);
+
   const find = async (key: string): Promise<Claim | undefined> => {
     requireOpen();
     const stored = await finds.ask(key);
@@ -110,6 +114,7 @@ export function ledgerOn({ pool, place, schema, absence, patienceMs }: LedgerPar
       return (await releases.ask({ key, owner })) !== undefined;
     },
     find,
+    documents,
     sweep: async (now) => {
       requireOpen();
       requireMilliseconds('The time of a sweep', now);
@@ -138,7 +143,7 @@ export function ledgerOn({ pool, place, schema, absence, patienceMs }: LedgerPar
       });
     },
     close: () =>
-      (closing ??= Promise.all(lanes.map((each) => each.close()))
+      (closing ??= Promise.all([...lanes, documents].map((each) => each.close()))
         .then(() => pool.end())
         .then(() => undefined)),
   };

@@ -23,6 +23,13 @@ const migrations: readonly ((schema: string) => string)[] = [
       expire bigint
     );
   `,
+  (schema) => `
+    create table ${schema}.sluice_documents (
+      key text collate "C" primary key,
+      version int not null,
+      text text not null
+    );
+  `,
 ];
 
 /** Any number, the same in every version: whoever migrates a ledger in this database holds it. */

@@ -26,6 +26,13 @@ const migrations: readonly string[] = [
     expire INTEGER
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  CREATE TABLE documents (
+    key TEXT PRIMARY KEY,
+    version INTEGER NOT NULL,
+    text TEXT NOT NULL
+  ) STRICT;
+  `,
 ];
 
 /**

@@ -1,12 +1,14 @@
 import { Fault } from '@sluice/core';
-import type { Claim, ClaimRequest, Ledger, RateLimiter } from '@sluice/core';
+import type { Claim, ClaimRequest, RateLimiter } from '@sluice/core';
 import type { DatabaseSync } from 'node:sqlite';
+import type { DocumentedLedger } from '../documented.js';
 import { Batch, patiently } from './batch.js';
 import { openDatabase } from './database.js';
+import { documentsOn } from './documents.js';
 import { ratesOn } from './rates.js';
 
-/** Claims, and calls counted per window, in one file. */
-export type SqliteLedger = Ledger & RateLimiter;
+/** Claims, documents, and calls counted per window, in one file. */
+export type SqliteLedger = DocumentedLedger & RateLimiter;
 
 /** Claims in a SQLite file of their own (DESIGN, idea 5). Several processes may use the file. Throws Fault('ledger_unreachable'). */
 export async function openSqliteLedger({ file }: { readonly file: string }): Promise<SqliteLedger> {
@@ -35,6 +37,10 @@ export function ledgerOn(database: DatabaseSync): SqliteLedger {
     };
   };
   const ask = <T>(work: () => T): Promise<T> => (closed ? Promise.reject(isClosed()) : batch.run(work));
+  const look = async <T>(work: () => T): Promise<T> => {
+    if (closed) throw isClosed();
+    return patiently('The ledger could not be read', work);
+  };
 
   return {
     claim: ({ key, owner, now, ttlMs }: ClaimRequest) =>
@@ -56,11 +62,9 @@ export function ledgerOn(database: DatabaseSync): SqliteLedger {
       return claim;
     },
     release: (key, owner) => ask(() => release.run(key, owner).changes > 0),
-    find: async (key) => {
-      if (closed) throw isClosed();
-      return patiently('The ledger could not be read', () => inForce(key));
-    },
+    find: (key) => look(() => inForce(key)),
     ...ratesOn(database, ask),
+    documents: documentsOn(database, { write: ask, read: look }),
     sweep: (now) => ask(() => Number(sweep.run(now).changes)),
     close: async () => {
       if (closed) return;

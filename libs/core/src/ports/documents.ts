@@ -1,0 +1,19 @@
+/** A text under a key. */
+export interface StoredDocument {
+  /** How often it was written, from 1. */
+  readonly version: number;
+  readonly text: string;
+}
+
+/**
+ * What tools keep between calls, where every replica finds it (ruling XB-18). Keys and texts are well-formed and texts hold no NUL, as JSON text does.
+ * All faults are thrown as Fault('ledger_unreachable', retryable).
+ */
+export interface Documents {
+  find(key: string): Promise<StoredDocument | undefined>;
+  /**
+   * Writes the text as this version if the version before it is in force (none before 1); false if it is not. The same text as the same
+   * version again is true and changes nothing: whoever does not know whether it arrived asks again.
+   */
+  put(key: string, version: number, text: string): Promise<boolean>;
+}
