@@ -112,6 +112,7 @@ function environment(dataFolder: string) {
     kafka: null,
     databaseUrl: null,
     dataFolder,
+    workspaceFolder: null,
     configFile: null,
     host: '127.0.0.1',
     port: 0,

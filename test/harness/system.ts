@@ -74,6 +74,7 @@ export async function startSystem(configuration: string, model: Model, folder?: 
     kafka: null,
     databaseUrl: null,
     dataFolder: home,
+    workspaceFolder: join(home, 'workspaces'),
     configFile,
     host: '127.0.0.1',
     port: 0,

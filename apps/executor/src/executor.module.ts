@@ -22,14 +22,22 @@ export class ExecutorModule {
 
 /** Starts the executor: agent.tool-calls in, agent.steps out. The MCP servers follow the configuration in force. */
 export async function startExecutor(runtime: Runtime, servers: McpServers, models: ModelSource): Promise<Service> {
+  const toolbox = new Toolbox(runtime, servers, models);
+  let prepared: Promise<void> = Promise.resolve();
+  let serving = false;
   runtime.configurations.onChange(({ configuration }) => {
+    prepared = toolbox.prepare(configuration);
+    prepared.catch((error: unknown) => {
+      if (serving) runtime.log.error((error as Error).message);
+    });
     servers
       .use(neededServers(configuration))
       .catch((error: unknown) =>
         runtime.log.warn({ error: (error as Error).message }, 'the former MCP servers could not be let go'),
       );
   });
-  const toolbox = new Toolbox(runtime, servers, models);
+  await prepared;
+  serving = true;
   const service = await startService('executor', ExecutorModule.with(runtime, toolbox), runtime);
   sayWhoDecides(runtime);
   return {

@@ -10,17 +10,26 @@ import type {
 import { ToolUnavailableError } from '@sluice/core';
 import { createAuthorizer } from '@sluice/authorization';
 import type { ModelSource } from '@sluice/model';
-import { builtInTools, createToolSource, openEmbeddedKnowledge, openSparqlEndpoint } from '@sluice/tools';
-import type { KnowledgeStore, McpHub } from '@sluice/tools';
+import {
+  builtInTools,
+  createToolSource,
+  fileContracts,
+  openEmbeddedKnowledge,
+  openSparqlEndpoint,
+  sessionKey,
+  todosIn,
+} from '@sluice/tools';
+import type { KnowledgeStore, McpHub, Workspace } from '@sluice/tools';
 import { dataFiles } from '@sluice/service';
 import type { Runtime } from '@sluice/service';
 import { Room } from './room.js';
+import { requireWorkspaces, workspacesIn } from './workspaces.js';
 
 /** The executor's composition root: what binds tools to what they use (invariants 9 and 34). */
 export class Toolbox {
   /** Keeps a burst of calls from drowning a server. */
   readonly room = new Room();
-  private readonly sources = new WeakMap<Configuration, ToolSource>();
+  private readonly sources = new WeakMap<Configuration, Promise<ToolSource>>();
   private readonly authorizers = new WeakMap<Configuration, AuthorizationPort>();
   private knowledge: { readonly settings: string; readonly store: Promise<KnowledgeStore> } | undefined;
 
@@ -30,12 +39,9 @@ export class Toolbox {
     private readonly models: ModelSource,
   ) {}
 
-  source(configuration: Configuration): ToolSource {
+  source(configuration: Configuration): Promise<ToolSource> {
     let source = this.sources.get(configuration);
-    if (source === undefined) {
-      source = createToolSource(configuration, { contracts: builtInTools, mcp: this.hub });
-      this.sources.set(configuration, source);
-    }
+    if (source === undefined) this.sources.set(configuration, (source = this.open(configuration)));
     return source;
   }
 
@@ -47,6 +53,13 @@ export class Toolbox {
       this.authorizers.set(configuration, authorizer);
     }
     return authorizer;
+  }
+
+  /** Loads what the configuration needs. Throws a sentence if a store that its tools need is not there. */
+  async prepare(configuration: Configuration): Promise<void> {
+    const source = await this.source(configuration);
+    const tools = source.listToolSpecs().flatMap(({ name }) => source.getBoundTool(name) ?? []);
+    requireWorkspaces(tools, this.runtime.environment);
   }
 
   /** What the tool declared, and nothing else (invariant 29). */
@@ -63,6 +76,8 @@ export class Toolbox {
       idempotency: () => ({ key: invocation.callKey }),
       progress: () => ({ report }),
       knowledge: () => this.openKnowledge(configuration.knowledge),
+      workspace: () => this.workspace(sessionKey(invocation.context)),
+      todos: () => todosIn(this.runtime.documents, sessionKey(invocation.context)),
       text: () => ({ complete: (prompt: string, stop: AbortSignal) => this.complete(configuration, prompt, stop) }),
     };
     const declared = tool.capabilities.map(async (name) => [name, await all[name]?.()] as const);
@@ -73,6 +88,20 @@ export class Toolbox {
     const { knowledge } = this;
     this.knowledge = undefined;
     await (await knowledge?.store)?.close();
+  }
+
+  private async open(configuration: Configuration): Promise<ToolSource> {
+    const own = await fileContracts(configuration, ({ path }, reason) =>
+      this.runtime.log.error({ file: path, reason }, 'a tool file cannot be used, so its tools are unavailable'),
+    );
+    return createToolSource(configuration, { contracts: [...builtInTools, ...own], mcp: this.hub });
+  }
+
+  private workspace(session: string): Workspace {
+    const { environment, log } = this.runtime;
+    return workspacesIn(environment, (error) =>
+      log.error({ error: error.message }, 'the folder of the workspaces cannot be used'),
+    ).of(session);
   }
 
   private async complete(configuration: Configuration, prompt: string, signal: AbortSignal): Promise<string> {

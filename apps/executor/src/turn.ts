@@ -9,6 +9,7 @@ import type {
   ToolExecResult,
   ToolInvocation,
   ToolPipeline,
+  ToolSource,
 } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { RequestedCall, ToolCall } from '@sluice/contracts';
@@ -110,10 +111,11 @@ export class Turn {
       signal: this.context.signal,
     };
     const { offered, calls } = this;
-    return runTool(invocation, this.pipeline({ groups: this.record.groups, state, offered, calls }, budget));
+    const source = await this.toolbox.source(this.granting.configuration);
+    return runTool(invocation, this.pipeline(source, { groups: this.record.groups, state, offered, calls }, budget));
   }
 
-  private pipeline(facts: CallFacts, budget: ToolBudget): ToolPipeline {
+  private pipeline(source: ToolSource, facts: CallFacts, budget: ToolBudget): ToolPipeline {
     const { runtime, toolbox, judges, granting, inForce } = this;
     const { configuration } = granting;
     const { argumentBytes, resultBytes } = configuration.limits;
@@ -121,7 +123,7 @@ export class Turn {
     const owner = (invocation: ToolInvocation): string =>
       `${runtime.environment.instance}/${invocation.callKey}/${this.context.attempt}`;
     return {
-      source: toolbox.source(configuration),
+      source,
       eligible: (toolId) => eligible(toolId, facts, judges),
       allowed: (toolId) => allowed(toolId, facts, judges),
       authorize: (tool, context) =>

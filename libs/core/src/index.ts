@@ -28,4 +28,5 @@ export { needsApproval } from './configuration/policy.js';
 export * from './configuration/input-schema.js';
 export * from './configuration/keys.js';
 export * from './configuration/limits.js';
+export { toolFolders } from './configuration/tool-folders.js';
 export { formatFindings, formatProblems } from './configuration/problems.js';

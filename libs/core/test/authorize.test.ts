@@ -34,7 +34,7 @@ describe('authorization of a call', () => {
     const { port, asked } = answering(yes);
     expect(await authorize([port], 'tool.execute', tool, context, unexpected)).toEqual({ ok: true });
     expect(await authorize([port], 'connection.use', tool, context, unexpected)).toEqual({ ok: true });
-    const rest = { tenantId: 't', runId: 'run', sessionId: 's', effect: 'state_change' };
+    const rest = { tenantId: 't', runId: 'run', effect: 'state_change' };
     expect(asked).toEqual([
       ['agent:a', 'user:s', 'tool.execute', { type: 'tool', id: 'core__x' }, rest],
       ['agent:a', 'user:s', 'connection.use', { type: 'connection', id: 'k-1' }, rest],

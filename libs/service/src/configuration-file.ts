@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { parseDocument } from 'yaml';
-import { compileConfiguration } from '@sluice/core';
+import { compileConfiguration, toolFolders } from '@sluice/core';
 import type { AuthorizationFiles, Configuration, Finding, McpOffer, McpServer, Problem, ToolType } from '@sluice/core';
 
 export interface Compiled {
@@ -13,7 +13,10 @@ export interface Compiled {
 
 /** What compiling a file needs from those who have the implementations. */
 export interface CompileWith {
-  readonly types: readonly ToolType[];
+  /** The built-in types, and those that the folders bring. */
+  types(
+    folders: readonly string[],
+  ): Promise<{ readonly types: readonly ToolType[]; readonly problems: readonly Problem[] }>;
   readonly cedarProblems: AuthorizationFiles['cedarProblems'];
   /** Asks the servers once what they offer. */
   discover(servers: readonly McpServer[]): Promise<readonly McpOffer[]>;
@@ -23,12 +26,19 @@ export interface CompileWith {
 export async function compileFile(file: string, given: CompileWith): Promise<Compiled> {
   const parsed = await readYaml(file);
   if ('problems' in parsed) return { configuration: null, problems: parsed.problems, findings: [] };
-  const { types, cedarProblems } = given;
+  const { cedarProblems } = given;
+  const { types, problems } = await given.types(toolFolders(parsed.value));
+  const files = { read: readNamed, cedarProblems };
   const compile = (offers: readonly McpOffer[]): Compiled =>
-    compileConfiguration(parsed.value, { types, offers, digest: sha256, files: { read: readNamed, cedarProblems } });
+    withProblems(problems, compileConfiguration(parsed.value, { types, offers, digest: sha256, files }));
   const alone = compile([]);
   const servers = neededServers(alone.configuration);
   return servers.length === 0 ? alone : compile(await given.discover(servers));
+}
+
+function withProblems(problems: readonly Problem[], compiled: Compiled): Compiled {
+  if (problems.length === 0) return compiled;
+  return { configuration: null, problems: [...problems, ...compiled.problems], findings: [] };
 }
 
 export function sha256(text: string): string {

@@ -8,6 +8,7 @@ export function dataFiles({ dataFolder }: Pick<Environment, 'dataFolder'>) {
     log: join(dataFolder, 'log.sqlite'),
     ledger: join(dataFolder, 'ledger.sqlite'),
     graph: join(dataFolder, 'graph.sqlite'),
+    workspaces: join(dataFolder, 'workspaces'),
     /** Where the services' lines go when they run under a command that a person watches. */
     lines: join(dataFolder, 'sluice.log'),
   };

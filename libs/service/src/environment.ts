@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { randomBytes } from 'node:crypto';
+import { dataFiles } from './data-folder.js';
 import { readKafka } from './kafka-environment.js';
 import type { KafkaEnvironment } from './kafka-environment.js';
 import { Variables } from './variables.js';
@@ -16,6 +17,8 @@ export interface Environment {
   readonly databaseUrl: string | null;
   /** Folder of the embedded log, ledger and graph. SLUICE_DATA, default `data`. */
   readonly dataFolder: string;
+  /** Folder of the sessions’ files. SLUICE_WORKSPACES; by default `workspaces` in the data folder, on Kafka none: there all executors must share it. */
+  readonly workspaceFolder: string | null;
   /** The configuration file that `sluice start` follows. SLUICE_CONFIG, default none. */
   readonly configFile: string | null;
   /** Address of health and metrics. SLUICE_HOST and SLUICE_PORT, default 127.0.0.1 and 8090. */
@@ -44,11 +47,14 @@ export function processEnvironment(instead: Readonly<Record<string, string>> = {
 export function readEnvironment(values: Readonly<Record<string, string | undefined>>): Environment {
   const variables = new Variables(values, readFile);
   const bus = variables.oneOf('SLUICE_BUS', ['sqlite', 'kafka'], 'sqlite');
+  const dataFolder = resolve(variables.text('SLUICE_DATA') ?? 'data');
   return {
     bus,
     kafka: bus === 'kafka' ? readKafka(variables) : null,
     databaseUrl: variables.secret('DATABASE_URL') ?? null,
-    dataFolder: resolve(variables.text('SLUICE_DATA') ?? 'data'),
+    dataFolder,
+    workspaceFolder:
+      absolute(variables.text('SLUICE_WORKSPACES')) ?? (bus === 'kafka' ? null : dataFiles({ dataFolder }).workspaces),
     configFile: absolute(variables.text('SLUICE_CONFIG')),
     host: variables.text('SLUICE_HOST') ?? '127.0.0.1',
     port: variables.integer('SLUICE_PORT', 8090, 0, 65_535),

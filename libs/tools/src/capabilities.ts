@@ -1,5 +1,6 @@
 import type { Clock } from '@sluice/core';
 import type { KnowledgeStore } from './knowledge/store.js';
+import type { Todos } from './todo/todos.js';
 import type { Workspace } from './workspace/workspace.js';
 
 /**
@@ -15,6 +16,8 @@ export interface Capabilities {
   readonly text: TextCapability;
   /** The files of the call’s session. */
   readonly workspace: Workspace;
+  /** The tasks of the call’s session. */
+  readonly todos: Todos;
 }
 
 export type CapabilityName = keyof Capabilities;
@@ -28,6 +31,7 @@ export const capabilityNames = Object.keys({
   knowledge: true,
   text: true,
   workspace: true,
+  todos: true,
 } satisfies Record<CapabilityName, true>) as readonly CapabilityName[];
 
 /** The end of the call's patience: aborted by its time limit, or when the service gives the record up. */

@@ -1,17 +1,10 @@
 import { z } from 'zod';
-import { schemaProblems, toolEffects, ToolUnavailableError } from '@sluice/core';
-import type {
-  JsonObject,
-  JsonValue,
-  Redaction,
-  ToolCapabilities,
-  ToolEffect,
-  ToolInvocationContext,
-  ToolType,
-} from '@sluice/core';
+import { ToolUnavailableError } from '@sluice/core';
+import type { JsonValue, Redaction, ToolCapabilities, ToolEffect, ToolInvocationContext, ToolType } from '@sluice/core';
 import type { Capabilities, CapabilityName } from './capabilities.js';
 import { parseInput } from './binding/input.js';
-import { inputSchemaOf, openObjects } from './input-schema.js';
+import { definitionProblems } from './definition-problems.js';
+import { inputSchemaOf } from './input-schema.js';
 
 /** What a tool's author writes (spec/tool-use.md, invariants 4, 17, 24, 29, 32; ruling XB-46). */
 export interface ToolDefinition<Input extends z.ZodObject, Output extends z.ZodType, Needed extends CapabilityName> {
@@ -53,13 +46,13 @@ export interface ToolContract extends ToolType {
 export function defineTool<Input extends z.ZodObject, Output extends z.ZodType, Needed extends CapabilityName>(
   definition: ToolDefinition<Input, Output, Needed>,
 ): ToolContract {
+  const problems = definitionProblems(definition);
+  if (problems.length > 0) throw new Error(`The tool ${nameOf(definition)} cannot be defined. ${problems.join(' ')}`);
   const { type, description, output, effect, redaction, requiresConnection } = definition;
   const input = definition.input.strict();
-  const inputSchema = inputSchemaOf(input);
-  const problems = [...definitionProblems(definition), ...inputProblems(inputSchema)];
-  if (problems.length > 0) throw new Error(`The tool "${type}" cannot be defined. ${problems.join(' ')}`);
+  const inputSchema = inputSchemaOf(input).schema;
   const capabilities: readonly string[] = Object.freeze([...definition.capabilities]);
-  return Object.freeze({
+  const contract = Object.freeze({
     type,
     description,
     inputSchema: deepFreeze(inputSchema),
@@ -78,6 +71,15 @@ export function defineTool<Input extends z.ZodObject, Output extends z.ZodType, 
         declared(type, capabilities, given) as Pick<Capabilities, Needed>,
       ),
   });
+  contracts.add(contract);
+  return contract;
+}
+
+const contracts = new WeakSet<ToolContract>();
+
+/** Whether defineTool made it: then it keeps all the rules. */
+export function isContract(value: unknown): value is ToolContract {
+  return contracts.has(value as ToolContract);
 }
 
 /** What the configuration compiler needs to know of each contract. Throws if two have the same type. */
@@ -104,30 +106,10 @@ function declared(type: string, names: readonly string[], given: ToolCapabilitie
   );
 }
 
-function definitionProblems(definition: ToolDefinition<z.ZodObject, z.ZodType, CapabilityName>): string[] {
-  const { type, description, effect, redaction, output } = definition;
-  const problems: string[] = [];
-  if (!/^[A-Za-z0-9_-]+$/.test(type)) problems.push('Its type may hold letters, digits, "-" and "_" only.');
-  if (description.trim() === '') problems.push('Write a description: it is what a model reads.');
-  if (!toolEffects.includes(effect)) problems.push(`Its effect must be one of ${toolEffects.join(', ')}.`);
-  // A definition can come from untyped code, where the redaction may simply be missing.
-  const allowed = redaction as Partial<{ fields: readonly string[]; whole: boolean }> | undefined;
-  const fields = allowed?.fields ?? [];
-  if (allowed?.whole !== true && fields.length === 0) {
-    problems.push(
-      'Its redaction is missing or empty: name the output fields that may leave it, or write { whole: true }.',
-    );
-  }
-  const unknown = output instanceof z.ZodObject ? fields.filter((field) => !(field in output.shape)) : [];
-  if (unknown.length > 0) problems.push(`Its redaction names fields the output does not have: ${unknown.join(', ')}.`);
-  return problems;
-}
-
-function inputProblems(schema: JsonObject): string[] {
-  const open = openObjects(schema).map(
-    (path) => `Write z.strictObject for the input at ${path}: unknown names are refused.`,
-  );
-  return [...schemaProblems(schema), ...open];
+/** A definition can come from untyped code, where it may be anything. */
+function nameOf(definition: unknown): string {
+  const type = (definition as { readonly type?: unknown } | null | undefined)?.type;
+  return typeof type === 'string' ? `"${type}"` : 'without a type';
 }
 
 function deepFreeze<T>(value: T): T {

@@ -23,6 +23,8 @@ export function createToolSource(configuration: Configuration, given: ToolSource
     if (ids.has(tool.id)) throw new Error(`Two configured tools have the id ${tool.id}. Rename one of them.`);
     ids.add(tool.id);
     if (!allowed.has(tool.id) || tool.spec === null) continue;
+    // A file that is gone or changed has been reported; its tools are unavailable, and the others are not touched.
+    if (tool.file !== undefined && !contracts.has(tool.type)) continue;
     if (tool.mcp === null && !contracts.has(tool.type)) {
       throw new Error(
         `The tool ${tool.id} is of the type "${tool.type}", which this service does not implement. It knows ${[...contracts.keys()].join(', ')}.`,

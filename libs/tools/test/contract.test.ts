@@ -164,6 +164,13 @@ describe('toolTypes', () => {
       ['search_files', 'read_only', true],
       ['file_exists', 'read_only', true],
       ['get_workspace_summary', 'read_only', true],
+      ['add_todo', 'state_change', true],
+      ['complete_todo', 'state_change', true],
+      ['start_todo', 'state_change', true],
+      ['list_todos', 'read_only', true],
+      ['get_progress', 'read_only', true],
+      ['archive_and_reset', 'state_change', true],
+      ['get_next_todo', 'read_only', true],
     ]);
     for (const type of types) {
       expect(Object.keys(type).sort()).toEqual([

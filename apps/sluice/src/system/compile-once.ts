@@ -1,5 +1,5 @@
 import { cedarProblems } from '@sluice/authorization';
-import { builtInTools, createMcpHub, toolTypes } from '@sluice/tools';
+import { builtInTools, createMcpHub, loadToolTypes } from '@sluice/tools';
 import { compileFile } from '@sluice/service';
 import type { Compiled, Environment } from '@sluice/service';
 
@@ -9,7 +9,7 @@ export function compileForCommand(
   { environment }: { readonly environment: Environment },
 ): Promise<Compiled> {
   return compileFile(file, {
-    types: toolTypes(builtInTools),
+    types: (folders) => loadToolTypes(folders, builtInTools),
     cedarProblems,
     discover: async (servers) => {
       const hub = createMcpHub(servers, {

@@ -2,7 +2,7 @@ import { unwatchFile, watchFile } from 'node:fs';
 import { formatFindings, formatProblems } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import { cedarProblems } from '@sluice/authorization';
-import { builtInTools, toolTypes } from '@sluice/tools';
+import { builtInTools, loadToolTypes } from '@sluice/tools';
 import { compileFile } from '@sluice/service';
 import type { Compiled, Runtime } from '@sluice/service';
 import type { McpServers } from '../../../executor/src/mcp-servers.js';
@@ -59,7 +59,7 @@ export class ConfigurationSource {
 
   private compile(): Promise<Compiled> {
     return compileFile(this.file, {
-      types: toolTypes(builtInTools),
+      types: (folders) => loadToolTypes(folders, builtInTools),
       cedarProblems,
       discover: (servers) => this.servers.offers(servers),
     });

@@ -14,10 +14,11 @@ import { readPolicy } from './policy.js';
 import { quote } from './problems.js';
 import { Section } from './section.js';
 import { specifyBuiltIn, specifyMcp } from './specifications.js';
+import { readToolFolders } from './tool-folders.js';
 import type { Configuration, ConfiguredTool, Finding, McpOffer, Policy, Problem, ToolType } from './types.js';
 
 export interface CompilerInputs {
-  /** Every built-in type there is; `mcp-tool` is known without. */
+  /** Every type there is, built in or of a tool folder; `mcp-tool` is known without. */
   readonly types: readonly ToolType[];
   /** What each server of `mcp.servers` said when it was asked. */
   readonly offers: readonly McpOffer[];
@@ -43,6 +44,7 @@ export function compileConfiguration(raw: unknown, given: CompilerInputs): Compi
   const file = new Section(raw, '', problems).closed(configurationKeys['']);
   if (!file.usable) return { configuration: null, problems, findings: [] };
   const limits = readLimits(file.section('limits'));
+  readToolFolders(file);
   const types = given.types.map((type) => type.type);
   const entries = readEntries(file.value('tool'), { types, toolMs: limits.toolMs, problems });
   const groups = readGroups(file.section('group'), entries);
@@ -117,6 +119,7 @@ function compileTool(tool: IdentifiedTool, groups: readonly string[], given: Com
     repeatable: effect === 'read_only' || (type?.repeatable ?? binding?.idempotent ?? false),
     timeoutMs: entry.timeoutMs,
     mcp: binding === null ? null : { server: binding.server, tool: binding.tool },
+    ...(type?.file === undefined ? {} : { file: type.file }),
     unavailable: specification.unavailable,
   };
 }

@@ -3,7 +3,7 @@
  * the sections refuse any other key, and docs/configuration.md is held equal to this table by a test.
  */
 export const configurationKeys = {
-  '': ['tool', 'group', 'policy', 'authorization', 'agents', 'model', 'mcp', 'knowledge', 'limits'],
+  '': ['tool', 'tool_folders', 'group', 'policy', 'authorization', 'agents', 'model', 'mcp', 'knowledge', 'limits'],
   'tool.<tool>': [
     'type',
     'name',

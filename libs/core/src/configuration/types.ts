@@ -1,6 +1,14 @@
 import type { JsonObject } from '../json.js';
 import type { Redaction, ToolEffect, ToolSpec } from '../tool/types.js';
 
+/** A file with a tool’s code, as it was when the configuration was compiled: other bytes are another tool. */
+export interface ToolFile {
+  /** As it is found from the working directory. */
+  readonly path: string;
+  /** SHA-256 of its bytes, hexadecimal. */
+  readonly hash: string;
+}
+
 /** One entry of `tool:`, compiled (spec/tool-groups.md §2.1, §5.1). */
 export interface ConfiguredTool {
   /** The configuration key: the name in logs, metrics and history. */
@@ -24,6 +32,8 @@ export interface ConfiguredTool {
   readonly timeoutMs: number;
   /** Where an mcp-tool runs. */
   readonly mcp: { readonly server: string; readonly tool: string } | null;
+  /** The file that brings the type, for types of `tool_folders`; absent for others. */
+  readonly file?: ToolFile;
   /** Why `spec` is null. */
   readonly unavailable: string | null;
 }
@@ -153,6 +163,8 @@ export interface ToolType {
   readonly effect: ToolEffect;
   readonly redaction: Redaction;
   readonly repeatable: boolean;
+  /** Where the type comes from; absent for built-in types. */
+  readonly file?: ToolFile;
 }
 
 /** What an MCP server offered when it was asked, or why it could not be asked. */

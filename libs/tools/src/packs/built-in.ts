@@ -3,6 +3,7 @@ import { getCurrentTime } from './get-current-time.js';
 import { graphUpdate } from './graph-update.js';
 import { knowledgeQuery } from './knowledge-query.js';
 import { textCompletion } from './text-completion.js';
+import { todoTools } from './todo/pack.js';
 import { workspaceTools } from './workspace/pack.js';
 
 /** The tool types that come with Sluice: contracts only, bound by each service that runs them (spec/tool-use.md, invariants 24 and 33). */
@@ -12,4 +13,5 @@ export const builtInTools: readonly ToolContract[] = Object.freeze([
   graphUpdate,
   textCompletion,
   ...workspaceTools,
+  ...todoTools,
 ]);

@@ -1,0 +1,29 @@
+import type { Configuration, ToolFile } from '@sluice/core';
+import type { ToolContract } from '../contract.js';
+import { loadToolFile } from './load-file.js';
+
+/**
+ * The contracts of a configuration’s own tool files, of the tools that its policy allows. A file that cannot be loaded, or is not the
+ * one that the configuration was compiled with, is left out, so that its tools are unavailable, and `onFault` hears why.
+ */
+export async function fileContracts(
+  { tools, policy }: Configuration,
+  onFault: (file: ToolFile, reason: string) => void,
+): Promise<readonly ToolContract[]> {
+  const allowed = new Set(policy.allowedTools);
+  const files = new Map(
+    tools.flatMap(({ id, type, file }) => (file !== undefined && allowed.has(id) ? [[type, file] as const] : [])),
+  );
+  const contracts: ToolContract[] = [];
+  for (const [type, file] of files) {
+    try {
+      const loaded = await loadToolFile(file.path);
+      if (loaded.file.hash !== file.hash) throw new Error('it was changed since the configuration was compiled');
+      if (loaded.contract.type !== type) throw new Error(`it brings the type "${loaded.contract.type}" now`);
+      contracts.push(loaded.contract);
+    } catch (error) {
+      onFault(file, (error as Error).message);
+    }
+  }
+  return contracts;
+}

@@ -1,0 +1,17 @@
+import { z } from 'zod';
+import { defineTool } from '../../contract.js';
+
+export const archiveAndReset = defineTool({
+  type: 'archive_and_reset',
+  description:
+    'Put the whole list away, whatever the status of its tasks, and begin with an empty one. ' +
+    'Returns the number under which list_todos shows it.',
+  input: z.object({}),
+  output: z.object({ archive: z.int() }),
+  effect: 'state_change',
+  redaction: { fields: ['archive'] },
+  capabilities: ['todos', 'idempotency'],
+  repeatable: true,
+  requiresConnection: false,
+  execute: async (_args, _context, { todos, idempotency }) => ({ archive: await todos.archive(idempotency.key) }),
+});

@@ -1,0 +1,16 @@
+import { z } from 'zod';
+import { defineTool } from '../../contract.js';
+import { todo, todoId } from './shape.js';
+
+export const startTodo = defineTool({
+  type: 'start_todo',
+  description: 'Mark a task as in progress. Example: { "id": 3 }.',
+  input: z.object({ id: todoId }),
+  output: todo,
+  effect: 'state_change',
+  redaction: { fields: ['id', 'task', 'priority', 'status'] },
+  capabilities: ['todos'],
+  repeatable: true,
+  requiresConnection: false,
+  execute: ({ id }, _context, { todos }) => todos.mark(id, 'in_progress'),
+});
