@@ -5,7 +5,7 @@ import type { McpOffer, Model } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import { compileFile, createLog, openRuntime, readEnvironment } from '@sluice/service';
 import type { OpenRuntime } from '@sluice/service';
-import { builtInTools, toolTypes } from '@sluice/tools';
+import { builtInTools, loadToolTypes } from '@sluice/tools';
 import { startAgent } from '../../apps/agent/src/agent.module.js';
 import { startExecutor } from '../../apps/executor/src/executor.module.js';
 import type { McpServers } from '../../apps/executor/src/mcp-servers.js';
@@ -61,7 +61,7 @@ export async function openServices(parts: Infrastructure, model: Model, act: Act
   const file = join(folder, 'sluice.yaml');
   await writeFile(file, configuration);
   const compiled = await compileFile(file, {
-    types: toolTypes(builtInTools),
+    types: (folders) => loadToolTypes(folders, builtInTools),
     discover: () => Promise.resolve([offer]),
     cedarProblems: () => [],
   });

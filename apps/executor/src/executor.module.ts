@@ -23,12 +23,12 @@ export class ExecutorModule {
 /** Starts the executor: agent.tool-calls in, agent.steps out. The MCP servers follow the configuration in force. */
 export async function startExecutor(runtime: Runtime, servers: McpServers, models: ModelSource): Promise<Service> {
   const toolbox = new Toolbox(runtime, servers, models);
-  let prepared: Promise<void> = Promise.resolve();
-  let serving = false;
+  let atStart: Promise<void> | undefined;
   runtime.configurations.onChange(({ configuration }) => {
-    prepared = toolbox.prepare(configuration);
+    const prepared = toolbox.prepare(configuration);
+    atStart ??= prepared;
     prepared.catch((error: unknown) => {
-      if (serving) runtime.log.error((error as Error).message);
+      if (prepared !== atStart) runtime.log.error((error as Error).message);
     });
     servers
       .use(neededServers(configuration))
@@ -36,8 +36,8 @@ export async function startExecutor(runtime: Runtime, servers: McpServers, model
         runtime.log.warn({ error: (error as Error).message }, 'the former MCP servers could not be let go'),
       );
   });
-  await prepared;
-  serving = true;
+  // What is in force at the start can refuse it; what comes later only loses the tools that it cannot have.
+  await (atStart ??= Promise.resolve());
   const service = await startService('executor', ExecutorModule.with(runtime, toolbox), runtime);
   sayWhoDecides(runtime);
   return {

@@ -19,17 +19,23 @@ import {
   sessionKey,
   todosIn,
 } from '@sluice/tools';
-import type { KnowledgeStore, McpHub, Workspace } from '@sluice/tools';
+import type { KnowledgeStore, McpHub, ToolContract, Workspace } from '@sluice/tools';
 import { dataFiles } from '@sluice/service';
 import type { Runtime } from '@sluice/service';
 import { Room } from './room.js';
 import { requireWorkspaces, workspacesIn } from './workspaces.js';
 
+/** A configuration’s tools, and the contracts that they are made of. */
+interface Opened {
+  readonly contracts: readonly ToolContract[];
+  readonly source: ToolSource;
+}
+
 /** The executor's composition root: what binds tools to what they use (invariants 9 and 34). */
 export class Toolbox {
   /** Keeps a burst of calls from drowning a server. */
   readonly room = new Room();
-  private readonly sources = new WeakMap<Configuration, Promise<ToolSource>>();
+  private readonly opened = new WeakMap<Configuration, Promise<Opened>>();
   private readonly authorizers = new WeakMap<Configuration, AuthorizationPort>();
   private knowledge: { readonly settings: string; readonly store: Promise<KnowledgeStore> } | undefined;
 
@@ -39,10 +45,8 @@ export class Toolbox {
     private readonly models: ModelSource,
   ) {}
 
-  source(configuration: Configuration): Promise<ToolSource> {
-    let source = this.sources.get(configuration);
-    if (source === undefined) this.sources.set(configuration, (source = this.open(configuration)));
-    return source;
+  async source(configuration: Configuration): Promise<ToolSource> {
+    return (await this.open(configuration)).source;
   }
 
   /** Who decides what is permitted under this configuration. */
@@ -57,9 +61,8 @@ export class Toolbox {
 
   /** Loads what the configuration needs. Throws a sentence if a store that its tools need is not there. */
   async prepare(configuration: Configuration): Promise<void> {
-    const source = await this.source(configuration);
-    const tools = source.listToolSpecs().flatMap(({ name }) => source.getBoundTool(name) ?? []);
-    requireWorkspaces(tools, this.runtime.environment);
+    const { contracts } = await this.open(configuration);
+    requireWorkspaces(configuration, contracts, this.runtime.environment);
   }
 
   /** What the tool declared, and nothing else (invariant 29). */
@@ -90,11 +93,18 @@ export class Toolbox {
     await (await knowledge?.store)?.close();
   }
 
-  private async open(configuration: Configuration): Promise<ToolSource> {
+  private open(configuration: Configuration): Promise<Opened> {
+    let opened = this.opened.get(configuration);
+    if (opened === undefined) this.opened.set(configuration, (opened = this.load(configuration)));
+    return opened;
+  }
+
+  private async load(configuration: Configuration): Promise<Opened> {
     const own = await fileContracts(configuration, ({ path }, reason) =>
       this.runtime.log.error({ file: path, reason }, 'a tool file cannot be used, so its tools are unavailable'),
     );
-    return createToolSource(configuration, { contracts: [...builtInTools, ...own], mcp: this.hub });
+    const contracts = [...builtInTools, ...own];
+    return { contracts, source: createToolSource(configuration, { contracts, mcp: this.hub }) };
   }
 
   private workspace(session: string): Workspace {

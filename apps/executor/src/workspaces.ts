@@ -1,17 +1,23 @@
-import type { BoundTool } from '@sluice/core';
+import type { Configuration } from '@sluice/core';
 import { ToolUnavailableError } from '@sluice/core';
 import type { Environment } from '@sluice/service';
 import { openFolderWorkspaces } from '@sluice/tools';
-import type { Workspaces } from '@sluice/tools';
+import type { ToolContract, Workspaces } from '@sluice/tools';
 
 type Place = Pick<Environment, 'workspaceFolder'>;
 
-/** Throws a sentence if a tool needs a workspace and there is no folder for it: on Kafka a folder of its own would lose the files of a session that moves. */
-export function requireWorkspaces(tools: readonly BoundTool[], { workspaceFolder }: Place): void {
-  const needing = tools.filter((tool) => tool.capabilities.includes('workspace')).map(({ id }) => id);
-  if (workspaceFolder !== null || needing.length === 0) return;
+/** Throws a sentence if an allowed tool needs a workspace and there is no folder for it: one of each executor’s own would lose the files of a session that moves. */
+export function requireWorkspaces(
+  { tools, policy }: Configuration,
+  contracts: readonly ToolContract[],
+  { workspaceFolder }: Place,
+): void {
+  if (workspaceFolder !== null) return;
+  const types = new Set(contracts.filter((each) => each.capabilities.includes('workspace')).map(({ type }) => type));
+  const needing = tools.filter(({ id, type }) => types.has(type) && policy.allowedTools.includes(id));
+  if (needing.length === 0) return;
   throw new Error(
-    `SLUICE_WORKSPACES is not set, and the policy allows ${needing.join(', ')}. On Kafka set it to a folder that all executors share, or take these tools out of policy.allowed_tools.`,
+    `SLUICE_WORKSPACES is not set, and the policy allows ${needing.map(({ id }) => id).join(', ')}. On Kafka set it to a folder that all executors share, or take these tools out of policy.allowed_tools.`,
   );
 }
 

@@ -27,6 +27,7 @@ export { budgetMaxima, budgetOf } from './configuration/budgets.js';
 export { needsApproval } from './configuration/policy.js';
 export * from './configuration/input-schema.js';
 export * from './configuration/keys.js';
+export { mcpToolType } from './configuration/entries.js';
 export * from './configuration/limits.js';
 export { toolFolders } from './configuration/tool-folders.js';
 export { formatFindings, formatProblems } from './configuration/problems.js';

@@ -3,13 +3,14 @@ import {
   type Configuration,
   type Finding,
   type JsonObject,
+  type ToolType,
   compileConfiguration,
   formatFindings,
   formatProblems,
   schemaProblems,
 } from '@sluice/core';
 import { readCases, readYaml } from './read-cases.js';
-import { sampleInputs, sha256 } from './sample-inputs.js';
+import { sampleInputs, sampleTypes, sha256 } from './sample-inputs.js';
 
 interface Refused {
   readonly name: string;
@@ -201,6 +202,20 @@ describe('the version', () => {
     expect(later?.tools[0]?.spec?.schemaHash).toBe(
       sha256('{"properties":{"hard":{"type":"boolean"}},"type":"object"}'),
     );
+  });
+
+  it('changes with the bytes of a tool file, which stand beside its tools and no others', () => {
+    const file = { tool: { own: { type: 'own' }, 'knowledge-query': { type: 'knowledge-query' } } };
+    const withHash = (hash: string): Configuration | null => {
+      const own = { ...(sampleTypes[0] as ToolType), type: 'own', file: { path: 'my-tools/own.mjs', hash } };
+      return compileConfiguration(file, { ...sampleInputs, types: [...sampleTypes, own] }).configuration;
+    };
+    expect(withHash('aa')?.tools.map((tool) => tool.file)).toEqual([
+      { path: 'my-tools/own.mjs', hash: 'aa' },
+      undefined,
+    ]);
+    expect(withHash('bb')?.version).not.toBe(withHash('aa')?.version);
+    expect(withHash('aa')?.version).toBe(withHash('aa')?.version);
   });
 });
 

@@ -87,6 +87,33 @@ describe('defineTool', () => {
     expect(() => defineTool(definition(changes))).toThrow(/redaction/);
   });
 
+  it.each<[string, z.ZodObject, string]>([
+    ['date', z.object({ list: z.array(z.strictObject({ when: z.date() })) }), '/properties/list/items/properties/when'],
+    ['bigint', z.object({ large: z.bigint().optional() }), '/properties/large'],
+    ['map', z.object({ map: z.map(z.string(), z.string()) }), '/properties/map'],
+    ['custom', z.object({ own: z.custom(() => true) }), '/properties/own'],
+  ])('refuses %s, which JSON has no form for, naming it and its path (T-10d)', (kind, input, path) => {
+    expect(() => defineTool(definition({ input }))).toThrow(`z.${kind} at ${path}, which JSON has no form for`);
+  });
+
+  it.each(Object.keys(definition()))('refuses a definition without %s, and says what to write (C-19)', (part) => {
+    const without = { ...definition(), [part]: undefined } as unknown as Any;
+    expect(() => defineTool(without)).toThrow(`Its ${part} is missing: write ${part}: `);
+    const wrong = { ...definition(), [part]: 5 } as unknown as Any;
+    expect(() => defineTool(wrong)).toThrow(`Its ${part} is not usable: write ${part}: `);
+  });
+
+  it('refuses a part that no tool has, and what is no definition at all', () => {
+    expect(() => defineTool({ ...definition(), idempotent: true } as Any)).toThrow(/part idempotent.*leave it out/);
+    for (const nothing of [undefined, null, 5, 'tool', []]) {
+      expect(() => defineTool(nothing as unknown as Any)).toThrow(/without a type cannot be defined/);
+    }
+  });
+
+  it('refuses a capability that nobody has (T-29c)', () => {
+    expect(() => defineTool(definition({ capabilities: ['network' as 'clock'] }))).toThrow(/of clock, cancellation/);
+  });
+
   it('refuses an effect that is none of the three (T-10b)', () => {
     expect(() => defineTool(definition({ effect: 'harmless' as ToolEffect }))).toThrow(
       /read_only, state_change, external_side_effect/,

@@ -10,10 +10,11 @@ import type { McpServers } from '../../../executor/src/mcp-servers.js';
 /** How often the file is looked at, in milliseconds. */
 const lookEveryMs = 500;
 
-/** Compiles the configuration file and publishes what is new: at start, when the file changes, when a missing MCP server appears. */
+/** Compiles the configuration file and publishes what is new: at start, when it or one of its tool files changes, when a missing MCP server appears. */
 export class ConfigurationSource {
   private running: Promise<unknown> = Promise.resolve();
   private published: string | null = null;
+  private readonly watched = new Set<string>();
 
   constructor(
     private readonly file: string,
@@ -27,7 +28,7 @@ export class ConfigurationSource {
     if (compiled.configuration === null)
       throw new Error(`The configuration ${this.file} has mistakes:\n${formatProblems(compiled.problems)}`);
     await this.publish(compiled);
-    watchFile(this.file, { interval: lookEveryMs, persistent: false }, () => void this.again('the file changed'));
+    this.watch(this.file);
   }
 
   /** Compiles once more. A bad file is refused with its problems, and what is in force stays. */
@@ -53,7 +54,7 @@ export class ConfigurationSource {
   }
 
   async close(): Promise<void> {
-    unwatchFile(this.file);
+    for (const file of this.watched) unwatchFile(file);
     await this.running;
   }
 
@@ -66,6 +67,7 @@ export class ConfigurationSource {
   }
 
   private async publish({ configuration, findings }: Compiled): Promise<void> {
+    for (const { file } of configuration?.tools ?? []) if (file !== undefined) this.watch(file.path);
     if (configuration === null || configuration.version === (this.published ?? (await this.lastVersion()))) return;
     const { version } = configuration;
     const record = {
@@ -78,6 +80,12 @@ export class ConfigurationSource {
     this.published = version;
     this.runtime.log.info({ config_version: version, findings: findings.length }, 'a new configuration is in force');
     if (findings.length > 0) this.runtime.log.debug(formatFindings(findings));
+  }
+
+  private watch(file: string): void {
+    if (this.watched.has(file)) return;
+    this.watched.add(file);
+    watchFile(file, { interval: lookEveryMs, persistent: false }, () => void this.again(`${file} changed`));
   }
 
   private async lastVersion(): Promise<string | null> {

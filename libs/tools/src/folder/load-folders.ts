@@ -1,13 +1,11 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { mcpToolType } from '@sluice/core';
 import type { Problem, ToolType } from '@sluice/core';
 import { toolTypes } from '../contract.js';
 import type { ToolContract } from '../contract.js';
 import { loadToolFile } from './load-file.js';
 import type { LoadedTool } from './load-file.js';
-
-/** The type that needs no contract. */
-const mcpToolType = 'mcp-tool';
 
 /**
  * The tool types of the folders beside those that are built in, for the compiler. Each file of JavaScript or TypeScript in a folder is
