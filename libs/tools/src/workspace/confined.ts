@@ -28,8 +28,10 @@ export class Confined {
       if (!stats.isDirectory()) throw new ToolUserError(`${shown(names.slice(0, depth))} is a file, not a directory.`);
       path = join(path, name);
       stats = await look(path);
-      if (stats !== null && !stats.isDirectory() && !stats.isFile()) {
-        throw new ToolUserError(`${shown(names.slice(0, depth + 1))} is a link or a device, which are never followed.`);
+      if (stats !== null && !stats.isDirectory() && !isOwnFile(stats)) {
+        throw new ToolUserError(
+          `${shown(names.slice(0, depth + 1))} is a link or a device, or linked to from elsewhere, and never followed.`,
+        );
       }
     }
     return { path, stats: stats !== null && (await this.isSpelt(path)) ? stats : null };
@@ -65,10 +67,15 @@ export class Confined {
   async open({ path, stats }: Place, flags: number): Promise<FileHandle> {
     const handle = await open(path, flags | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     const opened = await handle.stat();
-    if (opened.isFile() && opened.nlink === 1 && opened.ino === stats?.ino && opened.dev === stats.dev) return handle;
+    if (isOwnFile(opened) && opened.ino === stats?.ino && opened.dev === stats.dev) return handle;
     await handle.close();
-    throw new ToolUserError('The file is linked to from elsewhere or was replaced, so it is not opened.');
+    throw new ToolUserError('The file was replaced while it was opened. Try again.');
   }
+}
+
+/** A file with no name but the one it was found by. */
+export function isOwnFile(stats: Stats): boolean {
+  return stats.isFile() && stats.nlink === 1;
 }
 
 /** Refuses a new name that differs from an existing one in case only: where the file system knows no case they would be one. */

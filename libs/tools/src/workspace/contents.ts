@@ -1,6 +1,7 @@
 import type { Dirent } from 'node:fs';
 import { lstat, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isOwnFile } from './confined.js';
 import { decode } from './text.js';
 import type { Entry, Match, Usage } from './workspace.js';
 
@@ -60,7 +61,8 @@ function around(line: string, at: number): string {
 async function measured(folder: string, entry: Dirent): Promise<Entry | null> {
   if (entry.isDirectory()) return { name: entry.name, kind: 'directory', bytes: 0 };
   try {
-    return { name: entry.name, kind: 'file', bytes: (await lstat(join(folder, entry.name))).size };
+    const stats = await lstat(join(folder, entry.name));
+    return isOwnFile(stats) ? { name: entry.name, kind: 'file', bytes: stats.size } : null;
   } catch (error) {
     return nothingAt(error);
   }
