@@ -7,6 +7,7 @@ import { confluentRegistry } from '../../libs/bus/src/kafka/registry.js';
 import { sendsOf } from '../../libs/bus/src/kafka/sends.js';
 import { storedOf } from '../../libs/bus/src/kafka/stored-message.js';
 import { handleRecord } from '../../libs/bus/src/processing/handling.js';
+import { Revocation } from '../../libs/bus/src/processing/revocation.js';
 import { openStored } from '../../libs/bus/src/processing/stored.js';
 import { client, partitions } from './echo.js';
 
@@ -43,7 +44,7 @@ export function atLeastOnce(bus: Bus, brokers: readonly string[], registryUrl: s
           batch.messages.map(async (message) => {
             const opened = await openStored(codec, storedOf(topic, batch.partition, message));
             const before = lanes.get(opened.session) ?? Promise.resolve();
-            const mine = before.then(() => handleRecord(opened, options, stopping.signal));
+            const mine = before.then(() => handleRecord(opened, options, new Revocation()));
             lanes.set(opened.session, mine);
             return mine;
           }),

@@ -7,6 +7,7 @@ import type { HandlingOptions } from '../processing/handling.js';
 import { Lanes } from '../processing/lanes.js';
 import type { Position } from '../processing/position.js';
 import { backOff, pause } from '../processing/retry.js';
+import { Revocation } from '../processing/revocation.js';
 import type { Slots } from '../processing/slots.js';
 import { openStored } from '../processing/stored.js';
 import type { Opened, Stored } from '../processing/stored.js';
@@ -60,7 +61,7 @@ export class Tenure {
   readonly #read = new Line<Taken>();
   readonly #arrived = new Gate();
   readonly #room = new Gate();
-  readonly #attempts = new Set<AbortController>();
+  readonly #revocations = new Set<Revocation>();
   readonly #loops = new Set<Promise<void>>();
   readonly #ended = new AbortController();
   readonly #stopping: AbortSignal;
@@ -133,7 +134,7 @@ export class Tenure {
     if (this.#ended.signal.aborted) return;
     this.#ended.abort();
     this.commits.drop();
-    for (const attempt of this.#attempts) attempt.abort(new Error(why));
+    for (const revocation of this.#revocations) revocation.revoke(new Error(why));
     this.#read.clear();
     this.options.slots.free(this.#slots);
   }
@@ -182,10 +183,10 @@ export class Tenure {
   async #runLane(first: Work): Promise<void> {
     const { handling, slots } = this.options;
     for (let work = first; ;) {
-      const attempt = new AbortController();
-      this.#attempts.add(attempt);
-      const finished = await handleRecord(work.opened, handling, attempt.signal);
-      this.#attempts.delete(attempt);
+      const revocation = new Revocation();
+      this.#revocations.add(revocation);
+      const finished = await handleRecord(work.opened, handling, revocation);
+      this.#revocations.delete(revocation);
       if (finished === null || this.#ended.signal.aborted) return;
       this.commits.add({ finished, past: work.past });
       this.#heldBytes -= work.stored.value.byteLength;

@@ -5,6 +5,7 @@ import { deadLetter, deadOf } from './dead.js';
 import { encodeAll } from './outputs.js';
 import type { Encoded } from './outputs.js';
 import { defaultRetry, judge, pause } from './retry.js';
+import type { Revocation } from './revocation.js';
 import type { Opened, Stored } from './stored.js';
 
 /** A record that is through: its outputs and its acknowledgement are to go on the log as one. */
@@ -26,31 +27,31 @@ export interface HandlingOptions {
 }
 
 /**
- * Runs the handler on one record until it is through or dead (DESIGN, ideas 1 and 11). Null if it was given up: by
- * `signal` in the middle of an attempt, or by `stopping` between two.
+ * Runs the handler on one record until it is through or dead (DESIGN, ideas 1 and 11). Null if it was given up:
+ * by `revocation` in the middle of an attempt, or by `stopping` between two.
  */
 export async function handleRecord(
   opened: Opened,
   options: HandlingOptions,
-  signal: AbortSignal,
+  revocation: Revocation,
 ): Promise<Finished | null> {
   const { subscription, codec, stopping } = options;
-  if (opened.message === null) return bury(opened, opened.fault.code, opened.fault.message, 1, options, signal);
+  if (opened.message === null) return bury(opened, opened.fault.code, opened.fault.message, 1, options, revocation);
   for (let attempt = 1; ; attempt++) {
     const afterCommit: (() => void)[] = [];
     try {
-      const outputs = await subscription.handle(opened.message, contextOf(attempt, afterCommit, options, signal));
-      if (signal.aborted) return null;
+      const outputs = await subscription.handle(opened.message, contextOf(attempt, afterCommit, options, revocation));
+      if (revocation.revoked) return null;
       return { stored: opened.stored, outputs: encodeAll(codec, outputs), afterCommit };
     } catch (error) {
-      if (signal.aborted) return null;
+      if (revocation.revoked) return null;
       const verdict = judge(error, attempt, subscription.retry ?? defaultRetry);
       switch (verdict.kind) {
         case 'retry':
           if (!(await pause(verdict.waitMs, stopping))) return null;
           break;
         case 'dead':
-          return bury(opened, verdict.code, verdict.reason, attempt, options, signal);
+          return bury(opened, verdict.code, verdict.reason, attempt, options, revocation);
       }
     }
   }
@@ -62,7 +63,7 @@ function bury(
   reason: string,
   attempts: number,
   options: HandlingOptions,
-  signal: AbortSignal,
+  revocation: Revocation,
 ): Finished {
   const { subscription, codec, clock, log } = options;
   const { stored } = opened;
@@ -70,7 +71,7 @@ function bury(
   const letter = deadLetter(codec, dead, subscription.group, clock.now());
   const afterCommit: (() => void)[] = [];
   try {
-    const more = subscription.onDead?.(dead, contextOf(attempts, afterCommit, options, signal)) ?? [];
+    const more = subscription.onDead?.(dead, contextOf(attempts, afterCommit, options, revocation)) ?? [];
     return { stored, outputs: [letter, ...encodeAll(codec, more)], afterCommit };
   } catch (error) {
     // The record must not be stuck for ever because telling of its end fails too.
@@ -90,13 +91,15 @@ function contextOf(
   attempt: number,
   afterCommit: (() => void)[],
   { emit }: HandlingOptions,
-  signal: AbortSignal,
+  revocation: Revocation,
 ): HandlerContext {
   return {
-    signal,
+    get signal() {
+      return revocation.signal;
+    },
     attempt,
     emit: (messages) => {
-      if (!signal.aborted) emit(messages);
+      if (!revocation.revoked) emit(messages);
     },
     afterCommit: (action) => afterCommit.push(action),
   };

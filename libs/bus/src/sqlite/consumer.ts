@@ -6,6 +6,7 @@ import { handleRecord } from '../processing/handling.js';
 import type { HandlingOptions } from '../processing/handling.js';
 import { Lanes } from '../processing/lanes.js';
 import { pause } from '../processing/retry.js';
+import { Revocation } from '../processing/revocation.js';
 import { Slots } from '../processing/slots.js';
 import { openStored } from '../processing/stored.js';
 import type { Opened } from '../processing/stored.js';
@@ -58,7 +59,7 @@ export class SqliteConsumer implements Consumer {
   readonly #gate = new Gate();
   readonly #room = new Gate();
   readonly #stopping = new AbortController();
-  readonly #attempts = new Set<AbortController>();
+  readonly #revocations = new Set<Revocation>();
   readonly #loops = new Set<Promise<void>>();
   readonly #renewal: NodeJS.Timeout;
   readonly #unlisten: () => void;
@@ -148,10 +149,10 @@ export class SqliteConsumer implements Consumer {
     const { session } = first;
     for (let opened: Opened | 'trimmed' | null = first; opened !== null;) {
       if (opened !== 'trimmed') {
-        const attempt = new AbortController();
-        this.#attempts.add(attempt);
-        const finished = await handleRecord(opened, this.#handling, attempt.signal);
-        this.#attempts.delete(attempt);
+        const revocation = new Revocation();
+        this.#revocations.add(revocation);
+        const finished = await handleRecord(opened, this.#handling, revocation);
+        this.#revocations.delete(revocation);
         if (finished === null) return;
         this.#flush.add(finished);
       }
@@ -211,7 +212,7 @@ export class SqliteConsumer implements Consumer {
 
   #giveUp(): void {
     this.#flush.drop();
-    for (const attempt of this.#attempts)
-      attempt.abort(new Error('The consumer gives this record up; it is repeated later.'));
+    for (const revocation of this.#revocations)
+      revocation.revoke(new Error('The consumer gives this record up; it is repeated later.'));
   }
 }

@@ -1,0 +1,23 @@
+/** Whether one record’s handling was given up. The signal is made when somebody asks for it: few handlers do, and a signal is dear. */
+export class Revocation {
+  #controller: AbortController | undefined;
+  #reason: Error | undefined;
+
+  get revoked(): boolean {
+    return this.#reason !== undefined;
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.#reason !== undefined) this.#controller.abort(this.#reason);
+    }
+    return this.#controller.signal;
+  }
+
+  /** Only the first reason counts. */
+  revoke(reason: Error): void {
+    this.#reason ??= reason;
+    this.#controller?.abort(this.#reason);
+  }
+}
