@@ -113,6 +113,7 @@ function environment(dataFolder: string) {
     databaseUrl: null,
     dataFolder,
     workspaceFolder: null,
+    keyFile: null,
     configFile: null,
     host: '127.0.0.1',
     port: 0,

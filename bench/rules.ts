@@ -1,4 +1,4 @@
-import { compileEvaluator, compileRules, noCalls } from '@sluice/core';
+import { compileEvaluator, compileRules, localPrincipal, noCalls } from '@sluice/core';
 import type { Configuration, ConfiguredTool } from '@sluice/core';
 import { createCodec, topics } from '@sluice/contracts';
 import type { Toolset } from '@sluice/contracts';
@@ -47,6 +47,7 @@ export function configurationOf(tools: readonly ConfiguredTool[]): Configuration
   return {
     version: 'c-bench',
     tools,
+    identity: { provider: 'none' },
     policy: {
       allowedTools: tools.map((tool) => tool.id),
       approvalEffects: [],
@@ -125,6 +126,7 @@ function sampleToolset(decision: Parameters<typeof toolset>[3]): Toolset {
     history: [],
     maxIterations: null,
     deadline: null,
+    userId: null,
     ...ids,
   };
   const run = {
@@ -142,6 +144,7 @@ function sampleToolset(decision: Parameters<typeof toolset>[3]): Toolset {
     inputTokens: 0,
     outputTokens: 0,
     toolCalls: noCalls,
+    principal: localPrincipal,
   };
   return toolset(ids, request, run, decision, 0);
 }

@@ -1,4 +1,4 @@
-/** Which part of the house may import which (DESIGN: core ← contracts ← bus, ledger ← service ← apps; tools, model and authorization implement ports of core). */
+/** Which part of the house may import which (DESIGN: core ← contracts ← bus, ledger ← service ← apps; tools, model, authorization and identity implement ports of core). */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   core: [],
   contracts: ['core'],
@@ -7,8 +7,9 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   tools: ['core'],
   model: ['core'],
   authorization: ['core'],
-  service: ['core', 'contracts', 'bus', 'ledger'],
-  apps: ['core', 'contracts', 'bus', 'ledger', 'tools', 'model', 'authorization', 'service'],
+  identity: ['core'],
+  service: ['core', 'contracts', 'bus', 'ledger', 'identity'],
+  apps: ['core', 'contracts', 'bus', 'ledger', 'tools', 'model', 'authorization', 'identity', 'service'],
 };
 
 export interface SourceFile {

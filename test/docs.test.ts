@@ -1,8 +1,17 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { faultCodes, runErrors, toolErrorReasons, toolErrors } from '@sluice/core';
+import {
+  faultCodes,
+  grantLifeMs,
+  insufficientPermissions,
+  runErrors,
+  securityFaults,
+  toolErrorReasons,
+  toolErrors,
+} from '@sluice/core';
 import { createMetrics } from '@sluice/service';
+import { usage as keysUsage } from '../apps/sluice/src/commands/keys.js';
 
 const root = join(import.meta.dirname, '..');
 const read = (file: string): string => readFileSync(join(root, file), 'utf8');
@@ -73,8 +82,33 @@ describe('docs/operations.md', () => {
   it('has exactly the variables that are read', () => {
     const sources = globSync('libs/service/src/*environment.ts', { cwd: root }).map(read).join('\n');
     const inCode = [...sources.matchAll(/'((?:SLUICE|KAFKA|SCHEMA_REGISTRY|DATABASE)_[A-Z_]+)'/g)].map(
-      (match) => match[1] ?? '',
+      // Any variable can come from a file; the page says so once.
+      (match) => (match[1] ?? '').replace(/_FILE$/, ''),
     );
     expect([...table(read('docs/operations.md'), 'Variables').keys()].sort()).toEqual([...new Set(inCode)].sort());
+  });
+});
+
+describe('docs/security.md', () => {
+  const page = read('docs/security.md');
+
+  it('says what becomes of each kind of security event', () => {
+    for (const code of securityFaults) expect(page).toContain(`\`${code}\``);
+    expect(page).toContain(insufficientPermissions);
+    expect(page).toContain(`A grant lasts ${grantLifeMs / 60_000} minutes.`);
+  });
+
+  it('names metrics that there are', () => {
+    const named = [...table(page, 'What is counted').keys()];
+    expect(named).toHaveLength(4);
+    const exported = createMetrics()
+      .registry.getMetricsAsArray()
+      .map((metric) => metric.name);
+    expect(exported).toEqual(expect.arrayContaining([...named, 'sluice_expired_grants_total']));
+  });
+
+  it('shows every command for keys that there is, and no other', () => {
+    const actions = (text: string) => new Set([...text.matchAll(/^sluice keys (\w+)/gm)].map((found) => found[1]));
+    expect(actions(page)).toEqual(actions(keysUsage));
   });
 });

@@ -143,7 +143,7 @@ describe('authorization (T-F1a, T-F1c, E-03, X-4)', () => {
     const { play, opened } = await playing({});
     expect(await play({ calls: [update] })).toMatchObject([{ outcome: 'ok' }]);
     const said = (await opened.lines()).filter((line) => line['authorizer'] !== undefined);
-    expect(said).toMatchObject([{ principal: 'user:local', authorizer: 'allow-all' }]);
+    expect(said).toMatchObject([{ authorizer: 'allow-all' }]);
   });
 });
 

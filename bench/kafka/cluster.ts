@@ -3,6 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { newKeySet, writeKeySet } from '@sluice/identity';
 import type { Infrastructure } from './infrastructure.js';
 
 export type Role = 'filter' | 'agent' | 'executor';
@@ -48,6 +49,7 @@ export async function openCluster(
     SLUICE_PREFIX: prefix,
     SLUICE_PARTITIONS: '4',
     SLUICE_DATA: folder,
+    SLUICE_KEYS: writeKeySet(newKeySet(Date.now())),
     SLUICE_PORT: '0',
     SLUICE_LOG_LEVEL: 'info',
     ...variables,

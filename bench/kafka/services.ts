@@ -6,6 +6,7 @@ import { topics } from '@sluice/contracts';
 import { compileFile, createLog, openRuntime, readEnvironment } from '@sluice/service';
 import type { OpenRuntime } from '@sluice/service';
 import { builtInTools, loadToolTypes } from '@sluice/tools';
+import { newKeySet, writeKeySet } from '@sluice/identity';
 import { startAgent } from '../../apps/agent/src/agent.module.js';
 import { startExecutor } from '../../apps/executor/src/executor.module.js';
 import type { McpServers } from '../../apps/executor/src/mcp-servers.js';
@@ -40,6 +41,9 @@ export interface Services {
   close(): Promise<void>;
 }
 
+/** All processes of a measurement share them. */
+const keys = writeKeySet(newKeySet(Date.now()));
+
 /** The variables of a process on the given infrastructure. */
 export function variablesOf(parts: Infrastructure, prefix: string): Record<string, string> {
   return {
@@ -49,6 +53,7 @@ export function variablesOf(parts: Infrastructure, prefix: string): Record<strin
     DATABASE_URL: parts.databaseUrl,
     SLUICE_PREFIX: prefix,
     SLUICE_PARTITIONS: String(partitions),
+    SLUICE_KEYS: keys,
     SLUICE_PORT: '0',
     SLUICE_DRAIN_SECONDS: '1',
   };

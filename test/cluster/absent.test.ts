@@ -1,6 +1,7 @@
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
+import { newKeySet, writeKeySet } from '@sluice/identity';
 import { sluice } from '../harness/program.js';
 
 async function freePort(): Promise<number> {
@@ -19,6 +20,7 @@ describe('a cluster that is not there', () => {
       SLUICE_PORT: String(port),
       KAFKA_BROKERS: `127.0.0.1:${nobody}`,
       SCHEMA_REGISTRY_URL: `http://127.0.0.1:${nobody}`,
+      SLUICE_KEYS: writeKeySet(newKeySet(0)),
       DATABASE_URL: `postgres://u:secret@127.0.0.1:${nobody}/d`,
     });
     await program.says(`127.0.0.1:${nobody}`);
@@ -37,6 +39,10 @@ describe('a cluster that is not there', () => {
   it.each([
     [{ KAFKA_BROKERS: '' }, 'KAFKA_BROKERS is not set'],
     [{ DATABASE_URL: '' }, 'DATABASE_URL is not set'],
+    [
+      { SLUICE_KEYS: '' },
+      'SLUICE_KEYS is not set. Filter and executor sign for each other: run `sluice keys new` once',
+    ],
     [{ SCHEMA_REGISTRY_URL: '' }, 'SCHEMA_REGISTRY_URL is not set'],
   ])('is refused at once where a variable is missing: %j', async (missing, said) => {
     const variables = {
@@ -44,6 +50,7 @@ describe('a cluster that is not there', () => {
       KAFKA_BROKERS: 'localhost:1',
       SCHEMA_REGISTRY_URL: 'http://localhost:1',
       DATABASE_URL: 'postgres://localhost:1/d',
+      SLUICE_KEYS: 'not read yet',
       ...missing,
     };
     const { code, errors } = await sluice(['serve'], variables).ended;

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sluice } from '../harness/program.js';
 import type { Program } from '../harness/program.js';
+import { keysFor, newKeySet, writeKeySet } from '@sluice/identity';
 import { infra } from '../infra/client.ts';
 import { freshDatabase, freshPrefix } from '../infra/fresh.ts';
 
@@ -30,6 +31,7 @@ export async function openCluster(configuration: string): Promise<Cluster> {
   const prefix = freshPrefix('cluster');
   const config = join(folder, 'sluice.yaml');
   writeFileSync(config, configuration);
+  const keys = newKeySet(Date.now());
   const variables = {
     SLUICE_BUS: 'kafka',
     KAFKA_BROKERS: Array.isArray(brokers) ? brokers.join(',') : String(brokers),
@@ -49,7 +51,11 @@ export async function openCluster(configuration: string): Promise<Cluster> {
       return output;
     },
     start: async (role) => {
-      const program = sluice(['serve', '--role', role], variables);
+      const program = sluice(['serve', '--role', role], {
+        ...variables,
+        // As an operator would hand them out: to each what it needs.
+        SLUICE_KEYS: writeKeySet(keysFor(role, keys)),
+      });
       running.push(program);
       await program.says('"serving"');
       return program;

@@ -18,6 +18,8 @@ export interface Program {
   readonly ended: Promise<Ended>;
   /** Resolves once the text stands in the output; rejects if the program ends first. */
   says(text: string | RegExp): Promise<void>;
+  /** What it has said so far. */
+  said(): string;
 }
 
 /** Runs the built command line as a user does, with nothing of this process's environment but what it needs. */
@@ -49,6 +51,7 @@ export function sluice(
   return {
     process: child,
     ended,
+    said: () => output,
     says: (text) =>
       new Promise((resolve, reject) => {
         const look = (): void => {

@@ -9,15 +9,26 @@ export interface ScriptedEndpoint {
   close(): Promise<void>;
 }
 
+/** Which call a model makes in a turn, counted from 0, with these tools offered; undefined: it answers. */
+export type Script = (turn: number, offered: readonly string[]) => ScriptedCall | undefined;
+
 /** An OpenAI-compatible endpoint whose model makes these calls in order, one a turn, then answers; each turn takes some time. */
-export async function scriptedEndpoint(script: readonly ScriptedCall[], turnMs: number): Promise<ScriptedEndpoint> {
+export async function scriptedEndpoint(
+  script: readonly ScriptedCall[] | Script,
+  turnMs: number,
+): Promise<ScriptedEndpoint> {
   const server = createServer((request, response) => {
     let body = '';
     request.on('data', (piece: Buffer) => (body += piece.toString()));
     request.on('end', () => {
-      const { messages } = JSON.parse(body) as { messages: { role: string }[] };
+      const { messages, tools = [] } = JSON.parse(body) as {
+        messages: { role: string }[];
+        tools?: { function: { name: string } }[];
+      };
+      const offered = tools.map((tool) => tool.function.name);
       const turn = messages.filter((message) => message.role === 'tool').length;
-      setTimeout(() => response.end(events(script[turn], turn)), turnMs);
+      const call = typeof script === 'function' ? script(turn, offered) : script[turn];
+      setTimeout(() => response.end(events(call, turn)), turnMs);
     });
     response.writeHead(200, { 'content-type': 'text/event-stream' });
   });

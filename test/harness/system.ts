@@ -75,6 +75,7 @@ export async function startSystem(configuration: string, model: Model, folder?: 
     databaseUrl: null,
     dataFolder: home,
     workspaceFolder: join(home, 'workspaces'),
+    keyFile: null,
     configFile,
     host: '127.0.0.1',
     port: 0,

@@ -4,7 +4,7 @@ import type { Configuration, ModelRequest, ModelTurn } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { AgentResponse, Run, ToolCall, Toolset } from '@sluice/contracts';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
-import { endRun, errorResponse, RUNTIME } from '@sluice/service';
+import { endRun, errorResponse, RUNTIME, verifyGrant } from '@sluice/service';
 import type { Loaded, Runtime } from '@sluice/service';
 import type { ModelSource } from '@sluice/model';
 import { ProgressText } from './progress.js';
@@ -25,6 +25,8 @@ export class AgentService {
     context: HandlerContext,
   ): Promise<readonly Outgoing[]> {
     const { clock, configurations, metrics } = this.runtime;
+    // An expired grant is the executor’s affair, since an answer needs none.
+    await verifyGrant(toolset, this.runtime);
     if (clock.now() >= toolset.run.deadline) return [this.outOfTime(toolset, context)];
 
     const loaded = await configurations.version(toolset.configVersion);
@@ -131,7 +133,7 @@ function answer(toolset: Toolset, run: Run, text: string, endedAt: number): Agen
 }
 
 function toolCall(toolset: Toolset, run: Run, turn: ModelTurn): ToolCall {
-  const { requestId, sessionId, iteration, request, groups, configVersion, tools } = toolset;
+  const { requestId, sessionId, iteration, request, groups, configVersion, tools, grant } = toolset;
   return {
     requestId,
     sessionId,
@@ -143,7 +145,7 @@ function toolCall(toolset: Toolset, run: Run, turn: ModelTurn): ToolCall {
     groups,
     offered: tools.map((tool) => tool.id),
     configVersion,
-    grant: null,
+    grant,
   };
 }
 

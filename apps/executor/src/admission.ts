@@ -45,7 +45,7 @@ export function eligible(toolId: string, facts: CallFacts, judges: Judges): Verd
     return {
       ok: false,
       code: 'policy_denied',
-      reason: 'not_allowed',
+      reason: 'grant_invalid',
       message: `The tool ${toolId} was not offered in this turn. ${offer(facts)}`,
     };
   }

@@ -2,7 +2,7 @@ import { Module } from '@nestjs/common';
 import type { DynamicModule } from '@nestjs/common';
 import { Models } from '@sluice/model';
 import type { ModelSource } from '@sluice/model';
-import { neededServers, RUNTIME, startService } from '@sluice/service';
+import { neededServers, requireSigner, RUNTIME, startService } from '@sluice/service';
 import type { Runtime, Service } from '@sluice/service';
 import { ExecutorController } from './executor.controller.js';
 import { ExecutorService } from './executor.service.js';
@@ -22,6 +22,7 @@ export class ExecutorModule {
 
 /** Starts the executor: agent.tool-calls in, agent.steps out. The MCP servers follow the configuration in force. */
 export async function startExecutor(runtime: Runtime, servers: McpServers, models: ModelSource): Promise<Service> {
+  requireSigner('executor', runtime);
   const toolbox = new Toolbox(runtime, servers, models);
   let atStart: Promise<void> | undefined;
   runtime.configurations.onChange(({ configuration }) => {
@@ -57,9 +58,9 @@ function sayWhoDecides({ configurations, log }: Runtime): void {
     said = authorizer;
     const message =
       configuration.authorization === null
-        ? 'no identity or authorization is configured: everybody is one local principal'
-        : 'no identity is configured: everybody is one local principal, and authorization says what it may do';
-    log.info({ principal: 'user:local', authorizer }, message);
+        ? 'no authorization is configured: whoever may ask for a group may use its tools'
+        : 'authorization says who may use a tool';
+    log.info({ authorizer }, message);
   });
 }
 

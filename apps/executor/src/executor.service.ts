@@ -4,7 +4,7 @@ import type { Step } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { AgentStepResult, RequestedCall, ToolCall } from '@sluice/contracts';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
-import { boundedLabel, RUNTIME } from '@sluice/service';
+import { boundedLabel, RUNTIME, signContinuation, takeTurn, verifyGrant } from '@sluice/service';
 import type { Loaded, Runtime } from '@sluice/service';
 import { Toolbox } from './toolbox.js';
 import { Turn } from './turn.js';
@@ -17,8 +17,12 @@ export class ExecutorService {
     @Inject(Toolbox) private readonly toolbox: Toolbox,
   ) {}
 
-  async execute({ record }: Incoming<'agent.tool-calls'>, context: HandlerContext): Promise<readonly Outgoing[]> {
+  async execute(message: Incoming<'agent.tool-calls'>, context: HandlerContext): Promise<readonly Outgoing[]> {
+    const { record } = message;
     const { configurations } = this.runtime;
+    const grant = await verifyGrant(record, this.runtime);
+    await takeTurn(message, this.runtime);
+    if (grant === 'expired') return this.backToFilter(record, context);
     const granting = await configurations.version(record.configVersion);
     const turn = new Turn(record, context, granting, configurations.current(), this.toolbox, this.runtime);
 
@@ -33,7 +37,17 @@ export class ExecutorService {
       state = step.state;
     }
     context.afterCommit(() => this.measure(record, steps, granting));
-    return [{ topic: topics.steps, key: record.sessionId, record: stepResult(record, steps, state, turn) }];
+    return this.goOn(stepResult(record, steps, state, turn));
+  }
+
+  /** No call is made; the filter decides anew, in an iteration of its own, so that this ends with the run’s iterations. */
+  private backToFilter(record: ToolCall, context: HandlerContext): Promise<readonly Outgoing[]> {
+    context.afterCommit(() => this.runtime.metrics.expiredGrants.inc());
+    return this.goOn(stepResult(record, [], normaliseState(record.request.state), record.run));
+  }
+
+  private async goOn(result: AgentStepResult): Promise<readonly Outgoing[]> {
+    return [{ topic: topics.steps, key: result.sessionId, record: await signContinuation(result, this.runtime) }];
   }
 
   /** A turn may hold many calls: those beyond the budget are refused, so that the record stays within it. */

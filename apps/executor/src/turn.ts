@@ -8,6 +8,7 @@ import type {
   ToolBudget,
   ToolExecResult,
   ToolInvocation,
+  ToolInvocationContext,
   ToolPipeline,
   ToolSource,
 } from '@sluice/core';
@@ -22,9 +23,6 @@ import type { Toolbox } from './toolbox.js';
 /** How long an effect's claim is remembered, in milliseconds: a week. */
 const claimMemoryMs = 7 * 24 * 3_600_000;
 const longestName = 128;
-
-/** Who acts while no identity is configured: one named local principal. */
-export const localPrincipal = { actorId: 'user:local', tenantId: 'local' } as const;
 
 /** One turn's calls, run one after another. */
 export class Turn {
@@ -105,7 +103,7 @@ export class Turn {
       toolId: call.tool,
       args,
       argumentBytes: utf8Length(call.arguments),
-      context: { runId: this.record.requestId, sessionId: this.record.sessionId, toolCallId, ...localPrincipal },
+      context: { runId: this.record.requestId, sessionId: this.record.sessionId, toolCallId, ...caller(this.record) },
       callKey: this.callKey(call, index),
       timeoutMs: Math.max(1, Math.min(toolMs, timeLeft)),
       signal: this.context.signal,
@@ -213,6 +211,13 @@ export class Turn {
     const hash = createHash('sha256').update(call.arguments).digest('hex').slice(0, 32);
     return `effect/${this.record.requestId}/${this.record.iteration}/${index}/${call.tool.slice(0, longestName)}/${hash}`;
   }
+}
+
+/** Who acts, as the filter found it; the record’s grant has been verified. */
+function caller({ run: { principal } }: ToolCall): Pick<ToolInvocationContext, 'actorId' | 'tenantId' | 'subjectId'> {
+  if (principal === null) throw new Error('A verified ToolCall says who asks.');
+  const { actorId, tenantId, subjectId } = principal;
+  return { actorId, tenantId, ...(subjectId === null ? {} : { subjectId }) };
 }
 
 function validId(id: string): boolean {

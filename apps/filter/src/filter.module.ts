@@ -1,9 +1,11 @@
 import { Module } from '@nestjs/common';
 import type { DynamicModule } from '@nestjs/common';
-import { RUNTIME, startService } from '@sluice/service';
+import { localPrincipal } from '@sluice/core';
+import { createAuthenticator } from '@sluice/identity';
+import { requireSigner, RUNTIME, startService } from '@sluice/service';
 import type { Runtime, Service } from '@sluice/service';
 import { FilterController } from './filter.controller.js';
-import { FilterService } from './filter.service.js';
+import { AUTHENTICATOR, FilterService } from './filter.service.js';
 
 @Module({})
 export class FilterModule {
@@ -11,12 +13,29 @@ export class FilterModule {
     return {
       module: FilterModule,
       controllers: [FilterController],
-      providers: [{ provide: RUNTIME, useValue: runtime }, FilterService],
+      providers: [
+        { provide: RUNTIME, useValue: runtime },
+        { provide: AUTHENTICATOR, useValue: createAuthenticator() },
+        FilterService,
+      ],
     };
   }
 }
 
 /** Starts the filter: agent.requests and agent.steps in, agent.toolsets and agent.responses out. */
-export function startFilter(runtime: Runtime): Promise<Service> {
+export async function startFilter(runtime: Runtime): Promise<Service> {
+  requireSigner('filter', runtime);
+  sayWhoAsks(runtime);
   return startService('filter', FilterModule.with(runtime), runtime);
+}
+
+/** Once for each time that it becomes so: whoever runs it must know that nobody is asked who they are. */
+function sayWhoAsks({ configurations, log }: Runtime): void {
+  let before: string | undefined;
+  configurations.onChange(({ configuration }) => {
+    const { provider } = configuration.identity;
+    if (provider === 'none' && before !== provider)
+      log.info({ principal: localPrincipal.actorId }, 'no identity is configured: everybody is one local principal');
+    before = provider;
+  });
 }

@@ -1,11 +1,21 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { beginRun, Fault, nextIteration, normaliseGroups, normaliseState, runEnd } from '@sluice/core';
-import type { RunState } from '@sluice/core';
+import { beginRun, Fault, mayRequest, nextIteration, normaliseGroups, normaliseState, runEnd } from '@sluice/core';
+import type { Authenticator, RunState } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { AgentRequest } from '@sluice/contracts';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
-import { boundedLabel, endRun, errorResponse, requestIds, RUNTIME } from '@sluice/service';
+import {
+  boundedLabel,
+  endRun,
+  errorResponse,
+  requestIds,
+  RUNTIME,
+  signGrant,
+  takeTurn,
+  verifyContinuation,
+} from '@sluice/service';
 import type { Loaded, Runtime } from '@sluice/service';
+import { credentialOf, reportRefusal } from './refusals.js';
 import { toolset } from './toolset.js';
 
 type Ids = { readonly requestId: string; readonly sessionId: string };
@@ -13,10 +23,16 @@ type Ids = { readonly requestId: string; readonly sessionId: string };
 /** How long a taken request_id is remembered, in milliseconds: a week. */
 const requestMemoryMs = 7 * 24 * 3_600_000;
 
+/** The token under which Nest injects who verifies credentials. */
+export const AUTHENTICATOR = Symbol('authenticator');
+
 /** Decides, for each iteration of each run, which tools there are; ends the runs that have used up what they may. */
 @Injectable()
 export class FilterService {
-  constructor(@Inject(RUNTIME) private readonly runtime: Runtime) {}
+  constructor(
+    @Inject(RUNTIME) private readonly runtime: Runtime,
+    @Inject(AUTHENTICATOR) private readonly authenticator: Authenticator,
+  ) {}
 
   /** A new request. Its request_id is taken once; the same record may ask again. */
   async begin(message: Incoming<'agent.requests'>, context: HandlerContext): Promise<readonly Outgoing[]> {
@@ -25,7 +41,8 @@ export class FilterService {
       throw new Fault('invalid_request', 'The question is empty. Put the user’s question there.', false);
     const loaded = configurations.current();
     const ids = requestIds(message, message.record);
-    const request = { ...message.record, ...ids };
+    // Who asks is in the run from here on; what the sender wrote of it goes no further.
+    const request = { ...message.record, ...ids, userId: null };
 
     const owner = `${message.topic}/${message.partition}/${message.offset}`;
     const claim = await ledger.claim({
@@ -36,25 +53,40 @@ export class FilterService {
     });
     if (claim.owner !== owner) return this.dropDuplicate(ids, claim.owner, context);
 
+    const { identity, limits } = loaded.configuration;
+    const sender = await this.authenticator.authenticate(identity, credentialOf(message.headers), message.timestamp);
+    if (!sender.ok) return [this.deny(ids, sender.message, request, null, context)];
+
+    const { principal } = sender;
     const groups = normaliseGroups(request.group);
-    const run = beginRun(request, groups, normaliseState(request.state), loaded.configuration.limits, clock.now());
+    const run = beginRun(request, groups, normaliseState(request.state), limits, principal, clock.now());
+    const permission = mayRequest(message.record, groups, principal, identity);
+    if (!permission.ok) {
+      reportRefusal(request, principal, permission, loaded, context, this.runtime);
+      return [this.deny(ids, permission.message, request, run, context)];
+    }
     context.afterCommit(() => this.countGroups(groups, loaded));
     return this.decide(ids, request, run, loaded, context);
   }
 
   /** The next iteration of a run that the executor hands back. */
-  async goOn({ record }: Incoming<'agent.steps'>, context: HandlerContext): Promise<readonly Outgoing[]> {
+  async goOn(message: Incoming<'agent.steps'>, context: HandlerContext): Promise<readonly Outgoing[]> {
+    const { record } = message;
+    await verifyContinuation(record, this.runtime);
     const { requestId, sessionId, next, run } = record;
-    return this.decide({ requestId, sessionId }, next, run, this.runtime.configurations.current(), context);
+    const decided = this.decide({ requestId, sessionId }, next, run, this.runtime.configurations.current(), context);
+    // Side by side, since each waits for something else; if the turn was taken, nothing of the decision goes out.
+    const [outputs] = await Promise.all([decided, takeTurn(message, this.runtime)]);
+    return outputs;
   }
 
-  private decide(
+  private async decide(
     ids: Ids,
     request: AgentRequest,
     run: RunState,
     loaded: Loaded,
     context: HandlerContext,
-  ): readonly Outgoing[] {
+  ): Promise<readonly Outgoing[]> {
     const { clock, metrics, log } = this.runtime;
     const now = clock.now();
     const end = runEnd(run, request.history, loaded.configuration.limits, now);
@@ -69,7 +101,8 @@ export class FilterService {
       unavailable: new Set(),
       calls: run.toolCalls,
     });
-    const record = toolset(ids, request, nextIteration(run, decision), decision, now);
+    const decided = toolset(ids, request, nextIteration(run, decision), decision, now);
+    const record = await signGrant(decided, this.runtime);
     context.afterCommit(() => {
       metrics.filteredTools.observe(decision.eligible.length);
       for (const [reason, count] of Object.entries(record.hiddenCounts)) metrics.hiddenTools.inc({ reason }, count);
@@ -81,6 +114,20 @@ export class FilterService {
       }
     });
     return [{ topic: topics.toolsets, key: ids.sessionId, record }];
+  }
+
+  /** The one end of a request that is refused before its first iteration. */
+  private deny(
+    ids: Ids,
+    message: string,
+    request: AgentRequest,
+    run: RunState | null,
+    context: HandlerContext,
+  ): Outgoing {
+    const { clock, configurations } = this.runtime;
+    const about = { request, run, configVersion: configurations.current().configuration.version };
+    const response = errorResponse(ids, { code: 'authz_denied', message }, about, clock.now());
+    return endRun(response, request, context, this.runtime);
   }
 
   private dropDuplicate(ids: Ids, takenBy: string, context: HandlerContext): readonly Outgoing[] {

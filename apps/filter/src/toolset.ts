@@ -28,6 +28,7 @@ export function toolset(
     unavailable: [],
     configVersion: decision.configVersion,
     decidedAt: now,
+    grant: null,
   };
 }
 

@@ -18,6 +18,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   tail: () => import('./commands/tail.js'),
   serve: () => import('./commands/serve.js'),
   config: () => import('./commands/config.js'),
+  keys: () => import('./commands/keys.js'),
   topics: () => import('./commands/topics.js'),
   check: () => import('./commands/check.js'),
   explain: () => import('./commands/explain.js'),

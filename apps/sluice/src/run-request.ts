@@ -6,8 +6,13 @@ import type { Bus, Incoming } from '@sluice/bus';
 export const storyTopics = [topics.toolsets, topics.toolCalls, topics.steps, topics.responses] as const;
 
 /** Publishes a request; returns when it is durably on the log. */
-export async function publishRequest(bus: Bus, request: AgentRequest & { readonly sessionId: string }): Promise<void> {
-  await bus.publish([{ topic: topics.requests, key: request.sessionId, record: request }]);
+export async function publishRequest(
+  bus: Bus,
+  request: AgentRequest & { readonly sessionId: string },
+  token?: string,
+): Promise<void> {
+  const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  await bus.publish([{ topic: topics.requests, key: request.sessionId, record: request, headers }]);
 }
 
 /** Follows a run from the given time on until its end; each record of it is told once, those from before as well. */
@@ -29,5 +34,14 @@ export async function followRun(
 
 /** A request with nothing but a question, to be filled in. */
 export function newRequest(question: string, ids: { readonly requestId: string; readonly sessionId: string }) {
-  return { question, state: null, group: null, history: [], maxIterations: null, deadline: null, ...ids } as const;
+  return {
+    question,
+    state: null,
+    group: null,
+    history: [],
+    maxIterations: null,
+    deadline: null,
+    userId: null,
+    ...ids,
+  } as const;
 }

@@ -32,6 +32,7 @@ const request: AgentRequest = {
   sessionId: 's-1',
   maxIterations: null,
   deadline: null,
+  userId: null,
 };
 
 describe('the generated types', () => {

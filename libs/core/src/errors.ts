@@ -68,6 +68,7 @@ export const toolErrorReasons = {
   result_too_large: 'The result is larger than the limit (32,768 bytes unless configured); ask for less.',
   timeout: 'The tool did not end within its time limit.',
   outcome_unknown: 'An earlier attempt began and its end is not known; it was not repeated.',
+  grant_invalid: 'The call is outside the grant of its turn.',
   connection_missing: 'The tool needs a connection and none is configured.',
   output_invalid: 'The tool’s result does not have the declared shape.',
   deadline: 'The run’s deadline had passed before the call began.',
@@ -80,6 +81,11 @@ export const runErrors = {
   invalid_request: {
     meaning: 'The AgentRequest cannot be decoded, lacks its question, or has wrong types.',
     remedy: 'Correct the fields that the message names and send it again under a new request_id.',
+    retryable: false,
+  },
+  authz_denied: {
+    meaning: 'The credential is missing or not valid, or the caller is not permitted the requested groups.',
+    remedy: 'Send a valid credential and ask for permitted groups, or have the permission granted.',
     retryable: false,
   },
   max_iterations: {
@@ -116,6 +122,12 @@ export const faultCodes = {
   undecodable: 'The payload is neither Avro of a known schema nor JSON of the topic’s shape.',
   invalid_request: 'The record was decoded, but cannot be what it says.',
   unknown_configuration: 'The record names a configuration version that is not here yet.',
+  identity_unreachable: 'The keys that credentials are verified with cannot be had.',
+  grant_invalid: 'The record carries no grant that the filter signed for this turn.',
+  continuation_invalid: 'The executor did not sign this continuation, or it was altered since.',
+  groups_widened: 'A continuation asks for more groups than its run has.',
+  state_altered: 'A continuation has another state than the one recorded last.',
+  replayed: 'The turn was taken already; a record of it came again.',
   model_unreachable: 'The model’s endpoint did not answer, or asked to wait.',
   model_refused: 'The model’s endpoint refused the request for good.',
   ledger_unreachable: 'The ledger did not answer.',
@@ -126,6 +138,15 @@ export const faultCodes = {
 } as const satisfies Record<string, string>;
 
 export type FaultCode = keyof typeof faultCodes;
+
+/** Security events: somebody wrote a record that is not the run’s own, so it is put aside and the honest run goes on (DESIGN, ideas 2 and 9). */
+export const securityFaults = [
+  'grant_invalid',
+  'continuation_invalid',
+  'groups_widened',
+  'state_altered',
+  'replayed',
+] as const satisfies readonly FaultCode[];
 
 /** A fault: the record is retried with back-off if `retryable`, else it goes to the dead letters with its code and message. */
 export class Fault extends Error {

@@ -1,5 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
-import { afterSteps, beginRun, dwellTimes, historyBytes, nextIteration, requestLog, runEnd } from '@sluice/core';
+import {
+  afterSteps,
+  beginRun,
+  localPrincipal,
+  dwellTimes,
+  historyBytes,
+  nextIteration,
+  requestLog,
+  runEnd,
+} from '@sluice/core';
 import type { Step } from '@sluice/core';
 
 const limits = { maxIterations: 10, runMs: 60_000, historyBytes: 1_000 };
@@ -26,18 +35,18 @@ function step(changes: Partial<Step>): Step {
 
 describe('a run', () => {
   it('may ask for less than the limits and never for more', () => {
-    expect(beginRun({ maxIterations: 3, deadline: 500 }, [], 's', limits, 0)).toMatchObject({
+    expect(beginRun({ maxIterations: 3, deadline: 500 }, [], 's', limits, localPrincipal, 0)).toMatchObject({
       maxIterations: 3,
       deadline: 500,
     });
-    expect(beginRun({ maxIterations: 99, deadline: 1e9 }, [], 's', limits, 0)).toMatchObject({
+    expect(beginRun({ maxIterations: 99, deadline: 1e9 }, [], 's', limits, localPrincipal, 0)).toMatchObject({
       maxIterations: 10,
       deadline: 60_000,
     });
   });
 
   it('ends at its iterations, its deadline and its size, each with its own code (XB-29)', () => {
-    const run = beginRun(asked, [], 's', limits, 0);
+    const run = beginRun(asked, [], 's', limits, localPrincipal, 0);
     expect(runEnd(run, [], limits, 1)).toBeNull();
     expect(runEnd({ ...run, iteration: 9 }, [], limits, 1)).toBeNull();
     expect(runEnd({ ...run, iteration: 10 }, [], limits, 1)?.code).toBe('max_iterations');
@@ -49,7 +58,7 @@ describe('a run', () => {
   });
 
   it('keeps the first iteration’s lists and no later ones (XG-23)', () => {
-    const first = nextIteration(beginRun(asked, [], 's', limits, 0), {
+    const first = nextIteration(beginRun(asked, [], 's', limits, localPrincipal, 0), {
       eligible: ['a'],
       filteredByGroup: ['b'],
       filteredByState: ['c'],
@@ -64,7 +73,7 @@ describe('a run', () => {
   });
 
   it('keeps transitions in order, but not a step that stays where it is (XG-33), and the time in each state left (G-112)', () => {
-    const run = beginRun(asked, [], 'undefined', limits, 1_000);
+    const run = beginRun(asked, [], 'undefined', limits, localPrincipal, 1_000);
     const steps = [
       step({ action: 'q', state: 'analysis', endedAt: 3_000 }),
       step({ action: 'u', stateBefore: 'analysis', state: 'analysis', endedAt: 4_000 }),
@@ -88,7 +97,7 @@ describe('a run', () => {
 describe('the request’s log line (§8.2)', () => {
   it('has exactly the eight keys, ISO times in UTC and seconds with one decimal (G-119 to G-128)', () => {
     const run = afterSteps(
-      nextIteration(beginRun(asked, ['read-only', 'knowledge'], 'undefined', limits, 1_000), {
+      nextIteration(beginRun(asked, ['read-only', 'knowledge'], 'undefined', limits, localPrincipal, 1_000), {
         eligible: ['knowledge-query', 'text-completion'],
         filteredByGroup: ['complex-analysis', 'reset-workflow'],
         filteredByState: ['graph-update'],

@@ -9,6 +9,8 @@ export function dataFiles({ dataFolder }: Pick<Environment, 'dataFolder'>) {
     ledger: join(dataFolder, 'ledger.sqlite'),
     graph: join(dataFolder, 'graph.sqlite'),
     workspaces: join(dataFolder, 'workspaces'),
+    /** What filter and executor sign with; made on first run. */
+    keys: join(dataFolder, 'keys.json'),
     /** Where the services' lines go when they run under a command that a person watches. */
     lines: join(dataFolder, 'sluice.log'),
   };

@@ -19,6 +19,8 @@ export interface Environment {
   readonly dataFolder: string;
   /** Folder of the sessions’ files. SLUICE_WORKSPACES; by default `workspaces` in the data folder, on Kafka none: there all executors must share it. */
   readonly workspaceFolder: string | null;
+  /** The file with the keys of filter and executor. SLUICE_KEYS_FILE, default none; SLUICE_KEYS may hold the keys themselves. */
+  readonly keyFile: string | null;
   /** The configuration file that `sluice start` follows. SLUICE_CONFIG, default none. */
   readonly configFile: string | null;
   /** Address of health and metrics. SLUICE_HOST and SLUICE_PORT, default 127.0.0.1 and 8090. */
@@ -55,6 +57,7 @@ export function readEnvironment(values: Readonly<Record<string, string | undefin
     dataFolder,
     workspaceFolder:
       absolute(variables.text('SLUICE_WORKSPACES')) ?? (bus === 'kafka' ? null : dataFiles({ dataFolder }).workspaces),
+    keyFile: absolute(variables.text('SLUICE_KEYS_FILE')),
     configFile: absolute(variables.text('SLUICE_CONFIG')),
     host: variables.text('SLUICE_HOST') ?? '127.0.0.1',
     port: variables.integer('SLUICE_PORT', 8090, 0, 65_535),

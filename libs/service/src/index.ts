@@ -15,3 +15,7 @@ export * from './open-runtime.js';
 export * from './open-sqlite.js';
 export * from './run-process.js';
 export * from './open-stores.js';
+export * from './keys-environment.js';
+export * from './take-once.js';
+export * from './grants.js';
+export * from './security-events.js';

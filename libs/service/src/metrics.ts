@@ -48,7 +48,7 @@ export function createMetrics() {
     ),
     escalationAttempts: counter(
       'agent_privilege_escalation_attempts_total',
-      'Requests that look like an attempt to widen rights.',
+      'Requests for * without the right, continuations with wider groups, and requests under another identity than the authenticated one.',
     ),
 
     runsEnded: counter('sluice_runs_ended_total', 'Runs by how they ended: answer, or the error code.', 'outcome'),
@@ -73,6 +73,10 @@ export function createMetrics() {
       'sluice_tool_outcome_unknown_total',
       'Calls with effects whose outcome is not known.',
       'tool',
+    ),
+    expiredGrants: counter(
+      'sluice_expired_grants_total',
+      'Turns that went back to the filter because their grant had expired.',
     ),
     modelTurns: histogram('sluice_model_turn_duration_seconds', 'Time a model took for a turn.', seconds, 'model'),
     modelTokens: counter('sluice_model_tokens_total', 'Tokens by direction (input, output).', 'model', 'direction'),

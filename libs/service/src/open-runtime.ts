@@ -1,6 +1,7 @@
 import { Configurations } from './configurations.js';
 import type { Environment } from './environment.js';
 import { Health } from './health.js';
+import { openSignatures } from './keys-environment.js';
 import type { Log } from './log.js';
 import { collectProcessMetrics, createMetrics } from './metrics.js';
 import { openBus, openLedger, requireSharedLedger } from './open-stores.js';
@@ -33,6 +34,7 @@ export async function openRuntime(environment: Environment, log: Log, signal?: A
   const failed = new Promise<Error>((resolve) => (fail = resolve));
 
   requireSharedLedger(environment);
+  const signatures = openSignatures(environment);
   try {
     const metrics = createMetrics();
     collectProcessMetrics(metrics);
@@ -68,6 +70,7 @@ export async function openRuntime(environment: Environment, log: Log, signal?: A
       ledger,
       rates: ledger,
       documents: ledger.documents,
+      signatures,
       configurations,
       fail,
     };

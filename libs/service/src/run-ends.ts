@@ -5,6 +5,7 @@ import type { AgentRequest, AgentResponse, Run } from '@sluice/contracts';
 import type { Dead, HandlerContext, Incoming, Outgoing } from '@sluice/bus';
 import { boundedLabel } from './metrics.js';
 import type { Runtime } from './runtime.js';
+import { isSecurityFault, reportSecurityEvent } from './security-events.js';
 
 type Ending = Pick<Runtime, 'clock' | 'log' | 'metrics' | 'configurations'>;
 
@@ -59,13 +60,18 @@ export function requestIds(
   return { requestId, sessionId: request.sessionId || message.key || requestId };
 }
 
-/** What goes out beside a dead letter: if the record was on the loop and its session can be read, the end of its run (DESIGN, idea 2). */
+/**
+ * What goes out beside a dead letter: if the record was on the loop and its session can be read, the end of its run (DESIGN, idea 2).
+ * A record that is not its run’s own ends nothing, else whoever can write one could end another’s run.
+ */
 export function endDeadRun(dead: Dead, context: HandlerContext, runtime: Ending): readonly Outgoing[] {
   context.afterCommit(() => {
     runtime.metrics.deadLetters.inc({ topic: dead.topic, code: dead.code });
     const { topic, partition, offset, code, reason, attempts } = dead;
+    if (isSecurityFault(code)) return reportSecurityEvent(dead, code, runtime);
     runtime.log.error({ topic, partition, offset, code, reason, attempts }, 'a record was put among the dead letters');
   });
+  if (isSecurityFault(dead.code)) return [];
   const about = whatIsKnown(dead);
   if (about === null) return [];
   const error = { code: runErrorOf(dead), message: messageOf(dead) };

@@ -1,5 +1,5 @@
 import type { Bus } from '@sluice/bus';
-import type { Clock, Documents, Ledger, RateLimiter } from '@sluice/core';
+import type { Clock, Documents, Ledger, RateLimiter, Signatures } from '@sluice/core';
 import type { Configurations } from './configurations.js';
 import type { Environment } from './environment.js';
 import type { Health } from './health.js';
@@ -19,6 +19,7 @@ export interface Runtime {
   readonly rates: RateLimiter;
   /** What tools keep between calls, in the ledger’s database. */
   readonly documents: Documents;
+  readonly signatures: Signatures;
   readonly configurations: Configurations;
   /** A service can no longer work: the process says why and ends with a code other than 0. */
   fail(error: Error): void;

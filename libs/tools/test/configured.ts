@@ -42,6 +42,7 @@ export function configurationOf(
   return {
     version: 'c-test',
     tools,
+    identity: { provider: 'none' },
     policy: { allowedTools, approvalEffects: [], budgets: { callsPerRun: null, tools: {} } },
     authorization: null,
     instructions: '',

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import type { Bus } from '@sluice/bus';
 import type { AgentRequest } from '@sluice/contracts';
-import { openBus, openLogFile } from '@sluice/service';
+import { openBus, openLogFile, ownToken } from '@sluice/service';
 import { startEmbedded } from '../system/embedded.js';
 import { followRun, newRequest, publishRequest } from '../run-request.js';
 import { Story } from '../show/story.js';
@@ -10,7 +10,7 @@ import type { Surroundings } from './surroundings.js';
 
 export const usage = `sluice ask "question" [--group a,b] [--state s] [--session id] [--request id] [--max-iterations n] [--json]
   Publishes an AgentRequest, shows the run and prints the answer; exit code 0 if there is one.
-  Without --group the request's groups are absent (default); --group "" means no tools.
+  Without --group the request's groups are absent (default); --group "" means no tools. SLUICE_TOKEN is sent along as the credential.
   If nothing is running on the data folder, the services run in this process until the answer is there.`;
 
 export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
@@ -86,7 +86,7 @@ async function publishAndFollow(bus: Bus, request: Asked, json: boolean, surroun
   void stopped.then(() => stop.abort());
   const story = new Story(json ? () => undefined : write, paint);
   const since = Date.now() - 1_000;
-  await publishRequest(bus, request);
+  await publishRequest(bus, request, ownToken(surroundings.environment));
   const response = await followRun(bus, request.requestId, since, (message) => story.tell(message), stop.signal);
   if (response === null) return 130;
   if (json)

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { allTopics, isTopic, recordNames, recordToJson } from '@sluice/contracts';
 import type { Topic } from '@sluice/contracts';
+import { withoutCredentials } from '@sluice/bus';
 import type { Incoming } from '@sluice/bus';
 import { openBus } from '@sluice/service';
 import { shorten } from '../show/story.js';
@@ -56,7 +57,7 @@ function asJson({ topic, partition, offset, key, timestamp, headers, record }: I
     offset,
     key,
     timestamp,
-    headers,
+    headers: withoutCredentials(headers),
     record: recordToJson(recordNames[topic], record),
   });
 }

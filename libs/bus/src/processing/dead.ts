@@ -29,6 +29,7 @@ export function deadLetter(codec: Codec, dead: Dead, group: string, failedAt: nu
   return encode(codec, topics.deadLetters, key, record);
 }
 
-function withoutCredentials(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+/** What came with a record, but for the credential: nothing that is shown, exported or kept may hold one. */
+export function withoutCredentials(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => name.toLowerCase() !== 'authorization'));
 }

@@ -74,6 +74,7 @@ export function requestRecord(session: string | null, question: string): AgentRe
     sessionId: session,
     maxIterations: null,
     deadline: null,
+    userId: null,
   };
 }
 

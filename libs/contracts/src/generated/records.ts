@@ -38,6 +38,8 @@ export interface AgentRequest {
   readonly maxIterations: number | null;
   /** When the run must have ended, milliseconds since the epoch. */
   readonly deadline: number | null;
+  /** Who the sender says asks. Never believed: identity comes from the credential, and another one than that is refused. */
+  readonly userId: string | null;
 }
 
 /** The one end of a run. */
@@ -260,6 +262,20 @@ export interface OfferedTool {
   readonly schemaHash: string;
 }
 
+/** Who asks, as the filter found it in a verified credential: references, no secrets. Nothing that a sender writes gets here. */
+export interface Principal {
+  /** Who acts, as `user:<id>`. */
+  readonly actorId: string;
+  /** For which tenant. */
+  readonly tenantId: string;
+  /** On whose behalf, as `user:<id>`; null: on the actor’s own. */
+  readonly subjectId: string | null;
+  /** The tool groups the actor may ask for; `*` for all. */
+  readonly groups: readonly string[];
+  /** The connections the actor may use; `*` for all. */
+  readonly connections: readonly string[];
+}
+
 /** A call as the model wrote it. */
 export interface RequestedCall {
   /** The model's id, or one made at the boundary. */
@@ -300,6 +316,8 @@ export interface Run {
   readonly outputTokens: number;
   /** How often each tool ran in this run so far, by id. */
   readonly toolCalls: Readonly<Record<string, number>>;
+  /** Who asks; set by the filter alone. */
+  readonly principal: Principal | null;
 }
 
 /** Why a run ended without an answer. */
@@ -378,4 +396,6 @@ export interface Toolset {
   readonly configVersion: string;
   /** Milliseconds since the epoch. */
   readonly decidedAt: number;
+  /** The filter’s signature over what it granted for this turn, as compact JWS. */
+  readonly grant: string | null;
 }

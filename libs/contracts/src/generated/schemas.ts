@@ -134,6 +134,15 @@ export const schemas = {
         ],
         "doc": "When the run must have ended, milliseconds since the epoch.",
         "default": null
+      },
+      {
+        "name": "user_id",
+        "type": [
+          "null",
+          "string"
+        ],
+        "doc": "Who the sender says asks. Never believed: identity comes from the credential, and another one than that is refused.",
+        "default": null
       }
     ]
   },
@@ -733,6 +742,51 @@ export const schemas = {
       }
     ]
   },
+  "Principal": {
+    "type": "record",
+    "name": "Principal",
+    "namespace": "sluice",
+    "doc": "Who asks, as the filter found it in a verified credential: references, no secrets. Nothing that a sender writes gets here.",
+    "fields": [
+      {
+        "name": "actor_id",
+        "type": "string",
+        "doc": "Who acts, as `user:<id>`."
+      },
+      {
+        "name": "tenant_id",
+        "type": "string",
+        "doc": "For which tenant."
+      },
+      {
+        "name": "subject_id",
+        "type": [
+          "null",
+          "string"
+        ],
+        "doc": "On whose behalf, as `user:<id>`; null: on the actor’s own.",
+        "default": null
+      },
+      {
+        "name": "groups",
+        "type": {
+          "type": "array",
+          "items": "string"
+        },
+        "doc": "The tool groups the actor may ask for; `*` for all.",
+        "default": []
+      },
+      {
+        "name": "connections",
+        "type": {
+          "type": "array",
+          "items": "string"
+        },
+        "doc": "The connections the actor may use; `*` for all.",
+        "default": []
+      }
+    ]
+  },
   "RequestedCall": {
     "type": "record",
     "name": "RequestedCall",
@@ -856,6 +910,15 @@ export const schemas = {
         },
         "doc": "How often each tool ran in this run so far, by id.",
         "default": {}
+      },
+      {
+        "name": "principal",
+        "type": [
+          "null",
+          "Principal"
+        ],
+        "doc": "Who asks; set by the filter alone.",
+        "default": null
       }
     ]
   },
@@ -1081,6 +1144,15 @@ export const schemas = {
         "name": "decided_at",
         "type": "long",
         "doc": "Milliseconds since the epoch."
+      },
+      {
+        "name": "grant",
+        "type": [
+          "null",
+          "string"
+        ],
+        "doc": "The filter’s signature over what it granted for this turn, as compact JWS.",
+        "default": null
       }
     ]
   }

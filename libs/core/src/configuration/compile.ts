@@ -4,6 +4,7 @@ import { type AuthorizationFiles, readAuthorization } from './authorization.js';
 import { type ToolEntry, mcpToolType, readEntries } from './entries.js';
 import { findEverything } from './findings.js';
 import { readGroups } from './group-map.js';
+import { readIdentity } from './identity.js';
 import { type IdentifiedTool, identify } from './identities.js';
 import { configurationKeys } from './keys.js';
 import { readKnowledge } from './knowledge.js';
@@ -55,6 +56,7 @@ export function compileConfiguration(raw: unknown, given: CompilerInputs): Compi
   const tools = identified.map((tool) => compileTool(tool, groups.get(tool.entry.key) ?? [], given));
   const content = {
     tools,
+    identity: readIdentity(file.section('identity')),
     policy,
     authorization: readAuthorization(file, identified, given.files),
     instructions: readInstructions(file.section('agents')),

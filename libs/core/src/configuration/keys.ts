@@ -3,7 +3,19 @@
  * the sections refuse any other key, and docs/configuration.md is held equal to this table by a test.
  */
 export const configurationKeys = {
-  '': ['tool', 'tool_folders', 'group', 'policy', 'authorization', 'agents', 'model', 'mcp', 'knowledge', 'limits'],
+  '': [
+    'tool',
+    'tool_folders',
+    'group',
+    'identity',
+    'policy',
+    'authorization',
+    'agents',
+    'model',
+    'mcp',
+    'knowledge',
+    'limits',
+  ],
   'tool.<tool>': [
     'type',
     'name',
@@ -14,6 +26,8 @@ export const configurationKeys = {
     'mcp_tool_id',
     'timeout_seconds',
   ],
+  identity: ['provider', 'jwks_url', 'key_file', 'issuer', 'audience', 'claims'],
+  'identity.claims': ['actor', 'tenant', 'subject', 'groups', 'connections'],
   policy: ['allowed_tools', 'approval', 'budgets'],
   'policy.approval': ['effects'],
   'policy.budgets': ['calls_per_run', 'tools'],

@@ -38,6 +38,30 @@ export interface ConfiguredTool {
   readonly unavailable: string | null;
 }
 
+export const identityProviders = ['none', 'jwt'] as const;
+
+/** The names of the claims that say what; null for what no claim says. */
+export interface ClaimNames {
+  readonly actor: string;
+  readonly tenant: string;
+  readonly subject: string | null;
+  readonly groups: string;
+  readonly connections: string | null;
+}
+
+/** How the sender of a request is known. With `jwt`, exactly one of `jwksUrl` and `keyFile` is there. */
+export type IdentitySettings =
+  | { readonly provider: 'none' }
+  | {
+      readonly provider: 'jwt';
+      readonly jwksUrl: string | null;
+      /** A JWKS or PEM file, relative to the working directory. */
+      readonly keyFile: string | null;
+      readonly issuer: string;
+      readonly audience: string;
+      readonly claims: ClaimNames;
+    };
+
 export interface Policy {
   /** Tool ids that may run; everything else is denied. */
   readonly allowedTools: readonly string[];
@@ -145,6 +169,7 @@ export interface Configuration {
   readonly version: string;
   /** In configuration order. */
   readonly tools: readonly ConfiguredTool[];
+  readonly identity: IdentitySettings;
   readonly policy: Policy;
   /** Null: everybody is allowed what policy allows, which is said at start (ruling X-4). */
   readonly authorization: AuthorizationSettings | null;

@@ -1,4 +1,5 @@
 import type { RunErrorCode } from '../errors.js';
+import type { Principal } from '../identity/principal.js';
 import { utf8Length } from '../json.js';
 import { type CallCounts, noCalls } from '../rules/budget-used.js';
 import type { Step } from './step.js';
@@ -27,6 +28,8 @@ export interface RunState {
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly toolCalls: CallCounts;
+  /** Who asks; null only in a record that the filter did not write. */
+  readonly principal: Principal | null;
 }
 
 /** Why a run ends without an answer, as its AgentResponse says it. */
@@ -47,6 +50,7 @@ export function beginRun(
   groups: readonly string[],
   state: string,
   limits: RunLimits,
+  principal: Principal,
   now: number,
 ): RunState {
   return {
@@ -64,6 +68,7 @@ export function beginRun(
     inputTokens: 0,
     outputTokens: 0,
     toolCalls: noCalls,
+    principal,
   };
 }
 

@@ -1,0 +1,36 @@
+import type { AgentRequest } from '@sluice/contracts';
+import type { RequestVerdict, Principal } from '@sluice/core';
+import type { HandlerContext } from '@sluice/bus';
+import { boundedLabel } from '@sluice/service';
+import type { Loaded, Runtime } from '@sluice/service';
+
+/** Of a log line, at most. */
+const namesShown = 20;
+
+/** The credential that came with a record; header names are compared without case. */
+export function credentialOf(headers: Readonly<Record<string, string>>): string | undefined {
+  return Object.entries(headers).find(([name]) => name.toLowerCase() === 'authorization')?.[1];
+}
+
+/** Counts and logs a request that its sender may not make (rulings XG-12, XG-26). */
+export function reportRefusal(
+  request: Pick<AgentRequest, 'requestId'>,
+  principal: Principal,
+  refused: RequestVerdict & { ok: false },
+  { evaluator }: Loaded,
+  context: HandlerContext,
+  { metrics, log }: Runtime,
+): void {
+  context.afterCommit(() => {
+    const { refusedGroups, escalation, message } = refused;
+    for (const group of refusedGroups)
+      metrics.groupAccessDenied.inc({ group: boundedLabel(group, evaluator.rules.knownGroups) });
+    if (escalation) metrics.escalationAttempts.inc();
+    const { actorId, tenantId } = principal;
+    const shown = refusedGroups.slice(0, namesShown);
+    log.warn(
+      { request_id: request.requestId, actor: actorId, tenant: tenantId, refused_groups: shown, escalation },
+      message,
+    );
+  });
+}

@@ -1,0 +1,78 @@
+import { existsSync, mkdirSync, readFileSync, renameSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { parseArgs } from 'node:util';
+import { keysFor, newKeySet, readKeySet, rotate, writeKeySet } from '@sluice/identity';
+import type { KeySet } from '@sluice/identity';
+import { createKeyFile, keyFile, writeOwn } from '@sluice/service';
+import type { Surroundings } from './surroundings.js';
+
+export const usage = `sluice keys new [FILE]             makes the keys that filter and executor sign with
+sluice keys list [FILE]            what there is, without the private parts
+sluice keys rotate [FILE]          the next keys sign from now on, the former are still accepted, those before them no longer
+sluice keys export ROLE [FILE]     prints what a process of the role needs: all public keys, and private ones of that role alone
+  FILE is the one that SLUICE_KEYS_FILE names, else keys.json in the data folder. docs/security.md says how to rotate.`;
+
+const roles = ['filter', 'agent', 'executor'] as const;
+
+export function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
+  const { positionals } = parseArgs({ args: [...args], allowPositionals: true });
+  const [action, ...rest] = positionals;
+  const { environment, write } = surroundings;
+  const file = (named: string | undefined): string => named ?? keyFile(environment);
+  switch (action) {
+    case 'new':
+      make(file(rest[0]), surroundings);
+      break;
+    case 'list':
+      list(read(file(rest[0])), surroundings);
+      break;
+    case 'rotate':
+      rotateFile(file(rest[0]), surroundings);
+      break;
+    case 'export':
+      write(writeKeySet(keysFor(roleOf(rest[0]), read(file(rest[1])))));
+      break;
+    case undefined:
+    default:
+      throw new Error(`Say what to do with keys.\n${usage}`);
+  }
+  return Promise.resolve(0);
+}
+
+function make(file: string, surroundings: Surroundings): void {
+  if (existsSync(file))
+    throw new Error(`${file} is there already. Rotate its keys with \`sluice keys rotate\`, or name another file.`);
+  const set = newKeySet(Date.now());
+  mkdirSync(dirname(file), { recursive: true });
+  createKeyFile(file, set);
+  surroundings.write(`${file} holds new keys; keep it from everybody else.\n`);
+  list(set, surroundings);
+}
+
+function rotateFile(file: string, surroundings: Surroundings): void {
+  const set = rotate(read(file), Date.now());
+  // Whole or not at all: a process that starts meanwhile finds the former keys or the new ones.
+  const beside = `${file}.${process.pid}.new`;
+  writeOwn(beside, set);
+  renameSync(beside, file);
+  surroundings.write('Start the processes anew, one after another, so that they sign with the new keys.\n');
+  list(set, surroundings);
+}
+
+function list({ keys }: KeySet, { write, paint }: Surroundings): void {
+  for (const { kid, status, createdAt, d } of keys) {
+    const mark = status === 'signing' ? paint.good(status.padEnd(9)) : status.padEnd(9);
+    write(`${kid.padEnd(21)}  ${mark}  ${createdAt}${d === null ? '' : '  with its private key'}\n`);
+  }
+}
+
+function read(file: string): KeySet {
+  if (!existsSync(file)) throw new Error(`${file} is not there. Make it with \`sluice keys new\`, or name the file.`);
+  return readKeySet(readFileSync(file, 'utf8'), file);
+}
+
+function roleOf(name: string | undefined): (typeof roles)[number] {
+  const role = roles.find((one) => one === name);
+  if (role === undefined) throw new Error(`Name the role: ${roles.join(', ')}.\n${usage}`);
+  return role;
+}

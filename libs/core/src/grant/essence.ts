@@ -1,0 +1,65 @@
+import { type Digest, type JsonValue, isJsonObject } from '../json.js';
+import type { Step } from '../run/step.js';
+
+/** What the agent adds to on a run’s way from the filter to the executor; everything else is covered by the grant. */
+const ownedByAgent = new Set(['inputTokens', 'outputTokens']);
+
+/**
+ * A digest over a request and its run as they go on: whoever changes anything of them breaks the signature that names it. Null counts
+ * as absent, so that a field added later changes no digest where it is not set, and versions can run side by side.
+ */
+export function digestOfRun(request: { readonly history: readonly Step[] }, run: object, digest: Digest): string {
+  const { history, ...asked } = request;
+  const kept = Object.fromEntries(Object.entries(run).filter(([name]) => !ownedByAgent.has(name)));
+  const text = JSON.stringify(history.map(ordered)) + canonical(asked) + canonical(kept);
+  // JSON writes half a surrogate pair as an escape; on the wire it becomes another character, and so it does here.
+  if (!text.includes('\\ud')) return digest(text);
+  const whole = essence(history) as unknown as readonly Step[];
+  return digest(JSON.stringify(whole.map(ordered)) + canonical(essence(asked)) + canonical(essence(kept)));
+}
+
+/** A value of a record as it is after the wire: without what is absent, and texts as UTF-8 carries them, which splits no surrogate pair. */
+export function essence(value: unknown): JsonValue {
+  if (typeof value === 'string') return value.toWellFormed();
+  if (typeof value === 'number' || typeof value === 'boolean') return value;
+  if (Array.isArray(value)) return value.map(essence);
+  if (typeof value !== 'object' || value === null) return null;
+  const members: Record<string, JsonValue> = {};
+  for (const [name, member] of Object.entries(value)) {
+    if (member !== null && member !== undefined) members[name.toWellFormed()] = essence(member);
+  }
+  return members;
+}
+
+/** Steps are most of a record, so they are written in one go, in one order of keys; the type sees to it that none is left out. */
+function ordered(step: Step): Record<keyof Step, unknown> {
+  return {
+    thought: step.thought,
+    action: step.action,
+    arguments: step.arguments,
+    observation: step.observation,
+    outcome: step.outcome,
+    reason: step.reason ?? undefined,
+    stateBefore: step.stateBefore,
+    state: step.state,
+    toolCallId: step.toolCallId,
+    iteration: step.iteration,
+    index: step.index,
+    startedAt: step.startedAt,
+    endedAt: step.endedAt,
+  };
+}
+
+/** JSON text with sorted keys, without what is absent; lists of names, which can be long, in one go. */
+function canonical(value: unknown): string {
+  if (Array.isArray(value)) {
+    if (value.every((item) => typeof item === 'string')) return JSON.stringify(value);
+    return `[${value.map(canonical).join(',')}]`;
+  }
+  if (!isJsonObject(value)) return JSON.stringify(value) ?? 'null';
+  const names = Object.keys(value).filter((name) => value[name] !== null && value[name] !== undefined);
+  return `{${names
+    .sort()
+    .map((name) => `${JSON.stringify(name)}:${canonical(value[name])}`)
+    .join(',')}}`;
+}

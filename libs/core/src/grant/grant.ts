@@ -1,0 +1,72 @@
+import { type Digest, type JsonObject, canonicalJson } from '../json.js';
+import type { RunState } from '../run/run-state.js';
+import type { Step } from '../run/step.js';
+import { digestOfRun, essence } from './essence.js';
+
+/** One turn, as a Toolset or a ToolCall describes it. */
+export interface GrantedTurn {
+  readonly requestId: string;
+  readonly sessionId: string;
+  readonly iteration: number;
+  readonly request: { readonly history: readonly Step[] };
+  readonly run: RunState;
+  /** Groups and state decided on, after the default. */
+  readonly groups: readonly string[];
+  readonly state: string;
+  /** Ids of the tools that were offered. */
+  readonly tools: readonly string[];
+  readonly configVersion: string;
+}
+
+/** How long a grant may be used, in milliseconds: longer than a model thinks and a queue waits, short against a right that is taken away. */
+export const grantLifeMs = 15 * 60_000;
+
+/** What the filter signs for one turn (DESIGN, idea 9). `exp` is in milliseconds since the epoch. */
+export function grantClaims(turn: GrantedTurn, digest: Digest, now: number): JsonObject {
+  return { ...named(turn, digest), exp: now + grantLifeMs };
+}
+
+export type GrantVerdict =
+  | { readonly kind: 'valid' }
+  /** The filter’s own and for this turn, but its time is up. */
+  | { readonly kind: 'expired' }
+  /** A security event; `why` is for operators. */
+  | { readonly kind: 'forged'; readonly why: string };
+
+/** Whether the claims that the filter signed, null if it signed none, are for exactly this turn. */
+export function judgeGrant(claims: JsonObject | null, turn: GrantedTurn, digest: Digest, now: number): GrantVerdict {
+  if (claims === null) return { kind: 'forged', why: 'The record carries no grant that the filter signed.' };
+  if (turn.run.principal === null) return { kind: 'forged', why: 'The record does not say who asks.' };
+  const differing = differences(claims, named(turn, digest));
+  if (differing.length > 0)
+    return { kind: 'forged', why: `The record and its grant differ in ${differing.join(', ')}.` };
+  const { exp } = claims;
+  return typeof exp === 'number' && now < exp ? { kind: 'valid' } : { kind: 'expired' };
+}
+
+function named(turn: GrantedTurn, digest: Digest): JsonObject {
+  const { principal } = turn.run;
+  const claims = {
+    request: turn.requestId,
+    session: turn.sessionId,
+    iteration: turn.iteration,
+    tenant: principal?.tenantId,
+    actor: principal?.actorId,
+    subject: principal?.subjectId,
+    connections: principal?.connections,
+    groups: turn.groups,
+    state: turn.state,
+    tools: turn.tools,
+    config: turn.configVersion,
+    digest: digestOfRun(turn.request, turn.run, digest),
+  };
+  return essence(claims) as JsonObject;
+}
+
+/** Names of the claims that are not equal, absent ones included; the time of expiry is not compared. */
+export function differences(found: JsonObject, expected: JsonObject): readonly string[] {
+  const text = (claims: JsonObject, name: string): string => canonicalJson(claims[name] ?? null);
+  const names = new Set([...Object.keys(expected), ...Object.keys(found)]);
+  names.delete('exp');
+  return [...names].filter((name) => text(found, name) !== text(expected, name)).sort();
+}

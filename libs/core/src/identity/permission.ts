@@ -1,0 +1,50 @@
+import type { IdentitySettings } from '../configuration/types.js';
+import { wildcard } from '../rules/defaults.js';
+import type { Principal } from './principal.js';
+
+/** What becomes of a request whose sender is known. A request is refused as a whole, never narrowed (spec/tool-groups.md §6.1). */
+export type RequestVerdict =
+  | { readonly ok: true }
+  | {
+      readonly ok: false;
+      /** For the caller. */
+      readonly message: string;
+      /** Each requested group that is not permitted. */
+      readonly refusedGroups: readonly string[];
+      /** True for what looks like manipulation rather than a mistake (ruling XG-26). */
+      readonly escalation: boolean;
+    };
+
+/** The text of spec/tool-groups.md §6.1. */
+export const insufficientPermissions = 'Insufficient permissions for requested tool groups';
+
+/**
+ * Whether the principal may make this request: it names nobody else, and its groups, after the default, are permitted; `*` needs
+ * `*`, and `[]` always passes (ruling XG-12). While nobody is authenticated there is no identity that a request could contradict.
+ */
+export function mayRequest(
+  request: { readonly userId: string | null },
+  groups: readonly string[],
+  principal: Principal,
+  identity: IdentitySettings,
+): RequestVerdict {
+  if (identity.provider !== 'none' && request.userId !== null && !isActor(request.userId, principal)) {
+    const message =
+      'The request names another user than its credential. Leave user_id out; the credential says who asks.';
+    return { ok: false, message, refusedGroups: [], escalation: true };
+  }
+  const refusedGroups = notPermitted(groups, principal.groups);
+  if (refusedGroups.length === 0) return { ok: true };
+  const escalation = refusedGroups.includes(wildcard);
+  return { ok: false, message: insufficientPermissions, refusedGroups, escalation };
+}
+
+/** The groups, after the default, that are not among the permitted ones; a permitted `*` permits all. */
+export function notPermitted(groups: readonly string[], permitted: readonly string[]): readonly string[] {
+  if (permitted.includes(wildcard)) return [];
+  return groups.filter((group) => !permitted.includes(group));
+}
+
+function isActor(userId: string, { actorId }: Principal): boolean {
+  return userId === actorId || `user:${userId}` === actorId;
+}

@@ -1,0 +1,16 @@
+import type { IdentitySettings } from '../configuration/types.js';
+import type { Principal } from '../identity/principal.js';
+
+export type Authentication =
+  | { readonly ok: true; readonly principal: Principal }
+  /** `message` says what is wrong with the credential, without repeating any of it. */
+  | { readonly ok: false; readonly message: string };
+
+/** Who sent a record (spec/tool-groups.md §6.1). */
+export interface Authenticator {
+  /**
+   * Verifies the record’s `authorization` header. `at` is when the log took the record, milliseconds since the epoch: by that
+   * time the credential must have been valid. Throws Fault('identity_unreachable', retryable) where the keys cannot be had.
+   */
+  authenticate(settings: IdentitySettings, authorization: string | undefined, at: number): Promise<Authentication>;
+}

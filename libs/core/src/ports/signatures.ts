@@ -1,0 +1,15 @@
+import type { JsonObject } from '../json.js';
+
+/** Who signs: the filter what it granted, the executor how a run goes on (DESIGN, idea 9). */
+export const signers = ['filter', 'executor'] as const;
+export type SignerRole = (typeof signers)[number];
+
+/** Signatures as text that travels in a record: compact JWS. */
+export interface Signatures {
+  /** True if this process has the role’s private key. */
+  canSign(as: SignerRole): boolean;
+  /** Rejects if this process has no private key for the role. */
+  sign(as: SignerRole, claims: JsonObject): Promise<string>;
+  /** What the role signed, or null if it is not the role’s signature. Never rejects for what is in the text. */
+  verify(by: SignerRole, token: string | null): Promise<JsonObject | null>;
+}

@@ -1,0 +1,65 @@
+import { createPublicKey } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { createLocalJWKSet, createRemoteJWKSet, errors } from 'jose';
+import type { CryptoKey, FlattenedJWSInput, JSONWebKeySet, JWSHeaderParameters } from 'jose';
+import { Fault } from '@sluice/core';
+import type { IdentitySettings } from '@sluice/core';
+
+/** The issuer’s key for a token. Rejects with a JOSEError if there is none for it, with a retryable Fault if the keys cannot be had. */
+export type KeySource = (header: JWSHeaderParameters, token: FlattenedJWSInput) => Promise<CryptoKey | KeyObject>;
+
+/** How long keys from a file are taken for the file’s, in milliseconds. */
+const fileKeptMs = 60_000;
+
+export function keySource({ jwksUrl, keyFile }: IdentitySettings & { provider: 'jwt' }): KeySource {
+  const from = jwksUrl ?? keyFile ?? '';
+  const source: KeySource = jwksUrl === null ? fromFile(from) : createRemoteJWKSet(new URL(jwksUrl));
+  return async (header, token) => {
+    try {
+      return await source(header, token);
+    } catch (error) {
+      if (isAboutToken(error)) throw error;
+      const why = error instanceof Error ? error.message : String(error);
+      throw new Fault(
+        'identity_unreachable',
+        `The keys that credentials are verified with cannot be had from ${from}: ${why}`,
+        true,
+        { cause: error },
+      );
+    }
+  };
+}
+
+/** Keys are there, and none of them is for this token. */
+function isAboutToken(error: unknown): boolean {
+  return (
+    error instanceof errors.JWKSNoMatchingKey ||
+    error instanceof errors.JWKSMultipleMatchingKeys ||
+    error instanceof errors.JOSENotSupported
+  );
+}
+
+/** A JWKS, or one public key or certificate as PEM. The file is read again from time to time, so that it can be replaced. */
+function fromFile(path: string): KeySource {
+  let source: Promise<KeySource> | undefined;
+  let readAt = -Infinity;
+  return async (header, token) => {
+    if (source === undefined || performance.now() - readAt > fileKeptMs) {
+      readAt = performance.now();
+      const reading = readKeys(path);
+      source = reading;
+      reading.catch(() => {
+        if (source === reading) source = undefined;
+      });
+    }
+    return (await source)(header, token);
+  };
+}
+
+async function readKeys(path: string): Promise<KeySource> {
+  const text = await readFile(path, 'utf8');
+  if (text.trimStart().startsWith('{')) return createLocalJWKSet(JSON.parse(text) as JSONWebKeySet);
+  const key = createPublicKey(text);
+  return () => Promise.resolve(key);
+}

@@ -1,0 +1,4 @@
+export * from './keys/key-set.js';
+export * from './keys/read-key-set.js';
+export * from './keys/signatures.js';
+export * from './credentials/authenticator.js';

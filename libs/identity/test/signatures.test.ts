@@ -1,0 +1,126 @@
+import { describe, expect, it } from '@jest/globals';
+import { CompactSign } from 'jose';
+import type { JsonObject } from '@sluice/core';
+import { createSignatures, keysFor, newKeySet, readKeySet, rotate, writeKeySet } from '@sluice/identity';
+import type { Key, KeySet } from '@sluice/identity';
+import { privateKey } from '../src/keys/read-key-set.js';
+
+const claims: JsonObject = { request: 'r', tools: ['core__a'] };
+const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+
+function key(set: KeySet, role: string, status: string): Key {
+  const found = set.keys.find((one) => one.role === role && one.status === status);
+  if (found === undefined) throw new Error(`No ${status} key of the ${role}.`);
+  return found;
+}
+
+function forged(header: { readonly alg: string; readonly kid?: string }, by: Key): Promise<string> {
+  return new CompactSign(Buffer.from(JSON.stringify(claims))).setProtectedHeader(header).sign(privateKey(by));
+}
+
+describe('a signature', () => {
+  const set = newKeySet(0);
+  const signatures = createSignatures(set);
+  const signing = key(set, 'filter', 'signing');
+  const other = key(newKeySet(0), 'filter', 'signing');
+
+  it('is compact JWS with EdDSA and the name of its key, and is verified', async () => {
+    const token = await signatures.sign('filter', claims);
+    expect(JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString())).toEqual({
+      alg: 'EdDSA',
+      kid: signing.kid,
+    });
+    expect(await signatures.verify('filter', token)).toEqual(claims);
+  });
+
+  it.each<[string, (honest: string) => string | null | Promise<string>]>([
+    ['is not there', () => null],
+    ['is empty', () => ''],
+    ['is no JWS', () => 'trust me'],
+    ['has the algorithm none', () => `${part({ alg: 'none', kid: signing.kid })}.${part(claims)}.`],
+    ['has another payload', (honest) => honest.replace(/\.[^.]+\./, `.${part({ ...claims, tools: ['core__b'] })}.`)],
+    ['lacks its signature', (honest) => honest.replace(/[^.]+$/, '')],
+    ['is by another key under the known name', () => forged({ alg: 'EdDSA', kid: signing.kid }, other)],
+    ['names a key that nobody has', () => forged({ alg: 'EdDSA', kid: other.kid }, other)],
+    ['names no key', () => forged({ alg: 'EdDSA' }, signing)],
+    ['is the executor’s', () => signatures.sign('executor', claims)],
+  ])('that %s counts for nothing', async (_, make) => {
+    const honest = await signatures.sign('filter', claims);
+    expect(await signatures.verify('filter', await make(honest))).toBeNull();
+  });
+});
+
+describe('keys', () => {
+  it('are made for both roles, with the next ones known beforehand', () => {
+    const { keys } = newKeySet(0);
+    expect(keys.map(({ role, status }) => `${role} ${status}`)).toEqual([
+      'filter signing',
+      'filter next',
+      'executor signing',
+      'executor next',
+    ]);
+    expect(new Set(keys.map(({ kid }) => kid)).size).toBe(4);
+  });
+
+  it('are written and read back, and are only what they say', () => {
+    const set = newKeySet(0);
+    expect(readKeySet(writeKeySet(set), 'x')).toEqual(set);
+  });
+
+  it('rotate while both sides run: whoever was not started anew is understood, and understands', async () => {
+    const before = newKeySet(0);
+    const after = rotate(before, 1);
+    const [old, fresh] = [createSignatures(before), createSignatures(after)];
+    for (const role of ['filter', 'executor'] as const) {
+      expect(await fresh.verify(role, await old.sign(role, claims))).toEqual(claims);
+      expect(await old.verify(role, await fresh.sign(role, claims))).toEqual(claims);
+    }
+    const later = createSignatures(rotate(after, 2));
+    expect(await later.verify('filter', await fresh.sign('filter', claims))).toEqual(claims);
+    expect(await later.verify('filter', await old.sign('filter', claims))).toBeNull();
+  });
+
+  it('that are retired stay for audit, and only those that sign or will keep their private part', () => {
+    const { keys } = rotate(rotate(newKeySet(0), 1), 2);
+    const filters = keys.filter(({ role }) => role === 'filter');
+    expect(filters.map(({ status, d }) => [status, d !== null])).toEqual([
+      ['retired', false],
+      ['verifying', false],
+      ['signing', true],
+      ['next', true],
+    ]);
+    expect(() => rotate(keysFor('filter', { keys }), 3)).toThrow('Rotate the whole set');
+  });
+
+  it('go to each role as it needs them: nobody else can sign for it', async () => {
+    const set = newKeySet(0);
+    const [filter, executor, agent] = (['filter', 'executor', 'agent'] as const).map((role) =>
+      createSignatures(readKeySet(writeKeySet(keysFor(role, set)), role)),
+    );
+    expect([filter?.canSign('filter'), filter?.canSign('executor')]).toEqual([true, false]);
+    expect([executor?.canSign('filter'), executor?.canSign('executor')]).toEqual([false, true]);
+    expect([agent?.canSign('filter'), agent?.canSign('executor')]).toEqual([false, false]);
+    await expect(agent?.sign('filter', claims)).rejects.toThrow('no private key of the filter');
+    const grant = (await filter?.sign('filter', claims)) ?? null;
+    for (const role of [executor, agent]) expect(await role?.verify('filter', grant)).toEqual(claims);
+  });
+
+  const written = JSON.parse(writeKeySet(newKeySet(0))) as { keys: [Record<string, string>, ...object[]] };
+  const [first, ...rest] = written.keys;
+  it.each([
+    ['nonsense', 'K does not hold JSON. Make it with `sluice keys new`.'],
+    ['7', 'K has no list "keys".'],
+    [JSON.stringify({ keys: rest }), 'K has 0 keys with which the filter signs, and must have one.'],
+    [JSON.stringify({ keys: [first, ...written.keys] }), 'K has two keys named filter-'],
+    [
+      JSON.stringify({ keys: [{ ...first, role: 'agent' }, ...rest] }),
+      'K, key 1: "role" must be one of filter, executor.',
+    ],
+    [JSON.stringify({ keys: [{ ...first, status: '' }, ...rest] }), 'K, key 1: "status" must be one of next, signing,'],
+    [JSON.stringify({ keys: [{ ...first, x: 'AAAA' }, ...rest] }), 'K, key 1: it is no Ed25519 key'],
+    [JSON.stringify({ keys: [{ ...first, d: (rest[0] as { d: string }).d }, ...rest] }), 'its two parts do not belong'],
+    [JSON.stringify({ keys: [null] }), 'K, key 1: "kid" is no text.'],
+  ])('that cannot be used are refused with a sentence: %#', (text, said) => {
+    expect(() => readKeySet(text, 'K')).toThrow(said);
+  });
+});

@@ -1,0 +1,44 @@
+import { continuationClaims, Fault, grantClaims, judgeContinuation, judgeGrant, normaliseState } from '@sluice/core';
+import type { GrantedTurn } from '@sluice/core';
+import type { AgentStepResult, ToolCall, Toolset } from '@sluice/contracts';
+import { sha256 } from './configuration-file.js';
+import type { Runtime } from './runtime.js';
+
+type Signing = Pick<Runtime, 'signatures' | 'clock'>;
+
+/** The filter’s decision with its signature over what it granted. */
+export async function signGrant(toolset: Toolset, { signatures, clock }: Signing): Promise<Toolset> {
+  const claims = grantClaims(turnOf(toolset), sha256, clock.now());
+  return { ...toolset, grant: await signatures.sign('filter', claims) };
+}
+
+/**
+ * Whether the record’s grant may be used, or has expired. Throws Fault('grant_invalid') if the filter did not sign it for exactly
+ * this turn: another session or iteration, other tools, groups or state, another request or another run.
+ */
+export async function verifyGrant(
+  record: Toolset | ToolCall,
+  { signatures, clock }: Signing,
+): Promise<'valid' | 'expired'> {
+  const claims = await signatures.verify('filter', record.grant);
+  const verdict = judgeGrant(claims, turnOf(record), sha256, clock.now());
+  if (verdict.kind === 'forged') throw new Fault('grant_invalid', verdict.why, false);
+  return verdict.kind;
+}
+
+/** How the run goes on, with the executor’s signature over it. */
+export async function signContinuation(result: AgentStepResult, { signatures }: Signing): Promise<AgentStepResult> {
+  return { ...result, signature: await signatures.sign('executor', continuationClaims(result, sha256)) };
+}
+
+/** Throws a Fault that says what the record is, if the executor did not sign exactly this continuation. */
+export async function verifyContinuation(result: AgentStepResult, { signatures }: Signing): Promise<void> {
+  const claims = await signatures.verify('executor', result.signature);
+  const verdict = judgeContinuation(claims, result, sha256);
+  if (verdict.kind === 'forged') throw new Fault(verdict.code, verdict.why, false);
+}
+
+function turnOf(record: Toolset | ToolCall): GrantedTurn {
+  if ('offered' in record) return { ...record, state: normaliseState(record.request.state), tools: record.offered };
+  return { ...record, tools: record.tools.map((tool) => tool.id) };
+}

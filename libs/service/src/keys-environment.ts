@@ -1,0 +1,74 @@
+import { chmodSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createSignatures, newKeySet, readKeySet, writeKeySet } from '@sluice/identity';
+import type { KeySet } from '@sluice/identity';
+import type { Signatures, SignerRole } from '@sluice/core';
+import { dataFiles, prepareDataFolder } from './data-folder.js';
+import type { Environment } from './environment.js';
+import { systemClock } from './runtime.js';
+
+/** Holds the keys, or with _FILE behind it names the file that does. */
+const variable = 'SLUICE_KEYS';
+
+type Surroundings = Pick<Environment, 'bus' | 'dataFolder' | 'secret'>;
+
+/** The file that holds the keys: the one that SLUICE_KEYS_FILE names, else that of the data folder. */
+export function keyFile(environment: Pick<Environment, 'dataFolder' | 'keyFile'>): string {
+  return environment.keyFile ?? dataFiles(environment).keys;
+}
+
+/** On Kafka keys must be given: those that one process makes, no other would know. */
+export function requireKeys({ bus, secret }: Surroundings): void {
+  if (bus !== 'kafka' || secret(variable) !== undefined) return;
+  throw new Error(
+    `${variable} is not set. Filter and executor sign for each other: run \`sluice keys new\` once, and give the file to every process with ${variable}_FILE.`,
+  );
+}
+
+/** A role that signs refuses to start without its private key. */
+export function requireSigner(role: SignerRole, { signatures }: { readonly signatures: Signatures }): void {
+  if (signatures.canSign(role)) return;
+  throw new Error(
+    `The keys in ${variable} have no private key of the ${role}. Give it those of \`sluice keys export ${role}\`.`,
+  );
+}
+
+/** The keys given, or those in the data folder, made on first run. Throws a sentence for what is wrong with them. */
+export function openSignatures(environment: Surroundings): Signatures {
+  requireKeys(environment);
+  const given = environment.secret(variable);
+  return createSignatures(given === undefined ? ownKeys(environment) : readKeySet(given, variable));
+}
+
+function ownKeys(environment: Surroundings): KeySet {
+  const file = dataFiles(environment).keys;
+  prepareDataFolder(environment.dataFolder);
+  try {
+    createKeyFile(file, newKeySet(systemClock.now()));
+  } catch (error) {
+    // There already, or another process was faster.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+  return readKeySet(readFileSync(file, 'utf8'), file);
+}
+
+/** Writes a new file, whole or not at all, that its owner alone can read. Throws with the code EEXIST if it is there. */
+export function createKeyFile(file: string, set: KeySet): void {
+  const beside = `${file}.${process.pid}.new`;
+  try {
+    writeOwn(beside, set);
+    linkSync(beside, file);
+  } finally {
+    rmSync(beside, { force: true });
+  }
+}
+
+export function writeOwn(file: string, set: KeySet): void {
+  writeFileSync(file, writeKeySet(set), { mode: 0o600 });
+  // The mode above is only for a file that was not there.
+  chmodSync(file, 0o600);
+}
+
+/** The credential of whoever uses the command line, as `Bearer` takes it; kept nowhere. */
+export function ownToken({ secret }: Pick<Environment, 'secret'>): string | undefined {
+  return secret('SLUICE_TOKEN');
+}

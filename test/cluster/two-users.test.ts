@@ -1,0 +1,168 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Kafka, logLevel, Partitioners } from 'kafkajs';
+import { audience, issuer, newIssuer, serveKeys } from '../../libs/identity/test/issuer.js';
+import type { Issuer } from '../../libs/identity/test/issuer.js';
+import { calls, ids, workflowConfiguration } from '../harness/configurations.js';
+import type { Program } from '../harness/program.js';
+import { scriptedEndpoint } from '../harness/scripted-endpoint.js';
+import type { ScriptedEndpoint } from '../harness/scripted-endpoint.js';
+import { startTimeout } from '../infra/client.ts';
+import { openCluster } from './cluster.js';
+import type { Cluster } from './cluster.js';
+
+/** A record as `sluice tail --json` prints it. */
+interface Line {
+  readonly topic: string;
+  readonly record: Readonly<Record<string, unknown>> & {
+    readonly request_id?: string;
+    readonly run?: { readonly state_transitions: readonly object[] } | null;
+  };
+}
+
+/** Spec/tool-groups.md §9.3, as it is written: two users, each with rights of their own, at the same time. */
+describe('two users with different tool access and workflow states, on Kafka (§9.3)', () => {
+  let model: ScriptedEndpoint;
+  let keys: Awaited<ReturnType<typeof serveKeys>>;
+  let users: Issuer;
+  let cluster: Cluster;
+  let running: readonly Program[] = [];
+  let lines: readonly Line[] = [];
+  let metrics = '';
+  let tokens: readonly string[] = [];
+
+  beforeAll(async () => {
+    model = await scriptedEndpoint((turn, offered) => {
+      if (turn > 0) return undefined;
+      return offered.includes(ids.update) ? calls.update : offered.includes(ids.query) ? calls.query : undefined;
+    }, 50);
+    users = await newIssuer();
+    keys = await serveKeys(users.jwks);
+    const more = `
+identity: { provider: jwt, jwks_url: "${keys.url}", issuer: "${issuer}", audience: ${audience} }
+model: { provider: openai-compatible, name: scripted, base_url: "${model.baseUrl}" }`;
+    cluster = await openCluster(workflowConfiguration({ limits: more }));
+    running = await Promise.all([cluster.start('filter'), cluster.start('agent'), cluster.start('executor')]);
+    await play();
+  }, startTimeout);
+  afterAll(async () => {
+    await cluster?.close();
+    await model?.close();
+    await keys?.close();
+  }, 60_000);
+
+  /** Both ask, one of them for more than it may; then somebody who may write to the topics tries what the services would do. */
+  async function play(): Promise<void> {
+    const a = await users.token({ sub: 'a', tool_groups: ['read-only'] });
+    const b = await users.token({ sub: 'b', tenant: 'other', tool_groups: ['write', 'admin'] });
+    tokens = [a, b];
+    const { KAFKA_BROKERS = '' } = cluster.variables;
+    const kafka = new Kafka({ brokers: KAFKA_BROKERS.split(','), logLevel: logLevel.NOTHING });
+    const producer = kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner });
+    await producer.connect();
+    const send = (topic: string, key: string, record: object, headers: Record<string, string> = {}) =>
+      producer.send({
+        topic: `${cluster.prefix}${topic}`,
+        messages: [{ key, value: JSON.stringify(record), headers }],
+      });
+    const ask = (id: string, token: string, request: object) =>
+      send('agent.requests', id, { question: 'Knowledge', request_id: id, session_id: id, ...request }, bearer(token));
+    try {
+      await Promise.all([
+        ask('of-a', a, { group: ['read-only'], state: 'undefined' }),
+        ask('of-b', b, { group: ['write'], state: 'analysis' }),
+        ask('too-much', a, { group: ['read-only', 'write'] }),
+        ask('no-token', 'nonsense', { group: [] }),
+      ]);
+      await until((seen) => seen.filter(({ topic }) => topic === 'agent.responses').length >= 4);
+      const [call] = of('agent.tool-calls', 'of-a');
+      const [steps] = of('agent.steps', 'of-a');
+      await send('agent.tool-calls', 'of-a', { ...call, offered: [ids.update], groups: ['write'] });
+      await send('agent.steps', 'of-a', { ...steps, next: { ...(steps?.['next'] as object), group: ['write'] } });
+      await until((seen) => seen.filter(({ topic }) => topic === 'agent.dead-letters').length >= 2);
+      const url = /"url":"([^"]+)"/.exec(running[0]?.said() ?? '')?.[1] ?? '';
+      metrics = await (await fetch(`${url}/metrics`)).text();
+    } finally {
+      await producer.disconnect();
+    }
+  }
+
+  async function until(enough: (seen: readonly Line[]) => boolean): Promise<void> {
+    for (const end = Date.now() + 60_000; ;) {
+      const text = await cluster.command('tail', '--from', 'start', '--once', '--json');
+      lines = text
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as Line);
+      if (enough(lines)) return;
+      if (Date.now() > end) throw new Error(`Not within 60 s: ${text}`);
+    }
+  }
+
+  const of = (topic: string, requestId?: string): readonly Line['record'][] =>
+    lines
+      .filter((line) => line.topic === topic && (requestId === undefined || line.record.request_id === requestId))
+      .map(({ record }) => record);
+  const offered = (requestId: string): readonly (readonly string[])[] =>
+    of('agent.toolsets', requestId).map(({ tools }) => (tools as { key: string }[]).map(({ key }) => key));
+
+  it('gives user A read-only tools available in "undefined", and user B write tools available in "analysis"', () => {
+    expect(offered('of-a')).toEqual([['knowledge-query', 'text-completion'], ['text-completion']]);
+    expect(offered('of-b')).toEqual([['graph-update'], ['graph-update']]);
+    for (const id of ['of-a', 'of-b']) expect(of('agent.responses', id)).toMatchObject([{ kind: 'answer' }]);
+  });
+
+  it('tracks the state transitions of each user’s session', () => {
+    const [a] = of('agent.responses', 'of-a');
+    const [b] = of('agent.responses', 'of-b');
+    expect(a?.run?.state_transitions).toMatchObject([{ tool: 'knowledge-query', from: 'undefined', to: 'analysis' }]);
+    expect(b?.run?.state_transitions).toEqual([]);
+    expect(b).toMatchObject({ state: 'analysis', history: [{ action: 'graph-update', outcome: 'ok' }] });
+  });
+
+  it('names on every record of a run who asked, with the groups asked for and the groups permitted (G-94)', () => {
+    const principals = {
+      'of-a': { actor_id: 'user:a', tenant_id: 'acme', groups: ['read-only'] },
+      'of-b': { actor_id: 'user:b', tenant_id: 'other', groups: ['write', 'admin'] },
+    };
+    for (const [id, principal] of Object.entries(principals)) {
+      for (const topic of ['agent.toolsets', 'agent.tool-calls', 'agent.steps', 'agent.responses']) {
+        expect(of(topic, id).length).toBeGreaterThan(0);
+        for (const { run } of of(topic, id)) expect(run).toMatchObject({ principal });
+      }
+    }
+  });
+
+  it('refuses A what only B may, and whoever cannot show who they are', () => {
+    expect(of('agent.responses', 'too-much')).toMatchObject([
+      {
+        error: { code: 'authz_denied', message: 'Insufficient permissions for requested tool groups' },
+        run: { requested_groups: ['read-only', 'write'], principal: { actor_id: 'user:a', groups: ['read-only'] } },
+      },
+    ]);
+    expect(of('agent.responses', 'no-token')).toMatchObject([{ error: { code: 'authz_denied' }, run: null }]);
+    for (const id of ['too-much', 'no-token']) expect(of('agent.toolsets', id)).toEqual([]);
+  });
+
+  it('puts forged records aside and ends no run by them', () => {
+    const dead = of('agent.dead-letters').map(({ topic, code }) => [topic, code]);
+    expect(dead.sort()).toEqual([
+      ['agent.steps', 'groups_widened'],
+      ['agent.tool-calls', 'grant_invalid'],
+    ]);
+    expect(of('agent.responses')).toHaveLength(4);
+  });
+
+  it('counts what was refused (G-114, G-116)', () => {
+    expect(metrics).toContain('agent_group_access_denied_total{group="write"} 1\n');
+    expect(metrics).toContain('agent_privilege_escalation_attempts_total 1\n');
+  });
+
+  it('lets no credential go further than the request that brought it', () => {
+    const programs = running.map((program) => program.said()).join('');
+    for (const token of tokens) expect(JSON.stringify(lines) + programs + metrics).not.toContain(token);
+  });
+});
+
+function bearer(token: string): Record<string, string> {
+  return { authorization: `Bearer ${token}` };
+}
