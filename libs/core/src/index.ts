@@ -1,4 +1,5 @@
 export * from './json.js';
+export * from './plain-json.js';
 export * from './errors.js';
 export * from './tool/types.js';
 export * from './tool/run-tool.js';

@@ -201,6 +201,30 @@ describe('the pipeline (spec/tool-use.md §2b)', () => {
   });
 
   it.each([
+    [64, true],
+    [65, false],
+    [4_000, false],
+  ])('takes arguments nested %i levels deep: %s', async (levels, ok) => {
+    const args = JSON.parse(`${'['.repeat(levels)}${']'.repeat(levels)}`) as JsonValue;
+    const result = await runTool(invocation({ args }), pipeline(tool()));
+    expect(result).toMatchObject(ok ? { ok } : { errorCode: 'validation' });
+  });
+
+  it('does not run a tool whose check of the arguments breaks', async () => {
+    const made = pipeline(
+      tool({
+        validateInput: () => {
+          throw new RangeError(secret);
+        },
+      }),
+    );
+    const result = await runTool(invocation(), made);
+    expect(result).toMatchObject({ errorCode: 'validation' });
+    expect(JSON.stringify(result)).not.toContain(secret);
+    expect(made.seen).not.toContain('execute');
+  });
+
+  it.each([
     [8_192, true],
     [8_193, false],
   ])('takes arguments of %i bytes: %s (L-02)', async (argumentBytes, ok) => {

@@ -1,4 +1,5 @@
 import { type JsonObject, type JsonValue, isJsonObject } from '../json.js';
+import { isDeeperThan } from '../plain-json.js';
 
 /** Constructs outside the subset that every model's wire format takes (spec/tool-use.md invariant 10, ruling X-11: every `$ref`). */
 const refused = ['oneOf', 'anyOf', 'allOf', 'not', 'if', 'then', 'else', 'patternProperties', '$ref'] as const;
@@ -64,9 +65,4 @@ function check(schema: JsonValue | undefined, path: string, problems: string[]):
       check(value, place, problems);
     }
   }
-}
-
-function isDeeperThan(value: JsonValue, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return levels === 0 || Object.values(value).some((item: JsonValue) => isDeeperThan(item, levels - 1));
 }
