@@ -7,7 +7,7 @@ import { ScriptedModel } from '../harness/system.js';
 import { hostileTools, marker } from './tools.js';
 
 const types = hostileTools.map(([, { type }]) => type);
-const [clock] = builtInTools;
+const clock = builtInTools.filter(({ type }) => type === 'get_current_time');
 const noServers = {
   discover: async () => [],
   call: () => Promise.reject(new Error('There are no servers.')),
@@ -35,7 +35,7 @@ describe('hostile tools, through the whole loop (DESIGN §4.11, §4.15)', () => 
     const tool = Object.fromEntries([...types, 'get_current_time'].map((type) => [type, { type, timeout_seconds: 1 }]));
     system = await startWithTools(
       { tool, policy: { allowed_tools: ['*'] } },
-      { contracts: [...hostileTools.map(([, contract]) => contract), clock], hub: noServers, model },
+      { contracts: [...hostileTools.map(([, contract]) => contract), ...clock], hub: noServers, model },
     );
   });
   afterAll(async () => {

@@ -64,7 +64,7 @@ const never = (): Promise<unknown> => new Promise(() => undefined);
 /** Each hostile tool, and what its step says: outcome and reason. */
 export const hostileTools: readonly (readonly [does: string, tool: ToolContract, outcome: string, reason: string | null])[] = [
   ['throws before its first await', hostile('throws', () => { throw new Error(marker); }), 'execution', null],
-  ['rejects with something that is no error', hostile('rejects', () => Promise.reject({ marker })), 'execution', null], // eslint-disable-line @typescript-eslint/prefer-promise-reject-errors
+  ['rejects with something that is no error', hostile('rejects', () => Promise.reject({ marker })), 'execution', null],
   ['throws an error that throws when it is looked at', hostile('looks-back', () => { throw looksBack; }), 'execution', null],
   ['throws a user-facing error without a readable text', hostile('confusing', () => { throw new Confusing(); }), 'execution', null],
   ['throws a text of a million characters', hostile('talks', () => { throw new ToolUserError('x'.repeat(1_000_000)); }), 'execution', null],

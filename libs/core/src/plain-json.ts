@@ -60,7 +60,11 @@ function scalarBytes(value: unknown, left: number): number {
     case 'object':
       if (value === null) return 4;
       break;
-    default:
+    case 'bigint':
+    case 'function':
+    case 'symbol':
+    case 'undefined':
+      break;
   }
   throw new NotJsonError(
     `It holds ${typeof value === 'number' ? String(value) : `a ${typeof value}`}, which JSON has not.`,

@@ -194,6 +194,7 @@ describe('the version', () => {
           name: 'reset-workflow',
           description: 'Resets.',
           inputSchema: { type: 'object', properties: { hard: { type: 'boolean' } } },
+          outputSchema: null,
         },
       ],
     };

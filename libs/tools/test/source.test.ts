@@ -149,7 +149,7 @@ describe('a bound MCP tool', () => {
         server: 'analysis',
         tool: 'complex-analysis',
         args,
-        options: { signal, idempotencyKey: 'k-1', timeoutMs: 5_000 },
+        options: { signal, idempotencyKey: 'k-1', timeoutMs: 5_000, pin: null },
       },
     ]);
   });

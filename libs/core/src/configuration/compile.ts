@@ -13,8 +13,8 @@ import { readModel } from './model.js';
 import { readPolicy } from './policy.js';
 import { quote } from './problems.js';
 import { Section } from './section.js';
-import { specifyBuiltIn, specifyMcp } from './specifications.js';
 import { readToolFolders } from './tool-folders.js';
+import { type Allowed, type Pins, specifyBuiltIn, specifyMcp } from './specifications.js';
 import type { Configuration, ConfiguredTool, Finding, McpOffer, Policy, Problem, ToolType } from './types.js';
 
 export interface CompilerInputs {
@@ -22,6 +22,8 @@ export interface CompilerInputs {
   readonly types: readonly ToolType[];
   /** What each server of `mcp.servers` said when it was asked. */
   readonly offers: readonly McpOffer[];
+  /** What MCP tools were allowed as before; absent where somebody compiles by will, who takes them as they are now. */
+  readonly pins?: Pins;
   readonly digest: Digest;
   readonly files: AuthorizationFiles;
 }
@@ -101,10 +103,10 @@ function notBound(entry: ToolEntry, name: string): Problem {
 function compileTool(tool: IdentifiedTool, groups: readonly string[], given: CompilerInputs): ConfiguredTool {
   const { entry, id, binding } = tool;
   const type = given.types.find((one) => one.type === entry.type);
-  const specification =
+  const { specification, pin, outputSchema }: Allowed =
     entry.type === mcpToolType || type === undefined
-      ? specifyMcp(tool, given.offers, given.digest)
-      : specifyBuiltIn(tool, type, given.digest);
+      ? specifyMcp(tool, given)
+      : { specification: specifyBuiltIn(tool, type, given.digest), pin: null, outputSchema: null };
   const effect = specification.spec?.effect ?? binding?.effect ?? 'external_side_effect';
   return {
     key: entry.key,
@@ -118,8 +120,8 @@ function compileTool(tool: IdentifiedTool, groups: readonly string[], given: Com
     spec: specification.spec,
     repeatable: effect === 'read_only' || (type?.repeatable ?? binding?.idempotent ?? false),
     timeoutMs: entry.timeoutMs,
-    mcp: binding === null ? null : { server: binding.server, tool: binding.tool },
     ...(type?.file === undefined ? {} : { file: type.file }),
+    mcp: binding === null ? null : { server: binding.server, tool: binding.tool, pin, outputSchema },
     unavailable: specification.unavailable,
   };
 }

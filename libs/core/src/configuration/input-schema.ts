@@ -18,7 +18,8 @@ const nestedByName = ['properties', 'definitions', '$defs', 'dependencies', 'dep
 /** An argument of this name would let a model choose a connection (invariant 26a). */
 const reservedProperty = 'connectionId';
 
-const deepest = 64;
+/** Levels of nesting that a schema may have. */
+export const deepestSchema = 64;
 
 /**
  * What keeps a schema from being a tool's input schema, a sentence each with construct and JSON pointer; empty if it is one:
@@ -26,7 +27,8 @@ const deepest = 64;
  */
 export function schemaProblems(schema: JsonObject): readonly string[] {
   if (!isJsonObject(schema)) return ['The input schema is not an object.'];
-  if (isDeeperThan(schema, deepest)) return [`The input schema is nested deeper than ${String(deepest)} levels.`];
+  if (isDeeperThan(schema, deepestSchema))
+    return [`The input schema is nested deeper than ${String(deepestSchema)} levels.`];
   const problems: string[] = [];
   if (schema['type'] !== 'object') problems.push('The input schema must have `"type": "object"` at the top.');
   check(schema, '', problems);

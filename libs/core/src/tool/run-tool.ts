@@ -127,7 +127,7 @@ function judge(tool: BoundTool, invocation: ToolInvocation, ended: Ended, limits
     case 'timeout':
       return lost(tool, toolCallId, `The tool did not end within ${invocation.timeoutMs / 1000} s.`, 'timeout');
     case 'threw':
-      return thrown(tool, toolCallId, ended.error);
+      return thrown(tool, toolCallId, ended.error, limits);
     case 'value':
       return finish(tool, toolCallId, ended.value, limits);
   }
@@ -218,7 +218,8 @@ function validateInput(invocation: ToolInvocation, tool: BoundTool, limits: Tool
   }
 }
 
-function thrown(tool: BoundTool, toolCallId: string, error: unknown): ToolExecResult {
+function thrown(tool: BoundTool, toolCallId: string, error: unknown, limits: ToolLimits): ToolExecResult {
+  if (isA(JsonTooLargeError, error)) return tooLarge(toolCallId, limits);
   if (isA(ToolUserError, error)) return failure(toolCallId, 'execution', textOf(error));
   if (isA(ToolUnavailableError, error)) return unavailable(toolCallId, error);
   if (isA(ToolOutcomeLostError, error)) return lost(tool, toolCallId, 'The connection was lost during the call.');
