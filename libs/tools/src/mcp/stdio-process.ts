@@ -2,9 +2,10 @@ import { spawn } from 'node:child_process';
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ReadBuffer, serializeMessage } from '@modelcontextprotocol/sdk/shared/stdio.js';
+import { deserializeMessage, serializeMessage } from '@modelcontextprotocol/sdk/shared/stdio.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import { LineBuffer } from './line-buffer.js';
 import { printable } from './printable.js';
 
 export interface ServerCommand {
@@ -32,7 +33,7 @@ export class StdioProcess implements Transport {
   onmessage?: Transport['onmessage'];
 
   private child: ChildProcessWithoutNullStreams | undefined;
-  private readonly buffer = new ReadBuffer();
+  private readonly buffer = new LineBuffer();
   private errorText = '';
   private dead = false;
   private draining: Promise<unknown> | undefined;
@@ -108,9 +109,8 @@ export class StdioProcess implements Transport {
   private read(chunk: Buffer): void {
     if (this.dead) return;
     try {
-      this.buffer.append(chunk);
-      for (let message = this.buffer.readMessage(); message !== null; message = this.buffer.readMessage()) {
-        this.onmessage?.(message);
+      for (const line of this.buffer.add(chunk)) {
+        this.onmessage?.(deserializeMessage(line));
         if (this.dead) return;
       }
     } catch (error) {

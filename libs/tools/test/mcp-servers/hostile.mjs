@@ -1,4 +1,5 @@
 // A server over stdio that speaks JSON-RPC by hand, since no SDK would do what this one does. The first argument says what is wrong with it.
+import { Buffer } from 'node:buffer';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { setInterval } from 'node:timers';
@@ -40,7 +41,7 @@ const schemas = {
 
 let listed = 0;
 let answered = 0;
-function page(cursor) {
+function page() {
   listed++;
   switch (fault) {
     case 'pages-that-go-round':
@@ -189,7 +190,7 @@ async function onMessage(message) {
       serverInfo: { name: 'hostile', version: '1' },
     };
     await send({ id, result });
-  } else if (method === 'tools/list') await send({ id, result: page(params?.cursor) });
+  } else if (method === 'tools/list') await send({ id, result: page() });
   else if (method === 'tools/call') {
     const other = unusual[fault];
     if (other !== undefined) await other(id);
