@@ -27,6 +27,7 @@ export { type AuthorizationFiles, type CedarProblem, principalKinds } from './co
 export { budgetMaxima, budgetOf } from './configuration/budgets.js';
 export { needsApproval } from './configuration/policy.js';
 export { offerProblems } from './configuration/offered-schema.js';
+export * from './configuration/served-names.js';
 export { pinOf, placeOf } from './configuration/specifications.js';
 export type { Pins } from './configuration/specifications.js';
 export * from './configuration/input-schema.js';

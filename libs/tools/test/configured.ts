@@ -31,7 +31,7 @@ export function configuredMcp(
   return {
     ...bare(tool, id, 'mcp-tool'),
     spec: specOf(id, 'a tool', inputSchema, redaction, 'external_side_effect'),
-    mcp: { server, tool, pin: null, outputSchema: null },
+    mcp: { server, tool, served: `${server}___${tool}`, pin: null, outputSchema: null },
   };
 }
 

@@ -14,7 +14,8 @@ import { readPolicy } from './policy.js';
 import { quote } from './problems.js';
 import { Section } from './section.js';
 import { readToolFolders } from './tool-folders.js';
-import { type Allowed, type Pins, specifyBuiltIn, specifyMcp } from './specifications.js';
+import { servedNames } from './served-names.js';
+import { type Allowed, type Pins, placeOf, specifyBuiltIn, specifyMcp } from './specifications.js';
 import type { Configuration, ConfiguredTool, Finding, McpOffer, Policy, Problem, ToolType } from './types.js';
 
 export interface CompilerInputs {
@@ -54,7 +55,8 @@ export function compileConfiguration(raw: unknown, given: CompilerInputs): Compi
   const identified = identify(entries, mcp, problems);
   const policy = readPolicy(file.section('policy'), identified);
   checkAllowed(identified, policy, mcp, problems);
-  const tools = identified.map((tool) => compileTool(tool, groups.get(tool.entry.key) ?? [], given));
+  const served = serve(identified, mcp, given.digest, problems);
+  const tools = identified.map((tool) => compileTool(tool, groups.get(tool.entry.key) ?? [], served, given));
   const content = {
     tools,
     policy,
@@ -100,7 +102,25 @@ function notBound(entry: ToolEntry, name: string): Problem {
   return { path, found: `an allowed tool without an entry ${quote(name)} under mcp.tools`, write };
 }
 
-function compileTool(tool: IdentifiedTool, groups: readonly string[], given: CompilerInputs): ConfiguredTool {
+/** The served name of each binding, by its place. */
+function serve(
+  tools: readonly IdentifiedTool[],
+  mcp: McpSettings,
+  digest: Digest,
+  problems: Problem[],
+): ReadonlyMap<string, string> {
+  const places = tools.flatMap(({ binding }) => binding ?? []);
+  const { names, problems: clashes } = servedNames(places, { servers: mcp.servers, strategy: mcp.naming, digest });
+  problems.push(...clashes);
+  return new Map(places.map((place, at) => [placeOf(place), names[at] ?? '']));
+}
+
+function compileTool(
+  tool: IdentifiedTool,
+  groups: readonly string[],
+  served: ReadonlyMap<string, string>,
+  given: CompilerInputs,
+): ConfiguredTool {
   const { entry, id, binding } = tool;
   const type = given.types.find((one) => one.type === entry.type);
   const { specification, pin, outputSchema }: Allowed =
@@ -121,7 +141,16 @@ function compileTool(tool: IdentifiedTool, groups: readonly string[], given: Com
     repeatable: effect === 'read_only' || (type?.repeatable ?? binding?.idempotent ?? false),
     timeoutMs: entry.timeoutMs,
     ...(type?.file === undefined ? {} : { file: type.file }),
-    mcp: binding === null ? null : { server: binding.server, tool: binding.tool, pin, outputSchema },
+    mcp:
+      binding === null
+        ? null
+        : {
+            server: binding.server,
+            tool: binding.tool,
+            served: served.get(placeOf(binding)) ?? '',
+            pin,
+            outputSchema,
+          },
     unavailable: specification.unavailable,
   };
 }

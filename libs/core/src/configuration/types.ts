@@ -43,6 +43,8 @@ export interface McpPlace {
   readonly tool: string;
   /** Hash over the description and the schemas that the server offered when the tool was allowed; null while it offered none. */
   readonly pin: string | null;
+  /** The name under which MCP clients are served it; models know it by its id (ruling XB-6). */
+  readonly served: string;
   /** What the server promises of its structured results; null if nothing. */
   readonly outputSchema: JsonObject | null;
 }
