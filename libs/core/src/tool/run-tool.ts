@@ -1,6 +1,7 @@
 import { isDeeperThan, jsonBytes, JsonTooLargeError } from '../plain-json.js';
 import type { JsonValue } from '../json.js';
 import type { ToolErrorCode, ToolErrorReason } from '../errors.js';
+import { referencesOnly } from './context.js';
 import { ToolInputError, ToolOutcomeLostError, ToolUnavailableError, ToolUserError } from './types.js';
 import type { BoundTool, ToolCapabilities, ToolExecResult, ToolInvocationContext, ToolSource } from './types.js';
 
@@ -65,7 +66,8 @@ export interface ToolPipeline {
  * caller did wrong; throws only for faults of the system, such as a ledger out of reach.
  */
 export async function runTool(invocation: ToolInvocation, pipeline: ToolPipeline): Promise<ToolExecResult> {
-  const result = await stages(invocation, pipeline);
+  const context = referencesOnly(invocation.context);
+  const result = await stages({ ...invocation, context }, pipeline);
   pipeline.onResult(invocation, result);
   return result;
 }
