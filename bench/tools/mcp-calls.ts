@@ -5,11 +5,11 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import { runTool } from '@sluice/core';
+import type { JsonValue } from '@sluice/core';
 import { createMcpHub, createToolSource } from '@sluice/tools';
 import { median, report } from '../measure.js';
 import type { Figure } from '../measure.js';
-import { invocationOf, pipelineFor } from './pipeline.js';
+import { invocationOf } from './pipeline.js';
 import { configurationFor, timed } from './runner.js';
 
 const script = join(import.meta.dirname, 'echo-server.js');
@@ -19,7 +19,7 @@ const inFlight = 16;
 
 type Call = () => Promise<unknown>;
 
-/** A call through the executor's source, all stages around it, beside the same call by the SDK's client: the same server, in turns. */
+/** A call through the executor's source (checked, sent, checked and redacted), beside the same call by the SDK's client: the same server, in turns. */
 export async function benchMcpCalls(): Promise<void> {
   const server = spawn(process.execPath, [script, '--http'], { stdio: ['ignore', 'pipe', 'inherit'] });
   try {
@@ -28,7 +28,7 @@ export async function benchMcpCalls(): Promise<void> {
     const http = await compare('Streamable HTTP', { url }, () => new StreamableHTTPClientTransport(new URL(url)));
     const command = { command: process.execPath, args: [script] };
     const stdio = await compare('stdio', command, () => new StdioClientTransport(command));
-    report('A call to an MCP server through the pipeline, beside the bare SDK client (1 KB in and out)', [
+    report('A call to an MCP server through the executor’s source, beside the bare SDK client (1 KB in and out)', [
       ...http,
       ...stdio,
     ]);
@@ -40,7 +40,7 @@ export async function benchMcpCalls(): Promise<void> {
 async function compare(name: string, server: object, transport: () => object): Promise<Figure[]> {
   const client = new Client({ name: 'bench', version: '1.0.0' });
   await client.connect(transport() as Transport);
-  const { call: ours, close } = await throughThePipeline(server);
+  const { call: ours, close } = await throughTheSource(server);
   const bare = (): Promise<unknown> => client.callTool({ name: 'echo', arguments: args });
   try {
     await timed(bare, 300, []);
@@ -61,7 +61,7 @@ async function compare(name: string, server: object, transport: () => object): P
     return [
       { name: `${name}: the bare client, median`, value: median(alone) / 1_000, unit: 'ms' },
       {
-        name: `${name}: added by the pipeline, median`,
+        name: `${name}: added by the source, median`,
         value: median(added) / 1_000,
         unit: 'ms',
         goal: { atMost: 0.3 },
@@ -91,7 +91,7 @@ async function perSecond(call: Call): Promise<number> {
   return (calls / (performance.now() - start)) * 1_000;
 }
 
-async function throughThePipeline(server: object): Promise<{ call: Call; close: () => Promise<void> }> {
+async function throughTheSource(server: object): Promise<{ call: Call; close: () => Promise<void> }> {
   const file = {
     tool: { echo: { type: 'mcp-tool' } },
     policy: { allowed_tools: ['echo'] },
@@ -103,11 +103,13 @@ async function throughThePipeline(server: object): Promise<{ call: Call; close: 
   const environment = (): Record<string, string> => ({ PATH: process.env['PATH'] ?? '' });
   const hub = createMcpHub(configurationFor(file, []).mcpServers, { environment, onChange: () => undefined });
   const configuration = configurationFor(file, [], await hub.discover());
-  const pipeline = pipelineFor(configuration, createToolSource(configuration, { contracts: [], mcp: hub }));
-  const signal = new AbortController().signal;
-  const call = async (): Promise<void> => {
-    const result = await runTool(invocationOf('mcp__echo__echo', args, signal), pipeline);
-    if (!result.ok) throw new Error(result.safeMessage);
+  const tool = createToolSource(configuration, { contracts: [], mcp: hub }).getBoundTool('mcp__echo__echo');
+  if (tool === undefined) throw new Error('The tool is not bound.');
+  const call = async (): Promise<JsonValue> => {
+    const { context, signal, callKey: key } = invocationOf(tool.id, args);
+    const given = tool.validateInput(args);
+    const raw = await tool.exec(given, context, { cancellation: { signal }, idempotency: { key } });
+    return tool.redact(tool.validateOutput(raw));
   };
   return { call, close: () => hub.close() };
 }

@@ -55,7 +55,8 @@ export function pipelineFor(configuration: Configuration, source: ToolSource): T
 
 let count = 0;
 
-export function invocationOf(toolId: string, args: ToolInvocation['args'], signal: AbortSignal): ToolInvocation {
+/** As of a record of its own: what was under way is given up by record. */
+export function invocationOf(toolId: string, args: ToolInvocation['args']): ToolInvocation {
   const toolCallId = `call-${count++}`;
   return {
     toolId,
@@ -64,6 +65,6 @@ export function invocationOf(toolId: string, args: ToolInvocation['args'], signa
     context: { runId: 'run', toolCallId, actorId: 'user:bench', tenantId: 'bench' },
     callKey: toolCallId,
     timeoutMs: 30_000,
-    signal,
+    signal: new AbortController().signal,
   };
 }

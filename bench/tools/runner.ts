@@ -34,14 +34,13 @@ export async function benchRunner(): Promise<void> {
   const hub = { discover: none, call: none, status: () => [], close: none };
   const source = createToolSource(configuration, { contracts: [instant], mcp: hub });
   const pipeline = pipelineFor(configuration, source);
-  const signal = new AbortController().signal;
   const bound = source.getBoundTool('core__instant');
   if (bound === undefined) throw new Error('The tool is not bound.');
   const run = async (): Promise<void> => {
-    const result = await runTool(invocationOf('core__instant', args, signal), pipeline);
+    const result = await runTool(invocationOf('core__instant', args), pipeline);
     if (!result.ok) throw new Error(result.safeMessage);
   };
-  const { context } = invocationOf('core__instant', args, signal);
+  const { context } = invocationOf('core__instant', args);
   const alone = async (): Promise<void> => void (await bound.exec(args, context, {}));
 
   for (let warm = 0; warm < 5_000; warm++) await run();

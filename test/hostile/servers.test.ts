@@ -54,7 +54,7 @@ describe('a hostile MCP server in the whole loop: its call is a step with its co
     ['answers with a gigabyte', 'gigabyte', 'read_only', 'execution', null],
     ['writes garbage', 'garbage', 'read_only', 'execution', null],
     ['ends in the middle', 'dies', 'external_side_effect', 'execution', 'outcome_unknown'],
-    ['answers 500,000 levels deep', 'deep-result', 'read_only', 'redaction_failed', null],
+    ['answers 500,000 levels deep', 'deep-result', 'read_only', 'validation', 'output_invalid'],
     ['floods us', 'floods-notifications', 'read_only', 'execution', null],
   ])('%s', async (_, fault, effect, outcome, reason) => {
     const model = new ScriptedModel(inOrder({ calls: [work] }, { calls: [time] }));

@@ -1,4 +1,4 @@
-import type { JsonValue } from './json.js';
+import type { JsonObject, JsonValue } from './json.js';
 
 /** A value that no JSON text can carry: the sentence says what it holds. */
 export class NotJsonError extends Error {
@@ -16,7 +16,11 @@ export const deepestJson = 128;
 /** Whether a value is nested deeper than so many levels; a flat value has none. Looks no deeper than that. */
 export function isDeeperThan(value: JsonValue, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
-  return levels === 0 || Object.values(value).some((item: JsonValue) => isDeeperThan(item, levels - 1));
+  if (levels === 0) return true;
+  if (Array.isArray(value)) return value.some((item: JsonValue) => isDeeperThan(item, levels - 1));
+  for (const key of Object.keys(value))
+    if (isDeeperThan((value as JsonObject)[key] as JsonValue, levels - 1)) return true;
+  return false;
 }
 
 /**
@@ -41,9 +45,9 @@ function measureInside(value: object, left: number, depth: number): number {
     for (let at = 0; at < value.length; at++) bytes += 1 + measure(value[at], left - bytes, depth + 1);
     return Math.max(2, bytes);
   }
-  for (const [key, item] of membersOf(value)) {
+  for (const key of keysOf(value)) {
     bytes += 2 + scalarBytes(key, left);
-    bytes += measure(item, left - bytes, depth + 1);
+    bytes += measure((value as Members)[key], left - bytes, depth + 1);
   }
   return Math.max(2, bytes);
 }
@@ -112,10 +116,13 @@ function copy(value: unknown, budget: { left: number }, depth: number): JsonValu
   budget.left -= 2;
   if (Array.isArray(value)) {
     if (value.length > budget.left) throw new JsonTooLargeError('The value is larger than the limit.');
-    return Array.from({ length: value.length }, (_, at) => copy(value[at], budget, depth + 1));
+    const items: JsonValue[] = [];
+    for (let at = 0, length = value.length; at < length; at++) items.push(copy(value[at], budget, depth + 1));
+    return items;
   }
   const copied: Record<string, JsonValue> = {};
-  for (const [key, item] of membersOf(value)) {
+  for (const key of keysOf(value)) {
+    const item = (value as Members)[key];
     if (item === undefined) continue;
     budget.left -= scalarBytes(key, budget.left) + 1;
     // An assignment to `__proto__` would change the prototype instead of making a member.
@@ -125,13 +132,15 @@ function copy(value: unknown, budget: { left: number }, depth: number): JsonValu
   return copied;
 }
 
+type Members = Readonly<Record<string, unknown>>;
+
 const member = { enumerable: true, configurable: true, writable: true } as const;
 
-/** The members of a plain object, of whatever realm; instances of classes are no JSON, whatever their toJSON would say. */
-function membersOf(value: object): Iterable<readonly [string, unknown]> {
+/** The names of a plain object’s members, of whatever realm; instances of classes are no JSON, whatever their toJSON would say. */
+function keysOf(value: object): readonly string[] {
   const prototype = Object.getPrototypeOf(value) as object | null;
   if (prototype !== null && Object.getPrototypeOf(prototype) !== null) {
     throw new NotJsonError('It holds an instance of a class; return a plain object.');
   }
-  return Object.entries(value);
+  return Object.keys(value);
 }

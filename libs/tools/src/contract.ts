@@ -65,8 +65,8 @@ export function defineTool<Input extends z.ZodObject, Output extends z.ZodType, 
     requiresConnection,
     capabilities,
     parseInput: (rawArgs: JsonValue) => parseInput(input, rawArgs),
-    // Once before the schema, so that it sees what cannot change any more, and once after it: a schema may transform.
-    parseOutput: (rawOutput: unknown) => plainJson(output.parse(plainJson(rawOutput, rawBytes)), rawBytes),
+    // Copied before the schema looks at it, so that it cannot change any more; what the schema makes of it the runner measures.
+    parseOutput: (rawOutput: unknown) => output.parse(plainJson(rawOutput, rawBytes)) as JsonValue,
     execute: async (args: JsonValue, context: ToolInvocationContext, given: ToolCapabilities) =>
       // The two casts are where zod's word is taken: parseInput gave these arguments, and declared() checked these names.
       definition.execute(

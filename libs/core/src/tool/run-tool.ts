@@ -1,4 +1,4 @@
-import { isDeeperThan, jsonBytes, JsonTooLargeError } from '../plain-json.js';
+import { isDeeperThan, jsonBytes, JsonTooLargeError, NotJsonError } from '../plain-json.js';
 import type { JsonValue } from '../json.js';
 import type { ToolErrorCode, ToolErrorReason } from '../errors.js';
 import { referencesOnly } from './context.js';
@@ -104,23 +104,29 @@ async function stages(invocation: ToolInvocation, pipeline: ToolPipeline): Promi
   const counted = await pipeline.rate(tool, invocation);
   if (!counted.ok) return refuse(counted);
 
-  // 6 capabilities
-  const timer = new AbortController();
-  const signal = AbortSignal.any([invocation.signal, timer.signal]);
-  let capabilities: ToolCapabilities;
+  // 6 capabilities, with a signal that ends with the call
+  const own = new AbortController();
+  const follow = (): void => own.abort(invocation.signal.reason);
+  invocation.signal.addEventListener('abort', follow);
   try {
-    capabilities = await pipeline.capabilities(tool, invocation, signal);
-  } catch (error) {
-    if (isA(ToolUnavailableError, error)) return unavailable(context.toolCallId, error);
-    throw error;
-  }
+    let capabilities: ToolCapabilities;
+    try {
+      capabilities = await pipeline.capabilities(tool, invocation, own.signal);
+    } catch (error) {
+      if (isA(ToolUnavailableError, error)) return unavailable(context.toolCallId, error);
+      throw error;
+    }
 
-  // 7 start, 8 execute, 9 validate output, 10 redact: at most once for this call
-  return pipeline.once(tool, invocation, async () => {
-    pipeline.onStart(invocation, input.args);
-    const ended = await within(() => tool.exec(input.args, context, capabilities), invocation, timer, pipeline);
-    return judge(tool, invocation, ended, pipeline.limits);
-  });
+    // 7 start, 8 execute, 9 validate output, 10 redact: at most once for this call
+    return await pipeline.once(tool, invocation, async () => {
+      pipeline.onStart(invocation, input.args);
+      const ended = await within(() => tool.exec(input.args, context, capabilities), invocation, pipeline);
+      own.abort(callEnded);
+      return judge(tool, invocation, ended, pipeline.limits);
+    });
+  } finally {
+    invocation.signal.removeEventListener('abort', follow);
+  }
 }
 
 function judge(tool: BoundTool, invocation: ToolInvocation, ended: Ended, limits: ToolLimits): ToolExecResult {
@@ -135,6 +141,9 @@ function judge(tool: BoundTool, invocation: ToolInvocation, ended: Ended, limits
   }
 }
 
+/** Why a tool's signal is aborted when its call is over, in whatever way. One for all: an error's stack is costly. */
+const callEnded = new Error('The call has ended.');
+
 type Ended =
   | { readonly kind: 'value'; readonly value: unknown }
   | { readonly kind: 'threw'; readonly error: unknown }
@@ -144,7 +153,6 @@ type Ended =
 async function within(
   work: () => Promise<unknown>,
   invocation: ToolInvocation,
-  timer: AbortController,
   pipeline: ToolPipeline,
 ): Promise<Ended> {
   const given = invocation.signal;
@@ -161,7 +169,6 @@ async function within(
   } finally {
     cancel();
     given.removeEventListener('abort', onAbort);
-    timer.abort(new Error('The call has ended.'));
   }
 }
 
@@ -179,7 +186,7 @@ function finish(tool: BoundTool, toolCallId: string, rawOutput: unknown, limits:
     output = tool.validateOutput(rawOutput);
   } catch (error) {
     if (isA(JsonTooLargeError, error)) return tooLarge(toolCallId, limits);
-    return failure(toolCallId, 'validation', 'The tool’s output does not have the declared shape.', 'output_invalid');
+    return misshapen(toolCallId);
   }
   try {
     const value = tool.redact(output);
@@ -187,8 +194,13 @@ function finish(tool: BoundTool, toolCallId: string, rawOutput: unknown, limits:
     return { toolCallId, ok: true, value };
   } catch (error) {
     if (isA(JsonTooLargeError, error)) return tooLarge(toolCallId, limits);
+    if (isA(NotJsonError, error)) return misshapen(toolCallId);
     return failure(toolCallId, 'redaction_failed', 'The tool’s result could not be redacted, so it is withheld.');
   }
+}
+
+function misshapen(toolCallId: string): ToolExecResult {
+  return failure(toolCallId, 'validation', 'The tool’s output does not have the declared shape.', 'output_invalid');
 }
 
 function tooLarge(toolCallId: string, { resultBytes }: ToolLimits): ToolExecResult {

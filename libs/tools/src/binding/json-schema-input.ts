@@ -1,6 +1,6 @@
 import { Ajv } from 'ajv';
 import type { ErrorObject, ValidateFunction } from 'ajv';
-import { ToolInputError } from '@sluice/core';
+import { plainJson, ToolInputError } from '@sluice/core';
 import type { InputProblem, JsonObject, JsonValue } from '@sluice/core';
 import { kindAt, named, pointer } from './input.js';
 import { Patience } from './patience.js';
@@ -18,7 +18,8 @@ export function jsonSchemaInput(schema: JsonObject): (rawArgs: JsonValue) => Jso
   let check: Checker | undefined;
   return (rawArgs) => {
     check ??= compileInput(schema);
-    const args = structuredClone(rawArgs);
+    // A copy, since defaults are put into it.
+    const args = plainJson(rawArgs, Infinity);
     if (check(args)) return args;
     const errors = check.errors ?? [];
     const problems = errors.slice(0, mostProblems).map((error) => problemOf(error, rawArgs));

@@ -42,8 +42,10 @@ function checked(
   given: BoundedBy,
 ): ReadableStream<Uint8Array> {
   const reader = body.getReader();
-  return new ReadableStream({
-    pull: async (controller) => {
+  // Nothing is read ahead of whoever reads this.
+  const queue = { highWaterMark: 0 };
+  const source = {
+    pull: async (controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
       try {
         const { done, value } = await reader.read();
         if (done) {
@@ -60,11 +62,12 @@ function checked(
         throw error;
       }
     },
-    cancel: async (reason) => {
+    cancel: async (reason: unknown): Promise<void> => {
       given.onEnd();
       await reader.cancel(reason);
     },
-  });
+  };
+  return new ReadableStream(source, queue);
 }
 
 function withinBody(): (chunk: Uint8Array) => boolean {

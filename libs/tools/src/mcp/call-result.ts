@@ -41,7 +41,11 @@ export function shortened(text: string): string {
     .replace(/\uFFFD+$/, '')}…`;
 }
 
+/** Trying is costly where it fails, and most texts show by their first character that they are no JSON. */
+const likeJson = /^\s*(?:[[{"\d-]|(?:true|false|null)\s*$)/;
+
 function parsed(text: string): JsonValue {
+  if (!likeJson.test(text)) return text;
   try {
     return JSON.parse(text) as JsonValue;
   } catch (error) {

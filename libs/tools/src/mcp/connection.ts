@@ -2,11 +2,12 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import { ToolUnavailableError } from '@sluice/core';
-import type { McpServer, OfferedTool } from '@sluice/core';
+import type { McpServer } from '@sluice/core';
 import { watchForFlood } from './flood.js';
 import { callEnded, HttpTransport } from './http-transport.js';
 import type { McpServerState, McpServerStatus } from './hub.js';
-import { listTools, pinIn } from './offer.js';
+import { OfferedNow } from './offered-now.js';
+import { Seldom } from './seldom.js';
 import { StdioProcess } from './stdio-process.js';
 import { silenceProblem, startProblem } from './start-problem.js';
 
@@ -41,12 +42,9 @@ export class McpConnection {
   private connectedAt = 0;
   private missed = false;
   private probing = false;
-  /** What the server offers now, asked for when a call needs to know; forgotten when it says that it changed. */
-  private offered: Promise<readonly OfferedTool[]> | undefined;
-  private changedAt = -Infinity;
-  private changing: NodeJS.Timeout | undefined;
+  private readonly changed = new Seldom(changeEveryMs, () => this.isClosed() || this.given.onChange());
+  private readonly offered = new OfferedNow();
   private secrets: readonly string[] = [];
-  private readonly heldBack = new Set<string>();
 
   constructor(
     readonly server: McpServer,
@@ -79,26 +77,16 @@ export class McpConnection {
     }
   }
 
-  /**
-   * What the tool is held to, as the server offers it at present: the same as when it was allowed, or it is not called. Null if there is
-   * no such tool that could be allowed. Rejects if the server does not say.
-   */
-  async pin(client: Client, tool: string, endsAt: number): Promise<string | null> {
-    const offered = (this.offered ??= listTools(client, endsAt));
-    try {
-      return pinIn(await offered, tool);
-    } catch (error) {
-      if (this.offered === offered) this.offered = undefined;
-      throw error;
-    }
+  /** What the tool is held to now (OfferedNow). */
+  pin(client: Client, tool: string): Promise<string | null> {
+    return this.offered.pin(client, tool, this.server.startMs);
   }
 
-  /** Says once for each connection that a tool is held back. */
   reportHeldBack(tool: string): void {
-    if (this.heldBack.has(tool)) return;
-    this.heldBack.add(tool);
+    if (!this.offered.isNews(tool)) return;
+    const name = JSON.stringify(tool);
     this.log(
-      `changed its tool ${JSON.stringify(tool)} since it was allowed; it is held back until the configuration is compiled again`,
+      `changed its tool ${name} since it was allowed; it is held back until the configuration is compiled again`,
     );
   }
 
@@ -132,7 +120,7 @@ export class McpConnection {
     this.state = 'closed';
     this.error = 'It is closed.';
     clearTimeout(this.timer);
-    clearTimeout(this.changing);
+    this.changed.stop();
     this.next?.reject(this.unavailable());
     const { client, transport } = this;
     this.client = undefined;
@@ -158,8 +146,8 @@ export class McpConnection {
   private async connect(next: PromiseWithResolvers<Client>): Promise<void> {
     const client = new Client({ name: 'sluice', version: '0.1.0' }, { capabilities: {} });
     client.setNotificationHandler(ToolListChangedNotificationSchema, () => {
-      this.offered = undefined;
-      this.changed();
+      this.offered.forget();
+      this.changed.happened();
     });
     let transport: StdioProcess | HttpTransport | undefined;
     try {
@@ -197,23 +185,9 @@ export class McpConnection {
     });
   }
 
-  /** Says at once that something changed, and what comes in quick succession once more at its end. */
-  private changed(): void {
-    if (this.changing !== undefined || this.isClosed()) return;
-    const wait = this.changedAt + changeEveryMs - performance.now();
-    const tell = (): void => {
-      this.changing = undefined;
-      this.changedAt = performance.now();
-      this.given.onChange();
-    };
-    if (wait <= 0) tell();
-    else this.changing = setTimeout(tell, wait).unref();
-  }
-
   private ready(client: Client, next: PromiseWithResolvers<Client>): void {
     this.client = client;
-    this.offered = undefined;
-    this.heldBack.clear();
+    this.offered.forget();
     this.state = 'ready';
     this.error = null;
     this.connectedAt = Date.now();
@@ -222,7 +196,7 @@ export class McpConnection {
     if (this.missed) {
       this.missed = false;
       this.log('is there again');
-      this.changed();
+      this.changed.happened();
     }
   }
 

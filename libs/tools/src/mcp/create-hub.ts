@@ -66,7 +66,7 @@ async function call(
   const attempt = async (client: Client): Promise<JsonValue> =>
     valueOf(await request(client, tool, args, options, Math.max(1, endsAt - Date.now())), connection.hiding);
   const client = await connect();
-  await holdTo(connection, client, tool, options.pin, endsAt);
+  await holdTo(connection, client, tool, options.pin);
   try {
     return await attempt(client);
   } catch (error) {
@@ -79,7 +79,7 @@ async function call(
     // The server was started anew and refused the old session without looking at the call, so it may be sent again.
     await connection.drop(client);
     const other = await connect();
-    await holdTo(connection, other, tool, options.pin, endsAt);
+    await holdTo(connection, other, tool, options.pin);
     try {
       return await attempt(other);
     } catch (again) {
@@ -90,18 +90,12 @@ async function call(
 }
 
 /** Throws, before anything is sent, if the tool is not what it was when it was allowed, or nobody can say (invariant 21). */
-async function holdTo(
-  connection: McpConnection,
-  client: Client,
-  tool: string,
-  pin: string | null,
-  endsAt: number,
-): Promise<void> {
+async function holdTo(connection: McpConnection, client: Client, tool: string, pin: string | null): Promise<void> {
   if (pin === null) return;
   const { id } = connection.server;
   let now: string | null;
   try {
-    now = await connection.pin(client, tool, endsAt);
+    now = await connection.pin(client, tool);
   } catch (error) {
     throw new ToolUnavailableError(`The MCP server ${id} is not available now.`, { cause: error });
   }

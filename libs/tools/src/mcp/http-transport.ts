@@ -17,12 +17,14 @@ const standingEveryMs = 1_000;
 
 interface OpenCall {
   readonly end: AbortController;
-  isStream: boolean;
+  /** When its answer came, on the monotonic clock; 0 while there is none. */
+  answeredAt: number;
 }
 
 /** The SDK's Streamable HTTP, with bounds: on the size of an answer, and on the time of a stream, which ends with its call. */
 export class HttpTransport extends StreamableHTTPClientTransport {
   private readonly calls = new Map<string | number, OpenCall>();
+  private sweeping: NodeJS.Timeout | undefined;
   private standing = 0;
   private standingAt = 0;
 
@@ -36,27 +38,44 @@ export class HttpTransport extends StreamableHTTPClientTransport {
     await super.send(...given);
   }
 
+  override async close(): Promise<void> {
+    clearTimeout(this.sweeping);
+    for (const id of this.calls.keys()) this.end(id);
+    await super.close();
+  }
+
   /** To be told of each answer: its stream has no more to say. */
   answered(id: string | number): void {
     const call = this.calls.get(id);
     if (call === undefined) return;
-    if (call.isStream) setTimeout(() => this.end(id), afterAnswerMs).unref();
-    else this.calls.delete(id);
+    call.answeredAt = performance.now();
+    this.sweeping ??= setTimeout(() => this.sweep(), afterAnswerMs).unref();
+  }
+
+  private sweep(): void {
+    this.sweeping = undefined;
+    const before = performance.now() - afterAnswerMs;
+    let more = false;
+    for (const [id, { answeredAt }] of this.calls) {
+      if (answeredAt > 0 && answeredAt <= before) this.end(id);
+      else more ||= answeredAt > 0;
+    }
+    if (more) this.sweeping = setTimeout(() => this.sweep(), afterAnswerMs).unref();
   }
 
   private async fetch(to: string | URL, init: RequestInit = {}): Promise<Response> {
     if (init.method === 'GET') return this.fetchStanding(to, init);
     const id = requestIn(init.body);
     if (id === null) return fetch(to, { ...init, signal: either(init.signal, AbortSignal.timeout(unaskedMs)) });
-    const call: OpenCall = { end: new AbortController(), isStream: false };
+    const call: OpenCall = { end: new AbortController(), answeredAt: 0 };
     this.calls.set(id, call);
     try {
-      const response = await fetch(to, { ...init, signal: either(init.signal, call.end.signal) });
-      call.isStream = isStream(response);
+      // The transport's own signal is left out: to close is to end every call.
+      const response = await fetch(to, { ...init, signal: call.end.signal });
       return boundedResponse(response, {
-        onEnd: () => undefined,
+        onEnd: () => void this.calls.delete(id),
         // Of a body of JSON the SDK itself says so; from a stream it would go on waiting for the answer.
-        onTooLarge: () => call.isStream && this.onmessage?.(tooLarge(id)),
+        onTooLarge: () => isStream(response) && this.onmessage?.(tooLarge(id)),
       });
     } catch (error) {
       this.calls.delete(id);
