@@ -10,7 +10,7 @@ import {
   ToolUnavailableError,
 } from '@sluice/core';
 import type { JsonObject, JsonValue, McpServer, OfferedTool } from '@sluice/core';
-import { createMcpHub } from '../src/index.js';
+import { createMcpHub, createToolSource } from '../src/index.js';
 import type { McpHub } from '../src/index.js';
 import { jsonSchemaInput, jsonSchemaOutput } from '../src/binding/json-schema-input.js';
 import { sha256 } from './configured.js';
@@ -292,6 +292,50 @@ describe('what a hostile server offers', () => {
     await expect(judged('recurses')).rejects.toThrow(/does not fit/);
     expect(() => jsonSchemaOutput(schemaOf['fetches'] as JsonObject)({})).toThrow();
     expect(fetched).toBe(0);
+  });
+});
+
+describe('an MCP server’s tools before anybody allowed them (T-21a, T-21b, T-21c, M-58)', () => {
+  const compiled = (allowed: string[], tools: readonly OfferedTool[]) =>
+    compileConfiguration(
+      {
+        tool: { work: { type: 'mcp-tool' }, secret: { type: 'mcp-tool' } },
+        policy: { allowed_tools: allowed },
+        mcp: {
+          servers: { hostile: { command: 'node' } },
+          tools: {
+            work: { server: 'hostile', tool: 'work', redaction: 'whole' },
+            secret: { server: 'hostile', tool: 'secret', redaction: 'whole' },
+          },
+        },
+      },
+      { types: [], offers: [{ server: 'hostile', tools }], digest: sha256 },
+    ).configuration;
+
+  it('are none that can be called: neither the server nor `*` allows one, only its own name does', async () => {
+    const { hub } = open('none');
+    const tools = await offered(hub);
+    const callable = (allowed: string[]): string[] => {
+      const configuration = compiled(allowed, tools);
+      if (configuration === null) return [];
+      const source = createToolSource(configuration, { contracts: [], mcp: hub });
+      return ['work', 'secret', 'result'].filter((name) => source.getBoundTool(`mcp__hostile__${name}`) !== undefined);
+    };
+    expect(callable([])).toEqual([]);
+    expect(callable(['*'])).toEqual([]);
+    expect(callable(['hostile'])).toEqual([]);
+    expect(callable(['work'])).toEqual(['work']);
+  });
+
+  it('have the effect of the worst kind, whatever they say of themselves, until the configuration says otherwise', () => {
+    const claims = {
+      name: 'work',
+      description: '',
+      inputSchema: { type: 'object' },
+      outputSchema: null,
+      annotations: { readOnlyHint: true },
+    };
+    expect(compiled(['work'], [claims])?.tools[0]?.spec?.effect).toBe('external_side_effect');
   });
 });
 
