@@ -32,8 +32,11 @@ export function boundedResponse(response: Response, given: BoundedBy): Response 
     given.onEnd();
     return response;
   }
-  const isWithin = isStream(response) ? withinEvents() : withinBody();
-  return new Response(checked(body, isWithin, given), { headers, status, statusText });
+  if (isStream(response)) {
+    // Whoever reads a stream reads its body: another one in its place is all it takes, and a Response of its own would cost more than the call.
+    return Object.defineProperty(response, 'body', { value: checked(body, withinEvents(), given) });
+  }
+  return new Response(checked(body, withinBody(), given), { headers, status, statusText });
 }
 
 function checked(
