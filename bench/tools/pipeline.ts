@@ -6,7 +6,12 @@ import { allowed, eligible } from '../../apps/executor/src/admission.js';
 export function pipelineFor(configuration: Configuration, source: ToolSource): ToolPipeline {
   const evaluator = compileEvaluator(configuration);
   const judges = { granting: evaluator, inForce: evaluator };
-  const facts = { groups: ['default'], state: 'undefined', offered: new Set(configuration.policy.allowedTools) };
+  const facts = {
+    groups: ['default'],
+    state: 'undefined',
+    offered: new Set(configuration.policy.allowedTools),
+    calls: {},
+  };
   const noLedger = (): never => {
     throw new Error('A read-only tool claims nothing.');
   };
@@ -16,6 +21,7 @@ export function pipelineFor(configuration: Configuration, source: ToolSource): T
     allowed: (toolId) => allowed(toolId, facts, judges),
     authorize: () => Promise.resolve({ ok: true }),
     connection: () => ({ ok: true }),
+    rate: () => Promise.resolve({ ok: true }),
     capabilities: (tool, invocation, signal) =>
       Promise.resolve(
         Object.fromEntries(

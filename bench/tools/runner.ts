@@ -61,7 +61,12 @@ export function configurationFor(
   offers: readonly McpOffer[] = [],
 ): Configuration {
   const digest = (text: string): string => createHash('sha256').update(text).digest('hex');
-  const { configuration, problems } = compileConfiguration(file, { types: toolTypes(contracts), offers, digest });
+  const { configuration, problems } = compileConfiguration(file, {
+    types: toolTypes(contracts),
+    offers,
+    digest,
+    files: { read: () => ({ error: 'There are no files here.' }), cedarProblems: () => [] },
+  });
   if (configuration === null) throw new Error(JSON.stringify(problems));
   return configuration;
 }

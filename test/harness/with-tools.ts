@@ -98,7 +98,12 @@ class ToolboxOf extends Toolbox {
 
 function compiled(file: object, { contracts, offers = [] }: ToolSystemParts): Configuration {
   const digest = (text: string): string => createHash('sha256').update(text).digest('hex');
-  const { configuration, problems } = compileConfiguration(file, { types: toolTypes(contracts), offers, digest });
+  const { configuration, problems } = compileConfiguration(file, {
+    types: toolTypes(contracts),
+    offers,
+    digest,
+    files: { read: () => ({ error: 'There are no files here.' }), cedarProblems: () => [] },
+  });
   if (configuration === null) throw new Error(formatProblems(problems));
   return configuration;
 }

@@ -8,7 +8,12 @@ import type { ToolContract } from '@sluice/tools';
 export function configurationWith(contract: ToolContract): ConfiguredTool {
   const { configuration } = compileConfiguration(
     { tool: { [contract.type]: { type: contract.type } }, policy: { allowed_tools: ['*'] } },
-    { types: toolTypes([contract]), offers: [], digest: (text) => createHash('sha256').update(text).digest('hex') },
+    {
+      types: toolTypes([contract]),
+      offers: [],
+      digest: (text) => createHash('sha256').update(text).digest('hex'),
+      files: { read: () => ({ error: 'There are no files here.' }), cedarProblems: () => [] },
+    },
   );
   const tool = configuration?.tools[0];
   if (tool === undefined) throw new Error('The configuration does not compile.');

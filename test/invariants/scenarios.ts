@@ -65,6 +65,16 @@ export const scenarios: readonly Scenario[] = [
     harm: ran,
   },
   {
+    stage: 'rate',
+    does: 'a call beyond what a minute may hold',
+    pipeline: {
+      rate: () => Promise.resolve({ ok: false, code: 'unavailable', reason: 'rate_limited', message: 'Later.' }),
+    },
+    without: { pipeline: { rate: () => Promise.resolve(pass) } },
+    outcome: 'unavailable',
+    harm: ran,
+  },
+  {
     stage: 'validate input',
     does: 'arguments against the schema',
     call: { args: { word: 'a', connectionId: 'mine' } },

@@ -18,6 +18,7 @@ import { until, whatIsThrown } from './waiting.js';
 
 const folder = join(import.meta.dirname, 'mcp-servers');
 const key = 'sk-planted-0815';
+const noFiles = { read: () => ({ error: 'There are no files here.' }), cedarProblems: () => [] };
 const hubs: McpHub[] = [];
 afterEach(() => Promise.all(hubs.splice(0).map((hub) => hub.close())));
 
@@ -207,6 +208,7 @@ describe('what a hostile server offers', () => {
       types: [],
       offers: [{ server: 'hostile', tools }],
       digest: sha256,
+      files: noFiles,
     });
     expect(problems).toEqual([]);
     expect(configuration?.tools.map(({ id, spec }) => [id.slice(0, 30), spec !== null])).toEqual([
@@ -236,7 +238,7 @@ describe('what a hostile server offers', () => {
           tools: Object.fromEntries(names.map((tool) => [tool, { server: 'hostile', tool, redaction: 'whole' }])),
         },
       },
-      { types: [], offers: [{ server: 'hostile', tools }], digest: sha256 },
+      { types: [], offers: [{ server: 'hostile', tools }], digest: sha256, files: noFiles },
     );
     const reasons = Object.fromEntries((configuration?.tools ?? []).map((tool) => [tool.key, tool.unavailable]));
     expect(reasons).toEqual({
@@ -309,7 +311,7 @@ describe('an MCP server’s tools before anybody allowed them (T-21a, T-21b, T-2
           },
         },
       },
-      { types: [], offers: [{ server: 'hostile', tools }], digest: sha256 },
+      { types: [], offers: [{ server: 'hostile', tools }], digest: sha256, files: noFiles },
     ).configuration;
 
   it('are none that can be called: neither the server nor `*` allows one, only its own name does', async () => {
