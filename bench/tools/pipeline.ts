@@ -68,7 +68,7 @@ export function invocationOf(toolId: string, args: ToolInvocation['args']): Tool
     toolId,
     args,
     argumentBytes: 1_024,
-    context: { runId: 'run', toolCallId, actorId: 'user:bench', tenantId: 'bench' },
+    context: { runId: 'run', sessionId: 'session', toolCallId, actorId: 'user:bench', tenantId: 'bench' },
     callKey: toolCallId,
     timeoutMs: 30_000,
     signal: new AbortController().signal,

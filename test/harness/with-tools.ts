@@ -86,7 +86,7 @@ class ToolboxOf extends Toolbox {
     super(rest[0], parts.hub, rest[1]);
   }
 
-  override source(configuration: Configuration): ToolSource {
+  override async source(configuration: Configuration): Promise<ToolSource> {
     let source = this.made.get(configuration);
     if (source === undefined) {
       source = createToolSource(configuration, { contracts: this.parts.contracts, mcp: this.parts.hub });
@@ -120,6 +120,7 @@ function environmentIn(dataFolder: string): Parameters<typeof openRuntime>[0] {
     kafka: null,
     databaseUrl: null,
     dataFolder,
+    workspaceFolder: join(dataFolder, 'workspaces'),
     configFile: null,
     host: '127.0.0.1',
     port: 0,

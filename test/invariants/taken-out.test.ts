@@ -3,7 +3,7 @@ import { runTool } from '@sluice/core';
 import type { BoundTool, ToolExecResult, ToolInvocation, ToolPipeline } from '@sluice/core';
 import { probe, scenarios, secret } from './scenarios.js';
 
-const context = { runId: 'r', toolCallId: 'c-1', actorId: 'user:u', tenantId: 't' };
+const context = { runId: 'r', sessionId: 's', toolCallId: 'c-1', actorId: 'user:u', tenantId: 't' };
 
 async function run(
   tool: BoundTool,

@@ -31,15 +31,15 @@ const probes = {
   'libs/service/src/probe-five.ts': `export const message = { method: 'tools/call' };`,
   'libs/core/src/probe-secret.ts': `
     import type { ToolInvocationContext } from './tool/types.js';
-    const base = { runId: 'r', toolCallId: 'c', actorId: 'user:a', tenantId: 't' };
+    const base = { runId: 'r', sessionId: 's', toolCallId: 'c', actorId: 'user:a', tenantId: 't' };
     export const accessToken: ToolInvocationContext = { ...base, accessToken: 'x' };
     export const apiKey: ToolInvocationContext = { ...base, apiKey: 'x' };
     export const refreshToken: ToolInvocationContext = { ...base, refreshToken: 'x' };
     export const headers: ToolInvocationContext = { ...base, headers: {} };
-    export const anonymous: ToolInvocationContext = { runId: 'r', toolCallId: 'c' };`,
+    export const anonymous: ToolInvocationContext = { runId: 'r', sessionId: 's', toolCallId: 'c' };`,
   'libs/core/src/probe-closed.ts': `
     import type { ToolInvocationContext } from './tool/types.js';
-    export const well: ToolInvocationContext = { runId: 'r', toolCallId: 'c', actorId: 'user:a', tenantId: 't', connectionId: 'id' };`,
+    export const well: ToolInvocationContext = { runId: 'r', sessionId: 's', toolCallId: 'c', actorId: 'user:a', tenantId: 't', connectionId: 'id' };`,
 };
 
 describe('the one way to a tool', () => {

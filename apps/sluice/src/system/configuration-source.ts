@@ -116,7 +116,11 @@ export class ConfigurationSource {
   private watch(file: string): void {
     if (this.watched.has(file)) return;
     this.watched.add(file);
-    watchFile(file, { interval: lookEveryMs, persistent: false }, () => void this.again(file === this.file ? 'file' : 'tool file'));
+    watchFile(
+      file,
+      { interval: lookEveryMs, persistent: false },
+      () => void this.again(file === this.file ? 'file' : 'tool file'),
+    );
   }
 
   private async lastVersion(): Promise<string | null> {

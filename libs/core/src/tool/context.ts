@@ -3,6 +3,7 @@ import type { ToolInvocationContext } from './types.js';
 /** Every member a context may have: references, by which whoever may know looks up the rest. */
 const references = {
   runId: true,
+  sessionId: true,
   toolCallId: true,
   actorId: true,
   tenantId: true,
