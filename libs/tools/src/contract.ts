@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import { plainJson, ToolUnavailableError } from '@sluice/core';
 import type { JsonValue, Redaction, ToolCapabilities, ToolEffect, ToolInvocationContext, ToolType } from '@sluice/core';
 import type { Capabilities, CapabilityName } from './capabilities.js';
