@@ -6,10 +6,12 @@ import { benchKafka } from './kafka/main.js';
 import { benchInstances } from './kafka/instances.js';
 import { benchMemory } from './kafka/memory.js';
 import { benchRules } from './rules.js';
+import { benchTools } from './tools/main.js';
 
-/** All measurements, side by side in one run. `npm run bench -- rules loop process` picks some. */
+/** All measurements, side by side in one run. `npm run bench -- rules tools loop process` picks some. */
 const parts: Readonly<Record<string, () => Promise<void>>> = {
   rules: benchRules,
+  tools: benchTools,
   loop: benchLoop,
   process: benchProcess,
   kafka: benchKafka,

@@ -119,7 +119,7 @@ describe('AgentRequests that are none', () => {
   });
 });
 
-describe('a configuration that changes while the system runs (XG-30)', () => {
+describe('a configuration that changes while the system runs (XG-30, T-19a)', () => {
   it('takes force without a restart; a bad one is refused with all its problems and the old one stays', async () => {
     const model = new ScriptedModel(inOrder());
     const system = await startSystem(workflowConfiguration(), model);

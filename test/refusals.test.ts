@@ -22,10 +22,15 @@ describe('what the model may not do', () => {
 
   it.each([
     ['a tool of a group that was not asked for (G-09)', calls.update, 'policy_denied', 'not_eligible_group'],
-    ['a tool that policy does not allow (T-20a)', [ids.text, '{"prompt":"x"}'], 'policy_denied', 'not_allowed'],
-    ['a tool that does not exist (X-3)', ['core__no_such_tool', '{}'], 'unavailable', 'unknown_tool'],
+    [
+      'a tool that policy does not allow (T-20a, C-08, E-02)',
+      [ids.text, '{"prompt":"x"}'],
+      'policy_denied',
+      'not_allowed',
+    ],
+    ['a tool that does not exist (X-3, T-20b, E-01)', ['core__no_such_tool', '{}'], 'unavailable', 'unknown_tool'],
     ['a tool by its key instead of its id (X-17)', ['knowledge-query', '{}'], 'unavailable', 'unknown_tool'],
-    ['arguments that are not JSON (S-16 to S-18)', [ids.query, '{"sparql": '], 'invalid_json', null],
+    ['arguments that are not JSON (S-16 to S-18, E-07)', [ids.query, '{"sparql": '], 'invalid_json', null],
     ['arguments against the schema (P-05)', [ids.query, '{"sparql": 7}'], 'validation', null],
     ['arguments that nobody declared', [ids.query, '{"sparql":"ASK {}","connectionId":"x"}'], 'validation', null],
   ] as const)('%s: an observation, never an execution, and the run goes on', async (_, call, outcome, reason) => {
@@ -56,7 +61,7 @@ describe('what the model may not do', () => {
     expect(await system.metric('agent_invalid_state_transition_total')).toBe(before + 1);
   });
 
-  it('does not run what becomes eligible in mid-turn but was not offered', async () => {
+  it('does not run what becomes eligible in mid-turn but was not offered (T-23a, C-08)', async () => {
     const response = await play(['read-only', 'admin'], { calls: [calls.query, calls.reset] });
     expect(response.history[1]).toMatchObject({
       action: 'reset-workflow',
@@ -76,29 +81,41 @@ describe('what the model may not do', () => {
     expect(response).toMatchObject({ kind: 'answer', history: [{ outcome: 'policy_denied' }] });
   });
 
-  it('replaces a tool call id that is too long, the same from start to result (X-15, T-05a)', async () => {
-    model.asked.length = 0;
-    model.script = inOrder({ calls: [calls.query] });
-    const turn = model.turn.bind(model);
-    model.turn = async (request) => {
-      const said = await turn(request);
-      return { ...said, calls: said.calls.map((call) => ({ ...call, toolCallId: 'x'.repeat(129) })) };
-    };
-    try {
-      const response = await system.ask({ requestId: 'long-id', group: ['read-only'] });
-      const id = response.history[0]?.toolCallId as string;
-      expect(id.length).toBeLessThanOrEqual(128);
-      const events = (await system.all('agent.progress')).filter(
-        ({ record }) => record.requestId === 'long-id' && record.kind.startsWith('tool_call'),
-      );
-      expect(events.map(({ record }) => [record.kind, record.toolCallId])).toEqual([
-        ['tool_call_start', id],
-        ['tool_call_result', id],
-      ]);
-    } finally {
-      model.turn = turn;
-    }
-  });
+  it.each([
+    [0, false],
+    [1, true],
+    [128, true],
+    [129, false],
+  ])(
+    'replaces a tool call id that is too long or empty, the same from start to result: %i characters, kept %s (L-01, X-15, T-05a, T-05b)',
+    async (length, kept) => {
+      const given = 'x'.repeat(length);
+      const requestId = `id-of-${length}`;
+      model.asked.length = 0;
+      model.script = inOrder({ calls: [calls.query] });
+      const turn = model.turn.bind(model);
+      model.turn = async (request) => {
+        const said = await turn(request);
+        return { ...said, calls: said.calls.map((call) => ({ ...call, toolCallId: given })) };
+      };
+      try {
+        const response = await system.ask({ requestId, group: ['read-only'] });
+        const id = response.history[0]?.toolCallId as string;
+        expect(id === given).toBe(kept);
+        expect(id.length).toBeGreaterThan(0);
+        expect(id.length).toBeLessThanOrEqual(128);
+        const events = (await system.all('agent.progress')).filter(
+          ({ record }) => record.requestId === requestId && record.kind.startsWith('tool_call'),
+        );
+        expect(events.map(({ record }) => [record.kind, record.toolCallId])).toEqual([
+          ['tool_call_start', id],
+          ['tool_call_result', id],
+        ]);
+      } finally {
+        model.turn = turn;
+      }
+    },
+  );
 });
 
 describe('what a run may use', () => {

@@ -40,7 +40,7 @@ describe('the workflow of §5.2 and §9.3 through the running services', () => {
     expect([...stamps].sort()).toEqual(stamps);
   });
 
-  it('shows the model exactly the offered tools, by id, with the history so far (G-05, G-64, G-66, T-18a)', async () => {
+  it('shows the model exactly the offered tools, by id, with the history so far (G-05, G-64, G-66, T-18a, T-18c, C-10)', async () => {
     model.asked.length = 0;
     await system.ask({ group: ['read-only', 'advanced', 'admin'] });
     expect(model.asked.map((request) => request.tools.map((tool) => tool.id))).toEqual([

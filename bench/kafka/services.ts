@@ -30,7 +30,9 @@ mcp:
 
 const offer: McpOffer = {
   server: 'bench',
-  tools: [{ name: 'act', description: 'Does something', inputSchema: { type: 'object', properties: {} } }],
+  tools: [
+    { name: 'act', description: 'Does something', inputSchema: { type: 'object', properties: {} }, outputSchema: null },
+  ],
 };
 
 export interface Services {

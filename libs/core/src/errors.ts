@@ -55,6 +55,8 @@ export type ToolErrorCode = keyof typeof toolErrors;
 export const toolErrorReasons = {
   unknown_tool: 'No tool has this name.',
   not_bound: 'The tool is configured, but its implementation or server is not there.',
+  held_back:
+    'The server changed the tool’s description or schema since it was allowed; compile the configuration again.',
   not_eligible_group: 'The tool is in none of the requested groups.',
   not_eligible_state: 'The tool is not available in the current state.',
   not_allowed: 'The policy does not allow the tool.',

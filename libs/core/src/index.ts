@@ -1,4 +1,5 @@
 export * from './json.js';
+export * from './plain-json.js';
 export * from './errors.js';
 export * from './tool/types.js';
 export * from './tool/run-tool.js';
@@ -32,6 +33,10 @@ export * from './configuration/compile.js';
 export { type AuthorizationFiles, type CedarProblem, principalKinds } from './configuration/authorization.js';
 export { budgetMaxima, budgetOf } from './configuration/budgets.js';
 export { needsApproval } from './configuration/policy.js';
+export { offerProblems } from './configuration/offered-schema.js';
+export * from './configuration/served-names.js';
+export { pinOf, placeOf } from './configuration/specifications.js';
+export type { Pins } from './configuration/specifications.js';
 export * from './configuration/input-schema.js';
 export * from './configuration/keys.js';
 export { mcpToolType } from './configuration/entries.js';

@@ -79,7 +79,7 @@ describe('findings', () => {
 describe('the configuration of 5.1', () => {
   const { configuration, findings } = compileConfiguration(readYaml('examples/spec-5.1.yaml'), sampleInputs);
 
-  it('G-49, G-73, G-75, G-76, G-77, G-78, G-79, G-103, XG-20: loads unchanged, entry by entry', () => {
+  it('G-49, G-73, G-75, G-76, G-77, G-78, G-79, G-103, XG-20, T-16a, T-22a: loads unchanged, entry by entry', () => {
     const shown = configuration?.tools.map(({ key, id, type, title, groups, states, target }) => [
       key,
       id,
@@ -194,6 +194,7 @@ describe('the version', () => {
           name: 'reset-workflow',
           description: 'Resets.',
           inputSchema: { type: 'object', properties: { hard: { type: 'boolean' } } },
+          outputSchema: null,
         },
       ],
     };

@@ -132,14 +132,17 @@ describe('the pipeline (spec/tool-use.md §2b)', () => {
       { capabilities: () => Promise.reject(new ToolUnavailableError('The broker is away.')) },
       'unavailable',
     ],
-  ] as const)('refuses %s before anything runs, with one result event', async (_, changes, code) => {
-    const made = pipeline(tool(), changes as Partial<ToolPipeline>);
-    const result = await runTool(invocation(), made);
-    expect(result).toMatchObject({ ok: false, errorCode: code, toolCallId: 'c-1' });
-    expect(made.seen).not.toContain('execute');
-    expect(made.seen).not.toContain('start');
-    expect(made.seen.filter((name) => name === 'result')).toHaveLength(1);
-  });
+  ] as const)(
+    'refuses %s before anything runs, with one result event (X-7, X-21, E-02, E-03, P-14)',
+    async (_, changes, code) => {
+      const made = pipeline(tool(), changes as Partial<ToolPipeline>);
+      const result = await runTool(invocation(), made);
+      expect(result).toMatchObject({ ok: false, errorCode: code, toolCallId: 'c-1' });
+      expect(made.seen).not.toContain('execute');
+      expect(made.seen).not.toContain('start');
+      expect(made.seen.filter((name) => name === 'result')).toHaveLength(1);
+    },
+  );
 
   it('says unavailable for a tool that is not bound (X-8)', async () => {
     expect(await runTool(invocation(), pipeline(undefined))).toMatchObject({ ok: false, errorCode: 'unavailable' });
@@ -201,16 +204,40 @@ describe('the pipeline (spec/tool-use.md §2b)', () => {
   });
 
   it.each([
+    [64, true],
+    [65, false],
+    [4_000, false],
+  ])('takes arguments nested %i levels deep: %s', async (levels, ok) => {
+    const args = JSON.parse(`${'['.repeat(levels)}${']'.repeat(levels)}`) as JsonValue;
+    const result = await runTool(invocation({ args }), pipeline(tool()));
+    expect(result).toMatchObject(ok ? { ok } : { errorCode: 'validation' });
+  });
+
+  it('does not run a tool whose check of the arguments breaks', async () => {
+    const made = pipeline(
+      tool({
+        validateInput: () => {
+          throw new RangeError(secret);
+        },
+      }),
+    );
+    const result = await runTool(invocation(), made);
+    expect(result).toMatchObject({ errorCode: 'validation' });
+    expect(JSON.stringify(result)).not.toContain(secret);
+    expect(made.seen).not.toContain('execute');
+  });
+
+  it.each([
     [8_192, true],
     [8_193, false],
-  ])('takes arguments of %i bytes: %s (L-02)', async (argumentBytes, ok) => {
+  ])('takes arguments of %i bytes: %s (L-02, E-04)', async (argumentBytes, ok) => {
     expect(await runTool(invocation({ argumentBytes }), pipeline(tool()))).toMatchObject({ ok });
   });
 
   it.each([
     [32_768, true],
     [32_769, false],
-  ])('passes a redacted result of %i bytes: %s, and cuts nothing (L-03, X-6, X-16)', async (bytes, ok) => {
+  ])('passes a redacted result of %i bytes: %s, and cuts nothing (L-03, L-06, X-6, X-16)', async (bytes, ok) => {
     // The quotes count: the limit is on the JSON text. An umlaut is two bytes.
     const value = `ü${'x'.repeat(bytes - 4)}`;
     const result = await runTool(invocation(), pipeline(tool({ exec: () => Promise.resolve(value) })));
@@ -222,7 +249,7 @@ describe('the pipeline (spec/tool-use.md §2b)', () => {
     ['read_only', true, 'timeout'],
     ['state_change', true, 'timeout'],
     ['state_change', false, 'outcome_unknown'],
-  ] as const)('cuts a tool that hangs (E-08): %s, repeatable %s, says %s', async (effect, repeatable, reason) => {
+  ] as const)('cuts a tool that hangs (E-08, L-05): %s, repeatable %s, says %s', async (effect, repeatable, reason) => {
     const hanging = tool({ effect, repeatable, exec: () => new Promise(() => undefined) });
     const result = await runTool(invocation({ timeoutMs: 10 }), pipeline(hanging));
     expect(result).toMatchObject({ errorCode: 'execution', reason });

@@ -3,7 +3,16 @@ import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { parseDocument } from 'yaml';
 import { compileConfiguration, toolFolders } from '@sluice/core';
-import type { AuthorizationFiles, Configuration, Finding, McpOffer, McpServer, Problem, ToolType } from '@sluice/core';
+import type {
+  AuthorizationFiles,
+  Configuration,
+  Finding,
+  McpOffer,
+  McpServer,
+  Pins,
+  Problem,
+  ToolType,
+} from '@sluice/core';
 
 export interface Compiled {
   readonly configuration: Configuration | null;
@@ -18,6 +27,8 @@ export interface CompileWith {
     folders: readonly string[],
   ): Promise<{ readonly types: readonly ToolType[]; readonly problems: readonly Problem[] }>;
   readonly cedarProblems: AuthorizationFiles['cedarProblems'];
+  /** What MCP tools were allowed as before, where nobody is there to look at what changed. */
+  readonly pins?: Pins;
   /** Asks the servers once what they offer. */
   discover(servers: readonly McpServer[]): Promise<readonly McpOffer[]>;
 }
@@ -26,11 +37,12 @@ export interface CompileWith {
 export async function compileFile(file: string, given: CompileWith): Promise<Compiled> {
   const parsed = await readYaml(file);
   if ('problems' in parsed) return { configuration: null, problems: parsed.problems, findings: [] };
-  const { cedarProblems } = given;
+  const { cedarProblems, pins } = given;
   const { types, problems } = await given.types(toolFolders(parsed.value));
+  const held = pins === undefined ? {} : { pins };
   const files = { read: readNamed, cedarProblems };
   const compile = (offers: readonly McpOffer[]): Compiled =>
-    withProblems(problems, compileConfiguration(parsed.value, { types, offers, digest: sha256, files }));
+    withProblems(problems, compileConfiguration(parsed.value, { types, offers, ...held, digest: sha256, files }));
   const alone = compile([]);
   const servers = neededServers(alone.configuration);
   return servers.length === 0 ? alone : compile(await given.discover(servers));

@@ -1,10 +1,13 @@
-import { z } from 'zod';
-import { ToolUnavailableError } from '@sluice/core';
+import type { z } from 'zod';
+import { plainJson, ToolUnavailableError } from '@sluice/core';
 import type { JsonValue, Redaction, ToolCapabilities, ToolEffect, ToolInvocationContext, ToolType } from '@sluice/core';
 import type { Capabilities, CapabilityName } from './capabilities.js';
 import { parseInput } from './binding/input.js';
 import { definitionProblems } from './definition-problems.js';
 import { inputSchemaOf } from './input-schema.js';
+
+/** Bytes of JSON that a tool's output may have before it is redacted and measured against the limit. */
+const rawBytes = 16_777_216;
 
 /** What a tool's author writes (spec/tool-use.md, invariants 4, 17, 24, 29, 32; ruling XB-46). */
 export interface ToolDefinition<Input extends z.ZodObject, Output extends z.ZodType, Needed extends CapabilityName> {
@@ -62,7 +65,8 @@ export function defineTool<Input extends z.ZodObject, Output extends z.ZodType, 
     requiresConnection,
     capabilities,
     parseInput: (rawArgs: JsonValue) => parseInput(input, rawArgs),
-    parseOutput: (rawOutput: unknown) => z.json().parse(output.parse(rawOutput)),
+    // Copied before the schema looks at it, so that it cannot change any more; what the schema makes of it the runner measures.
+    parseOutput: (rawOutput: unknown) => output.parse(plainJson(rawOutput, rawBytes)) as JsonValue,
     execute: async (args: JsonValue, context: ToolInvocationContext, given: ToolCapabilities) =>
       // The two casts are where zod's word is taken: parseInput gave these arguments, and declared() checked these names.
       definition.execute(

@@ -54,6 +54,7 @@ function call(hub: McpHub, tool: string, args: Record<string, JsonValue>, key = 
     signal: new AbortController().signal,
     timeoutMs: 10_000,
     idempotencyKey: key,
+    pin: null,
   });
 }
 

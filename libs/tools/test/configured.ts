@@ -31,7 +31,7 @@ export function configuredMcp(
   return {
     ...bare(tool, id, 'mcp-tool'),
     spec: specOf(id, 'a tool', inputSchema, redaction, 'external_side_effect'),
-    mcp: { server, tool },
+    mcp: { server, tool, served: `${server}___${tool}`, pin: null, outputSchema: null },
   };
 }
 
@@ -88,6 +88,10 @@ function specOf(
   redaction: Redaction,
   effect: ToolSpec['effect'],
 ): ToolSpec {
-  const schemaHash = createHash('sha256').update(canonicalJson(inputSchema)).digest('hex');
+  const schemaHash = sha256(canonicalJson(inputSchema));
   return { name, description, inputSchema, redaction, effect, schemaHash };
+}
+
+export function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
 }

@@ -25,7 +25,7 @@ function definition(changes: Partial<Any> = {}): Any {
 }
 
 describe('defineTool', () => {
-  it('derives draft-7 JSON Schema from the contract, unknown arguments refused (T-10a)', () => {
+  it('derives draft-7 JSON Schema from the contract, unknown arguments refused (T-10a, T-13a, T-13b)', () => {
     expect(defineTool(definition()).inputSchema).toEqual({
       type: 'object',
       properties: { word: { type: 'string' } },
@@ -114,13 +114,13 @@ describe('defineTool', () => {
     expect(() => defineTool(definition({ capabilities: ['network' as 'clock'] }))).toThrow(/of clock, cancellation/);
   });
 
-  it('refuses an effect that is none of the three (T-10b)', () => {
+  it('refuses an effect that is none of the three (T-10b, T-17a)', () => {
     expect(() => defineTool(definition({ effect: 'harmless' as ToolEffect }))).toThrow(
       /read_only, state_change, external_side_effect/,
     );
   });
 
-  it('hands a tool what it declared and nothing else (T-29c)', async () => {
+  it('hands a tool what it declared and nothing else (T-29c, T-03a, C-15)', async () => {
     let seen: unknown;
     const contract = defineTool(
       definition({
@@ -176,7 +176,7 @@ describe('defineTool', () => {
 });
 
 describe('toolTypes', () => {
-  it('tells the compiler schema, effect, redaction and repeatability of each type (XB-46)', () => {
+  it('tells the compiler schema, effect, redaction and repeatability of each type (XB-46, T-24a)', () => {
     const types = toolTypes(builtInTools);
     expect(types.map(({ type, effect, repeatable }) => [type, effect, repeatable])).toEqual([
       ['get_current_time', 'read_only', true],

@@ -40,7 +40,7 @@ function ask(
   options: { timeoutMs?: number; signal?: AbortSignal; args?: Record<string, JsonValue>; server?: string } = {},
 ) {
   const { timeoutMs = 10_000, signal = new AbortController().signal, args = {}, server: id = 'a' } = options;
-  return hub.call(id, tool, args, { signal, timeoutMs, idempotencyKey: 'key-1' });
+  return hub.call(id, tool, args, { signal, timeoutMs, idempotencyKey: 'key-1', pin: null });
 }
 
 function isAlive(pid: number): boolean {
@@ -183,6 +183,7 @@ describe('discover (M-20, M-101)', () => {
       name: 'tool-0024',
       description: '',
       inputSchema: { type: 'object', properties: {} },
+      outputSchema: null,
     });
   });
 

@@ -12,7 +12,7 @@ function run(type: string, args: JsonObject, capabilities: Record<string, unknow
   return contract.execute(contract.parseInput(args), context, all).then((output) => contract.parseOutput(output));
 }
 
-describe('get_current_time (K-09)', () => {
+describe('get_current_time (K-09, C-18)', () => {
   const winter = { clock: { now: () => Date.UTC(2026, 0, 15, 12, 34, 56, 789) } };
 
   it.each([

@@ -82,7 +82,7 @@ describe('createToolSource', () => {
 });
 
 describe('a bound tool of our own', () => {
-  it('runs through its own methods and keeps to the allowlist (T-27a, T-04b)', async () => {
+  it('runs through its own methods and keeps to the allowlist (T-27a, T-04b, C-12, C-13, C-17)', async () => {
     const tool = bindTool(
       getCurrentTime,
       configured(getCurrentTime, { spec: { ...spec(), redaction: { fields: ['time'] } } }),
@@ -137,7 +137,7 @@ describe('a bound MCP tool', () => {
     return { hub, tool: found };
   };
 
-  it('calls its server with key, signal and time limit, and redacts what comes back (M-102)', async () => {
+  it('calls its server with key, signal and time limit, and redacts what comes back (M-102, C-12, T-01b)', async () => {
     const { hub, tool } = bound();
     const signal = patience();
     const args = tool.validateInput({ rows: [] });
@@ -149,12 +149,12 @@ describe('a bound MCP tool', () => {
         server: 'analysis',
         tool: 'complex-analysis',
         args,
-        options: { signal, idempotencyKey: 'k-1', timeoutMs: 5_000 },
+        options: { signal, idempotencyKey: 'k-1', timeoutMs: 5_000, pin: null },
       },
     ]);
   });
 
-  it('validates arguments like any other tool, without repeating a value (M-75)', () => {
+  it('validates arguments like any other tool, without repeating a value (M-75, T-01b)', () => {
     const { tool } = bound();
     const refused = (args: JsonObject) => {
       try {

@@ -1,5 +1,6 @@
 import { unwatchFile, watchFile } from 'node:fs';
-import { formatFindings, formatProblems } from '@sluice/core';
+import { formatFindings, formatProblems, placeOf } from '@sluice/core';
+import type { Configuration, Pins } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import { cedarProblems } from '@sluice/authorization';
 import { builtInTools, loadToolTypes } from '@sluice/tools';
@@ -10,9 +11,18 @@ import type { McpServers } from '../../../executor/src/mcp-servers.js';
 /** How often the file is looked at, in milliseconds. */
 const lookEveryMs = 500;
 
-/** Compiles the configuration file and publishes what is new: at start, when it or one of its tool files changes, when a missing MCP server appears. */
+/** Why it is compiled once more: somebody wrote to the file or to a tool's, or a server is back or says that its tools are others now. */
+export type Cause = 'file' | 'tool file' | 'server';
+
+/**
+ * Compiles the configuration file and publishes what is new: at start, when it or one of its tool files changes, when a missing MCP server
+ * appears. Who starts or saves the configuration takes MCP tools as they are then; whatever else happens only ever brings tools that were
+ * missing, and what a server offers otherwise than before is held back (DESIGN, idea 13).
+ */
 export class ConfigurationSource {
   private running: Promise<unknown> = Promise.resolve();
+  private pins = new Map<string, string>();
+  private heldBack = '';
   private published: string | null = null;
   private readonly watched = new Set<string>();
 
@@ -32,10 +42,10 @@ export class ConfigurationSource {
   }
 
   /** Compiles once more. A bad file is refused with its problems, and what is in force stays. */
-  again(why: string): Promise<void> {
+  again(cause: Cause): Promise<void> {
     const next = this.running.then(async () => {
       try {
-        const compiled = await this.compile();
+        const compiled = await this.compile(cause === 'file' ? undefined : this.pins);
         if (compiled.configuration !== null) await this.publish(compiled);
         else
           this.runtime.log.error(
@@ -45,7 +55,7 @@ export class ConfigurationSource {
       } catch (error) {
         this.runtime.log.error(
           { error: (error as Error).message },
-          `the configuration could not be compiled again (${why})`,
+          `the configuration could not be compiled again (cause: ${cause})`,
         );
       }
     });
@@ -58,12 +68,33 @@ export class ConfigurationSource {
     await this.running;
   }
 
-  private compile(): Promise<Compiled> {
-    return compileFile(this.file, {
+  private async compile(pins?: Pins): Promise<Compiled> {
+    const compiled = await compileFile(this.file, {
       types: (folders) => loadToolTypes(folders, builtInTools),
       cedarProblems,
+      ...(pins === undefined ? {} : { pins }),
       discover: (servers) => this.servers.offers(servers),
     });
+    if (compiled.configuration !== null) this.hold(compiled.configuration, pins);
+    return compiled;
+  }
+
+  /** From now on tools are held to what they are in this configuration; those that are held back stay held to what they were. */
+  private hold({ tools }: Configuration, pins: Pins | undefined): void {
+    this.pins = new Map(pins);
+    const held: string[] = [];
+    for (const { key, mcp } of tools) {
+      if (mcp === null) continue;
+      if (mcp.pin !== null) this.pins.set(placeOf(mcp), mcp.pin);
+      else if (this.pins.has(placeOf(mcp))) held.push(key);
+    }
+    const now = held.join(', ');
+    if (now !== '' && now !== this.heldBack)
+      this.runtime.log.warn(
+        { tools: held },
+        'MCP tools are held back: their servers offer them otherwise, or no longer, since they were allowed. Save the configuration file to take them as they are now',
+      );
+    this.heldBack = now;
   }
 
   private async publish({ configuration, findings }: Compiled): Promise<void> {
@@ -85,7 +116,11 @@ export class ConfigurationSource {
   private watch(file: string): void {
     if (this.watched.has(file)) return;
     this.watched.add(file);
-    watchFile(file, { interval: lookEveryMs, persistent: false }, () => void this.again(`${file} changed`));
+    watchFile(
+      file,
+      { interval: lookEveryMs, persistent: false },
+      () => void this.again(file === this.file ? 'file' : 'tool file'),
+    );
   }
 
   private async lastVersion(): Promise<string | null> {

@@ -14,8 +14,9 @@ import { readModel } from './model.js';
 import { readPolicy } from './policy.js';
 import { quote } from './problems.js';
 import { Section } from './section.js';
-import { specifyBuiltIn, specifyMcp } from './specifications.js';
 import { readToolFolders } from './tool-folders.js';
+import { servedNames } from './served-names.js';
+import { type Allowed, type Pins, placeOf, specifyBuiltIn, specifyMcp } from './specifications.js';
 import type { Configuration, ConfiguredTool, Finding, McpOffer, Policy, Problem, ToolType } from './types.js';
 
 export interface CompilerInputs {
@@ -23,6 +24,8 @@ export interface CompilerInputs {
   readonly types: readonly ToolType[];
   /** What each server of `mcp.servers` said when it was asked. */
   readonly offers: readonly McpOffer[];
+  /** What MCP tools were allowed as before; absent where somebody compiles by will, who takes them as they are now. */
+  readonly pins?: Pins;
   readonly digest: Digest;
   readonly files: AuthorizationFiles;
 }
@@ -53,7 +56,8 @@ export function compileConfiguration(raw: unknown, given: CompilerInputs): Compi
   const identified = identify(entries, mcp, problems);
   const policy = readPolicy(file.section('policy'), identified);
   checkAllowed(identified, policy, mcp, problems);
-  const tools = identified.map((tool) => compileTool(tool, groups.get(tool.entry.key) ?? [], given));
+  const served = serve(identified, mcp, given.digest, problems);
+  const tools = identified.map((tool) => compileTool(tool, groups.get(tool.entry.key) ?? [], served, given));
   const content = {
     tools,
     identity: readIdentity(file.section('identity')),
@@ -100,13 +104,31 @@ function notBound(entry: ToolEntry, name: string): Problem {
   return { path, found: `an allowed tool without an entry ${quote(name)} under mcp.tools`, write };
 }
 
-function compileTool(tool: IdentifiedTool, groups: readonly string[], given: CompilerInputs): ConfiguredTool {
+/** The served name of each binding, by its place. */
+function serve(
+  tools: readonly IdentifiedTool[],
+  mcp: McpSettings,
+  digest: Digest,
+  problems: Problem[],
+): ReadonlyMap<string, string> {
+  const places = tools.flatMap(({ binding }) => binding ?? []);
+  const { names, problems: clashes } = servedNames(places, { servers: mcp.servers, strategy: mcp.naming, digest });
+  problems.push(...clashes);
+  return new Map(places.map((place, at) => [placeOf(place), names[at] ?? '']));
+}
+
+function compileTool(
+  tool: IdentifiedTool,
+  groups: readonly string[],
+  served: ReadonlyMap<string, string>,
+  given: CompilerInputs,
+): ConfiguredTool {
   const { entry, id, binding } = tool;
   const type = given.types.find((one) => one.type === entry.type);
-  const specification =
+  const { specification, pin, outputSchema }: Allowed =
     entry.type === mcpToolType || type === undefined
-      ? specifyMcp(tool, given.offers, given.digest)
-      : specifyBuiltIn(tool, type, given.digest);
+      ? specifyMcp(tool, given)
+      : { specification: specifyBuiltIn(tool, type, given.digest), pin: null, outputSchema: null };
   const effect = specification.spec?.effect ?? binding?.effect ?? 'external_side_effect';
   return {
     key: entry.key,
@@ -120,8 +142,17 @@ function compileTool(tool: IdentifiedTool, groups: readonly string[], given: Com
     spec: specification.spec,
     repeatable: effect === 'read_only' || (type?.repeatable ?? binding?.idempotent ?? false),
     timeoutMs: entry.timeoutMs,
-    mcp: binding === null ? null : { server: binding.server, tool: binding.tool },
     ...(type?.file === undefined ? {} : { file: type.file }),
+    mcp:
+      binding === null
+        ? null
+        : {
+            server: binding.server,
+            tool: binding.tool,
+            served: served.get(placeOf(binding)) ?? '',
+            pin,
+            outputSchema,
+          },
     unavailable: specification.unavailable,
   };
 }

@@ -1,4 +1,5 @@
 import { type JsonObject, type JsonValue, isJsonObject } from '../json.js';
+import { isDeeperThan } from '../plain-json.js';
 
 /** Constructs outside the subset that every model's wire format takes (spec/tool-use.md invariant 10, ruling X-11: every `$ref`). */
 const refused = ['oneOf', 'anyOf', 'allOf', 'not', 'if', 'then', 'else', 'patternProperties', '$ref'] as const;
@@ -17,7 +18,8 @@ const nestedByName = ['properties', 'definitions', '$defs', 'dependencies', 'dep
 /** An argument of this name would let a model choose a connection (invariant 26a). */
 const reservedProperty = 'connectionId';
 
-const deepest = 64;
+/** Levels of nesting that a schema may have. */
+export const deepestSchema = 64;
 
 /**
  * What keeps a schema from being a tool's input schema, a sentence each with construct and JSON pointer; empty if it is one:
@@ -25,7 +27,8 @@ const deepest = 64;
  */
 export function schemaProblems(schema: JsonObject): readonly string[] {
   if (!isJsonObject(schema)) return ['The input schema is not an object.'];
-  if (isDeeperThan(schema, deepest)) return [`The input schema is nested deeper than ${String(deepest)} levels.`];
+  if (isDeeperThan(schema, deepestSchema))
+    return [`The input schema is nested deeper than ${String(deepestSchema)} levels.`];
   const problems: string[] = [];
   if (schema['type'] !== 'object') problems.push('The input schema must have `"type": "object"` at the top.');
   check(schema, '', problems);
@@ -64,9 +67,4 @@ function check(schema: JsonValue | undefined, path: string, problems: string[]):
       check(value, place, problems);
     }
   }
-}
-
-function isDeeperThan(value: JsonValue, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return levels === 0 || Object.values(value).some((item: JsonValue) => isDeeperThan(item, levels - 1));
 }

@@ -39,7 +39,7 @@ export const configurationKeys = {
   agents: ['default'],
   'agents.default': ['instructions'],
   model: ['provider', 'name', 'base_url', 'api_key_env', 'region', 'max_output_tokens'],
-  mcp: ['servers', 'tools'],
+  mcp: ['servers', 'tools', 'naming'],
   'mcp.servers.<server>': ['command', 'args', 'env', 'url', 'timeout_seconds'],
   'mcp.tools.<id>': ['server', 'tool', 'effect', 'idempotent', 'redaction'],
   knowledge: ['load', 'endpoint', 'update_endpoint'],

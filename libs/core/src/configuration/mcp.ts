@@ -2,6 +2,7 @@ import { type ToolEffect, type Redaction, toolEffects } from '../tool/types.js';
 import { configurationKeys } from './keys.js';
 import { describe, quote } from './problems.js';
 import type { Section } from './section.js';
+import { type NamingStrategy, namingStrategies } from './served-names.js';
 import { suggestion } from './suggest.js';
 import type { McpServer } from './types.js';
 import { namesVariable, notAVariable } from './variables.js';
@@ -26,6 +27,7 @@ export interface McpSettings {
   readonly bindings: ReadonlyMap<string, McpBinding>;
   /** Ids written under `mcp.tools`, usable or not. */
   readonly bindingIds: readonly string[];
+  readonly naming: NamingStrategy;
 }
 
 export function readMcp(section: Section): McpSettings {
@@ -41,6 +43,7 @@ export function readMcp(section: Section): McpSettings {
     servers: servers.keys().map((id) => readServer(id, servers.section(id))),
     bindings,
     bindingIds: tools.keys(),
+    naming: section.choice('naming', namingStrategies) ?? 'server',
   };
 }
 

@@ -1,11 +1,11 @@
 import { type Digest, type JsonObject, canonicalJson } from '../json.js';
 import type { ToolSpec } from '../tool/types.js';
 import type { IdentifiedTool } from './identities.js';
-import { schemaProblems } from './input-schema.js';
+import { offerProblems } from './offered-schema.js';
 import type { McpBinding } from './mcp.js';
 import { quote } from './problems.js';
 import { nearest } from './suggest.js';
-import type { McpOffer, ToolType } from './types.js';
+import type { McpOffer, OfferedTool, ToolType } from './types.js';
 
 /** What a tool takes and gives, or the sentence that says why nobody knows. */
 export type Specification =
@@ -24,8 +24,31 @@ export function specifyBuiltIn(tool: IdentifiedTool, type: ToolType, digest: Dig
   return { spec, unavailable: null };
 }
 
+/** What an mcp-tool was offered as, beside its specification. */
+export interface Allowed {
+  readonly specification: Specification;
+  readonly pin: string | null;
+  readonly outputSchema: JsonObject | null;
+}
+
+/** Pins of tools that were allowed before, by `placeOf`. What is offered otherwise now is held back (invariant 21). */
+export type Pins = ReadonlyMap<string, string>;
+
+/** The key of one server's tool in Pins. */
+export function placeOf({ server, tool }: { readonly server: string; readonly tool: string }): string {
+  return JSON.stringify([server, tool]);
+}
+
+/** What an allowed tool is held to: another description or schema is another tool (DESIGN, idea 13). */
+export function pinOf({ description, inputSchema, outputSchema }: OfferedTool, digest: Digest): string {
+  return digest(canonicalJson({ description, inputSchema, outputSchema }));
+}
+
 /** An mcp-tool: the schema is the server's as it was offered, effect and redaction are those of `mcp.tools` (rulings XB-31, XB-47). */
-export function specifyMcp(tool: IdentifiedTool, offers: readonly McpOffer[], digest: Digest): Specification {
+export function specifyMcp(
+  tool: IdentifiedTool,
+  given: { readonly offers: readonly McpOffer[]; readonly pins?: Pins; readonly digest: Digest },
+): Allowed {
   const { binding } = tool;
   if (binding === null)
     return withheld(
@@ -33,31 +56,37 @@ export function specifyMcp(tool: IdentifiedTool, offers: readonly McpOffer[], di
     );
   if (tool.unusable !== null)
     return withheld(`Its id ${tool.unusable}; give it a shorter or a different name on the server.`);
-  const offered = findOffer(binding, offers);
+  const offered = findOffer(binding, given.offers);
   if (typeof offered === 'string') return withheld(offered);
-  const wrong = schemaProblems(offered.inputSchema);
-  if (wrong.length > 0) return withheld(wrong.join(' '));
+  const wrong = offerProblems(offered);
+  if (wrong.length > 0) return withheld(sentences(wrong));
   if (binding.redaction === null)
     return withheld(`${binding.path} gives no redaction, so nothing of its results may leave it.`);
+  const pin = pinOf(offered, given.digest);
+  const allowed = given.pins?.get(placeOf(binding));
+  if (allowed !== undefined && allowed !== pin) return withheld(changed(binding));
   const spec = {
     name: tool.id,
     description: tool.entry.description ?? offered.description,
     inputSchema: offered.inputSchema,
     redaction: binding.redaction,
     effect: binding.effect,
-    schemaHash: hash(offered.inputSchema, digest),
+    schemaHash: hash(offered.inputSchema, given.digest),
   };
-  return { spec, unavailable: null };
+  return { specification: { spec, unavailable: null }, pin, outputSchema: offered.outputSchema };
 }
 
-function findOffer(
-  binding: McpBinding,
-  offers: readonly McpOffer[],
-): { description: string; inputSchema: JsonObject } | string {
+function changed({ server, tool }: McpBinding): string {
+  return `The server ${quote(server)} changed the description or the schema of ${quote(tool)} since it was allowed, so it is held back: look at what it is now, then compile the configuration again.`;
+}
+
+function findOffer(binding: McpBinding, offers: readonly McpOffer[]): OfferedTool | string {
   const offer = offers.find((one) => one.server === binding.server);
   if (offer === undefined) return `The server ${quote(binding.server)} was not asked what it offers.`;
   if ('error' in offer) return `The server ${quote(binding.server)} could not be asked what it offers: ${offer.error}`;
-  const tool = offer.tools.find((one) => one.name === binding.tool);
+  const [tool, ...others] = offer.tools.filter((one) => one.name === binding.tool);
+  if (others.length > 0)
+    return `The server ${quote(binding.server)} offers ${String(others.length + 1)} tools named ${quote(binding.tool)}, so nobody can say which is meant.`;
   if (tool !== undefined) return tool;
   const near = nearest(
     binding.tool,
@@ -67,8 +96,14 @@ function findOffer(
   return `The server ${quote(binding.server)} offers no tool ${quote(binding.tool)}.${hint}`;
 }
 
-function withheld(unavailable: string): Specification {
-  return { spec: null, unavailable };
+/** A server's schema can have a thousand faults: the first ones say enough. */
+function sentences(problems: readonly string[]): string {
+  const more = problems.length > 5 ? ` And ${String(problems.length - 5)} more.` : '';
+  return problems.slice(0, 5).join(' ') + more;
+}
+
+function withheld(unavailable: string): Allowed {
+  return { specification: { spec: null, unavailable }, pin: null, outputSchema: null };
 }
 
 function hash(schema: JsonObject, digest: Digest): string {

@@ -30,10 +30,10 @@ export interface ConfiguredTool {
   readonly repeatable: boolean;
   /** Time limit of one call, in milliseconds. */
   readonly timeoutMs: number;
-  /** Where an mcp-tool runs. */
-  readonly mcp: { readonly server: string; readonly tool: string } | null;
   /** The file that brings the type, for types of `tool_folders`; absent for others. */
   readonly file?: ToolFile;
+  /** Where an mcp-tool runs, and as what it was allowed. */
+  readonly mcp: McpPlace | null;
   /** Why `spec` is null. */
   readonly unavailable: string | null;
 }
@@ -61,6 +61,17 @@ export type IdentitySettings =
       readonly audience: string;
       readonly claims: ClaimNames;
     };
+
+export interface McpPlace {
+  readonly server: string;
+  readonly tool: string;
+  /** Hash over the description and the schemas that the server offered when the tool was allowed; null while it offered none. */
+  readonly pin: string | null;
+  /** The name under which MCP clients are served it; models know it by its id (ruling XB-6). */
+  readonly served: string;
+  /** What the server promises of its structured results; null if nothing. */
+  readonly outputSchema: JsonObject | null;
+}
 
 export interface Policy {
   /** Tool ids that may run; everything else is denied. */
@@ -192,16 +203,17 @@ export interface ToolType {
   readonly file?: ToolFile;
 }
 
-/** What an MCP server offered when it was asked, or why it could not be asked. */
+/** One tool as its server describes it: a stranger's word, which may be anything. */
+export interface OfferedTool {
+  readonly name: string;
+  readonly description: string;
+  readonly inputSchema: JsonObject;
+  readonly outputSchema: JsonObject | null;
+}
+
+/** What an MCP server offered when it was asked, or why it could not be asked. Two tools of one name are both there. */
 export type McpOffer =
-  | {
-      readonly server: string;
-      readonly tools: readonly {
-        readonly name: string;
-        readonly description: string;
-        readonly inputSchema: JsonObject;
-      }[];
-    }
+  | { readonly server: string; readonly tools: readonly OfferedTool[] }
   | { readonly server: string; readonly error: string };
 
 /** A mistake: the configuration is refused. */

@@ -1,6 +1,7 @@
-import { canonicalJson, utf8Length } from '../json.js';
+import { isDeeperThan, jsonBytes, JsonTooLargeError, NotJsonError } from '../plain-json.js';
 import type { JsonValue } from '../json.js';
 import type { ToolErrorCode, ToolErrorReason } from '../errors.js';
+import { referencesOnly } from './context.js';
 import { ToolInputError, ToolOutcomeLostError, ToolUnavailableError, ToolUserError } from './types.js';
 import type { BoundTool, ToolCapabilities, ToolExecResult, ToolInvocationContext, ToolSource } from './types.js';
 
@@ -31,6 +32,11 @@ export interface ToolLimits {
   readonly resultBytes: number;
 }
 
+/** Levels of nesting that arguments may have. */
+const deepestArguments = 64;
+/** Characters of a message to the model. */
+const longestMessage = 4_096;
+
 /** What the pipeline works with; none is optional, so that no stage vanishes because somebody forgot it (ruling X-4). */
 export interface ToolPipeline {
   readonly source: ToolSource;
@@ -60,7 +66,8 @@ export interface ToolPipeline {
  * caller did wrong; throws only for faults of the system, such as a ledger out of reach.
  */
 export async function runTool(invocation: ToolInvocation, pipeline: ToolPipeline): Promise<ToolExecResult> {
-  const result = await stages(invocation, pipeline);
+  const context = referencesOnly(invocation.context);
+  const result = await stages({ ...invocation, context }, pipeline);
   pipeline.onResult(invocation, result);
   return result;
 }
@@ -97,23 +104,29 @@ async function stages(invocation: ToolInvocation, pipeline: ToolPipeline): Promi
   const counted = await pipeline.rate(tool, invocation);
   if (!counted.ok) return refuse(counted);
 
-  // 6 capabilities
-  const timer = new AbortController();
-  const signal = AbortSignal.any([invocation.signal, timer.signal]);
-  let capabilities: ToolCapabilities;
+  // 6 capabilities, with a signal that ends with the call
+  const own = new AbortController();
+  const follow = (): void => own.abort(invocation.signal.reason);
+  invocation.signal.addEventListener('abort', follow);
   try {
-    capabilities = await pipeline.capabilities(tool, invocation, signal);
-  } catch (error) {
-    if (error instanceof ToolUnavailableError) return unavailable(context.toolCallId, error);
-    throw error;
-  }
+    let capabilities: ToolCapabilities;
+    try {
+      capabilities = await pipeline.capabilities(tool, invocation, own.signal);
+    } catch (error) {
+      if (isA(ToolUnavailableError, error)) return unavailable(context.toolCallId, error);
+      throw error;
+    }
 
-  // 7 start, 8 execute, 9 validate output, 10 redact: at most once for this call
-  return pipeline.once(tool, invocation, async () => {
-    pipeline.onStart(invocation, input.args);
-    const ended = await within(() => tool.exec(input.args, context, capabilities), invocation, timer, pipeline);
-    return judge(tool, invocation, ended, pipeline.limits);
-  });
+    // 7 start, 8 execute, 9 validate output, 10 redact: at most once for this call
+    return await pipeline.once(tool, invocation, async () => {
+      pipeline.onStart(invocation, input.args);
+      const ended = await within(() => tool.exec(input.args, context, capabilities), invocation, pipeline);
+      own.abort(callEnded);
+      return judge(tool, invocation, ended, pipeline.limits);
+    });
+  } finally {
+    invocation.signal.removeEventListener('abort', follow);
+  }
 }
 
 function judge(tool: BoundTool, invocation: ToolInvocation, ended: Ended, limits: ToolLimits): ToolExecResult {
@@ -122,11 +135,14 @@ function judge(tool: BoundTool, invocation: ToolInvocation, ended: Ended, limits
     case 'timeout':
       return lost(tool, toolCallId, `The tool did not end within ${invocation.timeoutMs / 1000} s.`, 'timeout');
     case 'threw':
-      return thrown(tool, toolCallId, ended.error);
+      return thrown(tool, toolCallId, ended.error, limits);
     case 'value':
       return finish(tool, toolCallId, ended.value, limits);
   }
 }
+
+/** Why a tool's signal is aborted when its call is over, in whatever way. One for all: an error's stack is costly. */
+const callEnded = new Error('The call has ended.');
 
 type Ended =
   | { readonly kind: 'value'; readonly value: unknown }
@@ -137,7 +153,6 @@ type Ended =
 async function within(
   work: () => Promise<unknown>,
   invocation: ToolInvocation,
-  timer: AbortController,
   pipeline: ToolPipeline,
 ): Promise<Ended> {
   const given = invocation.signal;
@@ -154,7 +169,6 @@ async function within(
   } finally {
     cancel();
     given.removeEventListener('abort', onAbort);
-    timer.abort(new Error('The call has ended.'));
   }
 }
 
@@ -170,49 +184,79 @@ function finish(tool: BoundTool, toolCallId: string, rawOutput: unknown, limits:
   let output: JsonValue;
   try {
     output = tool.validateOutput(rawOutput);
-  } catch {
-    return failure(toolCallId, 'validation', 'The tool’s output does not have the declared shape.', 'output_invalid');
+  } catch (error) {
+    if (isA(JsonTooLargeError, error)) return tooLarge(toolCallId, limits);
+    return misshapen(toolCallId);
   }
-  let safe: JsonValue;
-  let bytes: number;
   try {
-    safe = tool.redact(output);
-    bytes = utf8Length(canonicalJson(safe));
-  } catch {
+    const value = tool.redact(output);
+    jsonBytes(value, limits.resultBytes);
+    return { toolCallId, ok: true, value };
+  } catch (error) {
+    if (isA(JsonTooLargeError, error)) return tooLarge(toolCallId, limits);
+    if (isA(NotJsonError, error)) return misshapen(toolCallId);
     return failure(toolCallId, 'redaction_failed', 'The tool’s result could not be redacted, so it is withheld.');
   }
-  if (bytes > limits.resultBytes) {
-    return failure(
-      toolCallId,
-      'execution',
-      `The result has ${bytes} bytes and the limit is ${limits.resultBytes}. Ask for less: narrow the arguments or use a limit.`,
-      'result_too_large',
-    );
-  }
-  return { toolCallId, ok: true, value: safe };
+}
+
+function misshapen(toolCallId: string): ToolExecResult {
+  return failure(toolCallId, 'validation', 'The tool’s output does not have the declared shape.', 'output_invalid');
+}
+
+function tooLarge(toolCallId: string, { resultBytes }: ToolLimits): ToolExecResult {
+  const message = `The result is larger than the limit of ${resultBytes} bytes. Ask for less: narrow the arguments or use a limit.`;
+  return failure(toolCallId, 'execution', message, 'result_too_large');
 }
 
 type Input = { readonly ok: true; readonly args: JsonValue } | { readonly ok: false; readonly refusal: ToolExecResult };
 
 function validateInput(invocation: ToolInvocation, tool: BoundTool, limits: ToolLimits): Input {
-  const { toolCallId } = invocation.context;
-  if (invocation.argumentBytes > limits.argumentBytes) {
-    const message = `The arguments have ${invocation.argumentBytes} bytes and the limit is ${limits.argumentBytes}. Send less in one call.`;
-    return { ok: false, refusal: failure(toolCallId, 'validation', message, 'arguments_too_large') };
+  const { args, argumentBytes, context } = invocation;
+  const refuse = (message: string, reason?: ToolErrorReason): Input => ({
+    ok: false,
+    refusal: failure(context.toolCallId, 'validation', message, reason),
+  });
+  if (argumentBytes > limits.argumentBytes) {
+    const message = `The arguments have ${argumentBytes} bytes and the limit is ${limits.argumentBytes}. Send less in one call.`;
+    return refuse(message, 'arguments_too_large');
+  }
+  if (isDeeperThan(args, deepestArguments)) {
+    return refuse(`The arguments are nested deeper than ${deepestArguments} levels. Send them flatter.`);
   }
   try {
-    return { ok: true, args: tool.validateInput(invocation.args) };
+    return { ok: true, args: tool.validateInput(args) };
   } catch (error) {
-    if (!(error instanceof ToolInputError)) throw error;
-    return { ok: false, refusal: failure(toolCallId, 'validation', `The arguments do not fit: ${error.message}.`) };
+    if (isA(ToolInputError, error)) return refuse(`The arguments do not fit: ${textOf(error)}.`);
+    // A check that breaks has not passed; its text is nobody’s to read.
+    return refuse('The arguments could not be checked, so the tool was not run. Try other arguments or another tool.');
   }
 }
 
-function thrown(tool: BoundTool, toolCallId: string, error: unknown): ToolExecResult {
-  if (error instanceof ToolUserError) return failure(toolCallId, 'execution', error.message);
-  if (error instanceof ToolUnavailableError) return unavailable(toolCallId, error);
-  if (error instanceof ToolOutcomeLostError) return lost(tool, toolCallId, 'The connection was lost during the call.');
+function thrown(tool: BoundTool, toolCallId: string, error: unknown, limits: ToolLimits): ToolExecResult {
+  if (isA(JsonTooLargeError, error)) return tooLarge(toolCallId, limits);
+  if (isA(ToolUserError, error)) return failure(toolCallId, 'execution', textOf(error));
+  if (isA(ToolUnavailableError, error)) return unavailable(toolCallId, error);
+  if (isA(ToolOutcomeLostError, error)) return lost(tool, toolCallId, 'The connection was lost during the call.');
   return failure(toolCallId, 'execution', 'The tool failed. Try other arguments or another tool.');
+}
+
+/** instanceof, for what a hostile tool may throw as well: a proxy throws when it is looked at. */
+function isA<T extends Error>(kind: new (...given: never[]) => T, error: unknown): error is T {
+  try {
+    return error instanceof kind;
+  } catch {
+    return false;
+  }
+}
+
+/** An error’s text, where it is one. */
+function textOf(error: Error): string {
+  try {
+    const text: unknown = error.message;
+    return typeof text === 'string' && text !== '' ? text : 'The tool failed and did not say why.';
+  } catch {
+    return 'The tool failed and did not say why.';
+  }
 }
 
 /** A call whose end nobody saw: what may be repeated is the model's to try again, of anything else the outcome is not known. */
@@ -225,7 +269,7 @@ function lost(tool: BoundTool, toolCallId: string, what: string, reason?: ToolEr
 }
 
 function unavailable(toolCallId: string, error: ToolUnavailableError): ToolExecResult {
-  return failure(toolCallId, 'unavailable', `${error.message} Try again later or use another tool.`, 'not_bound');
+  return failure(toolCallId, 'unavailable', `${textOf(error)} Try again later or use another tool.`, error.reason);
 }
 
 function notBound(toolCallId: string, toolId: string): ToolExecResult {
@@ -237,11 +281,13 @@ function notBound(toolCallId: string, toolId: string): ToolExecResult {
   );
 }
 
+/** The message is cut where it is long: it is prose for a model, and a list of a thousand bad arguments helps none. */
 function failure(
   toolCallId: string,
   errorCode: ToolErrorCode,
-  safeMessage: string,
+  message: string,
   reason?: ToolErrorReason,
 ): ToolExecResult {
+  const safeMessage = message.length > longestMessage ? `${message.slice(0, longestMessage)}…` : message;
   return { toolCallId, ok: false, errorCode, safeMessage, ...(reason === undefined ? {} : { reason }) };
 }

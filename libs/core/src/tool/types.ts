@@ -94,6 +94,12 @@ export class ToolUserError extends Error {
 /** What the tool needs cannot be reached now, and nothing has happened yet. */
 export class ToolUnavailableError extends Error {
   override readonly name = 'ToolUnavailableError';
+  readonly reason: 'not_bound' | 'held_back' = 'not_bound';
+}
+
+/** The tool is another one now than the one that was allowed; nothing has happened (spec/tool-use.md, invariant 21). */
+export class ToolHeldBackError extends ToolUnavailableError {
+  override readonly reason = 'held_back';
 }
 
 /** The call was sent and no answer came: whether it took effect is not known. */

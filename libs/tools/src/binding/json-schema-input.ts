@@ -1,36 +1,53 @@
 import { Ajv } from 'ajv';
 import type { ErrorObject, ValidateFunction } from 'ajv';
-import { ToolInputError } from '@sluice/core';
+import { plainJson, ToolInputError } from '@sluice/core';
 import type { InputProblem, JsonObject, JsonValue } from '@sluice/core';
 import { kindAt, named, pointer } from './input.js';
+import { Patience } from './patience.js';
+
+/** Problems that are told of one call: a list of a thousand bad elements is as clear from the first ones. */
+const mostProblems = 20;
+/** Characters of a problem: a server can name a thousand values that would have done. */
+const longestProblem = 500;
 
 /**
  * A checker for arguments against a server's own JSON Schema, compiled at its first use. A schema that cannot be compiled lets nothing
  * pass. Returns the arguments with defaults applied; throws ToolInputError, which never repeats a value.
  */
 export function jsonSchemaInput(schema: JsonObject): (rawArgs: JsonValue) => JsonValue {
-  let check: ValidateFunction | undefined;
+  let check: Checker | undefined;
   return (rawArgs) => {
-    check ??= compile(schema);
-    const args = structuredClone(rawArgs);
+    check ??= compileInput(schema);
+    // A copy, since defaults are put into it.
+    const args = plainJson(rawArgs, Infinity);
     if (check(args)) return args;
-    throw new ToolInputError((check.errors ?? []).map((error) => problemOf(error, rawArgs)));
+    const errors = check.errors ?? [];
+    const problems = errors.slice(0, mostProblems).map((error) => problemOf(error, rawArgs));
+    const more = { path: '', message: `and ${errors.length - mostProblems} more` };
+    throw new ToolInputError(errors.length > mostProblems ? [...problems, more] : problems);
   };
 }
 
-function compile(schema: JsonObject): ValidateFunction {
-  // Servers name many dialects; what is checked is the part draft 7 shares with them. Unknown formats are hints, not rules.
-  const rest = Object.fromEntries(Object.entries(schema).filter(([key]) => key !== '$schema' && key !== '$id'));
+/**
+ * A checker for a server's results against the output schema it promised; without one, anything it sends passes. Throws where a result does
+ * not fit, and where the schema cannot be compiled. What came over the wire is JSON, so nothing else is checked.
+ */
+export function jsonSchemaOutput(schema: JsonObject | null): (rawOutput: unknown) => JsonValue {
+  let check: Checker | undefined;
+  return (rawOutput) => {
+    const output = rawOutput as JsonValue;
+    if (schema === null) return output;
+    check ??= compile(schema, { allErrors: false, useDefaults: false });
+    if (check(output)) return output;
+    throw new Error('The result does not fit the output schema.');
+  };
+}
+
+function compileInput(schema: JsonObject): Checker {
   try {
-    return new Ajv({
-      strict: false,
-      allErrors: true,
-      useDefaults: true,
-      validateFormats: false,
-      logger: false,
-    }).compile(rest);
+    return compile(schema, { allErrors: true, useDefaults: true });
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = error instanceof Error ? error.message.slice(0, 300) : String(error);
     throw new ToolInputError([
       {
         path: '',
@@ -38,6 +55,32 @@ function compile(schema: JsonObject): ValidateFunction {
       },
     ]);
   }
+}
+
+interface Checker {
+  (value: unknown): boolean;
+  readonly errors?: ErrorObject[] | null;
+}
+
+function compile(schema: JsonObject, options: { allErrors: boolean; useDefaults: boolean }): Checker {
+  // Servers name many dialects; what is checked is the part draft 7 shares with them. Unknown formats are hints, not rules.
+  const rest = Object.fromEntries(Object.entries(schema).filter(([key]) => key !== '$schema' && key !== '$id'));
+  const patience = new Patience();
+  const check: ValidateFunction = new Ajv({
+    ...options,
+    strict: false,
+    validateFormats: false,
+    logger: false,
+    code: { regExp: patience.regExp },
+  }).compile(rest);
+  return Object.defineProperty(
+    (value: unknown): boolean => {
+      patience.begin();
+      return check(value);
+    },
+    'errors',
+    { get: () => check.errors },
+  );
 }
 
 function problemOf(error: ErrorObject, rawArgs: JsonValue): InputProblem {
@@ -58,11 +101,17 @@ function problemOf(error: ErrorObject, rawArgs: JsonValue): InputProblem {
     case 'enum':
       return {
         path,
-        message: `expected one of ${(params['allowedValues'] as unknown[]).map((value) => JSON.stringify(value)).join(', ')}`,
+        message: cut(
+          `expected one of ${(params['allowedValues'] as unknown[]).map((value) => JSON.stringify(value)).join(', ')}`,
+        ),
       };
     default:
-      return { path, message: error.message ?? `does not satisfy ${error.keyword}` };
+      return { path, message: cut(error.message ?? `does not satisfy ${error.keyword}`) };
   }
+}
+
+function cut(message: string): string {
+  return message.length > longestProblem ? `${message.slice(0, longestProblem)}…` : message;
 }
 
 function keysOf(path: string): string[] {

@@ -1,9 +1,8 @@
-import { z } from 'zod';
 import { isJsonObject } from '@sluice/core';
 import type { BoundTool, ConfiguredTool } from '@sluice/core';
 import type { Capabilities } from '../capabilities.js';
 import type { McpHub } from '../mcp/hub.js';
-import { jsonSchemaInput } from './json-schema-input.js';
+import { jsonSchemaInput, jsonSchemaOutput } from './json-schema-input.js';
 import { redact } from './redact.js';
 import { specOf } from './spec.js';
 
@@ -34,9 +33,10 @@ export function bindMcpTool(tool: ConfiguredTool, hub: McpHub): BoundTool {
         signal: cancellation.signal,
         idempotencyKey: idempotency.key,
         timeoutMs,
+        pin: mcp.pin,
       });
     },
-    validateOutput: (rawOutput) => z.json().parse(rawOutput),
+    validateOutput: jsonSchemaOutput(mcp.outputSchema),
     redact: (output) => redact(spec.redaction, output),
   } satisfies BoundTool);
 }

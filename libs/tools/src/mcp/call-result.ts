@@ -1,6 +1,7 @@
-import { ToolUserError } from '@sluice/core';
+import { deepestJson, isDeeperThan, ToolUserError } from '@sluice/core';
 import type { JsonValue } from '@sluice/core';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import { printable } from './printable.js';
 
 /** UTF-8 bytes of a server's error text that a model gets to read. */
 const maxErrorBytes = 2_048;
@@ -8,33 +9,43 @@ const maxErrorBytes = 2_048;
 /**
  * What a tool call gave (M-22, M-30, M-103; ruling XB-12): the structured content if there is any; else the texts joined, as the value
  * they write if they are JSON; with other kinds of content a list of blocks, of which only the kind is kept. An error is thrown as
- * ToolUserError, with the server's text.
+ * ToolUserError, with the server's text. `hide` takes out of texts what may not leave the server; null if there is nothing of the kind.
  */
-export function valueOf(result: CallToolResult): JsonValue {
-  const texts = result.content.flatMap((block) => (block.type === 'text' ? [block.text] : []));
+export function valueOf(result: CallToolResult, hide: ((text: string) => string) | null): JsonValue {
+  const texts = result.content.flatMap((block) => (block.type === 'text' ? [hide?.(block.text) ?? block.text] : []));
   const text = texts.join('\n');
   if (result.isError === true) throw new ToolUserError(shortened(text) || 'The tool failed and did not say why.');
   // What came over the wire as JSON is JSON; the SDK's type only does not say so.
-  if (result.structuredContent !== undefined) return result.structuredContent as JsonValue;
+  const value = result.structuredContent as JsonValue;
+  if (result.structuredContent !== undefined) return hide === null ? value : hidden(value, hide);
   if (texts.length < result.content.length) {
-    return result.content.map((block) =>
-      block.type === 'text' ? { type: 'text', text: block.text } : { type: block.type },
-    );
+    const rest = [...texts];
+    return result.content.map(({ type }) => (type === 'text' ? { type, text: rest.shift() ?? '' } : { type }));
   }
   return parsed(text);
 }
 
-/** At most 2 KB of a text, cut between characters. */
+function hidden(value: JsonValue, hide: (text: string) => string): JsonValue {
+  if (isDeeperThan(value, deepestJson)) return value; // too deep to be written, so the runner refuses it
+  return JSON.parse(hide(JSON.stringify(value))) as JsonValue;
+}
+
+/** At most 2 KB of a server's text, cut between characters, without what would steer a terminal. */
 export function shortened(text: string): string {
-  const bytes = Buffer.from(text, 'utf8');
-  if (bytes.length <= maxErrorBytes) return text;
+  const shown = printable(text.slice(0, maxErrorBytes));
+  const bytes = Buffer.from(shown, 'utf8');
+  if (text.length <= maxErrorBytes && bytes.length <= maxErrorBytes) return shown;
   return `${bytes
     .subarray(0, maxErrorBytes - 3)
     .toString('utf8')
     .replace(/\uFFFD+$/, '')}…`;
 }
 
+/** Trying is costly where it fails, and most texts show by their first character that they are no JSON. */
+const likeJson = /^\s*(?:[[{"\d-]|(?:true|false|null)\s*$)/;
+
 function parsed(text: string): JsonValue {
+  if (!likeJson.test(text)) return text;
   try {
     return JSON.parse(text) as JsonValue;
   } catch (error) {

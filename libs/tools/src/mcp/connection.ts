@@ -1,10 +1,13 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import { ToolUnavailableError } from '@sluice/core';
 import type { McpServer } from '@sluice/core';
+import { watchForFlood } from './flood.js';
+import { callEnded, HttpTransport } from './http-transport.js';
 import type { McpServerState, McpServerStatus } from './hub.js';
+import { OfferedNow } from './offered-now.js';
+import { Seldom } from './seldom.js';
 import { StdioProcess } from './stdio-process.js';
 import { silenceProblem, startProblem } from './start-problem.js';
 
@@ -20,13 +23,17 @@ const longestRetryMs = 30_000;
 /** Up for this long, a server counts as well again, and its next loss as the first. */
 const wellAfterMs = 10_000;
 const probeMs = 5_000;
+/** Shortest time between two words that its tools have changed: each has everything compiled anew. */
+const changeEveryMs = 5_000;
+/** Shorter values of variables are words like "yes", which stand in every text. */
+const shortestSecret = 6;
 
 /** One long-lived client for one server: started when first needed, started again after it was lost, with growing pauses. */
 export class McpConnection {
   private state: McpServerState = 'idle';
   private error: string | null = null;
   private client: Client | undefined;
-  private transport: StdioProcess | StreamableHTTPClientTransport | undefined;
+  private transport: StdioProcess | HttpTransport | undefined;
   /** The outcome of the attempt under way or planned. */
   private next: PromiseWithResolvers<Client> | undefined;
   private timer: NodeJS.Timeout | undefined;
@@ -35,6 +42,9 @@ export class McpConnection {
   private connectedAt = 0;
   private missed = false;
   private probing = false;
+  private readonly changed = new Seldom(changeEveryMs, () => this.isClosed() || this.given.onChange());
+  private readonly offered = new OfferedNow();
+  private secrets: readonly string[] = [];
 
   constructor(
     readonly server: McpServer,
@@ -67,6 +77,33 @@ export class McpConnection {
     }
   }
 
+  /** What the tool is held to now (OfferedNow). */
+  pin(client: Client, tool: string): Promise<string | null> {
+    return this.offered.pin(client, tool, this.server.startMs);
+  }
+
+  reportHeldBack(tool: string): void {
+    if (!this.offered.isNews(tool)) return;
+    const name = JSON.stringify(tool);
+    this.log(
+      `changed its tool ${name} since it was allowed; it is held back until the configuration is compiled again`,
+    );
+  }
+
+  /** A text of the server without the values of the variables it was given: a server may print them, out of carelessness or worse. */
+  hide(text: string): string {
+    return this.secrets.reduce((rest, secret) => rest.replaceAll(secret, '[hidden]'), text);
+  }
+
+  /** Null where the server was given nothing to hide. */
+  get hiding(): ((text: string) => string) | null {
+    return this.secrets.length === 0 ? null : (text) => this.hide(text);
+  }
+
+  log(message: string): void {
+    this.given.log(this.hide(message));
+  }
+
   /** Makes the next successful connection tell onChange: somebody asked and had to go without. */
   announceReturn(): void {
     if (this.state !== 'ready') this.missed = true;
@@ -83,10 +120,11 @@ export class McpConnection {
     this.state = 'closed';
     this.error = 'It is closed.';
     clearTimeout(this.timer);
+    this.changed.stop();
     this.next?.reject(this.unavailable());
     const { client, transport } = this;
     this.client = undefined;
-    if (transport instanceof StreamableHTTPClientTransport && client !== undefined) await this.endSession(transport);
+    if (transport instanceof HttpTransport && client !== undefined) await this.endSession(transport);
     await transport?.close();
   }
 
@@ -107,10 +145,14 @@ export class McpConnection {
 
   private async connect(next: PromiseWithResolvers<Client>): Promise<void> {
     const client = new Client({ name: 'sluice', version: '0.1.0' }, { capabilities: {} });
-    client.setNotificationHandler(ToolListChangedNotificationSchema, () => this.given.onChange());
-    let transport: StdioProcess | StreamableHTTPClientTransport | undefined;
+    client.setNotificationHandler(ToolListChangedNotificationSchema, () => {
+      this.offered.forget();
+      this.changed.happened();
+    });
+    let transport: StdioProcess | HttpTransport | undefined;
     try {
       transport = this.transport = this.open();
+      this.watch(transport);
       // The SDK's own classes miss their own interface under exactOptionalPropertyTypes.
       await client.connect(transport as Transport, { timeout: this.server.startMs });
       if (this.isClosed()) throw new Error('It was closed.');
@@ -123,15 +165,29 @@ export class McpConnection {
     }
   }
 
-  private open(): StdioProcess | StreamableHTTPClientTransport {
+  private open(): StdioProcess | HttpTransport {
     const { command, args, env, url } = this.server;
-    if (command !== null)
-      return new StdioProcess({ command, args, environment: this.given.environment([...env, 'PATH', 'HOME']) });
-    return new StreamableHTTPClientTransport(new URL(url ?? ''));
+    if (command === null) return new HttpTransport(new URL(url ?? ''));
+    const environment = this.given.environment([...env, 'PATH', 'HOME']);
+    const values = env.map((name) => environment[name] ?? '').filter((value) => value.length >= shortestSecret);
+    this.secrets = values.flatMap((value) => [value, JSON.stringify(value).slice(1, -1)]);
+    return new StdioProcess({ command, args, environment });
+  }
+
+  private watch(transport: StdioProcess | HttpTransport): void {
+    watchForFlood(transport as Transport, {
+      onFlood: () => {
+        this.log('says more than a thousand things a second that nobody asked for, and was cut off');
+        if (transport instanceof StdioProcess) transport.kill();
+        else void transport.close();
+      },
+      onAnswer: (id) => transport instanceof HttpTransport && transport.answered(id),
+    });
   }
 
   private ready(client: Client, next: PromiseWithResolvers<Client>): void {
     this.client = client;
+    this.offered.forget();
     this.state = 'ready';
     this.error = null;
     this.connectedAt = Date.now();
@@ -139,15 +195,15 @@ export class McpConnection {
     next.resolve(client);
     if (this.missed) {
       this.missed = false;
-      this.given.log('is there again');
-      this.given.onChange();
+      this.log('is there again');
+      this.changed.happened();
     }
   }
 
   private failed(problem: string, next: PromiseWithResolvers<Client>, cause: unknown): void {
     if (this.isClosed()) return;
-    this.error = problem;
-    if (!this.missed) this.given.log(problem);
+    this.error = this.hide(problem);
+    if (!this.missed) this.log(problem);
     next.reject(this.unavailable(undefined, cause));
     this.retryLater();
   }
@@ -156,7 +212,7 @@ export class McpConnection {
     if (this.client !== client || this.isClosed()) return;
     this.client = undefined;
     this.error = 'The connection was lost.';
-    this.given.log(this.error);
+    this.log(this.error);
     if (Date.now() - this.connectedAt > wellAfterMs) this.failures = 0;
     this.retryLater();
   }
@@ -181,7 +237,8 @@ export class McpConnection {
       this.client !== client ||
       this.probing ||
       this.server.url === null ||
-      !/SSE stream|reconnect/i.test(error.message)
+      !/SSE stream|reconnect/i.test(error.message) ||
+      error.message.includes(callEnded)
     )
       return;
     this.probing = true;
@@ -193,11 +250,11 @@ export class McpConnection {
       });
   }
 
-  private async endSession(transport: StreamableHTTPClientTransport): Promise<void> {
+  private async endSession(transport: HttpTransport): Promise<void> {
     const late = new Promise<void>((resolve) => setTimeout(resolve, 1_000).unref());
     const ended = transport
       .terminateSession()
-      .catch((error: unknown) => this.given.log(`did not end its session: ${String(error)}`));
+      .catch((error: unknown) => this.log(`did not end its session: ${String(error)}`));
     await Promise.race([ended, late]);
   }
 

@@ -1,11 +1,20 @@
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { CallToolResultSchema, ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
-import { ToolOutcomeLostError, ToolUnavailableError, ToolUserError } from '@sluice/core';
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import {
+  JsonTooLargeError,
+  ToolHeldBackError,
+  ToolOutcomeLostError,
+  ToolUnavailableError,
+  ToolUserError,
+} from '@sluice/core';
 import type { JsonObject, JsonValue, McpOffer, McpServer } from '@sluice/core';
 import { neverSent } from '../reachability.js';
+import { TooLargeResponse } from './bounded-response.js';
 import { shortened, valueOf } from './call-result.js';
 import { McpConnection } from './connection.js';
+import { tooLargeCode } from './http-transport.js';
 import type { McpCallOptions, McpHub } from './hub.js';
 import { offerOf } from './offer.js';
 import { withoutCode } from './start-problem.js';
@@ -54,9 +63,10 @@ async function call(
   const endsAt = Date.now() + options.timeoutMs;
   const connect = (): Promise<Client> =>
     connection.acquire(Math.min(Math.max(0, endsAt - Date.now()), connection.server.startMs), options.signal);
-  const attempt = (client: Client): Promise<JsonValue> =>
-    request(client, tool, args, options, Math.max(1, endsAt - Date.now()));
+  const attempt = async (client: Client): Promise<JsonValue> =>
+    valueOf(await request(client, tool, args, options, Math.max(1, endsAt - Date.now())), connection.hiding);
   const client = await connect();
+  await holdTo(connection, client, tool, options.pin);
   try {
     return await attempt(client);
   } catch (error) {
@@ -65,16 +75,33 @@ async function call(
       await connection.drop(client);
       throw new ToolUnavailableError(`The MCP server ${connection.server.id} is not available now.`, { cause: error });
     }
-    if (!isForgottenSession(error)) throw thrownFor(error, tool, options.timeoutMs);
+    if (!isForgottenSession(error)) throw thrownFor(error, tool, options.timeoutMs, connection);
     // The server was started anew and refused the old session without looking at the call, so it may be sent again.
     await connection.drop(client);
+    const other = await connect();
+    await holdTo(connection, other, tool, options.pin);
     try {
-      return await attempt(await connect());
+      return await attempt(other);
     } catch (again) {
       options.signal.throwIfAborted();
-      throw thrownFor(again, tool, options.timeoutMs);
+      throw thrownFor(again, tool, options.timeoutMs, connection);
     }
   }
+}
+
+/** Throws, before anything is sent, if the tool is not what it was when it was allowed, or nobody can say (invariant 21). */
+async function holdTo(connection: McpConnection, client: Client, tool: string, pin: string | null): Promise<void> {
+  if (pin === null) return;
+  const { id } = connection.server;
+  let now: string | null;
+  try {
+    now = await connection.pin(client, tool);
+  } catch (error) {
+    throw new ToolUnavailableError(`The MCP server ${id} is not available now.`, { cause: error });
+  }
+  if (now === pin) return;
+  connection.reportHeldBack(tool);
+  throw new ToolHeldBackError(`The MCP server ${id} has changed this tool since it was allowed.`);
 }
 
 async function request(
@@ -83,7 +110,7 @@ async function request(
   args: JsonObject,
   options: McpCallOptions,
   timeout: number,
-): Promise<JsonValue> {
+): Promise<CallToolResult> {
   // The SDK keeps listening to the signal after the answer and would report a finished call as cancelled: it gets one of its own.
   const own = new AbortController();
   const onAbort = (): void => own.abort(options.signal.reason);
@@ -91,21 +118,24 @@ async function request(
   const params = { name: tool, arguments: { ...args }, _meta: { 'sluice/idempotency-key': options.idempotencyKey } };
   try {
     const wire = { signal: own.signal, timeout, maxTotalTimeout: timeout };
-    return valueOf(await client.request({ method: 'tools/call', params }, CallToolResultSchema, wire));
+    return await client.request({ method: 'tools/call', params }, CallToolResultSchema, wire);
   } finally {
     options.signal.removeEventListener('abort', onAbort);
   }
 }
 
 /** What to throw for a call that was sent: what the server says is for the model, a lost answer is nobody's to explain. */
-function thrownFor(error: unknown, tool: string, timeoutMs: number): unknown {
+function thrownFor(error: unknown, tool: string, timeoutMs: number, connection: McpConnection): unknown {
   if (error instanceof ToolUserError || error instanceof ToolUnavailableError) return error;
+  if (error instanceof TooLargeResponse) return new JsonTooLargeError(error.message, { cause: error });
   if (!(error instanceof McpError)) return new ToolOutcomeLostError(`No answer came from ${tool}.`, { cause: error });
   const said = withoutCode(error.message);
   switch (error.code) {
+    case tooLargeCode:
+      return new JsonTooLargeError(said, { cause: error });
     case ErrorCode.InvalidParams:
     case ErrorCode.MethodNotFound:
-      return new ToolUserError(shortened(`The server refused the call: ${said}`), { cause: error });
+      return new ToolUserError(connection.hide(shortened(`The server refused the call: ${said}`)), { cause: error });
     case ErrorCode.RequestTimeout:
       return new ToolOutcomeLostError(`The tool ${tool} did not answer within ${timeoutMs / 1000} s.`, {
         cause: error,

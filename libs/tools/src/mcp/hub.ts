@@ -5,6 +5,8 @@ export interface McpCallOptions {
   /** Travels in `_meta` as "sluice/idempotency-key". */
   readonly idempotencyKey: string;
   readonly timeoutMs: number;
+  /** What the tool was allowed as; a tool that is another one now is not called. Null: nothing is known to hold it to. */
+  readonly pin: string | null;
 }
 
 export type McpServerState = 'idle' | 'connecting' | 'ready' | 'waiting' | 'closed';

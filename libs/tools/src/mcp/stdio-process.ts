@@ -2,9 +2,11 @@ import { spawn } from 'node:child_process';
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ReadBuffer, serializeMessage } from '@modelcontextprotocol/sdk/shared/stdio.js';
+import { deserializeMessage, serializeMessage } from '@modelcontextprotocol/sdk/shared/stdio.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import { LineBuffer } from './line-buffer.js';
+import { printable } from './printable.js';
 
 export interface ServerCommand {
   readonly command: string;
@@ -16,6 +18,8 @@ export interface ServerCommand {
 /** How long a child may take to end by itself, and then after SIGTERM, in milliseconds. */
 const graceMs = 1_500;
 const keptErrorBytes = 2_048;
+/** Bytes that may wait for a child that does not read what it is sent. */
+const unreadBytes = 8_388_608;
 /** Windows has no process groups: there only the child itself is ended. */
 const hasGroups = process.platform !== 'win32';
 
@@ -29,15 +33,18 @@ export class StdioProcess implements Transport {
   onmessage?: Transport['onmessage'];
 
   private child: ChildProcessWithoutNullStreams | undefined;
-  private readonly buffer = new ReadBuffer();
+  private readonly buffer = new LineBuffer();
   private errorText = '';
+  private dead = false;
+  private draining: Promise<unknown> | undefined;
 
   constructor(private readonly server: ServerCommand) {}
 
   /** What the child last wrote to stderr, one line that says most: for the one who has to mend it. */
   get lastWords(): string {
     const lines = this.errorText.split('\n').filter((line) => line.trim() !== '');
-    return (lines.findLast((line) => /\b\w*error\b/i.test(line)) ?? lines.at(-1) ?? '').trim().slice(0, 300);
+    const line = lines.findLast((one) => /\b\w*error\b/i.test(one)) ?? lines.at(-1) ?? '';
+    return printable(line.trim().slice(0, 300));
   }
 
   get exitCode(): number | null {
@@ -69,7 +76,21 @@ export class StdioProcess implements Transport {
   async send(message: JSONRPCMessage): Promise<void> {
     const input = this.child?.stdin;
     if (input === undefined || input.destroyed) throw new Error('The server’s process is gone.');
-    if (!input.write(serializeMessage(message))) await once(input, 'drain');
+    if (input.writableLength > unreadBytes) {
+      this.kill();
+      throw new Error('The server’s process does not read what it is sent.');
+    }
+    if (input.write(serializeMessage(message))) return;
+    // One wait for all who send: the child reads again for all of them.
+    this.draining ??= once(input, 'drain').finally(() => (this.draining = undefined));
+    await this.draining;
+  }
+
+  /** Ends the child and everything it started, at once; nothing of what it still says is read. */
+  kill(): void {
+    this.dead = true;
+    this.buffer.clear();
+    this.signalGroup('SIGKILL');
   }
 
   /** Ends the child and everything it started: its input first, then SIGTERM, then SIGKILL. It is gone when this returns. */
@@ -86,14 +107,16 @@ export class StdioProcess implements Transport {
   }
 
   private read(chunk: Buffer): void {
+    if (this.dead) return;
     try {
-      this.buffer.append(chunk);
-      for (let message = this.buffer.readMessage(); message !== null; message = this.buffer.readMessage())
-        this.onmessage?.(message);
+      for (const line of this.buffer.add(chunk)) {
+        this.onmessage?.(deserializeMessage(line));
+        if (this.dead) return;
+      }
     } catch (error) {
       // A line that is no message, or one larger than the buffer: either way this is not somebody to go on talking to.
       this.onerror?.(error instanceof Error ? error : new Error(String(error)));
-      this.signalGroup('SIGKILL');
+      this.kill();
     }
   }
 

@@ -1,0 +1,8 @@
+import { benchMcpCalls } from './mcp-calls.js';
+import { benchRunner } from './runner.js';
+
+/** What the one pipeline costs: around a tool that returns at once, and around a call to an MCP server. */
+export async function benchTools(): Promise<void> {
+  await benchRunner();
+  await benchMcpCalls();
+}

@@ -1,0 +1,76 @@
+import { compileEvaluator, effectOnce } from '@sluice/core';
+import type { Configuration, ToolInvocation, ToolPipeline, ToolSource } from '@sluice/core';
+import { allowed, eligible } from '../../apps/executor/src/admission.js';
+
+/** The stages as the executor has them, but for the grant's signature and an outside authorizer. */
+export function pipelineFor(configuration: Configuration, source: ToolSource): ToolPipeline {
+  const evaluator = compileEvaluator(configuration);
+  const judges = { granting: evaluator, inForce: evaluator };
+  const facts = {
+    groups: ['default'],
+    state: 'undefined',
+    offered: new Set(configuration.policy.allowedTools),
+    calls: {},
+  };
+  const noLedger = (): never => {
+    throw new Error('A read-only tool claims nothing.');
+  };
+  return {
+    source,
+    eligible: (toolId) => eligible(toolId, facts, judges),
+    allowed: (toolId) => allowed(toolId, facts, judges),
+    authorize: () => Promise.resolve({ ok: true }),
+    connection: () => ({ ok: true }),
+    rate: () => Promise.resolve({ ok: true }),
+    capabilities: (tool, invocation, signal) =>
+      Promise.resolve(
+        Object.fromEntries(
+          tool.capabilities.map((name) => [name, name === 'cancellation' ? { signal } : { key: invocation.callKey }]),
+        ),
+      ),
+    once: (tool, invocation, effect) =>
+      effectOnce(
+        tool,
+        invocation,
+        {
+          ledger: {
+            claim: noLedger,
+            find: noLedger,
+            settle: noLedger,
+            release: noLedger,
+            sweep: noLedger,
+            close: noLedger,
+          },
+          clock: { now: () => Date.now() },
+          owner: 'bench',
+          retentionMs: 1,
+          sleep: noLedger,
+          onUnsettled: noLedger,
+        },
+        effect,
+      ),
+    onStart: (_, args) => void JSON.stringify(args),
+    onResult: (_, result) => void JSON.stringify(result),
+    after: (milliseconds, action) => {
+      const timer = setTimeout(action, milliseconds);
+      return () => clearTimeout(timer);
+    },
+    limits: { argumentBytes: 8_192, resultBytes: 32_768 },
+  };
+}
+
+let count = 0;
+
+/** As of a record of its own: what was under way is given up by record. */
+export function invocationOf(toolId: string, args: ToolInvocation['args']): ToolInvocation {
+  const toolCallId = `call-${count++}`;
+  return {
+    toolId,
+    args,
+    argumentBytes: 1_024,
+    context: { runId: 'run', sessionId: 'session', toolCallId, actorId: 'user:bench', tenantId: 'bench' },
+    callKey: toolCallId,
+    timeoutMs: 30_000,
+    signal: new AbortController().signal,
+  };
+}

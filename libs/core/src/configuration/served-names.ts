@@ -1,0 +1,95 @@
+import type { Digest } from '../json.js';
+import { quote } from './problems.js';
+import type { McpServer, Problem } from './types.js';
+
+/** How the tools of several MCP servers are told apart where they are served to MCP clients (spec/mcp-tools.md, Disambiguation). */
+export const namingStrategies = ['server', 'uri', 'random'] as const;
+export type NamingStrategy = (typeof namingStrategies)[number];
+
+/** Hexadecimal digits of a random prefix, at first. */
+const prefixDigits = 6;
+
+interface Place {
+  readonly server: string;
+  readonly tool: string;
+}
+
+/**
+ * The name under which each tool is served, in their order (rulings XB-6, XB-8; M-60 to M-64): `filesystem___read_file`,
+ * `files.example.com:read_file` or `abc123___read_file`. Names are looked up, never taken apart. Two tools of one name are a problem each
+ * time: none is dropped, and none is served as the other.
+ */
+export function servedNames(
+  places: readonly Place[],
+  given: { readonly servers: readonly McpServer[]; readonly strategy: NamingStrategy; readonly digest: Digest },
+): { readonly names: readonly string[]; readonly problems: readonly Problem[] } {
+  const prefixes = prefixesOf(given);
+  const names = places.map(({ server, tool }) => `${prefixes.get(server) ?? server}${shown(tool)}`);
+  const first = new Map<string, Place>();
+  const problems: Problem[] = [];
+  names.forEach((name, at) => {
+    const place = places[at] as Place;
+    const other = first.get(name);
+    if (other === undefined) first.set(name, place);
+    else if (other.server !== place.server || other.tool !== place.tool) problems.push(clash(name, other, place));
+  });
+  return { names, problems };
+}
+
+function clash(name: string, one: Place, other: Place): Problem {
+  const said = ({ server, tool }: Place): string => `${quote(tool)} of ${quote(server)}`;
+  return {
+    path: 'mcp.naming',
+    found: `the name ${quote(name)} for both ${said(one)} and ${said(other)}`,
+    write: `another strategy (${namingStrategies.join(', ')}), or another name for one of the servers`,
+  };
+}
+
+function prefixesOf(given: {
+  readonly servers: readonly McpServer[];
+  readonly strategy: NamingStrategy;
+  readonly digest: Digest;
+}): ReadonlyMap<string, string> {
+  const { servers, strategy, digest } = given;
+  switch (strategy) {
+    case 'server':
+      return new Map(servers.map(({ id }) => [id, `${id}___`]));
+    case 'uri':
+      return uriPrefixes(servers);
+    case 'random':
+      return randomPrefixes(servers, digest);
+  }
+}
+
+/** A server's authority; with its path where several share one. What was started here and has no address is `local.<server>`. */
+function uriPrefixes(servers: readonly McpServer[]): ReadonlyMap<string, string> {
+  const authorities = Map.groupBy(servers, ({ id, url }) => (url === null ? `local.${id}` : authority(url)));
+  return new Map(
+    [...authorities].flatMap(([name, sharing]) =>
+      sharing.map(({ id, url }) => [id, `${name}${sharing.length > 1 ? path(url ?? '') : ''}:`] as const),
+    ),
+  );
+}
+
+function authority(url: string): string {
+  return /^https?:\/\/([^/?#]*)/i.exec(url)?.[1]?.toLowerCase() ?? url;
+}
+
+function path(url: string): string {
+  return url.replace(/^https?:\/\/[^/?#]*/i, '');
+}
+
+/** Says nothing about the server, and stays the same while it stays configured as it is; longer where two would be equal. */
+function randomPrefixes(servers: readonly McpServer[], digest: Digest): ReadonlyMap<string, string> {
+  const hashes = servers.map(({ id, command, args, url }) => digest(JSON.stringify([id, command, args, url])));
+  const differ = (digits: number): boolean =>
+    new Set(hashes.map((hash) => hash.slice(0, digits))).size === hashes.length;
+  let digits = prefixDigits;
+  while (digits < (hashes[0]?.length ?? 0) && !differ(digits)) digits++;
+  return new Map(servers.map(({ id }, at) => [id, `${hashes[at]?.slice(0, digits) ?? ''}___`]));
+}
+
+/** MCP clients take letters, digits, `_`, `-` and `.`; anything else becomes `_` (ruling XB-7). */
+function shown(tool: string): string {
+  return tool.replace(/[^A-Za-z0-9_.-]/gu, '_');
+}

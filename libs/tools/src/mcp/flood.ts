@@ -1,0 +1,43 @@
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { JSONRPCMessage, JSONRPCResponse } from '@modelcontextprotocol/sdk/types.js';
+
+/** Messages in one second that nobody asked for, beyond which a server is cut off: it costs all others their time. */
+const mostPerSecond = 1_000;
+
+export interface Watch {
+  /** Called once, when it was too much. */
+  onFlood(): void;
+  onAnswer(id: string | number): void;
+}
+
+/** Counts what a server says unasked: notifications, requests of its own, answers to nothing. To be set before the client is connected. */
+export function watchForFlood(transport: Transport, given: Watch): void {
+  let owed = 0;
+  let unasked = 0;
+  let since = 0;
+  let over = false;
+  const send = transport.send.bind(transport);
+  transport.send = (message, options) => {
+    if ('method' in message && 'id' in message) owed++;
+    return send(message, options);
+  };
+  transport.onmessage = (message) => {
+    if (isAnswer(message) && owed > 0) {
+      owed--;
+      if (message.id !== undefined) given.onAnswer(message.id);
+      return;
+    }
+    const now = performance.now();
+    if (now - since > 1_000) {
+      since = now;
+      unasked = 0;
+    }
+    if (++unasked <= mostPerSecond || over) return;
+    over = true;
+    given.onFlood();
+  };
+}
+
+function isAnswer(message: JSONRPCMessage): message is JSONRPCResponse {
+  return 'result' in message || 'error' in message;
+}

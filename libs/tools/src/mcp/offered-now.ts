@@ -1,0 +1,44 @@
+import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import type { OfferedTool } from '@sluice/core';
+import { listTools, pinIn } from './offer.js';
+
+interface Listed {
+  readonly tools: readonly OfferedTool[];
+  readonly pins: Map<string, string | null>;
+}
+
+/** What a server offers at present: asked for when a call needs to know, forgotten when the server says that it changed. */
+export class OfferedNow {
+  private listed: Promise<Listed> | undefined;
+  private readonly reported = new Set<string>();
+
+  /** Another client, or other tools. */
+  forget(): void {
+    this.listed = undefined;
+  }
+
+  /**
+   * What the tool is held to now: the same as when it was allowed, or it is not called. Null if there is no such tool that could be allowed.
+   * Rejects if the server does not say within so many milliseconds.
+   */
+  async pin(client: Client, tool: string, withinMs: number): Promise<string | null> {
+    const listed = (this.listed ??= listTools(client, Date.now() + withinMs).then((tools) => ({
+      tools,
+      pins: new Map(),
+    })));
+    try {
+      const { tools, pins } = await listed;
+      let pin = pins.get(tool);
+      if (pin === undefined) pins.set(tool, (pin = pinIn(tools, tool)));
+      return pin;
+    } catch (error) {
+      if (this.listed === listed) this.listed = undefined;
+      throw error;
+    }
+  }
+
+  /** Whether nobody was told of this tool yet. */
+  isNews(tool: string): boolean {
+    return !this.reported.has(tool) && this.reported.add(tool).has(tool);
+  }
+}

@@ -1,0 +1,91 @@
+import { describe, expect, it } from '@jest/globals';
+import { runTool } from '@sluice/core';
+import type { BoundTool, ToolExecResult, ToolInvocation, ToolPipeline } from '@sluice/core';
+import { probe, scenarios, secret } from './scenarios.js';
+
+const context = { runId: 'r', sessionId: 's', toolCallId: 'c-1', actorId: 'user:u', tenantId: 't' };
+
+async function run(
+  tool: BoundTool,
+  call: Partial<ToolInvocation> = {},
+  changes: Partial<ToolPipeline> = {},
+): Promise<ToolExecResult> {
+  probe.seen.length = 0;
+  const pipeline: ToolPipeline = {
+    source: { getBoundTool: () => tool, listToolSpecs: () => [tool.spec] },
+    eligible: () => ({ ok: true }),
+    allowed: () => ({ ok: true }),
+    authorize: () => Promise.resolve({ ok: true }),
+    connection: () => ({ ok: true }),
+    rate: () => Promise.resolve({ ok: true }),
+    capabilities: () => Promise.resolve({ clock: {} }),
+    once: (_tool, _invocation, effect) => effect(),
+    onStart: () => undefined,
+    onResult: () => undefined,
+    after: () => () => undefined,
+    limits: { argumentBytes: 8_192, resultBytes: 32_768 },
+    ...changes,
+  };
+  const signal = new AbortController().signal;
+  const args = { word: 'a' };
+  return runTool(
+    { toolId: tool.id, args, argumentBytes: 12, context, callKey: 'k', timeoutMs: 1_000, signal, ...call },
+    pipeline,
+  );
+}
+
+const as = (tool: BoundTool): BoundTool => tool;
+const outcomeOf = (result: ToolExecResult): string => (result.ok ? 'ok' : result.errorCode);
+
+describe.each(scenarios.map((one) => [one.stage, one.does, one] as const))(
+  'the stage %s, for %s',
+  (_stage, _does, one) => {
+    it('prevents it', async () => {
+      const result = await run((one.tool ?? as)(probe.bound()), one.call, one.pipeline);
+      expect(outcomeOf(result)).toBe(one.outcome);
+      expect(one.harm(probe.seen, JSON.stringify(result))).toBe(false);
+      expect(JSON.stringify(result)).not.toContain(secret);
+      expect(result.toolCallId).toBe('c-1');
+    });
+
+    it('is what prevents it: taken out, it happens', async () => {
+      const tool = (one.without.tool ?? as)((one.tool ?? as)(probe.bound()));
+      const result = await run(tool, one.call, { ...one.pipeline, ...one.without.pipeline });
+      expect(result.ok).toBe(true);
+      expect(one.harm(probe.seen, JSON.stringify(result))).toBe(true);
+    });
+  },
+);
+
+describe('what no pipeline runs at all', () => {
+  it.each(['accessToken', 'apiKey', 'refreshToken', 'headers', 'authorization'])(
+    'a context that holds more than references: %s (T-28a, C-14)',
+    async (name) => {
+      const given = { ...context, [name]: secret } as ToolInvocation['context'];
+      const thrown = await run(probe.bound(), { context: given }).catch((error: unknown) => error);
+      expect(String(thrown)).toMatch(new RegExp(`may not hold "${name}"`));
+      expect(String(thrown)).not.toContain(secret);
+      expect(probe.seen).toEqual([]);
+    },
+  );
+
+  it.each(['actorId', 'tenantId'])('a call of nobody: without %s (T-F2a)', async (name) => {
+    await expect(run(probe.bound(), { context: { ...context, [name]: '' } })).rejects.toThrow(/anonymously/);
+    expect(probe.seen).toEqual([]);
+  });
+});
+
+describe('the result (P-12, P-14, P-15)', () => {
+  it.each([['text'], [7], [false], [null], [['a', 1]], [{ a: { b: [] } }]])(
+    'may be any JSON value: %j',
+    async (value) => {
+      const whole: BoundTool = {
+        ...probe.bound(),
+        exec: () => Promise.resolve(value),
+        validateOutput: (output) => output as never,
+        redact: (output) => output,
+      };
+      expect(await run(whole)).toEqual({ toolCallId: 'c-1', ok: true, value });
+    },
+  );
+});

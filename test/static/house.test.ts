@@ -1,0 +1,59 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import * as tools from '@sluice/tools';
+import { importsOf } from '../arrows.js';
+
+const root = join(import.meta.dirname, '../..');
+const files = globSync(['libs/*/src/**/*.ts', 'apps/*/src/**/*.ts'], { cwd: root })
+  .map((file) => ({ path: file.replaceAll('\\', '/'), text: readFileSync(join(root, file), 'utf8') }))
+  .filter(({ path }) => !path.includes('/probe-'));
+const holding = (pattern: RegExp): string[] => files.filter(({ text }) => pattern.test(text)).map(({ path }) => path);
+
+describe('where things stand (invariants 2, 6, 9, 14, 24, 33)', () => {
+  it('no agent framework is imported anywhere (T-06b)', () => {
+    const frameworks = /^(@?langchain|@langchain\/|langgraph|@ai-sdk\/react|ai$|llamaindex|@openai\/agents)/;
+    expect(
+      files.flatMap(({ path, text }) =>
+        importsOf(text)
+          .filter((from) => frameworks.test(from))
+          .map(() => path),
+      ),
+    ).toEqual([]);
+  });
+
+  it('tools are defined in the tools library alone (T-02a, T-24c)', () => {
+    const defining = holding(/\bdefineTool\(/).filter((path) => !path.startsWith('libs/tools/src/'));
+    expect(defining).toEqual([]);
+  });
+
+  it('tools are bound in the tools library and in the executor’s composition root alone (T-02e, T-09a)', () => {
+    expect(holding(/\b(?:createToolSource|bindTool|bindMcpTool)\(/).sort()).toEqual([
+      'apps/executor/src/toolbox.ts',
+      'libs/tools/src/binding/mcp-tool.ts',
+      'libs/tools/src/binding/own-tool.ts',
+      'libs/tools/src/source.ts',
+    ]);
+  });
+
+  it('no tool file writes JSON Schema by hand: it is derived in one place (T-14a, T-14b)', () => {
+    expect(holding(/toJSONSchema\(/)).toEqual(['libs/tools/src/input-schema.ts']);
+    const packs = files.filter(({ path }) => path.startsWith('libs/tools/src/packs/'));
+    expect(packs.length).toBeGreaterThan(3);
+    for (const { text } of packs) expect(text).not.toMatch(/inputSchema|\btype: 'object'/);
+  });
+
+  it('tool files hold no case for a tenant, a role or an environment (T-19c)', () => {
+    const packs = files.filter(({ path }) => path.startsWith('libs/tools/src/packs/'));
+    for (const { text } of packs) expect(text).not.toMatch(/tenantId|actorId|\brole\b|NODE_ENV/);
+  });
+
+  it('the tools library gives nothing that runs without being bound (T-24b, T-33a)', () => {
+    const contracts = new Set<unknown>(tools.builtInTools);
+    const runnable = Object.entries(tools).filter(([, value]) => {
+      const list: unknown[] = Array.isArray(value) ? value : [value];
+      return list.some((one) => typeof one === 'object' && one !== null && 'exec' in one && !contracts.has(one));
+    });
+    expect(runnable).toEqual([]);
+  });
+});

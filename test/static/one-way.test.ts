@@ -1,0 +1,78 @@
+import { describe, expect, it } from '@jest/globals';
+import { readSources } from './program.js';
+import { waysToATool } from './ways-to-a-tool.js';
+
+/** Who reaches for a tool, and why it is no way round the runner. */
+const known: Readonly<Record<string, string>> = {
+  'libs/core/src/tool/run-tool.ts: exec': 'the runner itself',
+  'libs/tools/src/binding/own-tool.ts: execute':
+    'hands a contract’s code to its bound tool, whose exec only the runner calls',
+  'libs/tools/src/binding/mcp-tool.ts: call': 'is the exec of an MCP tool’s bound tool',
+  'apps/executor/src/mcp-servers.ts: call':
+    'is itself the hub that bound tools are given, one for the servers in force',
+  'libs/tools/src/mcp/create-hub.ts: tools/call': 'the hub’s one message of the kind',
+};
+
+const probes = {
+  'apps/agent/src/probe-one.ts': `
+    import type { BoundTool, ToolSource } from '@sluice/core';
+    export const direct = (tool: BoundTool) => tool.exec({}, {} as never, {});
+    export const kept = ({ getBoundTool }: ToolSource) => getBoundTool('x')?.['exec'];`,
+  'apps/gateway/src/probe-two.ts': `
+    import type { ToolContract } from '@sluice/tools';
+    export function taken({ execute: run }: ToolContract) { return run({}, {} as never, {}); }`,
+  'apps/filter/src/probe-three.ts': `
+    import type { McpHub } from '@sluice/tools';
+    class Mine implements McpHub { discover = async () => []; status = () => []; close = async () => undefined; call = async () => null; }
+    export const other = (mine: Mine) => mine.call();`,
+  'libs/tools/src/probe-four.ts': `
+    import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+    export const wire = (client: Client) => client.callTool({ name: 'x' });`,
+  'libs/service/src/probe-five.ts': `export const message = { method: 'tools/call' };`,
+  'libs/core/src/probe-secret.ts': `
+    import type { ToolInvocationContext } from './tool/types.js';
+    const base = { runId: 'r', sessionId: 's', toolCallId: 'c', actorId: 'user:a', tenantId: 't' };
+    export const accessToken: ToolInvocationContext = { ...base, accessToken: 'x' };
+    export const apiKey: ToolInvocationContext = { ...base, apiKey: 'x' };
+    export const refreshToken: ToolInvocationContext = { ...base, refreshToken: 'x' };
+    export const headers: ToolInvocationContext = { ...base, headers: {} };
+    export const anonymous: ToolInvocationContext = { runId: 'r', sessionId: 's', toolCallId: 'c' };`,
+  'libs/core/src/probe-closed.ts': `
+    import type { ToolInvocationContext } from './tool/types.js';
+    export const well: ToolInvocationContext = { runId: 'r', sessionId: 's', toolCallId: 'c', actorId: 'user:a', tenantId: 't', connectionId: 'id' };`,
+};
+
+describe('the one way to a tool', () => {
+  const sources = readSources(probes);
+  const ways = waysToATool(sources);
+
+  it('is runTool: nobody else reaches for a tool’s code or a server’s tools (invariants 1, 25, 31; T-00a, T-01a, T-01c, T-31a, K-33)', () => {
+    expect(ways.filter((way) => !way.includes('/probe-')).sort()).toEqual(Object.keys(known).sort());
+  });
+
+  it('is seen to be gone round in each of these, so the test can fail', () => {
+    expect(ways.filter((way) => way.includes('/probe-'))).toEqual([
+      'apps/agent/src/probe-one.ts: exec',
+      'apps/filter/src/probe-three.ts: call',
+      'apps/gateway/src/probe-two.ts: execute',
+      'libs/service/src/probe-five.ts: tools/call',
+      'libs/tools/src/probe-four.ts: callTool',
+    ]);
+  });
+
+  it('has a context that can hold no secret: what is no reference does not compile (invariants 26, 28, F2; T-28a, T-28b, T-28c, C-14, K-34)', () => {
+    expect(sources.errorsIn('libs/core/src/probe-closed.ts')).toEqual([]);
+    const errors = sources.errorsIn('libs/core/src/probe-secret.ts');
+    expect(errors).toHaveLength(5);
+    ['accessToken', 'apiKey', 'refreshToken', 'headers'].forEach((name, at) =>
+      expect(errors[at]).toContain(`'${name}'`),
+    );
+    expect(errors[4]).toMatch(/actorId, tenantId/);
+    const type = sources.typeNamed('libs/core/src/tool/types.ts', 'ToolInvocationContext');
+    for (const property of sources.checker.getPropertiesOfType(type)) {
+      expect(property.name).not.toMatch(/token|secret|key|password|credential|header|authorization/i);
+      const reference = sources.checker.getNonNullableType(sources.checker.getTypeOfSymbol(property));
+      expect(sources.checker.typeToString(reference)).toBe('string');
+    }
+  });
+});
