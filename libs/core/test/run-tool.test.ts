@@ -247,7 +247,8 @@ describe('the pipeline (spec/tool-use.md §2b)', () => {
 
   it.each([
     ['read_only', true, 'timeout'],
-    ['state_change', true, 'timeout'],
+    // A new call of the model's has another key, so that the tool could not know it again.
+    ['state_change', true, 'outcome_unknown'],
     ['state_change', false, 'outcome_unknown'],
   ] as const)('cuts a tool that hangs (E-08, L-05): %s, repeatable %s, says %s', async (effect, repeatable, reason) => {
     const hanging = tool({ effect, repeatable, exec: () => new Promise(() => undefined) });
@@ -256,11 +257,11 @@ describe('the pipeline (spec/tool-use.md §2b)', () => {
   });
 
   it.each([
-    [true, undefined],
-    [false, 'outcome_unknown'],
-  ])('knows that a lost answer may hide an effect: repeatable %s says %s', async (repeatable, reason) => {
+    ['read_only', undefined],
+    ['state_change', 'outcome_unknown'],
+  ] as const)('knows that a lost answer may hide an effect: %s says %s', async (effect, reason) => {
     const lost = () => Promise.reject(new ToolOutcomeLostError(secret));
-    const result = await runTool(invocation(), pipeline(tool({ effect: 'state_change', repeatable, exec: lost })));
+    const result = await runTool(invocation(), pipeline(tool({ effect, repeatable: true, exec: lost })));
     expect(result).toMatchObject({ errorCode: 'execution', ...(reason === undefined ? {} : { reason }) });
     expect(JSON.stringify(result)).not.toContain(secret);
   });

@@ -259,9 +259,12 @@ function textOf(error: Error): string {
   }
 }
 
-/** A call whose end nobody saw: what may be repeated is the model's to try again, of anything else the outcome is not known. */
+/**
+ * A call whose end nobody saw. Reading again is the model's to try; of anything else the outcome is not known, also where the same call
+ * may be repeated: a new call of the model's is another one, with another key.
+ */
 function lost(tool: BoundTool, toolCallId: string, what: string, reason?: ToolErrorReason): ToolExecResult {
-  if (tool.effect === 'read_only' || tool.repeatable) {
+  if (tool.effect === 'read_only') {
     return failure(toolCallId, 'execution', `${what} Try again or use another tool.`, reason);
   }
   const message = `${what} Whether it took effect is not known: find out before you call it again.`;
