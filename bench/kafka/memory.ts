@@ -9,7 +9,7 @@ import { startInfrastructure } from './infrastructure.js';
 
 /** Runs; each is two records for the filter and for the agent, one for the executor, and seven on the log in all. */
 const runs = 500_000;
-const runsPerSecond = 400;
+const runsPerSecond = 500;
 const tickMs = 250;
 const sampleTicks = 8;
 const configuration = `

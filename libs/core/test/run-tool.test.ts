@@ -1,5 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { runTool, ToolInputError, ToolOutcomeLostError, ToolUnavailableError, ToolUserError } from '@sluice/core';
+import {
+  runTool,
+  ToolInputError,
+  ToolOutcomeLostError,
+  ToolTimeoutError,
+  ToolUnavailableError,
+  ToolUserError,
+} from '@sluice/core';
 import type { BoundTool, JsonValue, ToolExecResult, ToolInvocation, ToolPipeline } from '@sluice/core';
 
 const secret = 'token-4711';
@@ -264,6 +271,15 @@ describe('the pipeline (spec/tool-use.md §2b)', () => {
     const result = await runTool(invocation(), pipeline(tool({ effect, repeatable: true, exec: lost })));
     expect(result).toMatchObject({ errorCode: 'execution', ...(reason === undefined ? {} : { reason }) });
     expect(JSON.stringify(result)).not.toContain(secret);
+  });
+
+  it.each([
+    ['read_only', 'timeout'],
+    ['state_change', 'outcome_unknown'],
+  ] as const)('knows a tool that measured its time by itself: %s says %s', async (effect, reason) => {
+    const late = () => Promise.reject(new ToolTimeoutError(secret));
+    const result = await runTool(invocation(), pipeline(tool({ effect, exec: late })));
+    expect(result).toMatchObject({ errorCode: 'execution', reason });
   });
 
   it('aborts the tool’s signal when its time is up', async () => {

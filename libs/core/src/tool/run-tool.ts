@@ -2,7 +2,13 @@ import { isDeeperThan, jsonBytes, JsonTooLargeError, NotJsonError } from '../pla
 import type { JsonValue } from '../json.js';
 import type { ToolErrorCode, ToolErrorReason } from '../errors.js';
 import { referencesOnly } from './context.js';
-import { ToolInputError, ToolOutcomeLostError, ToolUnavailableError, ToolUserError } from './types.js';
+import {
+  ToolInputError,
+  ToolOutcomeLostError,
+  ToolTimeoutError,
+  ToolUnavailableError,
+  ToolUserError,
+} from './types.js';
 import type { BoundTool, ToolCapabilities, ToolExecResult, ToolInvocationContext, ToolSource } from './types.js';
 
 /** A call on its way through the pipeline. */
@@ -236,6 +242,7 @@ function thrown(tool: BoundTool, toolCallId: string, error: unknown, limits: Too
   if (isA(JsonTooLargeError, error)) return tooLarge(toolCallId, limits);
   if (isA(ToolUserError, error)) return failure(toolCallId, 'execution', textOf(error));
   if (isA(ToolUnavailableError, error)) return unavailable(toolCallId, error);
+  if (isA(ToolTimeoutError, error)) return lost(tool, toolCallId, 'The tool did not end in its time.', 'timeout');
   if (isA(ToolOutcomeLostError, error)) return lost(tool, toolCallId, 'The connection was lost during the call.');
   return failure(toolCallId, 'execution', 'The tool failed. Try other arguments or another tool.');
 }

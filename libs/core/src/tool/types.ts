@@ -106,3 +106,6 @@ export class ToolHeldBackError extends ToolUnavailableError {
 export class ToolOutcomeLostError extends Error {
   override readonly name = 'ToolOutcomeLostError';
 }
+
+/** The same, because its time was up: the tool’s own clock may be ahead of the pipeline’s. */
+export class ToolTimeoutError extends ToolOutcomeLostError {}

@@ -6,6 +6,7 @@ import {
   JsonTooLargeError,
   ToolHeldBackError,
   ToolOutcomeLostError,
+  ToolTimeoutError,
   ToolUnavailableError,
   ToolUserError,
 } from '@sluice/core';
@@ -137,9 +138,7 @@ function thrownFor(error: unknown, tool: string, timeoutMs: number, connection: 
     case ErrorCode.MethodNotFound:
       return new ToolUserError(connection.hide(shortened(`The server refused the call: ${said}`)), { cause: error });
     case ErrorCode.RequestTimeout:
-      return new ToolOutcomeLostError(`The tool ${tool} did not answer within ${timeoutMs / 1000} s.`, {
-        cause: error,
-      });
+      return new ToolTimeoutError(`The tool ${tool} did not answer within ${timeoutMs / 1000} s.`, { cause: error });
     case ErrorCode.ConnectionClosed:
       return new ToolOutcomeLostError(`The connection was lost while ${tool} ran.`, { cause: error });
     default:
