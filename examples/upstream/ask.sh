@@ -37,10 +37,11 @@ fi
 group=null
 [ $# -lt 2 ] || group="[$(json "$2" | sed 's/,/","/g')]"
 
-# What the registry knows: the subjects are the topics' names and "-value", each with every schema there was.
-subjects=$(curl -fsS "$registry/subjects")
-echo "subjects: $subjects"
-schema=$(curl -fsS "$registry/subjects/${prefix}agent.requests-value/versions/latest/schema")
+# What the registry knows: the subject of a topic is its name and "-value", with every version there was.
+subject="${prefix}agent.requests-value"
+versions=$(curl -fsS "$registry/subjects/$subject/versions")
+echo "versions: $versions"
+schema=$(curl -fsS "$registry/subjects/$subject/versions/latest/schema")
 echo "AgentRequest: $schema"
 
 # JSON needs no schema. The session is the key of every record of the run; a request_id is taken once, so sending this again asks

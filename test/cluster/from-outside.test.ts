@@ -134,8 +134,8 @@ describe('a system outside of Sluice, with a process for each service on Kafka',
       async () => {
         const { code, output, errors } = await run('ask.sh', [question, 'read-only,unheard-of']);
         expect([code, errors]).toEqual([0, '']);
-        const [subjects] = linesOf(output, 'subjects:').map((line) => JSON.parse(line) as string[]);
-        expect(subjects).toContain(`${cluster.prefix}agent.requests-value`);
+        const [versions] = linesOf(output, 'versions:').map((line) => JSON.parse(line) as number[]);
+        expect(versions).toEqual([1]);
         const [schema] = linesOf(output, 'AgentRequest:').map((line) => JSON.parse(line) as { name: string });
         expect(schema?.name).toBe('AgentRequest');
         const steps = linesOf(output, 'step:').map((line) => JSON.parse(line) as object);
