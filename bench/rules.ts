@@ -51,6 +51,9 @@ export function configurationOf(tools: readonly ConfiguredTool[]): Configuration
     policy: {
       allowedTools: tools.map((tool) => tool.id),
       approvalEffects: [],
+      approvers: [],
+      approvalMs: 1,
+      requesterMayNotApprove: false,
       budgets: { callsPerRun: null, tools: {} },
     },
     authorization: null,

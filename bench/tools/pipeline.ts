@@ -21,6 +21,7 @@ export function pipelineFor(configuration: Configuration, source: ToolSource): T
     allowed: (toolId) => allowed(toolId, facts, judges),
     authorize: () => Promise.resolve({ ok: true }),
     connection: () => ({ ok: true }),
+    approval: () => Promise.resolve({ ok: true }),
     rate: () => Promise.resolve({ ok: true }),
     capabilities: (tool, invocation, signal) =>
       Promise.resolve(

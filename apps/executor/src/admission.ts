@@ -1,4 +1,4 @@
-import { budgetUsed } from '@sluice/core';
+import { approvable, budgetUsed } from '@sluice/core';
 import type { CallCounts, ConfiguredTool, Decision, Evaluator, Verdict } from '@sluice/core';
 
 /** The two configurations a call is judged under: the one that granted, and the one now in force, which may only deny (DESIGN, idea 7). */
@@ -54,13 +54,22 @@ export function eligible(toolId: string, facts: CallFacts, judges: Judges): Verd
 
 /** Whether both policies allow the tool (invariant 20) and leave it a call in this run. */
 export function allowed(toolId: string, facts: CallFacts, judges: Judges): Verdict {
-  for (const { configuration } of [judges.granting, judges.inForce]) {
+  for (const { configuration, byId } of [judges.granting, judges.inForce]) {
     if (!configuration.policy.allowedTools.includes(toolId)) {
       return {
         ok: false,
         code: 'policy_denied',
         reason: 'not_allowed',
         message: `The tool ${toolId} is not allowed here. ${offer(facts)}`,
+      };
+    }
+    const tool = byId(toolId);
+    if (tool !== undefined && !approvable(tool, configuration.policy)) {
+      return {
+        ok: false,
+        code: 'policy_denied',
+        reason: 'no_approver',
+        message: `The tool ${toolId} needs an approval, and there is nobody to give it. ${offer(facts)}`,
       };
     }
     const used = budgetUsed(toolId, facts.calls, configuration.policy.budgets);

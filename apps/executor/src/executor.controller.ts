@@ -2,11 +2,15 @@ import { Controller, Inject } from '@nestjs/common';
 import { Ctx, EventPattern, Payload } from '@nestjs/microservices';
 import { topics } from '@sluice/contracts';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
+import { ApprovalsService } from './approvals/approvals.service.js';
 import { ExecutorService } from './executor.service.js';
 
 @Controller()
 export class ExecutorController {
-  constructor(@Inject(ExecutorService) private readonly executor: ExecutorService) {}
+  constructor(
+    @Inject(ExecutorService) private readonly executor: ExecutorService,
+    @Inject(ApprovalsService) private readonly approvals: ApprovalsService,
+  ) {}
 
   @EventPattern<string>(topics.toolCalls)
   toolCall(
@@ -14,5 +18,13 @@ export class ExecutorController {
     @Ctx() context: HandlerContext,
   ): Promise<readonly Outgoing[]> {
     return this.executor.execute(message, context);
+  }
+
+  @EventPattern<string>(topics.approvals)
+  approval(
+    @Payload() message: Incoming<'agent.approvals'>,
+    @Ctx() context: HandlerContext,
+  ): Promise<readonly Outgoing[]> {
+    return this.approvals.take(message, context);
   }
 }

@@ -4,6 +4,8 @@ import { Models } from '@sluice/model';
 import type { ModelSource } from '@sluice/model';
 import { neededServers, requireSigner, RUNTIME, startService } from '@sluice/service';
 import type { Runtime, Service } from '@sluice/service';
+import { ApprovalsService } from './approvals/approvals.service.js';
+import { ExpirySweep } from './approvals/expiry-sweep.js';
 import { ExecutorController } from './executor.controller.js';
 import { ExecutorService } from './executor.service.js';
 import { McpServers } from './mcp-servers.js';
@@ -15,7 +17,12 @@ export class ExecutorModule {
     return {
       module: ExecutorModule,
       controllers: [ExecutorController],
-      providers: [{ provide: RUNTIME, useValue: runtime }, { provide: Toolbox, useValue: toolbox }, ExecutorService],
+      providers: [
+        { provide: RUNTIME, useValue: runtime },
+        { provide: Toolbox, useValue: toolbox },
+        ExecutorService,
+        ApprovalsService,
+      ],
     };
   }
 }
@@ -41,8 +48,10 @@ export async function startExecutor(runtime: Runtime, servers: McpServers, model
   await (atStart ??= Promise.resolve());
   const service = await startService('executor', ExecutorModule.with(runtime, toolbox), runtime);
   sayWhoDecides(runtime);
+  const sweep = new ExpirySweep(runtime);
   return {
     close: async () => {
+      await sweep.close();
       await service.close();
       await toolbox.close();
     },

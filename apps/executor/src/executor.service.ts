@@ -6,6 +6,7 @@ import type { AgentStepResult, RequestedCall, ToolCall } from '@sluice/contracts
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
 import { boundedLabel, RUNTIME, signContinuation, takeTurn, verifyGrant } from '@sluice/service';
 import type { Loaded, Runtime } from '@sluice/service';
+import { park } from './approvals/park.js';
 import { Toolbox } from './toolbox.js';
 import { Turn } from './turn.js';
 
@@ -19,19 +20,35 @@ export class ExecutorService {
 
   async execute(message: Incoming<'agent.tool-calls'>, context: HandlerContext): Promise<readonly Outgoing[]> {
     const { record } = message;
-    const { configurations } = this.runtime;
     const grant = await verifyGrant(record, this.runtime);
     await takeTurn(message, this.runtime);
     if (grant === 'expired') return this.backToFilter(record, context);
-    const granting = await configurations.version(record.configVersion);
-    const turn = new Turn(record, context, granting, configurations.current(), this.toolbox, this.runtime);
+    return this.runTurn(message, [], context);
+  }
 
-    const steps: Step[] = [];
-    let state = normaliseState(record.request.state);
-    let bytes = historyBytes(record.request.history);
+  /**
+   * Runs a turn's calls one after another, behind those that are done. One that needs an approval parks the turn: there is no result
+   * yet. The grant was verified when the turn was taken; how long a call then waits is not its expiry's affair.
+   */
+  async runTurn(
+    message: Incoming<'agent.tool-calls'>,
+    done: readonly Step[],
+    context: HandlerContext,
+  ): Promise<readonly Outgoing[]> {
+    const { record } = message;
+    const { configurations } = this.runtime;
+    const granting = await configurations.version(record.configVersion);
+    const inForce = configurations.current();
+    const turn = new Turn(record, done, context, granting, inForce, this.toolbox, this.runtime);
+
+    const steps = [...done];
+    let state = done.at(-1)?.state ?? normaliseState(record.request.state);
+    let bytes = historyBytes(record.request.history) + historyBytes(done);
     for (const [index, call] of record.calls.entries()) {
+      if (index < done.length) continue;
       const full = bytes > granting.configuration.limits.historyBytes;
       const step = full ? this.historyFull(record, call, index, state) : await turn.step(call, index, state);
+      if ('approvalId' in step) return park(message, index, step, steps, [granting, inForce], context, this.runtime);
       steps.push(step);
       bytes += historyBytes([step]);
       state = step.state;

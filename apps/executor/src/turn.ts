@@ -1,7 +1,18 @@
-import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { authorize, budgetOf, countCall, effectOnce, runTool, transition, utf8Length, withinRate } from '@sluice/core';
+import {
+  authorize,
+  budgetOf,
+  countCall,
+  effectOnce,
+  needsApproval,
+  redactArguments,
+  runTool,
+  transition,
+  utf8Length,
+  withinRate,
+} from '@sluice/core';
 import type {
+  BoundTool,
   CallCounts,
   JsonValue,
   Step,
@@ -11,13 +22,18 @@ import type {
   ToolInvocationContext,
   ToolPipeline,
   ToolSource,
+  Verdict,
 } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { RequestedCall, ToolCall } from '@sluice/contracts';
 import type { HandlerContext } from '@sluice/bus';
+import { sha256 } from '@sluice/service';
 import type { Loaded, Runtime } from '@sluice/service';
 import { allowed, eligible } from './admission.js';
 import type { CallFacts, Judges } from './admission.js';
+import { approvalIdOf, verdictOf } from './approvals/asking.js';
+import type { Asking } from './approvals/asking.js';
+import { ApprovalClaims } from './approvals/claims.js';
 import type { Toolbox } from './toolbox.js';
 
 /** How long an effect's claim is remembered, in milliseconds: a week. */
@@ -29,9 +45,12 @@ export class Turn {
   private readonly judges: Judges;
   private readonly offered: ReadonlySet<string>;
   private calls: CallCounts;
+  private asking: Asking | null = null;
 
+  /** `done` are the steps of its first calls, where it was parked behind them. */
   constructor(
     private readonly record: ToolCall,
+    done: readonly Step[],
     private readonly context: HandlerContext,
     private readonly granting: Loaded,
     private readonly inForce: Loaded,
@@ -40,7 +59,10 @@ export class Turn {
   ) {
     this.judges = { granting: granting.evaluator, inForce: inForce.evaluator };
     this.offered = new Set(record.offered);
-    this.calls = record.run.toolCalls;
+    this.calls = done.reduce(
+      (calls, step, index) => countCall(calls, record.calls[index]?.tool ?? '', step),
+      record.run.toolCalls,
+    );
   }
 
   /** How often each tool ran in this run, this turn included. */
@@ -48,12 +70,14 @@ export class Turn {
     return this.calls;
   }
 
-  /** Runs the call in the given state and returns its step; refusals are steps as well. */
-  async step(call: RequestedCall, index: number, state: string): Promise<Step> {
+  /** Runs the call in the given state and returns its step; refusals are steps as well. A call that waits for an approval is none yet. */
+  async step(call: RequestedCall, index: number, state: string): Promise<Step | Asking> {
     const { clock } = this.runtime;
     const tool = this.granting.evaluator.byId(call.tool);
     const startedAt = clock.now();
+    this.asking = null;
     const result = await this.run(call, index, state);
+    if (this.asking !== null) return this.asking;
     const step: Step = {
       thought: index === 0 ? this.record.thought : '',
       action: tool?.key ?? call.tool.slice(0, longestName),
@@ -140,6 +164,7 @@ export class Turn {
               message: `The tool ${tool.id} needs a connection and none is configured.`,
             }
           : { ok: true },
+      approval: (tool, invocation, args) => this.approval(tool, invocation, args),
       rate: (tool, invocation) =>
         withinRate(tool, invocation, budget.callsPerMinute, {
           rates: runtime.rates,
@@ -193,7 +218,27 @@ export class Turn {
     return result;
   }
 
+  /** Needed if either configuration says so; the one in force may only deny (DESIGN, idea 7). */
+  private async approval(tool: BoundTool, invocation: ToolInvocation, args: JsonValue): Promise<Verdict> {
+    const needed = [this.granting, this.inForce].some(({ configuration, evaluator }) =>
+      needsApproval(evaluator.byId(tool.id) ?? { spec: null }, configuration.policy),
+    );
+    if (!needed) return { ok: true };
+    const approvalId = approvalIdOf(invocation.callKey);
+    const taken = await new ApprovalClaims(this.runtime).decisionOn(approvalId);
+    if (taken === undefined || taken === null) {
+      const { actorId: requestedBy, subjectId: onBehalfOf = null, toolCallId } = invocation.context;
+      const shown = JSON.stringify(redactArguments(args, tool.spec.inputSchema));
+      this.asking = { approvalId, toolCallId, effect: tool.effect, arguments: shown, requestedBy, onBehalfOf };
+    }
+    return verdictOf(taken ?? null);
+  }
+
   private result(toolId: string, result: ToolExecResult): void {
+    if (this.asking !== null) {
+      this.progress('tool_progress', result.toolCallId, toolId, `waits for the approval ${this.asking.approvalId}`);
+      return;
+    }
     const payload = result.ok
       ? { ok: true, result: result.value }
       : { ok: false, isError: true, errorCode: result.errorCode, message: result.safeMessage };
@@ -208,7 +253,7 @@ export class Turn {
   }
 
   private callKey(call: RequestedCall, index: number): string {
-    const hash = createHash('sha256').update(call.arguments).digest('hex').slice(0, 32);
+    const hash = sha256(call.arguments).slice(0, 32);
     return `effect/${this.record.requestId}/${this.record.iteration}/${index}/${call.tool.slice(0, longestName)}/${hash}`;
   }
 }

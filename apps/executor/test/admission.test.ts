@@ -25,6 +25,10 @@ const file = fc.record({
   ),
   policy: fc.record({
     allowed_tools: fc.subarray(keys),
+    approval: fc.record({
+      effects: fc.subarray(['read_only', 'state_change']),
+      approvers: fc.subarray(['user:ann']),
+    }),
     budgets: fc.record({
       calls_per_run: fc.option(fc.integer({ min: 1, max: 6 })),
       tools: fc.dictionary(fc.constantFrom(...keys, '*'), fc.record({ calls_per_run: someLimit })),
@@ -45,7 +49,7 @@ describe('what is offered and what is admitted', () => {
     calls: someCalls,
   });
 
-  it('are the same tools, budgets included: both come from one rule (DESIGN 4.7, XB-2, C-08)', () => {
+  it('are the same tools, budgets and approvers included: both come from one rule (DESIGN 4.7, XB-2, C-08, X-18)', () => {
     fc.assert(
       fc.property(file, request, (raw, { groups, state, calls }) => {
         const evaluator = evaluatorOf(raw);

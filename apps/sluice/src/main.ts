@@ -19,6 +19,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   serve: () => import('./commands/serve.js'),
   config: () => import('./commands/config.js'),
   keys: () => import('./commands/keys.js'),
+  approvals: () => import('./commands/approvals.js'),
   topics: () => import('./commands/topics.js'),
   check: () => import('./commands/check.js'),
   explain: () => import('./commands/explain.js'),

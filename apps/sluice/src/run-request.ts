@@ -3,7 +3,13 @@ import type { AgentRequest, AgentResponse } from '@sluice/contracts';
 import type { Bus, Incoming } from '@sluice/bus';
 
 /** The topics that tell a run's story. */
-export const storyTopics = [topics.toolsets, topics.toolCalls, topics.steps, topics.responses] as const;
+export const storyTopics = [
+  topics.toolsets,
+  topics.toolCalls,
+  topics.approvals,
+  topics.steps,
+  topics.responses,
+] as const;
 
 /** Publishes a request; returns when it is durably on the log. */
 export async function publishRequest(
@@ -25,7 +31,7 @@ export async function followRun(
 ): Promise<AgentResponse | null> {
   const options = { from: { time: fromTime }, follow: true, ...(signal === undefined ? {} : { signal }) };
   for await (const message of bus.read(storyTopics, options)) {
-    if (message.record.requestId !== requestId) continue;
+    if (requestIdOf(message) !== requestId) continue;
     onRecord(message);
     if (message.topic === 'agent.responses') return message.record;
   }
@@ -44,4 +50,10 @@ export function newRequest(question: string, ids: { readonly requestId: string; 
     userId: null,
     ...ids,
   } as const;
+}
+
+function requestIdOf(message: Incoming<(typeof storyTopics)[number]>): string | undefined {
+  if (message.topic !== 'agent.approvals') return message.record.requestId;
+  const { requested, decided, outcome } = message.record;
+  return (requested ?? decided ?? outcome)?.requestId;
 }

@@ -82,7 +82,9 @@ export interface Consumer {
   readonly inFlight: number;
 }
 
-export type ReadFrom = { readonly offset: number } | { readonly time: number } | 'start' | 'end';
+/** An offset is one of every partition, or of the named one alone. */
+export type ReadFrom =
+  { readonly offset: number; readonly partition?: number } | { readonly time: number } | 'start' | 'end';
 
 export interface ReadOptions {
   readonly from: ReadFrom;

@@ -21,12 +21,14 @@ export const access = {
     group: 'agent',
   },
   executor: {
-    reads: ['agent.tool-calls', 'agent.config'],
-    writes: ['agent.steps', 'agent.responses', 'agent.progress', 'agent.dead-letters'],
+    reads: ['agent.tool-calls', 'agent.approvals', 'agent.config'],
+    writes: ['agent.steps', 'agent.approvals', 'agent.responses', 'agent.progress', 'agent.dead-letters'],
     group: 'executor',
   },
   /** Whoever runs `sluice config apply`. */
   operator: { reads: ['agent.config'], writes: ['agent.config'], group: null },
+  /** Whoever runs `sluice approvals`, or decides in another way. */
+  approver: { reads: ['agent.approvals'], writes: ['agent.approvals'], group: null },
   /** A system that asks and waits for answers; its own consumer groups are its own affair. */
   upstream: { reads: ['agent.steps', 'agent.responses', 'agent.progress'], writes: ['agent.requests'], group: null },
 } as const satisfies Record<string, Access>;

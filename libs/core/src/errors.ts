@@ -60,6 +60,10 @@ export const toolErrorReasons = {
   not_eligible_group: 'The tool is in none of the requested groups.',
   not_eligible_state: 'The tool is not available in the current state.',
   not_allowed: 'The policy does not allow the tool.',
+  approval_pending: 'The call waits for an approval; it becomes a step when that is decided.',
+  approval_refused: 'Somebody was asked to approve the call and refused it.',
+  approval_expired: 'Nobody approved the call in time.',
+  no_approver: 'The call needs an approval, and policy.approval.approvers names nobody who may give it.',
   budget_used: 'The run has made all the calls that policy.budgets allows it.',
   rate_limited:
     'The tenant has made all the calls that policy.budgets allows in a minute; the message says when to try again.',

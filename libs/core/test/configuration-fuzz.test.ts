@@ -93,7 +93,12 @@ describe('compiling whatever is there', () => {
       group: { b: ['one'] },
       policy: {
         allowed_tools: ['one', 'two'],
-        approval: { effects: ['state_change'] },
+        approval: {
+          effects: ['state_change'],
+          approvers: ['user:a'],
+          expires_seconds: 9,
+          requester_may_not_approve: true,
+        },
         budgets: { calls_per_run: 3, tools: { '*': { calls_per_minute: 1 }, one: { timeout_seconds: 1 } } },
       },
       authorization: {

@@ -142,6 +142,9 @@ describe('the configuration of 5.1', () => {
     expect(configuration?.policy).toEqual({
       allowedTools: [],
       approvalEffects: [],
+      approvers: [],
+      approvalMs: 86_400_000,
+      requesterMayNotApprove: false,
       budgets: { callsPerRun: null, tools: {} },
     });
   });

@@ -70,6 +70,7 @@ function pipeline(
     allowed: () => stage('policy', { ok: true }),
     authorize: () => Promise.resolve(stage('authorize', { ok: true })),
     connection: () => stage('connection', { ok: true }),
+    approval: () => Promise.resolve(stage('approval', { ok: true })),
     rate: () => Promise.resolve(stage('rate', { ok: true })),
     capabilities: () => Promise.resolve(stage('capabilities', {})),
     once: (_tool, _invocation, effect) => stage('once', effect)(),
@@ -95,6 +96,7 @@ describe('the pipeline (spec/tool-use.md §2b)', () => {
       'authorize',
       'connection',
       'validate input',
+      'approval',
       'rate',
       'capabilities',
       'once',
@@ -110,7 +112,7 @@ describe('the pipeline (spec/tool-use.md §2b)', () => {
     const over = { ok: false, code: 'unavailable', reason: 'rate_limited', message: 'Try again in 7 s.' } as const;
     const made = pipeline(tool(), { rate: () => Promise.resolve(over) });
     expect(await runTool(invocation(), made)).toMatchObject({ ok: false, reason: 'rate_limited' });
-    expect(made.seen.slice(-2)).toEqual(['validate input', 'result']);
+    expect(made.seen.slice(-2)).toEqual(['approval', 'result']);
     const wrong = pipeline(
       tool({
         validateInput: () => {

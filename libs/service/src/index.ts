@@ -13,6 +13,7 @@ export * from './start-service.js';
 export * from './data-folder.js';
 export * from './open-runtime.js';
 export * from './open-sqlite.js';
+export * from './open-approvals.js';
 export * from './run-process.js';
 export * from './open-stores.js';
 export * from './keys-environment.js';

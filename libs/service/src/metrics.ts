@@ -78,6 +78,21 @@ export function createMetrics() {
       'sluice_expired_grants_total',
       'Turns that went back to the filter because their grant had expired.',
     ),
+    approvalsRequested: counter('sluice_approvals_requested_total', 'Calls that were parked for an approval.', 'tool'),
+    approvalsDecided: counter(
+      'sluice_approvals_decided_total',
+      'Approvals by what came of them: approve, refuse or expire.',
+      'decision',
+    ),
+    approvalsNotTaken: counter(
+      'sluice_approval_decisions_not_taken_total',
+      'Decisions that did not count, by the reason.',
+      'reason',
+    ),
+    approvalsWaiting: gauge(
+      'sluice_approvals_waiting',
+      'Approvals that nobody has decided yet, up to 10,000; every executor counts them all.',
+    ),
     modelTurns: histogram('sluice_model_turn_duration_seconds', 'Time a model took for a turn.', seconds, 'model'),
     modelTokens: counter('sluice_model_tokens_total', 'Tokens by direction (input, output).', 'model', 'direction'),
     deadLetters: counter('sluice_dead_letters_total', 'Records given up, by topic and fault code.', 'topic', 'code'),

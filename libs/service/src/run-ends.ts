@@ -107,9 +107,15 @@ function whatIsKnown(dead: Dead): Known | null {
       const { requestId, sessionId, next, run, configVersion } = message.record;
       return { requestId, sessionId, request: next, run, configVersion };
     }
+    case 'agent.approvals': {
+      // Only the outcome that was taken is on the loop: what asks or decides leaves the turn where it waits.
+      const { outcome } = message.record;
+      if (outcome === null || outcome.notTaken !== null) return null;
+      const { requestId, sessionId } = outcome;
+      return { requestId, sessionId, request: null, run: null, configVersion: '' };
+    }
     case 'agent.responses':
     case 'agent.progress':
-    case 'agent.approvals':
     case 'agent.audit':
     case 'agent.dead-letters':
     case 'agent.config':

@@ -1,10 +1,10 @@
 import { parseArgs } from 'node:util';
 import { allTopics, isTopic, recordNames, recordToJson } from '@sluice/contracts';
-import type { Topic } from '@sluice/contracts';
 import { withoutCredentials } from '@sluice/bus';
+import type { Approval, Topic } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 import { openBus } from '@sluice/service';
-import { shorten } from '../show/story.js';
+import { howToDecide, shorten } from '../show/story.js';
 import type { Surroundings } from './surroundings.js';
 
 export const usage = `sluice tail [--topic agent.steps,agent.responses] [--session id] [--from start|end] [--json] [--once]
@@ -87,9 +87,7 @@ function gist(message: Incoming): string {
     case 'agent.progress':
       return `${message.record.kind} ${message.record.tool ?? ''} ${message.record.text}`;
     case 'agent.approvals':
-      return message.record.requested === null
-        ? `decided ${message.record.decided?.decision ?? ''}`
-        : `requested for ${message.record.requested.tool}`;
+      return aboutApproval(message.record);
     case 'agent.audit':
       return `${message.record.kind} ${message.record.sourceTopic}`;
     case 'agent.dead-letters':
@@ -97,4 +95,12 @@ function gist(message: Incoming): string {
     case 'agent.config':
       return `version ${message.record.version} from ${message.record.source}`;
   }
+}
+
+function aboutApproval({ requested, decided, outcome }: Approval): string {
+  if (requested !== null) return `${requested.tool} waits: ${howToDecide(requested.approvalId)}`;
+  if (decided !== null) return `${decided.approvalId}: ${decided.decidedBy} says ${decided.decision}`;
+  if (outcome === null) return '';
+  const { approvalId, decision, decidedBy, notTaken } = outcome;
+  return `${approvalId}: ${decision} by ${decidedBy} ${notTaken === null ? 'was taken' : `does not count: ${notTaken}`}`;
 }

@@ -1,4 +1,4 @@
-import type { AgentResponse, AgentStep, Toolset } from '@sluice/contracts';
+import type { AgentResponse, AgentStep, Approval, Toolset } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 import type { Paint } from './paint.js';
 
@@ -25,9 +25,10 @@ export class Story {
         return;
       case 'agent.responses':
         return this.end(message.record);
+      case 'agent.approvals':
+        return this.approval(message.record);
       case 'agent.requests':
       case 'agent.progress':
-      case 'agent.approvals':
       case 'agent.audit':
       case 'agent.dead-letters':
       case 'agent.config':
@@ -59,6 +60,22 @@ export class Story {
     );
   }
 
+  private approval({ requested, outcome }: Approval): void {
+    const { paint } = this;
+    if (requested !== null) {
+      const { approvalId, tool, expiresAt } = requested;
+      this.line('waits', `${paint.tool(tool)} needs an approval until ${new Date(expiresAt).toISOString()}:`);
+      this.line('', paint.strong(howToDecide(approvalId)));
+    }
+    if (outcome !== null) {
+      const { decision, decidedBy, notTaken } = outcome;
+      this.line(
+        'decided',
+        `${decision} by ${decidedBy}${notTaken === null ? '' : paint.bad(` does not count: ${notTaken}`)}`,
+      );
+    }
+  }
+
   private end(response: AgentResponse): void {
     const { paint } = this;
     if (response.error !== null) {
@@ -71,6 +88,11 @@ export class Story {
   private line(label: string, text: string): void {
     this.write(`${gap}${this.paint.dim(label.padEnd(9))}${text}\n`);
   }
+}
+
+/** The command that decides on a waiting call. */
+export function howToDecide(approvalId: string): string {
+  return `npx sluice approvals approve ${approvalId}   (or refuse)`;
 }
 
 /** A text on one line, cut where it gets long. */

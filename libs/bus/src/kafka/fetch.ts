@@ -43,7 +43,12 @@ export async function cursorsAt(
 }
 
 async function cursorsOf(cluster: Cluster, topic: Topic, name: string, from: ReadFrom): Promise<readonly Cursor[]> {
-  const partitions = cluster.findTopicPartitionMetadata(name).map(({ partitionId }) => ({ partition: partitionId }));
+  const only = typeof from === 'object' && 'offset' in from ? from.partition : undefined;
+  const partitions = cluster
+    .findTopicPartitionMetadata(name)
+    .map(({ partitionId }) => ({ partition: partitionId }))
+    .filter(({ partition }) => only === undefined || partition === only);
+  if (partitions.length === 0) return [];
   const ask = async (where: { fromBeginning: boolean } | { fromTimestamp: number }) => {
     const [answer] = await cluster.fetchTopicsOffset([{ topic: name, partitions, ...where }]);
     return new Map(answer?.partitions.map(({ partition, offset }) => [partition, Number(offset)]));

@@ -12,8 +12,8 @@ export function sessionOf(message: Incoming): string {
       return sessionId || message.key || requestId || `${message.topic}/${message.partition}/${message.offset}`;
     }
     case 'agent.approvals': {
-      const { requested, decided } = message.record;
-      return (requested ?? decided)?.sessionId || message.key;
+      const { requested, decided, outcome } = message.record;
+      return (requested ?? decided ?? outcome)?.sessionId || message.key;
     }
     case 'agent.toolsets':
     case 'agent.tool-calls':

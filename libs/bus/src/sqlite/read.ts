@@ -68,5 +68,7 @@ async function* iterate(
 function beginning(topic: Topic, from: ReadFrom, fetch: Fetch): number {
   if (from === 'start') return 0;
   if (from === 'end') return fetch.endOf(topic);
-  return 'offset' in from ? from.offset : fetch.offsetAt(topic, from.time);
+  if ('time' in from) return fetch.offsetAt(topic, from.time);
+  // There is one partition here, so there is nothing in any other.
+  return (from.partition ?? 0) === 0 ? from.offset : fetch.endOf(topic);
 }

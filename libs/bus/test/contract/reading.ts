@@ -23,6 +23,10 @@ export function reading(harness: BusHarness): void {
         const third = (await all(bus, 'agent.requests'))[2];
         expect(await questions(bus, 'start')).toEqual(['0', '1', '2', 'later']);
         expect(await questions(bus, { offset: third?.offset ?? NaN })).toEqual(['2', 'later']);
+        const { partition = NaN, offset = NaN } = third ?? {};
+        expect(await questions(bus, { partition, offset })).toEqual(['2', 'later']);
+        for (const other of [partition + 1, 1_000_000])
+          expect(await questions(bus, { partition: other, offset: 0 })).toEqual([]);
         expect(await questions(bus, { time })).toEqual(['later']);
         expect(await questions(bus, { time: time + 3_600_000 })).toEqual([]);
         expect(await questions(bus, 'end')).toEqual([]);

@@ -17,10 +17,11 @@ describe('the session whose lane a record runs in', () => {
     ['else a lane of its own', aRequest('', '', null), 'agent.requests/0/7'],
   ])('of a request is %s', (_, message, session) => expect(sessionOf(message)).toBe(session));
 
-  it.each(['requested', 'decided'] as const)('of an approval is that of what was %s', (member) => {
+  it.each(['requested', 'decided', 'outcome'] as const)('of an approval is that of its member %s', (member) => {
     const record = {
       requested: null,
       decided: null,
+      outcome: null,
       [member]: { sessionId: 'session' },
     } as Incoming<'agent.approvals'>['record'];
     expect(sessionOf({ ...place, topic: 'agent.approvals', key: 'key', record })).toBe('session');

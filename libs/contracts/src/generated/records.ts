@@ -126,6 +126,8 @@ export interface Approval {
   readonly requested: ApprovalRequested | null;
   /** It was decided on. */
   readonly decided: ApprovalDecided | null;
+  /** What came of it. */
+  readonly outcome: ApprovalOutcome | null;
 }
 
 /** Somebody decided on a waiting call. */
@@ -146,11 +148,37 @@ export interface ApprovalDecided {
   readonly reason: string;
   /** Milliseconds since the epoch. */
   readonly decidedAt: number;
+  /** Where the ApprovalRequested stands on this topic that was decided on. */
+  readonly requestedPartition: number | null;
+  /** Its offset. */
+  readonly requestedOffset: number | null;
 }
 
-/** A call waits for somebody's approval. */
-export interface ApprovalRequested {
+/** What came of a decision, or of none in time: the executor took it and the run goes on, or it did not count. */
+export interface ApprovalOutcome {
   /** Names the approval. */
+  readonly approvalId: string;
+  /** The run. */
+  readonly requestId: string;
+  /** The key. */
+  readonly sessionId: string;
+  /** `approve`, `refuse` or `expire`, or what else was written. */
+  readonly decision: string;
+  /** Who; the executor itself where time ran out. */
+  readonly decidedBy: string;
+  /** Why. */
+  readonly reason: string;
+  /** What was decided on. */
+  readonly argumentsHash: string;
+  /** Why the decision does not count; null: it was taken. */
+  readonly notTaken: string | null;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+}
+
+/** A call waits for somebody's approval: what is asked, who asked, and where its turn stands. */
+export interface ApprovalRequested {
+  /** Names the approval; derived from the request, the iteration, the place in the turn, the tool and the arguments. */
   readonly approvalId: string;
   /** The run. */
   readonly requestId: string;
@@ -158,18 +186,38 @@ export interface ApprovalRequested {
   readonly sessionId: string;
   /** The tool's id. */
   readonly tool: string;
-  /** Hash over the arguments as written. */
+  /** SHA-256 over the arguments as written, hexadecimal. */
   readonly argumentsHash: string;
-  /** The arguments, redacted. */
+  /** The validated arguments as JSON, without what their schema calls secret. */
   readonly arguments: string;
-  /** Where the parked call stands. */
+  /** Where the parked turn stands. */
   readonly topic: string;
   /** Its partition. */
   readonly partition: number;
   /** Its offset. */
   readonly offset: number;
-  /** Milliseconds since the epoch. */
+  /** Without a decision by then the call is refused; milliseconds since the epoch. */
   readonly expiresAt: number;
+  /** From 1. */
+  readonly iteration: number;
+  /** The place of the call in its turn, from 0. */
+  readonly index: number;
+  /** The id of the call, the same from start to result. */
+  readonly toolCallId: string;
+  /** What running the tool can change. */
+  readonly effect: string;
+  /** Why the model wants it. */
+  readonly thought: string;
+  /** Who asked, as `user:…`. */
+  readonly requestedBy: string;
+  /** Whom the asker acts for. */
+  readonly onBehalfOf: string | null;
+  /** The configuration that granted the turn. */
+  readonly configVersion: string;
+  /** Milliseconds since the epoch. */
+  readonly requestedAt: number;
+  /** The turn's calls before this one, which are done and are not done again. */
+  readonly steps: readonly AgentStep[];
 }
 
 /** One entry of the audit chain. */

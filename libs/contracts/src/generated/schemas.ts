@@ -401,6 +401,15 @@ export const schemas = {
         ],
         "doc": "It was decided on.",
         "default": null
+      },
+      {
+        "name": "outcome",
+        "type": [
+          "null",
+          "ApprovalOutcome"
+        ],
+        "doc": "What came of it.",
+        "default": null
       }
     ]
   },
@@ -450,6 +459,83 @@ export const schemas = {
         "name": "decided_at",
         "type": "long",
         "doc": "Milliseconds since the epoch."
+      },
+      {
+        "name": "requested_partition",
+        "type": [
+          "null",
+          "int"
+        ],
+        "doc": "Where the ApprovalRequested stands on this topic that was decided on.",
+        "default": null
+      },
+      {
+        "name": "requested_offset",
+        "type": [
+          "null",
+          "long"
+        ],
+        "doc": "Its offset.",
+        "default": null
+      }
+    ]
+  },
+  "ApprovalOutcome": {
+    "type": "record",
+    "name": "ApprovalOutcome",
+    "namespace": "sluice",
+    "doc": "What came of a decision, or of none in time: the executor took it and the run goes on, or it did not count.",
+    "fields": [
+      {
+        "name": "approval_id",
+        "type": "string",
+        "doc": "Names the approval."
+      },
+      {
+        "name": "request_id",
+        "type": "string",
+        "doc": "The run."
+      },
+      {
+        "name": "session_id",
+        "type": "string",
+        "doc": "The key."
+      },
+      {
+        "name": "decision",
+        "type": "string",
+        "doc": "`approve`, `refuse` or `expire`, or what else was written."
+      },
+      {
+        "name": "decided_by",
+        "type": "string",
+        "doc": "Who; the executor itself where time ran out."
+      },
+      {
+        "name": "reason",
+        "type": "string",
+        "doc": "Why.",
+        "default": ""
+      },
+      {
+        "name": "arguments_hash",
+        "type": "string",
+        "doc": "What was decided on.",
+        "default": ""
+      },
+      {
+        "name": "not_taken",
+        "type": [
+          "null",
+          "string"
+        ],
+        "doc": "Why the decision does not count; null: it was taken.",
+        "default": null
+      },
+      {
+        "name": "at",
+        "type": "long",
+        "doc": "Milliseconds since the epoch."
       }
     ]
   },
@@ -457,12 +543,12 @@ export const schemas = {
     "type": "record",
     "name": "ApprovalRequested",
     "namespace": "sluice",
-    "doc": "A call waits for somebody's approval.",
+    "doc": "A call waits for somebody's approval: what is asked, who asked, and where its turn stands.",
     "fields": [
       {
         "name": "approval_id",
         "type": "string",
-        "doc": "Names the approval."
+        "doc": "Names the approval; derived from the request, the iteration, the place in the turn, the tool and the arguments."
       },
       {
         "name": "request_id",
@@ -482,18 +568,18 @@ export const schemas = {
       {
         "name": "arguments_hash",
         "type": "string",
-        "doc": "Hash over the arguments as written."
+        "doc": "SHA-256 over the arguments as written, hexadecimal."
       },
       {
         "name": "arguments",
         "type": "string",
-        "doc": "The arguments, redacted.",
+        "doc": "The validated arguments as JSON, without what their schema calls secret.",
         "default": ""
       },
       {
         "name": "topic",
         "type": "string",
-        "doc": "Where the parked call stands."
+        "doc": "Where the parked turn stands."
       },
       {
         "name": "partition",
@@ -508,7 +594,73 @@ export const schemas = {
       {
         "name": "expires_at",
         "type": "long",
-        "doc": "Milliseconds since the epoch."
+        "doc": "Without a decision by then the call is refused; milliseconds since the epoch."
+      },
+      {
+        "name": "iteration",
+        "type": "int",
+        "doc": "From 1.",
+        "default": 0
+      },
+      {
+        "name": "index",
+        "type": "int",
+        "doc": "The place of the call in its turn, from 0.",
+        "default": 0
+      },
+      {
+        "name": "tool_call_id",
+        "type": "string",
+        "doc": "The id of the call, the same from start to result.",
+        "default": ""
+      },
+      {
+        "name": "effect",
+        "type": "string",
+        "doc": "What running the tool can change.",
+        "default": "external_side_effect"
+      },
+      {
+        "name": "thought",
+        "type": "string",
+        "doc": "Why the model wants it.",
+        "default": ""
+      },
+      {
+        "name": "requested_by",
+        "type": "string",
+        "doc": "Who asked, as `user:…`.",
+        "default": ""
+      },
+      {
+        "name": "on_behalf_of",
+        "type": [
+          "null",
+          "string"
+        ],
+        "doc": "Whom the asker acts for.",
+        "default": null
+      },
+      {
+        "name": "config_version",
+        "type": "string",
+        "doc": "The configuration that granted the turn.",
+        "default": ""
+      },
+      {
+        "name": "requested_at",
+        "type": "long",
+        "doc": "Milliseconds since the epoch.",
+        "default": 0
+      },
+      {
+        "name": "steps",
+        "type": {
+          "type": "array",
+          "items": "AgentStep"
+        },
+        "doc": "The turn's calls before this one, which are done and are not done again.",
+        "default": []
       }
     ]
   },

@@ -21,9 +21,9 @@ export interface CedarProblem {
 
 /** How a principal is written: `user:ann`, `agent:planner`, `service:billing` (spec/tool-use.md F2, ruling XB-24). */
 export const principalKinds = ['user', 'agent', 'service'] as const;
-const principalForm = new RegExp(`^(${principalKinds.join('|')}):.`, 's');
+export const principalForm = new RegExp(`^(${principalKinds.join('|')}):.`, 's');
 const groupPrefix = 'group:';
-const formOfPrincipal = 'a principal such as `user:ann`, `agent:planner` or `service:billing`';
+export const formOfPrincipal = 'a principal such as `user:ann`, `agent:planner` or `service:billing`';
 
 type Groups = ReadonlyMap<string, readonly string[]>;
 

@@ -78,6 +78,11 @@ export interface Policy {
   readonly allowedTools: readonly string[];
   /** Effects whose calls need somebody’s approval; empty while nothing is written (ruling XB-14). */
   readonly approvalEffects: readonly ToolEffect[];
+  /** Principals who may decide, `*` alone for everybody; while there are none, a tool that needs an approval is left out (ruling X-18). */
+  readonly approvers: readonly string[];
+  /** How long a call waits for its approval, in milliseconds. */
+  readonly approvalMs: number;
+  readonly requesterMayNotApprove: boolean;
   readonly budgets: Budgets;
 }
 

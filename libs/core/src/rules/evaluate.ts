@@ -1,3 +1,4 @@
+import { approvable } from '../configuration/approval.js';
 import type { Configuration, ConfiguredTool } from '../configuration/types.js';
 import { type CallCounts, budgetUsed } from './budget-used.js';
 import { type RuleDecision, type Rules, compileRules } from './rules.js';
@@ -57,12 +58,14 @@ const reasonLists: readonly (readonly HiddenReason[])[] = Array.from({ length: 3
 /** The one evaluator: whatever is listed, explained or admitted comes from here (DESIGN, idea 7; ruling XB-2). */
 export function compileEvaluator(configuration: Configuration): Evaluator {
   const { tools } = configuration;
-  const { budgets } = configuration.policy;
+  const { policy } = configuration;
+  const { budgets } = policy;
   const rules = compileRules(tools);
-  const allowed = new Set(configuration.policy.allowedTools);
-  const lasting = tools.map(
-    (tool) => (allowed.has(tool.id) ? 0 : byPolicy) | (tool.spec === null ? byAvailability : 0),
-  );
+  const allowed = new Set(policy.allowedTools);
+  const lasting = tools.map((tool) => {
+    const permitted = allowed.has(tool.id) && approvable(tool, policy);
+    return (permitted ? 0 : byPolicy) | (tool.spec === null ? byAvailability : 0);
+  });
   // Tools whose ids meet are all unavailable (ruling XB-7), so it does not matter which of them is found.
   const ids = new Map(tools.map((tool) => [tool.id, tool]));
   const keys = new Map(tools.map((tool) => [tool.key, tool]));

@@ -54,6 +54,8 @@ export interface ToolPipeline {
   authorize(tool: BoundTool, context: ToolInvocationContext): Promise<Verdict>;
   /** Grant and request intersection for tools with connections (invariant 30). */
   connection(tool: BoundTool, context: ToolInvocationContext): Verdict;
+  /** Whether somebody approved this very call, where policy wants that; `approval_pending` if nobody has decided (inv 17, ruling X-18). */
+  approval(tool: BoundTool, invocation: ToolInvocation, args: JsonValue): Promise<Verdict>;
   /** Counts the call against its limit per minute; the last thing that can refuse it without anything of it being fetched. */
   rate(tool: BoundTool, invocation: ToolInvocation): Promise<Verdict>;
   /** The declared capabilities, bound; throws ToolUnavailableError where one cannot be had. */
@@ -106,7 +108,9 @@ async function stages(invocation: ToolInvocation, pipeline: ToolPipeline): Promi
   const input = validateInput(invocation, tool, pipeline.limits);
   if (!input.ok) return input.refusal;
 
-  // still policy, and last of it: what was refused above counts for nobody's minute
+  // still policy, and last of it: for what was refused above nobody is asked, and nobody’s minute is charged
+  const approved = await pipeline.approval(tool, invocation, input.args);
+  if (!approved.ok) return refuse(approved);
   const counted = await pipeline.rate(tool, invocation);
   if (!counted.ok) return refuse(counted);
 

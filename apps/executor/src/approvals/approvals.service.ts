@@ -1,0 +1,121 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Fault, judgeDecision } from '@sluice/core';
+import type { ApprovalDecision, NotTaken } from '@sluice/core';
+import { topics } from '@sluice/contracts';
+import type { ApprovalDecided, ApprovalOutcome, ApprovalRequested } from '@sluice/contracts';
+import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
+import { approvalAt, inTrace, RUNTIME, sha256 } from '@sluice/service';
+import type { Runtime } from '@sluice/service';
+import { ExecutorService } from '../executor.service.js';
+import { ApprovalClaims, ownerAt } from './claims.js';
+
+/**
+ * Takes decisions on parked calls, and goes on with their turns. In two hops: the first decision that counts becomes an outcome on the
+ * log, which is the run’s token from then on; whatever happens to that record happens to the run, as with any other on the loop.
+ */
+@Injectable()
+export class ApprovalsService {
+  private readonly claims: ApprovalClaims;
+
+  constructor(
+    @Inject(RUNTIME) private readonly runtime: Runtime,
+    @Inject(ExecutorService) private readonly executor: ExecutorService,
+  ) {
+    this.claims = new ApprovalClaims(runtime);
+  }
+
+  async take(message: Incoming<'agent.approvals'>, context: HandlerContext): Promise<readonly Outgoing[]> {
+    const { decided, outcome } = message.record;
+    if (decided !== null) return this.decide(decided, message, context);
+    if (outcome !== null && outcome.notTaken === null) return this.goOn(outcome, message, context);
+    return [];
+  }
+
+  private async decide(
+    decided: ApprovalDecided,
+    message: Incoming<'agent.approvals'>,
+    context: HandlerContext,
+  ): Promise<readonly Outgoing[]> {
+    const { configurations, clock } = this.runtime;
+    const asked = await this.asked(decided);
+    const { policy } = configurations.current().configuration;
+    let notTaken = judgeDecision(asked, decided, message.timestamp, policy);
+    if (asked !== null && notTaken === null) {
+      const { decidedBy, reason, requestedPartition, requestedOffset } = decided;
+      const { first } = await this.claims.decide(asked.approvalId, ownerAt(message), {
+        decision: decided.decision as ApprovalDecision,
+        decidedBy,
+        reason,
+        partition: requestedPartition as number,
+        offset: requestedOffset as number,
+      });
+      if (!first) notTaken = 'already_decided';
+    }
+    if (notTaken !== null) this.sayNotTaken(notTaken, decided, context);
+    const { approvalId, requestId, sessionId, decision, decidedBy, reason, argumentsHash } = decided;
+    const ids = { approvalId, requestId: asked?.requestId ?? requestId, sessionId: asked?.sessionId ?? sessionId };
+    const outcome = { ...ids, decision, decidedBy, reason, argumentsHash, notTaken, at: clock.now() };
+    return [{ topic: topics.approvals, key: ids.sessionId, record: { requested: null, decided: null, outcome } }];
+  }
+
+  /** What an executor asked where the decision says; null if none did. */
+  private async asked(decided: ApprovalDecided): Promise<ApprovalRequested | null> {
+    const { requestedPartition: partition, requestedOffset: offset } = decided;
+    if (partition === null || offset === null) return null;
+    const requested = await approvalAt(this.runtime.bus, { partition, offset });
+    return requested !== undefined && (await this.claims.isVouched(requested)) ? requested : null;
+  }
+
+  private async goOn(
+    outcome: ApprovalOutcome,
+    message: Incoming<'agent.approvals'>,
+    context: HandlerContext,
+  ): Promise<readonly Outgoing[]> {
+    const { metrics, log, bus } = this.runtime;
+    const { approvalId } = outcome;
+    const taken = await this.claims.decisionOn(approvalId);
+    if (taken === null) throw new Fault('invalid_request', `The decision on ${approvalId} is not in the ledger.`, true);
+    if (taken === undefined || !(await this.claims.goesOn(approvalId, ownerAt(message)))) {
+      const why = taken === undefined ? 'nobody decided' : 'the run went on with another one';
+      context.afterCommit(() => log.warn({ approval_id: approvalId, why }, 'dropped an outcome of an approval'));
+      return [];
+    }
+    const requested = await approvalAt(bus, taken);
+    const parked = requested === undefined ? undefined : await this.parked(requested);
+    if (requested === undefined || parked === undefined) {
+      throw new Fault('invalid_request', `The call that ${approvalId} is about is no longer on the log.`, false);
+    }
+    context.afterCommit(() => {
+      const { decision, decidedBy } = taken;
+      metrics.approvalsDecided.inc({ decision });
+      log.info(
+        { approval_id: approvalId, request_id: requested.requestId, decision, decided_by: decidedBy },
+        'decided',
+      );
+    });
+    return inTrace(parked.headers, await this.executor.runTurn(parked, requested.steps, context));
+  }
+
+  /** The parked turn, if it is the one that was asked about: the same call with the same arguments. */
+  private async parked(requested: ApprovalRequested): Promise<Incoming<'agent.tool-calls'> | undefined> {
+    const { partition, offset, requestId, iteration, index, tool, argumentsHash } = requested;
+    for await (const message of this.runtime.bus.read([topics.toolCalls], { from: { partition, offset } })) {
+      const { record } = message;
+      const call = record.calls[index];
+      const same = record.requestId === requestId && record.iteration === iteration && call?.tool === tool;
+      return message.offset === offset && same && sha256(call.arguments) === argumentsHash ? message : undefined;
+    }
+    return undefined;
+  }
+
+  private sayNotTaken(reason: NotTaken, decided: ApprovalDecided, context: HandlerContext): void {
+    const { approvalId: approval_id, requestId: request_id, decision, decidedBy: decided_by } = decided;
+    context.afterCommit(() => {
+      this.runtime.metrics.approvalsNotTaken.inc({ reason });
+      this.runtime.log.warn(
+        { approval_id, request_id, decision, decided_by, reason },
+        'a decision on an approval does not count',
+      );
+    });
+  }
+}

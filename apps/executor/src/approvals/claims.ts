@@ -1,0 +1,90 @@
+import { canonicalJson } from '@sluice/core';
+import type { ApprovalDecision, JsonValue } from '@sluice/core';
+import type { ApprovalRequested } from '@sluice/contracts';
+import { approvalMemoryMs, sha256 } from '@sluice/service';
+import type { ApprovalPlace, Runtime } from '@sluice/service';
+
+/** The decision that was taken on an approval, as the ledger keeps it. */
+export interface TakenDecision {
+  readonly decision: ApprovalDecision;
+  readonly decidedBy: string;
+  readonly reason: string;
+  /** Where the ApprovalRequested stands that it was taken on. */
+  readonly partition: number;
+  readonly offset: number;
+}
+
+type Claiming = Pick<Runtime, 'ledger' | 'clock'>;
+
+/** What must be decided once for each approval, as claims in the ledger; whoever writes the log cannot write these (DESIGN, idea 5). */
+export class ApprovalClaims {
+  constructor(private readonly runtime: Claiming) {}
+
+  /** Says that an executor asked exactly this: a request for an approval that is only on the log was made by somebody else. */
+  async vouch(requested: ApprovalRequested): Promise<void> {
+    const { topic, partition, offset } = requested;
+    await this.claim(vouchKey(requested), `${topic}/${partition}/${offset}`);
+  }
+
+  async isVouched(requested: ApprovalRequested): Promise<boolean> {
+    return (await this.runtime.ledger.find(vouchKey(requested))) !== undefined;
+  }
+
+  /** Takes the decision for the owner if it is the first; returns the decision in force, null while the first owner has not written its own. */
+  async decide(
+    approvalId: string,
+    owner: string,
+    decision: TakenDecision,
+  ): Promise<{ readonly first: boolean; readonly taken: TakenDecision | null }> {
+    const key = decisionKey(approvalId);
+    const claim = await this.claim(key, owner);
+    if (claim.owner !== owner) return { first: false, taken: read(claim.value) };
+    const settled = await this.runtime.ledger.settle(key, owner, JSON.stringify(decision));
+    return { first: true, taken: read(settled.value) };
+  }
+
+  /** The decision that was taken; null while it is being written, undefined if there is none. */
+  async decisionOn(approvalId: string): Promise<TakenDecision | null | undefined> {
+    const claim = await this.runtime.ledger.find(decisionKey(approvalId));
+    return claim === undefined ? undefined : read(claim.value);
+  }
+
+  /** True for the one outcome with which the turn goes on; the same record may ask again. */
+  async goesOn(approvalId: string, owner: string): Promise<boolean> {
+    return (await this.claim(`resumed/${approvalId}`, owner)).owner === owner;
+  }
+
+  /** True for the one sweep that sees to an expired approval within a minute. */
+  async seesTo(approvalId: string, sweep: string): Promise<boolean> {
+    return (await this.claim(`expiry/${approvalId}`, sweep, 60_000)).owner === sweep;
+  }
+
+  private claim(key: string, owner: string, ttlMs = approvalMemoryMs) {
+    return this.runtime.ledger.claim({ key, owner, now: this.runtime.clock.now(), ttlMs });
+  }
+}
+
+/** Where a record stands, as the owner of a claim. */
+export function ownerAt(message: Pick<ApprovalPlace, 'partition' | 'offset'> & { readonly topic: string }): string {
+  return `${message.topic}/${message.partition}/${message.offset}`;
+}
+
+function decisionKey(approvalId: string): string {
+  return `approval/${approvalId}`;
+}
+
+function vouchKey(requested: ApprovalRequested): string {
+  const text = JSON.stringify(requested, (_, value: unknown) => asRead(value));
+  return `asked/${requested.approvalId}/${sha256(canonicalJson(JSON.parse(text) as JsonValue))}`;
+}
+
+/** As the log gives it back: texts as valid UTF-16, and without what says nothing, such as a member that a later version adds. */
+function asRead(value: unknown): unknown {
+  if (typeof value === 'string' && value !== '') return value.toWellFormed();
+  const saysNothing = value === null || value === '' || value === 0 || (Array.isArray(value) && value.length === 0);
+  return saysNothing ? undefined : value;
+}
+
+function read(value: string | null): TakenDecision | null {
+  return value === null ? null : (JSON.parse(value) as TakenDecision);
+}

@@ -1,0 +1,95 @@
+import { topics } from '@sluice/contracts';
+import type { ApprovalOutcome, ApprovalRequested } from '@sluice/contracts';
+import { approvalAt, approvalMemoryMs, openApprovals } from '@sluice/service';
+import type { ApprovalPlace, Runtime } from '@sluice/service';
+import { ApprovalClaims } from './claims.js';
+
+/** How often it looks, in milliseconds. */
+const everyMs = 5_000;
+/** How much earlier than what it knows to be open it begins to read: a transaction may end late, and clocks differ. Milliseconds. */
+const overlapMs = 600_000;
+/** Who says that time ran out. */
+const executor = 'service:executor';
+
+interface Waiting extends ApprovalPlace {
+  readonly expiresAt: number;
+}
+
+/**
+ * Refuses the calls that nobody decided on in time. What is open is read off the log each time, so that a restart forgets nothing;
+ * any number of executors may look, and the ledger says who was first.
+ */
+export class ExpirySweep {
+  private readonly claims: ApprovalClaims;
+  private readonly stopping = new AbortController();
+  private timer: NodeJS.Timeout | undefined;
+  private looking: Promise<void>;
+  private since: number;
+
+  constructor(private readonly runtime: Runtime) {
+    this.claims = new ApprovalClaims(runtime);
+    this.since = runtime.clock.now() - approvalMemoryMs;
+    this.looking = this.look();
+  }
+
+  async close(): Promise<void> {
+    this.stopping.abort();
+    clearTimeout(this.timer);
+    await this.looking;
+  }
+
+  private async look(): Promise<void> {
+    try {
+      await this.sweep();
+    } catch (error) {
+      if (this.stopping.signal.aborted) return;
+      const message = 'open approvals could not be looked at; trying again';
+      this.runtime.log.warn({ error: (error as Error).message }, message);
+    }
+    if (this.stopping.signal.aborted) return;
+    this.timer = setTimeout(() => {
+      this.looking = this.look();
+    }, everyMs);
+  }
+
+  private async sweep(): Promise<void> {
+    const { bus, clock, metrics } = this.runtime;
+    const now = clock.now();
+    const { signal } = this.stopping;
+    const kept = (requested: ApprovalRequested, place: ApprovalPlace): Waiting => ({
+      ...place,
+      expiresAt: requested.expiresAt,
+    });
+    const open = await openApprovals(bus, this.since, kept, signal);
+    if (signal.aborted) return;
+    metrics.approvalsWaiting.set(open.size);
+    const oldest = Math.min(now, ...[...open.values()].map(({ timestamp }) => timestamp));
+    this.since = Math.max(oldest - overlapMs, now - approvalMemoryMs);
+    for (const [approvalId, waiting] of open) {
+      if (signal.aborted) return;
+      if (waiting.expiresAt <= now) await this.expire(approvalId, waiting, now);
+    }
+  }
+
+  /**
+   * Says that it is over. If somebody decided in time and no outcome came of it, since the record of the decision is among the dead
+   * letters, this outcome takes its place: the run goes on once in any case.
+   */
+  private async expire(approvalId: string, { partition, offset }: ApprovalPlace, now: number): Promise<void> {
+    const { bus, log, environment } = this.runtime;
+    if (!(await this.claims.seesTo(approvalId, `${environment.instance}/${now}`))) return;
+    const requested = await approvalAt(bus, { partition, offset });
+    if (requested === undefined || !(await this.claims.isVouched(requested))) {
+      log.warn({ approval_id: approvalId, partition, offset }, 'no executor asked for this approval; it is left alone');
+      return;
+    }
+    const expired = { decision: 'expire', decidedBy: executor, reason: '', partition, offset } as const;
+    const { taken } = await this.claims.decide(approvalId, executor, expired);
+    const { requestId, sessionId, argumentsHash } = requested;
+    const { decision, decidedBy, reason } = taken ?? expired;
+    const ids = { approvalId, requestId, sessionId, argumentsHash };
+    const outcome: ApprovalOutcome = { ...ids, decision, decidedBy, reason, notTaken: null, at: now };
+    const record = { requested: null, decided: null, outcome };
+    await bus.publish([{ topic: topics.approvals, key: sessionId, record }]);
+  }
+}

@@ -1,0 +1,55 @@
+import type { Step } from '@sluice/core';
+import { topics } from '@sluice/contracts';
+import type { ApprovalRequested, ToolCall } from '@sluice/contracts';
+import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
+import { sha256 } from '@sluice/service';
+import type { Loaded, Runtime } from '@sluice/service';
+import type { Asking } from './asking.js';
+import { ApprovalClaims } from './claims.js';
+
+/**
+ * Parks a turn before the call at `index`: the ToolCall stays where it is on the log, and what goes out in place of a result says
+ * where that is, what is asked, and which calls are done. The run’s deadline holds while it waits, so nobody is asked beyond it.
+ */
+export async function park(
+  message: Incoming<'agent.tool-calls'>,
+  index: number,
+  asking: Asking,
+  done: readonly Step[],
+  judges: readonly Loaded[],
+  context: HandlerContext,
+  runtime: Runtime,
+): Promise<readonly Outgoing[]> {
+  const { clock, log, metrics } = runtime;
+  const { topic, partition, offset, record } = message;
+  const { requestId, sessionId, iteration, thought, configVersion } = record;
+  const call = record.calls[index] as ToolCall['calls'][number];
+  const now = clock.now();
+  const waitMs = Math.min(...judges.map(({ configuration }) => configuration.policy.approvalMs));
+  const requested: ApprovalRequested = {
+    ...asking,
+    requestId,
+    sessionId,
+    iteration,
+    index,
+    tool: call.tool,
+    argumentsHash: sha256(call.arguments),
+    thought,
+    configVersion,
+    topic,
+    partition,
+    offset,
+    steps: done,
+    requestedAt: now,
+    expiresAt: Math.min(now + waitMs, record.run.deadline),
+  };
+  await new ApprovalClaims(runtime).vouch(requested);
+  context.afterCommit(() => {
+    const { approvalId, expiresAt } = requested;
+    const tool = judges.map(({ evaluator }) => evaluator.byId(call.tool)?.key).find((key) => key !== undefined);
+    metrics.approvalsRequested.inc({ tool: tool ?? call.tool });
+    const until = new Date(expiresAt).toISOString();
+    log.info({ approval_id: approvalId, request_id: requestId, tool, until }, 'a call waits for an approval');
+  });
+  return [{ topic: topics.approvals, key: sessionId, record: { requested, decided: null, outcome: null } }];
+}

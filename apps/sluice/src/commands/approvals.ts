@@ -1,0 +1,161 @@
+import { userInfo } from 'node:os';
+import { parseArgs } from 'node:util';
+import { isNotTaken, notTakenReasons } from '@sluice/core';
+import { recordToJson, topics } from '@sluice/contracts';
+import type { ApprovalOutcome, ApprovalRequested } from '@sluice/contracts';
+import type { Bus } from '@sluice/bus';
+import { approvalAt, approvalMemoryMs, openApprovals, openBus } from '@sluice/service';
+import type { ApprovalPlace } from '@sluice/service';
+import { shorten } from '../show/story.js';
+import type { Surroundings } from './surroundings.js';
+
+export const usage = `sluice approvals list [--json]     calls that wait for an approval, the oldest first
+sluice approvals show ID          all that is known of one; the beginning of its id is enough
+sluice approvals approve ID [--reason "…"] [--as user:NAME]
+sluice approvals refuse ID [--reason "…"] [--as user:NAME]
+  Decides, and says whether the decision was taken; exit code 1 if it was not. --as is who decides: your own name unless written.`;
+
+/** How long a decision may take to be taken before the command says that nobody has yet, in milliseconds. */
+const patienceMs = 10_000;
+
+type Open = { readonly requested: ApprovalRequested; readonly place: ApprovalPlace };
+type Deciding = { readonly decision: 'approve' | 'refuse'; readonly reason: string; readonly decidedBy: string };
+
+export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: { json: { type: 'boolean', default: false }, reason: { type: 'string' }, as: { type: 'string' } },
+  });
+  const [action, id, ...more] = positionals;
+  if (more.length > 0) throw new Error(`One approval at a time.\n${usage}`);
+  const { bus } = await openBus(surroundings.environment, surroundings.log);
+  try {
+    switch (action) {
+      case 'list':
+        return await list(bus, values.json, surroundings);
+      case 'show':
+        return await show(await find(bus, id), bus, surroundings);
+      case 'approve':
+      case 'refuse': {
+        const decidedBy = values.as ?? `user:${userInfo().username}`;
+        return await decide(
+          await find(bus, id),
+          { decision: action, reason: values.reason ?? '', decidedBy },
+          bus,
+          surroundings,
+        );
+      }
+      case undefined:
+      default:
+        throw new Error(`Say what to do with approvals.\n${usage}`);
+    }
+  } finally {
+    await bus.close();
+  }
+}
+
+async function list(bus: Bus, json: boolean, { write, paint }: Surroundings): Promise<number> {
+  const open = await allOpen(bus);
+  if (json) for (const { requested } of open) write(`${JSON.stringify(recordToJson('ApprovalRequested', requested))}\n`);
+  else if (open.length === 0) write('No call waits for an approval.\n');
+  else
+    for (const { requested } of open) {
+      const { approvalId, tool, requestedBy, expiresAt } = requested;
+      write(`${paint.strong(approvalId)}  ${paint.tool(tool)} ${shorten(requested.arguments)}\n`);
+      write(paint.dim(`   asked by ${requestedBy}, waits until ${time(expiresAt)}\n`));
+    }
+  return 0;
+}
+
+async function show({ requested, place }: Open, bus: Bus, { write, paint }: Surroundings): Promise<number> {
+  const { steps = [] } = (await approvalAt(bus, place)) ?? {};
+  const { approvalId, requestId, tool, effect, thought, requestedBy, onBehalfOf, argumentsHash } = requested;
+  const lines: readonly (readonly [string, string])[] = [
+    ['approval', paint.strong(approvalId)],
+    ['tool', `${paint.tool(tool)} (${effect})`],
+    ['arguments', JSON.stringify(JSON.parse(requested.arguments), null, 2).replaceAll('\n', `\n${' '.repeat(13)}`)],
+    ['hash', argumentsHash],
+    ['asked by', `${requestedBy}${onBehalfOf === null ? '' : ` for ${onBehalfOf}`}, ${time(requested.requestedAt)}`],
+    ['waits until', time(requested.expiresAt)],
+    ['run', `${requestId}, iteration ${requested.iteration}, call ${requested.index + 1} of its turn`],
+    ...(thought === '' ? [] : [['thought', shorten(thought)] as const]),
+    ...steps.map((step) => ['done before', `${step.action} ${step.outcome}: ${shorten(step.observation)}`] as const),
+    ['stands at', `${requested.topic} ${requested.partition} ${requested.offset}`],
+  ];
+  for (const [label, text] of lines) write(`${paint.dim(label.padEnd(13))}${text}\n`);
+  return 0;
+}
+
+async function decide(
+  { requested, place }: Open,
+  deciding: Deciding,
+  bus: Bus,
+  { write, paint }: Surroundings,
+): Promise<number> {
+  const { approvalId, requestId, sessionId, argumentsHash } = requested;
+  const decidedAt = Date.now();
+  const { partition: requestedPartition, offset: requestedOffset } = place;
+  const ids = { approvalId, requestId, sessionId, argumentsHash };
+  const decided = { ...ids, ...deciding, decidedAt, requestedPartition, requestedOffset };
+  const record = { requested: null, decided, outcome: null };
+  await bus.publish([{ topic: topics.approvals, key: sessionId, record }]);
+  const outcome = await outcomeOf(approvalId, deciding, decidedAt - 1_000, bus);
+  if (outcome === null) {
+    write('The decision is on the log. No executor has taken it yet; one does when it runs.\n');
+    return 0;
+  }
+  const { notTaken } = outcome;
+  if (notTaken === null && outcome.decidedBy === deciding.decidedBy && outcome.decision === deciding.decision) {
+    write(`${paint.good('✓')} ${approvalId}: ${deciding.decision} was taken, and the run goes on.\n`);
+    return 0;
+  }
+  const why =
+    notTaken === null
+      ? `${outcome.decidedBy} was first, with ${outcome.decision}.`
+      : isNotTaken(notTaken)
+        ? notTakenReasons[notTaken]
+        : notTaken;
+  write(`${paint.bad('✗')} ${approvalId}: the decision does not count. ${why}\n`);
+  return 1;
+}
+
+/** What came of the decision, or the one that was first; null if nothing comes in time. */
+async function outcomeOf(
+  approvalId: string,
+  deciding: Deciding,
+  fromTime: number,
+  bus: Bus,
+): Promise<ApprovalOutcome | null> {
+  const options = { from: { time: fromTime }, follow: true, signal: AbortSignal.timeout(patienceMs) };
+  for await (const { record } of bus.read([topics.approvals], options)) {
+    const { outcome } = record;
+    if (outcome?.approvalId !== approvalId) continue;
+    const own = outcome.decidedBy === deciding.decidedBy && outcome.decision === deciding.decision;
+    if (own || outcome.notTaken === null) return outcome;
+  }
+  return null;
+}
+
+async function find(bus: Bus, id: string | undefined): Promise<Open> {
+  if (id === undefined) throw new Error(`Name the approval.\n${usage}`);
+  const [found, ...others] = (await allOpen(bus)).filter(({ requested }) => requested.approvalId.startsWith(id));
+  if (found === undefined) {
+    throw new Error(`No call waits for the approval ${id}. "sluice approvals list" shows those that are open.`);
+  }
+  if (others.length > 0) throw new Error(`More than one approval begins with ${id}. Write more of it.`);
+  return found;
+}
+
+/** Without the steps before them, which may be long. */
+async function allOpen(bus: Bus): Promise<readonly Open[]> {
+  const open = await openApprovals(bus, Date.now() - approvalMemoryMs, (requested, place) => ({
+    requested: { ...requested, steps: [] },
+    place,
+  }));
+  return [...open.values()];
+}
+
+function time(milliseconds: number): string {
+  return new Date(milliseconds).toISOString();
+}

@@ -1,0 +1,60 @@
+import type { Policy } from '../configuration/types.js';
+import { wildcard } from '../rules/defaults.js';
+
+/** What can come of an approval that was asked for; `expire` is said by the executor alone. */
+export type ApprovalDecision = 'approve' | 'refuse' | 'expire';
+
+/** Why a decision does not count. The call goes on waiting. */
+export const notTakenReasons = {
+  unknown_approval: 'No executor asked for this approval, or not where the decision says.',
+  invalid_decision: 'The decision is neither `approve` nor `refuse`.',
+  other_arguments: 'The decision was made on other arguments than those of the call.',
+  too_late: 'The time for a decision was up.',
+  not_an_approver: 'policy.approval.approvers does not name who decided.',
+  own_call: 'Who asked may not approve it, as policy.approval says.',
+  already_decided: 'Somebody else was first.',
+} as const satisfies Record<string, string>;
+
+export type NotTaken = keyof typeof notTakenReasons;
+
+/** What was asked for, as far as a decision is judged by it. */
+export interface AskedApproval {
+  readonly approvalId: string;
+  readonly argumentsHash: string;
+  readonly requestedBy: string;
+  readonly onBehalfOf: string | null;
+  /** Milliseconds since the epoch. */
+  readonly expiresAt: number;
+}
+
+/** A decision as somebody wrote it. */
+export interface WrittenDecision {
+  readonly approvalId: string;
+  readonly decision: string;
+  readonly argumentsHash: string;
+  readonly decidedBy: string;
+}
+
+/**
+ * Why the decision does not count under the policy in force, or null if it does, should it be the first one. `at` is when the log
+ * took it, milliseconds since the epoch: what it says of itself is nobody’s clock. `asked` is null where nothing was asked.
+ */
+export function judgeDecision(
+  asked: AskedApproval | null,
+  written: WrittenDecision,
+  at: number,
+  policy: Pick<Policy, 'approvers' | 'requesterMayNotApprove'>,
+): NotTaken | null {
+  const { decision, decidedBy } = written;
+  if (asked === null || asked.approvalId !== written.approvalId) return 'unknown_approval';
+  if (decision !== 'approve' && decision !== 'refuse') return 'invalid_decision';
+  if (asked.argumentsHash !== written.argumentsHash) return 'other_arguments';
+  if (at >= asked.expiresAt) return 'too_late';
+  if (!policy.approvers.some((approver) => approver === wildcard || approver === decidedBy)) return 'not_an_approver';
+  const own = decidedBy === asked.requestedBy || decidedBy === asked.onBehalfOf;
+  return own && decision === 'approve' && policy.requesterMayNotApprove ? 'own_call' : null;
+}
+
+export function isNotTaken(code: string): code is NotTaken {
+  return Object.hasOwn(notTakenReasons, code);
+}

@@ -1,0 +1,68 @@
+import { wildcard } from '../rules/defaults.js';
+import { toolEffects } from '../tool/types.js';
+import type { ToolEffect } from '../tool/types.js';
+import { formOfPrincipal, principalForm } from './authorization.js';
+import { configurationKeys } from './keys.js';
+import { quote } from './problems.js';
+import type { Section } from './section.js';
+import { suggestion } from './suggest.js';
+import type { ConfiguredTool, Policy } from './types.js';
+
+/** How long an approval is waited for: a day, which is also the longest that a run may take. */
+export const approvalSeconds = { byDefault: 86_400, most: 86_400 } as const;
+
+/** What needs an approval where somebody may give it and nothing else is written (ruling XB-14). */
+const changingEffects: readonly ToolEffect[] = ['state_change', 'external_side_effect'];
+
+type Approval = Pick<Policy, 'approvalEffects' | 'approvers' | 'approvalMs' | 'requesterMayNotApprove'>;
+
+/** `policy.approval`: which calls wait for somebody, for whom, and for how long (ruling XB-14). */
+export function readApproval(section: Section): Approval {
+  section.closed(configurationKeys['policy.approval']);
+  const approvers = readApprovers(section);
+  const byDefault = approvers.length > 0 ? changingEffects : [];
+  return {
+    approvalEffects: section.has('effects') ? readEffects(section) : byDefault,
+    approvers,
+    approvalMs: section.wholeNumber('expires_seconds', approvalSeconds) * 1_000,
+    requesterMayNotApprove: section.flag('requester_may_not_approve') ?? false,
+  };
+}
+
+/** Whether a call of the tool needs somebody’s approval (ruling XB-14). A tool nobody has described is taken for the worst. */
+export function needsApproval(tool: Pick<ConfiguredTool, 'spec'>, policy: Pick<Policy, 'approvalEffects'>): boolean {
+  return policy.approvalEffects.includes(tool.spec?.effect ?? 'external_side_effect');
+}
+
+/** Whether the tool can be called at all: one that needs an approval is denied while nobody may give it (ruling X-18). */
+export function approvable(
+  tool: Pick<ConfiguredTool, 'spec'>,
+  policy: Pick<Policy, 'approvalEffects' | 'approvers'>,
+): boolean {
+  return policy.approvers.length > 0 || !needsApproval(tool, policy);
+}
+
+function readApprovers(section: Section): readonly string[] {
+  const names = section.names('approvers', `a list of principals, or \`["*"]\` for everybody`) ?? [];
+  names.forEach((name, place) => {
+    if (name === wildcard && names.length > 1)
+      section.problem(section.at('approvers'), '`*` among other entries', '`*` alone, or the others without it');
+    else if (name !== wildcard && !principalForm.test(name))
+      section.problem(section.itemAt('approvers', place), `the text ${quote(name)}`, formOfPrincipal);
+  });
+  return names;
+}
+
+/** In the order of the effects' list, so that the order in the file makes no new version. */
+function readEffects(section: Section): readonly ToolEffect[] {
+  const names = section.names('effects', 'a list of effects, such as `[state_change, external_side_effect]`') ?? [];
+  names.forEach((name, place) => {
+    if (toolEffects.some((effect) => effect === name)) return;
+    section.problem(
+      section.itemAt('effects', place),
+      `the unknown effect ${quote(name)}`,
+      suggestion(name, toolEffects),
+    );
+  });
+  return toolEffects.filter((effect) => names.includes(effect));
+}

@@ -1,0 +1,75 @@
+import { describe, expect, it } from '@jest/globals';
+import { isNotTaken, judgeDecision, notTakenReasons, redactArguments } from '@sluice/core';
+import type { JsonValue, WrittenDecision } from '@sluice/core';
+import { readCases } from './read-cases.js';
+
+interface Case {
+  readonly name: string;
+  readonly requirements: string;
+  readonly decision: Partial<WrittenDecision>;
+  readonly approvers?: readonly string[];
+  readonly ownCallsRefused?: boolean;
+  readonly nothingAsked?: boolean;
+  readonly at?: number;
+  readonly reason?: string;
+}
+
+describe('a decision on an approval', () => {
+  const cases = readCases<readonly Case[]>('decisions.yaml');
+  const asked = {
+    approvalId: 'a-1',
+    argumentsHash: 'hash',
+    requestedBy: 'agent:planner',
+    onBehalfOf: 'user:ann',
+    expiresAt: 100,
+  };
+  const usual = { approvalId: 'a-1', argumentsHash: 'hash', decision: 'approve', decidedBy: 'user:bob' };
+
+  it.each(cases.map((one) => [`${one.name} (${one.requirements})`, one] as const))('%s', (_name, one) => {
+    const policy = {
+      approvers: one.approvers ?? ['user:bob', 'user:ann', 'agent:planner'],
+      requesterMayNotApprove: one.ownCallsRefused ?? false,
+    };
+    const reason = judgeDecision(
+      one.nothingAsked === true ? null : asked,
+      { ...usual, ...one.decision },
+      one.at ?? 1,
+      policy,
+    );
+    expect(reason).toBe(one.reason ?? null);
+  });
+
+  it('has a reason for each way not to count', () => {
+    const shown = new Set(cases.flatMap(({ reason = [] }) => reason));
+    expect(Object.keys(notTakenReasons).filter((reason) => !shown.has(reason))).toEqual(['already_decided']);
+    expect([isNotTaken('own_call'), isNotTaken('constructor')]).toEqual([true, false]);
+  });
+});
+
+describe('arguments that somebody is to approve', () => {
+  const secret = { type: 'string', writeOnly: true };
+  const schema: JsonValue = {
+    type: 'object',
+    properties: {
+      name: { type: 'string' },
+      pin: { type: 'string', format: 'password' },
+      all: { type: 'array', items: { type: 'object', properties: { key: secret } } },
+      more: { type: 'object', additionalProperties: secret },
+    },
+  };
+
+  it('are shown without what the schema calls secret, at any depth', () => {
+    const args = { name: 'x', pin: '4711', all: [{ key: 'k', n: 1 }, { n: 2 }], more: { a: 'b' }, other: ['y', null] };
+    expect(redactArguments(args, schema)).toEqual({
+      name: 'x',
+      pin: '[redacted]',
+      all: [{ key: '[redacted]', n: 1 }, { n: 2 }],
+      more: { a: '[redacted]' },
+      other: ['y', null],
+    });
+  });
+
+  it.each<JsonValue>([null, 7, 'x', [], {}])('stay as they are where nothing is secret: %j', (args) => {
+    expect(redactArguments(args, { type: 'object' })).toEqual(args);
+  });
+});

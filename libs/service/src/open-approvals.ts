@@ -1,0 +1,49 @@
+import { topics } from '@sluice/contracts';
+import type { ApprovalRequested } from '@sluice/contracts';
+import type { Bus } from '@sluice/bus';
+
+/** How long what concerns an approval is remembered, in milliseconds: a week, as long as a record can come again from the log. */
+export const approvalMemoryMs = 7 * 24 * 3_600_000;
+
+/** Open approvals that are looked at in one go, the oldest first: the others come up when these are decided. */
+const mostOpen = 10_000;
+
+/** Where an ApprovalRequested stands on agent.approvals. */
+export interface ApprovalPlace {
+  readonly partition: number;
+  readonly offset: number;
+  /** When the log took it, milliseconds since the epoch. */
+  readonly timestamp: number;
+}
+
+/**
+ * The approvals that were asked for since the given time and have no outcome yet, by their ids, read from the log alone. Of each, what
+ * `keep` makes of it is kept, so that memory is bounded by that.
+ */
+export async function openApprovals<T>(
+  bus: Bus,
+  sinceTime: number,
+  keep: (requested: ApprovalRequested, place: ApprovalPlace) => T,
+  signal = new AbortController().signal,
+): Promise<ReadonlyMap<string, T>> {
+  const open = new Map<string, T>();
+  const options = { from: { time: sinceTime }, onUndecodable: () => undefined, signal } as const;
+  for await (const { record, partition, offset, timestamp } of bus.read([topics.approvals], options)) {
+    const { requested, outcome } = record;
+    if (outcome !== null && outcome.notTaken === null) open.delete(outcome.approvalId);
+    if (requested === null || open.has(requested.approvalId) || open.size >= mostOpen) continue;
+    open.set(requested.approvalId, keep(requested, { partition, offset, timestamp }));
+  }
+  return open;
+}
+
+/** The ApprovalRequested at this place, undefined if there is none. */
+export async function approvalAt(
+  bus: Bus,
+  { partition, offset }: Pick<ApprovalPlace, 'partition' | 'offset'>,
+): Promise<ApprovalRequested | undefined> {
+  const options = { from: { partition, offset }, onUndecodable: () => undefined } as const;
+  for await (const message of bus.read([topics.approvals], options))
+    return message.offset === offset ? (message.record.requested ?? undefined) : undefined;
+  return undefined;
+}

@@ -1,0 +1,66 @@
+import { topics } from '@sluice/contracts';
+import type { ApprovalDecided, ApprovalOutcome, ApprovalRequested } from '@sluice/contracts';
+import type { Incoming } from '@sluice/bus';
+import type { TestSystem } from './system.js';
+
+export interface Asked {
+  readonly requested: ApprovalRequested;
+  readonly message: Incoming<'agent.approvals'>;
+}
+
+const patience = (): AbortSignal => AbortSignal.timeout(20_000);
+
+/** Waits for the n-th request for an approval of the whole log, from 1. */
+export async function asked({ bus }: Pick<TestSystem, 'bus'>, n = 1): Promise<Asked> {
+  let seen = 0;
+  for await (const message of bus.read([topics.approvals], { from: 'start', follow: true, signal: patience() })) {
+    const { requested } = message.record;
+    if (requested !== null && ++seen === n) return { requested, message };
+  }
+  throw new Error(`Nobody asked for ${n} approvals within 20 s.`);
+}
+
+/** Publishes a decision, as anybody who can write the topic does; returns what came of it. */
+export async function decide(
+  { bus }: Pick<TestSystem, 'bus'>,
+  { requested, message }: Asked,
+  decision: string,
+  changes: Partial<ApprovalDecided> = {},
+): Promise<ApprovalOutcome> {
+  const { approvalId, requestId, sessionId, argumentsHash } = requested;
+  const decided = {
+    approvalId,
+    requestId,
+    sessionId,
+    argumentsHash,
+    decision,
+    decidedBy: 'user:ann',
+    reason: '',
+    decidedAt: Date.now(),
+    requestedPartition: message.partition,
+    requestedOffset: message.offset,
+    ...changes,
+  };
+  const before = (await outcomes({ bus })).length;
+  await bus.publish([{ topic: topics.approvals, key: sessionId, record: { requested: null, decided, outcome: null } }]);
+  let seen = 0;
+  for await (const { record } of bus.read([topics.approvals], { from: 'start', follow: true, signal: patience() }))
+    if (record.outcome !== null && ++seen > before) return record.outcome;
+  throw new Error('No executor said what came of the decision within 20 s.');
+}
+
+/** What came of the decisions so far. */
+export async function outcomes({ bus }: Pick<TestSystem, 'bus'>): Promise<ApprovalOutcome[]> {
+  const found: ApprovalOutcome[] = [];
+  for await (const { record } of bus.read([topics.approvals], { from: 'start' }))
+    if (record.outcome !== null) found.push(record.outcome);
+  return found;
+}
+
+/** How often each tool was begun, by its key. */
+export async function begun(system: TestSystem): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const { record } of await system.all('agent.progress'))
+    if (record.kind === 'tool_call_start') counts[record.tool ?? ''] = (counts[record.tool ?? ''] ?? 0) + 1;
+  return counts;
+}
