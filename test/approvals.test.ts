@@ -201,6 +201,13 @@ describe('a decision (XB-14)', () => {
     ]);
     expect(await decide(opened, first, 'refuse')).toMatchObject({ notTaken: 'already_decided' });
     expect(await opened.metric('sluice_approval_decisions_not_taken_total', { reason: 'already_decided' })).toBe(3);
+    const [outcome = null] = await outcomes(opened);
+    const record = { requested: null, decided: null, outcome };
+    await opened.bus.publish([{ topic: topics.approvals, key: 'session-1', record }]);
+    await decide(opened, first, 'refuse');
+    expect(await opened.lines()).toContainEqual(
+      expect.objectContaining({ why: 'the run went on with another outcome', msg: expect.any(String) }),
+    );
     expect(await opened.all('agent.steps')).toHaveLength(1);
     expect(await begun(opened)).toMatchObject({ 'reset-workflow': 1 });
   });
@@ -224,6 +231,30 @@ describe('a decision (XB-14)', () => {
     // The call waits on, and the requester may refuse its own.
     await decide(opened, first, 'refuse', { decidedBy: 'user:local' });
     expect(taken(await end)).toEqual(['ok', 'policy_denied', 'ok']);
+  });
+
+  it('that was taken and then lost takes effect when time is up: the run goes on', async () => {
+    const { opened, end } = await running("{ approvers: ['*'], expires_seconds: 1 }", [threeCalls]);
+    const { requested, message } = await asked(opened);
+    const { ledger, clock } = opened.embedded.runtime;
+    const lost = { key: `approval/${requested.approvalId}`, owner: 'agent.approvals/0/4711' };
+    await ledger.claim({ ...lost, now: clock.now(), ttlMs: 60_000 });
+    const { partition, offset } = message;
+    const value = { decision: 'approve', decidedBy: 'user:ann', reason: '', partition, offset };
+    await ledger.settle(lost.key, lost.owner, JSON.stringify(value));
+    expect(taken(await end)).toEqual(['ok', 'ok', 'ok']);
+    expect(await outcomes(opened)).toMatchObject([{ decision: 'approve', decidedBy: 'user:ann', notTaken: null }]);
+  }, 30_000);
+
+  it('on a call that is no longer on the log ends the run with an error', async () => {
+    const { opened, end } = await running(anyone, [threeCalls]);
+    const first = await asked(opened);
+    await opened.bus.trim(topics.toolCalls, Date.now() + 1_000);
+    await decide(opened, first, 'approve');
+    expect(await end).toMatchObject({ kind: 'error', requestId: 'run-1', error: { code: 'dead_lettered' } });
+    const [letter] = await opened.all('agent.dead-letters');
+    expect(letter?.record.reason).toMatch(/is no longer on the log/);
+    expect(await begun(opened)).toEqual({ 'complex-analysis': 1 });
   });
 
   it('counts for nothing on what no executor asked or decided: forged requests and outcomes go unheard', async () => {

@@ -76,7 +76,7 @@ export class ApprovalsService {
     const taken = await this.claims.decisionOn(approvalId);
     if (taken === null) throw new Fault('invalid_request', `The decision on ${approvalId} is not in the ledger.`, true);
     if (taken === undefined || !(await this.claims.goesOn(approvalId, ownerAt(message)))) {
-      const why = taken === undefined ? 'nobody decided' : 'the run went on with another one';
+      const why = taken === undefined ? 'nobody decided' : 'the run went on with another outcome';
       context.afterCommit(() => log.warn({ approval_id: approvalId, why }, 'dropped an outcome of an approval'));
       return [];
     }
