@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { topics } from '@sluice/contracts';
 import type { AgentResponse, AgentStep, ApprovalRequested } from '@sluice/contracts';
+import { sha256 } from '@sluice/service';
 import { asked, begun, decide, outcomes } from './harness/approving.js';
 import { calls, ids, workflowConfiguration } from './harness/configurations.js';
 import { inOrder, ScriptedModel, startSystem } from './harness/system.js';
@@ -67,6 +68,7 @@ describe('a call that needs an approval (T-17b, C-09, K-55, X-18, XB-14)', () =>
       ['reset-workflow', 'ok', null, 'undefined'],
       ['text-completion', 'ok', null, 'undefined'],
     ]);
+    expect(response.history.map(({ stateBefore }) => stateBefore)).toEqual(['analysis', 'results', 'undefined']);
     expect(response.history[0]).toEqual(requested.steps[0]);
     expect(response.run?.toolCalls).toEqual({ [ids.analysis]: 1, [ids.reset]: 1, [ids.text]: 1 });
     expect(await begun(opened)).toEqual(each);
@@ -96,7 +98,15 @@ describe('a call that needs an approval (T-17b, C-09, K-55, X-18, XB-14)', () =>
 
   it('may be followed by another one in the same turn: each is asked for when its time comes', async () => {
     const { opened, end } = await running(anyone, [{ calls: [calls.update, calls.analysis, calls.reset] }]);
-    await decide(opened, await asked(opened), 'approve');
+    const first = await asked(opened);
+    expect(first.requested).toMatchObject({ arguments: calls.update[1], argumentsHash: sha256(calls.update[1]) });
+    // As a system writes it that knows no Avro.
+    const { approvalId, requestId, argumentsHash } = first.requested;
+    const ids = { approval_id: approvalId, request_id: requestId, session_id: 'session-1' };
+    const by = { decision: 'approve', decided_by: 'user:ann', decided_at: Date.now(), arguments_hash: argumentsHash };
+    const place = { requested_partition: first.message.partition, requested_offset: first.message.offset };
+    const decided = JSON.stringify({ decided: { ...ids, ...by, ...place } });
+    await opened.bus.appendRaw(topics.approvals, 'session-1', Buffer.from(decided));
     const second = await asked(opened, 2);
     expect(short(second.requested.steps)).toEqual([
       ['graph-update', 'ok', null, 'analysis'],

@@ -5,6 +5,7 @@ import {
   faultCodes,
   grantLifeMs,
   insufficientPermissions,
+  notTakenReasons,
   runErrors,
   securityFaults,
   toolErrorReasons,
@@ -50,6 +51,19 @@ describe('docs/errors.md', () => {
     ['Faults', faultCodes],
   ])('has exactly the codes of the table %s', (heading, entries) => {
     expect(Object.fromEntries([...table(page, heading)].map(([code, [meaning]]) => [code, meaning]))).toEqual(entries);
+  });
+});
+
+describe('docs/approvals.md', () => {
+  it('has exactly the reasons for which a decision does not count', () => {
+    const [, list = ''] = read('docs/approvals.md').split('| `not_taken` | meaning |');
+    const rows = [
+      ...list
+        .split('\n\n', 1)
+        .join()
+        .matchAll(/^\| `(\w+)` \| (.*) \|$/gm),
+    ];
+    expect(Object.fromEntries(rows.map(([, reason, meaning]) => [reason, meaning]))).toEqual(notTakenReasons);
   });
 });
 

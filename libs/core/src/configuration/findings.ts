@@ -1,5 +1,6 @@
 import { undefinedState, wildcard } from '../rules/defaults.js';
 import { compileRules } from '../rules/rules.js';
+import { approvable } from './approval.js';
 import { quote, sentenceList } from './problems.js';
 import { stateGraph } from './state-graph.js';
 import type { ConfiguredTool, Finding, Policy } from './types.js';
@@ -75,9 +76,21 @@ function aboutTool(tool: ConfiguredTool, path: string): readonly Finding[] {
 }
 
 function aboutPolicy(tools: readonly ConfiguredTool[], policy: Policy): readonly Finding[] {
+  const findings: Finding[] = [];
   const allowed = new Set(policy.allowedTools);
   const denied = tools.filter((tool) => !allowed.has(tool.id)).map((tool) => tool.key);
-  if (denied.length === 0) return [];
-  const message = `The policy does not allow ${sentenceList(denied)}, so ${denied.length === 1 ? 'it is' : 'they are'} never offered.`;
-  return [{ kind: 'not_allowed', path: 'policy.allowed_tools', message }];
+  if (denied.length > 0) {
+    const message = `The policy does not allow ${sentenceList(denied)}, so ${neverOffered(denied)}.`;
+    findings.push({ kind: 'not_allowed', path: 'policy.allowed_tools', message });
+  }
+  const waiting = tools.filter((tool) => allowed.has(tool.id) && !approvable(tool, policy)).map((tool) => tool.key);
+  if (waiting.length > 0) {
+    const message = `Nobody may approve calls of ${sentenceList(waiting)}, which need it, so ${neverOffered(waiting)}.`;
+    findings.push({ kind: 'not_allowed', path: 'policy.approval.approvers', message });
+  }
+  return findings;
+}
+
+function neverOffered(keys: readonly string[]): string {
+  return `${keys.length === 1 ? 'it is' : 'they are'} never offered`;
 }
