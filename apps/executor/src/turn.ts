@@ -1,18 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  authorize,
-  budgetOf,
-  countCall,
-  effectOnce,
-  needsApproval,
-  redactArguments,
-  runTool,
-  transition,
-  utf8Length,
-  withinRate,
-} from '@sluice/core';
+import { authorize, budgetOf, countCall, effectOnce, runTool, transition, utf8Length, withinRate } from '@sluice/core';
 import type {
-  BoundTool,
   CallCounts,
   JsonValue,
   Step,
@@ -22,7 +10,6 @@ import type {
   ToolInvocationContext,
   ToolPipeline,
   ToolSource,
-  Verdict,
 } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { RequestedCall, ToolCall } from '@sluice/contracts';
@@ -31,7 +18,7 @@ import { sha256 } from '@sluice/service';
 import type { Loaded, Runtime } from '@sluice/service';
 import { allowed, eligible } from './admission.js';
 import type { CallFacts, Judges } from './admission.js';
-import { approvalIdOf, verdictOf } from './approvals/asking.js';
+import { judgeApproval } from './approvals/asking.js';
 import type { Asking } from './approvals/asking.js';
 import { ApprovalClaims } from './approvals/claims.js';
 import type { Toolbox } from './toolbox.js';
@@ -164,7 +151,12 @@ export class Turn {
               message: `The tool ${tool.id} needs a connection and none is configured.`,
             }
           : { ok: true },
-      approval: (tool, invocation, args) => this.approval(tool, invocation, args),
+      approval: async (tool, invocation, args) => {
+        const loaded = [granting, inForce];
+        const { verdict, asking } = await judgeApproval(tool, invocation, args, loaded, new ApprovalClaims(runtime));
+        this.asking = asking;
+        return verdict;
+      },
       rate: (tool, invocation) =>
         withinRate(tool, invocation, budget.callsPerMinute, {
           rates: runtime.rates,
@@ -216,22 +208,6 @@ export class Turn {
     this.progress('tool_call_start', toolCallId, toolId, '');
     this.result(toolId, result);
     return result;
-  }
-
-  /** Needed if either configuration says so; the one in force may only deny (DESIGN, idea 7). */
-  private async approval(tool: BoundTool, invocation: ToolInvocation, args: JsonValue): Promise<Verdict> {
-    const needed = [this.granting, this.inForce].some(({ configuration, evaluator }) =>
-      needsApproval(evaluator.byId(tool.id) ?? { spec: null }, configuration.policy),
-    );
-    if (!needed) return { ok: true };
-    const approvalId = approvalIdOf(invocation.callKey);
-    const taken = await new ApprovalClaims(this.runtime).decisionOn(approvalId);
-    if (taken === undefined || taken === null) {
-      const { actorId: requestedBy, subjectId: onBehalfOf = null, toolCallId } = invocation.context;
-      const shown = JSON.stringify(redactArguments(args, tool.spec.inputSchema));
-      this.asking = { approvalId, toolCallId, effect: tool.effect, arguments: shown, requestedBy, onBehalfOf };
-    }
-    return verdictOf(taken ?? null);
   }
 
   private result(toolId: string, result: ToolExecResult): void {

@@ -1,6 +1,8 @@
-import type { ToolEffect, Verdict } from '@sluice/core';
+import { needsApproval, redactArguments } from '@sluice/core';
+import type { BoundTool, JsonValue, ToolEffect, ToolInvocation, Verdict } from '@sluice/core';
 import { sha256 } from '@sluice/service';
-import type { TakenDecision } from './claims.js';
+import type { Loaded } from '@sluice/service';
+import type { ApprovalClaims, TakenDecision } from './claims.js';
 
 /** A call that waits for somebody: what its ApprovalRequested says of it. */
 export interface Asking {
@@ -15,17 +17,40 @@ export interface Asking {
 
 const longestReason = 500;
 
+/**
+ * What became of the call’s approval, which it needs if either configuration says so: the one in force may only deny (DESIGN, idea 7).
+ * `asking` is what is to be asked where nobody has decided, else null.
+ */
+export async function judgeApproval(
+  tool: BoundTool,
+  invocation: ToolInvocation,
+  args: JsonValue,
+  judges: readonly Loaded[],
+  claims: ApprovalClaims,
+): Promise<{ readonly verdict: Verdict; readonly asking: Asking | null }> {
+  const needed = judges.some(({ configuration, evaluator }) =>
+    needsApproval(evaluator.byId(tool.id) ?? { spec: null }, configuration.policy),
+  );
+  if (!needed) return { verdict: { ok: true }, asking: null };
+  const approvalId = approvalIdOf(invocation.callKey);
+  const taken = (await claims.decisionOn(approvalId)) ?? null;
+  if (taken !== null) return { verdict: verdictOf(taken), asking: null };
+  const { actorId: requestedBy, subjectId: onBehalfOf = null, toolCallId } = invocation.context;
+  const shown = JSON.stringify(redactArguments(args, tool.spec.inputSchema));
+  const message = 'The call waits for an approval.';
+  return {
+    verdict: { ok: false, code: 'policy_denied', reason: 'approval_pending', message },
+    asking: { approvalId, toolCallId, effect: tool.effect, arguments: shown, requestedBy, onBehalfOf },
+  };
+}
+
 /** Derived from the call key (request, iteration, index, tool and arguments), so that an approval is one of this very call. */
-export function approvalIdOf(callKey: string): string {
+function approvalIdOf(callKey: string): string {
   return `a-${sha256(callKey).slice(0, 20)}`;
 }
 
-/** What the decision means for the call; null: nobody has decided. Who decided is not the model’s to know. */
-export function verdictOf(taken: TakenDecision | null): Verdict {
-  if (taken === null) {
-    const message = 'The call waits for an approval.';
-    return { ok: false, code: 'policy_denied', reason: 'approval_pending', message };
-  }
+/** What the decision means for the call. Who decided is not the model’s to know. */
+function verdictOf(taken: TakenDecision): Verdict {
   switch (taken.decision) {
     case 'approve':
       return { ok: true };
