@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { topics } from '@sluice/contracts';
 import type { AgentResponse, AgentStep, ApprovalRequested } from '@sluice/contracts';
 import { sha256 } from '@sluice/service';
+import { ExpirySweep } from '../apps/executor/src/approvals/expiry-sweep.js';
 import { asked, begun, decide, outcomes } from './harness/approving.js';
 import { calls, ids, workflowConfiguration } from './harness/configurations.js';
 import { inOrder, ScriptedModel, startSystem } from './harness/system.js';
@@ -169,6 +170,26 @@ describe('time', () => {
       { decision: 'expire', decidedBy: 'service:executor', notTaken: null },
     ]);
     expect(await system.metric('sluice_approvals_decided_total', { decision: 'expire' })).toBe(1);
+  }, 30_000);
+
+  it('is watched by every executor; what waits is counted, and one of them says that it is over', async () => {
+    const { opened, end } = await running("{ approvers: ['*'], expires_seconds: 2 }", [threeCalls]);
+    const { requested } = await asked(opened);
+    const { runtime } = opened.embedded;
+    const watching = [new ExpirySweep(runtime)];
+    const waiting = () => opened.metric('sluice_approvals_waiting');
+    for (const until = Date.now() + 1_500; (await waiting()) !== 1 && Date.now() < until;)
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(await waiting()).toBe(1);
+    await new Promise((resolve) => setTimeout(resolve, requested.expiresAt + 10 - Date.now()));
+    // They look at once, and all see it open.
+    for (const instance of ['b', 'c', 'd', 'e'])
+      watching.push(new ExpirySweep({ ...runtime, environment: { ...runtime.environment, instance } }));
+    await end;
+    await new Promise((resolve) => setTimeout(resolve, 5_500));
+    await Promise.all(watching.map((sweep) => sweep.close()));
+    expect(await outcomes(opened)).toHaveLength(1);
+    expect([await waiting(), (await opened.all('agent.steps')).length]).toEqual([0, 1]);
   }, 30_000);
 
   it('that is up leaves a decision that comes later without effect', async () => {
