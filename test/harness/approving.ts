@@ -26,6 +26,7 @@ export async function decide(
   { requested, message }: Asked,
   decision: string,
   changes: Partial<ApprovalDecided> = {},
+  headers: Readonly<Record<string, string>> = {},
 ): Promise<ApprovalOutcome> {
   const { approvalId, requestId, sessionId, argumentsHash } = requested;
   const decided = {
@@ -42,7 +43,9 @@ export async function decide(
     ...changes,
   };
   const before = (await outcomes({ bus })).length;
-  await bus.publish([{ topic: topics.approvals, key: sessionId, record: { requested: null, decided, outcome: null } }]);
+  await bus.publish([
+    { topic: topics.approvals, key: sessionId, record: { requested: null, decided, outcome: null }, headers },
+  ]);
   let seen = 0;
   for await (const { record } of bus.read([topics.approvals], { from: 'start', follow: true, signal: patience() }))
     if (record.outcome !== null && ++seen > before) return record.outcome;

@@ -65,6 +65,17 @@ export const scenarios: readonly Scenario[] = [
     harm: ran,
   },
   {
+    stage: 'approval',
+    does: 'a call that nobody has approved yet',
+    pipeline: {
+      approval: () =>
+        Promise.resolve({ ok: false, code: 'policy_denied', reason: 'approval_pending', message: 'It waits.' }),
+    },
+    without: { pipeline: { approval: () => Promise.resolve(pass) } },
+    outcome: 'policy_denied',
+    harm: ran,
+  },
+  {
     stage: 'rate',
     does: 'a call beyond what a minute may hold',
     pipeline: {

@@ -17,6 +17,7 @@ async function run(
     allowed: () => ({ ok: true }),
     authorize: () => Promise.resolve({ ok: true }),
     connection: () => ({ ok: true }),
+    approval: () => Promise.resolve({ ok: true }),
     rate: () => Promise.resolve({ ok: true }),
     capabilities: () => Promise.resolve({ clock: {} }),
     once: (_tool, _invocation, effect) => effect(),

@@ -4,7 +4,8 @@ import { Models } from '@sluice/model';
 import type { ModelSource } from '@sluice/model';
 import { neededServers, requireSigner, RUNTIME, startService } from '@sluice/service';
 import type { Runtime, Service } from '@sluice/service';
-import { ApprovalsService } from './approvals/approvals.service.js';
+import { createAuthenticator } from '@sluice/identity';
+import { ApprovalsService, AUTHENTICATOR } from './approvals/approvals.service.js';
 import { ExpirySweep } from './approvals/expiry-sweep.js';
 import { ExecutorController } from './executor.controller.js';
 import { ExecutorService } from './executor.service.js';
@@ -20,6 +21,7 @@ export class ExecutorModule {
       providers: [
         { provide: RUNTIME, useValue: runtime },
         { provide: Toolbox, useValue: toolbox },
+        { provide: AUTHENTICATOR, useValue: createAuthenticator() },
         ExecutorService,
         ApprovalsService,
       ],

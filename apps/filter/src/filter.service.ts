@@ -6,6 +6,7 @@ import type { AgentRequest } from '@sluice/contracts';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
 import {
   boundedLabel,
+  credentialOf,
   endRun,
   errorResponse,
   requestIds,
@@ -15,7 +16,7 @@ import {
   verifyContinuation,
 } from '@sluice/service';
 import type { Loaded, Runtime } from '@sluice/service';
-import { credentialOf, reportRefusal } from './refusals.js';
+import { reportRefusal } from './refusals.js';
 import { toolset } from './toolset.js';
 
 type Ids = { readonly requestId: string; readonly sessionId: string };

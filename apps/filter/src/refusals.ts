@@ -7,11 +7,6 @@ import type { Loaded, Runtime } from '@sluice/service';
 /** Of a log line, at most. */
 const namesShown = 20;
 
-/** The credential that came with a record; header names are compared without case. */
-export function credentialOf(headers: Readonly<Record<string, string>>): string | undefined {
-  return Object.entries(headers).find(([name]) => name.toLowerCase() === 'authorization')?.[1];
-}
-
 /** Counts and logs a request that its sender may not make (rulings XG-12, XG-26). */
 export function reportRefusal(
   request: Pick<AgentRequest, 'requestId'>,

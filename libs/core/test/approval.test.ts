@@ -7,6 +7,9 @@ interface Case {
   readonly name: string;
   readonly requirements: string;
   readonly decision: Partial<WrittenDecision>;
+  /** Null: nobody who could be authenticated. */
+  readonly by?: string | null;
+  readonly tenant?: string;
   readonly approvers?: readonly string[];
   readonly ownCallsRefused?: boolean;
   readonly nothingAsked?: boolean;
@@ -21,9 +24,10 @@ describe('a decision on an approval', () => {
     argumentsHash: 'hash',
     requestedBy: 'agent:planner',
     onBehalfOf: 'user:ann',
+    tenantId: 'acme',
     expiresAt: 100,
   };
-  const usual = { approvalId: 'a-1', argumentsHash: 'hash', decision: 'approve', decidedBy: 'user:bob' };
+  const usual = { approvalId: 'a-1', argumentsHash: 'hash', decision: 'approve' };
 
   it.each(cases.map((one) => [`${one.name} (${one.requirements})`, one] as const))('%s', (_name, one) => {
     const policy = {
@@ -33,6 +37,7 @@ describe('a decision on an approval', () => {
     const reason = judgeDecision(
       one.nothingAsked === true ? null : asked,
       { ...usual, ...one.decision },
+      one.by === null ? null : { actorId: one.by ?? 'user:bob', tenantId: one.tenant ?? null },
       one.at ?? 1,
       policy,
     );

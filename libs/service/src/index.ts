@@ -7,6 +7,7 @@ export * from './operations.js';
 export * from './bus-transport.js';
 export * from './configuration-file.js';
 export * from './configurations.js';
+export * from './credential.js';
 export * from './runtime.js';
 export * from './run-ends.js';
 export * from './start-service.js';

@@ -1,13 +1,16 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Fault, judgeDecision } from '@sluice/core';
-import type { ApprovalDecision, NotTaken } from '@sluice/core';
+import type { ApprovalDecision, Authenticator, Decider, NotTaken } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { ApprovalDecided, ApprovalOutcome, ApprovalRequested } from '@sluice/contracts';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
-import { approvalAt, inTrace, RUNTIME, sha256 } from '@sluice/service';
+import { approvalAt, credentialOf, inTrace, RUNTIME, sha256 } from '@sluice/service';
 import type { Runtime } from '@sluice/service';
 import { ExecutorService } from '../executor.service.js';
 import { ApprovalClaims, ownerAt } from './claims.js';
+
+/** The token under which Nest injects who verifies the credentials of those who decide. */
+export const AUTHENTICATOR = Symbol('authenticator');
 
 /**
  * Takes decisions on parked calls, and goes on with their turns. In two hops: the first decision that counts becomes an outcome on the
@@ -20,6 +23,7 @@ export class ApprovalsService {
   constructor(
     @Inject(RUNTIME) private readonly runtime: Runtime,
     @Inject(ExecutorService) private readonly executor: ExecutorService,
+    @Inject(AUTHENTICATOR) private readonly authenticator: Authenticator,
   ) {
     this.claims = new ApprovalClaims(runtime);
   }
@@ -38,10 +42,12 @@ export class ApprovalsService {
   ): Promise<readonly Outgoing[]> {
     const { configurations, clock } = this.runtime;
     const asked = await this.asked(decided);
+    const decider = await this.decider(decided, message);
+    const decidedBy = decider?.actorId ?? decided.decidedBy;
     const { policy } = configurations.current().configuration;
-    let notTaken = judgeDecision(asked, decided, message.timestamp, policy);
+    let notTaken = judgeDecision(asked, decided, decider, message.timestamp, policy);
     if (asked !== null && notTaken === null) {
-      const { decidedBy, reason, requestedPartition, requestedOffset } = decided;
+      const { reason, requestedPartition, requestedOffset } = decided;
       const { first } = await this.claims.decide(asked.approvalId, ownerAt(message), {
         decision: decided.decision as ApprovalDecision,
         decidedBy,
@@ -52,10 +58,20 @@ export class ApprovalsService {
       if (!first) notTaken = 'already_decided';
     }
     if (notTaken !== null) this.sayNotTaken(notTaken, decided, context);
-    const { approvalId, requestId, sessionId, decision, decidedBy, reason, argumentsHash } = decided;
+    const { approvalId, requestId, sessionId, decision, reason, argumentsHash } = decided;
     const ids = { approvalId, requestId: asked?.requestId ?? requestId, sessionId: asked?.sessionId ?? sessionId };
     const outcome = { ...ids, decision, decidedBy, reason, argumentsHash, notTaken, at: clock.now() };
     return [{ topic: topics.approvals, key: ids.sessionId, record: { requested: null, decided: null, outcome } }];
+  }
+
+  /** Whose decision it is: what its credential says, where an identity is configured, else what it says itself. Null: it proves nothing. */
+  private async decider({ decidedBy }: ApprovalDecided, message: Incoming<'agent.approvals'>): Promise<Decider | null> {
+    const { identity } = this.runtime.configurations.current().configuration;
+    if (identity.provider === 'none') return { actorId: decidedBy, tenantId: null };
+    const sender = await this.authenticator.authenticate(identity, credentialOf(message.headers), message.timestamp);
+    if (!sender.ok) return null;
+    const { actorId, tenantId } = sender.principal;
+    return decidedBy === '' || decidedBy === actorId ? { actorId, tenantId } : null;
   }
 
   /** What an executor asked where the decision says; null if none did. */

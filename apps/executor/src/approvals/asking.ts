@@ -13,6 +13,7 @@ export interface Asking {
   readonly arguments: string;
   readonly requestedBy: string;
   readonly onBehalfOf: string | null;
+  readonly tenantId: string;
 }
 
 const longestReason = 500;
@@ -35,12 +36,12 @@ export async function judgeApproval(
   const approvalId = approvalIdOf(invocation.callKey);
   const taken = (await claims.decisionOn(approvalId)) ?? null;
   if (taken !== null) return { verdict: verdictOf(taken), asking: null };
-  const { actorId: requestedBy, subjectId: onBehalfOf = null, toolCallId } = invocation.context;
+  const { actorId: requestedBy, subjectId: onBehalfOf = null, tenantId, toolCallId } = invocation.context;
   const shown = JSON.stringify(redactArguments(args, tool.spec.inputSchema));
   const message = 'The call waits for an approval.';
   return {
     verdict: { ok: false, code: 'policy_denied', reason: 'approval_pending', message },
-    asking: { approvalId, toolCallId, effect: tool.effect, arguments: shown, requestedBy, onBehalfOf },
+    asking: { approvalId, toolCallId, effect: tool.effect, arguments: shown, requestedBy, onBehalfOf, tenantId },
   };
 }
 

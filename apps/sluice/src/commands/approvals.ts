@@ -4,7 +4,7 @@ import { isNotTaken, notTakenReasons } from '@sluice/core';
 import { recordToJson, topics } from '@sluice/contracts';
 import type { ApprovalOutcome, ApprovalRequested } from '@sluice/contracts';
 import type { Bus } from '@sluice/bus';
-import { approvalAt, approvalMemoryMs, openApprovals, openBus } from '@sluice/service';
+import { approvalAt, approvalMemoryMs, openApprovals, openBus, ownToken } from '@sluice/service';
 import type { ApprovalPlace } from '@sluice/service';
 import { shorten } from '../show/story.js';
 import type { Surroundings } from './surroundings.js';
@@ -13,7 +13,8 @@ export const usage = `sluice approvals list [--json]     calls that wait for an 
 sluice approvals show ID          all that is known of one; the beginning of its id is enough
 sluice approvals approve ID [--reason "…"] [--as user:NAME]
 sluice approvals refuse ID [--reason "…"] [--as user:NAME]
-  Decides, and says whether the decision was taken; exit code 1 if it was not. --as is who decides: your own name unless written.`;
+  Decides, and says whether the decision was taken; exit code 1 if it was not. --as is who decides: your own name unless
+  written. Where an identity is configured, the credential in SLUICE_TOKEN says who.`;
 
 /** How long a decision may take to be taken before the command says that nobody has yet, in milliseconds. */
 const patienceMs = 10_000;
@@ -38,7 +39,8 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
         return await show(await find(bus, id), bus, surroundings);
       case 'approve':
       case 'refuse': {
-        const decidedBy = values.as ?? `user:${userInfo().username}`;
+        const token = ownToken(surroundings.environment);
+        const decidedBy = values.as ?? (token === undefined ? `user:${userInfo().username}` : '');
         return await decide(
           await find(bus, id),
           { decision: action, reason: values.reason ?? '', decidedBy },
@@ -57,7 +59,8 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
 
 async function list(bus: Bus, json: boolean, { write, paint }: Surroundings): Promise<number> {
   const open = await allOpen(bus);
-  if (json) for (const { requested } of open) write(`${JSON.stringify(recordToJson('ApprovalRequested', requested))}\n`);
+  if (json)
+    for (const { requested } of open) write(`${JSON.stringify(recordToJson('ApprovalRequested', requested))}\n`);
   else if (open.length === 0) write('No call waits for an approval.\n');
   else
     for (const { requested } of open) {
@@ -91,7 +94,7 @@ async function decide(
   { requested, place }: Open,
   deciding: Deciding,
   bus: Bus,
-  { write, paint }: Surroundings,
+  { environment, write, paint }: Surroundings,
 ): Promise<number> {
   const { approvalId, requestId, sessionId, argumentsHash } = requested;
   const decidedAt = Date.now();
@@ -99,14 +102,16 @@ async function decide(
   const ids = { approvalId, requestId, sessionId, argumentsHash };
   const decided = { ...ids, ...deciding, decidedAt, requestedPartition, requestedOffset };
   const record = { requested: null, decided, outcome: null };
-  await bus.publish([{ topic: topics.approvals, key: sessionId, record }]);
+  const token = ownToken(environment);
+  const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  await bus.publish([{ topic: topics.approvals, key: sessionId, record, headers }]);
   const outcome = await outcomeOf(approvalId, deciding, decidedAt - 1_000, bus);
   if (outcome === null) {
     write('The decision is on the log. No executor has taken it yet; one does when it runs.\n');
     return 0;
   }
   const { notTaken } = outcome;
-  if (notTaken === null && outcome.decidedBy === deciding.decidedBy && outcome.decision === deciding.decision) {
+  if (notTaken === null && isOwn(outcome, deciding)) {
     write(`${paint.good('✓')} ${approvalId}: ${deciding.decision} was taken, and the run goes on.\n`);
     return 0;
   }
@@ -131,10 +136,14 @@ async function outcomeOf(
   for await (const { record } of bus.read([topics.approvals], options)) {
     const { outcome } = record;
     if (outcome?.approvalId !== approvalId) continue;
-    const own = outcome.decidedBy === deciding.decidedBy && outcome.decision === deciding.decision;
-    if (own || outcome.notTaken === null) return outcome;
+    if (isOwn(outcome, deciding) || outcome.notTaken === null) return outcome;
   }
   return null;
+}
+
+/** As far as one can tell: who the credential names is not known here. */
+function isOwn({ decision, decidedBy }: ApprovalOutcome, deciding: Deciding): boolean {
+  return decision === deciding.decision && (deciding.decidedBy === '' || decidedBy === deciding.decidedBy);
 }
 
 async function find(bus: Bus, id: string | undefined): Promise<Open> {

@@ -142,7 +142,7 @@ export interface ApprovalDecided {
   readonly decision: string;
   /** What was decided on. */
   readonly argumentsHash: string;
-  /** Who, as `user:…`. */
+  /** Who, as `user:…`; may be empty where a credential says it. */
   readonly decidedBy: string;
   /** Why. */
   readonly reason: string;
@@ -212,6 +212,8 @@ export interface ApprovalRequested {
   readonly requestedBy: string;
   /** Whom the asker acts for. */
   readonly onBehalfOf: string | null;
+  /** For which tenant. */
+  readonly tenantId: string;
   /** The configuration that granted the turn. */
   readonly configVersion: string;
   /** Milliseconds since the epoch. */

@@ -447,7 +447,7 @@ export const schemas = {
       {
         "name": "decided_by",
         "type": "string",
-        "doc": "Who, as `user:…`."
+        "doc": "Who, as `user:…`; may be empty where a credential says it."
       },
       {
         "name": "reason",
@@ -640,6 +640,12 @@ export const schemas = {
         ],
         "doc": "Whom the asker acts for.",
         "default": null
+      },
+      {
+        "name": "tenant_id",
+        "type": "string",
+        "doc": "For which tenant.",
+        "default": ""
       },
       {
         "name": "config_version",

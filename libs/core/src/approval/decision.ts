@@ -10,7 +10,8 @@ export const notTakenReasons = {
   invalid_decision: 'The decision is neither `approve` nor `refuse`.',
   other_arguments: 'The decision was made on other arguments than those of the call.',
   too_late: 'The time for a decision was up.',
-  not_an_approver: 'policy.approval.approvers does not name who decided.',
+  not_authenticated: 'Its credential is missing or not valid, or names somebody else than the decision does.',
+  not_an_approver: 'policy.approval.approvers does not name who decided, or it is somebody of another tenant.',
   own_call: 'Who asked may not approve it, as policy.approval says.',
   already_decided: 'Somebody else was first.',
 } as const satisfies Record<string, string>;
@@ -23,6 +24,7 @@ export interface AskedApproval {
   readonly argumentsHash: string;
   readonly requestedBy: string;
   readonly onBehalfOf: string | null;
+  readonly tenantId: string;
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
 }
@@ -32,27 +34,41 @@ export interface WrittenDecision {
   readonly approvalId: string;
   readonly decision: string;
   readonly argumentsHash: string;
-  readonly decidedBy: string;
+}
+
+/** Who decided. */
+export interface Decider {
+  readonly actorId: string;
+  /** Null where no identity is configured, so that nobody is of any tenant. */
+  readonly tenantId: string | null;
 }
 
 /**
  * Why the decision does not count under the policy in force, or null if it does, should it be the first one. `at` is when the log
- * took it, milliseconds since the epoch: what it says of itself is nobody’s clock. `asked` is null where nothing was asked.
+ * took it, milliseconds since the epoch: what it says of itself is nobody’s clock. `asked` is null where nothing was asked, `decider`
+ * where the decision does not prove whose it is.
  */
 export function judgeDecision(
   asked: AskedApproval | null,
   written: WrittenDecision,
+  decider: Decider | null,
   at: number,
   policy: Pick<Policy, 'approvers' | 'requesterMayNotApprove'>,
 ): NotTaken | null {
-  const { decision, decidedBy } = written;
+  const { decision } = written;
   if (asked === null || asked.approvalId !== written.approvalId) return 'unknown_approval';
   if (decision !== 'approve' && decision !== 'refuse') return 'invalid_decision';
   if (asked.argumentsHash !== written.argumentsHash) return 'other_arguments';
   if (at >= asked.expiresAt) return 'too_late';
-  if (!policy.approvers.some((approver) => approver === wildcard || approver === decidedBy)) return 'not_an_approver';
-  const own = decidedBy === asked.requestedBy || decidedBy === asked.onBehalfOf;
+  if (decider === null) return 'not_authenticated';
+  if (!isApprover(decider, asked.tenantId, policy.approvers)) return 'not_an_approver';
+  const own = decider.actorId === asked.requestedBy || decider.actorId === asked.onBehalfOf;
   return own && decision === 'approve' && policy.requesterMayNotApprove ? 'own_call' : null;
+}
+
+function isApprover({ actorId, tenantId }: Decider, ofTenant: string, approvers: readonly string[]): boolean {
+  if (actorId === '' || (tenantId !== null && tenantId !== ofTenant)) return false;
+  return approvers.some((approver) => approver === wildcard || approver === actorId);
 }
 
 export function isNotTaken(code: string): code is NotTaken {
