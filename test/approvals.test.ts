@@ -1,8 +1,9 @@
 import { writeFile } from 'node:fs/promises';
+import { DatabaseSync } from 'node:sqlite';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { topics } from '@sluice/contracts';
-import type { AgentResponse, AgentStep, ApprovalRequested } from '@sluice/contracts';
-import { sha256 } from '@sluice/service';
+import { recordToJson, topics } from '@sluice/contracts';
+import type { AgentResponse, AgentStep, ApprovalRequested, ToolCall } from '@sluice/contracts';
+import { dataFiles, sha256 } from '@sluice/service';
 import { ExpirySweep } from '../apps/executor/src/approvals/expiry-sweep.js';
 import { asked, begun, decide, outcomes } from './harness/approving.js';
 import { calls, ids, workflowConfiguration } from './harness/configurations.js';
@@ -276,6 +277,22 @@ describe('a decision (XB-14)', () => {
     expect(taken(await end)).toEqual(['ok', 'ok', 'ok']);
     expect(await outcomes(opened)).toMatchObject([{ decision: 'approve', decidedBy: 'user:ann', notTaken: null }]);
   }, 30_000);
+
+  it('on a call that somebody changed on the log ends the run with an error', async () => {
+    const { opened, end } = await running(anyone, [threeCalls]);
+    const first = await asked(opened);
+    const [parked] = await opened.all('agent.tool-calls');
+    const changed = JSON.parse(JSON.stringify(recordToJson('ToolCall', parked?.record))) as ToolCall;
+    const other = changed.calls.map((call, index) => (index === 1 ? { ...call, arguments: '{"all":true}' } : call));
+    const database = new DatabaseSync(dataFiles(opened.embedded.runtime.environment).log);
+    const bytes = Buffer.from(JSON.stringify({ ...changed, calls: other }));
+    const place = "topic = (SELECT id FROM topics WHERE name = 'agent.tool-calls')";
+    expect(database.prepare(`UPDATE records SET value = ? WHERE ${place}`).run(bytes).changes).toBe(1);
+    database.close();
+    await decide(opened, first, 'approve');
+    expect(await end).toMatchObject({ kind: 'error', error: { code: 'dead_lettered' } });
+    expect(await begun(opened)).toEqual({ 'complex-analysis': 1 });
+  });
 
   it('on a call that is no longer on the log ends the run with an error', async () => {
     const { opened, end } = await running(anyone, [threeCalls]);

@@ -99,7 +99,8 @@ export class ApprovalsService {
     const requested = await approvalAt(bus, taken);
     const parked = requested === undefined ? undefined : await this.parked(requested);
     if (requested === undefined || parked === undefined) {
-      throw new Fault('invalid_request', `The call that ${approvalId} is about is no longer on the log.`, false);
+      const message = `The call that ${approvalId} is about is no longer on the log, or not as it was.`;
+      throw new Fault('invalid_request', message, false);
     }
     context.afterCommit(() => {
       const { decision, decidedBy } = taken;
