@@ -1,7 +1,35 @@
 import { topics } from '@sluice/contracts';
-import type { ApprovalDecided, ApprovalOutcome, ApprovalRequested } from '@sluice/contracts';
+import type { AgentStep, ApprovalDecided, ApprovalOutcome, ApprovalRequested } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
-import type { TestSystem } from './system.js';
+import { calls, ids, workflowConfiguration } from './configurations.js';
+import { inOrder, ScriptedModel, startSystem } from './system.js';
+import type { Said, TestSystem } from './system.js';
+
+/** The workflow under a policy with this `approval` (YAML). */
+export function configured(approval: string, more: { limits?: string; allowed?: string } = {}): string {
+  return workflowConfiguration(more).replace(/^policy:$/m, `policy:\n  approval: ${approval}`);
+}
+
+export const anyone = "{ approvers: ['*'] }";
+
+/** One call before, the one that waits, one after. */
+export const threeCalls: Said = {
+  thought: 'Begin anew',
+  calls: [calls.analysis, calls.reset, [ids.text, '{"prompt":"Say so"}']],
+};
+export const each = { 'complex-analysis': 1, 'reset-workflow': 1, 'text-completion': 1 };
+export const notTheSecond = { 'complex-analysis': 1, 'text-completion': 1 };
+
+/** All services, and a run under way whose model says these turns. */
+export async function startRunning(approval: string, turns: readonly Said[], more: { limits?: string } = {}) {
+  const opened = await startSystem(configured(approval, more), new ScriptedModel(inOrder(...turns)));
+  const end = opened.ask({ group: ['*'], state: 'analysis', requestId: 'run-1', sessionId: 'session-1' });
+  return { opened, end };
+}
+
+export function short(steps: readonly AgentStep[]) {
+  return steps.map(({ action, outcome, reason, state }) => [action, outcome, reason, state]);
+}
 
 export interface Asked {
   readonly requested: ApprovalRequested;

@@ -2,11 +2,11 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { calls, workflowConfiguration } from './harness/configurations.js';
-import { sluice } from './harness/program.js';
-import type { Program } from './harness/program.js';
-import { scriptedEndpoint } from './harness/scripted-endpoint.js';
-import type { ScriptedEndpoint } from './harness/scripted-endpoint.js';
+import { calls, workflowConfiguration } from '../harness/configurations.js';
+import { sluice } from '../harness/program.js';
+import type { Program } from '../harness/program.js';
+import { scriptedEndpoint } from '../harness/scripted-endpoint.js';
+import type { ScriptedEndpoint } from '../harness/scripted-endpoint.js';
 
 describe('sluice approvals', () => {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-approvals-'));
