@@ -66,7 +66,7 @@ describe('what a commit carries', () => {
     'point 8: 40 outputs of 32 KB, of %s, go out in one transaction that no broker refuses',
     (_, records, each) =>
       onKafka(async (start) => {
-        const { bus, logged } = await start();
+        const { bus, said } = await start();
         const gate = deferred();
         let atWork = 0;
         let commits = 0;
@@ -84,7 +84,7 @@ describe('what a commit carries', () => {
         await eventually('the commits', () => commits === records);
         expect(await all(bus, 'agent.audit')).toHaveLength(40);
         expect(atWork).toBe(records);
-        expect(logged).toEqual([]);
+        expect(said).toEqual([]);
       }),
     testMs,
   );
@@ -93,7 +93,7 @@ describe('what a commit carries', () => {
     'point 8: outputs that together are larger than any transaction go out in several',
     () =>
       onKafka(async (start) => {
-        const { bus, logged } = await start();
+        const { bus, said } = await start();
         await bus.publish(numbers(20).map((question) => request(`s-${question}`, question)));
         await bus.subscribe({
           group: 'c-3',
@@ -102,7 +102,7 @@ describe('what a commit carries', () => {
         });
         await eventually('40 outputs', async () => (await all(bus, 'agent.audit')).length >= 40);
         expect(await all(bus, 'agent.audit')).toHaveLength(40);
-        expect(logged).toEqual([]);
+        expect(said).toEqual([]);
       }),
     2 * testMs,
   );
@@ -111,7 +111,7 @@ describe('what a commit carries', () => {
     'point 9: near the limit of the metadata the partition pauses, and nothing that finished is ever done again',
     () =>
       onKafka(async (start, options) => {
-        const { bus, logged } = await start();
+        const { bus, said } = await start();
         const gate = deferred();
         const handled = new Map<string, number>();
         const count = 30_000;
@@ -153,7 +153,7 @@ describe('what a commit carries', () => {
         expect(largest).toBeGreaterThan(1_000);
         expect(largest).toBeLessThanOrEqual(metadataLimit);
         expect([...handled.values()].filter((times) => times > 1)).toEqual([]);
-        expect(logged).toEqual([]);
+        expect(said).toEqual([]);
       }),
     2 * testMs,
   );
@@ -162,7 +162,7 @@ describe('what a commit carries', () => {
     'point 12: commits follow each other without waiting for the markers of the one before, and without a word in the log',
     () =>
       onKafka(async (start) => {
-        const { bus, logged } = await start();
+        const { bus, said } = await start();
         let commits = 0;
         let handled = 0;
         await bus.subscribe({
@@ -179,7 +179,7 @@ describe('what a commit carries', () => {
         await eventually('100 commits', () => commits === 100);
         expect(handled).toBe(100);
         expect(await entries(bus)).toEqual(numbers(100));
-        expect(logged).toEqual([]);
+        expect(said).toEqual([]);
       }),
     testMs,
   );

@@ -10,7 +10,7 @@ describe('progress', () => {
     'that cannot be sent is counted and told once; the handler and its outputs never notice',
     () =>
       onKafka(async (start) => {
-        const { bus, logged } = await start();
+        const { bus, said } = await start();
         await bus.publish(numbers(5).map((question) => request('s', question)));
         await bus.subscribe({
           group: 'p-1',
@@ -21,8 +21,9 @@ describe('progress', () => {
           },
         });
         await eventually('five outputs', async () => (await entries(bus)).length >= 5);
+        await eventually('five losses', () => bus.lostEmits >= 5);
         expect(bus.lostEmits).toBe(5);
-        expect(logged).toEqual(['warn: Progress was lost.']);
+        expect(said).toEqual(['warn: Progress was lost.']);
         expect(await entries(bus)).toEqual(numbers(5));
       }),
     testMs,

@@ -30,6 +30,8 @@ export interface Process {
   readonly bus: KafkaBus;
   readonly options: KafkaBusOptions;
   readonly logged: string[];
+  /** The same without what kafkajs says, which may be much of a broker that has just begun. */
+  readonly said: string[];
   /** kafkajs’s consumers. */
   readonly members: readonly Consumer[];
   /**
@@ -42,16 +44,21 @@ export interface Process {
 export async function aProcess(given: KafkaBusOptions): Promise<Process> {
   const members: Consumer[] = [];
   const logged: string[] = [];
+  const said: string[] = [];
   const options: KafkaBusOptions = {
     ...given,
     instance: `${given.instance}-${++instances}`,
-    log: (level, message) => logged.push(`${level}: ${message}`),
+    log: (level, message) => {
+      logged.push(`${level}: ${message}`);
+      if (!message.startsWith('kafkajs:')) said.push(`${level}: ${message}`);
+    },
   };
   const watched: Clients = () => recording(clientsFor(options)(), members);
   return {
     bus: await busOn(watched, options),
     options,
     logged,
+    said,
     members,
     forgotten: async () => {
       await Promise.all(members.map((member) => member.disconnect()));

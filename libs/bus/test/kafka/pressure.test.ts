@@ -25,7 +25,7 @@ describe('a partition under pressure', () => {
     () =>
       onKafka(
         async (start) => {
-          const { bus, logged, members } = await start();
+          const { bus, said, members } = await start();
           const gate = deferred();
           const handled: string[] = [];
           const large = 'x'.repeat(900 * 1024);
@@ -54,7 +54,7 @@ describe('a partition under pressure', () => {
           await eventually('all of them', () => handled.length === 100);
           await eventually('100 outputs', async () => (await entries(bus)).length >= 100);
           expect((await entries(bus, 'stuck')).map((text) => text.replace(/x+/, ''))).toEqual(numbers(40));
-          expect(logged).toEqual([]);
+          expect(said).toEqual([]);
         },
         { topics: { partitions: 3, replication: 1 } },
       ),
