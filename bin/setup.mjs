@@ -63,8 +63,8 @@ function stop(sentence) {
 }
 
 /**
- * Garbage is collected before it piles up: under load a service stays below 160 MB, where Node alone would let it grow to
- * twice that before it looks. It costs a few more short collections.
+ * Garbage is collected before it piles up: under load a service takes about half of what Node alone would let it grow to
+ * before it looks. It costs a few more short collections.
  */
 const nodeFlags = ['--disable-warning=TimeoutNegativeWarning', '--max-semi-space-size=2', '--heap-growing-percent=20'];
 

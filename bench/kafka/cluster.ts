@@ -3,8 +3,8 @@ import type { ChildProcess } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { newKeySet, writeKeySet } from '@sluice/identity';
 import type { Infrastructure } from './infrastructure.js';
+import { variablesOf } from './services.js';
 
 export type Role = 'filter' | 'agent' | 'executor';
 
@@ -30,11 +30,7 @@ export interface Cluster {
 }
 
 /** Services as processes on the given infrastructure, under a prefix of their own and one configuration. */
-export async function openCluster(
-  parts: Infrastructure,
-  configuration: string,
-  variables: Readonly<Record<string, string>> = {},
-): Promise<Cluster> {
+export async function openCluster(parts: Infrastructure, configuration: string): Promise<Cluster> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-bench-'));
   const prefix = `bench-${Date.now()}-`;
   const file = join(folder, 'sluice.yaml');
@@ -42,17 +38,8 @@ export async function openCluster(
   const env = {
     PATH: process.env['PATH'],
     HOME: process.env['HOME'],
-    SLUICE_BUS: 'kafka',
-    KAFKA_BROKERS: parts.brokers.join(','),
-    SCHEMA_REGISTRY_URL: parts.registryUrl,
-    DATABASE_URL: parts.databaseUrl,
-    SLUICE_PREFIX: prefix,
-    SLUICE_PARTITIONS: '4',
+    ...variablesOf(parts, prefix),
     SLUICE_DATA: folder,
-    SLUICE_KEYS: writeKeySet(newKeySet(Date.now())),
-    SLUICE_PORT: '0',
-    SLUICE_LOG_LEVEL: 'info',
-    ...variables,
   };
   const running = new Set<Instance>();
   const run = (args: readonly string[]): ChildProcess =>

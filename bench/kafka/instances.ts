@@ -3,12 +3,12 @@ import { AssignerProtocol } from 'kafkajs';
 import { quantile, report } from '../measure.js';
 import { openCluster } from './cluster.js';
 import type { Cluster, Role } from './cluster.js';
+import { effectServer } from '../../test/cluster/effect-server.js';
 import { client } from './echo.js';
 import { startInfrastructure } from './infrastructure.js';
 import type { Infrastructure } from './infrastructure.js';
 import { steadyLoad } from './load.js';
 import type { Run } from './load.js';
-import { slowServer } from './slow-server.js';
 
 const roles: readonly Role[] = ['filter', 'agent', 'executor'];
 const runsPerSecond = 15;
@@ -86,7 +86,7 @@ const patienceMs = 30_000;
 
 /** One executor has calls of a slow tool in work when another one arrives: only those of the partitions that moved run again. */
 async function added(parts: Infrastructure): Promise<void> {
-  const server = await slowServer(callMs);
+  const server = await effectServer(callMs);
   const cluster = await openCluster(
     parts,
     `
@@ -96,7 +96,7 @@ policy: { allowed_tools: [now] }
 model: { provider: rules }
 mcp:
   servers: { slow: { url: "${server.url}" } }
-  tools: { now: { server: slow, tool: wait, effect: read_only, redaction: whole } }
+  tools: { now: { server: slow, tool: act, effect: read_only, redaction: whole } }
 `,
   );
   try {
@@ -107,15 +107,15 @@ mcp:
       seconds: 1,
       question,
     });
-    for (const until = performance.now() + patienceMs; server.calls.size < calls; await delay(50))
-      if (performance.now() > until) throw new Error(`Only ${server.calls.size} of ${calls} calls came.`);
+    for (const until = performance.now() + patienceMs; server.done.size < calls; await delay(50))
+      if (performance.now() > until) throw new Error(`Only ${server.done.size} of ${calls} calls came.`);
     const before = await partitionsByMember(cluster, 'executor');
     await cluster.start('executor');
     const runs = await running;
     const after = await partitionsByMember(cluster, 'executor');
     const kept = new Set([...after].filter(([id]) => before.has(id)).flatMap(([, numbers]) => numbers));
     const moved = runs.filter(({ partition }) => !kept.has(partition)).length;
-    const repeated = [...server.calls.values()].reduce((sum, count) => sum + count - 1, 0);
+    const repeated = [...server.done.values()].reduce((sum, count) => sum + count - 1, 0);
     report(`A second executor beside one with ${calls} calls of ${callMs / 1_000} s in work`, [
       { name: 'calls in partitions that moved', value: moved, unit: '' },
       { name: 'calls that ran again', value: repeated, unit: '', goal: { atMost: moved } },

@@ -32,9 +32,10 @@ export async function benchMemory(): Promise<void> {
     const instances = await Promise.all((['filter', 'agent', 'executor'] as const).map((role) => cluster.start(role)));
     const samples = new Map<Instance, Sample[]>(instances.map((instance) => [instance, []]));
     const began = performance.now();
+    let sampled = 0;
     await publishSteadily(cluster, (published) => {
       for (const [instance, list] of samples) list.push({ share: published / runs, mb: instance.residentMb() });
-      if (list(samples).length % 30 === 0) console.log(`  ${published} of ${runs} runs …`);
+      if (++sampled % 30 === 0) console.log(`  ${published} of ${runs} runs …`);
     });
     const seconds = (performance.now() - began) / 1_000;
     const behind = await unread(cluster);
@@ -52,10 +53,6 @@ export async function benchMemory(): Promise<void> {
     await cluster.close();
     await parts.stop();
   }
-}
-
-function list(samples: ReadonlyMap<Instance, readonly Sample[]>): readonly Sample[] {
-  return [...samples.values()][0] ?? [];
 }
 
 function residentIn(samples: readonly Sample[], from: number, to: number): number {

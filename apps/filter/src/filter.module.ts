@@ -2,10 +2,10 @@ import { Module } from '@nestjs/common';
 import type { DynamicModule } from '@nestjs/common';
 import { localPrincipal } from '@sluice/core';
 import { createAuthenticator } from '@sluice/identity';
-import { requireSigner, RUNTIME, startService } from '@sluice/service';
+import { AUTHENTICATOR, requireSigner, RUNTIME, startService } from '@sluice/service';
 import type { Runtime, Service } from '@sluice/service';
 import { FilterController } from './filter.controller.js';
-import { AUTHENTICATOR, FilterService } from './filter.service.js';
+import { FilterService } from './filter.service.js';
 
 @Module({})
 export class FilterModule {

@@ -5,6 +5,7 @@ import { topics } from '@sluice/contracts';
 import type { AgentRequest } from '@sluice/contracts';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
 import {
+  AUTHENTICATOR,
   boundedLabel,
   credentialOf,
   endRun,
@@ -23,9 +24,6 @@ type Ids = { readonly requestId: string; readonly sessionId: string };
 
 /** How long a taken request_id is remembered, in milliseconds: a week. */
 const requestMemoryMs = 7 * 24 * 3_600_000;
-
-/** The token under which Nest injects who verifies credentials. */
-export const AUTHENTICATOR = Symbol('authenticator');
 
 /** Decides, for each iteration of each run, which tools there are; ends the runs that have used up what they may. */
 @Injectable()

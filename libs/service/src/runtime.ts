@@ -28,4 +28,7 @@ export interface Runtime {
 /** The token under which Nest injects it. */
 export const RUNTIME = Symbol('runtime');
 
+/** The token under which Nest injects who verifies credentials. */
+export const AUTHENTICATOR = Symbol('authenticator');
+
 export const systemClock: Clock = { now: () => Date.now() };

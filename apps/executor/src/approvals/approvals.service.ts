@@ -4,13 +4,10 @@ import type { ApprovalDecision, Authenticator, Decider, NotTaken } from '@sluice
 import { topics } from '@sluice/contracts';
 import type { ApprovalDecided, ApprovalOutcome, ApprovalRequested } from '@sluice/contracts';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
-import { approvalAt, credentialOf, inTrace, RUNTIME, sha256 } from '@sluice/service';
+import { approvalAt, AUTHENTICATOR, credentialOf, inTrace, RUNTIME, sha256 } from '@sluice/service';
 import type { Runtime } from '@sluice/service';
 import { ExecutorService } from '../executor.service.js';
 import { ApprovalClaims, ownerAt } from './claims.js';
-
-/** The token under which Nest injects who verifies the credentials of those who decide. */
-export const AUTHENTICATOR = Symbol('authenticator');
 
 /**
  * Takes decisions on parked calls, and goes on with their turns. In two hops: the first decision that counts becomes an outcome on the

@@ -2,13 +2,8 @@ import { isDeeperThan, jsonBytes, JsonTooLargeError, NotJsonError } from '../pla
 import type { JsonValue } from '../json.js';
 import type { ToolErrorCode, ToolErrorReason } from '../errors.js';
 import { referencesOnly } from './context.js';
-import {
-  ToolInputError,
-  ToolOutcomeLostError,
-  ToolTimeoutError,
-  ToolUnavailableError,
-  ToolUserError,
-} from './types.js';
+import { failure, isA, misshapen, notBound, textOf, thrown, tooLarge, unavailable, lost } from './refusals.js';
+import { ToolInputError, ToolUnavailableError } from './types.js';
 import type { BoundTool, ToolCapabilities, ToolExecResult, ToolInvocationContext, ToolSource } from './types.js';
 
 /** A call on its way through the pipeline. */
@@ -40,8 +35,6 @@ export interface ToolLimits {
 
 /** Levels of nesting that arguments may have. */
 const deepestArguments = 64;
-/** Characters of a message to the model. */
-const longestMessage = 4_096;
 
 /** What the pipeline works with; none is optional, so that no stage vanishes because somebody forgot it (ruling X-4). */
 export interface ToolPipeline {
@@ -209,15 +202,6 @@ function finish(tool: BoundTool, toolCallId: string, rawOutput: unknown, limits:
   }
 }
 
-function misshapen(toolCallId: string): ToolExecResult {
-  return failure(toolCallId, 'validation', 'The tool’s output does not have the declared shape.', 'output_invalid');
-}
-
-function tooLarge(toolCallId: string, { resultBytes }: ToolLimits): ToolExecResult {
-  const message = `The result is larger than the limit of ${resultBytes} bytes. Ask for less: narrow the arguments or use a limit.`;
-  return failure(toolCallId, 'execution', message, 'result_too_large');
-}
-
 type Input = { readonly ok: true; readonly args: JsonValue } | { readonly ok: false; readonly refusal: ToolExecResult };
 
 function validateInput(invocation: ToolInvocation, tool: BoundTool, limits: ToolLimits): Input {
@@ -240,68 +224,4 @@ function validateInput(invocation: ToolInvocation, tool: BoundTool, limits: Tool
     // A check that breaks has not passed; its text is nobody’s to read.
     return refuse('The arguments could not be checked, so the tool was not run. Try other arguments or another tool.');
   }
-}
-
-function thrown(tool: BoundTool, toolCallId: string, error: unknown, limits: ToolLimits): ToolExecResult {
-  if (isA(JsonTooLargeError, error)) return tooLarge(toolCallId, limits);
-  if (isA(ToolUserError, error)) return failure(toolCallId, 'execution', textOf(error));
-  if (isA(ToolUnavailableError, error)) return unavailable(toolCallId, error);
-  if (isA(ToolTimeoutError, error)) return lost(tool, toolCallId, 'The tool did not end in its time.', 'timeout');
-  if (isA(ToolOutcomeLostError, error)) return lost(tool, toolCallId, 'The connection was lost during the call.');
-  return failure(toolCallId, 'execution', 'The tool failed. Try other arguments or another tool.');
-}
-
-/** instanceof, for what a hostile tool may throw as well: a proxy throws when it is looked at. */
-function isA<T extends Error>(kind: new (...given: never[]) => T, error: unknown): error is T {
-  try {
-    return error instanceof kind;
-  } catch {
-    return false;
-  }
-}
-
-/** An error’s text, where it is one. */
-function textOf(error: Error): string {
-  try {
-    const text: unknown = error.message;
-    return typeof text === 'string' && text !== '' ? text : 'The tool failed and did not say why.';
-  } catch {
-    return 'The tool failed and did not say why.';
-  }
-}
-
-/**
- * A call whose end nobody saw. Reading again is the model's to try; of anything else the outcome is not known, also where the same call
- * may be repeated: a new call of the model's is another one, with another key.
- */
-function lost(tool: BoundTool, toolCallId: string, what: string, reason?: ToolErrorReason): ToolExecResult {
-  if (tool.effect === 'read_only') {
-    return failure(toolCallId, 'execution', `${what} Try again or use another tool.`, reason);
-  }
-  const message = `${what} Whether it took effect is not known: find out before you call it again.`;
-  return failure(toolCallId, 'execution', message, 'outcome_unknown');
-}
-
-function unavailable(toolCallId: string, error: ToolUnavailableError): ToolExecResult {
-  return failure(toolCallId, 'unavailable', `${textOf(error)} Try again later or use another tool.`, error.reason);
-}
-
-function notBound(toolCallId: string, toolId: string): ToolExecResult {
-  return failure(
-    toolCallId,
-    'unavailable',
-    `The tool ${toolId} is not available now. Try again later or use another tool.`,
-    'not_bound',
-  );
-}
-
-/** The message is cut where it is long: it is prose for a model, and a list of a thousand bad arguments helps none. */
-function failure(
-  toolCallId: string,
-  errorCode: ToolErrorCode,
-  message: string,
-  reason?: ToolErrorReason,
-): ToolExecResult {
-  const safeMessage = message.length > longestMessage ? `${message.slice(0, longestMessage)}…` : message;
-  return { toolCallId, ok: false, errorCode, safeMessage, ...(reason === undefined ? {} : { reason }) };
 }

@@ -1,0 +1,85 @@
+import { JsonTooLargeError } from '../plain-json.js';
+import type { ToolErrorCode, ToolErrorReason } from '../errors.js';
+import { ToolOutcomeLostError, ToolTimeoutError, ToolUnavailableError, ToolUserError } from './types.js';
+import type { BoundTool, ToolExecResult } from './types.js';
+
+/** Characters of a message to the model. */
+const longestMessage = 4_096;
+
+interface ResultLimit {
+  /** UTF-8 bytes. */
+  readonly resultBytes: number;
+}
+
+export function misshapen(toolCallId: string): ToolExecResult {
+  return failure(toolCallId, 'validation', 'The tool’s output does not have the declared shape.', 'output_invalid');
+}
+
+export function tooLarge(toolCallId: string, { resultBytes }: ResultLimit): ToolExecResult {
+  const message = `The result is larger than the limit of ${resultBytes} bytes. Ask for less: narrow the arguments or use a limit.`;
+  return failure(toolCallId, 'execution', message, 'result_too_large');
+}
+
+export function thrown(tool: BoundTool, toolCallId: string, error: unknown, limits: ResultLimit): ToolExecResult {
+  if (isA(JsonTooLargeError, error)) return tooLarge(toolCallId, limits);
+  if (isA(ToolUserError, error)) return failure(toolCallId, 'execution', textOf(error));
+  if (isA(ToolUnavailableError, error)) return unavailable(toolCallId, error);
+  if (isA(ToolTimeoutError, error)) return lost(tool, toolCallId, 'The tool did not end in its time.', 'timeout');
+  if (isA(ToolOutcomeLostError, error)) return lost(tool, toolCallId, 'The connection was lost during the call.');
+  return failure(toolCallId, 'execution', 'The tool failed. Try other arguments or another tool.');
+}
+
+/** instanceof, for what a hostile tool may throw as well: a proxy throws when it is looked at. */
+export function isA<T extends Error>(kind: new (...given: never[]) => T, error: unknown): error is T {
+  try {
+    return error instanceof kind;
+  } catch {
+    return false;
+  }
+}
+
+/** An error’s text, where it is one. */
+export function textOf(error: Error): string {
+  try {
+    const text: unknown = error.message;
+    return typeof text === 'string' && text !== '' ? text : 'The tool failed and did not say why.';
+  } catch {
+    return 'The tool failed and did not say why.';
+  }
+}
+
+/**
+ * A call whose end nobody saw. Reading again is the model's to try; of anything else the outcome is not known, also where the same call
+ * may be repeated: a new call of the model's is another one, with another key.
+ */
+export function lost(tool: BoundTool, toolCallId: string, what: string, reason?: ToolErrorReason): ToolExecResult {
+  if (tool.effect === 'read_only') {
+    return failure(toolCallId, 'execution', `${what} Try again or use another tool.`, reason);
+  }
+  const message = `${what} Whether it took effect is not known: find out before you call it again.`;
+  return failure(toolCallId, 'execution', message, 'outcome_unknown');
+}
+
+export function unavailable(toolCallId: string, error: ToolUnavailableError): ToolExecResult {
+  return failure(toolCallId, 'unavailable', `${textOf(error)} Try again later or use another tool.`, error.reason);
+}
+
+export function notBound(toolCallId: string, toolId: string): ToolExecResult {
+  return failure(
+    toolCallId,
+    'unavailable',
+    `The tool ${toolId} is not available now. Try again later or use another tool.`,
+    'not_bound',
+  );
+}
+
+/** The message is cut where it is long: it is prose for a model, and a list of a thousand bad arguments helps none. */
+export function failure(
+  toolCallId: string,
+  errorCode: ToolErrorCode,
+  message: string,
+  reason?: ToolErrorReason,
+): ToolExecResult {
+  const safeMessage = message.length > longestMessage ? `${message.slice(0, longestMessage)}…` : message;
+  return { toolCallId, ok: false, errorCode, safeMessage, ...(reason === undefined ? {} : { reason }) };
+}
