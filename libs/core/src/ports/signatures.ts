@@ -4,7 +4,7 @@ import type { JsonObject } from '../json.js';
 export const signers = ['filter', 'executor'] as const;
 export type SignerRole = (typeof signers)[number];
 
-/** Signatures as text that travels in a record: compact JWS. */
+/** Signatures as text that travels in a record: compact JWS, or one over many claims with each one’s place in it. */
 export interface Signatures {
   /** True if this process has the role’s private key. */
   canSign(as: SignerRole): boolean;
