@@ -3,7 +3,7 @@ import { dwellTimes } from '@sluice/core';
 import type { Step } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { AgentStepResult, ToolCall } from '@sluice/contracts';
-import { historyFull, stepResult, turnAfter } from '@sluice/decisions';
+import { stepResult, turnAfter } from '@sluice/decisions';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
 import { boundedLabel, RUNTIME, signContinuation, takeTurn, verifyGrant } from '@sluice/service';
 import type { Loaded, Runtime } from '@sluice/service';
@@ -45,11 +45,8 @@ export class ExecutorService {
     const steps = [...done];
     for (const [index, call] of record.calls.entries()) {
       if (index < done.length) continue;
-      const { bytes, state } = turn.now;
-      const full = bytes > granting.configuration.limits.historyBytes;
-      const step = full
-        ? turn.take(call, historyFull(record, index, state, this.runtime.clock.now()))
-        : await turn.step(call, index);
+      const full = turn.now.bytes > granting.configuration.limits.historyBytes;
+      const step = full ? turn.full(index) : await turn.step(call, index);
       if ('approvalId' in step) return park(message, index, step, steps, [granting, inForce], context, this.runtime);
       steps.push(step);
     }

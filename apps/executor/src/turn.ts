@@ -19,6 +19,7 @@ import {
   callerOf,
   callIdOf,
   callKeyOf,
+  historyFull,
   invalidJson,
   parseArguments,
   stepOf,
@@ -70,12 +71,16 @@ export class Turn {
     this.asking = null;
     const result = await this.run(call, index, state);
     if (this.asking !== null) return this.asking;
-    return this.take(call, stepOf(this.record, index, state, tool, result, { startedAt, endedAt: clock.now() }));
+    return this.take(call.tool, stepOf(this.record, index, state, tool, result, { startedAt, endedAt: clock.now() }));
   }
 
-  /** Counts a step in. */
-  take(call: RequestedCall, step: Step): Step {
-    this.soFar = afterStep(this.soFar, call.tool, step);
+  /** The step of a call that is not made, since the history is full. */
+  full(index: number): Step {
+    return this.take(null, historyFull(this.record, index, this.soFar.state, this.runtime.clock.now()));
+  }
+
+  private take(toolId: string | null, step: Step): Step {
+    this.soFar = afterStep(this.soFar, toolId, step);
     return step;
   }
 

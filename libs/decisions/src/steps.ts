@@ -16,7 +16,7 @@ export interface TurnSoFar {
   readonly calls: CallCounts;
 }
 
-/** The turn behind the steps that are done. */
+/** The turn behind the steps that are done, all of them of calls that were judged: behind a full history nothing is parked. */
 export function turnAfter(record: ToolCall, done: readonly Step[]): TurnSoFar {
   const begun: TurnSoFar = {
     state: normaliseState(record.request.state),
@@ -26,8 +26,10 @@ export function turnAfter(record: ToolCall, done: readonly Step[]): TurnSoFar {
   return done.reduce((turn, step, index) => afterStep(turn, record.calls[index]?.tool ?? '', step), begun);
 }
 
-export function afterStep({ bytes, calls }: TurnSoFar, toolId: string, step: Step): TurnSoFar {
-  return { state: step.state, bytes: bytes + historyBytes([step]), calls: countCall(calls, toolId, step) };
+/** `toolId` is null for a call that was not made since the history was full. */
+export function afterStep({ bytes, calls }: TurnSoFar, toolId: string | null, step: Step): TurnSoFar {
+  const counted = toolId === null ? calls : countCall(calls, toolId, step);
+  return { state: step.state, bytes: bytes + historyBytes([step]), calls: counted };
 }
 
 /** The step of a call; refusals are steps as well. */

@@ -10,6 +10,13 @@ const algorithm = 'EdDSA';
 /** Signatures of its own that a process recognises without arithmetic: where all services share one, that is all of them. */
 const ownKept = 1_024;
 
+/** Verifies what any key of the set ever signed, retired ones included: for those who look back, never for a service. */
+export function createVerifier({ keys }: KeySet): Pick<Signatures, 'verify'> {
+  const known = new Map<SignerRole, Map<string, KeyObject>>(signers.map((role) => [role, new Map()]));
+  for (const key of keys) known.get(key.role)?.set(key.kid, publicKey(key));
+  return { verify: (role, token) => (token === null ? Promise.resolve(null) : signedBy(known, role, token)) };
+}
+
 /** Compact JWS with the keys of a set (DESIGN, idea 9). The keys are imported once; a signature costs about 0.1 ms, a verification 0.15 ms. */
 export function createSignatures({ keys }: KeySet): Signatures {
   const signing = new Map<SignerRole, { readonly kid: string; readonly key: KeyObject }>();
@@ -41,17 +48,25 @@ export function createSignatures({ keys }: KeySet): Signatures {
       if (token === null) return null;
       const known = own.get(`${role} ${token}`);
       if (known !== undefined) return known;
-      try {
-        const { payload } = await compactVerify(token, ({ kid = '' }) => acceptedKey(accepted, role, kid), {
-          algorithms: [algorithm],
-        });
-        return JSON.parse(Buffer.from(payload).toString('utf8')) as JsonObject;
-      } catch {
-        // Whatever is wrong with it: nobody who may has signed it.
-        return null;
-      }
+      return signedBy(accepted, role, token);
     },
   };
+}
+
+async function signedBy(
+  keys: ReadonlyMap<SignerRole, ReadonlyMap<string, KeyObject>>,
+  role: SignerRole,
+  token: string,
+): Promise<JsonObject | null> {
+  try {
+    const { payload } = await compactVerify(token, ({ kid = '' }) => acceptedKey(keys, role, kid), {
+      algorithms: [algorithm],
+    });
+    return JSON.parse(Buffer.from(payload).toString('utf8')) as JsonObject;
+  } catch {
+    // Whatever is wrong with it: nobody who may has signed it.
+    return null;
+  }
 }
 
 function acceptedKey(
