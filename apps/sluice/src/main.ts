@@ -23,6 +23,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   topics: () => import('./commands/topics.js'),
   check: () => import('./commands/check.js'),
   export: () => import('./commands/export.js'),
+  replay: () => import('./commands/replay.js'),
   explain: () => import('./commands/explain.js'),
 };
 

@@ -10,7 +10,7 @@ import type { RunRecords } from './runs.js';
 export function deriveOutcome(
   recorded: ApprovalOutcome,
   run: RunRecords,
-  configurations: RecordedConfigurations,
+  configurations: Pick<RecordedConfigurations, 'inForce'>,
 ): readonly ApprovalOutcome[] {
   if (recorded.decision === 'expire' && recorded.notTaken === null) return expired(recorded, run);
   const { policy, identity } = configurations.inForce(recorded.configVersion, recorded.at).configuration;

@@ -26,7 +26,7 @@ export interface Deriving {
 }
 
 /** From which call on of a turn a configuration was in force: a turn that waited goes on under another one. */
-interface Stretch {
+export interface Stretch {
   readonly fromIndex: number;
   readonly inForceVersion: string;
   readonly at: number;
@@ -34,17 +34,13 @@ interface Stretch {
 
 /** A turn’s end, from each ToolCall it can have followed. Tools are not run: what they said is in the recorded steps. */
 export async function deriveSteps(
-  { record, timestamp }: Incoming<'agent.steps'>,
+  message: Incoming<'agent.steps'>,
   run: RunRecords,
   deriving: Deriving,
 ): Promise<readonly AgentStepResult[]> {
+  const { record, timestamp } = message;
   const { iteration, steps, signature, inForceVersion } = record;
-  const asked = askedIn(run, iteration);
-  const begins = asked.map(({ inForceVersion: version, requestedAt }, n): Stretch => {
-    return { fromIndex: asked[n - 1]?.index ?? 0, inForceVersion: version, at: requestedAt };
-  });
-  const last = asked.at(-1)?.index ?? 0;
-  const stretches = [...begins, { fromIndex: last, inForceVersion, at: steps[last]?.startedAt ?? timestamp }];
+  const stretches = stretchesOf(message, run);
   const derived: AgentStepResult[] = [];
   for (const { record: turn } of run.calls.filter((message) => message.record.iteration === iteration)) {
     const expired = steps.length === 0 && grantExpiry(turn.grant) <= timestamp;
@@ -56,6 +52,21 @@ export async function deriveSteps(
   return derived;
 }
 
+/** Which configuration was in force for which calls of the turn. */
+export function stretchesOf({ record, timestamp }: Incoming<'agent.steps'>, run: RunRecords): readonly Stretch[] {
+  const asked = askedIn(run, record.iteration);
+  const last = asked.at(-1)?.index ?? 0;
+  const { inForceVersion, steps } = record;
+  return [...waited(asked), { fromIndex: last, inForceVersion, at: steps[last]?.startedAt ?? timestamp }];
+}
+
+/** Up to each call that waited. */
+function waited(asked: readonly ApprovalRequested[]): readonly Stretch[] {
+  return asked.map(({ inForceVersion, requestedAt: at }, n) => {
+    return { fromIndex: asked[n - 1]?.index ?? 0, inForceVersion, at };
+  });
+}
+
 /** What was asked of a call that waits, from the turn that stands where it says. */
 export async function deriveAsked(
   recorded: ApprovalRequested,
@@ -64,10 +75,7 @@ export async function deriveAsked(
 ): Promise<readonly (ApprovalRequested | { readonly refused: string })[]> {
   const { partition, offset, index, requestedAt, iteration, inForceVersion, steps } = recorded;
   const derived: (ApprovalRequested | { readonly refused: string })[] = [];
-  const asked = askedIn(run, iteration).filter((one) => one.index <= index);
-  const stretches = asked.map(({ inForceVersion: version, requestedAt: at }, n): Stretch => {
-    return { fromIndex: asked[n - 1]?.index ?? 0, inForceVersion: version, at };
-  });
+  const stretches = waited(askedIn(run, iteration).filter((one) => one.index <= index));
   for (const message of run.calls.filter((one) => one.partition === partition && one.offset === offset)) {
     const { record } = message;
     const done = await stepsOf(record, steps, index, stretches, run, deriving);

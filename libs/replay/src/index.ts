@@ -6,3 +6,5 @@ export { decisionKinds } from './outcome.js';
 export type { DecisionKind, Outcome, Replayed } from './outcome.js';
 export { differences } from './differences.js';
 export type { Difference } from './differences.js';
+export { whatIf } from './what-if.js';
+export type { Change, Reconsidered, WhatIfOptions } from './what-if.js';
