@@ -22,6 +22,8 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   approvals: () => import('./commands/approvals.js'),
   topics: () => import('./commands/topics.js'),
   check: () => import('./commands/check.js'),
+  export: () => import('./commands/export.js'),
+  replay: () => import('./commands/replay.js'),
   explain: () => import('./commands/explain.js'),
 };
 

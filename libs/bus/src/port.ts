@@ -114,3 +114,6 @@ export interface Bus {
   check(): Promise<void>;
   close(): Promise<void>;
 }
+
+/** Where records can be read without a group: a log, or a file that was exported from one. */
+export type LogReader = Pick<Bus, 'read'>;

@@ -375,6 +375,12 @@ export const schemas = {
         ],
         "doc": "The executor's signature over how it goes on.",
         "default": null
+      },
+      {
+        "name": "in_force_version",
+        "type": "string",
+        "doc": "The configuration then in force, which may only deny; empty where an earlier version wrote the record.",
+        "default": ""
       }
     ]
   },
@@ -536,6 +542,12 @@ export const schemas = {
         "name": "at",
         "type": "long",
         "doc": "Milliseconds since the epoch."
+      },
+      {
+        "name": "config_version",
+        "type": "string",
+        "doc": "The configuration by whose policy it was judged; empty where an earlier version wrote the record.",
+        "default": ""
       }
     ]
   },
@@ -667,6 +679,12 @@ export const schemas = {
         },
         "doc": "The turn's calls before this one, which are done and are not done again.",
         "default": []
+      },
+      {
+        "name": "in_force_version",
+        "type": "string",
+        "doc": "The configuration in force when it was asked, which may only deny; empty where an earlier version wrote the record.",
+        "default": ""
       }
     ]
   },
