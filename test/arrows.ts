@@ -8,8 +8,9 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   model: ['core'],
   authorization: ['core'],
   identity: ['core'],
+  audit: ['core', 'contracts', 'bus'],
   service: ['core', 'contracts', 'bus', 'ledger', 'identity'],
-  apps: ['core', 'contracts', 'bus', 'ledger', 'tools', 'model', 'authorization', 'identity', 'service'],
+  apps: ['core', 'contracts', 'bus', 'ledger', 'tools', 'model', 'authorization', 'identity', 'audit', 'service'],
 };
 
 export interface SourceFile {

@@ -35,7 +35,8 @@ export function createSignatures({ keys }: KeySet): Signatures {
     const { kid, role, status, d } = key;
     if (status === 'signing' && d !== null)
       signing.set(role, new Lane(signer(kid, privateKey(key)), (token, claims) => own.set(`${role} ${token}`, claims)));
-    if (status !== 'retired') accepted.get(role)?.set(kid, publicKey(key));
+    // What the audit signed is verified for ever; what the others signed, only while it may still be acted on.
+    if (status !== 'retired' || role === 'audit') accepted.get(role)?.set(kid, publicKey(key));
   }
 
   /** The payload of a genuine JWS of that type. */
