@@ -10,6 +10,9 @@ import { algorithm, verifierWith } from './verifier.js';
 /** Signatures of its own that a process recognises without arithmetic: where all services share one, that is all of them. */
 const ownKept = 1_024;
 
+/** A checkpoint is taken elsewhere and must stand alone there. */
+const batchLimits: Readonly<Record<SignerRole, number>> = { filter: largestBatch, executor: largestBatch, audit: 1 };
+
 type Signer = (payload: Uint8Array, type?: string) => Promise<string>;
 
 interface Waiting {
@@ -28,9 +31,15 @@ export function createSignatures({ keys }: KeySet): Signatures {
   for (const key of keys) {
     const { kid, role, status, d } = key;
     if (status === 'signing' && d !== null)
-      signing.set(role, new Lane(signer(kid, privateKey(key)), (token, claims) => own.set(`${role} ${token}`, claims)));
+      signing.set(
+        role,
+        new Lane(signer(kid, privateKey(key)), batchLimits[role], (token, claims) =>
+          own.set(`${role} ${token}`, claims),
+        ),
+      );
   }
-  const verifier = verifierWith(keys.filter(({ status }) => status !== 'retired'));
+  // What the audit signed is verified for ever; what the others signed, only while it may still be acted on.
+  const verifier = verifierWith(keys.filter(({ role, status }) => status !== 'retired' || role === 'audit'));
   return {
     canSign: (role) => signing.has(role),
     sign: async (role, claims) => {
@@ -55,6 +64,7 @@ class Lane {
 
   constructor(
     private readonly jws: Signer,
+    private readonly most: number,
     private readonly signed: (token: string, claims: JsonObject) => void,
   ) {}
 
@@ -67,8 +77,7 @@ class Lane {
   #signAll(): void {
     const all = this.#waiting;
     this.#waiting = [];
-    for (let from = 0; from < all.length; from += largestBatch)
-      void this.#signTogether(all.slice(from, from + largestBatch));
+    for (let from = 0; from < all.length; from += this.most) void this.#signTogether(all.slice(from, from + this.most));
   }
 
   async #signTogether(some: readonly Waiting[]): Promise<void> {
