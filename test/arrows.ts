@@ -1,4 +1,4 @@
-/** Which part of the house may import which (DESIGN: core ← contracts ← bus, ledger ← service ← apps; tools, model, authorization and identity implement ports of core). */
+/** Which part of the house may import which (DESIGN: core ← contracts ← bus, ledger ← service ← apps; tools, model, authorization, identity and connections implement ports of core). */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   core: [],
   contracts: ['core'],
@@ -8,8 +8,9 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   model: ['core'],
   authorization: ['core'],
   identity: ['core'],
+  connections: ['core'],
   service: ['core', 'contracts', 'bus', 'ledger', 'identity'],
-  apps: ['core', 'contracts', 'bus', 'ledger', 'tools', 'model', 'authorization', 'identity', 'service'],
+  apps: ['core', 'contracts', 'bus', 'ledger', 'tools', 'model', 'authorization', 'identity', 'connections', 'service'],
 };
 
 export interface SourceFile {

@@ -1,6 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { authorize, budgetOf, countCall, effectOnce, runTool, transition, utf8Length, withinRate } from '@sluice/core';
+import {
+  authorize,
+  budgetOf,
+  CallSecrets,
+  countCall,
+  effectOnce,
+  runTool,
+  transition,
+  utf8Length,
+  withinRate,
+} from '@sluice/core';
 import type {
+  AuthorizationAction,
+  BoundTool,
   CallCounts,
   JsonValue,
   Step,
@@ -14,8 +26,11 @@ import type {
 import { topics } from '@sluice/contracts';
 import type { RequestedCall, ToolCall } from '@sluice/contracts';
 import type { HandlerContext } from '@sluice/bus';
+import type { CallCredential } from '@sluice/tools';
 import { sha256 } from '@sluice/service';
 import type { Loaded, Runtime } from '@sluice/service';
+import { connectionsOf, judgeConnection, settingsOf } from './connections/judge-connection.js';
+import { once, openCredential } from './connections/open-credential.js';
 import { allowed, eligible } from './admission.js';
 import type { CallFacts, Judges } from './admission.js';
 import { judgeApproval } from './approvals/asking.js';
@@ -114,14 +129,22 @@ export class Turn {
       toolId: call.tool,
       args,
       argumentBytes: utf8Length(call.arguments),
-      context: { runId: this.record.requestId, sessionId: this.record.sessionId, toolCallId, ...caller(this.record) },
+      context: {
+        runId: this.record.requestId,
+        sessionId: this.record.sessionId,
+        toolCallId,
+        ...caller(this.record),
+        ...(tool?.connection === undefined ? {} : { connectionId: tool.connection }),
+      },
       callKey: this.callKey(call, index),
       timeoutMs: Math.max(1, Math.min(toolMs, timeLeft)),
       signal: this.context.signal,
     };
     const { offered, calls } = this;
     const source = await this.toolbox.source(this.granting.configuration);
-    return runTool(invocation, this.pipeline(source, { groups: this.record.groups, state, offered, calls }, budget));
+    const connections = connectionsOf(this.record, this.granting.evaluator);
+    const facts = { groups: this.record.groups, state, offered, calls, connections };
+    return runTool(invocation, this.pipeline(source, facts, budget));
   }
 
   private pipeline(source: ToolSource, facts: CallFacts, budget: ToolBudget): ToolPipeline {
@@ -129,28 +152,25 @@ export class Turn {
     const { configuration } = granting;
     const { argumentBytes, resultBytes } = configuration.limits;
     const authorizers = [...new Set([granting, inForce].map((loaded) => toolbox.authorizer(loaded.configuration)))];
+    const permitted = (action: AuthorizationAction, tool: BoundTool, context: ToolInvocationContext) =>
+      authorize(authorizers, action, tool, context, (error) =>
+        runtime.log.error(
+          { tool: tool.id, request_id: context.runId, error: (error as Error).message },
+          'the authorizer failed, so the call was refused',
+        ),
+      );
+    const secrets = new CallSecrets();
     const owner = (invocation: ToolInvocation): string =>
       `${runtime.environment.instance}/${invocation.callKey}/${this.context.attempt}`;
     return {
       source,
       eligible: (toolId) => eligible(toolId, facts, judges),
       allowed: (toolId) => allowed(toolId, facts, judges),
-      authorize: (tool, context) =>
-        authorize(authorizers, 'tool.execute', tool, context, (error) =>
-          runtime.log.error(
-            { tool: tool.id, request_id: context.runId, error: (error as Error).message },
-            'the authorizer failed, so the call was refused',
-          ),
-        ),
-      connection: (tool) =>
-        tool.requiresConnection
-          ? {
-              ok: false,
-              code: 'policy_denied',
-              reason: 'connection_missing',
-              message: `The tool ${tool.id} needs a connection and none is configured.`,
-            }
-          : { ok: true },
+      authorize: (tool, context) => permitted('tool.execute', tool, context),
+      connection: async (tool, context) => {
+        const verdict = judgeConnection(tool, context, this.record, [granting, inForce]);
+        return verdict.ok && tool.requiresConnection ? permitted('connection.use', tool, context) : verdict;
+      },
       approval: async (tool, invocation, args) => {
         const loaded = [granting, inForce];
         const { verdict, asking } = await judgeApproval(tool, invocation, args, loaded, new ApprovalClaims(runtime));
@@ -165,9 +185,20 @@ export class Turn {
           owner: owner(invocation),
         }),
       capabilities: (tool, invocation, signal) =>
-        toolbox.capabilities(tool, invocation, signal, configuration, (text) =>
-          this.progress('tool_progress', invocation.context.toolCallId, invocation.toolId, text),
+        toolbox.capabilities(
+          tool,
+          invocation,
+          signal,
+          configuration,
+          (text) =>
+            this.progress('tool_progress', invocation.context.toolCallId, invocation.toolId, secrets.text(text)),
+          once(() => this.credential(invocation.context, secrets, signal)),
         ),
+      conceal: (tool, result) => {
+        const concealed = secrets.result(result);
+        if (secrets.wereFound) this.sayHidden(tool);
+        return concealed;
+      },
       once: (tool, invocation, effect) =>
         effectOnce(
           tool,
@@ -195,6 +226,28 @@ export class Turn {
       },
       limits: { argumentBytes, resultBytes: Math.min(resultBytes, budget.resultBytes ?? Infinity) },
     };
+  }
+
+  /** As the connection is set up now: what was taken away since the grant has been refused before. */
+  private credential(
+    context: ToolInvocationContext,
+    secrets: CallSecrets,
+    signal: AbortSignal,
+  ): Promise<CallCredential> {
+    const settings = settingsOf(this.inForce, context.connectionId);
+    return openCredential(this.toolbox.connections, settings, context, secrets, signal);
+  }
+
+  /** A tool that repeats its credential is somebody’s mistake, or worse. */
+  private sayHidden({ id, requiresConnection }: BoundTool): void {
+    const { metrics, log } = this.runtime;
+    const key = this.granting.evaluator.byId(id)?.key;
+    if (!requiresConnection || key === undefined) return;
+    metrics.hiddenCredentials.inc({ tool: key });
+    log.warn(
+      { request_id: this.record.requestId, tool: key },
+      'a tool repeated the credential it was given; it was taken out of what the tool said',
+    );
   }
 
   /** The pair of events of spec/tool-use.md §8; the raw arguments are not repeated. */

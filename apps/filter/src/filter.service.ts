@@ -1,5 +1,16 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { beginRun, Fault, mayRequest, nextIteration, normaliseGroups, normaliseState, runEnd } from '@sluice/core';
+import {
+  allowedConnections,
+  beginRun,
+  connectionIdForm,
+  Fault,
+  mayRequest,
+  nextIteration,
+  normaliseGroups,
+  normaliseState,
+  runEnd,
+  wildcard,
+} from '@sluice/core';
 import type { Authenticator, RunState } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { AgentRequest } from '@sluice/contracts';
@@ -38,6 +49,7 @@ export class FilterService {
     const { ledger, clock, configurations } = this.runtime;
     if (message.record.question.trim() === '')
       throw new Fault('invalid_request', 'The question is empty. Put the user’s question there.', false);
+    checkConnections(message.record.connections);
     const loaded = configurations.current();
     const ids = requestIds(message, message.record);
     // Who asks is in the run from here on; what the sender wrote of it goes no further.
@@ -99,6 +111,7 @@ export class FilterService {
       state: request.state,
       unavailable: new Set(),
       calls: run.toolCalls,
+      connections: allowedConnections(loaded.configuration.connections, run.principal, request.connections),
     });
     const decided = toolset(ids, request, nextIteration(run, decision), decision, now);
     const record = await signGrant(decided, this.runtime);
@@ -144,4 +157,12 @@ export class FilterService {
     for (const group of groups)
       this.runtime.metrics.groupRequests.inc({ group: boundedLabel(group, evaluator.rules.knownGroups) });
   }
+}
+
+/** Ids of another form are nobody's, and are stopped where they come in (spec/tool-use.md §2b, step 4). */
+function checkConnections(connections: AgentRequest['connections']): void {
+  const place = connections?.findIndex((id) => id !== wildcard && !connectionIdForm.test(id)) ?? -1;
+  if (place === -1) return;
+  const message = `connections[${place}] is no id of a connection: write 1 to 64 letters, digits, \`_\` and \`-\`, or \`*\`.`;
+  throw new Fault('invalid_request', message, false);
 }
