@@ -1,15 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  authorize,
-  budgetOf,
-  CallSecrets,
-  countCall,
-  effectOnce,
-  runTool,
-  transition,
-  utf8Length,
-  withinRate,
-} from '@sluice/core';
+import { authorize, budgetOf, countCall, effectOnce, runTool, transition, utf8Length, withinRate } from '@sluice/core';
 import type {
   AuthorizationAction,
   BoundTool,
@@ -26,11 +16,10 @@ import type {
 import { topics } from '@sluice/contracts';
 import type { RequestedCall, ToolCall } from '@sluice/contracts';
 import type { HandlerContext } from '@sluice/bus';
-import type { CallCredential } from '@sluice/tools';
 import { sha256 } from '@sluice/service';
 import type { Loaded, Runtime } from '@sluice/service';
-import { connectionsOf, judgeConnection, settingsOf } from './connections/judge-connection.js';
-import { once, openCredential } from './connections/open-credential.js';
+import { connectionsOf, judgeConnection } from './connections/judge-connection.js';
+import { CallConnection } from './connections/call-connection.js';
 import { allowed, eligible } from './admission.js';
 import type { CallFacts, Judges } from './admission.js';
 import { judgeApproval } from './approvals/asking.js';
@@ -159,7 +148,7 @@ export class Turn {
           'the authorizer failed, so the call was refused',
         ),
       );
-    const secrets = new CallSecrets();
+    const connection = new CallConnection(granting, inForce, toolbox.connections, runtime);
     const owner = (invocation: ToolInvocation): string =>
       `${runtime.environment.instance}/${invocation.callKey}/${this.context.attempt}`;
     return {
@@ -191,14 +180,10 @@ export class Turn {
           signal,
           configuration,
           (text) =>
-            this.progress('tool_progress', invocation.context.toolCallId, invocation.toolId, secrets.text(text)),
-          once(() => this.credential(invocation.context, secrets, signal)),
+            this.progress('tool_progress', invocation.context.toolCallId, invocation.toolId, connection.text(text)),
+          () => connection.credential(invocation.context, signal),
         ),
-      conceal: (tool, result) => {
-        const concealed = secrets.result(result);
-        if (secrets.wereFound) this.sayHidden(tool);
-        return concealed;
-      },
+      conceal: (tool, result) => connection.conceal(tool, result, this.record.requestId),
       once: (tool, invocation, effect) =>
         effectOnce(
           tool,
@@ -226,28 +211,6 @@ export class Turn {
       },
       limits: { argumentBytes, resultBytes: Math.min(resultBytes, budget.resultBytes ?? Infinity) },
     };
-  }
-
-  /** As the connection is set up now: what was taken away since the grant has been refused before. */
-  private credential(
-    context: ToolInvocationContext,
-    secrets: CallSecrets,
-    signal: AbortSignal,
-  ): Promise<CallCredential> {
-    const settings = settingsOf(this.inForce, context.connectionId);
-    return openCredential(this.toolbox.connections, settings, context, secrets, signal);
-  }
-
-  /** A tool that repeats its credential is somebody’s mistake, or worse. */
-  private sayHidden({ id, requiresConnection }: BoundTool): void {
-    const { metrics, log } = this.runtime;
-    const key = this.granting.evaluator.byId(id)?.key;
-    if (!requiresConnection || key === undefined) return;
-    metrics.hiddenCredentials.inc({ tool: key });
-    log.warn(
-      { request_id: this.record.requestId, tool: key },
-      'a tool repeated the credential it was given; it was taken out of what the tool said',
-    );
   }
 
   /** The pair of events of spec/tool-use.md §8; the raw arguments are not repeated. */

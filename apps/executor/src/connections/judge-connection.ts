@@ -1,5 +1,5 @@
 import { allowedConnections } from '@sluice/core';
-import type { BoundTool, ConnectionSettings, ToolInvocationContext, Verdict } from '@sluice/core';
+import type { BoundTool, ToolInvocationContext, Verdict } from '@sluice/core';
 import type { ToolCall } from '@sluice/contracts';
 import type { Loaded } from '@sluice/service';
 
@@ -33,12 +33,4 @@ export function connectionsOf(
   { configuration }: Loaded['evaluator'],
 ): readonly string[] {
   return allowedConnections(configuration.connections, run.principal, request.connections);
-}
-
-/** How the connection is set up now: what was changed or taken away since the grant counts at once. */
-export function settingsOf(
-  { configuration }: Loaded,
-  connectionId: string | undefined,
-): ConnectionSettings | undefined {
-  return configuration.connections?.find(({ id }) => id === connectionId);
 }

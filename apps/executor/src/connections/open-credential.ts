@@ -55,9 +55,3 @@ function thrownFor(why: 'denied' | 'unreachable'): Error {
       return new ToolConnectionUnreachableError('The credential for the connection of this tool cannot be had now.');
   }
 }
-
-/** Asked for by two of a tool’s capabilities, it is opened once. */
-export function once(open: () => Promise<CallCredential>): () => Promise<CallCredential> {
-  let opened: Promise<CallCredential> | undefined;
-  return () => (opened ??= open());
-}
