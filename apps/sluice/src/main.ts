@@ -20,6 +20,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   config: () => import('./commands/config.js'),
   keys: () => import('./commands/keys.js'),
   approvals: () => import('./commands/approvals.js'),
+  'dead-letters': () => import('./commands/dead-letters.js'),
   topics: () => import('./commands/topics.js'),
   check: () => import('./commands/check.js'),
   explain: () => import('./commands/explain.js'),

@@ -1,4 +1,12 @@
-import { continuationClaims, Fault, grantClaims, judgeContinuation, judgeGrant, normaliseState } from '@sluice/core';
+import {
+  continuationClaims,
+  Fault,
+  grantClaims,
+  isReturned,
+  judgeContinuation,
+  judgeGrant,
+  normaliseState,
+} from '@sluice/core';
 import type { GrantedTurn } from '@sluice/core';
 import type { AgentStepResult, ToolCall, Toolset } from '@sluice/contracts';
 import { sha256 } from './configuration-file.js';
@@ -13,15 +21,16 @@ export async function signGrant(toolset: Toolset, { signatures, clock }: Signing
 }
 
 /**
- * Whether the record’s grant may be used, or has expired. Throws Fault('grant_invalid') if the filter did not sign it for exactly
+ * Whether the record’s grant may be used at the time, now unless given, or has expired by then. Throws Fault('grant_invalid') if the filter did not sign it for exactly
  * this turn: another session or iteration, other tools, groups or state, another request or another run.
  */
 export async function verifyGrant(
   record: Toolset | ToolCall,
   { signatures, clock }: Signing,
+  at = clock.now(),
 ): Promise<'valid' | 'expired'> {
   const claims = await signatures.verify('filter', record.grant);
-  const verdict = judgeGrant(claims, turnOf(record), sha256, clock.now());
+  const verdict = judgeGrant(claims, turnOf(record), sha256, at);
   if (verdict.kind === 'forged') throw new Fault('grant_invalid', verdict.why, false);
   return verdict.kind;
 }
@@ -36,6 +45,14 @@ export async function verifyContinuation(result: AgentStepResult, { signatures }
   const claims = await signatures.verify('executor', result.signature);
   const verdict = judgeContinuation(claims, result, sha256);
   if (verdict.kind === 'forged') throw new Fault(verdict.code, verdict.why, false);
+}
+
+/** A turn that comes back from the dead letters carries the filter’s own grant as its signature. Throws Fault('continuation_invalid') if it does not. */
+export async function verifyReturned(result: AgentStepResult, { signatures }: Signing): Promise<void> {
+  const { next: request, signature, ...turn } = result;
+  const claims = await signatures.verify('filter', signature);
+  if (isReturned(claims, { ...turn, request }, sha256)) return;
+  throw new Fault('continuation_invalid', 'The filter did not grant the turn that comes back to it.', false);
 }
 
 function turnOf(record: Toolset | ToolCall): GrantedTurn {

@@ -21,3 +21,8 @@ export * from './keys-environment.js';
 export * from './take-once.js';
 export * from './grants.js';
 export * from './security-events.js';
+export * from './redrive/permit.js';
+export * from './redrive/take.js';
+export * from './redrive/letters.js';
+export * from './redrive/plan.js';
+export * from './redrive/redrive.js';

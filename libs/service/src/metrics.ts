@@ -96,6 +96,11 @@ export function createMetrics() {
     modelTurns: histogram('sluice_model_turn_duration_seconds', 'Time a model took for a turn.', seconds, 'model'),
     modelTokens: counter('sluice_model_tokens_total', 'Tokens by direction (input, output).', 'model', 'direction'),
     deadLetters: counter('sluice_dead_letters_total', 'Records given up, by topic and fault code.', 'topic', 'code'),
+    redriven: counter(
+      'sluice_redriven_records_total',
+      'Dead letters that were re-driven and taken up again, by the topic they went to.',
+      'topic',
+    ),
     inFlight: gauge('sluice_records_in_flight', 'Records taken from the log and not yet finished.', 'group'),
   };
 }

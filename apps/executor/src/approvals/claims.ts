@@ -2,7 +2,7 @@ import { canonicalJson } from '@sluice/core';
 import type { ApprovalDecision, JsonValue } from '@sluice/core';
 import type { ApprovalRequested } from '@sluice/contracts';
 import { approvalMemoryMs, sha256 } from '@sluice/service';
-import type { ApprovalPlace, Runtime } from '@sluice/service';
+import type { Runtime } from '@sluice/service';
 
 /** The decision that was taken on an approval, as the ledger keeps it. */
 export interface TakenDecision {
@@ -62,11 +62,6 @@ export class ApprovalClaims {
   private claim(key: string, owner: string, ttlMs = approvalMemoryMs) {
     return this.runtime.ledger.claim({ key, owner, now: this.runtime.clock.now(), ttlMs });
   }
-}
-
-/** Where a record stands, as the owner of a claim. */
-export function ownerAt(message: Pick<ApprovalPlace, 'partition' | 'offset'> & { readonly topic: string }): string {
-  return `${message.topic}/${message.partition}/${message.offset}`;
 }
 
 function decisionKey(approvalId: string): string {

@@ -1,5 +1,5 @@
 import { createCodec, topics as wire } from '@sluice/contracts';
-import type { Codec, Topic } from '@sluice/contracts';
+import type { Codec, RecordOf, Topic } from '@sluice/contracts';
 import { Fault } from '@sluice/core';
 import type { Admin } from 'kafkajs';
 import type { Bus, BusLog, Consumer, Incoming, Outgoing, ReadOptions, Subscription } from '../port.js';
@@ -155,6 +155,10 @@ class OpenBus implements KafkaBus {
   read<T extends Topic>(topics: readonly T[], options: ReadOptions): AsyncIterable<Incoming<T>> {
     this.#assertOpen();
     return this.#reader.read(topics, options);
+  }
+
+  async decode<T extends Topic>(topic: T, value: Uint8Array): Promise<RecordOf<T>> {
+    return this.parts.codec.decode(topic, value);
   }
 
   async check(): Promise<void> {

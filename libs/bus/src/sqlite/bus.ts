@@ -1,7 +1,7 @@
 import { Fault } from '@sluice/core';
 import type { Clock } from '@sluice/core';
 import { createCodec } from '@sluice/contracts';
-import type { Codec, Topic } from '@sluice/contracts';
+import type { Codec, RecordOf, Topic } from '@sluice/contracts';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Bus, BusLog, Consumer, Incoming, Outgoing, ReadOptions, Subscription } from '../port.js';
 import { encodeAll, OutputRefused } from '../processing/outputs.js';
@@ -163,6 +163,10 @@ class OpenBus implements SqliteBus {
     } catch (error) {
       throw storageFault('The log could not be read', error);
     }
+  }
+
+  async decode<T extends Topic>(topic: T, value: Uint8Array): Promise<RecordOf<T>> {
+    return this.codec.decode(topic, value);
   }
 
   async trim(topic: Topic, olderThan: number): Promise<number> {
