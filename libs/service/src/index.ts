@@ -1,4 +1,5 @@
 export * from './environment.js';
+export type { Kept, Retention } from './retention-environment.js';
 export type { KafkaEnvironment } from './kafka-environment.js';
 export * from './log.js';
 export * from './metrics.js';
