@@ -7,7 +7,7 @@ import type { Configuration, McpOffer, Model, ToolSource } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { AgentRequest, AgentResponse, Topic } from '@sluice/contracts';
 import type { Incoming, SqliteBus } from '@sluice/bus';
-import { createLog, openRuntime, startService } from '@sluice/service';
+import { createLog, openRuntime, readEnvironment, startService } from '@sluice/service';
 import type { OpenRuntime, Runtime } from '@sluice/service';
 import { createToolSource, toolTypes } from '@sluice/tools';
 import type { McpHub, ToolContract } from '@sluice/tools';
@@ -129,6 +129,7 @@ function environmentIn(dataFolder: string): Parameters<typeof openRuntime>[0] {
   return {
     bus: 'sqlite',
     kafka: null,
+    retention: readEnvironment({}).retention,
     databaseUrl: null,
     dataFolder,
     workspaceFolder: join(dataFolder, 'workspaces'),

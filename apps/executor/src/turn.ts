@@ -41,8 +41,12 @@ import type { Toolbox } from './toolbox.js';
 /** How long an effect's claim is remembered, in milliseconds: a week. */
 const claimMemoryMs = 7 * 24 * 3_600_000;
 
+/** Turns that this process has gone through, those that it gave up and got again included. */
+let turns = 0;
+
 /** One turn's calls, run one after another. */
 export class Turn {
+  private readonly number = turns++;
   private readonly judges: Judges;
   private readonly offered: ReadonlySet<string>;
   private soFar: TurnSoFar;
@@ -149,8 +153,9 @@ export class Turn {
         ),
       );
     const connection = new CallConnection(granting, inForce, toolbox.connections, runtime);
+    // Of this time and no other: a turn may come again to the process that began it, re-driven or after its partition moved and came back.
     const owner = (invocation: ToolInvocation): string =>
-      `${runtime.environment.instance}/${invocation.callKey}/${this.context.attempt}`;
+      `${runtime.environment.instance}/${invocation.callKey}/${this.number}`;
     return {
       source,
       eligible: (toolId) => eligible(toolId, facts, judges),

@@ -118,6 +118,11 @@ export function createMetrics() {
       'sluice_audit_chain_broken_total',
       'Times that the audit had lost its place in a chain, or found what it had written not to be there.',
     ),
+    redriven: counter(
+      'sluice_redriven_records_total',
+      'Dead letters that were re-driven and taken up again, by the topic they went to.',
+      'topic',
+    ),
     inFlight: gauge('sluice_records_in_flight', 'Records taken from the log and not yet finished.', 'group'),
   };
 }
