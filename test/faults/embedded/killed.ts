@@ -1,0 +1,5 @@
+export const embeddedKilled = async (
+  _seed: number,
+  _folder: string,
+  _say: (line: string) => void,
+): Promise<readonly string[]> => [];
