@@ -19,6 +19,7 @@ import { newRequest } from '../../apps/sluice/src/run-request.js';
 
 export interface ToolSystem {
   readonly open: OpenRuntime;
+  readonly toolbox: Toolbox;
   ask(requestId: string): Promise<AgentResponse>;
   all<T extends Topic>(...wanted: T[]): Promise<Incoming<T>[]>;
   /** The lines of the log so far, as text. */
@@ -51,6 +52,7 @@ export async function startWithTools(configuration: object, parts: ToolSystemPar
   const bus = runtime.bus as SqliteBus;
   return {
     open,
+    toolbox,
     lines: () => lines,
     ask: async (requestId) => {
       const record = newRequest('Go', { requestId, sessionId: requestId });

@@ -29,6 +29,9 @@ const longestName = 128;
 
 /** One turn's calls, run one after another. */
 export class Turn {
+  private static handled = 0;
+  /** Which handling of a record by this process it is. A partition that is lost and taken over anew brings a record back as a first attempt. */
+  private readonly handling = ++Turn.handled;
   private readonly judges: Judges;
   private readonly offered: ReadonlySet<string>;
   private calls: CallCounts;
@@ -130,7 +133,7 @@ export class Turn {
     const { argumentBytes, resultBytes } = configuration.limits;
     const authorizers = [...new Set([granting, inForce].map((loaded) => toolbox.authorizer(loaded.configuration)))];
     const owner = (invocation: ToolInvocation): string =>
-      `${runtime.environment.instance}/${invocation.callKey}/${this.context.attempt}`;
+      `${runtime.environment.instance}/${invocation.callKey}/${this.handling}`;
     return {
       source,
       eligible: (toolId) => eligible(toolId, facts, judges),
