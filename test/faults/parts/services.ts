@@ -121,16 +121,17 @@ export class Services {
   }
 }
 
-/** The built command line, with nothing of this process's environment but what it needs. It hears of our death through the channel. */
-export function launch(args: readonly string[], variables: Readonly<Record<string, string>>): ChildProcess {
-  return spawn(process.execPath, [main, ...args], {
-    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-    env: {
-      PATH: process.env['PATH'] ?? '',
-      HOME: process.env['HOME'] ?? '',
-      NO_COLOR: '1',
-      SLUICE_PORT: '0',
-      ...variables,
-    },
-  });
+/** Runs the built command line. It hears of our death through the channel. */
+function launch(args: readonly string[], variables: Readonly<Record<string, string>>): ChildProcess {
+  const [command = '', ...rest] = commandLine(args);
+  return spawn(command, rest, { stdio: ['ignore', 'pipe', 'pipe', 'ipc'], env: { ...surroundings(), ...variables } });
+}
+
+export function commandLine(args: readonly string[]): readonly string[] {
+  return [process.execPath, main, ...args];
+}
+
+/** What a process gets of this one's environment: what it needs. */
+export function surroundings(): Record<string, string> {
+  return { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', NO_COLOR: '1', SLUICE_PORT: '0' };
 }

@@ -109,11 +109,12 @@ function looking(watcher: Watcher, load: Load, effects: Effects): Pick<World, 'l
 }
 
 /** What may be so because it is not over yet. */
-function mayPass(violation: string): boolean {
+export function mayPass(violation: string): boolean {
   return / has 0 ends| is at | still notes | has 0 dead letters|no step tells/.test(violation);
 }
 
-const configuration = (model: string, effects: string): string => `
+/** What the runs may use: a tool that looks and one that acts, with a model that follows a script. */
+export const configuration = (model: string, effects: string): string => `
 tool:
   now: { type: get_current_time, group: [work], state: analysis, available_in_states: [undefined] }
   act: { type: mcp-tool, group: [work], available_in_states: [analysis] }
