@@ -25,7 +25,9 @@ export async function onKafka(
       say(`${round.faults.join(' and ')} (seed ${round.seed})`);
       const said = await inflict(world, round);
       say(`  ${Math.round((performance.now() - began) / 1_000)} s; so far ${world.summary()}`);
-      if (said.length > 0) return said;
+      if (said.length === 0) continue;
+      world.writeDown(join(folder, 'seen.json'));
+      return said;
     }
     return [];
   } finally {

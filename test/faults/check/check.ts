@@ -5,6 +5,7 @@ import { ends } from './ends.ts';
 import type { Observed } from './observed.ts';
 import { standstill } from './standstill.ts';
 import { steps } from './steps.ts';
+import { turns } from './turns.ts';
 
 /** Each promise that was broken, as a sentence (docs/guarantees.md). Pure: what is judged was read before. */
 export function violations(observed: Observed): readonly string[] {
@@ -12,6 +13,7 @@ export function violations(observed: Observed): readonly string[] {
   return [
     ...ends(observed),
     ...steps(observed),
+    ...turns(observed),
     ...effects(observed),
     ...deadLetters(observed),
     ...standstill(observed),

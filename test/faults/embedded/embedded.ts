@@ -5,11 +5,13 @@ import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
+import type { openSqliteBus } from '@sluice/bus';
 import { agreement } from '../check/agreement.ts';
 import { violations } from '../check/check.ts';
 import { unknownOutcomes } from '../check/effects.ts';
 import type { Asked, Observed } from '../check/observed.ts';
 import { startEffects } from '../parts/effects.ts';
+import type { Effects } from '../parts/effects.ts';
 import { startModel } from '../parts/model.ts';
 import { commandLine, surroundings } from '../parts/services.ts';
 import { configuration, mayPass } from '../parts/world.ts';
@@ -18,15 +20,25 @@ import { readLogFile } from './log-file.ts';
 const patienceMs = 120_000;
 const busModule = join(import.meta.dirname, '..', '..', '..', 'dist', 'libs', 'bus', 'src', 'index.js');
 
+/** The parts of the compiled bus that are used: the sources name each other in ways that only the build resolves. */
+interface CompiledBus {
+  readonly openSqliteBus: typeof openSqliteBus;
+}
+
+interface Parts {
+  readonly effects: Effects;
+  readonly close: () => Promise<void>;
+}
+
 /** Sluice in one process on a log file, asked over the file as another process may. */
 export class Embedded {
   readonly #folder: string;
   readonly #asked: Asked[] = [];
-  readonly #parts: { readonly effects: Awaited<ReturnType<typeof startEffects>>; readonly close: () => Promise<void> };
+  readonly #parts: Parts;
   readonly #publish: (run: Asked) => Promise<unknown>;
   #process: ChildProcess | null = null;
 
-  private constructor(folder: string, parts: Embedded['#parts'], publish: (run: Asked) => Promise<unknown>) {
+  private constructor(folder: string, parts: Parts, publish: (run: Asked) => Promise<unknown>) {
     this.#folder = folder;
     this.#parts = parts;
     this.#publish = publish;
@@ -38,8 +50,8 @@ export class Embedded {
     const nobodyDies = (): boolean => false;
     const [model, effects] = await Promise.all([startModel(nobodyDies), startEffects(nobodyDies)]);
     writeFileSync(join(folder, 'sluice.yaml'), configuration(model.url, effects.url));
-    const { openSqliteBus } = (await import(pathToFileURL(busModule).href)) as typeof import('@sluice/bus');
-    const bus = await openSqliteBus({
+    const compiled = (await import(pathToFileURL(busModule).href)) as CompiledBus;
+    const bus = await compiled.openSqliteBus({
       file: join(data, 'log.sqlite'),
       clock: { now: () => Date.now() },
       instance: 'the fault suite',
@@ -74,8 +86,8 @@ export class Embedded {
       env: { ...surroundings(), SLUICE_DATA: this.#folder, SLUICE_CONFIG: configFile },
     });
     const keep = (piece: Buffer): void => appendFileSync(`${configFile}.log`, piece);
-    child.stdout.on('data', keep);
-    child.stderr.on('data', keep);
+    child.stdout?.on('data', keep);
+    child.stderr?.on('data', keep);
     this.#process = child;
   }
 

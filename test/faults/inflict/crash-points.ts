@@ -48,7 +48,7 @@ export const crashAtPoints: Inflict = async ({ services, traps, load, say }, ran
     const late = setTimeout(() => (over = true), patienceMs);
     let reached = false;
     void sprung.then(() => (reached = true));
-    while (!reached && !over) await load.ask(2, random);
+    while (!reached && !over) await load.ask(1, random);
     clearTimeout(late);
     traps.disarm();
     if (!reached) throw new Error(`No ${point.role} came to the point “${point.what}” within ${patienceMs / 1_000} s.`);

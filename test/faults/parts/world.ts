@@ -33,6 +33,8 @@ export interface World {
   lookOn(): Promise<readonly string[]>;
   /** Waits until nothing moves, then returns each broken promise. */
   settle(): Promise<readonly string[]>;
+  /** Writes down what was seen last, for whoever looks into what went wrong. */
+  writeDown(file: string): void;
   /** What was seen so far, in figures. */
   summary(): string;
   close(): Promise<void>;
@@ -42,9 +44,8 @@ export async function openWorld(folder: string, brokers: 1 | 3, say: (line: stri
   mkdirSync(folder, { recursive: true, mode: 0o711 });
   const log = join(folder, 'services.log');
   const keys = join(folder, 'keys.json');
-  let infrastructure: Infrastructure | undefined;
   const variables = (role: Role): Record<string, string> => ({
-    ...infrastructure?.variables,
+    ...infrastructure.variables,
     SLUICE_PREFIX: prefix,
     SLUICE_DATA: join(folder, 'data'),
     SLUICE_KEYS: readFileSync(`${keys}.${role}`, 'utf8'),
@@ -52,7 +53,7 @@ export async function openWorld(folder: string, brokers: 1 | 3, say: (line: stri
   const services = new Services(variables, log, say);
   const traps = new Traps(services);
   const [model, effects] = await Promise.all([startModel(traps.seen), startEffects(traps.seen)]);
-  infrastructure = await startInfrastructure(folder, brokers, traps.seen);
+  const infrastructure = await startInfrastructure(folder, brokers, traps.seen);
 
   const environment = { ...infrastructure.variables, SLUICE_PREFIX: prefix, SLUICE_DATA: join(folder, 'data') };
   await services.command(['keys', 'new', keys], environment);
@@ -72,11 +73,15 @@ export async function openWorld(folder: string, brokers: 1 | 3, say: (line: stri
     await services.close();
     await Promise.allSettled([watcher.close(), load.close()]);
     await Promise.all([model.close(), effects.close()]);
-    await infrastructure?.close();
+    await infrastructure.close();
   }
 }
 
-function looking(watcher: Watcher, load: Load, effects: Effects): Pick<World, 'lookOn' | 'settle' | 'summary'> {
+function looking(
+  watcher: Watcher,
+  load: Load,
+  effects: Effects,
+): Pick<World, 'lookOn' | 'settle' | 'summary' | 'writeDown'> {
   let last: Observed | undefined;
   return {
     lookOn: async () => {
@@ -100,6 +105,17 @@ function looking(watcher: Watcher, load: Load, effects: Effects): Pick<World, 'l
         const said = violations(last);
         if (!said.some(mayPass) || Date.now() > until) return said;
       }
+    },
+    writeDown: (file) => {
+      if (last === undefined) return;
+      writeFileSync(
+        file,
+        JSON.stringify(
+          { ...last, effects: [...last.effects] },
+          (name, value: unknown) => (name === 'value' ? undefined : value),
+          1,
+        ),
+      );
     },
     summary: () =>
       last === undefined

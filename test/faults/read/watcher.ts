@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { SchemaRegistry } from '@kafkajs/confluent-schema-registry';
 import { Kafka, logLevel } from 'kafkajs';
 import type { Admin } from 'kafkajs';
+import { passOverAborted } from '../../../libs/bus/src/kafka/aborted.ts';
 import { readers } from '../check/observed.ts';
 import type { Committed, Found, Place } from '../check/observed.ts';
 
@@ -22,7 +23,7 @@ export interface Read extends Found {
   readonly value: Buffer;
 }
 
-/** Looks at the log past the services and their lines, with a plain client and nothing of the bus. */
+/** Looks at the log past the services and their lines, with a plain client and nothing of the bus but what mends that client. */
 export class Watcher {
   readonly #kafka: Kafka;
   readonly #registry: SchemaRegistry;
@@ -31,6 +32,7 @@ export class Watcher {
   #reads = 0;
 
   constructor(brokers: readonly string[], registryUrl: string, prefix: string) {
+    passOverAborted();
     const retry = { initialRetryTime: 100, maxRetryTime: 1_000, retries: 60 };
     this.#kafka = new Kafka({ clientId: 'watcher', brokers: [...brokers], logLevel: logLevel.NOTHING, retry });
     this.#registry = new SchemaRegistry({ host: registryUrl });
