@@ -43,12 +43,15 @@ async function onFullDisk(
   const embedded = await Embedded.open(folder, join(disk, 'data'));
   try {
     embedded.start(join(folder, 'sluice.yaml'));
+    await embedded.serves();
     const asking = embedded.ask(runs, 100);
     const said: string[] = [];
-    for (let times = 3; times > 0; times--) {
-      await sleep(random.between(1_000, 2_500));
+    for (let times = 1; times <= 3; times++) {
+      await sleep(random.between(500, 1_500));
       fill(join(disk, 'ballast'));
-      await sleep(random.between(1_500, 4_000));
+      if (times === 1 && !(await embedded.says('the disk is full')))
+        said.push('Nobody was told that the disk was full.');
+      await sleep(random.between(500, 3_000));
       said.push(...embedded.lookOn());
       rmSync(join(disk, 'ballast'));
     }
@@ -81,9 +84,12 @@ async function withLimit(seed: number, folder: string, say: (line: string) => vo
   const embedded = await Embedded.open(folder, join(folder, 'data'));
   try {
     embedded.start(config, `trap '' XFSZ; ulimit -f ${limitBlocks};`);
+    await embedded.serves();
     const asking = embedded.ask(runs, 100);
-    await sleep(random.between(8_000, 12_000));
-    const said = [...embedded.lookOn()];
+    const said: string[] = [];
+    if (!(await embedded.says('could not be written'))) said.push('Nobody was told that the files may not grow.');
+    await sleep(random.between(500, 3_000));
+    said.push(...embedded.lookOn());
     await embedded.end('SIGTERM');
     embedded.start(config);
     await asking;

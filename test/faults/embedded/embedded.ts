@@ -37,6 +37,8 @@ export class Embedded {
   readonly #parts: Parts;
   readonly #publish: (run: Asked) => Promise<unknown>;
   #process: ChildProcess | null = null;
+  /** What the processes wrote so far. */
+  #said = '';
 
   private constructor(folder: string, parts: Parts, publish: (run: Asked) => Promise<unknown>) {
     this.#folder = folder;
@@ -85,12 +87,29 @@ export class Embedded {
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       env: { ...surroundings(), SLUICE_DATA: this.#folder, SLUICE_CONFIG: configFile },
     });
-    const keep = (piece: Buffer): void => appendFileSync(`${configFile}.log`, piece);
+    const keep = (piece: Buffer): void => {
+      this.#said += piece.toString();
+      appendFileSync(`${configFile}.log`, piece);
+    };
     child.stdout?.on('data', keep);
     child.stderr?.on('data', keep);
     this.#process = child;
   }
 
+  /** Resolves when it says that it serves. */
+  async serves(): Promise<void> {
+    if (!(await this.says('It keeps serving')))
+      throw new Error(`The embedded process did not come to serve: ${this.#said}`);
+  }
+
+  /** Whether it says this, now or in good time. */
+  async says(text: string): Promise<boolean> {
+    for (const until = Date.now() + patienceMs; this.runs && Date.now() < until; await sleep(50))
+      if (this.#said.includes(text)) return true;
+    return this.#said.includes(text);
+  }
+
+  /** Whether it lives, as it should. */
   get runs(): boolean {
     return this.#process !== null && this.#process.exitCode === null && this.#process.signalCode === null;
   }
