@@ -70,6 +70,8 @@ export class Load {
         session_id: sessionId,
       }),
     }));
-    await this.#producer.send({ topic: `${this.#prefix}agent.requests`, messages });
+    // One by one: of several that go to different brokers, kafkajs 2.2.4 may lose some when one of these goes away.
+    for (const message of messages)
+      await this.#producer.send({ topic: `${this.#prefix}agent.requests`, messages: [message] });
   }
 }

@@ -9,6 +9,7 @@ import { backOff, pause } from '../processing/retry.js';
 import { isConcurrent, isPassing } from './failure.js';
 import { encodeFinished } from './finished-set.js';
 import type { Names } from './names.js';
+import type { Placement } from './placement.js';
 import { sendsOf, sizeOf } from './sends.js';
 
 /** Output bytes of one transaction, unless a single record’s outputs have more. */
@@ -28,6 +29,7 @@ export interface Done {
 
 export interface CommitsOptions {
   readonly producer: Producer;
+  readonly placement: Placement;
   readonly position: Position;
   readonly names: Names;
   readonly group: string;
@@ -133,16 +135,14 @@ export class Commits {
   }
 
   async #commit(batch: readonly Done[]): Promise<void> {
-    const { producer, position, names, group, log, committed } = this.options;
+    const { producer, placement, position, names, group, log, committed } = this.options;
     for (const { finished, past } of batch) position.finish(finished.stored.offset, past);
     this.#wanted = false;
     const prefix = position.prefix;
     const transaction = await producer.transaction();
     await this.#sendOffset(transaction, prefix, encodeFinished(prefix, position.ranges));
     const outputs = batch.flatMap(({ finished }) => finished.outputs);
-    for (const topicMessages of sendsOf(outputs, names)) {
-      await transaction.sendBatch({ acks: -1, topicMessages: [...topicMessages] });
-    }
+    await placement.send(transaction, sendsOf(outputs, names));
     await transaction.commit();
     position.saved();
     this.#committed = prefix;

@@ -1,8 +1,8 @@
-import { Partitioners } from 'kafkajs';
 import type { Admin, Kafka, Producer } from 'kafkajs';
 import { Position } from '../processing/position.js';
 import { producerRetry } from './clients.js';
 import { decodeFinished } from './finished-set.js';
+import { Placement } from './placement.js';
 
 export interface TakeoverOptions {
   readonly kafka: Kafka;
@@ -18,19 +18,21 @@ export interface TakeoverOptions {
 /** What the owner of a partition holds: the only producer that may move the group’s offset there, and where that stands. */
 export interface Ownership {
   readonly producer: Producer;
+  readonly placement: Placement;
   readonly position: Position;
 }
 
 /** Takes a partition over: the owner before is fenced first, and only then is it read how far that one came. */
 export async function takeOver(options: TakeoverOptions): Promise<Ownership> {
   const { kafka, transactionalId, transactionTimeoutMs } = options;
+  const placement = new Placement();
   const producer = kafka.producer({
     transactionalId,
     transactionTimeout: transactionTimeoutMs,
     idempotent: true,
     maxInFlightRequests: 1,
     allowAutoTopicCreation: false,
-    createPartitioner: Partitioners.DefaultPartitioner,
+    createPartitioner: placement.createPartitioner,
     retry: producerRetry,
   });
   try {
@@ -38,7 +40,7 @@ export async function takeOver(options: TakeoverOptions): Promise<Ownership> {
     // Connecting fences nobody: the producer’s epoch is only raised by the first transaction.
     const fence = await producer.transaction();
     await fence.abort();
-    return { producer, position: await positionOf(options) };
+    return { producer, placement, position: await positionOf(options) };
   } catch (error) {
     await producer.disconnect();
     throw error;
