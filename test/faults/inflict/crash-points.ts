@@ -3,7 +3,7 @@ import type { Role } from '../parts/services.ts';
 import type { Inflict } from './fault.ts';
 
 /** How long a service may take to come to a point, milliseconds. */
-const patienceMs = 60_000;
+const patienceMs = 180_000;
 
 interface CrashPoint extends Point {
   /** Reached only while the group gives out its partitions. */

@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { given } from '../../infra/address.ts';
 import type { Address } from '../../infra/address.ts';
 import type { Instance, Place } from '../../infra/instance.ts';
 import { LocalInstance } from '../../infra/local/instance.ts';
@@ -85,7 +86,10 @@ export async function startInfrastructure(folder: string, count: 1 | 3, seen: Se
     lines.push(line);
     return { instance: await begin(described, where), line };
   };
+  /** Nobody stops the registry, so one that is there already will do. */
   const startRegistry = async (): Promise<string> => {
+    const named = given('registry', process.env);
+    if (named?.kind === 'registry') return named.url;
     const where = await place('registry');
     const { address } = await begin(await describeRegistry(where), where);
     return address.kind === 'registry' ? address.url : '';

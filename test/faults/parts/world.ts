@@ -5,6 +5,7 @@ import { agreement } from '../check/agreement.ts';
 import { unknownOutcomes } from '../check/effects.ts';
 import type { Observed } from '../check/observed.ts';
 import { standstill } from '../check/standstill.ts';
+import { freshPrefix } from '../../infra/fresh.ts';
 import { Watcher } from '../read/watcher.ts';
 import { startEffects } from './effects.ts';
 import type { Effects } from './effects.ts';
@@ -17,9 +18,8 @@ import type { Role } from './services.ts';
 import { Traps } from './traps.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** How long everything may take to come to an end once nothing is broken any more, milliseconds. */
-const patienceMs = 180_000;
-const prefix = 'faults-';
+/** How long nothing may move, once nothing is broken any more, before it is stuck, milliseconds. */
+const patienceMs = 120_000;
 
 /** Everything there is in one run of the suite on Kafka: what the services need, the services, what is asked of them and who looks on. */
 export interface World {
@@ -42,6 +42,7 @@ export interface World {
 
 export async function openWorld(folder: string, brokers: 1 | 3, say: (line: string) => void): Promise<World> {
   mkdirSync(folder, { recursive: true, mode: 0o711 });
+  const prefix = freshPrefix('faults');
   const log = join(folder, 'services.log');
   const keys = join(folder, 'keys.json');
   const variables = (role: Role): Record<string, string> => ({
@@ -95,9 +96,12 @@ function looking(
       }
     },
     settle: async () => {
-      const until = Date.now() + patienceMs;
-      for (; ; await sleep(500)) {
+      let until = Date.now() + patienceMs;
+      for (let before = ''; ; await sleep(500)) {
         const [committed, ends] = [await watcher.committed(), await watcher.ends()];
+        const now = JSON.stringify([committed, ends]);
+        if (now !== before) until = Date.now() + patienceMs;
+        before = now;
         if (standstill({ committed, ends }).length > 0 && Date.now() < until) continue;
         const found = await watcher.read();
         const { asked, spoiled } = load;
