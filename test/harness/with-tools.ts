@@ -19,6 +19,7 @@ import { newRequest } from '../../apps/sluice/src/run-request.js';
 
 export interface ToolSystem {
   readonly open: OpenRuntime;
+  readonly toolbox: Toolbox;
   ask(requestId: string, request?: Partial<AgentRequest>): Promise<AgentResponse>;
   /** Everything it keeps is in there. */
   readonly folder: string;
@@ -59,6 +60,7 @@ export async function startWithTools(configuration: object, parts: ToolSystemPar
   return {
     open,
     folder,
+    toolbox,
     lines: () => lines,
     ask: async (requestId, request = {}) => {
       const record = { ...newRequest('Go', { requestId, sessionId: requestId }), ...request };

@@ -41,12 +41,11 @@ import type { Toolbox } from './toolbox.js';
 /** How long an effect's claim is remembered, in milliseconds: a week. */
 const claimMemoryMs = 7 * 24 * 3_600_000;
 
-/** Turns that this process has gone through, those that it gave up and got again included. */
-let turns = 0;
-
 /** One turn's calls, run one after another. */
 export class Turn {
-  private readonly number = turns++;
+  private static handled = 0;
+  /** Which handling of a record by this process it is: one that was lost with its partition, or re-driven, comes back as a first attempt. */
+  private readonly handling = ++Turn.handled;
   private readonly judges: Judges;
   private readonly offered: ReadonlySet<string>;
   private soFar: TurnSoFar;
@@ -153,9 +152,8 @@ export class Turn {
         ),
       );
     const connection = new CallConnection(granting, inForce, toolbox.connections, runtime);
-    // Of this time and no other: a turn may come again to the process that began it, re-driven or after its partition moved and came back.
     const owner = (invocation: ToolInvocation): string =>
-      `${runtime.environment.instance}/${invocation.callKey}/${this.number}`;
+      `${runtime.environment.instance}/${invocation.callKey}/${this.handling}`;
     return {
       source,
       eligible: (toolId) => eligible(toolId, facts, judges),
