@@ -14,8 +14,8 @@ import type {
 import { topics } from '@sluice/contracts';
 import type { RequestedCall, ToolCall } from '@sluice/contracts';
 import type { HandlerContext } from '@sluice/bus';
-import { sha256 } from '@sluice/service';
-import type { Loaded, Runtime } from '@sluice/service';
+import { sha256, toolSpan } from '@sluice/service';
+import type { Loaded, Runtime, SpanEnd } from '@sluice/service';
 import { allowed, eligible } from './admission.js';
 import type { CallFacts, Judges } from './admission.js';
 import { judgeApproval } from './approvals/asking.js';
@@ -84,8 +84,19 @@ export class Turn {
     return step;
   }
 
-  private async run(call: RequestedCall, index: number, state: string): Promise<ToolExecResult> {
+  private run(call: RequestedCall, index: number, state: string): Promise<ToolExecResult> {
     const toolCallId = validId(call.toolCallId) ? call.toolCallId : `call-${this.record.iteration}-${index}`;
+    const { sessionId, iteration } = this.record;
+    const tool = this.granting.evaluator.byId(call.tool) ?? null;
+    const span = () => toolSpan(tool, { sessionId, iteration, toolCallId, state });
+    return this.runtime.traces.span(span, async (end) => {
+      const result = await this.within(call, index, state, toolCallId);
+      if (!result.ok) end(refusal(result));
+      return result;
+    });
+  }
+
+  private async within(call: RequestedCall, index: number, state: string, toolCallId: string): Promise<ToolExecResult> {
     const args = parse(call.arguments);
     if (args === undefined) return this.invalidJson(toolCallId, call.tool);
     const server = this.granting.evaluator.byId(call.tool)?.mcp?.server;
@@ -239,6 +250,12 @@ function caller({ run: { principal } }: ToolCall): Pick<ToolInvocationContext, '
   if (principal === null) throw new Error('A verified ToolCall says who asks.');
   const { actorId, tenantId, subjectId } = principal;
   return { actorId, tenantId, ...(subjectId === null ? {} : { subjectId }) };
+}
+
+/** For a trace: the codes, never a word of the call. A call that waits for an approval has not failed. */
+function refusal({ errorCode, reason }: ToolExecResult & { ok: false }): SpanEnd {
+  const attributes = reason === undefined ? {} : { 'sluice.reason': reason };
+  return reason === 'approval_pending' ? { attributes } : { attributes, error: errorCode };
 }
 
 function validId(id: string): boolean {

@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { askedToStop, createLog, processEnvironment } from '@sluice/service';
+import { askedToStop, commandLog, processEnvironment } from '@sluice/service';
 import type { Surroundings } from './commands/surroundings.js';
 import { paintFor } from './show/paint.js';
 
@@ -51,7 +51,7 @@ async function help(): Promise<string> {
 function surroundings(): Surroundings {
   return {
     environment: processEnvironment(),
-    log: createLog('warn', process.stderr),
+    log: commandLog(),
     paint: paintFor(process.stdout),
     write: (text) => void process.stdout.write(text),
     stopped: askedToStop(),

@@ -2,9 +2,10 @@ import { normaliseGroups, normaliseState, requestLog } from '@sluice/core';
 import type { RunErrorCode } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { AgentRequest, AgentResponse, Run } from '@sluice/contracts';
-import type { Dead, HandlerContext, Incoming, Outgoing } from '@sluice/bus';
+import type { Dead, HandlerContext, Outgoing } from '@sluice/bus';
 import { boundedLabel } from './metrics.js';
 import type { Runtime } from './runtime.js';
+import { requestIds } from './run-ids.js';
 import { isSecurityFault, reportSecurityEvent } from './security-events.js';
 
 type Ending = Pick<Runtime, 'clock' | 'log' | 'metrics' | 'configurations'>;
@@ -49,15 +50,6 @@ export function errorResponse(
     configVersion: about.configVersion,
     endedAt,
   };
-}
-
-/** The ids of an AgentRequest as it lies on the log: its own, else derived from its place there. */
-export function requestIds(
-  message: Pick<Incoming, 'topic' | 'partition' | 'offset' | 'key'>,
-  request: { requestId: string | null; sessionId: string | null },
-) {
-  const requestId = request.requestId || `${message.topic}-${message.partition}-${message.offset}`;
-  return { requestId, sessionId: request.sessionId || message.key || requestId };
 }
 
 /**

@@ -1,7 +1,9 @@
 import type { DynamicModule, INestMicroservice } from '@nestjs/common';
 import { GroupHeld } from '@sluice/bus';
+import type { Dead, HandlerContext, Outgoing } from '@sluice/bus';
 import { NestFactory } from '@nestjs/core';
-import { BusTransport, inTrace, PassOnFilter } from './bus-transport.js';
+import { about, idsOf, staysAbout, traceIdOf } from './about.js';
+import { BusTransport, PassOnFilter } from './bus-transport.js';
 import { nestLog } from './log.js';
 import { endDeadRun } from './run-ends.js';
 import type { Runtime } from './runtime.js';
@@ -13,10 +15,10 @@ export interface Service {
 
 /** Starts one service as a Nest microservice on the bus; `group` is its name there. */
 export async function startService(group: string, module: DynamicModule, runtime: Runtime): Promise<Service> {
-  const transport = new BusTransport(runtime.bus, {
+  const transport = new BusTransport(runtime.bus, runtime.traces, {
     group,
     drainMs: runtime.environment.drainMs,
-    onDead: (dead, context) => inTrace(dead.headers, endDeadRun(dead, context, runtime)),
+    onDead: (dead, context) => buried(group, dead, context, runtime),
   });
   const app = await NestFactory.createMicroservice(module, {
     strategy: transport,
@@ -48,6 +50,15 @@ export async function startService(group: string, module: DynamicModule, runtime
       await app.close();
     },
   };
+}
+
+/** What goes out beside a dead letter, in the dead record's trace; its lines say whose record it was. */
+function buried(group: string, dead: Dead, context: HandlerContext, runtime: Runtime): readonly Outgoing[] {
+  const ids = dead.message === null ? {} : idsOf(dead.message);
+  const traceId = traceIdOf(dead.headers);
+  return about(traceId === undefined ? ids : { ...ids, trace_id: traceId }, () =>
+    runtime.traces.dead(group, dead, context, endDeadRun(dead, staysAbout(context), runtime)),
+  );
 }
 
 /** How long a start waits for a former process on the same log to end, in milliseconds. */

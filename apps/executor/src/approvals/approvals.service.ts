@@ -4,7 +4,7 @@ import type { ApprovalDecision, Authenticator, Decider, NotTaken } from '@sluice
 import { topics } from '@sluice/contracts';
 import type { ApprovalDecided, ApprovalOutcome, ApprovalRequested } from '@sluice/contracts';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
-import { approvalAt, AUTHENTICATOR, credentialOf, inTrace, RUNTIME, sha256 } from '@sluice/service';
+import { approvalAt, AUTHENTICATOR, credentialOf, inHop, RUNTIME, sha256 } from '@sluice/service';
 import type { Runtime } from '@sluice/service';
 import { ExecutorService } from '../executor.service.js';
 import { ApprovalClaims, ownerAt } from './claims.js';
@@ -107,7 +107,8 @@ export class ApprovalsService {
         'decided',
       );
     });
-    return inTrace(parked.headers, await this.executor.runTurn(parked, requested.steps, context));
+    const turn = { group: 'executor', message: parked, context };
+    return inHop(this.runtime.traces, turn, (own) => this.executor.runTurn(parked, requested.steps, own));
   }
 
   /** The parked turn, if it is the one that was asked about: the same call with the same arguments. */

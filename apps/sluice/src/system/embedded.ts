@@ -23,7 +23,7 @@ export async function startEmbedded(given: {
   const open = await openRuntime(environment, log);
   const { runtime, beforeClose } = open;
   try {
-    const servers = new McpServers(environment, log, () => void source.again('server'));
+    const servers = new McpServers(environment, log, () => void source.again('server'), runtime.traces);
     beforeClose(() => servers.close());
     const source = new ConfigurationSource(configFile, servers, runtime);
     beforeClose(() => source.close());
