@@ -9,6 +9,7 @@ import { openCluster } from '../cluster/cluster.js';
 import type { Cluster } from '../cluster/cluster.js';
 import { kinds, startCollector } from './collector.js';
 import type { Collector, Received } from './collector.js';
+import { rows } from './page.js';
 
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
 const asker = '00f067aa0ba902b7';
@@ -164,6 +165,25 @@ describe('the trace of a run on Kafka, its services separate processes', () => {
     expect(refused).toMatchObject({ error: 'unavailable' });
     expect(refused?.attributes).toMatchObject({ 'sluice.reason': 'unknown_tool' });
     expect(JSON.stringify(refused)).not.toContain('no-such-tool');
+  });
+
+  it('shows what docs/traces.md says, and nothing else', () => {
+    const common = ['gen_ai.conversation.id', 'error.type'];
+    // Of servers over HTTP; those of this run are programs.
+    const elsewhere = ['network.protocol.name', 'server.address', 'server.port'];
+    const written = rows('span').map(([name, , , attributes = []]) => ({ name: name?.[0] ?? '', attributes }));
+    for (const { name, attributes } of written) {
+      const [operation = ''] = name.split(' ');
+      const seen = spans.filter((span) => span.name.split(' ')[0] === operation);
+      const found = new Set(seen.flatMap((span) => Object.keys(span.attributes)));
+      const said = attributes.filter((attribute) => attribute.includes('.'));
+      expect([name, seen.length > 0]).toEqual([name, true]);
+      for (const attribute of found) expect([name, ...said, ...common]).toContain(attribute);
+      for (const attribute of said)
+        if (operation !== 'tools/call' || !elsewhere.includes(attribute)) expect([name, ...found]).toContain(attribute);
+    }
+    const operations = written.map(({ name }) => name.split(' ')[0]);
+    for (const { name } of spans) expect(operations).toContain(name.split(' ')[0]);
   });
 
   it('stands in the headers of every record of the run, steps and response included, with the asker’s tracestate', () => {

@@ -20,6 +20,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   config: () => import('./commands/config.js'),
   keys: () => import('./commands/keys.js'),
   approvals: () => import('./commands/approvals.js'),
+  load: () => import('./commands/load.js'),
   topics: () => import('./commands/topics.js'),
   check: () => import('./commands/check.js'),
   explain: () => import('./commands/explain.js'),
@@ -54,10 +55,18 @@ function surroundings(): Surroundings {
     log: commandLog(),
     paint: paintFor(process.stdout),
     write: (text) => void process.stdout.write(text),
+    terminal: process.stdout.isTTY,
     stopped: askedToStop(),
     sampleConfiguration,
+    inProject,
     input: process.stdin,
   };
+}
+
+/** The paths in its files are those of the project, so that is where the process goes. */
+function inProject(file: string): string {
+  process.chdir(root);
+  return file;
 }
 
 /** Its paths are those of the project, so that is where the process goes. */

@@ -47,8 +47,8 @@ export function commandLog(): Log {
   return createLog('warn', terminal(process.stderr) ?? process.stderr);
 }
 
-/** For a command that a person watches: lines go to the file, and what needs somebody's attention to the terminal as well. */
-export function logToFile(file: string): DestinationStream {
+/** For a command that a person watches: lines go to the file, and what needs somebody's attention to the terminal as well, unless that shows something else. */
+export function logToFile(file: string, { fileOnly = false } = {}): DestinationStream {
   const lines = pino.destination({ dest: file, append: true, sync: true });
   let full = false;
   lines.on('error', (error: Error) => {
@@ -56,9 +56,10 @@ export function logToFile(file: string): DestinationStream {
     if (!full) process.stderr.write(`sluice: lines cannot be written to ${file}: ${error.message}\n`);
     full = true;
   });
+  if (fileOnly) return lines;
   return pino.multistream([
     { level: 'trace', stream: lines },
-    { level: 'warn', stream: pino.destination({ dest: 2, sync: true }) },
+    { level: 'warn', stream: terminal(process.stderr) ?? pino.destination({ dest: 2, sync: true }) },
   ]);
 }
 
