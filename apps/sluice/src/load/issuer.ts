@@ -24,10 +24,9 @@ export class Issuer {
     const { kty, crv, x, y } = own;
     const open = { kty, crv, x, y } as JWK;
     const kid = await calculateJwkThumbprint(open);
-    if (!existsSync(settings.jwks_file)) {
-      const keys = [{ ...open, kid, alg: 'ES256', use: 'sig' }];
-      replace(settings.jwks_file, JSON.stringify({ keys }), 0o644);
-    }
+    const jwks = JSON.stringify({ keys: [{ ...open, kid, alg: 'ES256', use: 'sig' }] });
+    const there = existsSync(settings.jwks_file) ? readFileSync(settings.jwks_file, 'utf8') : '';
+    if (there !== jwks) replace(settings.jwks_file, jwks, 0o644);
     return new Issuer(settings, users, (await importJWK(own, 'ES256')) as CryptoKey, kid);
   }
 
