@@ -1,7 +1,8 @@
 import type { McpOffer, McpServer } from '@sluice/core';
+import { createConnectionBroker, credentialForServers, formsOf } from '@sluice/connections';
 import { createMcpHub } from '@sluice/tools';
 import type { McpHub } from '@sluice/tools';
-import { about, mcpSpan } from '@sluice/service';
+import { about, mcpSpan, systemClock } from '@sluice/service';
 import type { Environment, Log, Traces } from '@sluice/service';
 
 /** The MCP servers of the configuration in force, behind one hub that lives as long as the process: other servers, other hub inside. */
@@ -9,9 +10,14 @@ export class McpServers implements McpHub {
   private hub: McpHub;
   private servers = '[]';
   private addresses: ReadonlyMap<string, string | null> = new Map();
+  /** For what Sluice itself asks the servers; calls bring credentials of their own. */
+  private readonly broker = createConnectionBroker({
+    secret: (variable) => this.environment.secret(variable),
+    clock: systemClock,
+  });
 
   constructor(
-    private readonly environment: Pick<Environment, 'forChild'>,
+    private readonly environment: Pick<Environment, 'forChild' | 'secret'>,
     private readonly log: Log,
     private readonly onChange: (server: string) => void,
     private readonly traces: Traces,
@@ -56,6 +62,8 @@ export class McpServers implements McpHub {
   private create(servers: readonly McpServer[]): McpHub {
     return createMcpHub(servers, {
       environment: (names) => this.environment.forChild(names),
+      credential: credentialForServers(this.broker),
+      forms: formsOf,
       onChange: this.onChange,
       // Nobody’s in particular: a server goes while some call happens to be under way.
       log: (server, message) => about({}, () => this.log.warn({ server }, message)),

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { HandlerContext, Incoming } from '@sluice/bus';
-import { requestIds } from './run-ids.js';
+import { requestIds } from '@sluice/contracts';
 
 /** What a line of the log is about: it stands on every line that is written while the record is handled, and after its commit. */
 export interface About {

@@ -10,7 +10,6 @@ export * from './configurations.js';
 export * from './credential.js';
 export * from './runtime.js';
 export * from './run-ends.js';
-export * from './run-ids.js';
 export * from './about.js';
 export * from './traces/traces.js';
 export * from './traces/spans.js';

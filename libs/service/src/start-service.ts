@@ -1,24 +1,35 @@
 import type { DynamicModule, INestMicroservice } from '@nestjs/common';
 import { GroupHeld } from '@sluice/bus';
-import type { Dead, HandlerContext, Outgoing } from '@sluice/bus';
+import type { Dead, HandlerContext, Outgoing, Subscription } from '@sluice/bus';
 import { NestFactory } from '@nestjs/core';
 import { about, idsOf, staysAbout, traceIdOf } from './about.js';
 import { BusTransport, PassOnFilter } from './bus-transport.js';
 import { nestLog } from './log.js';
 import { endDeadRun } from './run-ends.js';
 import type { Runtime } from './runtime.js';
+import { noTraces } from './traces/traces.js';
 
 export interface Service {
   /** Stops taking records, lets running ones end for the drain time, and gives the rest up to be repeated. */
   close(): Promise<void>;
 }
 
+/** How a service reads that only watches: what it gives up ends no run and is its own affair. */
+export type Watching = Pick<Subscription, 'order' | 'deadLetters' | 'onDead' | 'retry'>;
+
 /** Starts one service as a Nest microservice on the bus; `group` is its name there. */
-export async function startService(group: string, module: DynamicModule, runtime: Runtime): Promise<Service> {
-  const transport = new BusTransport(runtime.bus, runtime.traces, {
+export async function startService(
+  group: string,
+  module: DynamicModule,
+  runtime: Runtime,
+  watching?: Watching,
+): Promise<Service> {
+  // Who only watches is no hop of the run.
+  const transport = new BusTransport(runtime.bus, watching === undefined ? runtime.traces : noTraces, {
     group,
     drainMs: runtime.environment.drainMs,
     onDead: (dead, context) => buried(group, dead, context, runtime),
+    ...watching,
   });
   const app = await NestFactory.createMicroservice(module, {
     strategy: transport,

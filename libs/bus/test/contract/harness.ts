@@ -69,6 +69,7 @@ export function requestRecord(session: string | null, question: string): AgentRe
     question,
     state: null,
     group: null,
+    connections: null,
     history: [],
     requestId: null,
     sessionId: session,
@@ -99,6 +100,8 @@ export function entry(message: Incoming, details = questionOf(message)): Outgoin
       previousHash: '',
       hash: '',
       at: 0,
+      sequence: 0,
+      sourceHash: '',
     },
   };
 }

@@ -9,6 +9,14 @@ export interface McpCallOptions {
   readonly pin: string | null;
   /** W3C Trace Context for the server, in `_meta` as well (`traceparent`, `tracestate`). */
   readonly trace?: Readonly<Record<string, string>>;
+  /** What the call authenticates with, at a server that wants a connection. */
+  readonly credential?: McpCredential;
+}
+
+export interface McpCredential {
+  readonly token: string;
+  /** Another one, since the server refused this; null if there is none. */
+  renew(): Promise<string | null>;
 }
 
 export type McpServerState = 'idle' | 'connecting' | 'ready' | 'waiting' | 'closed';
