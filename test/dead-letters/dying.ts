@@ -109,6 +109,8 @@ export async function startDying(changes: { policy?: object; limits?: object; id
         environment: runtime.environment,
         log: createLog('silent'),
         paint,
+        terminal: false,
+        inProject: (file) => file,
         write: (text) => void (output += text),
         stopped: new Promise(() => undefined),
         sampleConfiguration: () => Promise.reject(new Error('No sample is needed.')),

@@ -5,7 +5,7 @@ import { topics } from '@sluice/contracts';
 import type { Toolset } from '@sluice/contracts';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
 import { answer, outOfTime, toolCall, withTokens } from '@sluice/decisions';
-import { endRun, redrivenFrom, RUNTIME, verifyGrant } from '@sluice/service';
+import { chatSpan, endRun, redrivenFrom, RUNTIME, usage, verifyGrant } from '@sluice/service';
 import type { Loaded, Runtime } from '@sluice/service';
 import type { ModelSource } from '@sluice/model';
 import { ProgressText } from './progress.js';
@@ -77,9 +77,12 @@ export class AgentService {
     context.signal.addEventListener('abort', giveUp, { once: true });
     const progress = new ProgressText(toolset, context, this.runtime.clock);
     try {
-      return await model.turn(request, {
-        signal: patience.signal,
-        onText: (piece) => progress.add(piece),
+      const options = { signal: patience.signal, onText: (piece: string) => progress.add(piece) };
+      const chat = () => chatSpan(configuration.model, toolset.sessionId);
+      return await this.runtime.traces.span(chat, async (end) => {
+        const turn = await model.turn(request, options);
+        end({ attributes: usage(turn) });
+        return turn;
       });
     } catch (error) {
       if (context.signal.aborted || !patience.signal.aborted) throw error;

@@ -77,13 +77,13 @@ function sayWhoDecides({ configurations, log }: Runtime): void {
 
 /** The executor with MCP servers and models of its own. What a server changes later is held back until somebody compiles again. */
 export async function serveExecutor(runtime: Runtime): Promise<Service> {
-  const { environment, log } = runtime;
-  const servers = new McpServers(environment, log, (server) =>
+  const { environment, log, traces } = runtime;
+  const sayChange = (server: string): void =>
     log.warn(
       { server },
       'an MCP server came back or changed its tools; compile the configuration again to take up what it offers now',
-    ),
-  );
+    );
+  const servers = new McpServers(environment, log, sayChange, traces);
   const service = await startExecutor(runtime, servers, new Models((variable) => environment.secret(variable)));
   return {
     close: async () => {

@@ -32,7 +32,8 @@ import {
   turnAfter,
 } from '@sluice/decisions';
 import type { Asking, TurnSoFar } from '@sluice/decisions';
-import type { Loaded, Runtime } from '@sluice/service';
+import { toolSpan } from '@sluice/service';
+import type { Loaded, Runtime, SpanEnd } from '@sluice/service';
 import { CallConnection } from './connections/call-connection.js';
 import { judgeApproval } from './approvals/asking.js';
 import { ApprovalClaims } from './approvals/claims.js';
@@ -93,8 +94,19 @@ export class Turn {
     return step;
   }
 
-  private async run(call: RequestedCall, index: number, state: string): Promise<ToolExecResult> {
+  private run(call: RequestedCall, index: number, state: string): Promise<ToolExecResult> {
     const toolCallId = callIdOf(this.record, call, index);
+    const { sessionId, iteration } = this.record;
+    const tool = this.granting.evaluator.byId(call.tool) ?? null;
+    const span = () => toolSpan(tool, { sessionId, iteration, toolCallId, state });
+    return this.runtime.traces.span(span, async (end) => {
+      const result = await this.within(call, index, state, toolCallId);
+      if (!result.ok) end(refusal(result));
+      return result;
+    });
+  }
+
+  private async within(call: RequestedCall, index: number, state: string, toolCallId: string): Promise<ToolExecResult> {
     const args = parseArguments(call.arguments);
     if (args === undefined) return this.sayInvalid(invalidJson(toolCallId), call.tool);
     const server = this.granting.evaluator.byId(call.tool)?.mcp?.server;
@@ -240,4 +252,10 @@ export class Turn {
     const record = { requestId, sessionId, iteration, kind, toolCallId, tool, text, at: this.runtime.clock.now() };
     this.context.emit([{ topic: topics.progress, key: sessionId, record }]);
   }
+}
+
+/** For a trace: the codes, never a word of the call. A call that waits for an approval has not failed. */
+function refusal({ errorCode, reason }: ToolExecResult & { ok: false }): SpanEnd {
+  const attributes = reason === undefined ? {} : { 'sluice.reason': reason };
+  return reason === 'approval_pending' ? { attributes } : { attributes, error: errorCode };
 }

@@ -2,6 +2,7 @@ import { openKafkaBus } from '@sluice/bus';
 import type { KafkaBus } from '@sluice/bus';
 import type { Environment } from './environment.js';
 import type { KafkaEnvironment } from './kafka-environment.js';
+import { partLog } from './log.js';
 import type { Log } from './log.js';
 import { systemClock } from './runtime.js';
 
@@ -29,7 +30,7 @@ export function openCluster(
     },
     instance: environment.instance,
     clock: systemClock,
-    log: (level, message, details) => log[level](details, message),
+    log: partLog(log),
     ...(signal === undefined ? {} : { signal }),
   });
 }

@@ -8,6 +8,7 @@ import { openBus, openLedger, requireSharedLedger } from './open-stores.js';
 import { serveOperations } from './operations.js';
 import { systemClock } from './runtime.js';
 import type { Runtime } from './runtime.js';
+import { openTraces } from './traces/open-traces.js';
 
 const tidyEveryMs = 60_000;
 
@@ -35,6 +36,7 @@ export async function openRuntime(environment: Environment, log: Log, signal?: A
 
   requireSharedLedger(environment);
   const signatures = openSignatures(environment);
+  let configurations: Configurations | undefined;
   try {
     const metrics = createMetrics();
     collectProcessMetrics(metrics);
@@ -44,6 +46,13 @@ export async function openRuntime(environment: Environment, log: Log, signal?: A
     const { host, port } = environment;
     const operations = await serveOperations({ host, port, health, metrics, log });
     closing.push(() => operations.close());
+
+    const traces = await openTraces(
+      environment,
+      () => configurations?.inForceOrNull()?.configuration.model ?? null,
+      log,
+    );
+    closing.push(() => traces.close());
 
     // Served from here on, so that whoever looks sees what a process waits for that is not ready yet.
     const { bus, trim, warnings } = await health.during('log', 'The log is not open yet.', () =>
@@ -58,21 +67,22 @@ export async function openRuntime(environment: Environment, log: Log, signal?: A
     closing.push(() => ledger.close());
     health.add({ name: 'ledger', check });
 
-    const configurations = new Configurations(bus, metrics, log);
-    closing.push(() => configurations.close());
-    health.add({ name: 'configuration', check: async () => void configurations.current() });
+    const followed = (configurations = new Configurations(bus, metrics, log));
+    closing.push(() => followed.close());
+    health.add({ name: 'configuration', check: async () => void followed.current() });
     const runtime: Runtime = {
       environment,
       clock: systemClock,
       log,
       metrics,
+      traces,
       health,
       bus,
       ledger,
       rates: ledger,
       documents: ledger.documents,
       signatures,
-      configurations,
+      configurations: followed,
       fail,
     };
     closing.push(keepTidy(runtime, trim));

@@ -5,6 +5,7 @@ import { openSqliteLedger } from '@sluice/ledger';
 import type { SqliteLedger } from '@sluice/ledger';
 import { dataFiles, prepareDataFolder } from './data-folder.js';
 import type { Environment } from './environment.js';
+import { partLog } from './log.js';
 import type { Log } from './log.js';
 import type { Retention } from './retention-environment.js';
 import { systemClock } from './runtime.js';
@@ -18,7 +19,7 @@ export function openLogFile(environment: Environment, log: Log): Promise<SqliteB
     instance: environment.instance,
     processId: process.pid,
     isAlive,
-    log: (level, message, details) => log[level](details, message),
+    log: partLog(log),
   });
 }
 

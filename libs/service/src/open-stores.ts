@@ -3,6 +3,7 @@ import type { RateLimiter } from '@sluice/core';
 import { openPostgresLedger } from '@sluice/ledger';
 import type { DocumentedLedger } from '@sluice/ledger';
 import type { Environment } from './environment.js';
+import { partLog } from './log.js';
 import type { Log } from './log.js';
 import { openCluster } from './open-kafka.js';
 import { openLedgerFile, openLogFile, trimLog } from './open-sqlite.js';
@@ -54,7 +55,7 @@ export async function openLedger(environment: Environment, log: Log, signal?: Ab
     const ledger = await openPostgresLedger({
       url: databaseUrl,
       instance,
-      log: (level, message, details) => log[level](details, message),
+      log: partLog(log),
       ...(signal === undefined ? {} : { signal }),
     });
     return { ledger, check: () => ledger.check() };

@@ -1,11 +1,13 @@
 import type { DynamicModule, INestMicroservice } from '@nestjs/common';
 import { GroupHeld } from '@sluice/bus';
-import type { Subscription } from '@sluice/bus';
+import type { Dead, HandlerContext, Outgoing, Subscription } from '@sluice/bus';
 import { NestFactory } from '@nestjs/core';
-import { BusTransport, inTrace, PassOnFilter } from './bus-transport.js';
+import { about, idsOf, staysAbout, traceIdOf } from './about.js';
+import { BusTransport, PassOnFilter } from './bus-transport.js';
 import { nestLog } from './log.js';
 import { endDeadRun } from './run-ends.js';
 import type { Runtime } from './runtime.js';
+import { noTraces } from './traces/traces.js';
 
 export interface Service {
   /** Stops taking records, lets running ones end for the drain time, and gives the rest up to be repeated. */
@@ -20,12 +22,13 @@ export async function startService(
   group: string,
   module: DynamicModule,
   runtime: Runtime,
-  watching: Watching = {},
+  watching?: Watching,
 ): Promise<Service> {
-  const transport = new BusTransport(runtime.bus, {
+  // Who only watches is no hop of the run.
+  const transport = new BusTransport(runtime.bus, watching === undefined ? runtime.traces : noTraces, {
     group,
     drainMs: runtime.environment.drainMs,
-    onDead: (dead, context) => inTrace(dead.headers, endDeadRun(dead, context, runtime)),
+    onDead: (dead, context) => buried(group, dead, context, runtime),
     ...watching,
   });
   const app = await NestFactory.createMicroservice(module, {
@@ -58,6 +61,15 @@ export async function startService(
       await app.close();
     },
   };
+}
+
+/** What goes out beside a dead letter, in the dead record's trace; its lines say whose record it was. */
+function buried(group: string, dead: Dead, context: HandlerContext, runtime: Runtime): readonly Outgoing[] {
+  const ids = dead.message === null ? {} : idsOf(dead.message);
+  const traceId = traceIdOf(dead.headers);
+  return about(traceId === undefined ? ids : { ...ids, trace_id: traceId }, () =>
+    runtime.traces.dead(group, dead, context, endDeadRun(dead, staysAbout(context), runtime)),
+  );
 }
 
 /** How long a start waits for a former process on the same log to end, in milliseconds. */

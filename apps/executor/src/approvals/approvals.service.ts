@@ -9,7 +9,7 @@ import {
   approvalAt,
   AUTHENTICATOR,
   credentialOf,
-  inTrace,
+  inHop,
   placeOf,
   redrivenBefore,
   redrivenFrom,
@@ -120,7 +120,8 @@ export class ApprovalsService {
     });
     const before = redriven ?? (await redrivenBefore(parked, this.runtime));
     const attempt = this.executor.anotherAttempt(parked, before);
-    return inTrace(parked.headers, await this.executor.runTurn(attempt, requested.steps, context));
+    const turn = { group: 'executor', message: parked, context };
+    return inHop(this.runtime.traces, turn, (own) => this.executor.runTurn(attempt, requested.steps, own));
   }
 
   /** The parked turn, if it is the one that was asked about: the same call with the same arguments. */
