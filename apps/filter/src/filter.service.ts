@@ -25,6 +25,9 @@ type Ids = { readonly requestId: string; readonly sessionId: string };
 /** How long a taken request_id is remembered, in milliseconds: a week. */
 const requestMemoryMs = 7 * 24 * 3_600_000;
 
+/** Whose credential is missing or not valid is not known, whatever it says. */
+const nobody = { tenant: '', actor: '', reason: 'credential' };
+
 /** Decides, for each iteration of each run, which tools there are; ends the runs that have used up what they may. */
 @Injectable()
 export class FilterService {
@@ -54,7 +57,10 @@ export class FilterService {
 
     const { identity, limits } = loaded.configuration;
     const sender = await this.authenticator.authenticate(identity, credentialOf(message.headers), message.timestamp);
-    if (!sender.ok) return [this.deny(ids, sender.message, request, null, context)];
+    if (!sender.ok) {
+      context.afterCommit(() => this.runtime.metrics.refusedRequests.inc(nobody));
+      return [this.deny(ids, sender.message, request, null, context)];
+    }
 
     const { principal } = sender;
     const groups = normaliseGroups(request.group);

@@ -19,7 +19,11 @@ export class BusTransport extends Server implements CustomTransportStrategy {
 
   constructor(
     private readonly bus: Bus,
-    private readonly subscription: Omit<Subscription, 'topics' | 'handle'> & { readonly drainMs: number },
+    private readonly subscription: Omit<Subscription, 'topics' | 'handle'> & {
+      readonly drainMs: number;
+      /** Called when what came of a record is on the log. */
+      readonly through: (message: Incoming) => void;
+    },
   ) {
     super();
   }
@@ -45,6 +49,11 @@ export class BusTransport extends Server implements CustomTransportStrategy {
     return this.consumer;
   }
 
+  /** The topics of its controllers, once it listens. */
+  get topics(): readonly Topic[] {
+    return [...this.messageHandlers.keys()].filter(isTopic);
+  }
+
   override on(): never {
     throw new Error('The bus has no events of its own to listen to; readiness says how it is.');
   }
@@ -60,8 +69,10 @@ export class BusTransport extends Server implements CustomTransportStrategy {
         throw new Error(`@EventPattern('${pattern}') names no topic of agent.*; see libs/contracts/src/topics.ts.`);
       handlers.set(pattern, async (message, context) => outputs(await handler(message, context as never)));
     }
-    const handle = async (message: Incoming, context: HandlerContext): Promise<readonly Outgoing[]> =>
-      inTrace(message.headers, await (handlers.get(message.topic) as Handler)(message, context));
+    const handle = async (message: Incoming, context: HandlerContext): Promise<readonly Outgoing[]> => {
+      context.afterCommit(() => this.subscription.through(message));
+      return inTrace(message.headers, await (handlers.get(message.topic) as Handler)(message, context));
+    };
     return this.bus.subscribe({ ...this.subscription, topics: [...handlers.keys()], handle });
   }
 }

@@ -5,6 +5,7 @@ import { openSignatures } from './keys-environment.js';
 import type { Log } from './log.js';
 import { collectProcessMetrics, createMetrics } from './metrics.js';
 import { openBus, openLedger, requireSharedLedger } from './open-stores.js';
+import { watchReadiness } from './readiness-metric.js';
 import { serveOperations } from './operations.js';
 import { systemClock } from './runtime.js';
 import type { Runtime } from './runtime.js';
@@ -44,6 +45,8 @@ export async function openRuntime(environment: Environment, log: Log, signal?: A
     const { host, port } = environment;
     const operations = await serveOperations({ host, port, health, metrics, log });
     closing.push(() => operations.close());
+
+    closing.push(watchReadiness(health, metrics));
 
     // Served from here on, so that whoever looks sees what a process waits for that is not ready yet.
     const { bus, trim } = await health.during('log', 'The log is not open yet.', () =>

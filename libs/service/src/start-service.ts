@@ -2,6 +2,7 @@ import type { DynamicModule, INestMicroservice } from '@nestjs/common';
 import { GroupHeld } from '@sluice/bus';
 import { NestFactory } from '@nestjs/core';
 import { BusTransport, inTrace, PassOnFilter } from './bus-transport.js';
+import { countFaultsFromZero, measureHop, observerOf, watchConsumer } from './consumer-metrics.js';
 import { nestLog } from './log.js';
 import { endDeadRun } from './run-ends.js';
 import type { Runtime } from './runtime.js';
@@ -16,7 +17,12 @@ export async function startService(group: string, module: DynamicModule, runtime
   const transport = new BusTransport(runtime.bus, {
     group,
     drainMs: runtime.environment.drainMs,
-    onDead: (dead, context) => inTrace(dead.headers, endDeadRun(dead, context, runtime)),
+    observer: observerOf(group, runtime),
+    through: (message) => measureHop(group, message, runtime),
+    onDead: (dead, context) => {
+      context.afterCommit(() => measureHop(group, dead, runtime));
+      return inTrace(dead.headers, endDeadRun(dead, context, runtime));
+    },
   });
   const app = await NestFactory.createMicroservice(module, {
     strategy: transport,
@@ -31,6 +37,7 @@ export async function startService(group: string, module: DynamicModule, runtime
     throw error;
   }
 
+  countFaultsFromZero(transport.topics, runtime);
   const consumer = transport.running();
   let failure: Error | undefined;
   void consumer.failed.then((error) => {
@@ -41,10 +48,10 @@ export async function startService(group: string, module: DynamicModule, runtime
     name: group,
     check: () => (failure === undefined ? Promise.resolve() : Promise.reject(failure)),
   });
-  const sample = setInterval(() => runtime.metrics.inFlight.set({ group }, consumer.inFlight), 1_000);
+  const unwatch = watchConsumer(group, consumer, runtime);
   return {
     close: async () => {
-      clearInterval(sample);
+      unwatch();
       await app.close();
     },
   };
