@@ -146,5 +146,7 @@ function toolCall(toolset: Toolset, run: Run, turn: ModelTurn): ToolCall {
 }
 
 function noAnswer({ limits }: Configuration, cause: unknown): Fault {
-  return new Fault('model_unreachable', `The model did not answer within ${limits.modelMs / 1_000} s.`, true, { cause });
+  return new Fault('model_unreachable', `The model did not answer within ${limits.modelMs / 1_000} s.`, true, {
+    cause,
+  });
 }

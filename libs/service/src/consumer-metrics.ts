@@ -25,8 +25,7 @@ export function observerOf(group: string, { metrics }: Measured): ConsumerObserv
 /** What may go wrong is there from the start, at 0: else nobody could tell its first time from its beginning. */
 export function countFaultsFromZero(topics: readonly Topic[], { metrics }: Measured): void {
   for (const outcome of ['answer', ...Object.keys(runErrors)]) metrics.runsEnded.inc({ outcome }, 0);
-  for (const topic of topics)
-    for (const code of Object.keys(faultCodes)) metrics.deadLetters.inc({ topic, code }, 0);
+  for (const topic of topics) for (const code of Object.keys(faultCodes)) metrics.deadLetters.inc({ topic, code }, 0);
 }
 
 /** One record is through: how long that took since the log has it. */

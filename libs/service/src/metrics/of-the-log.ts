@@ -35,7 +35,15 @@ export function logMetrics({ counter, gauge, histogram }: Kinds) {
       'Times that the group gave out its partitions anew, the first time included; the embedded log has none.',
       'group',
     ),
-    ready: gauge('sluice_ready', 'Whether a part of the process can do its work: 1 or 0, looked at every 5 s.', 'check'),
-    configuration: gauge('sluice_configuration_info', 'Always 1: the version of the configuration in force.', 'version'),
+    ready: gauge(
+      'sluice_ready',
+      'Whether a part of the process can do its work: 1 or 0, looked at every 5 s.',
+      'check',
+    ),
+    configuration: gauge(
+      'sluice_configuration_info',
+      'Always 1: the version of the configuration in force.',
+      'version',
+    ),
   };
 }
