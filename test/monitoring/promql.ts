@@ -48,5 +48,5 @@ export function metricsIn(expression: string): readonly string[] {
   return [...new Set([...selected, ...ours])];
 }
 
-/** Metrics that Prometheus itself, the Node process or the audit service has; the latter counts what it verifies. */
-export const notOurs = /^(up|ALERTS|process_\w+|nodejs_\w+|sluice_audit_\w+)$/;
+/** Metrics that Prometheus itself or the Node process has. */
+export const notOurs = /^(up|ALERTS|process_\w+|nodejs_\w+)$/;

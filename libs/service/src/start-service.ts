@@ -1,5 +1,6 @@
 import type { DynamicModule, INestMicroservice } from '@nestjs/common';
 import { GroupHeld } from '@sluice/bus';
+import type { Subscription } from '@sluice/bus';
 import { NestFactory } from '@nestjs/core';
 import { BusTransport, inTrace, PassOnFilter } from './bus-transport.js';
 import { countFaultsFromZero, measureHop, observerOf, watchConsumer } from './consumer-metrics.js';
@@ -12,16 +13,25 @@ export interface Service {
   close(): Promise<void>;
 }
 
+/** How a service reads that only watches: what it gives up ends no run and is its own affair. */
+export type Watching = Pick<Subscription, 'order' | 'deadLetters' | 'onDead' | 'retry'>;
+
 /** Starts one service as a Nest microservice on the bus; `group` is its name there. */
-export async function startService(group: string, module: DynamicModule, runtime: Runtime): Promise<Service> {
+export async function startService(
+  group: string,
+  module: DynamicModule,
+  runtime: Runtime,
+  watching: Watching = {},
+): Promise<Service> {
   const transport = new BusTransport(runtime.bus, {
     group,
     drainMs: runtime.environment.drainMs,
     observer: observerOf(group, runtime),
     through: (message) => measureHop(group, message, runtime),
+    ...watching,
     onDead: (dead, context) => {
       context.afterCommit(() => measureHop(group, dead, runtime));
-      return inTrace(dead.headers, endDeadRun(dead, context, runtime));
+      return watching.onDead?.(dead, context) ?? inTrace(dead.headers, endDeadRun(dead, context, runtime));
     },
   });
   const app = await NestFactory.createMicroservice(module, {
@@ -37,7 +47,7 @@ export async function startService(group: string, module: DynamicModule, runtime
     throw error;
   }
 
-  countFaultsFromZero(transport.topics, runtime);
+  if (watching.deadLetters !== false) countFaultsFromZero(transport.topics, runtime);
   const consumer = transport.running();
   let failure: Error | undefined;
   void consumer.failed.then((error) => {

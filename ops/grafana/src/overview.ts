@@ -25,7 +25,7 @@ export const overview = dashboardOf({
           description: 'AgentRequests that the filter is through with, a second; duplicates and refusals included.',
           unit: 'reqps',
         },
-        sumBy('', rate('sluice_hop_duration_seconds_count', 'topic="agent.requests"')),
+        sumBy('', rate('sluice_hop_duration_seconds_count', 'group="filter"', 'topic="agent.requests"')),
       ),
       figure(
         {
@@ -87,7 +87,10 @@ export const overview = dashboardOf({
           description: 'In a steady state, as many runs end as begin. A gap that stays is work that piles up.',
           unit: 'reqps',
         },
-        { expr: sumBy('', rate('sluice_hop_duration_seconds_count', 'topic="agent.requests"')), legend: 'requests' },
+        {
+          expr: sumBy('', rate('sluice_hop_duration_seconds_count', 'group="filter"', 'topic="agent.requests"')),
+          legend: 'requests',
+        },
         { expr: sumBy('', rate('sluice_runs_ended_total', 'outcome="answer"')), legend: 'answers' },
         { expr: sumBy('', failed), legend: 'errors' },
       ),

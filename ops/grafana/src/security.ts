@@ -1,6 +1,6 @@
 import { dashboardOf } from './dashboard.ts';
 import { columns, figure, lines, rows } from './panels.ts';
-import { increase, orZero, rate, sumBy } from './queries.ts';
+import { increase, of, orZero, rate, sumBy } from './queries.ts';
 
 /** The faults of records that are not their run's own (docs/security.md). */
 const forged = 'code=~"grant_invalid|continuation_invalid|groups_widened|state_altered|replayed"';
@@ -51,10 +51,10 @@ export const security = dashboardOf({
       figure(
         {
           title: 'Audit chain broken',
-          description: 'Places where the audit’s chain of hashes does not hold: the log was changed.',
+          description: 'Times that the audit had lost its place in a chain, or missed what it had written there.',
           unit: 'short',
         },
-        orZero(sumBy('', increase('sluice_audit_chain_broken_total'))),
+        sumBy('', increase('sluice_audit_chain_broken_total')),
         1,
       ),
       figure(
@@ -143,6 +143,33 @@ export const security = dashboardOf({
         },
         { expr: orZero(sumBy('reason', rate('sluice_approval_decisions_not_taken_total'))), legend: '{{reason}}' },
       ).span(12),
+    ],
+    Audit: [
+      lines(
+        {
+          title: 'Entries by kind',
+          description: 'What the audit writes a second. Nothing while there is work: it does not run, or waits.',
+          unit: 'cps',
+        },
+        { expr: sumBy('kind', rate('sluice_audit_entries_total')), legend: '{{kind}}' },
+      ),
+      lines(
+        {
+          title: 'Not yet sealed',
+          description: 'Age of the oldest entry that no signed checkpoint covers.',
+          unit: 's',
+        },
+        { expr: `max(${of('sluice_audit_checkpoint_age_seconds')})`, legend: 'age' },
+      ),
+      lines(
+        {
+          title: 'Chains and checkpoints',
+          description: 'Chains that the processes have added to, and checkpoints a minute.',
+          unit: 'short',
+        },
+        { expr: sumBy('', of('sluice_audit_chains')), legend: 'chains' },
+        { expr: `60 * ${sumBy('', rate('sluice_audit_checkpoints_total'))}`, legend: 'checkpoints' },
+      ),
     ],
   },
 });
