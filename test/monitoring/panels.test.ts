@@ -2,15 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startTimeout } from '../infra/client.ts';
 import { Load } from './load.js';
 import { Watching } from './prometheus.js';
-import { dashboards, panelsOf } from './promql.js';
+import { dashboards, inPlaceOfVariables, panelsOf } from './promql.js';
 
-/** What Grafana puts in the place of its variables. */
-const variables: Readonly<Record<string, string>> = { $__rate_interval: '10s', $__range: '1m' };
-
-/** The query as Grafana sends it, without what stands in for no data: there is to be some. */
-function asGrafanaAsks(expr: string): string {
-  return expr.replaceAll(/\$\w+/g, (name) => variables[name] ?? '.*').replaceAll(' or on() vector(0)', '');
-}
+/** What stands in for no data: here there is to be some. */
+const orNothing = ' or on() vector(0)';
 
 describe('real services under a real Prometheus', () => {
   let load: Load;
@@ -55,7 +50,10 @@ describe('real services under a real Prometheus', () => {
     for (const [file, dashboard] of dashboards()) {
       for (const { title, targets = [] } of panelsOf(dashboard)) {
         for (const { expr, instant = false } of targets) {
-          const values = await prometheus.values(asGrafanaAsks(expr), instant ? 'now' : 'minute');
+          const values = await prometheus.values(
+            inPlaceOfVariables(expr).replaceAll(orNothing, ''),
+            instant ? 'now' : 'minute',
+          );
           if (values.length === 0) empty.push(`${file}: ${title}: ${expr}`);
         }
       }
