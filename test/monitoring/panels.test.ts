@@ -7,6 +7,9 @@ import { dashboards, inPlaceOfVariables, panelsOf } from './promql.js';
 /** What stands in for no data: here there is to be some. */
 const orNothing = ' or on() vector(0)';
 
+/** What this load has none of: its tools need no connections. Their panels show zero. */
+const unprovoked = ['Credentials asked for', 'Credentials hidden'];
+
 describe('real services under a real Prometheus', () => {
   let load: Load;
   let prometheus: Watching;
@@ -50,10 +53,9 @@ describe('real services under a real Prometheus', () => {
     for (const [file, dashboard] of dashboards()) {
       for (const { title, targets = [] } of panelsOf(dashboard)) {
         for (const { expr, instant = false } of targets) {
-          const values = await prometheus.values(
-            inPlaceOfVariables(expr).replaceAll(orNothing, ''),
-            instant ? 'now' : 'minute',
-          );
+          const asked = inPlaceOfVariables(expr);
+          const query = unprovoked.includes(title) ? asked : asked.replaceAll(orNothing, '');
+          const values = await prometheus.values(query, instant ? 'now' : 'minute');
           if (values.length === 0) empty.push(`${file}: ${title}: ${expr}`);
         }
       }

@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { allowed, authorize, budgetOf, effectOnce, eligible, runTool, utf8Length, withinRate } from '@sluice/core';
 import type {
+  AuthorizationAction,
+  BoundTool,
   CallFacts,
   JsonValue,
   Judges,
@@ -8,6 +10,7 @@ import type {
   ToolBudget,
   ToolExecResult,
   ToolInvocation,
+  ToolInvocationContext,
   ToolPipeline,
   ToolSource,
 } from '@sluice/core';
@@ -19,8 +22,10 @@ import {
   callerOf,
   callIdOf,
   callKeyOf,
+  connectionsOf,
   historyFull,
   invalidJson,
+  judgeConnection,
   parseArguments,
   stepOf,
   timeWasUp,
@@ -28,6 +33,7 @@ import {
 } from '@sluice/decisions';
 import type { Asking, TurnSoFar } from '@sluice/decisions';
 import type { Loaded, Runtime } from '@sluice/service';
+import { CallConnection } from './connections/call-connection.js';
 import { judgeApproval } from './approvals/asking.js';
 import { ApprovalClaims } from './approvals/claims.js';
 import type { Toolbox } from './toolbox.js';
@@ -111,7 +117,13 @@ export class Turn {
       toolId: call.tool,
       args,
       argumentBytes: utf8Length(call.arguments),
-      context: { runId: this.record.requestId, sessionId: this.record.sessionId, toolCallId, ...callerOf(this.record) },
+      context: {
+        runId: this.record.requestId,
+        sessionId: this.record.sessionId,
+        toolCallId,
+        ...callerOf(this.record),
+        ...(tool?.connection === undefined ? {} : { connectionId: tool.connection }),
+      },
       callKey: callKeyOf(this.record, call, index),
       timeoutMs: Math.max(1, Math.min(toolMs, timeLeft)),
       signal: this.context.signal,
@@ -119,7 +131,9 @@ export class Turn {
     const { offered } = this;
     const { calls } = this.soFar;
     const source = await this.toolbox.source(this.granting.configuration);
-    return runTool(invocation, this.pipeline(source, { groups: this.record.groups, state, offered, calls }, budget));
+    const connections = connectionsOf(this.record, this.granting.evaluator);
+    const facts = { groups: this.record.groups, state, offered, calls, connections };
+    return runTool(invocation, this.pipeline(source, facts, budget));
   }
 
   private pipeline(source: ToolSource, facts: CallFacts, budget: ToolBudget): ToolPipeline {
@@ -127,28 +141,25 @@ export class Turn {
     const { configuration } = granting;
     const { argumentBytes, resultBytes } = configuration.limits;
     const authorizers = [...new Set([granting, inForce].map((loaded) => toolbox.authorizer(loaded.configuration)))];
+    const permitted = (action: AuthorizationAction, tool: BoundTool, context: ToolInvocationContext) =>
+      authorize(authorizers, action, tool, context, (error) =>
+        runtime.log.error(
+          { tool: tool.id, request_id: context.runId, error: (error as Error).message },
+          'the authorizer failed, so the call was refused',
+        ),
+      );
+    const connection = new CallConnection(granting, inForce, toolbox.connections, runtime);
     const owner = (invocation: ToolInvocation): string =>
       `${runtime.environment.instance}/${invocation.callKey}/${this.context.attempt}`;
     return {
       source,
       eligible: (toolId) => eligible(toolId, facts, judges),
       allowed: (toolId) => allowed(toolId, facts, judges),
-      authorize: (tool, context) =>
-        authorize(authorizers, 'tool.execute', tool, context, (error) =>
-          runtime.log.error(
-            { tool: tool.id, request_id: context.runId, error: (error as Error).message },
-            'the authorizer failed, so the call was refused',
-          ),
-        ),
-      connection: (tool) =>
-        tool.requiresConnection
-          ? {
-              ok: false,
-              code: 'policy_denied',
-              reason: 'connection_missing',
-              message: `The tool ${tool.id} needs a connection and none is configured.`,
-            }
-          : { ok: true },
+      authorize: (tool, context) => permitted('tool.execute', tool, context),
+      connection: async (tool, context) => {
+        const verdict = judgeConnection(tool, context, this.record, [judges.granting, judges.inForce]);
+        return verdict.ok && tool.requiresConnection ? permitted('connection.use', tool, context) : verdict;
+      },
       approval: async (tool, invocation, args) => {
         const loaded = [granting, inForce];
         const { verdict, asking } = await judgeApproval(tool, invocation, args, loaded, new ApprovalClaims(runtime));
@@ -163,9 +174,16 @@ export class Turn {
           owner: owner(invocation),
         }),
       capabilities: (tool, invocation, signal) =>
-        toolbox.capabilities(tool, invocation, signal, configuration, (text) =>
-          this.progress('tool_progress', invocation.context.toolCallId, invocation.toolId, text),
+        toolbox.capabilities(
+          tool,
+          invocation,
+          signal,
+          configuration,
+          (text) =>
+            this.progress('tool_progress', invocation.context.toolCallId, invocation.toolId, connection.text(text)),
+          () => connection.credential(invocation.context, signal),
         ),
+      conceal: (tool, result) => connection.conceal(tool, result, this.record.requestId),
       once: (tool, invocation, effect) =>
         effectOnce(
           tool,

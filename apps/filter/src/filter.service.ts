@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Fault } from '@sluice/core';
+import { connectionIdForm, Fault, wildcard } from '@sluice/core';
 import type { Authenticator, RunState } from '@sluice/core';
 import { requestIds, topics } from '@sluice/contracts';
 import type { AgentRequest } from '@sluice/contracts';
@@ -38,6 +38,7 @@ export class FilterService {
     const { ledger, clock, configurations } = this.runtime;
     if (message.record.question.trim() === '')
       throw new Fault('invalid_request', 'The question is empty. Put the user’s question there.', false);
+    checkConnections(message.record.connections);
     const loaded = configurations.current();
     const ids = requestIds(message, message.record);
     const request = taken(message.record, ids);
@@ -134,4 +135,12 @@ export class FilterService {
     for (const group of groups)
       this.runtime.metrics.groupRequests.inc({ group: boundedLabel(group, evaluator.rules.knownGroups) });
   }
+}
+
+/** Ids of another form are nobody's, and are stopped where they come in (spec/tool-use.md §2b, step 4). */
+function checkConnections(connections: AgentRequest['connections']): void {
+  const place = connections?.findIndex((id) => id !== wildcard && !connectionIdForm.test(id)) ?? -1;
+  if (place === -1) return;
+  const message = `connections[${place}] is no id of a connection: write 1 to 64 letters, digits, \`_\` and \`-\`, or \`*\`.`;
+  throw new Fault('invalid_request', message, false);
 }

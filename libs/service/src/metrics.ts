@@ -91,6 +91,17 @@ export function createMetrics() {
       'sluice_approvals_waiting',
       'Approvals that nobody has decided yet, up to 10,000; every executor counts them all.',
     ),
+    connectionCredentials: counter(
+      'sluice_connection_credentials_total',
+      'Credentials asked for where a connection’s come from: given, denied or unreachable.',
+      'connection',
+      'outcome',
+    ),
+    hiddenCredentials: counter(
+      'sluice_credentials_hidden_total',
+      'Calls whose tool repeated the credential it was given, which was taken out.',
+      'tool',
+    ),
     deadLetters: counter('sluice_dead_letters_total', 'Records given up, by topic and fault code.', 'topic', 'code'),
     auditEntries: counter('sluice_audit_entries_total', 'Entries that the audit wrote, by what they tell of.', 'kind'),
     auditCheckpoints: counter('sluice_audit_checkpoints_total', 'Signed checkpoints of audit chains.'),

@@ -144,6 +144,28 @@ export const security = dashboardOf({
         { expr: orZero(sumBy('reason', rate('sluice_approval_decisions_not_taken_total'))), legend: '{{reason}}' },
       ).span(12),
     ],
+    Connections: [
+      lines(
+        {
+          title: 'Credentials asked for',
+          description:
+            'Where connections get theirs, by what came of it. Denied or unreachable: the calls were not made.',
+          unit: 'cps',
+        },
+        {
+          expr: orZero(sumBy('connection, outcome', rate('sluice_connection_credentials_total'))),
+          legend: '{{connection}}: {{outcome}}',
+        },
+      ).span(12),
+      lines(
+        {
+          title: 'Credentials hidden',
+          description: 'Calls whose tool repeated the credential it was given. It was taken out; mend the tool.',
+          unit: 'cps',
+        },
+        { expr: orZero(sumBy('tool', rate('sluice_credentials_hidden_total'))), legend: '{{tool}}' },
+      ).span(12),
+    ],
     Audit: [
       lines(
         {

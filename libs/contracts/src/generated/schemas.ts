@@ -100,6 +100,18 @@ export const schemas = {
         "default": []
       },
       {
+        "name": "connections",
+        "type": [
+          "null",
+          {
+            "type": "array",
+            "items": "string"
+          }
+        ],
+        "doc": "The ids of the connections that tools may use for this request, of those its sender may use; `*` means all of these. Absent, null or empty means none.",
+        "default": null
+      },
+      {
         "name": "request_id",
         "type": [
           "null",
