@@ -112,7 +112,7 @@ const commands = {
       [tool('typescript/bin/tsc'), '--noEmit', '-p', 'tsconfig.json'],
       [tool('typescript/bin/tsc'), '--noEmit', '-p', 'examples/upstream'],
     ),
-  generate: () => all(['libs/contracts/generate.ts']),
+  generate: () => all(['libs/contracts/generate.ts'], ['ops/grafana/generate.ts']),
 };
 
 /** Sets up what the command needs and runs it. */

@@ -70,11 +70,16 @@ describe('docs/approvals.md', () => {
 
 describe('docs/metrics.md', () => {
   it('has exactly the metrics that are exported, with type, labels and help (G-117, G-181)', async () => {
-    const exported = await createMetrics().registry.getMetricsAsJSON();
+    const metrics = createMetrics();
+    const exported = await metrics.registry.getMetricsAsJSON();
     const page = read('docs/metrics.md');
     const written = new Map([...table(page, 'The metrics of the specification'), ...table(page, 'Further metrics')]);
     expect([...written.keys()]).toEqual(exported.map((metric) => metric.name));
-    for (const { name, type, help } of exported) expect(written.get(name)).toMatchObject({ 0: type, 2: help });
+    for (const { name, type, help } of exported) {
+      const { labelNames } = metrics.registry.getSingleMetric(name) as unknown as { labelNames: string[] };
+      const labels = labelNames.map((label) => `\`${label}\``).join(', ');
+      expect([name, written.get(name)]).toEqual([name, [type, labels, help]]);
+    }
   });
 });
 

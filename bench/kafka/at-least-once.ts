@@ -63,6 +63,7 @@ export function atLeastOnce(bus: Bus, brokers: readonly string[], registryUrl: s
     return {
       failed: new Promise(() => undefined),
       inFlight: 0,
+      lag: () => Promise.resolve([]),
       stop: async () => {
         await consumer.disconnect();
         await producer.disconnect();

@@ -16,6 +16,7 @@ import {
   verifyGrant,
 } from '@sluice/service';
 import type { Loaded, Redriven, Runtime } from '@sluice/service';
+import { measureStep } from './step-metrics.js';
 import { park } from './approvals/park.js';
 import { Toolbox } from './toolbox.js';
 import { Turn } from './turn.js';
@@ -87,15 +88,9 @@ export class ExecutorService {
 
   private measure(record: ToolCall, steps: readonly Step[], { evaluator }: Loaded): void {
     const { metrics, log } = this.runtime;
-    const tools = new Set(evaluator.configuration.tools.map((tool) => tool.key));
     for (const step of steps) {
-      const tool = boundedLabel(step.action, tools);
-      metrics.toolCalls.inc({ tool, outcome: step.outcome });
-      metrics.toolDuration.observe({ tool }, Math.max(0, step.endedAt - step.startedAt) / 1_000);
-      if (step.state !== step.stateBefore) metrics.stateTransitions.inc({ tool });
-      if (step.reason === 'not_eligible_state') metrics.invalidTransitions.inc();
+      measureStep(step, evaluator, metrics);
       if (step.reason === 'outcome_unknown') {
-        metrics.unknownOutcomes.inc({ tool });
         log.error(
           { request_id: record.requestId, tool: step.action, tool_call_id: step.toolCallId },
           'the outcome of an effect is not known; find out whether it happened',

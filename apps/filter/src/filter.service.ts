@@ -25,6 +25,9 @@ import {
 import type { Loaded, Redriven, Runtime } from '@sluice/service';
 import { reportRefusal } from './refusals.js';
 
+/** Whose credential is missing or not valid is not known, whatever it says. */
+const nobody = { tenant: '', actor: '', reason: 'credential' };
+
 /** Decides, for each iteration of each run, which tools there are; ends the runs that have used up what they may. */
 @Injectable()
 export class FilterService {
@@ -55,7 +58,10 @@ export class FilterService {
 
     const { identity } = loaded.configuration;
     const sender = await this.authenticator.authenticate(identity, credentialOf(message.headers), message.timestamp);
-    if (!sender.ok) return [this.deny(ids, sender.message, request, null, context)];
+    if (!sender.ok) {
+      context.afterCommit(() => this.runtime.metrics.refusedRequests.inc(nobody));
+      return [this.deny(ids, sender.message, request, null, context)];
+    }
 
     const { principal } = sender;
     const { run: begun, groups, permission } = beginning(message.record, principal, loaded.evaluator, clock.now());
