@@ -63,6 +63,7 @@ export function atLeastOnce(bus: Bus, brokers: readonly string[], registryUrl: s
     return {
       failed: new Promise(() => undefined),
       inFlight: 0,
+      standing: { partitions, heartbeatAgeMs: 0, trouble: undefined },
       stop: async () => {
         await consumer.disconnect();
         await producer.disconnect();
@@ -73,6 +74,7 @@ export function atLeastOnce(bus: Bus, brokers: readonly string[], registryUrl: s
     publish: (messages) => bus.publish(messages),
     read: (wanted, options) => bus.read(wanted, options),
     check: () => bus.check(),
+    checks: bus.checks,
     close: () => bus.close(),
     subscribe,
   };

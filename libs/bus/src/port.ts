@@ -73,6 +73,16 @@ export interface Subscription {
   readonly retry?: RetryPolicy;
 }
 
+/** How a consumer stands in its group. */
+export interface Standing {
+  /** Partitions that it works on now; none is right where the group has more members than partitions. */
+  readonly partitions: number;
+  /** Since the group last counted on it, milliseconds. */
+  readonly heartbeatAgeMs: number;
+  /** Why it cannot work now, though it goes on trying. */
+  readonly trouble: string | undefined;
+}
+
 export interface Consumer {
   /** Stops reading, lets running handlers end for up to `drainMs`, commits what finished, and gives the rest up: it is repeated later. */
   stop(drainMs: number): Promise<void>;
@@ -80,6 +90,7 @@ export interface Consumer {
   readonly failed: Promise<Error>;
   /** Records taken and not yet finished. */
   readonly inFlight: number;
+  readonly standing: Standing;
 }
 
 /** An offset is one of every partition, or of the named one alone. */
@@ -112,5 +123,7 @@ export interface Bus {
   read<T extends Topic>(topics: readonly T[], options: ReadOptions): AsyncIterable<Incoming<T>>;
   /** Rejects with what is wrong if the log cannot be used now. */
   check(): Promise<void>;
+  /** What the log stands on, by name; each rejects with what is wrong while it cannot be used. */
+  readonly checks: Readonly<Record<string, () => Promise<void>>>;
   close(): Promise<void>;
 }

@@ -1,6 +1,7 @@
 import pino from 'pino';
 import type { DestinationStream, Logger } from 'pino';
 import type { LoggerService } from '@nestjs/common';
+import type { BusLog } from '@sluice/bus';
 
 export type Log = Logger;
 
@@ -31,6 +32,15 @@ export function logToFile(file: string): DestinationStream {
     { level: 'trace', stream: lines },
     { level: 'warn', stream: pino.destination({ dest: 2, sync: true }) },
   ]);
+}
+
+/** Where log and ledger say what an operator must know; while they are being opened, a warning is what they wait for. */
+export function sayTo(log: Log, waitsFor: (what: string) => void = () => undefined): BusLog {
+  return (level, message, details) => {
+    log[level](details, message);
+    // What kafkajs says is about one connection; the sentence that says what to do comes after it.
+    if (level !== 'info' && !message.startsWith('kafkajs:')) waitsFor(message);
+  };
 }
 
 /** Nest's own lines: warnings and errors only, since in normal operation the log is quiet. */

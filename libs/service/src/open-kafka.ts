@@ -2,6 +2,7 @@ import { openKafkaBus } from '@sluice/bus';
 import type { KafkaBus } from '@sluice/bus';
 import type { Environment } from './environment.js';
 import type { KafkaEnvironment } from './kafka-environment.js';
+import { sayTo } from './log.js';
 import type { Log } from './log.js';
 import { systemClock } from './runtime.js';
 
@@ -15,6 +16,7 @@ export function openCluster(
   kafka: KafkaEnvironment,
   log: Log,
   signal?: AbortSignal,
+  waitsFor?: (what: string) => void,
 ): Promise<KafkaBus> {
   const { brokers, prefix, tls, sasl, registry, partitions, replication, retentionMs } = kafka;
   return openKafkaBus({
@@ -27,7 +29,7 @@ export function openCluster(
     topics: { partitions, replication, retentionMs: retentions(retentionMs) },
     instance: environment.instance,
     clock: systemClock,
-    log: (level, message, details) => log[level](details, message),
+    log: sayTo(log, waitsFor),
     ...(signal === undefined ? {} : { signal }),
   });
 }

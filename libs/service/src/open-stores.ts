@@ -3,6 +3,7 @@ import type { RateLimiter } from '@sluice/core';
 import { openPostgresLedger } from '@sluice/ledger';
 import type { DocumentedLedger } from '@sluice/ledger';
 import type { Environment } from './environment.js';
+import { sayTo } from './log.js';
 import type { Log } from './log.js';
 import { openCluster } from './open-kafka.js';
 import { openLedgerFile, openLogFile, trimLog } from './open-sqlite.js';
@@ -14,9 +15,15 @@ export interface OpenBus {
 }
 
 /** The log that the environment names. Rejects with a sentence if it cannot be used; waits for a cluster that is not there yet. */
-export async function openBus(environment: Environment, log: Log, signal?: AbortSignal): Promise<OpenBus> {
+export async function openBus(
+  environment: Environment,
+  log: Log,
+  signal?: AbortSignal,
+  waitsFor?: (what: string) => void,
+): Promise<OpenBus> {
   if (environment.kafka !== null) {
-    return { bus: await openCluster(environment, environment.kafka, log, signal), trim: () => Promise.resolve() };
+    const bus = await openCluster(environment, environment.kafka, log, signal, waitsFor);
+    return { bus, trim: () => Promise.resolve() };
   }
   const bus = await openLogFile(environment, log);
   return { bus, trim: () => trimLog(bus) };
@@ -37,13 +44,18 @@ export function requireSharedLedger({ bus, databaseUrl }: Environment): void {
 }
 
 /** The ledger that the environment names: PostgreSQL, or a file beside the embedded log. */
-export async function openLedger(environment: Environment, log: Log, signal?: AbortSignal): Promise<OpenLedger> {
+export async function openLedger(
+  environment: Environment,
+  log: Log,
+  signal?: AbortSignal,
+  waitsFor?: (what: string) => void,
+): Promise<OpenLedger> {
   const { databaseUrl, instance } = environment;
   if (databaseUrl !== null) {
     const ledger = await openPostgresLedger({
       url: databaseUrl,
       instance,
-      log: (level, message, details) => log[level](details, message),
+      log: sayTo(log, waitsFor),
       ...(signal === undefined ? {} : { signal }),
     });
     return { ledger, check: () => ledger.check() };

@@ -22,7 +22,7 @@ class OperationsController {
 
   @Get('health/live')
   live(): object {
-    return { status: 'ok' };
+    return this.health.liveness();
   }
 
   @Get('health/ready')

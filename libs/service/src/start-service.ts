@@ -25,7 +25,7 @@ export async function startService(group: string, module: DynamicModule, runtime
   });
   app.useGlobalFilters(new PassOnFilter());
   try {
-    await listenInTurn(app, runtime);
+    await runtime.health.during(group, `The service ${group} has no partitions yet.`, () => listenInTurn(app, runtime));
   } catch (error) {
     await app.close();
     throw error;
@@ -39,7 +39,14 @@ export async function startService(group: string, module: DynamicModule, runtime
   });
   runtime.health.add({
     name: group,
-    check: () => (failure === undefined ? Promise.resolve() : Promise.reject(failure)),
+    check: () => {
+      const trouble = failure?.message ?? consumer.standing.trouble;
+      return trouble === undefined ? Promise.resolve() : Promise.reject(new Error(trouble));
+    },
+    figures: () => {
+      const { partitions, heartbeatAgeMs } = consumer.standing;
+      return { partitions, heartbeat_age_seconds: Math.round(heartbeatAgeMs) / 1_000 };
+    },
   });
   const sample = setInterval(() => runtime.metrics.inFlight.set({ group }, consumer.inFlight), 1_000);
   return {
