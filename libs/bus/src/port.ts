@@ -106,6 +106,16 @@ export interface Subscription {
   readonly observer?: ConsumerObserver;
 }
 
+/** How a consumer stands in its group. */
+export interface Standing {
+  /** Partitions that it works on now; none is right where the group has more members than partitions. */
+  readonly partitions: number;
+  /** Since the group last counted on it, milliseconds. */
+  readonly heartbeatAgeMs: number;
+  /** Why it cannot work now, though it goes on trying. */
+  readonly trouble: string | undefined;
+}
+
 export interface Consumer {
   /** Stops reading, lets running handlers end for up to `drainMs`, commits what finished, and gives the rest up: it is repeated later. */
   stop(drainMs: number): Promise<void>;
@@ -115,6 +125,7 @@ export interface Consumer {
   readonly inFlight: number;
   /** Of each partition that this consumer holds now: what the log has and the group has not finished. Rejects while the log cannot be asked. */
   lag(): Promise<readonly PartitionLag[]>;
+  readonly standing: Standing;
 }
 
 /** An offset is one of every partition, or of the named one alone. */
@@ -149,6 +160,8 @@ export interface Bus {
   decode<T extends Topic>(topic: T, value: Uint8Array): Promise<RecordOf<T>>;
   /** Rejects with what is wrong if the log cannot be used now. */
   check(): Promise<void>;
+  /** What the log stands on, by name; each rejects with what is wrong while it cannot be used. */
+  readonly checks: Readonly<Record<string, () => Promise<void>>>;
   close(): Promise<void>;
 }
 

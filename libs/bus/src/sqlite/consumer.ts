@@ -1,7 +1,7 @@
 import { Fault } from '@sluice/core';
 import type { Clock } from '@sluice/core';
 import type { Codec, Topic } from '@sluice/contracts';
-import type { BusLog, Consumer, Outgoing, PartitionLag, Subscription } from '../port.js';
+import type { BusLog, Consumer, Outgoing, PartitionLag, Standing, Subscription } from '../port.js';
 import { laneOf } from '../processing/carrying.js';
 import { handleRecord } from '../processing/handling.js';
 import type { HandlingOptions } from '../processing/handling.js';
@@ -67,6 +67,7 @@ export class SqliteConsumer implements Consumer {
   readonly #loops = new Set<Promise<void>>();
   readonly #renewal: NodeJS.Timeout;
   readonly #unlisten: () => void;
+  #renewedAt = performance.now();
   #stopped: Promise<void> | undefined;
   #tellFailure: (error: Error) => void = () => undefined;
 
@@ -94,6 +95,11 @@ export class SqliteConsumer implements Consumer {
 
   get inFlight(): number {
     return this.#slots.taken;
+  }
+
+  /** Its lease is its membership, and the log one partition. */
+  get standing(): Standing {
+    return { partitions: 1, heartbeatAgeMs: performance.now() - this.#renewedAt, trouble: this.trouble };
   }
 
   /** Why it cannot go on now, though it goes on trying. */
@@ -201,6 +207,7 @@ export class SqliteConsumer implements Consumer {
     const { store, lease, log, subscription } = this.options;
     try {
       await store.write('processLoss', () => lease.renew());
+      this.#renewedAt = performance.now();
     } catch (error) {
       if (this.#stopping.signal.aborted) return;
       if (!(error instanceof Fault)) this.#fail(error as Error);
