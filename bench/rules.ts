@@ -2,7 +2,7 @@ import { compileEvaluator, compileRules, localPrincipal, noCalls } from '@sluice
 import type { Configuration, ConfiguredTool } from '@sluice/core';
 import { createCodec, topics } from '@sluice/contracts';
 import type { Toolset } from '@sluice/contracts';
-import { toolset } from '../apps/filter/src/toolset.js';
+import { toolset } from '@sluice/decisions';
 import { median, perCall, report } from './measure.js';
 
 const schema = {

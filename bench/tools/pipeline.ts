@@ -1,6 +1,5 @@
-import { compileEvaluator, effectOnce } from '@sluice/core';
+import { allowed, compileEvaluator, effectOnce, eligible } from '@sluice/core';
 import type { Configuration, ToolInvocation, ToolPipeline, ToolSource } from '@sluice/core';
-import { allowed, eligible } from '../../apps/executor/src/admission.js';
 
 /** The stages as the executor has them, but for the grant's signature and an outside authorizer. */
 export function pipelineFor(configuration: Configuration, source: ToolSource): ToolPipeline {

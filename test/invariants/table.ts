@@ -26,7 +26,7 @@ const hostileTools = 'test/hostile/tools.test.ts';
 const hostileServers = 'test/hostile/servers.test.ts';
 const markers = 'test/connections/markers.test.ts';
 const whoMay = 'test/connections/who-may.test.ts';
-const judging = 'apps/executor/test/judge-connection.test.ts';
+const judging = 'libs/decisions/test/connections.test.ts';
 const evaluate = 'libs/core/test/evaluate.test.ts';
 
 export const invariants: Readonly<Record<string, Invariant>> = {
@@ -59,7 +59,7 @@ export const invariants: Readonly<Record<string, Invariant>> = {
   '26a': { name: 'CONNECTION_ID_VIA_CONTEXT', shown: [[contract, 'refuses an argument called connectionId at any depth'], [source, 'refuses a connectionId among the arguments'], [judging, 'is refused where the context names none']], stage: 'connection' },
   '27': { name: 'TOOL_SOURCE_RETURNS_BOUND_TOOL', shown: [[source, 'runs through its own methods'], [arrows, 'go one way in every source file']], stage: 'validate input' },
   '28': { name: 'NO_SECRETS_IN_CONTEXT', shown: [[markers, 'are nowhere afterwards'], [oneWay, 'has a context that can hold no secret'], ['test/invariants/taken-out.test.ts', 'a context that holds more than references']] },
-  '29': { name: 'AUTH_VIA_CAPABILITY_INTERFACE', shown: [[contract, 'hands a tool what it declared and nothing else'], [markers, 'that are refused are renewed once']], stage: 'capabilities' },
+  '29': { name: 'AUTH_VIA_CAPABILITY_INTERFACE', shown: [[contract, 'hands a tool its arguments, the references of its call'], [markers, 'that are refused are renewed once']], stage: 'capabilities' },
   '30': { name: 'GRANT_INTERSECTION_REQUIRED', shown: [[runner, 'a connection that is not granted'], [judging, 'is refused where %s'], [whoMay, 'and no broker is asked']], stage: 'connection' },
   '31': { name: 'ARCH_SINGLE_EXECUTION_PATH', shown: [[oneWay, 'is runTool: nobody else reaches'], [oneWay, 'is seen to be gone round']] },
   '32': { name: 'TOOL_FILE_PURITY', shown: [['libs/tools/test/tool-files.test.ts', 'would be caught doing otherwise'], [arrows, 'is read by libs/service alone']] },

@@ -1,8 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { afterSteps, dwellTimes, historyBytes, normaliseState } from '@sluice/core';
+import { dwellTimes } from '@sluice/core';
 import type { Step } from '@sluice/core';
 import { topics } from '@sluice/contracts';
-import type { AgentStepResult, RequestedCall, ToolCall } from '@sluice/contracts';
+import type { AgentStepResult, ToolCall } from '@sluice/contracts';
+import { stepResult, turnAfter } from '@sluice/decisions';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
 import { boundedLabel, RUNTIME, signContinuation, takeTurn, verifyGrant } from '@sluice/service';
 import type { Loaded, Runtime } from '@sluice/service';
@@ -42,49 +43,26 @@ export class ExecutorService {
     const turn = new Turn(record, done, context, granting, inForce, this.toolbox, this.runtime);
 
     const steps = [...done];
-    let state = done.at(-1)?.state ?? normaliseState(record.request.state);
-    let bytes = historyBytes(record.request.history) + historyBytes(done);
     for (const [index, call] of record.calls.entries()) {
       if (index < done.length) continue;
-      const full = bytes > granting.configuration.limits.historyBytes;
-      const step = full ? this.historyFull(record, call, index, state) : await turn.step(call, index, state);
+      const full = turn.now.bytes > granting.configuration.limits.historyBytes;
+      const step = full ? turn.full(index) : await turn.step(call, index);
       if ('approvalId' in step) return park(message, index, step, steps, [granting, inForce], context, this.runtime);
       steps.push(step);
-      bytes += historyBytes([step]);
-      state = step.state;
     }
     context.afterCommit(() => this.measure(record, steps, granting));
-    return this.goOn(stepResult(record, steps, state, turn));
+    return this.goOn(stepResult(record, steps, turn.now, inForce.configuration.version));
   }
 
   /** No call is made; the filter decides anew, in an iteration of its own, so that this ends with the run’s iterations. */
   private backToFilter(record: ToolCall, context: HandlerContext): Promise<readonly Outgoing[]> {
     context.afterCommit(() => this.runtime.metrics.expiredGrants.inc());
-    return this.goOn(stepResult(record, [], normaliseState(record.request.state), record.run));
+    const { version } = this.runtime.configurations.current().configuration;
+    return this.goOn(stepResult(record, [], turnAfter(record, []), version));
   }
 
   private async goOn(result: AgentStepResult): Promise<readonly Outgoing[]> {
     return [{ topic: topics.steps, key: result.sessionId, record: await signContinuation(result, this.runtime) }];
-  }
-
-  /** A turn may hold many calls: those beyond the budget are refused, so that the record stays within it. */
-  private historyFull(record: ToolCall, call: RequestedCall, index: number, state: string): Step {
-    const now = this.runtime.clock.now();
-    return {
-      thought: '',
-      action: call.tool.slice(0, 128),
-      arguments: '',
-      observation: 'The history of this run is full; the call was not made.',
-      outcome: 'execution',
-      reason: 'result_too_large',
-      stateBefore: state,
-      state,
-      toolCallId: call.toolCallId.slice(0, 128),
-      iteration: record.iteration,
-      index,
-      startedAt: now,
-      endedAt: now,
-    };
   }
 
   private measure(record: ToolCall, steps: readonly Step[], { evaluator }: Loaded): void {
@@ -111,23 +89,4 @@ export class ExecutorService {
       );
     }
   }
-}
-
-function stepResult(
-  record: ToolCall,
-  steps: readonly Step[],
-  state: string,
-  { toolCalls }: Pick<Turn, 'toolCalls'>,
-): AgentStepResult {
-  const { requestId, sessionId, iteration, request, run, configVersion } = record;
-  return {
-    requestId,
-    sessionId,
-    iteration,
-    steps,
-    next: { ...request, state, history: [...request.history, ...steps] },
-    run: { ...afterSteps(run, steps), toolCalls },
-    configVersion,
-    signature: null,
-  };
 }

@@ -1,27 +1,16 @@
 import { Inject, Injectable } from '@nestjs/common';
-import {
-  allowedConnections,
-  beginRun,
-  connectionIdForm,
-  Fault,
-  mayRequest,
-  nextIteration,
-  normaliseGroups,
-  normaliseState,
-  runEnd,
-  wildcard,
-} from '@sluice/core';
+import { connectionIdForm, Fault, wildcard } from '@sluice/core';
 import type { Authenticator, RunState } from '@sluice/core';
-import { topics } from '@sluice/contracts';
+import { requestIds, topics } from '@sluice/contracts';
 import type { AgentRequest } from '@sluice/contracts';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
+import { beginning, decideIteration, denial, taken } from '@sluice/decisions';
+import type { RunIds } from '@sluice/decisions';
 import {
   AUTHENTICATOR,
   boundedLabel,
   credentialOf,
   endRun,
-  errorResponse,
-  requestIds,
   RUNTIME,
   signGrant,
   takeTurn,
@@ -29,9 +18,6 @@ import {
 } from '@sluice/service';
 import type { Loaded, Runtime } from '@sluice/service';
 import { reportRefusal } from './refusals.js';
-import { toolset } from './toolset.js';
-
-type Ids = { readonly requestId: string; readonly sessionId: string };
 
 /** How long a taken request_id is remembered, in milliseconds: a week. */
 const requestMemoryMs = 7 * 24 * 3_600_000;
@@ -52,8 +38,7 @@ export class FilterService {
     checkConnections(message.record.connections);
     const loaded = configurations.current();
     const ids = requestIds(message, message.record);
-    // Who asks is in the run from here on; what the sender wrote of it goes no further.
-    const request = { ...message.record, ...ids, userId: null };
+    const request = taken(message.record, ids);
 
     const owner = `${message.topic}/${message.partition}/${message.offset}`;
     const claim = await ledger.claim({
@@ -64,14 +49,12 @@ export class FilterService {
     });
     if (claim.owner !== owner) return this.dropDuplicate(ids, claim.owner, context);
 
-    const { identity, limits } = loaded.configuration;
+    const { identity } = loaded.configuration;
     const sender = await this.authenticator.authenticate(identity, credentialOf(message.headers), message.timestamp);
     if (!sender.ok) return [this.deny(ids, sender.message, request, null, context)];
 
     const { principal } = sender;
-    const groups = normaliseGroups(request.group);
-    const run = beginRun(request, groups, normaliseState(request.state), limits, principal, clock.now());
-    const permission = mayRequest(message.record, groups, principal, identity);
+    const { run, groups, permission } = beginning(message.record, principal, loaded.evaluator, clock.now());
     if (!permission.ok) {
       reportRefusal(request, principal, permission, loaded, context, this.runtime);
       return [this.deny(ids, permission.message, request, run, context)];
@@ -92,29 +75,18 @@ export class FilterService {
   }
 
   private async decide(
-    ids: Ids,
+    ids: RunIds,
     request: AgentRequest,
     run: RunState,
     loaded: Loaded,
     context: HandlerContext,
   ): Promise<readonly Outgoing[]> {
     const { clock, metrics, log } = this.runtime;
-    const now = clock.now();
-    const end = runEnd(run, request.history, loaded.configuration.limits, now);
-    if (end !== null) {
-      const response = errorResponse(ids, end, { request, run, configVersion: loaded.configuration.version }, now);
-      return [endRun(response, request, context, this.runtime)];
-    }
+    const decided = decideIteration(ids, request, run, loaded.evaluator, clock.now());
+    if (decided.kind === 'end') return [endRun(decided.response, request, context, this.runtime)];
 
-    const decision = loaded.evaluator.evaluate({
-      groups: request.group,
-      state: request.state,
-      unavailable: new Set(),
-      calls: run.toolCalls,
-      connections: allowedConnections(loaded.configuration.connections, run.principal, request.connections),
-    });
-    const decided = toolset(ids, request, nextIteration(run, decision), decision, now);
-    const record = await signGrant(decided, this.runtime);
+    const { decision } = decided;
+    const record = await signGrant(decided.record, this.runtime);
     context.afterCommit(() => {
       metrics.filteredTools.observe(decision.eligible.length);
       for (const [reason, count] of Object.entries(record.hiddenCounts)) metrics.hiddenTools.inc({ reason }, count);
@@ -130,19 +102,19 @@ export class FilterService {
 
   /** The one end of a request that is refused before its first iteration. */
   private deny(
-    ids: Ids,
+    ids: RunIds,
     message: string,
     request: AgentRequest,
     run: RunState | null,
     context: HandlerContext,
   ): Outgoing {
     const { clock, configurations } = this.runtime;
-    const about = { request, run, configVersion: configurations.current().configuration.version };
-    const response = errorResponse(ids, { code: 'authz_denied', message }, about, clock.now());
+    const { version } = configurations.current().configuration;
+    const response = denial(ids, message, { request, run }, version, clock.now());
     return endRun(response, request, context, this.runtime);
   }
 
-  private dropDuplicate(ids: Ids, takenBy: string, context: HandlerContext): readonly Outgoing[] {
+  private dropDuplicate(ids: RunIds, takenBy: string, context: HandlerContext): readonly Outgoing[] {
     context.afterCommit(() => {
       this.runtime.metrics.duplicateRequests.inc();
       this.runtime.log.warn(

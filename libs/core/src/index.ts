@@ -5,6 +5,7 @@ export * from './tool/types.js';
 export * from './tool/run-tool.js';
 export * from './tool/effect-once.js';
 export * from './tool/authorize.js';
+export * from './tool/admission.js';
 export * from './tool/rate-limit.js';
 export * from './tool/secrets.js';
 export * from './run/run-state.js';

@@ -1,7 +1,6 @@
-import { continuationClaims, Fault, grantClaims, judgeContinuation, judgeGrant, normaliseState } from '@sluice/core';
-import type { GrantedTurn } from '@sluice/core';
+import { continuationClaims, Fault, grantClaims, judgeContinuation, judgeGrant } from '@sluice/core';
 import type { AgentStepResult, ToolCall, Toolset } from '@sluice/contracts';
-import { sha256 } from './configuration-file.js';
+import { sha256, turnOf } from '@sluice/decisions';
 import type { Runtime } from './runtime.js';
 
 type Signing = Pick<Runtime, 'signatures' | 'clock'>;
@@ -36,9 +35,4 @@ export async function verifyContinuation(result: AgentStepResult, { signatures }
   const claims = await signatures.verify('executor', result.signature);
   const verdict = judgeContinuation(claims, result, sha256);
   if (verdict.kind === 'forged') throw new Fault(verdict.code, verdict.why, false);
-}
-
-function turnOf(record: Toolset | ToolCall): GrantedTurn {
-  if ('offered' in record) return { ...record, state: normaliseState(record.request.state), tools: record.offered };
-  return { ...record, tools: record.tools.map((tool) => tool.id) };
 }

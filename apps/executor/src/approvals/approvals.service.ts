@@ -4,7 +4,8 @@ import type { ApprovalDecision, Authenticator, Decider, NotTaken } from '@sluice
 import { topics } from '@sluice/contracts';
 import type { ApprovalDecided, ApprovalOutcome, ApprovalRequested } from '@sluice/contracts';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
-import { approvalAt, AUTHENTICATOR, credentialOf, inTrace, RUNTIME, sha256 } from '@sluice/service';
+import { approvalAt, AUTHENTICATOR, credentialOf, inTrace, RUNTIME } from '@sluice/service';
+import { sha256 } from '@sluice/decisions';
 import type { Runtime } from '@sluice/service';
 import { ExecutorService } from '../executor.service.js';
 import { ApprovalClaims, ownerAt } from './claims.js';
@@ -41,7 +42,7 @@ export class ApprovalsService {
     const asked = await this.asked(decided);
     const decider = await this.decider(decided, message);
     const decidedBy = decider?.actorId ?? decided.decidedBy;
-    const { policy } = configurations.current().configuration;
+    const { policy, version: configVersion } = configurations.current().configuration;
     let notTaken = judgeDecision(asked, decided, decider, message.timestamp, policy);
     if (asked !== null && notTaken === null) {
       const { reason, requestedPartition, requestedOffset } = decided;
@@ -57,7 +58,7 @@ export class ApprovalsService {
     if (notTaken !== null) this.sayNotTaken(notTaken, decided, context);
     const { approvalId, requestId, sessionId, decision, reason, argumentsHash } = decided;
     const ids = { approvalId, requestId: asked?.requestId ?? requestId, sessionId: asked?.sessionId ?? sessionId };
-    const outcome = { ...ids, decision, decidedBy, reason, argumentsHash, notTaken, at: clock.now() };
+    const outcome = { ...ids, decision, decidedBy, reason, argumentsHash, notTaken, at: clock.now(), configVersion };
     return [{ topic: topics.approvals, key: ids.sessionId, record: { requested: null, decided: null, outcome } }];
   }
 

@@ -1,7 +1,8 @@
 import { canonicalJson } from '@sluice/core';
 import type { ApprovalDecision, JsonValue } from '@sluice/core';
 import type { ApprovalRequested } from '@sluice/contracts';
-import { approvalMemoryMs, sha256 } from '@sluice/service';
+import { sha256 } from '@sluice/decisions';
+import { approvalMemoryMs } from '@sluice/service';
 import type { ApprovalPlace, Runtime } from '@sluice/service';
 
 /** The decision that was taken on an approval, as the ledger keeps it. */
@@ -74,7 +75,9 @@ function decisionKey(approvalId: string): string {
 }
 
 function vouchKey(requested: ApprovalRequested): string {
-  const text = JSON.stringify(requested, (_, value: unknown) => asRead(value));
+  // Instances of the version before do not read this member, and must vouch for the same.
+  const { inForceVersion: _, ...known } = requested;
+  const text = JSON.stringify(known, (__, value: unknown) => asRead(value));
   return `asked/${requested.approvalId}/${sha256(canonicalJson(JSON.parse(text) as JsonValue))}`;
 }
 

@@ -120,6 +120,8 @@ export interface AgentStepResult {
   readonly configVersion: string;
   /** The executor's signature over how it goes on. */
   readonly signature: string | null;
+  /** The configuration then in force, which may only deny; empty where an earlier version wrote the record. */
+  readonly inForceVersion: string;
 }
 
 /** An event of the approvals topic: exactly one member is set. */
@@ -176,6 +178,8 @@ export interface ApprovalOutcome {
   readonly notTaken: string | null;
   /** Milliseconds since the epoch. */
   readonly at: number;
+  /** The configuration by whose policy it was judged; empty where an earlier version wrote the record. */
+  readonly configVersion: string;
 }
 
 /** A call waits for somebody's approval: what is asked, who asked, and where its turn stands. */
@@ -222,6 +226,8 @@ export interface ApprovalRequested {
   readonly requestedAt: number;
   /** The turn's calls before this one, which are done and are not done again. */
   readonly steps: readonly AgentStep[];
+  /** The configuration in force when it was asked, which may only deny; empty where an earlier version wrote the record. */
+  readonly inForceVersion: string;
 }
 
 /** One entry of the audit chain. */
@@ -242,12 +248,16 @@ export interface AuditRecord {
   readonly details: string;
   /** The configuration of the decision. */
   readonly configVersion: string;
-  /** Hash of the entry before in this partition. */
+  /** Hash of the entry before in this chain; empty for the first. */
   readonly previousHash: string;
   /** Hash over this entry and the one before. */
   readonly hash: string;
   /** Milliseconds since the epoch. */
   readonly at: number;
+  /** The place in its chain, from 1; 0 for a checkpoint that stands beside it. */
+  readonly sequence: number;
+  /** SHA-256 over what the record it tells of says, hexadecimal. */
+  readonly sourceHash: string;
 }
 
 /** A compiled configuration that was in force; the last one on the topic is. */

@@ -387,6 +387,12 @@ export const schemas = {
         ],
         "doc": "The executor's signature over how it goes on.",
         "default": null
+      },
+      {
+        "name": "in_force_version",
+        "type": "string",
+        "doc": "The configuration then in force, which may only deny; empty where an earlier version wrote the record.",
+        "default": ""
       }
     ]
   },
@@ -548,6 +554,12 @@ export const schemas = {
         "name": "at",
         "type": "long",
         "doc": "Milliseconds since the epoch."
+      },
+      {
+        "name": "config_version",
+        "type": "string",
+        "doc": "The configuration by whose policy it was judged; empty where an earlier version wrote the record.",
+        "default": ""
       }
     ]
   },
@@ -679,6 +691,12 @@ export const schemas = {
         },
         "doc": "The turn's calls before this one, which are done and are not done again.",
         "default": []
+      },
+      {
+        "name": "in_force_version",
+        "type": "string",
+        "doc": "The configuration in force when it was asked, which may only deny; empty where an earlier version wrote the record.",
+        "default": ""
       }
     ]
   },
@@ -734,7 +752,7 @@ export const schemas = {
       {
         "name": "previous_hash",
         "type": "string",
-        "doc": "Hash of the entry before in this partition."
+        "doc": "Hash of the entry before in this chain; empty for the first."
       },
       {
         "name": "hash",
@@ -745,6 +763,18 @@ export const schemas = {
         "name": "at",
         "type": "long",
         "doc": "Milliseconds since the epoch."
+      },
+      {
+        "name": "sequence",
+        "type": "long",
+        "doc": "The place in its chain, from 1; 0 for a checkpoint that stands beside it.",
+        "default": 0
+      },
+      {
+        "name": "source_hash",
+        "type": "string",
+        "doc": "SHA-256 over what the record it tells of says, hexadecimal.",
+        "default": ""
       }
     ]
   },

@@ -216,6 +216,22 @@ function finish(tool: BoundTool, toolCallId: string, rawOutput: unknown, limits:
   }
 }
 
+/** Why arguments are not even looked at, or null if they are: too many bytes, or too deep. */
+export function argumentsRefused(
+  args: JsonValue,
+  bytes: number,
+  limits: Pick<ToolLimits, 'argumentBytes'>,
+  toolCallId: string,
+): ToolExecResult | null {
+  if (bytes > limits.argumentBytes) {
+    const message = `The arguments have ${bytes} bytes and the limit is ${limits.argumentBytes}. Send less in one call.`;
+    return failure(toolCallId, 'validation', message, 'arguments_too_large');
+  }
+  if (!isDeeperThan(args, deepestArguments)) return null;
+  const message = `The arguments are nested deeper than ${deepestArguments} levels. Send them flatter.`;
+  return failure(toolCallId, 'validation', message);
+}
+
 type Input = { readonly ok: true; readonly args: JsonValue } | { readonly ok: false; readonly refusal: ToolExecResult };
 
 function validateInput(invocation: ToolInvocation, tool: BoundTool, limits: ToolLimits): Input {
@@ -224,13 +240,8 @@ function validateInput(invocation: ToolInvocation, tool: BoundTool, limits: Tool
     ok: false,
     refusal: failure(context.toolCallId, 'validation', message, reason),
   });
-  if (argumentBytes > limits.argumentBytes) {
-    const message = `The arguments have ${argumentBytes} bytes and the limit is ${limits.argumentBytes}. Send less in one call.`;
-    return refuse(message, 'arguments_too_large');
-  }
-  if (isDeeperThan(args, deepestArguments)) {
-    return refuse(`The arguments are nested deeper than ${deepestArguments} levels. Send them flatter.`);
-  }
+  const oversized = argumentsRefused(args, argumentBytes, limits, context.toolCallId);
+  if (oversized !== null) return { ok: false, refusal: oversized };
   try {
     return { ok: true, args: tool.validateInput(args) };
   } catch (error) {

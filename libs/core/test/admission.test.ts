@@ -1,9 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { compileConfiguration, compileEvaluator, formatProblems } from '@sluice/core';
+import { allowed, compileConfiguration, compileEvaluator, eligible, formatProblems } from '@sluice/core';
 import type { Evaluator } from '@sluice/core';
 import fc from 'fast-check';
-import { sampleInputs } from '../../../libs/core/test/sample-inputs.js';
-import { allowed, eligible } from '../src/admission.js';
+import { sampleInputs } from './sample-inputs.js';
 
 const keys = ['a', 'b', 'c'];
 const ids = keys.map((key) => `core__${key}`);

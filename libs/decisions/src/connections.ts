@@ -1,17 +1,16 @@
 import { allowedConnections } from '@sluice/core';
-import type { BoundTool, ToolInvocationContext, Verdict } from '@sluice/core';
-import type { ToolCall } from '@sluice/contracts';
-import type { Loaded } from '@sluice/service';
+import type { BoundTool, Evaluator, RunState, ToolInvocationContext, Verdict } from '@sluice/core';
+import type { AgentRequest, ToolCall } from '@sluice/contracts';
 
 /**
  * Whether the call may use the connection of its context: it is the tool's under every configuration, and each of them, the signed grant
  * and the request allow it (spec/tool-use.md, invariant 30). No broker is asked before this says yes.
  */
 export function judgeConnection(
-  tool: BoundTool,
-  { connectionId }: ToolInvocationContext,
+  tool: Pick<BoundTool, 'id' | 'requiresConnection'>,
+  { connectionId }: Pick<ToolInvocationContext, 'connectionId'>,
   record: Pick<ToolCall, 'request' | 'run'>,
-  judges: readonly Loaded[],
+  judges: readonly Evaluator[],
 ): Verdict {
   if (!tool.requiresConnection) return { ok: true };
   if (connectionId === undefined) {
@@ -19,7 +18,7 @@ export function judgeConnection(
     return { ok: false, code: 'policy_denied', reason: 'connection_missing', message };
   }
   const allowed = judges.every(
-    ({ evaluator }) =>
+    (evaluator) =>
       evaluator.byId(tool.id)?.connection === connectionId && connectionsOf(record, evaluator).includes(connectionId),
   );
   if (allowed) return { ok: true };
@@ -29,8 +28,8 @@ export function judgeConnection(
 
 /** The connections that a request may use under a configuration. */
 export function connectionsOf(
-  { request, run }: Pick<ToolCall, 'request' | 'run'>,
-  { configuration }: Loaded['evaluator'],
+  { request, run }: { readonly request: Pick<AgentRequest, 'connections'>; readonly run: Pick<RunState, 'principal'> },
+  { configuration }: Evaluator,
 ): readonly string[] {
   return allowedConnections(configuration.connections, run.principal, request.connections);
 }

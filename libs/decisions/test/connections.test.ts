@@ -2,19 +2,19 @@ import { describe, expect, it } from '@jest/globals';
 import { compileEvaluator } from '@sluice/core';
 import type { BoundTool, Configuration, ConnectionSettings } from '@sluice/core';
 import type { ToolCall } from '@sluice/contracts';
-import { configurationOf, configured, context } from '../../../libs/tools/test/configured.js';
+import { configurationOf, configured, context } from '../../tools/test/configured.js';
 import { careless } from '../../../test/connections/careless.js';
-import { judgeConnection } from '../src/connections/judge-connection.js';
+import { judgeConnection } from '@sluice/decisions';
 
 const [reader] = careless;
 if (reader === undefined) throw new Error('There is no tool.');
 const tool = { id: 'core__reader', requiresConnection: true } as BoundTool;
 const crm: ConnectionSettings = { id: 'crm', tenants: ['acme'], adapter: 'environment', variable: 'CRM' };
 
-const loaded = (connection: string | null, connections: readonly ConnectionSettings[] = [crm]) => {
+const under = (connection: string | null, connections: readonly ConnectionSettings[] = [crm]) => {
   const changes = connection === null ? {} : { connection };
   const configuration: Configuration = { ...configurationOf([configured(reader, changes)]), connections };
-  return { configuration, evaluator: compileEvaluator(configuration) };
+  return compileEvaluator(configuration);
 };
 const record = (granted: readonly string[] | null, requested: readonly string[] | null, tenantId = 'acme') =>
   ({
@@ -25,7 +25,7 @@ const record = (granted: readonly string[] | null, requested: readonly string[] 
     },
   }) as unknown as ToolCall;
 const own = { ...context, tenantId: 'acme', connectionId: 'crm' };
-const good = loaded('crm');
+const good = under('crm');
 
 describe('a call’s connection (invariant 30)', () => {
   it.each([
@@ -42,11 +42,11 @@ describe('a call’s connection (invariant 30)', () => {
     ['the grant does not name it', record(['x'], ['crm']), [good, good]],
     ['nobody granted anything', record(null, ['*']), [good, good]],
     ['it is not the tenant’s', record(['*'], ['*'], 'globex'), [good, good]],
-    ['it is no longer configured', record(['*'], ['*']), [good, loaded('crm', [])]],
-    ['it is no longer the tool’s', record(['*'], ['*']), [good, loaded(null)]],
-    ['it is another one’s now', record(['*'], ['*']), [good, loaded('x', [crm, { ...crm, id: 'x' }])]],
-    ['it was taken from the tenant', record(['*'], ['*']), [good, loaded('crm', [{ ...crm, tenants: [] }])]],
-    ['it came after the grant', record(['*'], ['*']), [loaded('crm', []), good]],
+    ['it is no longer configured', record(['*'], ['*']), [good, under('crm', [])]],
+    ['it is no longer the tool’s', record(['*'], ['*']), [good, under(null)]],
+    ['it is another one’s now', record(['*'], ['*']), [good, under('x', [crm, { ...crm, id: 'x' }])]],
+    ['it was taken from the tenant', record(['*'], ['*']), [good, under('crm', [{ ...crm, tenants: [] }])]],
+    ['it came after the grant', record(['*'], ['*']), [under('crm', []), good]],
   ])('is refused where %s (T-30a, T-30c, P-04c, K-28)', (_, given, judges) => {
     expect(judgeConnection(tool, own, given, judges)).toMatchObject({
       ok: false,

@@ -1,5 +1,8 @@
-import { approvable, budgetUsed } from '@sluice/core';
-import type { CallCounts, ConfiguredTool, Decision, Evaluator, Verdict } from '@sluice/core';
+import { approvable } from '../configuration/approval.js';
+import type { ConfiguredTool } from '../configuration/types.js';
+import { type CallCounts, budgetUsed } from '../rules/budget-used.js';
+import type { Decision, Evaluator } from '../rules/evaluate.js';
+import type { Verdict } from './run-tool.js';
 
 /** The two configurations a call is judged under: the one that granted, and the one now in force, which may only deny (DESIGN, idea 7). */
 export interface Judges {
