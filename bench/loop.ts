@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Model } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import { startEmbedded } from '../apps/sluice/src/system/embedded.js';
+import { readEnvironment } from '@sluice/service';
 import type { OpenRuntime } from '@sluice/service';
 import { newRequest } from '../apps/sluice/src/run-request.js';
 import { median, quantile, report } from './measure.js';
@@ -14,6 +15,9 @@ tool:
 policy: { allowed_tools: [now] }
 limits: { max_iterations: 1000, run_seconds: 3600 }
 `;
+
+/** Turns of a run with a call in them. */
+export const turns = 20;
 
 /** A model that answers at once: a call in every turn, and an answer after so many. */
 function promptModel(turns: number): Model {
@@ -28,18 +32,8 @@ function promptModel(turns: number): Model {
 }
 
 /** The whole loop on SQLite: three hops an iteration, each a transaction. */
-export async function benchLoop(): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
-  const configFile = join(folder, 'sluice.yaml');
-  await writeFile(configFile, configuration);
-  const turns = 20;
-  const model = promptModel(turns);
-  const system = await startEmbedded({
-    environment: environment(folder),
-    configFile,
-    models: { get: () => Promise.resolve(model) },
-  });
-  try {
+export function benchLoop(): Promise<void> {
+  return onLoop(configuration, async (system) => {
     await runs(system, 5, 1);
     const alone = await runs(system, 30, 1);
     const together = await runs(system, 512, 256);
@@ -58,51 +52,25 @@ export async function benchLoop(): Promise<void> {
         goal: { atLeast: 500 },
       },
     ]);
+  });
+}
+
+/** All services in this process, under the configuration (YAML) and with a model that answers at once. */
+export async function onLoop(configured: string, work: (system: OpenRuntime) => Promise<void>): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
+  const configFile = join(folder, 'sluice.yaml');
+  await writeFile(configFile, configured);
+  const model = promptModel(turns);
+  const system = await startEmbedded({
+    environment: environment(folder),
+    configFile,
+    models: { get: () => Promise.resolve(model) },
+  });
+  try {
+    await work(system);
   } finally {
     await system.close();
     await rm(folder, { recursive: true, force: true });
-  }
-
-  async function runs(
-    embedded: OpenRuntime,
-    count: number,
-    inFlight: number,
-  ): Promise<{ seconds: number; perIteration: number[] }> {
-    const { bus } = embedded.runtime;
-    const prefix = `bench-${process.hrtime.bigint()}`;
-    const started = new Map<string, number>();
-    const perIteration: number[] = [];
-    const stop = new AbortController();
-    let next = 0;
-    const publish = async (): Promise<void> => {
-      if (next >= count) return;
-      const id = `${prefix}-${next++}`;
-      started.set(id, performance.now());
-      await bus.publish([
-        {
-          topic: topics.requests,
-          key: id,
-          record: { ...newRequest('Go', { requestId: id, sessionId: id }), group: ['read-only'] },
-        },
-      ]);
-    };
-    const begin = performance.now();
-    const reading = bus.read([topics.responses], { from: 'end', follow: true, signal: stop.signal });
-    const responses = reading[Symbol.asyncIterator]();
-    let pending = responses.next();
-    for (let n = 0; n < inFlight; n++) await publish();
-    for (let ended = 0; ended < count;) {
-      const { value } = await pending;
-      pending = responses.next();
-      const since = started.get(value.record.requestId);
-      if (since === undefined) continue;
-      ended++;
-      perIteration.push((performance.now() - since) / turns);
-      await publish();
-    }
-    stop.abort();
-    await pending.catch(() => undefined);
-    return { seconds: (performance.now() - begin) / 1_000, perIteration };
   }
 }
 
@@ -110,6 +78,7 @@ function environment(dataFolder: string) {
   return {
     bus: 'sqlite' as const,
     kafka: null,
+    retention: readEnvironment({}).retention,
     databaseUrl: null,
     dataFolder,
     workspaceFolder: null,
@@ -123,4 +92,47 @@ function environment(dataFolder: string) {
     secret: () => undefined,
     forChild: () => ({}),
   };
+}
+
+/** So many runs, so many of them in flight at once. */
+export async function runs(
+  embedded: OpenRuntime,
+  count: number,
+  inFlight: number,
+): Promise<{ seconds: number; perIteration: number[] }> {
+  const { bus } = embedded.runtime;
+  const prefix = `bench-${process.hrtime.bigint()}`;
+  const started = new Map<string, number>();
+  const perIteration: number[] = [];
+  const stop = new AbortController();
+  let next = 0;
+  const publish = async (): Promise<void> => {
+    if (next >= count) return;
+    const id = `${prefix}-${next++}`;
+    started.set(id, performance.now());
+    await bus.publish([
+      {
+        topic: topics.requests,
+        key: id,
+        record: { ...newRequest('Go', { requestId: id, sessionId: id }), group: ['read-only'] },
+      },
+    ]);
+  };
+  const begin = performance.now();
+  const reading = bus.read([topics.responses], { from: 'end', follow: true, signal: stop.signal });
+  const responses = reading[Symbol.asyncIterator]();
+  let pending = responses.next();
+  for (let n = 0; n < inFlight; n++) await publish();
+  for (let ended = 0; ended < count;) {
+    const { value } = await pending;
+    pending = responses.next();
+    const since = started.get(value.record.requestId);
+    if (since === undefined) continue;
+    ended++;
+    perIteration.push((performance.now() - since) / turns);
+    await publish();
+  }
+  stop.abort();
+  await pending.catch(() => undefined);
+  return { seconds: (performance.now() - begin) / 1_000, perIteration };
 }

@@ -85,12 +85,12 @@ describe('the workflow of §5.2 and §9.3 through the running services', () => {
     }
   });
 
-  it('writes one log line a request with exactly the eight keys (G-128, G-130)', async () => {
+  it('writes one log line a request with exactly the eight keys, in the envelope that every line of a run has (G-128, G-130)', async () => {
     await system.ask({ requestId: 'logged', group: ['read-only', 'knowledge'] });
     const lines = (await system.lines()).filter((line) => line['request_id'] === 'logged' && 'execution_time' in line);
     expect(lines).toHaveLength(1);
-    const { level, time, ...record } = lines[0] as Record<string, unknown>;
-    expect([level, typeof time]).toEqual([30, 'string']);
+    const { level, time, session_id: session, ...record } = lines[0] as Record<string, unknown>;
+    expect([level, typeof time, session]).toEqual([30, 'string', 'logged']);
     expect(record).toEqual({
       request_id: 'logged',
       requested_groups: ['read-only', 'knowledge'],

@@ -19,8 +19,11 @@ export interface Cluster {
   close(): Promise<void>;
 }
 
-/** Services as separate processes on the shared Kafka, registry and PostgreSQL, under a prefix and a database of their own. */
-export async function openCluster(configuration: string): Promise<Cluster> {
+/** Services as separate processes on the shared Kafka, registry and PostgreSQL, under a prefix and a database of their own; `more` are variables for all of them. */
+export async function openCluster(
+  configuration: string,
+  more: Readonly<Record<string, string>> = {},
+): Promise<Cluster> {
   const [{ brokers }, registry, { databaseUrl }] = await Promise.all([
     infra('kafka'),
     infra('registry'),
@@ -40,6 +43,7 @@ export async function openCluster(configuration: string): Promise<Cluster> {
     SLUICE_PREFIX: prefix,
     SLUICE_PARTITIONS: '4',
     SLUICE_DATA: folder,
+    ...more,
   };
   const running: Program[] = [];
   const cluster: Cluster = {

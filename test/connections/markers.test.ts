@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { JsonValue } from '@sluice/core';
+import { noTraces } from '@sluice/service';
 import type { AgentResponse, AgentStep } from '@sluice/contracts';
 import type { SqliteBus } from '@sluice/bus';
 import { formsOf } from '@sluice/connections';
@@ -107,6 +108,7 @@ describe('planted credentials (E-09, T-26a1, T-26a3, T-28a, K-48, P-10)', () => 
       { forChild: () => ({ PATH: process.env['PATH'] ?? '' }), secret },
       logged as never,
       () => undefined,
+      noTraces,
     );
     const offers = await servers.offers(compiled(configuration, { contracts: careless }).mcpServers);
     system = await startWithTools(configuration, { contracts: careless, hub: servers, offers, model, secret });

@@ -6,7 +6,8 @@ import { topics } from '@sluice/contracts';
 import type { AgentRequest, AgentResponse, Topic } from '@sluice/contracts';
 import type { Incoming, SqliteBus } from '@sluice/bus';
 import { startEmbedded } from '../../apps/sluice/src/system/embedded.js';
-import type { OpenRuntime } from '@sluice/service';
+import { readEnvironment } from '@sluice/service';
+import type { Environment, OpenRuntime } from '@sluice/service';
 import { newRequest } from '../../apps/sluice/src/run-request.js';
 
 /** What a scripted model says in a turn: calls by id, or an answer. */
@@ -65,13 +66,19 @@ export interface TestSystem {
 let count = 0;
 
 /** All services in this process, on a folder of their own, with the given configuration (YAML) and model. */
-export async function startSystem(configuration: string, model: Model, folder?: string): Promise<TestSystem> {
+export async function startSystem(
+  configuration: string,
+  model: Model,
+  folder?: string,
+  more: Partial<Environment> = {},
+): Promise<TestSystem> {
   const home = folder ?? (await mkdtemp(join(tmpdir(), 'sluice-test-')));
   const configFile = join(home, 'sluice.yaml');
   if (folder === undefined) await writeFile(configFile, configuration);
   const environment = {
     bus: 'sqlite' as const,
     kafka: null,
+    retention: readEnvironment({}).retention,
     databaseUrl: null,
     dataFolder: home,
     workspaceFolder: join(home, 'workspaces'),
@@ -84,6 +91,7 @@ export async function startSystem(configuration: string, model: Model, folder?: 
     instance: `test-${process.pid}-${count++}`,
     secret: () => undefined,
     forChild: () => ({ PATH: process.env['PATH'] ?? '' }),
+    ...more,
   };
   const embedded = await startEmbedded({ environment, configFile, models: { get: () => Promise.resolve(model) } });
   const bus = embedded.runtime.bus as SqliteBus;
@@ -145,7 +153,7 @@ export async function startSystem(configuration: string, model: Model, folder?: 
     },
     restart: async () => {
       await embedded.close();
-      return startSystem(configuration, model, home);
+      return startSystem(configuration, model, home, more);
     },
     close: async () => {
       await embedded.close();

@@ -10,6 +10,7 @@ import { ExpirySweep } from './approvals/expiry-sweep.js';
 import { ExecutorController } from './executor.controller.js';
 import { ExecutorService } from './executor.service.js';
 import { McpServers } from './mcp-servers.js';
+import { countFromZero } from './step-metrics.js';
 import { Toolbox } from './toolbox.js';
 
 @Module({})
@@ -34,6 +35,7 @@ export async function startExecutor(runtime: Runtime, servers: McpServers, model
   requireSigner('executor', runtime);
   const toolbox = new Toolbox(runtime, servers, models);
   let atStart: Promise<void> | undefined;
+  runtime.configurations.onChange((loaded) => countFromZero(loaded, runtime.metrics));
   runtime.configurations.onChange(({ configuration }) => {
     const prepared = toolbox.prepare(configuration);
     atStart ??= prepared;
@@ -77,13 +79,13 @@ function sayWhoDecides({ configurations, log }: Runtime): void {
 
 /** The executor with MCP servers and models of its own. What a server changes later is held back until somebody compiles again. */
 export async function serveExecutor(runtime: Runtime): Promise<Service> {
-  const { environment, log } = runtime;
-  const servers = new McpServers(environment, log, (server) =>
+  const { environment, log, traces } = runtime;
+  const sayChange = (server: string): void =>
     log.warn(
       { server },
       'an MCP server came back or changed its tools; compile the configuration again to take up what it offers now',
-    ),
-  );
+    );
+  const servers = new McpServers(environment, log, sayChange, traces);
   const service = await startExecutor(runtime, servers, new Models((variable) => environment.secret(variable)));
   return {
     close: async () => {

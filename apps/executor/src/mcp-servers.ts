@@ -2,13 +2,14 @@ import type { McpOffer, McpServer } from '@sluice/core';
 import { createConnectionBroker, credentialForServers, formsOf } from '@sluice/connections';
 import { createMcpHub } from '@sluice/tools';
 import type { McpHub } from '@sluice/tools';
-import { systemClock } from '@sluice/service';
-import type { Environment, Log } from '@sluice/service';
+import { about, mcpSpan, systemClock } from '@sluice/service';
+import type { Environment, Log, Traces } from '@sluice/service';
 
 /** The MCP servers of the configuration in force, behind one hub that lives as long as the process: other servers, other hub inside. */
 export class McpServers implements McpHub {
   private hub: McpHub;
   private servers = '[]';
+  private addresses: ReadonlyMap<string, string | null> = new Map();
   /** For what Sluice itself asks the servers; calls bring credentials of their own. */
   private readonly broker = createConnectionBroker({
     secret: (variable) => this.environment.secret(variable),
@@ -19,6 +20,7 @@ export class McpServers implements McpHub {
     private readonly environment: Pick<Environment, 'forChild' | 'secret'>,
     private readonly log: Log,
     private readonly onChange: (server: string) => void,
+    private readonly traces: Traces,
   ) {
     this.hub = this.create([]);
   }
@@ -30,6 +32,7 @@ export class McpServers implements McpHub {
     const before = this.hub;
     this.hub = this.create(servers);
     this.servers = wanted;
+    this.addresses = new Map(servers.map(({ id, url }) => [id, url]));
     await before.close();
   }
 
@@ -43,7 +46,12 @@ export class McpServers implements McpHub {
     return this.hub.discover();
   }
 
-  call: McpHub['call'] = (server, tool, args, options) => this.hub.call(server, tool, args, options);
+  /** The server is told in which trace the call stands, as the protocol has it: in `_meta`. */
+  call: McpHub['call'] = (server, tool, args, options) =>
+    this.traces.span(
+      () => mcpSpan({ id: server, url: this.addresses.get(server) ?? null }, tool),
+      () => this.hub.call(server, tool, args, { ...options, trace: this.traces.headers() }),
+    );
 
   status: McpHub['status'] = () => this.hub.status();
 
@@ -57,7 +65,8 @@ export class McpServers implements McpHub {
       credential: credentialForServers(this.broker),
       forms: formsOf,
       onChange: this.onChange,
-      log: (server, message) => this.log.warn({ server }, message),
+      // Nobody’s in particular: a server goes while some call happens to be under way.
+      log: (server, message) => about({}, () => this.log.warn({ server }, message)),
     });
   }
 }

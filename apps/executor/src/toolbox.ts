@@ -24,7 +24,7 @@ import {
   todosIn,
 } from '@sluice/tools';
 import type { CallCredential, KnowledgeStore, McpHub, ToolContract, Workspace } from '@sluice/tools';
-import { dataFiles } from '@sluice/service';
+import { chatSpan, dataFiles, usage } from '@sluice/service';
 import type { Runtime } from '@sluice/service';
 import { Room } from './room.js';
 import { unsharedGraph } from './shared-graph.js';
@@ -103,7 +103,9 @@ export class Toolbox {
       auth: async () => authOf(await credential()),
       connections: async () => clientsOf(await credential(), signal),
       todos: () => todosIn(this.runtime.documents, sessionKey(invocation.context)),
-      text: () => ({ complete: (prompt: string, stop: AbortSignal) => this.complete(configuration, prompt, stop) }),
+      text: () => ({
+        complete: (prompt: string, stop: AbortSignal) => this.complete(configuration, prompt, stop, invocation),
+      }),
     };
     const declared = tool.capabilities.map(async (name) => [name, await all[name]?.()] as const);
     return Object.fromEntries(await Promise.all(declared));
@@ -136,14 +138,21 @@ export class Toolbox {
     ).of(session);
   }
 
-  private async complete(configuration: Configuration, prompt: string, signal: AbortSignal): Promise<string> {
+  private async complete(
+    configuration: Configuration,
+    prompt: string,
+    signal: AbortSignal,
+    { context }: ToolInvocation,
+  ): Promise<string> {
     try {
       const model = await this.models.get(configuration.model);
-      const turn = await model.turn(
-        { instructions: '', question: prompt, state: '', history: [], tools: [] },
-        { signal },
-      );
-      return turn.answer ?? turn.thought;
+      const request = { instructions: '', question: prompt, state: '', history: [], tools: [] };
+      const chat = () => chatSpan(configuration.model, context.sessionId);
+      return await this.runtime.traces.span(chat, async (end) => {
+        const turn = await model.turn(request, { signal });
+        end({ attributes: usage(turn) });
+        return turn.answer ?? turn.thought;
+      });
     } catch (error) {
       if (signal.aborted) throw error;
       this.runtime.log.warn({ error: (error as Error).message }, 'the text-completion tool could not reach its model');

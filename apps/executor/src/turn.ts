@@ -32,7 +32,8 @@ import {
   turnAfter,
 } from '@sluice/decisions';
 import type { Asking, TurnSoFar } from '@sluice/decisions';
-import type { Loaded, Runtime } from '@sluice/service';
+import { toolSpan } from '@sluice/service';
+import type { Loaded, Runtime, SpanEnd } from '@sluice/service';
 import { CallConnection } from './connections/call-connection.js';
 import { judgeApproval } from './approvals/asking.js';
 import { ApprovalClaims } from './approvals/claims.js';
@@ -43,6 +44,9 @@ const claimMemoryMs = 7 * 24 * 3_600_000;
 
 /** One turn's calls, run one after another. */
 export class Turn {
+  private static handled = 0;
+  /** Which handling of a record by this process it is: one that was lost with its partition, or re-driven, comes back as a first attempt. */
+  private readonly handling = ++Turn.handled;
   private readonly judges: Judges;
   private readonly offered: ReadonlySet<string>;
   private soFar: TurnSoFar;
@@ -90,8 +94,19 @@ export class Turn {
     return step;
   }
 
-  private async run(call: RequestedCall, index: number, state: string): Promise<ToolExecResult> {
+  private run(call: RequestedCall, index: number, state: string): Promise<ToolExecResult> {
     const toolCallId = callIdOf(this.record, call, index);
+    const { sessionId, iteration } = this.record;
+    const tool = this.granting.evaluator.byId(call.tool) ?? null;
+    const span = () => toolSpan(tool, { sessionId, iteration, toolCallId, state });
+    return this.runtime.traces.span(span, async (end) => {
+      const result = await this.within(call, index, state, toolCallId);
+      if (!result.ok) end(refusal(result));
+      return result;
+    });
+  }
+
+  private async within(call: RequestedCall, index: number, state: string, toolCallId: string): Promise<ToolExecResult> {
     const args = parseArguments(call.arguments);
     if (args === undefined) return this.sayInvalid(invalidJson(toolCallId), call.tool);
     const server = this.granting.evaluator.byId(call.tool)?.mcp?.server;
@@ -150,7 +165,7 @@ export class Turn {
       );
     const connection = new CallConnection(granting, inForce, toolbox.connections, runtime);
     const owner = (invocation: ToolInvocation): string =>
-      `${runtime.environment.instance}/${invocation.callKey}/${this.context.attempt}`;
+      `${runtime.environment.instance}/${invocation.callKey}/${this.handling}`;
     return {
       source,
       eligible: (toolId) => eligible(toolId, facts, judges),
@@ -237,4 +252,10 @@ export class Turn {
     const record = { requestId, sessionId, iteration, kind, toolCallId, tool, text, at: this.runtime.clock.now() };
     this.context.emit([{ topic: topics.progress, key: sessionId, record }]);
   }
+}
+
+/** For a trace: the codes, never a word of the call. A call that waits for an approval has not failed. */
+function refusal({ errorCode, reason }: ToolExecResult & { ok: false }): SpanEnd {
+  const attributes = reason === undefined ? {} : { 'sluice.reason': reason };
+  return reason === 'approval_pending' ? { attributes } : { attributes, error: errorCode };
 }

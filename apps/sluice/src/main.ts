@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { askedToStop, createLog, processEnvironment } from '@sluice/service';
+import { askedToStop, commandLog, processEnvironment } from '@sluice/service';
 import type { Surroundings } from './commands/surroundings.js';
 import { paintFor } from './show/paint.js';
 
@@ -20,7 +20,9 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   config: () => import('./commands/config.js'),
   keys: () => import('./commands/keys.js'),
   approvals: () => import('./commands/approvals.js'),
+  load: () => import('./commands/load.js'),
   audit: () => import('./commands/audit.js'),
+  'dead-letters': () => import('./commands/dead-letters.js'),
   topics: () => import('./commands/topics.js'),
   check: () => import('./commands/check.js'),
   export: () => import('./commands/export.js'),
@@ -54,13 +56,21 @@ async function help(): Promise<string> {
 function surroundings(): Surroundings {
   return {
     environment: processEnvironment(),
-    log: createLog('warn', process.stderr),
+    log: commandLog(),
     paint: paintFor(process.stdout),
     write: (text) => void process.stdout.write(text),
+    terminal: process.stdout.isTTY,
     stopped: askedToStop(),
     sampleConfiguration,
+    inProject,
     input: process.stdin,
   };
+}
+
+/** The paths in its files are those of the project, so that is where the process goes. */
+function inProject(file: string): string {
+  process.chdir(root);
+  return file;
 }
 
 /** Its paths are those of the project, so that is where the process goes. */

@@ -7,6 +7,8 @@ import type { Observable } from 'rxjs';
 import { isTopic } from '@sluice/contracts';
 import type { Topic } from '@sluice/contracts';
 import type { Bus, Consumer, Handler, HandlerContext, Incoming, Outgoing, Subscription } from '@sluice/bus';
+import { inHop } from './traces/hop.js';
+import type { Traces } from './traces/traces.js';
 
 /**
  * Subscribes Nest controllers to the bus: the pattern of `@EventPattern(topic)` is the topic, `@Payload()` the whole message,
@@ -19,7 +21,12 @@ export class BusTransport extends Server implements CustomTransportStrategy {
 
   constructor(
     private readonly bus: Bus,
-    private readonly subscription: Omit<Subscription, 'topics' | 'handle'> & { readonly drainMs: number },
+    private readonly traces: Traces,
+    private readonly subscription: Omit<Subscription, 'topics' | 'handle'> & {
+      readonly drainMs: number;
+      /** Called when what came of a record is on the log. */
+      readonly through: (message: Incoming) => void;
+    },
   ) {
     super();
   }
@@ -45,6 +52,11 @@ export class BusTransport extends Server implements CustomTransportStrategy {
     return this.consumer;
   }
 
+  /** The topics of its controllers, once it listens. */
+  get topics(): readonly Topic[] {
+    return [...this.messageHandlers.keys()].filter(isTopic);
+  }
+
   override on(): never {
     throw new Error('The bus has no events of its own to listen to; readiness says how it is.');
   }
@@ -60,22 +72,19 @@ export class BusTransport extends Server implements CustomTransportStrategy {
         throw new Error(`@EventPattern('${pattern}') names no topic of agent.*; see libs/contracts/src/topics.ts.`);
       handlers.set(pattern, async (message, context) => outputs(await handler(message, context as never)));
     }
-    const handle = async (message: Incoming, context: HandlerContext): Promise<readonly Outgoing[]> =>
-      inTrace(message.headers, await (handlers.get(message.topic) as Handler)(message, context));
+    const { group, through } = this.subscription;
+    const handle = (message: Incoming, context: HandlerContext): Promise<readonly Outgoing[]> => {
+      context.afterCommit(() => through(message));
+      return inHop(this.traces, { group, message, context }, (own) =>
+        (handlers.get(message.topic) as Handler)(message, own),
+      );
+    };
     return this.bus.subscribe({ ...this.subscription, topics: [...handlers.keys()], handle });
   }
 }
 
 async function outputs(returned: unknown): Promise<readonly Outgoing[]> {
   return (isObservable(returned) ? await lastValueFrom(returned) : returned) as readonly Outgoing[];
-}
-
-/** The W3C trace context of a record goes on with what comes of it (DESIGN §3); no other header does. */
-export function inTrace(headers: Readonly<Record<string, string>>, messages: readonly Outgoing[]): readonly Outgoing[] {
-  const { traceparent, tracestate } = headers;
-  if (traceparent === undefined) return messages;
-  const trace = { traceparent, ...(tracestate === undefined ? {} : { tracestate }) };
-  return messages.map((message) => ({ ...message, headers: { ...trace, ...message.headers } }));
 }
 
 /** Hands every exception on to the bus as it is: Nest's own filter would log it and put another in its place. */

@@ -45,6 +45,11 @@ export class Configurations {
     return this.inForce;
   }
 
+  /** The same, for what is only told on the side. */
+  inForceOrNull(): Loaded | null {
+    return this.inForce ?? null;
+  }
+
   /** The configuration that a record names; waits a little for one that is on its way. */
   async version(version: string): Promise<Loaded> {
     if (!this.sources.has(version)) await this.arrival(version);
@@ -118,7 +123,9 @@ export class Configurations {
     }
   }
 
-  private measure({ evaluator }: Loaded): void {
+  private measure({ configuration, evaluator }: Loaded): void {
+    this.metrics.configuration.reset();
+    this.metrics.configuration.set({ version: configuration.version }, 1);
     this.metrics.groupAvailability.reset();
     this.metrics.stateAvailability.reset();
     for (const [group, tools] of evaluator.rules.availabilityByGroup())

@@ -5,6 +5,10 @@ import { randomBytes } from 'node:crypto';
 import { dataFiles } from './data-folder.js';
 import { readKafka } from './kafka-environment.js';
 import type { KafkaEnvironment } from './kafka-environment.js';
+import { readRetention } from './retention-environment.js';
+import type { Retention } from './retention-environment.js';
+import { readTraces } from './traces-environment.js';
+import type { TracesSettings } from './traces-environment.js';
 import { Variables } from './variables.js';
 
 /** What a process is told by its surroundings. Everything else is in the configuration file. */
@@ -13,6 +17,8 @@ export interface Environment {
   readonly bus: 'sqlite' | 'kafka';
   /** Null on SQLite. */
   readonly kafka: KafkaEnvironment | null;
+  /** How long each topic is kept. SLUICE_RETENTION_HOURS, SLUICE_RETENTION. */
+  readonly retention: Retention;
   /** The ledger's PostgreSQL, DATABASE_URL; null for a file in the data folder. */
   readonly databaseUrl: string | null;
   /** Folder of the embedded log, ledger and graph. SLUICE_DATA, default `data`. */
@@ -28,6 +34,8 @@ export interface Environment {
   readonly port: number;
   /** SLUICE_LOG_LEVEL, default info. */
   readonly logLevel: string;
+  /** Where spans go, by OpenTelemetry’s own variables (docs/traces.md); nowhere if it is null or absent. */
+  readonly traces?: TracesSettings | null;
   /** How long a stop lets running work end, in milliseconds. SLUICE_DRAIN_SECONDS, default 10. */
   readonly drainMs: number;
   /** Names this process and no other, also not itself after a restart. */
@@ -38,7 +46,7 @@ export interface Environment {
   forChild(names: readonly string[]): Record<string, string>;
 }
 
-const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 /** The process's own environment, with what the command line says instead. */
 export function processEnvironment(instead: Readonly<Record<string, string>> = {}): Environment {
@@ -53,6 +61,7 @@ export function readEnvironment(values: Readonly<Record<string, string | undefin
   return {
     bus,
     kafka: bus === 'kafka' ? readKafka(variables) : null,
+    retention: readRetention(variables, bus),
     databaseUrl: variables.secret('DATABASE_URL') ?? null,
     dataFolder,
     workspaceFolder:
@@ -62,6 +71,7 @@ export function readEnvironment(values: Readonly<Record<string, string | undefin
     host: variables.text('SLUICE_HOST') ?? '127.0.0.1',
     port: variables.integer('SLUICE_PORT', 8090, 0, 65_535),
     logLevel: variables.oneOf('SLUICE_LOG_LEVEL', logLevels, 'info'),
+    traces: readTraces(variables),
     drainMs: variables.integer('SLUICE_DRAIN_SECONDS', 10, 0, 3_600) * 1_000,
     instance: `${hostname()}-${process.pid}-${randomBytes(4).toString('hex')}`,
     secret: (variable) => variables.secret(variable),

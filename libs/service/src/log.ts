@@ -1,25 +1,54 @@
 import pino from 'pino';
 import type { DestinationStream, Logger } from 'pino';
 import type { LoggerService } from '@nestjs/common';
+import { about, aboutNow } from './about.js';
+import { humanLines } from './human-lines.js';
 
 export type Log = Logger;
 
-/** Structured lines on standard output or the given stream; what could hold a credential is blanked by path. */
-export function createLog(level: string, destination?: DestinationStream): Log {
+/** Names under which a secret may come into a line. */
+const secretNames = [
+  'authorization',
+  'Authorization',
+  'cookie',
+  'password',
+  'secret',
+  'client_secret',
+  'token',
+  'access_token',
+  'refresh_token',
+  'api_key',
+  'private_key',
+  'credential',
+];
+
+/**
+ * Structured lines on standard output or the given stream, each with what it is about; for people where that is a terminal. What could
+ * hold a secret is blanked by its name, on the line itself and one level below.
+ */
+export function createLog(level: string, destination: DestinationStream | undefined = terminal(process.stdout)): Log {
   const options = {
     level,
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
-    redact: {
-      paths: ['authorization', '*.authorization', 'headers.authorization', '*.headers.authorization'],
-      censor: '[redacted]',
-    },
+    mixin: aboutNow,
+    redact: { paths: secretNames.flatMap((name) => [name, `*.${name}`]), censor: '[redacted]' },
   };
   return destination === undefined ? pino(options) : pino(options, destination);
 }
 
-/** For a command that a person watches: lines go to the file, and what needs somebody's attention to the terminal as well. */
-export function logToFile(file: string): DestinationStream {
+/** Lines for people, if somebody looks at the stream. */
+function terminal(stream: NodeJS.WriteStream): DestinationStream | undefined {
+  return stream.isTTY ? humanLines(stream) : undefined;
+}
+
+/** For a command: what needs somebody's attention goes to standard error, as people read it where they look. */
+export function commandLog(): Log {
+  return createLog('warn', terminal(process.stderr) ?? process.stderr);
+}
+
+/** For a command that a person watches: lines go to the file, and what needs somebody's attention to the terminal as well, unless that shows something else. */
+export function logToFile(file: string, { fileOnly = false } = {}): DestinationStream {
   const lines = pino.destination({ dest: file, append: true, sync: true });
   let full = false;
   lines.on('error', (error: Error) => {
@@ -27,10 +56,17 @@ export function logToFile(file: string): DestinationStream {
     if (!full) process.stderr.write(`sluice: lines cannot be written to ${file}: ${error.message}\n`);
     full = true;
   });
+  if (fileOnly) return lines;
   return pino.multistream([
     { level: 'trace', stream: lines },
-    { level: 'warn', stream: pino.destination({ dest: 2, sync: true }) },
+    { level: 'warn', stream: terminal(process.stderr) ?? pino.destination({ dest: 2, sync: true }) },
   ]);
+}
+
+/** For a part that several runs share: what it says is not about the one that happens to be under way, unless it says so itself. */
+export function partLog(log: Log) {
+  return (level: 'info' | 'warn' | 'error', message: string, details: Readonly<Record<string, unknown>>): void =>
+    about({}, () => log[level](details, message));
 }
 
 /** Nest's own lines: warnings and errors only, since in normal operation the log is quiet. */

@@ -5,9 +5,11 @@ import { openSignatures } from './keys-environment.js';
 import type { Log } from './log.js';
 import { collectProcessMetrics, createMetrics } from './metrics.js';
 import { openBus, openLedger, requireSharedLedger } from './open-stores.js';
+import { watchReadiness } from './readiness-metric.js';
 import { serveOperations } from './operations.js';
 import { systemClock } from './runtime.js';
 import type { Runtime } from './runtime.js';
+import { openTraces } from './traces/open-traces.js';
 
 const tidyEveryMs = 60_000;
 
@@ -35,6 +37,7 @@ export async function openRuntime(environment: Environment, log: Log, signal?: A
 
   requireSharedLedger(environment);
   const signatures = openSignatures(environment);
+  let configurations: Configurations | undefined;
   try {
     const metrics = createMetrics();
     collectProcessMetrics(metrics);
@@ -45,33 +48,43 @@ export async function openRuntime(environment: Environment, log: Log, signal?: A
     const operations = await serveOperations({ host, port, health, metrics, log });
     closing.push(() => operations.close());
 
+    const traces = await openTraces(
+      environment,
+      () => configurations?.inForceOrNull()?.configuration.model ?? null,
+      log,
+    );
+    closing.push(() => traces.close());
+    closing.push(watchReadiness(health, metrics));
+
     // Served from here on, so that whoever looks sees what a process waits for that is not ready yet.
-    const { bus, trim } = await health.during('log', 'The log is not open yet.', () =>
+    const { bus, trim, warnings } = await health.during('log', 'The log is not open yet.', () =>
       openBus(environment, log, signal),
     );
     closing.push(() => bus.close());
     health.add({ name: 'log', check: () => bus.check() });
+    for (const warning of await warnings()) log.warn(warning);
     const { ledger, check } = await health.during('ledger', 'The ledger is not open yet.', () =>
       openLedger(environment, log, signal),
     );
     closing.push(() => ledger.close());
     health.add({ name: 'ledger', check });
 
-    const configurations = new Configurations(bus, metrics, log);
-    closing.push(() => configurations.close());
-    health.add({ name: 'configuration', check: async () => void configurations.current() });
+    const followed = (configurations = new Configurations(bus, metrics, log));
+    closing.push(() => followed.close());
+    health.add({ name: 'configuration', check: async () => void followed.current() });
     const runtime: Runtime = {
       environment,
       clock: systemClock,
       log,
       metrics,
+      traces,
       health,
       bus,
       ledger,
       rates: ledger,
       documents: ledger.documents,
       signatures,
-      configurations,
+      configurations: followed,
       fail,
     };
     closing.push(keepTidy(runtime, trim));

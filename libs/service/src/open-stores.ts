@@ -3,6 +3,7 @@ import type { RateLimiter } from '@sluice/core';
 import { openPostgresLedger } from '@sluice/ledger';
 import type { DocumentedLedger } from '@sluice/ledger';
 import type { Environment } from './environment.js';
+import { partLog } from './log.js';
 import type { Log } from './log.js';
 import { openCluster } from './open-kafka.js';
 import { openLedgerFile, openLogFile, trimLog } from './open-sqlite.js';
@@ -11,15 +12,26 @@ export interface OpenBus {
   readonly bus: Bus;
   /** Removes what the log holds no longer than it must, where the log does not do so by itself. */
   trim(): Promise<void>;
+  /** What an operator should know of the log’s settings, as sentences. */
+  warnings(): Promise<readonly string[]>;
+  /** Gives what is there the retention that the environment names; returns what was otherwise, as sentences. */
+  applyRetention(): Promise<readonly string[]>;
 }
 
 /** The log that the environment names. Rejects with a sentence if it cannot be used; waits for a cluster that is not there yet. */
 export async function openBus(environment: Environment, log: Log, signal?: AbortSignal): Promise<OpenBus> {
   if (environment.kafka !== null) {
-    return { bus: await openCluster(environment, environment.kafka, log, signal), trim: () => Promise.resolve() };
+    const bus = await openCluster(environment, environment.kafka, log, signal);
+    return {
+      bus,
+      trim: () => Promise.resolve(),
+      warnings: () => bus.warnings(),
+      applyRetention: () => bus.applyRetention(),
+    };
   }
   const bus = await openLogFile(environment, log);
-  return { bus, trim: () => trimLog(bus) };
+  const trim = (): Promise<void> => trimLog(bus, environment.retention);
+  return { bus, trim, warnings: async () => [], applyRetention: async () => trim().then(() => []) };
 }
 
 export interface OpenLedger {
@@ -43,7 +55,7 @@ export async function openLedger(environment: Environment, log: Log, signal?: Ab
     const ledger = await openPostgresLedger({
       url: databaseUrl,
       instance,
-      log: (level, message, details) => log[level](details, message),
+      log: partLog(log),
       ...(signal === undefined ? {} : { signal }),
     });
     return { ledger, check: () => ledger.check() };

@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { Controller, Get, Header, Inject, Module, Res } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { Health } from './health.js';
+import { LOG, LogLevelController } from './log-level.js';
 import { nestLog } from './log.js';
 import type { Log } from './log.js';
 import type { Metrics } from './metrics.js';
@@ -47,7 +48,7 @@ export interface Operations {
   close(): Promise<void>;
 }
 
-/** Serves /health/live, /health/ready and /metrics for the process. Rejects with a sentence if the port is taken. */
+/** Serves /health/live, /health/ready, /metrics and /log-level for the process. Rejects with a sentence if the port is taken. */
 export async function serveOperations(given: {
   readonly host: string;
   readonly port: number;
@@ -57,10 +58,11 @@ export async function serveOperations(given: {
 }): Promise<Operations> {
   const module = {
     module: OperationsModule,
-    controllers: [OperationsController],
+    controllers: [OperationsController, LogLevelController],
     providers: [
       { provide: Health, useValue: given.health },
       { provide: METRICS, useValue: given.metrics },
+      { provide: LOG, useValue: given.log },
     ],
   };
   const app = await NestFactory.create(module, { logger: nestLog(given.log), abortOnError: false });

@@ -5,6 +5,7 @@ import type { Environment } from './environment.js';
 import type { Health } from './health.js';
 import type { Log } from './log.js';
 import type { Metrics } from './metrics.js';
+import type { Traces } from './traces/traces.js';
 
 /** What a process gives its services: made once in the composition root. */
 export interface Runtime {
@@ -12,6 +13,7 @@ export interface Runtime {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
+  readonly traces: Traces;
   readonly health: Health;
   readonly bus: Bus;
   readonly ledger: Ledger;

@@ -1,11 +1,14 @@
 import type { DynamicModule, INestMicroservice } from '@nestjs/common';
 import { GroupHeld } from '@sluice/bus';
-import type { Subscription } from '@sluice/bus';
+import type { Dead, HandlerContext, Outgoing, Subscription } from '@sluice/bus';
 import { NestFactory } from '@nestjs/core';
-import { BusTransport, inTrace, PassOnFilter } from './bus-transport.js';
+import { about, idsOf, staysAbout, traceIdOf } from './about.js';
+import { BusTransport, PassOnFilter } from './bus-transport.js';
+import { countFaultsFromZero, measureHop, observerOf, watchConsumer } from './consumer-metrics.js';
 import { nestLog } from './log.js';
 import { endDeadRun } from './run-ends.js';
 import type { Runtime } from './runtime.js';
+import { noTraces } from './traces/traces.js';
 
 export interface Service {
   /** Stops taking records, lets running ones end for the drain time, and gives the rest up to be repeated. */
@@ -20,13 +23,19 @@ export async function startService(
   group: string,
   module: DynamicModule,
   runtime: Runtime,
-  watching: Watching = {},
+  watching?: Watching,
 ): Promise<Service> {
-  const transport = new BusTransport(runtime.bus, {
+  // Who only watches is no hop of the run.
+  const transport = new BusTransport(runtime.bus, watching === undefined ? runtime.traces : noTraces, {
     group,
     drainMs: runtime.environment.drainMs,
-    onDead: (dead, context) => inTrace(dead.headers, endDeadRun(dead, context, runtime)),
+    observer: observerOf(group, runtime),
+    through: (message) => measureHop(group, message, runtime),
     ...watching,
+    onDead: (dead, context) => {
+      context.afterCommit(() => measureHop(group, dead, runtime));
+      return watching?.onDead?.(dead, context) ?? buried(group, dead, context, runtime);
+    },
   });
   const app = await NestFactory.createMicroservice(module, {
     strategy: transport,
@@ -41,6 +50,7 @@ export async function startService(
     throw error;
   }
 
+  if (watching?.deadLetters !== false) countFaultsFromZero(transport.topics, runtime);
   const consumer = transport.running();
   let failure: Error | undefined;
   void consumer.failed.then((error) => {
@@ -51,13 +61,22 @@ export async function startService(
     name: group,
     check: () => (failure === undefined ? Promise.resolve() : Promise.reject(failure)),
   });
-  const sample = setInterval(() => runtime.metrics.inFlight.set({ group }, consumer.inFlight), 1_000);
+  const unwatch = watchConsumer(group, consumer, runtime);
   return {
     close: async () => {
-      clearInterval(sample);
+      unwatch();
       await app.close();
     },
   };
+}
+
+/** What goes out beside a dead letter, in the dead record's trace; its lines say whose record it was. */
+function buried(group: string, dead: Dead, context: HandlerContext, runtime: Runtime): readonly Outgoing[] {
+  const ids = dead.message === null ? {} : idsOf(dead.message);
+  const traceId = traceIdOf(dead.headers);
+  return about(traceId === undefined ? ids : { ...ids, trace_id: traceId }, () =>
+    runtime.traces.dead(group, dead, context, endDeadRun(dead, staysAbout(context), runtime)),
+  );
 }
 
 /** How long a start waits for a former process on the same log to end, in milliseconds. */

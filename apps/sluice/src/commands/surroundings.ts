@@ -8,9 +8,13 @@ export interface Surroundings {
   readonly paint: Paint;
   /** Writes to standard output. */
   write(text: string): void;
+  /** Whether somebody watches standard output in a terminal. */
+  readonly terminal: boolean;
   /** Resolves when the process is asked to stop. */
   readonly stopped: Promise<string>;
   /** The path of the sample configuration, with its data set built if it was not yet. */
   sampleConfiguration(): Promise<string>;
+  /** The path of a file that comes with the project. */
+  inProject(file: string): string;
   readonly input: NodeJS.ReadableStream;
 }

@@ -15,16 +15,18 @@ export async function startEmbedded(given: {
   readonly configFile: string;
   /** Another source of models than the providers' adapters and the built-in one. */
   readonly models?: ModelSource;
+  /** Lines go to the file alone: the terminal shows something else. */
+  readonly fileOnly?: boolean;
 }): Promise<OpenRuntime> {
   const { environment, configFile } = given;
   const models = given.models ?? new Models((variable) => environment.secret(variable));
   prepareDataFolder(environment.dataFolder);
-  const log = createLog(environment.logLevel, logToFile(dataFiles(environment).lines));
+  const log = createLog(environment.logLevel, logToFile(dataFiles(environment).lines, given));
 
   const open = await openRuntime(environment, log);
   const { runtime, beforeClose } = open;
   try {
-    const servers = new McpServers(environment, log, () => void source.again('server'));
+    const servers = new McpServers(environment, log, () => void source.again('server'), runtime.traces);
     beforeClose(() => servers.close());
     const source = new ConfigurationSource(configFile, servers, runtime);
     beforeClose(() => source.close());

@@ -154,7 +154,8 @@ async function request(
   const own = new AbortController();
   const onAbort = (): void => own.abort(options.signal.reason);
   options.signal.addEventListener('abort', onAbort);
-  const params = { name: tool, arguments: { ...args }, _meta: { 'sluice/idempotency-key': options.idempotencyKey } };
+  const meta = { 'sluice/idempotency-key': options.idempotencyKey, ...options.trace };
+  const params = { name: tool, arguments: { ...args }, _meta: meta };
   try {
     const wire = { signal: own.signal, timeout, maxTotalTimeout: timeout };
     return await client.request({ method: 'tools/call', params }, CallToolResultSchema, wire);

@@ -7,6 +7,8 @@ export interface McpCallOptions {
   readonly timeoutMs: number;
   /** What the tool was allowed as; a tool that is another one now is not called. Null: nothing is known to hold it to. */
   readonly pin: string | null;
+  /** W3C Trace Context for the server, in `_meta` as well (`traceparent`, `tracestate`). */
+  readonly trace?: Readonly<Record<string, string>>;
   /** What the call authenticates with, at a server that wants a connection. */
   readonly credential?: McpCredential;
 }

@@ -1,0 +1,44 @@
+import { topics } from '@sluice/contracts';
+import type { ApprovalRequested } from '@sluice/contracts';
+import type { Bus, Incoming } from '@sluice/bus';
+import type { Mix } from './mix.js';
+import { randomFrom } from './random.js';
+import type { Tally } from './tally.js';
+
+export type Credentials = (user: string | null) => Promise<Readonly<Record<string, string>>>;
+
+/** Decides on the calls of this load that wait for somebody, as the mix's approver would. */
+export class Approver {
+  private readonly random: () => number;
+
+  constructor(
+    private readonly bus: Bus,
+    private readonly settings: NonNullable<Mix['approver']>,
+    private readonly credentials: Credentials,
+    private readonly tally: Tally,
+    seed: number,
+  ) {
+    this.random = randomFrom(seed);
+  }
+
+  async decide(requested: ApprovalRequested, { partition, offset }: Incoming<'agent.approvals'>): Promise<void> {
+    const decision = this.random() < this.settings.refuses ? 'refuse' : 'approve';
+    const { approvalId, requestId, sessionId, argumentsHash } = requested;
+    const decided = {
+      approvalId,
+      requestId,
+      sessionId,
+      argumentsHash,
+      decision,
+      decidedBy: `user:${this.settings.user}`,
+      reason: decision === 'refuse' ? 'The load generator says no now and then.' : '',
+      decidedAt: Date.now(),
+      requestedPartition: partition,
+      requestedOffset: offset,
+    };
+    const headers = await this.credentials(this.settings.user);
+    const record = { requested: null, decided, outcome: null };
+    await this.bus.publish([{ topic: topics.approvals, key: sessionId, record, headers }]);
+    this.tally.decisions[decision]++;
+  }
+}

@@ -1,0 +1,60 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { HandlerContext, Incoming } from '@sluice/bus';
+import { requestIds } from '@sluice/contracts';
+
+/** What a line of the log is about: it stands on every line that is written while the record is handled, and after its commit. */
+export interface About {
+  readonly request_id?: string;
+  readonly session_id?: string;
+  readonly trace_id?: string;
+}
+
+const now = new AsyncLocalStorage<About>();
+
+/** Runs the work; the lines that it writes name what they are about. */
+export function about<T>(what: About, work: () => T): T {
+  return now.run(what, work);
+}
+
+/** A copy, since whoever asks adds to it. */
+export function aboutNow(): About {
+  return { ...now.getStore() };
+}
+
+/** The same context, whose actions after the commit are still about what is handled now. */
+export function staysAbout(context: HandlerContext): HandlerContext {
+  const afterCommit = (action: () => void): void => context.afterCommit(AsyncLocalStorage.bind(action));
+  return Object.create(context, { afterCommit: { value: afterCommit } }) as HandlerContext;
+}
+
+/** Whose record it is. */
+export function idsOf(message: Incoming): Pick<About, 'request_id' | 'session_id'> {
+  switch (message.topic) {
+    case 'agent.requests': {
+      const { requestId, sessionId } = requestIds(message, message.record);
+      return { request_id: requestId, session_id: sessionId };
+    }
+    case 'agent.toolsets':
+    case 'agent.tool-calls':
+    case 'agent.steps':
+    case 'agent.responses':
+    case 'agent.progress':
+      return { request_id: message.record.requestId, session_id: message.record.sessionId };
+    case 'agent.approvals': {
+      const { requested, decided, outcome } = message.record;
+      const one = requested ?? decided ?? outcome;
+      return one === null ? {} : { request_id: one.requestId, session_id: one.sessionId };
+    }
+    case 'agent.audit':
+    case 'agent.dead-letters':
+    case 'agent.config':
+      return {};
+  }
+}
+
+const traceparent = /^[\da-f]{2}-([\da-f]{32})-[\da-f]{16}-[\da-f]{2}/;
+
+/** The id of the trace that a record came with (W3C Trace Context), if it came with one. */
+export function traceIdOf({ traceparent: header = '' }: Readonly<Record<string, string>>): string | undefined {
+  return traceparent.exec(header)?.[1];
+}

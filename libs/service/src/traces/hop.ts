@@ -1,0 +1,15 @@
+import type { HandlerContext, Outgoing } from '@sluice/bus';
+import { about, idsOf, staysAbout } from '../about.js';
+import type { Hop, Traces } from './traces.js';
+
+/** Handles a record: its trace goes on, and every line that is written meanwhile says whose record it is. */
+export function inHop(
+  traces: Traces,
+  hop: Hop,
+  handle: (context: HandlerContext) => Promise<readonly Outgoing[]>,
+): Promise<readonly Outgoing[]> {
+  const ids = idsOf(hop.message);
+  return traces.hop(hop, (traceId) =>
+    about(traceId === undefined ? ids : { ...ids, trace_id: traceId }, () => handle(staysAbout(hop.context))),
+  );
+}
