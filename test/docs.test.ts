@@ -12,6 +12,9 @@ import {
   toolErrors,
 } from '@sluice/core';
 import { createMetrics } from '@sluice/service';
+import { findingKinds } from '@sluice/audit';
+import { defaultPace } from '../apps/audit/src/pace.js';
+import { usage as auditUsage } from '../apps/sluice/src/commands/audit.js';
 import { usage as keysUsage } from '../apps/sluice/src/commands/keys.js';
 
 const root = join(import.meta.dirname, '..');
@@ -74,6 +77,40 @@ describe('docs/metrics.md', () => {
     const written = new Map([...table(page, 'The metrics of the specification'), ...table(page, 'Further metrics')]);
     expect([...written.keys()]).toEqual(exported.map((metric) => metric.name));
     for (const { name, type, help } of exported) expect(written.get(name)).toMatchObject({ 0: type, 2: help });
+  });
+});
+
+describe('docs/audit.md', () => {
+  const page = read('docs/audit.md');
+
+  it('has exactly the findings that there are, with their meaning', () => {
+    const written = [...table(page, 'What verify finds')].map(([finding, [meaning]]) => [finding, meaning]);
+    expect(Object.fromEntries(written)).toEqual(findingKinds);
+  });
+
+  it('has exactly the kinds of entries that are written', () => {
+    const sources = globSync('libs/audit/src/{entries/*,checkpoint}.ts', { cwd: root }).map(read).join('\n');
+    const inCode = [
+      ...sources.matchAll(/told\(\s*'(\w+)'/g),
+      ...sources.matchAll(/checkpointKind = '(\w+)'/g),
+      ...sources.matchAll(/\? '(undecodable)' : '(not_told)'/g),
+    ].flatMap(([, ...kinds]) => kinds);
+    const written = [...table(page, 'What is told').keys()].flatMap((cell) => cell.split(', '));
+    expect(written.sort()).toEqual([...new Set(inCode)].sort());
+  });
+
+  it('says how often there is a checkpoint, as it is', () => {
+    expect(page).toContain('after 1,000 entries or a\nminute');
+    expect(defaultPace).toEqual({ entries: 1_000, milliseconds: 60_000 });
+  });
+
+  it('names metrics and commands that there are', () => {
+    const exported = createMetrics()
+      .registry.getMetricsAsArray()
+      .map((metric) => metric.name);
+    for (const [name] of page.matchAll(/sluice_\w+/g)) expect(exported).toContain(name);
+    for (const [, action] of page.matchAll(/sluice audit (\w+)/g))
+      expect(auditUsage).toContain(`sluice audit ${action}`);
   });
 });
 

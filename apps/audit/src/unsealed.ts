@@ -33,6 +33,11 @@ export class Unsealed {
     this.#timer = setInterval(() => this.#look(), this.pace.milliseconds / looks);
   }
 
+  /** A chain that another process, or this one before, may have left without a checkpoint. */
+  taken(place: Pick<SourcePlace, 'topic' | 'partition'>, head: Head | null): void {
+    if (head !== null) this.moved(place, head);
+  }
+
   /** The chain was committed up to this head. */
   moved(place: Pick<SourcePlace, 'topic' | 'partition'>, head: Head): void {
     const chain = chainOf(place);
