@@ -18,7 +18,7 @@ const hour = 3_600_000;
 describe('the audit on the embedded log', () => {
   let folder: string;
   let open: OpenRuntime;
-  let services: Service[] = [];
+  const services: Service[] = [];
   let lines = '';
   let count = 0;
 
