@@ -100,10 +100,12 @@ function readerOf(entries: readonly Entry[], recordAt: (index: number) => AuditR
 }
 
 async function perSecond(count: number, log: Pick<Bus, 'read'>): Promise<number> {
-  const start = performance.now();
+  // Of the processor, since that is what one core means on a machine that others use too.
+  const start = process.cpuUsage();
   const { found } = await verifyAudit(log, { signatures, sources: false });
   if (found > 0) throw new Error(`${found} findings in what nobody touched.`);
-  return (count / (performance.now() - start)) * 1_000;
+  const { user, system } = process.cpuUsage(start);
+  return (count / (user + system)) * 1_000_000;
 }
 
 async function onFile(entries: readonly Entry[]): Promise<number> {

@@ -159,7 +159,15 @@ describe('the workflow of §5.2 and §9.3 through the running services', () => {
       200,
       {
         status: 'ok',
-        checks: { log: 'ok', ledger: 'ok', configuration: 'ok', filter: 'ok', agent: 'ok', executor: 'ok' },
+        checks: {
+          log: 'ok',
+          ledger: 'ok',
+          configuration: 'ok',
+          filter: 'ok',
+          agent: 'ok',
+          executor: 'ok',
+          audit: 'ok',
+        },
       },
     ]);
     expect((await fetch(`${system.embedded.url}/health/live`)).status).toBe(200);
