@@ -104,6 +104,7 @@ const commands = {
   bench: (args) => run([inRoot('dist/bench/main.js'), ...args], { cwd: root }),
   build: () => undefined,
   infra: () => run([inRoot('test/infra/main.ts')], { cwd: root }),
+  'test:faults': (args) => run([inRoot('test/faults/main.ts'), ...args], { cwd: root }),
   lint: () =>
     all(
       [tool('eslint/bin/eslint.js'), '.'],

@@ -1,6 +1,5 @@
-import { compileEvaluator, effectOnce } from '@sluice/core';
+import { allowed, compileEvaluator, effectOnce, eligible } from '@sluice/core';
 import type { Configuration, ToolInvocation, ToolPipeline, ToolSource } from '@sluice/core';
-import { allowed, eligible } from '../../apps/executor/src/admission.js';
 
 /** The stages as the executor has them, but for the grant's signature and an outside authorizer. */
 export function pipelineFor(configuration: Configuration, source: ToolSource): ToolPipeline {
@@ -11,6 +10,7 @@ export function pipelineFor(configuration: Configuration, source: ToolSource): T
     state: 'undefined',
     offered: new Set(configuration.policy.allowedTools),
     calls: {},
+    connections: [],
   };
   const noLedger = (): never => {
     throw new Error('A read-only tool claims nothing.');
@@ -20,7 +20,7 @@ export function pipelineFor(configuration: Configuration, source: ToolSource): T
     eligible: (toolId) => eligible(toolId, facts, judges),
     allowed: (toolId) => allowed(toolId, facts, judges),
     authorize: () => Promise.resolve({ ok: true }),
-    connection: () => ({ ok: true }),
+    connection: () => Promise.resolve({ ok: true }),
     approval: () => Promise.resolve({ ok: true }),
     rate: () => Promise.resolve({ ok: true }),
     capabilities: (tool, invocation, signal) =>
@@ -29,6 +29,7 @@ export function pipelineFor(configuration: Configuration, source: ToolSource): T
           tool.capabilities.map((name) => [name, name === 'cancellation' ? { signal } : { key: invocation.callKey }]),
         ),
       ),
+    conceal: (_tool, result) => result,
     once: (tool, invocation, effect) =>
       effectOnce(
         tool,

@@ -142,6 +142,7 @@ describe('a decision (XB-14)', () => {
       argumentsHash: '',
       notTaken: null,
       at: 0,
+      configVersion: '',
     };
     const ids = { approvalId, requestId, sessionId };
     await publish({ requested: null, decided: null, outcome: { ...ids, ...outcome } });

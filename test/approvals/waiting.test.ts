@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { topics } from '@sluice/contracts';
-import { sha256 } from '@sluice/service';
+import { sha256 } from '@sluice/decisions';
 import { ExpirySweep } from '../../apps/executor/src/approvals/expiry-sweep.js';
 import {
   anyone,

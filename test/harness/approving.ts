@@ -6,7 +6,10 @@ import { inOrder, ScriptedModel, startSystem } from './system.js';
 import type { Said, TestSystem } from './system.js';
 
 /** The workflow under a policy with this `approval` (YAML). */
-export function configured(approval: string, more: { limits?: string; allowed?: string } = {}): string {
+export function configured(
+  approval: string,
+  more: { limits?: string; allowed?: string; server?: string } = {},
+): string {
   return workflowConfiguration(more).replace(/^policy:$/m, `policy:\n  approval: ${approval}`);
 }
 

@@ -2,9 +2,10 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Fault } from '@sluice/core';
 import type { Configuration, ModelRequest, ModelTurn } from '@sluice/core';
 import { topics } from '@sluice/contracts';
-import type { AgentResponse, Run, ToolCall, Toolset } from '@sluice/contracts';
+import type { Toolset } from '@sluice/contracts';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
-import { endRun, errorResponse, RUNTIME, verifyGrant } from '@sluice/service';
+import { answer, outOfTime, toolCall, withTokens } from '@sluice/decisions';
+import { endRun, redrivenFrom, RUNTIME, verifyGrant } from '@sluice/service';
 import type { Loaded, Runtime } from '@sluice/service';
 import type { ModelSource } from '@sluice/model';
 import { ProgressText } from './progress.js';
@@ -20,11 +21,11 @@ export class AgentService {
     @Inject(MODELS) private readonly models: ModelSource,
   ) {}
 
-  async takeTurn(
-    { record: toolset }: Incoming<'agent.toolsets'>,
-    context: HandlerContext,
-  ): Promise<readonly Outgoing[]> {
+  async takeTurn(message: Incoming<'agent.toolsets'>, context: HandlerContext): Promise<readonly Outgoing[]> {
     const { clock, configurations, metrics } = this.runtime;
+    const { record: toolset } = message;
+    // A turn that had ended its run goes back to the filter, so what comes here is taken as any other, but only once.
+    await redrivenFrom(message, context, this.runtime);
     // An expired grant is the executor’s affair, since an answer needs none.
     await verifyGrant(toolset, this.runtime);
     if (clock.now() >= toolset.run.deadline) return [this.outOfTime(toolset, context)];
@@ -40,11 +41,7 @@ export class AgentService {
       metrics.modelTokens.inc({ model, direction: 'input' }, turn.inputTokens);
       metrics.modelTokens.inc({ model, direction: 'output' }, turn.outputTokens);
     });
-    const run = {
-      ...toolset.run,
-      inputTokens: toolset.run.inputTokens + turn.inputTokens,
-      outputTokens: toolset.run.outputTokens + turn.outputTokens,
-    };
+    const run = withTokens(toolset.run, turn);
     if (turn.answer !== null) {
       return [endRun(answer(toolset, run, turn.answer, clock.now()), toolset.request, context, this.runtime)];
     }
@@ -101,52 +98,9 @@ export class AgentService {
   }
 
   private outOfTime(toolset: Toolset, context: HandlerContext): Outgoing {
-    const { requestId, sessionId, request, run, configVersion } = toolset;
-    const message = `The run had to end by ${new Date(run.deadline).toISOString()} and has no answer yet.`;
-    const error = { code: 'deadline_exceeded', message } as const;
-    const response = errorResponse(
-      { requestId, sessionId },
-      error,
-      { request, run, configVersion },
-      this.runtime.clock.now(),
-    );
-    return endRun(response, request, context, this.runtime);
+    const response = outOfTime(toolset, this.runtime.clock.now());
+    return endRun(response, toolset.request, context, this.runtime);
   }
-}
-
-function answer(toolset: Toolset, run: Run, text: string, endedAt: number): AgentResponse {
-  const { requestId, sessionId, request, configVersion, state } = toolset;
-  return {
-    requestId,
-    sessionId,
-    kind: 'answer',
-    answer: text,
-    error: null,
-    question: request.question,
-    state,
-    history: request.history,
-    run,
-    iterations: run.iteration,
-    configVersion,
-    endedAt,
-  };
-}
-
-function toolCall(toolset: Toolset, run: Run, turn: ModelTurn): ToolCall {
-  const { requestId, sessionId, iteration, request, groups, configVersion, tools, grant } = toolset;
-  return {
-    requestId,
-    sessionId,
-    iteration,
-    thought: turn.thought,
-    calls: turn.calls,
-    request,
-    run,
-    groups,
-    offered: tools.map((tool) => tool.id),
-    configVersion,
-    grant,
-  };
 }
 
 function modelLabel({ model }: Configuration): string {

@@ -1,11 +1,21 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { afterSteps, dwellTimes, historyBytes, normaliseState } from '@sluice/core';
+import { dwellTimes } from '@sluice/core';
 import type { Step } from '@sluice/core';
 import { topics } from '@sluice/contracts';
-import type { AgentStepResult, RequestedCall, ToolCall } from '@sluice/contracts';
+import type { AgentStepResult, ToolCall } from '@sluice/contracts';
+import { stepResult, turnAfter } from '@sluice/decisions';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
-import { boundedLabel, RUNTIME, signContinuation, takeTurn, verifyGrant } from '@sluice/service';
-import type { Loaded, Runtime } from '@sluice/service';
+import {
+  boundedLabel,
+  redrivenFrom,
+  RUNTIME,
+  runOf,
+  signContinuation,
+  takeTurn,
+  verified,
+  verifyGrant,
+} from '@sluice/service';
+import type { Loaded, Redriven, Runtime } from '@sluice/service';
 import { park } from './approvals/park.js';
 import { Toolbox } from './toolbox.js';
 import { Turn } from './turn.js';
@@ -19,11 +29,22 @@ export class ExecutorService {
   ) {}
 
   async execute(message: Incoming<'agent.tool-calls'>, context: HandlerContext): Promise<readonly Outgoing[]> {
-    const { record } = message;
-    const grant = await verifyGrant(record, this.runtime);
-    await takeTurn(message, this.runtime);
-    if (grant === 'expired') return this.backToFilter(record, context);
-    return this.runTurn(message, [], context);
+    const redriven = await redrivenFrom(message, context, this.runtime);
+    const grant = await verified(redriven, () => verifyGrant(message.record, this.runtime));
+    const takenAt = await takeTurn(message, this.runtime, redriven?.owner);
+    const turn = this.anotherAttempt(message, redriven);
+    // A turn that was taken in time may have done things: it is gone through again, and finds their outcomes.
+    if (grant === 'expired' && (await verifyGrant(message.record, this.runtime, takenAt)) === 'expired')
+      return this.backToFilter(turn.record, context);
+    return this.runTurn(turn, [], context);
+  }
+
+  /** The turn with the time of another attempt if it was re-driven, else as it is. */
+  anotherAttempt(message: Incoming<'agent.tool-calls'>, redriven: Redriven | null): Incoming<'agent.tool-calls'> {
+    if (redriven === null) return message;
+    const { run, request: asked } = message.record;
+    const record = { ...message.record, run: runOf({ run, asked }, redriven, this.runtime.configurations.current()) };
+    return { ...message, record };
   }
 
   /**
@@ -42,49 +63,26 @@ export class ExecutorService {
     const turn = new Turn(record, done, context, granting, inForce, this.toolbox, this.runtime);
 
     const steps = [...done];
-    let state = done.at(-1)?.state ?? normaliseState(record.request.state);
-    let bytes = historyBytes(record.request.history) + historyBytes(done);
     for (const [index, call] of record.calls.entries()) {
       if (index < done.length) continue;
-      const full = bytes > granting.configuration.limits.historyBytes;
-      const step = full ? this.historyFull(record, call, index, state) : await turn.step(call, index, state);
+      const full = turn.now.bytes > granting.configuration.limits.historyBytes;
+      const step = full ? turn.full(index) : await turn.step(call, index);
       if ('approvalId' in step) return park(message, index, step, steps, [granting, inForce], context, this.runtime);
       steps.push(step);
-      bytes += historyBytes([step]);
-      state = step.state;
     }
     context.afterCommit(() => this.measure(record, steps, granting));
-    return this.goOn(stepResult(record, steps, state, turn));
+    return this.goOn(stepResult(record, steps, turn.now, inForce.configuration.version));
   }
 
   /** No call is made; the filter decides anew, in an iteration of its own, so that this ends with the run’s iterations. */
   private backToFilter(record: ToolCall, context: HandlerContext): Promise<readonly Outgoing[]> {
     context.afterCommit(() => this.runtime.metrics.expiredGrants.inc());
-    return this.goOn(stepResult(record, [], normaliseState(record.request.state), record.run));
+    const { version } = this.runtime.configurations.current().configuration;
+    return this.goOn(stepResult(record, [], turnAfter(record, []), version));
   }
 
   private async goOn(result: AgentStepResult): Promise<readonly Outgoing[]> {
     return [{ topic: topics.steps, key: result.sessionId, record: await signContinuation(result, this.runtime) }];
-  }
-
-  /** A turn may hold many calls: those beyond the budget are refused, so that the record stays within it. */
-  private historyFull(record: ToolCall, call: RequestedCall, index: number, state: string): Step {
-    const now = this.runtime.clock.now();
-    return {
-      thought: '',
-      action: call.tool.slice(0, 128),
-      arguments: '',
-      observation: 'The history of this run is full; the call was not made.',
-      outcome: 'execution',
-      reason: 'result_too_large',
-      stateBefore: state,
-      state,
-      toolCallId: call.toolCallId.slice(0, 128),
-      iteration: record.iteration,
-      index,
-      startedAt: now,
-      endedAt: now,
-    };
   }
 
   private measure(record: ToolCall, steps: readonly Step[], { evaluator }: Loaded): void {
@@ -111,23 +109,4 @@ export class ExecutorService {
       );
     }
   }
-}
-
-function stepResult(
-  record: ToolCall,
-  steps: readonly Step[],
-  state: string,
-  { toolCalls }: Pick<Turn, 'toolCalls'>,
-): AgentStepResult {
-  const { requestId, sessionId, iteration, request, run, configVersion } = record;
-  return {
-    requestId,
-    sessionId,
-    iteration,
-    steps,
-    next: { ...request, state, history: [...request.history, ...steps] },
-    run: { ...afterSteps(run, steps), toolCalls },
-    configVersion,
-    signature: null,
-  };
 }

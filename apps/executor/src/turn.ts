@@ -1,8 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { authorize, budgetOf, countCall, effectOnce, runTool, transition, utf8Length, withinRate } from '@sluice/core';
+import { allowed, authorize, budgetOf, effectOnce, eligible, runTool, utf8Length, withinRate } from '@sluice/core';
 import type {
-  CallCounts,
+  AuthorizationAction,
+  BoundTool,
+  CallFacts,
   JsonValue,
+  Judges,
   Step,
   ToolBudget,
   ToolExecResult,
@@ -14,24 +17,38 @@ import type {
 import { topics } from '@sluice/contracts';
 import type { RequestedCall, ToolCall } from '@sluice/contracts';
 import type { HandlerContext } from '@sluice/bus';
-import { sha256 } from '@sluice/service';
+import {
+  afterStep,
+  callerOf,
+  callIdOf,
+  callKeyOf,
+  connectionsOf,
+  historyFull,
+  invalidJson,
+  judgeConnection,
+  parseArguments,
+  stepOf,
+  timeWasUp,
+  turnAfter,
+} from '@sluice/decisions';
+import type { Asking, TurnSoFar } from '@sluice/decisions';
 import type { Loaded, Runtime } from '@sluice/service';
-import { allowed, eligible } from './admission.js';
-import type { CallFacts, Judges } from './admission.js';
+import { CallConnection } from './connections/call-connection.js';
 import { judgeApproval } from './approvals/asking.js';
-import type { Asking } from './approvals/asking.js';
 import { ApprovalClaims } from './approvals/claims.js';
 import type { Toolbox } from './toolbox.js';
 
 /** How long an effect's claim is remembered, in milliseconds: a week. */
 const claimMemoryMs = 7 * 24 * 3_600_000;
-const longestName = 128;
 
 /** One turn's calls, run one after another. */
 export class Turn {
+  private static handled = 0;
+  /** Which handling of a record by this process it is: one that was lost with its partition, or re-driven, comes back as a first attempt. */
+  private readonly handling = ++Turn.handled;
   private readonly judges: Judges;
   private readonly offered: ReadonlySet<string>;
-  private calls: CallCounts;
+  private soFar: TurnSoFar;
   private asking: Asking | null = null;
 
   /** `done` are the steps of its first calls, where it was parked behind them. */
@@ -46,48 +63,40 @@ export class Turn {
   ) {
     this.judges = { granting: granting.evaluator, inForce: inForce.evaluator };
     this.offered = new Set(record.offered);
-    this.calls = done.reduce(
-      (calls, step, index) => countCall(calls, record.calls[index]?.tool ?? '', step),
-      record.run.toolCalls,
-    );
+    this.soFar = turnAfter(record, done);
   }
 
-  /** How often each tool ran in this run, this turn included. */
-  get toolCalls(): CallCounts {
-    return this.calls;
+  /** The turn behind the calls that were run so far. */
+  get now(): TurnSoFar {
+    return this.soFar;
   }
 
-  /** Runs the call in the given state and returns its step; refusals are steps as well. A call that waits for an approval is none yet. */
-  async step(call: RequestedCall, index: number, state: string): Promise<Step | Asking> {
+  /** Runs the call and returns its step; refusals are steps as well. A call that waits for an approval is none yet. */
+  async step(call: RequestedCall, index: number): Promise<Step | Asking> {
+    const { state } = this.soFar;
     const { clock } = this.runtime;
     const tool = this.granting.evaluator.byId(call.tool);
     const startedAt = clock.now();
     this.asking = null;
     const result = await this.run(call, index, state);
     if (this.asking !== null) return this.asking;
-    const step: Step = {
-      thought: index === 0 ? this.record.thought : '',
-      action: tool?.key ?? call.tool.slice(0, longestName),
-      arguments: call.arguments,
-      observation: result.ok ? observation(result.value) : result.safeMessage,
-      outcome: result.ok ? 'ok' : result.errorCode,
-      reason: result.ok ? null : (result.reason ?? null),
-      stateBefore: state,
-      state: result.ok && tool !== undefined ? transition(tool, state) : state,
-      toolCallId: result.toolCallId,
-      iteration: this.record.iteration,
-      index,
-      startedAt,
-      endedAt: clock.now(),
-    };
-    this.calls = countCall(this.calls, call.tool, step);
+    return this.take(call.tool, stepOf(this.record, index, state, tool, result, { startedAt, endedAt: clock.now() }));
+  }
+
+  /** The step of a call that is not made, since the history is full. */
+  full(index: number): Step {
+    return this.take(null, historyFull(this.record, index, this.soFar.state, this.runtime.clock.now()));
+  }
+
+  private take(toolId: string | null, step: Step): Step {
+    this.soFar = afterStep(this.soFar, toolId, step);
     return step;
   }
 
   private async run(call: RequestedCall, index: number, state: string): Promise<ToolExecResult> {
-    const toolCallId = validId(call.toolCallId) ? call.toolCallId : `call-${this.record.iteration}-${index}`;
-    const args = parse(call.arguments);
-    if (args === undefined) return this.invalidJson(toolCallId, call.tool);
+    const toolCallId = callIdOf(this.record, call, index);
+    const args = parseArguments(call.arguments);
+    if (args === undefined) return this.sayInvalid(invalidJson(toolCallId), call.tool);
     const server = this.granting.evaluator.byId(call.tool)?.mcp?.server;
     const work = (): Promise<ToolExecResult> => this.begin(call, index, state, toolCallId, args);
     return server === undefined ? work() : this.toolbox.room.in(server, this.context.signal, work);
@@ -103,10 +112,7 @@ export class Turn {
     const { clock } = this.runtime;
     const tool = this.granting.evaluator.byId(call.tool);
     const timeLeft = this.record.run.deadline - clock.now();
-    if (timeLeft <= 0) {
-      const safeMessage = 'The run’s time was up before this call began.';
-      return { toolCallId, ok: false, errorCode: 'execution', reason: 'deadline', safeMessage };
-    }
+    if (timeLeft <= 0) return timeWasUp(toolCallId);
     const { configuration } = this.granting;
     const budget = budgetOf(call.tool, configuration.policy, this.inForce.configuration.policy);
     const toolMs = Math.min(tool?.timeoutMs ?? configuration.limits.toolMs, budget.timeoutMs ?? Infinity);
@@ -114,14 +120,23 @@ export class Turn {
       toolId: call.tool,
       args,
       argumentBytes: utf8Length(call.arguments),
-      context: { runId: this.record.requestId, sessionId: this.record.sessionId, toolCallId, ...caller(this.record) },
-      callKey: this.callKey(call, index),
+      context: {
+        runId: this.record.requestId,
+        sessionId: this.record.sessionId,
+        toolCallId,
+        ...callerOf(this.record),
+        ...(tool?.connection === undefined ? {} : { connectionId: tool.connection }),
+      },
+      callKey: callKeyOf(this.record, call, index),
       timeoutMs: Math.max(1, Math.min(toolMs, timeLeft)),
       signal: this.context.signal,
     };
-    const { offered, calls } = this;
+    const { offered } = this;
+    const { calls } = this.soFar;
     const source = await this.toolbox.source(this.granting.configuration);
-    return runTool(invocation, this.pipeline(source, { groups: this.record.groups, state, offered, calls }, budget));
+    const connections = connectionsOf(this.record, this.granting.evaluator);
+    const facts = { groups: this.record.groups, state, offered, calls, connections };
+    return runTool(invocation, this.pipeline(source, facts, budget));
   }
 
   private pipeline(source: ToolSource, facts: CallFacts, budget: ToolBudget): ToolPipeline {
@@ -129,28 +144,25 @@ export class Turn {
     const { configuration } = granting;
     const { argumentBytes, resultBytes } = configuration.limits;
     const authorizers = [...new Set([granting, inForce].map((loaded) => toolbox.authorizer(loaded.configuration)))];
+    const permitted = (action: AuthorizationAction, tool: BoundTool, context: ToolInvocationContext) =>
+      authorize(authorizers, action, tool, context, (error) =>
+        runtime.log.error(
+          { tool: tool.id, request_id: context.runId, error: (error as Error).message },
+          'the authorizer failed, so the call was refused',
+        ),
+      );
+    const connection = new CallConnection(granting, inForce, toolbox.connections, runtime);
     const owner = (invocation: ToolInvocation): string =>
-      `${runtime.environment.instance}/${invocation.callKey}/${this.context.attempt}`;
+      `${runtime.environment.instance}/${invocation.callKey}/${this.handling}`;
     return {
       source,
       eligible: (toolId) => eligible(toolId, facts, judges),
       allowed: (toolId) => allowed(toolId, facts, judges),
-      authorize: (tool, context) =>
-        authorize(authorizers, 'tool.execute', tool, context, (error) =>
-          runtime.log.error(
-            { tool: tool.id, request_id: context.runId, error: (error as Error).message },
-            'the authorizer failed, so the call was refused',
-          ),
-        ),
-      connection: (tool) =>
-        tool.requiresConnection
-          ? {
-              ok: false,
-              code: 'policy_denied',
-              reason: 'connection_missing',
-              message: `The tool ${tool.id} needs a connection and none is configured.`,
-            }
-          : { ok: true },
+      authorize: (tool, context) => permitted('tool.execute', tool, context),
+      connection: async (tool, context) => {
+        const verdict = judgeConnection(tool, context, this.record, [judges.granting, judges.inForce]);
+        return verdict.ok && tool.requiresConnection ? permitted('connection.use', tool, context) : verdict;
+      },
       approval: async (tool, invocation, args) => {
         const loaded = [granting, inForce];
         const { verdict, asking } = await judgeApproval(tool, invocation, args, loaded, new ApprovalClaims(runtime));
@@ -165,9 +177,16 @@ export class Turn {
           owner: owner(invocation),
         }),
       capabilities: (tool, invocation, signal) =>
-        toolbox.capabilities(tool, invocation, signal, configuration, (text) =>
-          this.progress('tool_progress', invocation.context.toolCallId, invocation.toolId, text),
+        toolbox.capabilities(
+          tool,
+          invocation,
+          signal,
+          configuration,
+          (text) =>
+            this.progress('tool_progress', invocation.context.toolCallId, invocation.toolId, connection.text(text)),
+          () => connection.credential(invocation.context, signal),
         ),
+      conceal: (tool, result) => connection.conceal(tool, result, this.record.requestId),
       once: (tool, invocation, effect) =>
         effectOnce(
           tool,
@@ -198,14 +217,8 @@ export class Turn {
   }
 
   /** The pair of events of spec/tool-use.md §8; the raw arguments are not repeated. */
-  private invalidJson(toolCallId: string, toolId: string): ToolExecResult {
-    const result: ToolExecResult = {
-      toolCallId,
-      ok: false,
-      errorCode: 'invalid_json',
-      safeMessage: 'Invalid tool arguments JSON',
-    };
-    this.progress('tool_call_start', toolCallId, toolId, '');
+  private sayInvalid(result: ToolExecResult, toolId: string): ToolExecResult {
+    this.progress('tool_call_start', result.toolCallId, toolId, '');
     this.result(toolId, result);
     return result;
   }
@@ -227,34 +240,4 @@ export class Turn {
     const record = { requestId, sessionId, iteration, kind, toolCallId, tool, text, at: this.runtime.clock.now() };
     this.context.emit([{ topic: topics.progress, key: sessionId, record }]);
   }
-
-  private callKey(call: RequestedCall, index: number): string {
-    const hash = sha256(call.arguments).slice(0, 32);
-    return `effect/${this.record.requestId}/${this.record.iteration}/${index}/${call.tool.slice(0, longestName)}/${hash}`;
-  }
-}
-
-/** Who acts, as the filter found it; the record’s grant has been verified. */
-function caller({ run: { principal } }: ToolCall): Pick<ToolInvocationContext, 'actorId' | 'tenantId' | 'subjectId'> {
-  if (principal === null) throw new Error('A verified ToolCall says who asks.');
-  const { actorId, tenantId, subjectId } = principal;
-  return { actorId, tenantId, ...(subjectId === null ? {} : { subjectId }) };
-}
-
-function validId(id: string): boolean {
-  return id.length >= 1 && id.length <= longestName;
-}
-
-/** The arguments, or undefined if they are not JSON. Empty text is what some models write for no arguments. */
-function parse(text: string): JsonValue | undefined {
-  if (text.trim() === '') return {};
-  try {
-    return JSON.parse(text) as JsonValue;
-  } catch {
-    return undefined;
-  }
-}
-
-function observation(value: JsonValue): string {
-  return typeof value === 'string' ? value : JSON.stringify(value);
 }

@@ -1,29 +1,29 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { beginRun, Fault, mayRequest, nextIteration, normaliseGroups, normaliseState, runEnd } from '@sluice/core';
+import { connectionIdForm, Fault, wildcard } from '@sluice/core';
 import type { Authenticator, RunState } from '@sluice/core';
-import { topics } from '@sluice/contracts';
+import { requestIds, topics } from '@sluice/contracts';
 import type { AgentRequest } from '@sluice/contracts';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
+import { beginning, decideIteration, denial, taken } from '@sluice/decisions';
+import type { RunIds } from '@sluice/decisions';
 import {
   AUTHENTICATOR,
   boundedLabel,
   credentialOf,
   endRun,
-  errorResponse,
-  requestIds,
+  placeOf,
+  redrivenFrom,
+  runMemoryMs,
   RUNTIME,
+  runOf,
   signGrant,
   takeTurn,
+  verified,
   verifyContinuation,
+  verifyReturned,
 } from '@sluice/service';
-import type { Loaded, Runtime } from '@sluice/service';
+import type { Loaded, Redriven, Runtime } from '@sluice/service';
 import { reportRefusal } from './refusals.js';
-import { toolset } from './toolset.js';
-
-type Ids = { readonly requestId: string; readonly sessionId: string };
-
-/** How long a taken request_id is remembered, in milliseconds: a week. */
-const requestMemoryMs = 7 * 24 * 3_600_000;
 
 /** Decides, for each iteration of each run, which tools there are; ends the runs that have used up what they may. */
 @Injectable()
@@ -38,28 +38,28 @@ export class FilterService {
     const { ledger, clock, configurations } = this.runtime;
     if (message.record.question.trim() === '')
       throw new Fault('invalid_request', 'The question is empty. Put the user’s question there.', false);
+    checkConnections(message.record.connections);
     const loaded = configurations.current();
     const ids = requestIds(message, message.record);
-    // Who asks is in the run from here on; what the sender wrote of it goes no further.
-    const request = { ...message.record, ...ids, userId: null };
+    const request = taken(message.record, ids);
 
-    const owner = `${message.topic}/${message.partition}/${message.offset}`;
+    const redriven = await redrivenFrom(message, context, this.runtime);
+    const owner = redriven?.owner ?? placeOf(message);
     const claim = await ledger.claim({
       key: `request/${ids.requestId}`,
       owner,
       now: clock.now(),
-      ttlMs: requestMemoryMs,
+      ttlMs: runMemoryMs,
     });
     if (claim.owner !== owner) return this.dropDuplicate(ids, claim.owner, context);
 
-    const { identity, limits } = loaded.configuration;
+    const { identity } = loaded.configuration;
     const sender = await this.authenticator.authenticate(identity, credentialOf(message.headers), message.timestamp);
     if (!sender.ok) return [this.deny(ids, sender.message, request, null, context)];
 
     const { principal } = sender;
-    const groups = normaliseGroups(request.group);
-    const run = beginRun(request, groups, normaliseState(request.state), limits, principal, clock.now());
-    const permission = mayRequest(message.record, groups, principal, identity);
+    const { run: begun, groups, permission } = beginning(message.record, principal, loaded.evaluator, clock.now());
+    const run = { ...begun, redrive: redriven?.deadLetter ?? null };
     if (!permission.ok) {
       reportRefusal(request, principal, permission, loaded, context, this.runtime);
       return [this.deny(ids, permission.message, request, run, context)];
@@ -71,37 +71,45 @@ export class FilterService {
   /** The next iteration of a run that the executor hands back. */
   async goOn(message: Incoming<'agent.steps'>, context: HandlerContext): Promise<readonly Outgoing[]> {
     const { record } = message;
-    await verifyContinuation(record, this.runtime);
-    const { requestId, sessionId, next, run } = record;
-    const decided = this.decide({ requestId, sessionId }, next, run, this.runtime.configurations.current(), context);
+    const loaded = this.runtime.configurations.current();
+    const redriven = await redrivenFrom(message, context, this.runtime);
+    if (redriven?.again) return this.decideAgain(message, redriven, loaded, context);
+    await verified(redriven, () => verifyContinuation(record, this.runtime));
+    const { requestId, sessionId, next } = record;
+    const run = runOf({ run: record.run, asked: next }, redriven, loaded);
+    const decided = this.decide({ requestId, sessionId }, next, run, loaded, context);
     // Side by side, since each waits for something else; if the turn was taken, nothing of the decision goes out.
-    const [outputs] = await Promise.all([decided, takeTurn(message, this.runtime)]);
+    const [outputs] = await Promise.all([decided, takeTurn(message, this.runtime, redriven?.owner)]);
     return outputs;
   }
 
+  /** A turn that this service granted and the agent could not take: it is the same iteration, decided under today’s configuration. */
+  private async decideAgain(
+    { record }: Incoming<'agent.steps'>,
+    redriven: Redriven,
+    loaded: Loaded,
+    context: HandlerContext,
+  ): Promise<readonly Outgoing[]> {
+    await verified(redriven, () => verifyReturned(record, this.runtime));
+    const { requestId, sessionId, next } = record;
+    const granted = { ...record.run, iteration: record.run.iteration - 1 };
+    const run = runOf({ run: granted, asked: next }, redriven, loaded);
+    return this.decide({ requestId, sessionId }, next, run, loaded, context);
+  }
+
   private async decide(
-    ids: Ids,
+    ids: RunIds,
     request: AgentRequest,
     run: RunState,
     loaded: Loaded,
     context: HandlerContext,
   ): Promise<readonly Outgoing[]> {
     const { clock, metrics, log } = this.runtime;
-    const now = clock.now();
-    const end = runEnd(run, request.history, loaded.configuration.limits, now);
-    if (end !== null) {
-      const response = errorResponse(ids, end, { request, run, configVersion: loaded.configuration.version }, now);
-      return [endRun(response, request, context, this.runtime)];
-    }
+    const decided = decideIteration(ids, request, run, loaded.evaluator, clock.now());
+    if (decided.kind === 'end') return [endRun(decided.response, request, context, this.runtime)];
 
-    const decision = loaded.evaluator.evaluate({
-      groups: request.group,
-      state: request.state,
-      unavailable: new Set(),
-      calls: run.toolCalls,
-    });
-    const decided = toolset(ids, request, nextIteration(run, decision), decision, now);
-    const record = await signGrant(decided, this.runtime);
+    const { decision } = decided;
+    const record = await signGrant(decided.record, this.runtime);
     context.afterCommit(() => {
       metrics.filteredTools.observe(decision.eligible.length);
       for (const [reason, count] of Object.entries(record.hiddenCounts)) metrics.hiddenTools.inc({ reason }, count);
@@ -117,19 +125,19 @@ export class FilterService {
 
   /** The one end of a request that is refused before its first iteration. */
   private deny(
-    ids: Ids,
+    ids: RunIds,
     message: string,
     request: AgentRequest,
     run: RunState | null,
     context: HandlerContext,
   ): Outgoing {
     const { clock, configurations } = this.runtime;
-    const about = { request, run, configVersion: configurations.current().configuration.version };
-    const response = errorResponse(ids, { code: 'authz_denied', message }, about, clock.now());
+    const { version } = configurations.current().configuration;
+    const response = denial(ids, message, { request, run }, version, clock.now());
     return endRun(response, request, context, this.runtime);
   }
 
-  private dropDuplicate(ids: Ids, takenBy: string, context: HandlerContext): readonly Outgoing[] {
+  private dropDuplicate(ids: RunIds, takenBy: string, context: HandlerContext): readonly Outgoing[] {
     context.afterCommit(() => {
       this.runtime.metrics.duplicateRequests.inc();
       this.runtime.log.warn(
@@ -144,4 +152,12 @@ export class FilterService {
     for (const group of groups)
       this.runtime.metrics.groupRequests.inc({ group: boundedLabel(group, evaluator.rules.knownGroups) });
   }
+}
+
+/** Ids of another form are nobody's, and are stopped where they come in (spec/tool-use.md §2b, step 4). */
+function checkConnections(connections: AgentRequest['connections']): void {
+  const place = connections?.findIndex((id) => id !== wildcard && !connectionIdForm.test(id)) ?? -1;
+  if (place === -1) return;
+  const message = `connections[${place}] is no id of a connection: write 1 to 64 letters, digits, \`_\` and \`-\`, or \`*\`.`;
+  throw new Fault('invalid_request', message, false);
 }

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { parseDocument } from 'yaml';
@@ -13,6 +12,7 @@ import type {
   Problem,
   ToolType,
 } from '@sluice/core';
+import { sha256 } from '@sluice/decisions';
 
 export interface Compiled {
   readonly configuration: Configuration | null;
@@ -51,10 +51,6 @@ export async function compileFile(file: string, given: CompileWith): Promise<Com
 function withProblems(problems: readonly Problem[], compiled: Compiled): Compiled {
   if (problems.length === 0) return compiled;
   return { configuration: null, problems: [...problems, ...compiled.problems], findings: [] };
-}
-
-export function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
 }
 
 /** The servers of MCP tools that the policy allows: nobody else needs to be asked. */

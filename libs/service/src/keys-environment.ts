@@ -1,4 +1,4 @@
-import { chmodSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { completed, createSignatures, newKeySet, readKeySet, writeKeySet } from '@sluice/identity';
 import type { KeySet } from '@sluice/identity';
 import type { Signatures, SignerRole } from '@sluice/core';
@@ -39,6 +39,18 @@ export function openSignatures(environment: Surroundings): Signatures {
   requireKeys(environment);
   const given = environment.secret(variable);
   return createSignatures(given === undefined ? ownKeys(environment) : readKeySet(given, variable));
+}
+
+/**
+ * The keys with which records that are read again can be verified; null if there are none. A file that came from elsewhere was not
+ * signed with those of the data folder, so for it they must be named.
+ */
+export function recordedKeys({ bus, dataFolder, secret }: Surroundings, fromElsewhere: boolean): KeySet | null {
+  const given = secret(variable);
+  if (given !== undefined) return readKeySet(given, variable);
+  const file = dataFiles({ dataFolder }).keys;
+  if (fromElsewhere || bus === 'kafka' || !existsSync(file)) return null;
+  return readKeySet(readFileSync(file, 'utf8'), file);
 }
 
 function ownKeys(environment: Surroundings): KeySet {

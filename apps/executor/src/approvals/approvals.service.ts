@@ -4,10 +4,20 @@ import type { ApprovalDecision, Authenticator, Decider, NotTaken } from '@sluice
 import { topics } from '@sluice/contracts';
 import type { ApprovalDecided, ApprovalOutcome, ApprovalRequested } from '@sluice/contracts';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
-import { approvalAt, AUTHENTICATOR, credentialOf, inTrace, RUNTIME, sha256 } from '@sluice/service';
+import { sha256 } from '@sluice/decisions';
+import {
+  approvalAt,
+  AUTHENTICATOR,
+  credentialOf,
+  inTrace,
+  placeOf,
+  redrivenBefore,
+  redrivenFrom,
+  RUNTIME,
+} from '@sluice/service';
 import type { Runtime } from '@sluice/service';
 import { ExecutorService } from '../executor.service.js';
-import { ApprovalClaims, ownerAt } from './claims.js';
+import { ApprovalClaims } from './claims.js';
 
 /**
  * Takes decisions on parked calls, and goes on with their turns. In two hops: the first decision that counts becomes an outcome on the
@@ -41,11 +51,11 @@ export class ApprovalsService {
     const asked = await this.asked(decided);
     const decider = await this.decider(decided, message);
     const decidedBy = decider?.actorId ?? decided.decidedBy;
-    const { policy } = configurations.current().configuration;
+    const { policy, version: configVersion } = configurations.current().configuration;
     let notTaken = judgeDecision(asked, decided, decider, message.timestamp, policy);
     if (asked !== null && notTaken === null) {
       const { reason, requestedPartition, requestedOffset } = decided;
-      const { first } = await this.claims.decide(asked.approvalId, ownerAt(message), {
+      const { first } = await this.claims.decide(asked.approvalId, placeOf(message), {
         decision: decided.decision as ApprovalDecision,
         decidedBy,
         reason,
@@ -57,7 +67,7 @@ export class ApprovalsService {
     if (notTaken !== null) this.sayNotTaken(notTaken, decided, context);
     const { approvalId, requestId, sessionId, decision, reason, argumentsHash } = decided;
     const ids = { approvalId, requestId: asked?.requestId ?? requestId, sessionId: asked?.sessionId ?? sessionId };
-    const outcome = { ...ids, decision, decidedBy, reason, argumentsHash, notTaken, at: clock.now() };
+    const outcome = { ...ids, decision, decidedBy, reason, argumentsHash, notTaken, at: clock.now(), configVersion };
     return [{ topic: topics.approvals, key: ids.sessionId, record: { requested: null, decided: null, outcome } }];
   }
 
@@ -86,9 +96,10 @@ export class ApprovalsService {
   ): Promise<readonly Outgoing[]> {
     const { metrics, log, bus } = this.runtime;
     const { approvalId } = outcome;
+    const redriven = await redrivenFrom(message, context, this.runtime);
     const taken = await this.claims.decisionOn(approvalId);
     if (taken === null) throw new Fault('invalid_request', `The decision on ${approvalId} is not in the ledger.`, true);
-    if (taken === undefined || !(await this.claims.goesOn(approvalId, ownerAt(message)))) {
+    if (taken === undefined || !(await this.claims.goesOn(approvalId, redriven?.owner ?? placeOf(message)))) {
       const why = taken === undefined ? 'nobody decided' : 'the run went on with another outcome';
       context.afterCommit(() => log.warn({ approval_id: approvalId, why }, 'dropped an outcome of an approval'));
       return [];
@@ -107,7 +118,9 @@ export class ApprovalsService {
         'decided',
       );
     });
-    return inTrace(parked.headers, await this.executor.runTurn(parked, requested.steps, context));
+    const before = redriven ?? (await redrivenBefore(parked, this.runtime));
+    const attempt = this.executor.anotherAttempt(parked, before);
+    return inTrace(parked.headers, await this.executor.runTurn(attempt, requested.steps, context));
   }
 
   /** The parked turn, if it is the one that was asked about: the same call with the same arguments. */

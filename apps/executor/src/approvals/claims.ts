@@ -1,8 +1,9 @@
 import { canonicalJson } from '@sluice/core';
 import type { ApprovalDecision, JsonValue } from '@sluice/core';
 import type { ApprovalRequested } from '@sluice/contracts';
-import { approvalMemoryMs, sha256 } from '@sluice/service';
-import type { ApprovalPlace, Runtime } from '@sluice/service';
+import { sha256 } from '@sluice/decisions';
+import { approvalMemoryMs } from '@sluice/service';
+import type { Runtime } from '@sluice/service';
 
 /** The decision that was taken on an approval, as the ledger keeps it. */
 export interface TakenDecision {
@@ -64,17 +65,14 @@ export class ApprovalClaims {
   }
 }
 
-/** Where a record stands, as the owner of a claim. */
-export function ownerAt(message: Pick<ApprovalPlace, 'partition' | 'offset'> & { readonly topic: string }): string {
-  return `${message.topic}/${message.partition}/${message.offset}`;
-}
-
 function decisionKey(approvalId: string): string {
   return `approval/${approvalId}`;
 }
 
 function vouchKey(requested: ApprovalRequested): string {
-  const text = JSON.stringify(requested, (_, value: unknown) => asRead(value));
+  // Instances of the version before do not read this member, and must vouch for the same.
+  const { inForceVersion: _, ...known } = requested;
+  const text = JSON.stringify(known, (__, value: unknown) => asRead(value));
   return `asked/${requested.approvalId}/${sha256(canonicalJson(JSON.parse(text) as JsonValue))}`;
 }
 

@@ -88,7 +88,15 @@ export class ExpirySweep {
     const { requestId, sessionId, argumentsHash } = requested;
     const { decision, decidedBy, reason } = taken ?? expired;
     const ids = { approvalId, requestId, sessionId, argumentsHash };
-    const outcome: ApprovalOutcome = { ...ids, decision, decidedBy, reason, notTaken: null, at: now };
+    const outcome: ApprovalOutcome = {
+      ...ids,
+      decision,
+      decidedBy,
+      reason,
+      notTaken: null,
+      at: now,
+      configVersion: '',
+    };
     const record = { requested: null, decided: null, outcome };
     await bus.publish([{ topic: topics.approvals, key: sessionId, record }]);
   }

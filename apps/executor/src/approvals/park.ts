@@ -1,10 +1,10 @@
-import type { Step } from '@sluice/core';
+import type { Evaluator, Step } from '@sluice/core';
 import { topics } from '@sluice/contracts';
-import type { ApprovalRequested, ToolCall } from '@sluice/contracts';
+import type { ToolCall } from '@sluice/contracts';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
-import { sha256 } from '@sluice/service';
+import { approvalRequest } from '@sluice/decisions';
+import type { Asking } from '@sluice/decisions';
 import type { Loaded, Runtime } from '@sluice/service';
-import type { Asking } from './asking.js';
 import { ApprovalClaims } from './claims.js';
 
 /**
@@ -21,28 +21,11 @@ export async function park(
   runtime: Runtime,
 ): Promise<readonly Outgoing[]> {
   const { clock, log, metrics } = runtime;
-  const { topic, partition, offset, record } = message;
-  const { requestId, sessionId, iteration, thought, configVersion } = record;
+  const { record } = message;
+  const { requestId, sessionId } = record;
   const call = record.calls[index] as ToolCall['calls'][number];
-  const now = clock.now();
-  const waitMs = Math.min(...judges.map(({ configuration }) => configuration.policy.approvalMs));
-  const requested: ApprovalRequested = {
-    ...asking,
-    requestId,
-    sessionId,
-    iteration,
-    index,
-    tool: call.tool,
-    argumentsHash: sha256(call.arguments),
-    thought,
-    configVersion,
-    topic,
-    partition,
-    offset,
-    steps: done,
-    requestedAt: now,
-    expiresAt: Math.min(now + waitMs, record.run.deadline),
-  };
+  const [granting, inForce] = judges.map(({ evaluator }) => evaluator) as [Evaluator, Evaluator];
+  const requested = approvalRequest(message, index, asking, done, { granting, inForce }, clock.now());
   await new ApprovalClaims(runtime).vouch(requested);
   context.afterCommit(() => {
     const { approvalId, expiresAt } = requested;

@@ -5,7 +5,7 @@ import type { ConfigVersion } from '@sluice/contracts';
 import type { Bus } from '@sluice/bus';
 import { openBus } from '@sluice/service';
 import { compileForCommand } from '../system/compile-once.js';
-import { differences } from '../show/differences.js';
+import { differences } from '@sluice/replay';
 import type { Surroundings } from './surroundings.js';
 
 export const usage = `sluice config apply FILE          compiles the file and publishes it: every service follows

@@ -1,9 +1,10 @@
 import { parseArgs } from 'node:util';
-import { allTopics, isTopic, recordNames, recordToJson } from '@sluice/contracts';
+import { allTopics, recordNames, recordToJson } from '@sluice/contracts';
 import { withoutCredentials } from '@sluice/bus';
 import type { Approval, Topic } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 import { openBus } from '@sluice/service';
+import { readTopics } from '../read-words.js';
 import { howToDecide, shorten } from '../show/story.js';
 import type { Surroundings } from './surroundings.js';
 
@@ -23,7 +24,7 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
   });
   if (values.from !== 'start' && values.from !== 'end')
     throw new Error(`--from is "${values.from}"; it must be start or end.`);
-  const topics = readTopics(values.topic);
+  const topics = values.topic === undefined ? allTopics : readTopics(values.topic);
   const { environment, log, write, paint, stopped } = surroundings;
   const { bus } = await openBus(environment, log);
   const stop = new AbortController();
@@ -40,14 +41,6 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
   } finally {
     await bus.close();
   }
-}
-
-function readTopics(text: string | undefined): readonly Topic[] {
-  if (text === undefined) return allTopics;
-  return text.split(',').map((name) => {
-    if (!isTopic(name)) throw new Error(`There is no topic ${name}. There are: ${allTopics.join(', ')}.`);
-    return name;
-  });
 }
 
 function asJson({ topic, partition, offset, key, timestamp, headers, record }: Incoming): string {

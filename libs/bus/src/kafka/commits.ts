@@ -9,6 +9,7 @@ import { backOff, pause } from '../processing/retry.js';
 import { isConcurrent, isPassing } from './failure.js';
 import { encodeCarried, encodeFinished } from './finished-set.js';
 import type { Names } from './names.js';
+import type { Placement } from './placement.js';
 import { sendsOf, sizeOf } from './sends.js';
 
 /** Output bytes of one transaction, unless a single record’s outputs have more. */
@@ -28,6 +29,7 @@ export interface Done {
 
 export interface CommitsOptions {
   readonly producer: Producer;
+  readonly placement: Placement;
   readonly position: Position;
   /** What the partition carries so far. */
   readonly carried: string;
@@ -137,7 +139,7 @@ export class Commits {
   }
 
   async #commit(batch: readonly Done[]): Promise<void> {
-    const { producer, position, names, group, log, committed } = this.options;
+    const { producer, placement, position, names, group, log, committed } = this.options;
     for (const { finished, past } of batch) position.finish(finished.stored.offset, past);
     this.#carried = batch.at(-1)?.finished.carried ?? this.#carried;
     this.#wanted = false;
@@ -146,9 +148,7 @@ export class Commits {
     const metadata = encodeFinished(prefix, position.ranges) + encodeCarried(this.#carried);
     await this.#sendOffset(transaction, prefix, metadata);
     const outputs = batch.flatMap(({ finished }) => finished.outputs);
-    for (const topicMessages of sendsOf(outputs, names)) {
-      await transaction.sendBatch({ acks: -1, topicMessages: [...topicMessages] });
-    }
+    await placement.send(transaction, sendsOf(outputs, names));
     await transaction.commit();
     position.saved();
     this.#committed = prefix;

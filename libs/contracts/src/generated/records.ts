@@ -30,6 +30,8 @@ export interface AgentRequest {
   readonly group: readonly string[] | null;
   /** Steps taken so far. */
   readonly history: readonly AgentStep[];
+  /** The ids of the connections that tools may use for this request, of those its sender may use; `*` means all of these. Absent, null or empty means none. */
+  readonly connections: readonly string[] | null;
   /** Names the run; taken once. Absent: derived from the record's place on the log. */
   readonly requestId: string | null;
   /** Keys every record of the run. Absent: the record's key, else the request_id. */
@@ -118,6 +120,8 @@ export interface AgentStepResult {
   readonly configVersion: string;
   /** The executor's signature over how it goes on. */
   readonly signature: string | null;
+  /** The configuration then in force, which may only deny; empty where an earlier version wrote the record. */
+  readonly inForceVersion: string;
 }
 
 /** An event of the approvals topic: exactly one member is set. */
@@ -174,6 +178,8 @@ export interface ApprovalOutcome {
   readonly notTaken: string | null;
   /** Milliseconds since the epoch. */
   readonly at: number;
+  /** The configuration by whose policy it was judged; empty where an earlier version wrote the record. */
+  readonly configVersion: string;
 }
 
 /** A call waits for somebody's approval: what is asked, who asked, and where its turn stands. */
@@ -220,6 +226,8 @@ export interface ApprovalRequested {
   readonly requestedAt: number;
   /** The turn's calls before this one, which are done and are not done again. */
   readonly steps: readonly AgentStep[];
+  /** The configuration in force when it was asked, which may only deny; empty where an earlier version wrote the record. */
+  readonly inForceVersion: string;
 }
 
 /** One entry of the audit chain. */
@@ -372,6 +380,8 @@ export interface Run {
   readonly toolCalls: Readonly<Record<string, number>>;
   /** Who asks; set by the filter alone. */
   readonly principal: Principal | null;
+  /** The dead letter, as partition/offset, that this attempt of the run was re-driven from; null for the first attempt. */
+  readonly redrive: string | null;
 }
 
 /** Why a run ended without an answer. */

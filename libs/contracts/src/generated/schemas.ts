@@ -100,6 +100,18 @@ export const schemas = {
         "default": []
       },
       {
+        "name": "connections",
+        "type": [
+          "null",
+          {
+            "type": "array",
+            "items": "string"
+          }
+        ],
+        "doc": "The ids of the connections that tools may use for this request, of those its sender may use; `*` means all of these. Absent, null or empty means none.",
+        "default": null
+      },
+      {
         "name": "request_id",
         "type": [
           "null",
@@ -375,6 +387,12 @@ export const schemas = {
         ],
         "doc": "The executor's signature over how it goes on.",
         "default": null
+      },
+      {
+        "name": "in_force_version",
+        "type": "string",
+        "doc": "The configuration then in force, which may only deny; empty where an earlier version wrote the record.",
+        "default": ""
       }
     ]
   },
@@ -536,6 +554,12 @@ export const schemas = {
         "name": "at",
         "type": "long",
         "doc": "Milliseconds since the epoch."
+      },
+      {
+        "name": "config_version",
+        "type": "string",
+        "doc": "The configuration by whose policy it was judged; empty where an earlier version wrote the record.",
+        "default": ""
       }
     ]
   },
@@ -667,6 +691,12 @@ export const schemas = {
         },
         "doc": "The turn's calls before this one, which are done and are not done again.",
         "default": []
+      },
+      {
+        "name": "in_force_version",
+        "type": "string",
+        "doc": "The configuration in force when it was asked, which may only deny; empty where an earlier version wrote the record.",
+        "default": ""
       }
     ]
   },
@@ -1088,6 +1118,15 @@ export const schemas = {
           "Principal"
         ],
         "doc": "Who asks; set by the filter alone.",
+        "default": null
+      },
+      {
+        "name": "redrive",
+        "type": [
+          "null",
+          "string"
+        ],
+        "doc": "The dead letter, as partition/offset, that this attempt of the run was re-driven from; null for the first attempt.",
         "default": null
       }
     ]

@@ -1,5 +1,8 @@
-import { approvable, budgetUsed } from '@sluice/core';
-import type { CallCounts, ConfiguredTool, Decision, Evaluator, Verdict } from '@sluice/core';
+import { approvable } from '../configuration/approval.js';
+import type { ConfiguredTool } from '../configuration/types.js';
+import { type CallCounts, budgetUsed } from '../rules/budget-used.js';
+import type { Decision, Evaluator } from '../rules/evaluate.js';
+import type { Verdict } from './run-tool.js';
 
 /** The two configurations a call is judged under: the one that granted, and the one now in force, which may only deny (DESIGN, idea 7). */
 export interface Judges {
@@ -15,6 +18,8 @@ export interface CallFacts {
   readonly offered: ReadonlySet<string>;
   /** How often each tool ran in this run before this call. */
   readonly calls: CallCounts;
+  /** Ids of the connections that the request may use under the configuration that granted. */
+  readonly connections: readonly string[];
 }
 
 /** Why a tool is not eligible now, or that it is: group, state, the offer, and whether it can run at all (ruling XB-2). */
@@ -41,6 +46,8 @@ export function eligible(toolId: string, facts: CallFacts, judges: Judges): Verd
       message: `The tool ${toolId} is not available now. ${offer(facts)}`,
     };
   }
+  // The connection stage refuses it, and says why.
+  if (tool.connection !== undefined && !facts.connections.includes(tool.connection)) return { ok: true };
   if (!facts.offered.has(toolId)) {
     return {
       ok: false,
@@ -87,7 +94,8 @@ function spent(toolId: string, used: 'tool' | 'run'): Verdict {
 }
 
 function decide(evaluator: Evaluator, facts: CallFacts): Decision {
-  return evaluator.evaluate({ groups: facts.groups, state: facts.state, unavailable: new Set(), calls: facts.calls });
+  const { groups, state, calls, connections } = facts;
+  return evaluator.evaluate({ groups, state, unavailable: new Set(), calls, connections });
 }
 
 function byGroupAndState(tool: ConfiguredTool, decision: Decision, facts: CallFacts): Verdict {

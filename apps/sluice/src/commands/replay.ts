@@ -1,0 +1,123 @@
+import { parseArgs } from 'node:util';
+import { compileEvaluator, formatProblems } from '@sluice/core';
+import type { Configuration } from '@sluice/core';
+import { isTopic } from '@sluice/contracts';
+import type { LogReader } from '@sluice/bus';
+import { openArchive } from '@sluice/archive';
+import { createAuthorizer } from '@sluice/authorization';
+import { createVerifier } from '@sluice/identity';
+import { replay, whatIf } from '@sluice/replay';
+import type { DecisionSelection, Offsets } from '@sluice/replay';
+import { openBus, recordedKeys } from '@sluice/service';
+import { readTime } from '../read-words.js';
+import { Comparison } from '../show/comparison.js';
+import { Prospect } from '../show/prospect.js';
+import { compileForCommand } from '../system/compile-once.js';
+import type { Surroundings } from './surroundings.js';
+
+export const usage = `sluice replay [--from time] [--to time] [--offsets agent.toolsets/0/17-42] [--session id] [--tenant id] [--tool name]
+             [--export FILE] [--config FILE] [--json]
+  Decides everything once more from its recorded inputs and compares to the byte; exit code 1 on differences. Runs no tool, asks no
+  model. --export reads a file of sluice export instead of the log. --config says instead which decisions would be otherwise under
+  that configuration.`;
+
+export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      from: { type: 'string' },
+      to: { type: 'string' },
+      offsets: { type: 'string' },
+      session: { type: 'string' },
+      tenant: { type: 'string' },
+      tool: { type: 'string' },
+      export: { type: 'string' },
+      config: { type: 'string' },
+      json: { type: 'boolean', default: false },
+    },
+  });
+  const selection: DecisionSelection = {
+    from: readTime('--from', values.from),
+    to: readTime('--to', values.to),
+    offsets: values.offsets === undefined ? null : readOffsets(values.offsets),
+    session: values.session ?? null,
+    tenant: values.tenant ?? null,
+    tool: values.tool ?? null,
+  };
+  const candidate = values.config === undefined ? null : await compiled(values.config, surroundings);
+  const stop = new AbortController();
+  void surroundings.stopped.then(() => stop.abort());
+  const { reader, close } = await open(values.export, surroundings, stop.signal);
+  try {
+    const given = { reader, selection, json: values.json, fromFile: values.export !== undefined, signal: stop.signal };
+    const code = await (candidate === null ? compare(given, surroundings) : consider(given, candidate, surroundings));
+    if (stop.signal.aborted) throw new Error('Stopped before everything was replayed.');
+    return code;
+  } finally {
+    await close();
+  }
+}
+
+interface Given {
+  readonly reader: LogReader;
+  readonly selection: DecisionSelection;
+  readonly json: boolean;
+  readonly fromFile: boolean;
+  readonly signal: AbortSignal;
+}
+
+async function compare(given: Given, surroundings: Surroundings): Promise<number> {
+  const { reader, selection, json, fromFile, signal } = given;
+  const keys = recordedKeys(surroundings.environment, fromFile);
+  const comparison = new Comparison(json, keys !== null, surroundings);
+  const { onUndecodable } = comparison;
+  const verifier = keys === null ? null : createVerifier(keys);
+  for await (const replayed of replay(reader, { selection, verifier, authorizerOf, signal, onUndecodable }))
+    comparison.add(replayed);
+  return comparison.end();
+}
+
+async function consider(given: Given, candidate: Configuration, surroundings: Surroundings): Promise<number> {
+  const { reader, selection, json, signal } = given;
+  const prospect = new Prospect(json, candidate.version, surroundings);
+  const { onUndecodable } = prospect;
+  const options = { candidate: compileEvaluator(candidate), selection, authorizerOf, signal, onUndecodable };
+  for await (const reconsidered of whatIf(reader, options)) prospect.add(reconsidered);
+  prospect.end();
+  return 0;
+}
+
+const authorizers = new WeakMap<Configuration, ReturnType<typeof createAuthorizer>>();
+
+function authorizerOf(configuration: Configuration): ReturnType<typeof createAuthorizer> {
+  let authorizer = authorizers.get(configuration);
+  if (authorizer === undefined)
+    authorizers.set(configuration, (authorizer = createAuthorizer(configuration.authorization)));
+  return authorizer;
+}
+
+async function open(
+  file: string | undefined,
+  { environment, log }: Surroundings,
+  signal: AbortSignal,
+): Promise<{ readonly reader: LogReader; close(): Promise<void> }> {
+  if (file !== undefined) return { reader: await openArchive(file), close: () => Promise.resolve() };
+  const { bus } = await openBus(environment, log, signal);
+  return { reader: bus, close: () => bus.close() };
+}
+
+async function compiled(file: string, surroundings: Surroundings): Promise<Configuration> {
+  const { configuration, problems } = await compileForCommand(file, surroundings);
+  if (configuration !== null) return configuration;
+  throw new Error(`The configuration ${file} has mistakes:\n${formatProblems(problems)}`);
+}
+
+function readOffsets(text: string): Offsets {
+  const [, topic = '', partition, from, to] = /^([^/]+)\/(\d+)\/(\d+)(?:-(\d+))?$/.exec(text) ?? [];
+  if (!isTopic(topic)) {
+    throw new Error(
+      `--offsets is "${text}"; it must be a topic, a partition and offsets, such as agent.toolsets/0/17-42.`,
+    );
+  }
+  return { topic, partition: Number(partition), from: Number(from), to: Number(to ?? from) };
+}

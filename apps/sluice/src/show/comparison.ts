@@ -1,0 +1,103 @@
+import type { ReadOptions } from '@sluice/bus';
+import { decisionKinds } from '@sluice/replay';
+import type { Replayed } from '@sluice/replay';
+import type { Surroundings } from '../commands/surroundings.js';
+import { shorten } from './story.js';
+
+const longestValue = 120;
+
+/** Tells what a replay found: each decision that is not equal, and how many of each kind there were. */
+export class Comparison {
+  private readonly counts = new Map<string, { equal: number; different: number; not_replayable: number }>();
+  private undecodable = 0;
+
+  constructor(
+    private readonly json: boolean,
+    private readonly verified: boolean,
+    private readonly surroundings: Pick<Surroundings, 'write' | 'paint'>,
+  ) {
+    for (const kind of decisionKinds) this.counts.set(kind, { equal: 0, different: 0, not_replayable: 0 });
+  }
+
+  readonly onUndecodable: NonNullable<ReadOptions['onUndecodable']> = ({ topic, partition, offset }, reason) => {
+    this.undecodable++;
+    if (this.json) this.line({ topic, partition, offset, outcome: 'undecodable', reason });
+    else this.say(this.surroundings.paint.bad('undecodable'), `${topic}/${partition}/${offset}`, reason);
+  };
+
+  add(replayed: Replayed): void {
+    const { kind, topic, partition, offset, requestId, sessionId, outcome } = replayed;
+    const counts = this.counts.get(kind);
+    if (counts !== undefined) counts[outcome.kind]++;
+    if (outcome.kind === 'equal') return;
+    if (this.json) {
+      const { kind: how, ...what } = outcome;
+      this.line({
+        topic,
+        partition,
+        offset,
+        request_id: requestId,
+        session_id: sessionId,
+        kind,
+        outcome: how,
+        ...shown(what),
+      });
+      return;
+    }
+    const { paint } = this.surroundings;
+    const place = `${topic}/${partition}/${offset}`;
+    if (outcome.kind === 'not_replayable') {
+      this.say(paint.dim('not replayable'), place, `${kind} of run ${requestId}: ${outcome.reason}`);
+      return;
+    }
+    this.say(paint.bad('different'), place, `${kind} of run ${requestId}`);
+    for (const { path, was, is } of outcome.differences)
+      this.surroundings.write(
+        `   ${path}: recorded ${shorten(was ?? 'nothing', longestValue)}, derived ${shorten(is ?? 'nothing', longestValue)}\n`,
+      );
+  }
+
+  /** Says how many there were; returns the exit code. */
+  end(): number {
+    const sum = (of: 'equal' | 'different' | 'not_replayable'): number =>
+      [...this.counts.values()].reduce((all, counts) => all + counts[of], 0);
+    const [equal, different, notReplayable] = [sum('equal'), sum('different'), sum('not_replayable')];
+    if (this.json) {
+      const by_kind = Object.fromEntries(this.counts);
+      const counts = { replayed: equal + different, equal, different, not_replayable: notReplayable };
+      this.line({ ...counts, undecodable: this.undecodable, signatures_verified: this.verified, by_kind });
+    } else this.summary(equal, different, notReplayable);
+    return different > 0 ? 1 : 0;
+  }
+
+  private summary(equal: number, different: number, notReplayable: number): void {
+    const { write, paint } = this.surroundings;
+    for (const [kind, counts] of this.counts) {
+      const all = counts.equal + counts.different + counts.not_replayable;
+      if (all > 0) write(`${paint.dim(kind.padEnd(16))} ${counts.equal} of ${all} equal\n`);
+    }
+    const mark = different > 0 ? paint.bad('✗') : paint.good('✓');
+    const lost = this.undecodable === 0 ? '' : `, ${this.undecodable} records undecodable`;
+    write(
+      `${mark} ${equal + different} decisions replayed: ${equal} equal, ${different} different; ${notReplayable} not replayable${lost}\n`,
+    );
+    if (!this.verified)
+      write('  Signatures were read and not verified, since there are no keys: name them with SLUICE_KEYS_FILE.\n');
+  }
+
+  private say(how: string, place: string, what: string): void {
+    this.surroundings.write(`${how} ${place} ${what}\n`);
+  }
+
+  private line(value: object): void {
+    this.surroundings.write(`${JSON.stringify(value)}\n`);
+  }
+}
+
+function shown(outcome: object): object {
+  if (!('differences' in outcome)) return outcome;
+  const differences = outcome.differences as readonly { path: string; was?: string; is?: string }[];
+  return {
+    differences: differences.map(({ path, was, is }) => ({ field: path, recorded: was ?? null, derived: is ?? null })),
+  };
+}

@@ -1,0 +1,6 @@
+export { writeArchive } from './write.js';
+export type { Exported } from './write.js';
+export { openArchive } from './read.js';
+export type { Archive } from './read.js';
+export { selectRecords } from './select.js';
+export type { Selection, Trailer } from './format.js';

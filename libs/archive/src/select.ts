@@ -1,0 +1,92 @@
+import { allTopics, topics } from '@sluice/contracts';
+import type { Topic } from '@sluice/contracts';
+import type { Incoming, LogReader, ReadOptions } from '@sluice/bus';
+import { runOf, tenantOf } from '@sluice/decisions';
+import type { Selection } from './format.js';
+
+type Undecodable = NonNullable<ReadOptions['onUndecodable']>;
+
+/**
+ * The selected records: all configurations first, since every decision names one, then the others in the log’s order. Whose a request
+ * or a piece of progress is stands in other records of its run, so a tenant’s runs are found in a reading of their own before.
+ */
+export async function* selectRecords(
+  reader: LogReader,
+  selection: Selection,
+  onUndecodable: Undecodable,
+  signal: AbortSignal,
+): AsyncGenerator<Incoming, void, undefined> {
+  yield* reader.read([topics.config], { from: 'start', onUndecodable, signal });
+  const wanted = (selection.topics ?? allTopics).filter((topic) => topic !== topics.config);
+  if (wanted.length === 0) return;
+  const ofTenant = selection.tenant === null ? null : await findTenant(reader, selection, selection.tenant, signal);
+  for await (const message of reader.read(wanted, { from: start(selection), onUndecodable, signal })) {
+    if (isSelected(message, selection) && (ofTenant === null || isOf(message, ofTenant))) yield message;
+  }
+}
+
+const withTenant: readonly Topic[] = [
+  topics.toolsets,
+  topics.toolCalls,
+  topics.steps,
+  topics.responses,
+  topics.approvals,
+];
+
+/** A tenant’s runs, and the places of its records that became dead letters: a dead letter is of whom the record was of that it holds. */
+interface OfTenant {
+  readonly runs: ReadonlySet<string>;
+  readonly dead: ReadonlySet<string>;
+}
+
+const loopTopics: readonly Topic[] = [
+  topics.requests,
+  topics.toolsets,
+  topics.toolCalls,
+  topics.steps,
+  topics.approvals,
+];
+
+async function findTenant(
+  reader: LogReader,
+  selection: Selection,
+  tenant: string,
+  signal: AbortSignal,
+): Promise<OfTenant> {
+  const options = { from: start(selection), onUndecodable: () => undefined, signal };
+  const runs = new Set<string>();
+  const anybodys = new Set<string>();
+  for await (const message of reader.read([...withTenant, topics.deadLetters], options)) {
+    const run = runOf(message);
+    if (run !== null && tenantOf(message) === tenant) runs.add(run);
+    if (message.topic === 'agent.dead-letters') anybodys.add(place(message.record));
+  }
+  const dead = new Set<string>();
+  const sources = loopTopics.filter(() => anybodys.size > 0);
+  for await (const message of reader.read(sources, options)) {
+    const run = runOf(message);
+    if (run !== null && runs.has(run) && anybodys.has(place(message))) dead.add(place(message));
+  }
+  return { runs, dead };
+}
+
+function isOf(message: Incoming, { runs, dead }: OfTenant): boolean {
+  if (message.topic === 'agent.dead-letters') return dead.has(place(message.record));
+  const run = runOf(message);
+  return run !== null && runs.has(run);
+}
+
+function place({ topic, partition, offset }: { topic: string; partition: number; offset: number }): string {
+  return `${topic}/${partition}/${offset}`;
+}
+
+function isSelected(message: Incoming, { from, to, session }: Selection): boolean {
+  const { timestamp, key, record } = message;
+  if (from !== null && timestamp < from) return false;
+  if (to !== null && timestamp >= to) return false;
+  return session === null || key === session || ('sessionId' in record && record.sessionId === session);
+}
+
+function start({ from }: Selection): ReadOptions['from'] {
+  return from === null ? 'start' : { time: from };
+}

@@ -1,0 +1,103 @@
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { open, rename, rm } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import { createZstdCompress } from 'node:zlib';
+import { allTopics, createCodec } from '@sluice/contracts';
+import { withoutCredentials } from '@sluice/bus';
+import type { Incoming } from '@sluice/bus';
+import { entryType, FileSchemas, formatVersion, trailerFrame } from './format.js';
+import type { Header, Selection, Trailer } from './format.js';
+
+export interface Exported {
+  readonly selection: Selection;
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number;
+  readonly records: AsyncIterable<Incoming>;
+  /** How many records could not be decoded; asked when the others are written. */
+  readonly undecodable: () => number;
+}
+
+/**
+ * Writes the records to a new file, compressed, with today’s schemas in it and without credentials. A record is held no longer than it
+ * takes to write it. The file has its name only when it is whole: until then it stands beside it under another one. Throws a sentence if
+ * the file cannot be written.
+ */
+export async function writeArchive(file: string, exported: Exported): Promise<Trailer> {
+  const beside = `${file}.${process.pid}.part`;
+  let handle: FileHandle | undefined;
+  try {
+    handle = await open(beside, 'wx', 0o600);
+    const trailer = await write(handle, exported);
+    await handle.sync();
+    await handle.close();
+    await rename(beside, file);
+    return trailer;
+  } catch (error) {
+    await handle?.close().catch(() => undefined);
+    await rm(beside, { force: true });
+    if (typeof (error as NodeJS.ErrnoException).syscall !== 'string') throw error;
+    throw new Error(`The export ${file} cannot be written: ${(error as Error).message}.`, { cause: error });
+  }
+}
+
+async function write(handle: FileHandle, exported: Exported): Promise<Trailer> {
+  const schemas = new FileSchemas();
+  const codec = await createCodec(schemas);
+  const { selection, createdAt } = exported;
+  const header: Header = { format: formatVersion, createdAt, selection, topics: allTopics, schemas: schemas.all() };
+  const output = new Output(handle);
+  const records: Record<string, number> = {};
+
+  await output.add(Buffer.from(`${JSON.stringify(header)}\n`));
+  for await (const { topic, partition, offset, timestamp, key, headers, record } of exported.records) {
+    const value = codec.encode(topic, record);
+    const place = { topic: allTopics.indexOf(topic), partition, offset, timestamp, key };
+    await output.add(lengthAndBytes(entryType.toBuffer({ ...place, headers: withoutCredentials(headers), value })));
+    records[topic] = (records[topic] ?? 0) + 1;
+  }
+  const { bytes, sha256 } = await output.end();
+  const trailer = { records, undecodable: exported.undecodable(), bytes, sha256 };
+  await handle.write(trailerFrame(trailer));
+  return trailer;
+}
+
+function lengthAndBytes(entry: Buffer): Buffer {
+  const whole = Buffer.allocUnsafe(4 + entry.length);
+  whole.writeUInt32BE(entry.length, 0);
+  entry.copy(whole, 4);
+  return whole;
+}
+
+/** What is added is compressed, hashed and written, and whoever adds waits where that is slower. */
+class Output {
+  private readonly zstd = createZstdCompress();
+  private readonly hash = createHash('sha256');
+  private readonly written: Promise<void>;
+  private bytes = 0;
+
+  constructor(handle: FileHandle) {
+    this.written = this.drain(handle);
+    // Whoever adds or ends is told.
+    this.written.catch(() => undefined);
+  }
+
+  async add(piece: Buffer): Promise<void> {
+    if (this.zstd.write(piece)) return;
+    await Promise.race([once(this.zstd, 'drain'), this.written]);
+  }
+
+  async end(): Promise<{ readonly bytes: number; readonly sha256: string }> {
+    this.zstd.end();
+    await this.written;
+    return { bytes: this.bytes, sha256: this.hash.digest('hex') };
+  }
+
+  private async drain(handle: FileHandle): Promise<void> {
+    for await (const piece of this.zstd as AsyncIterable<Buffer>) {
+      this.hash.update(piece);
+      this.bytes += piece.length;
+      await handle.write(piece);
+    }
+  }
+}

@@ -1,0 +1,54 @@
+import type { ModelTurn } from '@sluice/core';
+import type { AgentResponse, Run, ToolCall, Toolset } from '@sluice/contracts';
+import { errorResponse } from './run-ends.js';
+
+/** The run’s end where its time was up before the model had answered. */
+export function outOfTime(toolset: Toolset, now: number): AgentResponse {
+  const { requestId, sessionId, request, run, configVersion } = toolset;
+  const message = `The run had to end by ${new Date(run.deadline).toISOString()} and has no answer yet.`;
+  const error = { code: 'deadline_exceeded', message } as const;
+  return errorResponse({ requestId, sessionId }, error, { request, run, configVersion }, now);
+}
+
+/** The run after a turn of the model. */
+export function withTokens(run: Run, turn: Pick<ModelTurn, 'inputTokens' | 'outputTokens'>): Run {
+  const { inputTokens, outputTokens } = turn;
+  return { ...run, inputTokens: run.inputTokens + inputTokens, outputTokens: run.outputTokens + outputTokens };
+}
+
+/** The run’s end with the model’s answer. */
+export function answer(toolset: Toolset, run: Run, text: string, endedAt: number): AgentResponse {
+  const { requestId, sessionId, request, configVersion, state } = toolset;
+  return {
+    requestId,
+    sessionId,
+    kind: 'answer',
+    answer: text,
+    error: null,
+    question: request.question,
+    state,
+    history: request.history,
+    run,
+    iterations: run.iteration,
+    configVersion,
+    endedAt,
+  };
+}
+
+/** The calls that the model makes in its turn. */
+export function toolCall(toolset: Toolset, run: Run, turn: Pick<ModelTurn, 'thought' | 'calls'>): ToolCall {
+  const { requestId, sessionId, iteration, request, groups, configVersion, tools, grant } = toolset;
+  return {
+    requestId,
+    sessionId,
+    iteration,
+    thought: turn.thought,
+    calls: turn.calls,
+    request,
+    run,
+    groups,
+    offered: tools.map((tool) => tool.id),
+    configVersion,
+    grant,
+  };
+}

@@ -1,0 +1,44 @@
+import type { JsonValue, ToolExecResult, ToolInvocationContext } from '@sluice/core';
+import type { RequestedCall, ToolCall } from '@sluice/contracts';
+import { sha256 } from './digest.js';
+
+export const longestName = 128;
+
+/** The id a call has from its start to its result: the model’s own, or one made from its place. */
+export function callIdOf(record: Pick<ToolCall, 'iteration'>, call: RequestedCall, index: number): string {
+  const { length } = call.toolCallId;
+  return length >= 1 && length <= longestName ? call.toolCallId : `call-${record.iteration}-${index}`;
+}
+
+/** Names this very call for ever: run, iteration, place, tool and arguments. */
+export function callKeyOf(record: Pick<ToolCall, 'requestId' | 'iteration'>, call: RequestedCall, index: number) {
+  const hash = sha256(call.arguments).slice(0, 32);
+  return `effect/${record.requestId}/${record.iteration}/${index}/${call.tool.slice(0, longestName)}/${hash}`;
+}
+
+/** The arguments, or undefined if they are not JSON. Empty text is what some models write for no arguments. */
+export function parseArguments(text: string): JsonValue | undefined {
+  if (text.trim() === '') return {};
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Who acts, as the filter found it; the record’s grant has been verified. */
+export function callerOf({ run }: ToolCall): Pick<ToolInvocationContext, 'actorId' | 'tenantId' | 'subjectId'> {
+  if (run.principal === null) throw new Error('A verified ToolCall says who asks.');
+  const { actorId, tenantId, subjectId } = run.principal;
+  return { actorId, tenantId, ...(subjectId === null ? {} : { subjectId }) };
+}
+
+/** spec/tool-use.md §8. */
+export function invalidJson(toolCallId: string): ToolExecResult {
+  return { toolCallId, ok: false, errorCode: 'invalid_json', safeMessage: 'Invalid tool arguments JSON' };
+}
+
+export function timeWasUp(toolCallId: string): ToolExecResult {
+  const safeMessage = 'The run’s time was up before this call began.';
+  return { toolCallId, ok: false, errorCode: 'execution', reason: 'deadline', safeMessage };
+}

@@ -1,0 +1,90 @@
+import type { RunErrorCode } from '@sluice/core';
+import { requestIds, topics } from '@sluice/contracts';
+import type { AgentRequest, AgentResponse, Run } from '@sluice/contracts';
+import type { Dead } from '@sluice/bus';
+import { errorResponse } from './run-ends.js';
+
+/** The end of the run whose record became a dead letter, and what was asked; null if the record was on no run’s way or nobody can tell. */
+export function endOfDead(
+  dead: Dead,
+  endedAt: number,
+): { readonly response: AgentResponse; readonly asked: Pick<AgentRequest, 'group' | 'state'> } | null {
+  const about = whatIsKnown(dead);
+  if (about === null) return null;
+  const error = { code: runErrorOf(dead), message: messageOf(dead) };
+  const response = errorResponse(about, error, about, endedAt);
+  return { response, asked: about.request ?? { group: null, state: null } };
+}
+
+interface Known {
+  readonly requestId: string;
+  readonly sessionId: string;
+  readonly request: AgentRequest | null;
+  readonly run: Run | null;
+  readonly configVersion: string;
+}
+
+function whatIsKnown(dead: Dead): Known | null {
+  if (dead.message === null) {
+    const read = dead.topic === topics.requests ? readIds(dead.value) : { requestId: null, sessionId: null };
+    const ids = requestIds(dead, read);
+    const readable = dead.key !== '' || read.sessionId !== null || read.requestId !== null;
+    return dead.topic === topics.requests && readable ? { ...ids, request: null, run: null, configVersion: '' } : null;
+  }
+  const { message } = dead;
+  switch (message.topic) {
+    case 'agent.requests':
+      return { ...requestIds(message, message.record), request: message.record, run: null, configVersion: '' };
+    case 'agent.toolsets':
+    case 'agent.tool-calls': {
+      const { requestId, sessionId, request, run, configVersion } = message.record;
+      return { requestId, sessionId, request, run, configVersion };
+    }
+    case 'agent.steps': {
+      const { requestId, sessionId, next, run, configVersion } = message.record;
+      return { requestId, sessionId, request: next, run, configVersion };
+    }
+    case 'agent.approvals': {
+      // Only the outcome that was taken is on the loop: what asks or decides leaves the turn where it waits.
+      const { outcome } = message.record;
+      if (outcome === null || outcome.notTaken !== null) return null;
+      const { requestId, sessionId } = outcome;
+      return { requestId, sessionId, request: null, run: null, configVersion: '' };
+    }
+    case 'agent.responses':
+    case 'agent.progress':
+    case 'agent.audit':
+    case 'agent.dead-letters':
+    case 'agent.config':
+      return null;
+  }
+}
+
+/** The ids of a payload that has not the topic's shape but is JSON all the same. */
+function readIds(value: Uint8Array): { requestId: string | null; sessionId: string | null } {
+  let parsed: unknown = null;
+  try {
+    parsed = JSON.parse(Buffer.from(value).toString('utf8'));
+  } catch {
+    // Not JSON: then there is nothing to read, and the record's key has to do.
+  }
+  const member = (name: string): string | null => {
+    const found = typeof parsed === 'object' && parsed !== null ? (parsed as Record<string, unknown>)[name] : undefined;
+    return typeof found === 'string' && found !== '' ? found : null;
+  };
+  return { requestId: member('request_id'), sessionId: member('session_id') };
+}
+
+function runErrorOf(dead: Dead): RunErrorCode {
+  if (dead.topic === topics.requests && (dead.code === 'undecodable' || dead.code === 'invalid_request'))
+    return 'invalid_request';
+  if (dead.code === 'output_too_large') return 'size_exceeded';
+  return dead.code === 'model_refused' || dead.code === 'model_unreachable' ? 'model_failed' : 'dead_lettered';
+}
+
+/** What was undecodable or refused is told; what failed unforeseen is for operators alone. */
+function messageOf(dead: Dead): string {
+  if (dead.code === 'unexpected')
+    return 'A record of this run could not be processed. It is kept among the dead letters.';
+  return dead.reason;
+}

@@ -1,0 +1,70 @@
+import { beginRun, mayRequest, nextIteration, normaliseGroups, normaliseState, runEnd } from '@sluice/core';
+import type { Decision, Evaluator, Facts, Principal, RequestVerdict, RunState } from '@sluice/core';
+import type { AgentRequest, AgentResponse, Toolset } from '@sluice/contracts';
+import { errorResponse } from './run-ends.js';
+import { connectionsOf } from './connections.js';
+import { toolset } from './toolset.js';
+
+export interface RunIds {
+  readonly requestId: string;
+  readonly sessionId: string;
+}
+
+/** The request as it goes on: who asks is in the run from here on, and what the sender wrote of it goes no further. */
+export function taken(request: AgentRequest, ids: RunIds): AgentRequest {
+  return { ...request, ...ids, userId: null };
+}
+
+/** A run at its beginning, and whether its sender may make the request. */
+export function beginning(
+  request: AgentRequest,
+  principal: Principal,
+  { configuration }: Evaluator,
+  now: number,
+): { readonly run: RunState; readonly groups: readonly string[]; readonly permission: RequestVerdict } {
+  const groups = normaliseGroups(request.group);
+  const run = beginRun(request, groups, normaliseState(request.state), configuration.limits, principal, now);
+  return { run, groups, permission: mayRequest(request, groups, principal, configuration.identity) };
+}
+
+/** The end of a request that is refused before its first iteration; `run` is null if nobody knows who asks. */
+export function denial(
+  ids: RunIds,
+  message: string,
+  about: { readonly request: AgentRequest; readonly run: RunState | null },
+  configVersion: string,
+  now: number,
+): AgentResponse {
+  return errorResponse(ids, { code: 'authz_denied', message }, { ...about, configVersion }, now);
+}
+
+/** What the filter decides for an iteration: the tools, or the run’s end. */
+export type Iteration =
+  | { readonly kind: 'end'; readonly response: AgentResponse }
+  /** The Toolset before the filter signs it. */
+  | { readonly kind: 'toolset'; readonly record: Toolset; readonly decision: Decision };
+
+/** What a decision on a run’s next iteration rests on, under a configuration. */
+export function factsOf(
+  about: { readonly request: AgentRequest; readonly run: RunState },
+  evaluator: Evaluator,
+): Facts {
+  const { group: groups, state } = about.request;
+  const calls = about.run.toolCalls;
+  return { groups, state, unavailable: new Set(), calls, connections: connectionsOf(about, evaluator) };
+}
+
+/** Decides for the run’s next iteration. `now` is in milliseconds since the epoch. */
+export function decideIteration(
+  ids: RunIds,
+  request: AgentRequest,
+  run: RunState,
+  evaluator: Evaluator,
+  now: number,
+): Iteration {
+  const { limits, version: configVersion } = evaluator.configuration;
+  const end = runEnd(run, request.history, limits, now);
+  if (end !== null) return { kind: 'end', response: errorResponse(ids, end, { request, run, configVersion }, now) };
+  const decision = evaluator.evaluate(factsOf({ request, run }, evaluator));
+  return { kind: 'toolset', record: toolset(ids, request, nextIteration(run, decision), decision, now), decision };
+}

@@ -1,0 +1,25 @@
+import { normaliseState } from '@sluice/core';
+import type { RunErrorCode } from '@sluice/core';
+import type { AgentRequest, AgentResponse, Run } from '@sluice/contracts';
+
+/** An AgentResponse of kind error for a request that has begun or not. */
+export function errorResponse(
+  ids: { readonly requestId: string; readonly sessionId: string },
+  error: { readonly code: RunErrorCode; readonly message: string },
+  about: { readonly request: AgentRequest | null; readonly run: Run | null; readonly configVersion: string },
+  endedAt: number,
+): AgentResponse {
+  return {
+    ...ids,
+    kind: 'error',
+    answer: null,
+    error,
+    question: about.request?.question ?? '',
+    state: normaliseState(about.request?.state),
+    history: about.request?.history ?? [],
+    run: about.run,
+    iterations: about.run?.iteration ?? 0,
+    configVersion: about.configVersion,
+    endedAt,
+  };
+}

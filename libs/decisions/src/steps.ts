@@ -1,0 +1,105 @@
+import { afterSteps, countCall, historyBytes, normaliseState, transition } from '@sluice/core';
+import type { CallCounts, ConfiguredTool, JsonValue, Step, ToolExecResult } from '@sluice/core';
+import type { AgentStepResult, RequestedCall, ToolCall } from '@sluice/contracts';
+import { longestName } from './calls.js';
+
+/** When a call began and ended, in milliseconds since the epoch. */
+export interface Times {
+  readonly startedAt: number;
+  readonly endedAt: number;
+}
+
+/** A turn before the call at `index`: the state, the bytes of the history so far, and how often each tool ran. */
+export interface TurnSoFar {
+  readonly state: string;
+  readonly bytes: number;
+  readonly calls: CallCounts;
+}
+
+/** The turn behind the steps that are done, all of them of calls that were judged: behind a full history nothing is parked. */
+export function turnAfter(record: ToolCall, done: readonly Step[]): TurnSoFar {
+  const begun: TurnSoFar = {
+    state: normaliseState(record.request.state),
+    bytes: historyBytes(record.request.history),
+    calls: record.run.toolCalls,
+  };
+  return done.reduce((turn, step, index) => afterStep(turn, record.calls[index]?.tool ?? '', step), begun);
+}
+
+/** `toolId` is null for a call that was not made since the history was full. */
+export function afterStep({ bytes, calls }: TurnSoFar, toolId: string | null, step: Step): TurnSoFar {
+  const counted = toolId === null ? calls : countCall(calls, toolId, step);
+  return { state: step.state, bytes: bytes + historyBytes([step]), calls: counted };
+}
+
+/** The step of a call; refusals are steps as well. */
+export function stepOf(
+  record: ToolCall,
+  index: number,
+  state: string,
+  tool: Pick<ConfiguredTool, 'key' | 'target'> | undefined,
+  result: ToolExecResult,
+  { startedAt, endedAt }: Times,
+): Step {
+  const call = record.calls[index] as RequestedCall;
+  return {
+    thought: index === 0 ? record.thought : '',
+    action: tool?.key ?? call.tool.slice(0, longestName),
+    arguments: call.arguments,
+    observation: result.ok ? observation(result.value) : result.safeMessage,
+    outcome: result.ok ? 'ok' : result.errorCode,
+    reason: result.ok ? null : (result.reason ?? null),
+    stateBefore: state,
+    state: result.ok && tool !== undefined ? transition(tool, state) : state,
+    toolCallId: result.toolCallId,
+    iteration: record.iteration,
+    index,
+    startedAt,
+    endedAt,
+  };
+}
+
+/** A turn may hold many calls: those beyond the history’s budget are refused, so that the record stays within it. */
+export function historyFull(record: ToolCall, index: number, state: string, now: number): Step {
+  const call = record.calls[index] as RequestedCall;
+  return {
+    thought: '',
+    action: call.tool.slice(0, longestName),
+    arguments: '',
+    observation: 'The history of this run is full; the call was not made.',
+    outcome: 'execution',
+    reason: 'result_too_large',
+    stateBefore: state,
+    state,
+    toolCallId: call.toolCallId.slice(0, longestName),
+    iteration: record.iteration,
+    index,
+    startedAt: now,
+    endedAt: now,
+  };
+}
+
+/** How the run goes on behind a turn’s steps, before the executor signs it. */
+export function stepResult(
+  record: ToolCall,
+  steps: readonly Step[],
+  { state, calls }: Pick<TurnSoFar, 'state' | 'calls'>,
+  inForceVersion: string,
+): AgentStepResult {
+  const { requestId, sessionId, iteration, request, run, configVersion } = record;
+  return {
+    requestId,
+    sessionId,
+    iteration,
+    steps,
+    next: { ...request, state, history: [...request.history, ...steps] },
+    run: { ...afterSteps(run, steps), toolCalls: calls },
+    configVersion,
+    signature: null,
+    inForceVersion,
+  };
+}
+
+function observation(value: JsonValue): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}

@@ -1,0 +1,75 @@
+import { judgeDecision } from '@sluice/core';
+import type { Decider, NotTaken } from '@sluice/core';
+import type { ApprovalDecided, ApprovalOutcome, ApprovalRequested } from '@sluice/contracts';
+import type { Incoming } from '@sluice/bus';
+import type { RecordedConfigurations } from './configurations.js';
+import { NotReplayable } from './outcome.js';
+import type { RunRecords } from './runs.js';
+
+/** What came of a decision, from each decision that it can have followed. */
+export function deriveOutcome(
+  recorded: ApprovalOutcome,
+  run: RunRecords,
+  configurations: Pick<RecordedConfigurations, 'inForce'>,
+): readonly ApprovalOutcome[] {
+  if (recorded.decision === 'expire' && recorded.notTaken === null) return expired(recorded, run);
+  const { policy, identity } = configurations.inForce(recorded.configVersion, recorded.at).configuration;
+  const decisions = run.approvals.filter(({ record }) => record.decided?.approvalId === recorded.approvalId);
+  return decisions.map((message) => {
+    const decided = message.record.decided as ApprovalDecided;
+    const asked = askedAt(run, decided);
+    const decider: Decider | null =
+      identity.provider === 'none' ? { actorId: decided.decidedBy, tenantId: null } : proven(recorded, asked);
+    let notTaken: NotTaken | null = judgeDecision(asked, decided, decider, message.timestamp, policy);
+    if (notTaken === null && recorded.notTaken !== null && isDecidedElsewhere(recorded, run))
+      notTaken = 'already_decided';
+    if (identity.provider !== 'none' && notTaken !== recorded.notTaken && asksWho(recorded))
+      throw new NotReplayable('It hung on the credential that came with the decision, and credentials are not kept.');
+    const { approvalId, requestId, sessionId, decision, reason, argumentsHash, decidedBy } = decided;
+    return {
+      approvalId,
+      requestId: asked?.requestId ?? requestId,
+      sessionId: asked?.sessionId ?? sessionId,
+      decision,
+      decidedBy: decider?.actorId ?? decidedBy,
+      reason,
+      argumentsHash,
+      notTaken,
+      at: recorded.at,
+      configVersion: recorded.configVersion,
+    };
+  });
+}
+
+/** The executor’s own word that nobody decided in time. */
+function expired(recorded: ApprovalOutcome, { approvals }: RunRecords): readonly ApprovalOutcome[] {
+  return approvals.flatMap(({ record: { requested } }) => {
+    if (requested?.approvalId !== recorded.approvalId || recorded.at < requested.expiresAt) return [];
+    const { approvalId, requestId, sessionId, argumentsHash } = requested;
+    const ids = { approvalId, requestId, sessionId, argumentsHash };
+    return [{ ...recorded, ...ids, decidedBy: 'service:executor', reason: '' }];
+  });
+}
+
+/** Who the credential named is in the outcome; of which tenant it was is not, but only the asker’s own can decide. */
+function proven(recorded: ApprovalOutcome, asked: ApprovalRequested | null): Decider | null {
+  if (recorded.notTaken === 'not_authenticated') return null;
+  return { actorId: recorded.decidedBy, tenantId: asked?.tenantId ?? null };
+}
+
+function asksWho({ notTaken }: ApprovalOutcome): boolean {
+  return notTaken === 'not_an_approver' || notTaken === 'not_authenticated';
+}
+
+function askedAt({ approvals }: RunRecords, decided: ApprovalDecided): ApprovalRequested | null {
+  const { requestedPartition, requestedOffset } = decided;
+  const at = approvals.find(({ partition, offset }) => partition === requestedPartition && offset === requestedOffset);
+  return at?.record.requested ?? null;
+}
+
+function isDecidedElsewhere({ approvalId }: ApprovalOutcome, { approvals }: RunRecords): boolean {
+  return approvals.some(
+    ({ record: { outcome } }: Incoming<'agent.approvals'>) =>
+      outcome !== null && outcome.approvalId === approvalId && outcome.notTaken === null,
+  );
+}

@@ -1,0 +1,77 @@
+import { transition } from '@sluice/core';
+import type { Evaluator, Step } from '@sluice/core';
+import type { ToolCall } from '@sluice/contracts';
+import type { Incoming } from '@sluice/bus';
+import { afterStep, factsOf, turnAfter } from '@sluice/decisions';
+import { admit } from './calls.js';
+import type { Admission, AuthorizerOf, Called } from './calls.js';
+import type { RecordedConfigurations } from './configurations.js';
+import { stretchesOf } from './executor.js';
+import type { Stretch } from './executor.js';
+import { NotReplayable } from './outcome.js';
+import type { RunRecords } from './runs.js';
+import type { Change } from './what-if.js';
+
+/** What would become of a turn’s calls under the candidate, each in the state and after the calls that are recorded. */
+export async function changedCalls(
+  message: Incoming<'agent.steps'>,
+  run: RunRecords,
+  configurations: RecordedConfigurations,
+  candidate: Evaluator,
+  authorizerOf: AuthorizerOf,
+): Promise<readonly Change[]> {
+  const { iteration, steps } = message.record;
+  const record = run.calls.find((one) => one.record.iteration === iteration)?.record;
+  if (record === undefined) throw new NotReplayable('Its ToolCall is not among the records.');
+  const granting = configurations.get(record.configVersion);
+  const stretches = stretchesOf(message, run);
+  const recorded = new Set(record.offered);
+  const offered = offeredBy(candidate, record);
+  const changes: Change[] = [];
+  let turn = turnAfter(record, []);
+  for (const [index, step] of steps.entries()) {
+    const call = record.calls[index];
+    if (call === undefined) break;
+    const { inForceVersion, at } = stretches.findLast(({ fromIndex }) => fromIndex <= index) as Stretch;
+    const inForce = configurations.inForce(inForceVersion, at);
+    const was = await fate({ record, call, index, offered: recorded, turn }, granting, inForce, authorizerOf, step);
+    const would = await fate({ record, call, index, offered, turn }, candidate, candidate, authorizerOf, step);
+    const tool = step.action;
+    if (was !== would) changes.push({ kind: 'call', tool, index, was, would });
+    else if (step.outcome === 'ok') {
+      const target = candidate.byId(call.tool);
+      const state = target === undefined ? step.state : transition(target, step.stateBefore);
+      if (state !== step.state) changes.push({ kind: 'state', tool, index, was: step.state, would: state });
+    }
+    turn = afterStep(turn, call.tool, step);
+  }
+  return changes;
+}
+
+async function fate(
+  called: Called,
+  granting: Evaluator,
+  inForce: Evaluator,
+  authorizerOf: AuthorizerOf,
+  step: Step,
+): Promise<string> {
+  const { limits } = granting.configuration;
+  if (called.turn.bytes > limits.historyBytes) return 'refused: history full';
+  return inWords(await admit(called, { granting, inForce, authorizerOf }, step));
+}
+
+function inWords(admission: Admission): string {
+  switch (admission.kind) {
+    case 'admitted':
+      return 'made';
+    case 'approval':
+      return 'waits for an approval';
+    case 'refused':
+      return `refused: ${admission.result.reason ?? admission.result.errorCode}`;
+  }
+}
+
+/** What the candidate would have offered in this turn. */
+function offeredBy(candidate: Evaluator, record: ToolCall): ReadonlySet<string> {
+  return new Set(candidate.evaluate(factsOf(record, candidate)).offered.map((tool) => tool.id));
+}

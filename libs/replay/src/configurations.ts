@@ -1,0 +1,55 @@
+import { compileEvaluator } from '@sluice/core';
+import type { Configuration, Evaluator } from '@sluice/core';
+import { topics } from '@sluice/contracts';
+import type { LogReader } from '@sluice/bus';
+import { NotReplayable } from './outcome.js';
+
+/** Compiled configurations that are held at a time. */
+const compiledKept = 16;
+
+/** Every configuration that was ever in force, and since when. */
+export class RecordedConfigurations {
+  private readonly compiled = new Map<string, Evaluator>();
+
+  private constructor(
+    private readonly sources: ReadonlyMap<string, string>,
+    private readonly times: readonly { readonly version: string; readonly since: number }[],
+  ) {}
+
+  static async read(reader: LogReader, signal: AbortSignal): Promise<RecordedConfigurations> {
+    const sources = new Map<string, string>();
+    const times: { version: string; since: number }[] = [];
+    for await (const { record, timestamp } of reader.read([topics.config], { from: 'start', signal })) {
+      sources.set(record.version, record.configuration);
+      times.push({ version: record.version, since: timestamp });
+    }
+    return new RecordedConfigurations(sources, times);
+  }
+
+  /** Throws NotReplayable if it was never recorded, or is of a shape that nobody reads any more. */
+  get(version: string): Evaluator {
+    let evaluator = this.compiled.get(version);
+    if (evaluator === undefined) {
+      const source = this.sources.get(version);
+      if (source === undefined) throw new NotReplayable(`Its configuration ${version} is not among the records.`);
+      try {
+        evaluator = compileEvaluator(JSON.parse(source) as Configuration);
+      } catch (error) {
+        const why = (error as Error).message;
+        throw new NotReplayable(`Its configuration ${version} cannot be read: ${why}`, { cause: error });
+      }
+      const oldest = this.compiled.keys().next().value;
+      if (this.compiled.size >= compiledKept && oldest !== undefined) this.compiled.delete(oldest);
+      this.compiled.set(version, evaluator);
+    }
+    return evaluator;
+  }
+
+  /** The version that a record names as in force; where an earlier Sluice wrote none, the last one on the log before that time. */
+  inForce(version: string, at: number): Evaluator {
+    if (version !== '') return this.get(version);
+    const last = this.times.findLast(({ since }) => since <= at);
+    if (last === undefined) throw new NotReplayable('No configuration on the log is from before it.');
+    return this.get(last.version);
+  }
+}

@@ -1,0 +1,190 @@
+import type { Step, ToolErrorCode, ToolErrorReason, ToolExecResult } from '@sluice/core';
+import type { AgentStepResult, ApprovalOutcome, ApprovalRequested, RequestedCall, ToolCall } from '@sluice/contracts';
+import type { Incoming } from '@sluice/bus';
+import {
+  afterStep,
+  approvalIdOf,
+  approvalRequest,
+  callerOf,
+  callIdOf,
+  callKeyOf,
+  historyFull,
+  stepOf,
+  stepResult,
+  turnAfter,
+} from '@sluice/decisions';
+import type { TurnSoFar } from '@sluice/decisions';
+import { admit, approved } from './calls.js';
+import type { Admission, AuthorizerOf } from './calls.js';
+import type { RecordedConfigurations } from './configurations.js';
+import { grantExpiry } from './signed.js';
+import type { RunRecords } from './runs.js';
+
+export interface Deriving {
+  readonly configurations: RecordedConfigurations;
+  readonly authorizerOf: AuthorizerOf;
+}
+
+/** From which call on of a turn a configuration was in force: a turn that waited goes on under another one. */
+export interface Stretch {
+  readonly fromIndex: number;
+  readonly inForceVersion: string;
+  readonly at: number;
+}
+
+/** A turn’s end, from each ToolCall it can have followed. Tools are not run: what they said is in the recorded steps. */
+export async function deriveSteps(
+  message: Incoming<'agent.steps'>,
+  run: RunRecords,
+  deriving: Deriving,
+): Promise<readonly AgentStepResult[]> {
+  const { record, timestamp } = message;
+  const { iteration, steps, signature, inForceVersion } = record;
+  const stretches = stretchesOf(message, run);
+  const derived: AgentStepResult[] = [];
+  for (const { record: turn } of run.calls.filter((message) => message.record.iteration === iteration)) {
+    const expired = steps.length === 0 && grantExpiry(turn.grant) <= timestamp;
+    const count = expired ? 0 : turn.calls.length;
+    const own = await stepsOf(turn, steps, count, stretches, run, deriving);
+    const result = stepResult(turn, own.steps, own.turn, inForceVersion);
+    derived.push({ ...result, signature });
+  }
+  return derived;
+}
+
+/** Which configuration was in force for which calls of the turn. */
+export function stretchesOf({ record, timestamp }: Incoming<'agent.steps'>, run: RunRecords): readonly Stretch[] {
+  const asked = askedIn(run, record.iteration);
+  const last = asked.at(-1)?.index ?? 0;
+  const { inForceVersion, steps } = record;
+  return [...waited(asked), { fromIndex: last, inForceVersion, at: steps[last]?.startedAt ?? timestamp }];
+}
+
+/** Up to each call that waited. */
+function waited(asked: readonly ApprovalRequested[]): readonly Stretch[] {
+  return asked.map(({ inForceVersion, requestedAt: at }, n) => {
+    return { fromIndex: asked[n - 1]?.index ?? 0, inForceVersion, at };
+  });
+}
+
+/** What was asked of a call that waits, from the turn that stands where it says. */
+export async function deriveAsked(
+  recorded: ApprovalRequested,
+  run: RunRecords,
+  deriving: Deriving,
+): Promise<readonly (ApprovalRequested | { readonly refused: string })[]> {
+  const { partition, offset, index, requestedAt, iteration, inForceVersion, steps } = recorded;
+  const derived: (ApprovalRequested | { readonly refused: string })[] = [];
+  const stretches = waited(askedIn(run, iteration).filter((one) => one.index <= index));
+  for (const message of run.calls.filter((one) => one.partition === partition && one.offset === offset)) {
+    const { record } = message;
+    const done = await stepsOf(record, steps, index, stretches, run, deriving);
+    const granting = deriving.configurations.get(record.configVersion);
+    const inForce = deriving.configurations.inForce(inForceVersion, requestedAt);
+    const call = record.calls[index] as RequestedCall;
+    const offered = new Set(record.offered);
+    const called = { record, call, index, offered, turn: done.turn };
+    const admission = await admit(called, { granting, inForce, authorizerOf: deriving.authorizerOf }, null);
+    if (admission.kind !== 'approval') {
+      derived.push({ refused: admission.kind === 'refused' ? admission.result.safeMessage : 'It needs no approval.' });
+      continue;
+    }
+    const { actorId: requestedBy, subjectId: onBehalfOf = null, tenantId } = callerOf(record);
+    const asking = {
+      approvalId: approvalIdOf(callKeyOf(record, call, index)),
+      toolCallId: callIdOf(record, call, index),
+      effect: granting.byId(call.tool)?.spec?.effect ?? 'external_side_effect',
+      // The tool’s own check of its arguments made them, which a replay does not ask.
+      arguments: recorded.arguments,
+      requestedBy,
+      onBehalfOf,
+      tenantId,
+    };
+    const request = approvalRequest(message, index, asking, done.steps, { granting, inForce }, requestedAt);
+    derived.push({ ...request, inForceVersion });
+  }
+  return derived;
+}
+
+async function stepsOf(
+  record: ToolCall,
+  recorded: readonly Step[],
+  count: number,
+  stretches: readonly Stretch[],
+  run: RunRecords,
+  { configurations, authorizerOf }: Deriving,
+): Promise<{ readonly steps: readonly Step[]; readonly turn: TurnSoFar }> {
+  const granting = configurations.get(record.configVersion);
+  const offered = new Set(record.offered);
+  const outcomes = outcomesOf(run);
+  const steps: Step[] = [];
+  let turn = turnAfter(record, []);
+  for (const [index, call] of record.calls.slice(0, count).entries()) {
+    const own = recorded[index] ?? null;
+    const times = { startedAt: own?.startedAt ?? 0, endedAt: own?.endedAt ?? 0 };
+    let step: Step;
+    const full = turn.bytes > granting.configuration.limits.historyBytes;
+    if (full) {
+      step = historyFull(record, index, turn.state, times.startedAt);
+    } else {
+      const stretch = stretches.findLast(({ fromIndex }) => fromIndex <= index) as Stretch;
+      const inForce = configurations.inForce(stretch.inForceVersion, stretch.at);
+      const called = { record, call, index, offered, turn };
+      const admission = await admit(called, { granting, inForce, authorizerOf }, own);
+      const toolCallId = callIdOf(record, call, index);
+      const known = admission.kind === 'approval' ? approved(admission.approvalId, outcomes, toolCallId) : admission;
+      step = made(record, index, turn.state, known, own, granting.byId(call.tool), times);
+    }
+    steps.push(step);
+    turn = afterStep(turn, full ? null : call.tool, step);
+  }
+  return { steps, turn };
+}
+
+/** The step of a call: the refusal that was derived, or what the tool is recorded to have said. */
+function made(
+  record: ToolCall,
+  index: number,
+  state: string,
+  admission: Admission,
+  recorded: Step | null,
+  tool: Parameters<typeof stepOf>[3],
+  times: Parameters<typeof stepOf>[5],
+): Step {
+  const call = record.calls[index] as RequestedCall;
+  const toolCallId = callIdOf(record, call, index);
+  if (admission.kind === 'refused') return stepOf(record, index, state, tool, admission.result, times);
+  return stepOf(record, index, state, tool, toolsWord(toolCallId, recorded), times);
+}
+
+/** Refusals that only stages before the tool make: where one was recorded and none was derived, that is a difference. */
+const ownedByStages: ReadonlySet<string> = new Set<ToolErrorReason>([
+  ...(['unknown_tool', 'not_eligible_group', 'not_eligible_state', 'not_allowed', 'no_approver'] as const),
+  ...(['budget_used', 'grant_invalid', 'not_permitted', 'not_delegated', 'arguments_too_large'] as const),
+  ...(['approval_refused', 'approval_expired', 'deadline'] as const),
+]);
+
+const admittedText = 'The call is admitted, and what its tool says is not recorded.';
+
+function toolsWord(toolCallId: string, recorded: Step | null): ToolExecResult {
+  if (recorded === null || recorded.outcome === 'invalid_json' || ownedByStages.has(recorded.reason ?? ''))
+    return { toolCallId, ok: true, value: admittedText };
+  const { outcome, observation, reason } = recorded;
+  if (outcome === 'ok') return { toolCallId, ok: true, value: observation };
+  const errorCode = outcome as ToolErrorCode;
+  const why = reason === null ? {} : { reason: reason as ToolErrorReason };
+  return { toolCallId, ok: false, errorCode, ...why, safeMessage: observation };
+}
+
+/** What was asked in a turn, in the order of its calls; a repeated question counts once. */
+function askedIn({ approvals }: RunRecords, iteration: number): readonly ApprovalRequested[] {
+  const byIndex = new Map<number, ApprovalRequested>();
+  for (const { record } of approvals)
+    if (record.requested !== null && record.requested.iteration === iteration)
+      byIndex.set(record.requested.index, record.requested);
+  return [...byIndex.values()].sort((one, other) => one.index - other.index);
+}
+
+function outcomesOf({ approvals }: RunRecords): readonly ApprovalOutcome[] {
+  return approvals.flatMap(({ record }) => (record.outcome === null ? [] : [record.outcome]));
+}

@@ -1,0 +1,179 @@
+import { createCodec, recordNames, recordToJson } from '@sluice/contracts';
+import type { Codec, RecordOf, Topic } from '@sluice/contracts';
+import type { Incoming, LogReader, ReadOptions } from '@sluice/bus';
+import { deriveAgentEnd, deriveDeadEnd, deriveTurn } from './agent.js';
+import { deriveOutcome } from './approvals.js';
+import type { AuthorizerOf } from './calls.js';
+import { RecordedConfigurations } from './configurations.js';
+import { differences } from './differences.js';
+import type { Difference } from './differences.js';
+import { deriveAsked, deriveSteps } from './executor.js';
+import { deriveFilterEnd, deriveToolset } from './filter.js';
+import { NotReplayable } from './outcome.js';
+import type { DecisionKind, Outcome, Replayed } from './outcome.js';
+import { readRuns } from './runs.js';
+import type { DeadLetters, RunRecords } from './runs.js';
+import { isSelected, readFrom } from './select.js';
+import type { DecisionSelection } from './select.js';
+import { continuationDifference, grantDifference } from './signed.js';
+import type { Verifier } from './signed.js';
+
+export interface ReplayOptions {
+  readonly selection: DecisionSelection;
+  readonly verifier: Verifier;
+  readonly authorizerOf: AuthorizerOf;
+  readonly signal: AbortSignal;
+  readonly onUndecodable: NonNullable<ReadOptions['onUndecodable']>;
+}
+
+/**
+ * Decides everything in the selection once more, from its recorded inputs and under its recorded configuration, by the functions that
+ * the services decide with, and says whether the bytes are the same (DESIGN, ideas 8 and 12). Nothing is run and no model is asked.
+ */
+export async function* replay(reader: LogReader, options: ReplayOptions): AsyncGenerator<Replayed, void, undefined> {
+  const { selection, signal, onUndecodable } = options;
+  const configurations = await RecordedConfigurations.read(reader, signal);
+  const judge = new Judge(await codecForComparing(), configurations, options);
+  for await (const { run, dead } of readRuns(reader, { from: readFrom(selection), signal, onUndecodable })) {
+    for (const message of decisionsOf(run))
+      if (isSelected(message, selection)) yield await judge.judge(message, run, dead);
+  }
+}
+
+/** The records of a run that somebody decided, in the order of its way. */
+export function decisionsOf({ toolsets, calls, steps, approvals, responses }: RunRecords): readonly Incoming[] {
+  const made = approvals.filter(({ record }) => record.decided === null);
+  return [...toolsets, ...calls, ...made, ...steps, ...responses];
+}
+
+class Judge {
+  constructor(
+    private readonly codec: Codec,
+    private readonly configurations: RecordedConfigurations,
+    private readonly options: Pick<ReplayOptions, 'verifier' | 'authorizerOf'>,
+  ) {}
+
+  async judge(message: Incoming, run: RunRecords, dead: DeadLetters): Promise<Replayed> {
+    const { topic, partition, offset, key: sessionId } = message;
+    const place = { topic, partition, offset, requestId: run.requestId, sessionId };
+    try {
+      return { ...place, ...(await this.outcome(message, run, dead)) };
+    } catch (error) {
+      if (!(error instanceof NotReplayable)) throw error;
+      return { ...place, kind: kindOf(message), outcome: { kind: 'not_replayable', reason: error.message } };
+    }
+  }
+
+  private async outcome(
+    message: Incoming,
+    run: RunRecords,
+    dead: DeadLetters,
+  ): Promise<{ readonly kind: DecisionKind; readonly outcome: Outcome }> {
+    const { configurations } = this;
+    const { verifier, authorizerOf } = this.options;
+    const deriving = { configurations, authorizerOf };
+    const kind = kindOf(message);
+    switch (message.topic) {
+      case 'agent.toolsets': {
+        const derived = deriveToolset(message, run, configurations);
+        const compared = this.compare(message, derived, 'the request or the turn before it');
+        return { kind, outcome: withSigned(compared, await grantDifference(message.record, verifier)) };
+      }
+      case 'agent.tool-calls':
+        return { kind, outcome: this.compare(message, deriveTurn(message, run), 'its Toolset') };
+      case 'agent.steps': {
+        const compared = this.compare(message, await deriveSteps(message, run, deriving), 'its ToolCall');
+        return { kind, outcome: withSigned(compared, await continuationDifference(message.record, verifier)) };
+      }
+      case 'agent.responses': {
+        const others = [...deriveAgentEnd(message, run), ...deriveDeadEnd(message, run, dead)];
+        const [found, ...more] = others;
+        const own = found !== undefined && more.length === 0 && this.same(message.topic, message.record, found);
+        const all = own ? others : [...others, ...deriveFilterEnd(message, run, configurations)];
+        return { kind, outcome: this.compare(message, all, 'the record that it ended the run with') };
+      }
+      case 'agent.approvals': {
+        const { requested, outcome } = message.record;
+        if (requested !== null) {
+          const asked = (await deriveAsked(requested, run, deriving)).map((one) =>
+            'refused' in one ? one : { requested: one, decided: null, outcome: null },
+          );
+          return { kind, outcome: this.compare(message, asked, 'the ToolCall that waits') };
+        }
+        const judged = outcome === null ? [] : deriveOutcome(outcome, run, configurations);
+        const derived = judged.map((one) => ({ requested: null, decided: null, outcome: one }));
+        return { kind, outcome: this.compare(message, derived, 'the decision or the question') };
+      }
+      case 'agent.requests':
+      case 'agent.progress':
+      case 'agent.audit':
+      case 'agent.dead-letters':
+      case 'agent.config':
+        throw new Error(`Nobody decides what is on ${message.topic}.`);
+    }
+  }
+
+  /** Against each record that it can have followed: one that gives the same bytes is the one it followed. */
+  private compare(message: Incoming, derived: readonly object[], from: string): Outcome {
+    const { topic, record } = message;
+    const [first] = derived;
+    if (first === undefined)
+      return { kind: 'not_replayable', reason: `What it was decided on, ${from}, is not among the records.` };
+    if (derived.some((one) => this.same(topic, record, one))) return { kind: 'equal' };
+    return { kind: 'different', differences: named(topic, record, first) };
+  }
+
+  private same<T extends Topic>(topic: T, recorded: RecordOf<T>, derived: object): boolean {
+    if (!isOfTopic(topic, derived)) return false;
+    return this.codec.encode(topic, recorded).equals(this.codec.encode(topic, derived));
+  }
+}
+
+/** A decision can turn out as another kind of record: tools where the run ended, an end where there were tools. */
+function isOfTopic<T extends Topic>(topic: T, record: object): record is RecordOf<T> {
+  if (topic === 'agent.toolsets') return 'hiddenCounts' in record;
+  if (topic === 'agent.responses') return 'endedAt' in record;
+  return !('refused' in record);
+}
+
+function named(topic: Topic, recorded: object, derived: object): readonly Difference[] {
+  if (isOfTopic(topic, derived)) {
+    const name = recordNames[topic];
+    return differences(recordToJson(name, recorded), recordToJson(name, derived));
+  }
+  const is =
+    'error' in derived ? JSON.stringify(derived.error) : 'refused' in derived ? String(derived.refused) : 'tools';
+  return [{ path: '(all)', was: recordNames[topic], is }];
+}
+
+function withSigned(outcome: Outcome, difference: Difference | null): Outcome {
+  if (difference === null || outcome.kind === 'not_replayable') return outcome;
+  const others = outcome.kind === 'different' ? outcome.differences : [];
+  return { kind: 'different', differences: [...others, difference] };
+}
+
+function kindOf(message: Incoming): DecisionKind {
+  switch (message.topic) {
+    case 'agent.toolsets':
+      return 'tools';
+    case 'agent.tool-calls':
+      return 'turn';
+    case 'agent.steps':
+      return 'steps';
+    case 'agent.approvals':
+      return message.record.requested === null ? 'approval judged' : 'approval asked';
+    case 'agent.responses':
+    case 'agent.requests':
+    case 'agent.progress':
+    case 'agent.audit':
+    case 'agent.dead-letters':
+    case 'agent.config':
+      return 'end';
+  }
+}
+
+/** Bytes of today’s schemas, for both sides alike. */
+function codecForComparing(): Promise<Codec> {
+  let number = 0;
+  return createCodec({ register: () => Promise.resolve(++number), find: () => Promise.resolve(undefined) });
+}

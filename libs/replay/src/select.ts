@@ -1,0 +1,79 @@
+import type { Topic } from '@sluice/contracts';
+import type { Incoming, ReadFrom } from '@sluice/bus';
+import { tenantOf } from '@sluice/decisions';
+
+/** Offsets of one partition, the last one included. */
+export interface Offsets {
+  readonly topic: Topic;
+  readonly partition: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Which decisions; null for what is not narrowed. Times are in milliseconds since the epoch, `to` is not included. */
+export interface DecisionSelection {
+  readonly from: number | null;
+  readonly to: number | null;
+  readonly offsets: Offsets | null;
+  readonly session: string | null;
+  readonly tenant: string | null;
+  /** A tool’s key or id. */
+  readonly tool: string | null;
+}
+
+export const everything: DecisionSelection = {
+  from: null,
+  to: null,
+  offsets: null,
+  session: null,
+  tenant: null,
+  tool: null,
+};
+
+/** What a decision follows from is older than itself: a run takes a day at most, and a request may have waited before it. */
+const inputsMs = 2 * 24 * 3_600_000;
+
+/** Where reading has to begin, so that the inputs of the selected decisions are read as well. */
+export function readFrom({ from }: DecisionSelection): ReadFrom {
+  return from === null ? 'start' : { time: Math.max(0, from - inputsMs) };
+}
+
+export function isSelected(message: Incoming, selection: DecisionSelection): boolean {
+  const { from, to, offsets, session, tenant, tool } = selection;
+  const { timestamp, topic, partition, offset, key } = message;
+  if (from !== null && timestamp < from) return false;
+  if (to !== null && timestamp >= to) return false;
+  if (offsets !== null && (offsets.topic !== topic || offsets.partition !== partition)) return false;
+  if (offsets !== null && (offset < offsets.from || offset > offsets.to)) return false;
+  if (session !== null && key !== session) return false;
+  if (tenant !== null && tenantOf(message) !== tenant) return false;
+  return tool === null || isAbout(message, tool);
+}
+
+/** Whether the decision offers the tool or hides it, or is about a call of it. */
+function isAbout(message: Incoming, tool: string): boolean {
+  switch (message.topic) {
+    case 'agent.toolsets': {
+      const { tools, hidden } = message.record;
+      return tools.some(({ id, key }) => id === tool || key === tool) || hidden.some(({ key }) => key === tool);
+    }
+    case 'agent.tool-calls':
+      return message.record.calls.some((call) => isNamed(call.tool, tool));
+    case 'agent.steps':
+      return message.record.steps.some(({ action }) => action === tool || isNamed(tool, action));
+    case 'agent.approvals':
+      return message.record.requested !== null && isNamed(message.record.requested.tool, tool);
+    case 'agent.responses':
+    case 'agent.requests':
+    case 'agent.progress':
+    case 'agent.audit':
+    case 'agent.dead-letters':
+    case 'agent.config':
+      return false;
+  }
+}
+
+/** Ids end with the key, or with the tool’s name at its server. */
+function isNamed(id: string, keyOrId: string): boolean {
+  return id === keyOrId || id.endsWith(`__${keyOrId}`);
+}

@@ -1,0 +1,193 @@
+import { mayRequest, runEnd } from '@sluice/core';
+import type { Evaluator } from '@sluice/core';
+import type { AgentRequest, Run, Toolset } from '@sluice/contracts';
+import type { Incoming, LogReader, ReadOptions } from '@sluice/bus';
+import { factsOf } from '@sluice/decisions';
+import { changedCalls } from './changed-calls.js';
+import { deriveOutcome } from './approvals.js';
+import type { AuthorizerOf } from './calls.js';
+import { RecordedConfigurations } from './configurations.js';
+import { NotReplayable } from './outcome.js';
+import { decisionsOf } from './replay.js';
+import { readRuns } from './runs.js';
+import type { RunRecords } from './runs.js';
+import { isSelected, readFrom } from './select.js';
+import type { DecisionSelection } from './select.js';
+
+/** One thing that would be otherwise under the candidate. */
+export type Change =
+  /** The model would be shown other tools, by key; `altered` are offered as before, with another description or schema. */
+  | {
+      readonly kind: 'tools';
+      readonly gained: readonly string[];
+      readonly lost: readonly string[];
+      readonly altered: readonly string[];
+    }
+  /** A call of the tool, by key: made, waits for an approval, or refused with a reason. */
+  | {
+      readonly kind: 'call';
+      readonly tool: string;
+      readonly index: number;
+      readonly was: string;
+      readonly would: string;
+    }
+  /** The state after a success. */
+  | {
+      readonly kind: 'state';
+      readonly tool: string;
+      readonly index: number;
+      readonly was: string;
+      readonly would: string;
+    }
+  /** The run goes on, or ends with an error code. */
+  | { readonly kind: 'run'; readonly was: string; readonly would: string }
+  /** What becomes of somebody’s decision on a call: taken, or why not. */
+  | { readonly kind: 'approval'; readonly was: string; readonly would: string };
+
+/** A recorded decision as the candidate would make it. */
+export interface Reconsidered {
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: number;
+  readonly requestId: string;
+  readonly tenant: string;
+  readonly groups: readonly string[];
+  readonly state: string;
+  /** None: it would be the same. */
+  readonly changes: readonly Change[];
+  /** Why it cannot be said, else null. */
+  readonly notReplayable: string | null;
+}
+
+export interface WhatIfOptions {
+  readonly candidate: Evaluator;
+  readonly selection: DecisionSelection;
+  readonly authorizerOf: AuthorizerOf;
+  readonly signal: AbortSignal;
+  readonly onUndecodable: NonNullable<ReadOptions['onUndecodable']>;
+}
+
+/**
+ * What of the recorded decisions would be otherwise under another configuration. Each is taken by itself, with its recorded inputs: what
+ * the model would have said to other tools, nobody knows.
+ */
+export async function* whatIf(
+  reader: LogReader,
+  options: WhatIfOptions,
+): AsyncGenerator<Reconsidered, void, undefined> {
+  const { selection, signal, onUndecodable } = options;
+  const configurations = await RecordedConfigurations.read(reader, signal);
+  for await (const { run } of readRuns(reader, { from: readFrom(selection), signal, onUndecodable })) {
+    for (const message of decisionsOf(run)) {
+      if (!isSelected(message, selection)) continue;
+      const found = await reconsider(message, run, configurations, options);
+      if (found !== null) yield found;
+    }
+  }
+}
+
+async function reconsider(
+  message: Incoming,
+  run: RunRecords,
+  configurations: RecordedConfigurations,
+  options: WhatIfOptions,
+): Promise<Reconsidered | null> {
+  const { topic, partition, offset } = message;
+  const place = { topic, partition, offset, requestId: run.requestId };
+  const about = aboutOf(message, run);
+  try {
+    const changes = await changesOf(message, run, configurations, options);
+    return changes === null ? null : { ...place, ...about, changes, notReplayable: null };
+  } catch (error) {
+    if (!(error instanceof NotReplayable)) throw error;
+    return { ...place, ...about, changes: [], notReplayable: error.message };
+  }
+}
+
+/** Null for what no configuration decides: a model’s turn, an answer. */
+async function changesOf(
+  message: Incoming,
+  run: RunRecords,
+  configurations: RecordedConfigurations,
+  { candidate, authorizerOf }: WhatIfOptions,
+): Promise<readonly Change[] | null> {
+  switch (message.topic) {
+    case 'agent.toolsets':
+      return changedTools(message.record, candidate);
+    case 'agent.steps':
+      return changedCalls(message, run, configurations, candidate, authorizerOf);
+    case 'agent.approvals': {
+      const { outcome } = message.record;
+      if (outcome === null || (outcome.decision === 'expire' && outcome.notTaken === null)) return null;
+      const [judged] = deriveOutcome(outcome, run, { inForce: () => candidate });
+      if (judged === undefined) throw new NotReplayable('The decision or the question is not among the records.');
+      const [was, would] = [outcome, judged].map(({ notTaken }) => notTaken ?? 'taken') as [string, string];
+      return was === would ? [] : [{ kind: 'approval', was, would }];
+    }
+    case 'agent.responses': {
+      const { error, run: ended, endedAt } = message.record;
+      const code = error?.code ?? '';
+      if (!['authz_denied', 'max_iterations', 'deadline_exceeded', 'size_exceeded'].includes(code)) return null;
+      const request = requestOf(run, ended);
+      if (ended === null || request === null) throw new NotReplayable('Who asked what is not among the records.');
+      const would = endUnder(request, ended, candidate, endedAt) ?? 'goes on';
+      return would === code ? [] : [{ kind: 'run', was: code, would }];
+    }
+    case 'agent.tool-calls':
+    case 'agent.requests':
+    case 'agent.progress':
+    case 'agent.audit':
+    case 'agent.dead-letters':
+    case 'agent.config':
+      return null;
+  }
+}
+
+function changedTools(record: Toolset, candidate: Evaluator): readonly Change[] {
+  const before = { ...record.run, iteration: record.iteration - 1 };
+  const end = endUnder(record.request, before, candidate, record.decidedAt);
+  if (end !== null) return [{ kind: 'run', was: 'goes on', would: end }];
+  const { offered } = candidate.evaluate({ ...factsOf(record, candidate), unavailable: new Set(record.unavailable) });
+  const was = new Map(record.tools.map((tool) => [tool.key, tool]));
+  const would = new Map(offered.map((tool) => [tool.key, tool.spec]));
+  const gained = [...would.keys()].filter((key) => !was.has(key));
+  const lost = [...was.keys()].filter((key) => !would.has(key));
+  const altered = [...was].flatMap(([key, tool]) => {
+    const spec = would.get(key);
+    const same = spec?.description === tool.description && spec.schemaHash === tool.schemaHash;
+    return spec === undefined || spec === null || same ? [] : [key];
+  });
+  return gained.length + lost.length + altered.length === 0 ? [] : [{ kind: 'tools', gained, lost, altered }];
+}
+
+/** With which code the run would end here, or null if it would go on. */
+function endUnder(request: AgentRequest, run: Run, { configuration }: Evaluator, now: number): string | null {
+  const { identity, limits } = configuration;
+  if (run.principal === null) throw new NotReplayable('It does not say who asked.');
+  if (run.iteration === 0 && !mayRequest(request, run.requestedGroups, run.principal, identity).ok)
+    return 'authz_denied';
+  const maxIterations = Math.min(request.maxIterations ?? limits.maxIterations, limits.maxIterations);
+  const deadline = Math.min(request.deadline ?? Infinity, run.startedAt + limits.runMs);
+  return runEnd({ ...run, maxIterations, deadline }, request.history, limits, now)?.code ?? null;
+}
+
+/** The request as it stood at the run’s end. */
+function requestOf({ requests, steps }: RunRecords, ended: Run | null): AgentRequest | null {
+  if (ended === null) return null;
+  if (ended.iteration === 0) return requests[0]?.record ?? null;
+  return steps.find(({ record }) => record.iteration === ended.iteration)?.record.next ?? null;
+}
+
+function aboutOf({ topic, record }: Incoming, run: RunRecords): Pick<Reconsidered, 'tenant' | 'groups' | 'state'> {
+  const own = topic === 'agent.approvals' ? null : 'run' in record ? record.run : null;
+  const first = run.toolsets[0]?.record.run ?? run.responses[0]?.record.run ?? null;
+  const known = own ?? first;
+  const state =
+    topic === 'agent.toolsets' || topic === 'agent.responses'
+      ? (record as { readonly state: string }).state
+      : (run.toolsets.at(-1)?.record.state ?? '');
+  const tenant = known?.principal?.tenantId ?? '';
+  if (topic !== 'agent.steps') return { tenant, groups: known?.requestedGroups ?? [], state };
+  const { steps } = record as { readonly steps: readonly { readonly stateBefore: string }[] };
+  return { tenant, groups: known?.requestedGroups ?? [], state: steps[0]?.stateBefore ?? state };
+}

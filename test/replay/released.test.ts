@@ -1,0 +1,37 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { createAuthorizer } from '@sluice/authorization';
+import { openArchive } from '@sluice/archive';
+import { createVerifier, readKeySet } from '@sluice/identity';
+import { everything, replay } from '@sluice/replay';
+import type { Replayed } from '@sluice/replay';
+
+const folder = join(import.meta.dirname, '../fixtures/released');
+const released = readdirSync(folder).filter((name) => name.endsWith('.sluice'));
+
+describe('runs recorded with a released version', () => {
+  it('are there', () => expect(released).not.toEqual([]));
+
+  it.each(released)('%s: every decision comes out to the byte as it was recorded (G-102, G-107)', async (name) => {
+    const archive = await openArchive(join(folder, name));
+    const keys = readKeySet(readFileSync(join(folder, name.replace('.sluice', '.keys.json')), 'utf8'), 'the fixture');
+    const decisions: Replayed[] = [];
+    for await (const replayed of replay(archive, {
+      selection: everything,
+      verifier: createVerifier(keys),
+      authorizerOf: ({ authorization }) => createAuthorizer(authorization),
+      signal: new AbortController().signal,
+      onUndecodable: (place, reason) => {
+        throw new Error(`${JSON.stringify(place)}: ${reason}`);
+      },
+    }))
+      decisions.push(replayed);
+    expect(decisions.filter(({ outcome }) => outcome.kind !== 'equal')).toEqual([]);
+    const { records } = archive.trailer;
+    const decided = ['agent.toolsets', 'agent.tool-calls', 'agent.steps', 'agent.responses'];
+    const wanted = decided.reduce((sum, topic) => sum + (records[topic] ?? 0), 0);
+    expect(decisions.filter(({ topic }) => decided.includes(topic))).toHaveLength(wanted);
+    expect(new Set(decisions.map(({ kind }) => kind)).size).toBe(6);
+  });
+});
