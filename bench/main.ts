@@ -1,5 +1,6 @@
 import 'reflect-metadata';
 import { availableParallelism, cpus } from 'node:os';
+import { benchAudit } from './audit.js';
 import { benchLoop } from './loop.js';
 import { benchProcess } from './process.js';
 import { benchKafka } from './kafka/main.js';
@@ -13,6 +14,7 @@ import { benchTools } from './tools/main.js';
 const parts: Readonly<Record<string, () => Promise<void>>> = {
   rules: benchRules,
   tools: benchTools,
+  audit: benchAudit,
   loop: benchLoop,
   metrics: benchMetrics,
   process: benchProcess,

@@ -160,8 +160,16 @@ describe('the workflow of §5.2 and §9.3 through the running services', () => {
       200,
       {
         status: 'ok',
-        checks: { log: 'ok', ledger: 'ok', configuration: 'ok', filter: 'ok', agent: 'ok', executor: 'ok' },
-        figures: { filter: standing, agent: standing, executor: standing },
+        checks: {
+          log: 'ok',
+          ledger: 'ok',
+          configuration: 'ok',
+          filter: 'ok',
+          agent: 'ok',
+          executor: 'ok',
+          audit: 'ok',
+        },
+        figures: { filter: standing, agent: standing, executor: standing, audit: standing },
       },
     ]);
     const live = await fetch(`${system.embedded.url}/health/live`);

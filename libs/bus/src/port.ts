@@ -96,6 +96,8 @@ export interface Subscription {
    * of a topic one after another, in the order of the log, with a text that is carried from each to the next.
    */
   readonly order?: 'session' | 'partition';
+  /** With `order: 'partition'`: this consumer has a partition from now on, and this is what it carries; also after losing it for a moment. */
+  readonly taken?: (place: { readonly topic: Topic; readonly partition: number }, carried: string) => void;
   /** False for who only watches: a record that is given up makes no dead letter, and `onDead` alone says what goes out. */
   readonly deadLetters?: boolean;
   /** What else goes out when a record becomes a dead letter, in the same transaction as the dead letter itself. */

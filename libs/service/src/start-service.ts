@@ -16,7 +16,7 @@ export interface Service {
 }
 
 /** How a service reads that only watches: what it gives up ends no run and is its own affair. */
-export type Watching = Pick<Subscription, 'order' | 'deadLetters' | 'onDead' | 'retry'>;
+export type Watching = Pick<Subscription, 'order' | 'taken' | 'deadLetters' | 'onDead' | 'retry'>;
 
 /** Starts one service as a Nest microservice on the bus; `group` is its name there. */
 export async function startService(

@@ -2,7 +2,7 @@ import { Fault } from '@sluice/core';
 import type { Clock } from '@sluice/core';
 import type { Codec, Topic } from '@sluice/contracts';
 import type { BusLog, Consumer, Outgoing, PartitionLag, Standing, Subscription } from '../port.js';
-import { laneOf } from '../processing/carrying.js';
+import { keepsPartitionOrder, laneOf } from '../processing/carrying.js';
 import { handleRecord } from '../processing/handling.js';
 import type { HandlingOptions } from '../processing/handling.js';
 import { Lanes } from '../processing/lanes.js';
@@ -90,6 +90,8 @@ export class SqliteConsumer implements Consumer {
     });
     this.#unlisten = options.wakeups.listen(this.#gate.open);
     this.#renewal = setInterval(() => void this.#renew(), renewMs);
+    if (keepsPartitionOrder(subscription))
+      for (const topic of subscription.topics) subscription.taken?.({ topic, partition: 0 }, progress.carried(topic));
     this.#keep(this.#read());
   }
 
