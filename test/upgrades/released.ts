@@ -20,5 +20,10 @@ export function schemaOf(release: string, record: string): string {
 
 /** What a service of that release reads and writes with. */
 export function typeIn(release: string, record: string): Type {
-  return typeOf(JSON.parse(schemaOf(release, record)) as Parameters<typeof typeOf>[0]);
+  return typeFrom(schemaOf(release, record));
+}
+
+/** The type of a schema written as JSON, with the field names that a process uses. */
+export function typeFrom(schema: string): Type {
+  return typeOf(JSON.parse(schema) as Parameters<typeof typeOf>[0]);
 }

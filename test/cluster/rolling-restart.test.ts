@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Program } from '../harness/program.js';
+import { scriptedEndpoint } from '../harness/scripted-endpoint.js';
+import type { ScriptedEndpoint } from '../harness/scripted-endpoint.js';
+import { startTimeout } from '../infra/client.ts';
+import { openCluster } from './cluster.js';
+import type { Cluster, Role } from './cluster.js';
+import { effectServer } from './effect-server.js';
+import type { EffectServer } from './effect-server.js';
+import { KafkaReader } from './reader.js';
+
+const script = [
+  ['core__now', '{}'],
+  ['mcp__effects__act', '{}'],
+] as const;
+
+const configuration = (model: string, effects: string): string => `
+tool:
+  now: { type: get_current_time, group: [work], state: analysis, available_in_states: [undefined] }
+  act: { type: mcp-tool, group: [work], available_in_states: [analysis] }
+policy: { allowed_tools: [now, act] }
+model: { provider: openai-compatible, name: scripted, base_url: "${model}" }
+mcp:
+  servers: { effects: { url: "${effects}" } }
+  tools: { act: { server: effects, tool: act, effect: external_side_effect, redaction: whole } }
+limits: { tool_seconds: 5, run_seconds: 600 }
+`;
+
+describe('a new version of every service, one instance after another, under load', () => {
+  let model: ScriptedEndpoint;
+  let effects: EffectServer;
+  let cluster: Cluster;
+  beforeAll(async () => {
+    model = await scriptedEndpoint(script, 5);
+    effects = await effectServer(20);
+    cluster = await openCluster(configuration(model.baseUrl, effects.url));
+  }, startTimeout);
+  afterAll(async () => {
+    await cluster?.close();
+    await effects?.close();
+    await model?.close();
+  }, 60_000);
+
+  it('loses nothing and does nothing twice: no effect is repeated, and none is unknown, since each instance ends its work', async () => {
+    const roles: readonly Role[] = ['filter', 'agent', 'executor'];
+    const running = await Promise.all(
+      [...roles, ...roles].map(async (role) => ({ role, program: await cluster.start(role) })),
+    );
+    const reader = await KafkaReader.open(cluster);
+    let asked = 0;
+    let restarting = true;
+    const asking = (async () => {
+      // Until the last instance is there, so that each of them is replaced while there is work.
+      for (; restarting; asked += 10) {
+        const ids = Array.from({ length: 10 }, (_, n) => asked + n);
+        await reader.publishJson(
+          ids.map((n) => ({ question: 'Do it', group: ['work'], request_id: `r-${n}`, session_id: `s-${n}` })),
+        );
+        await new Promise((resolve) => setTimeout(resolve, 500));
+      }
+    })();
+    const codes: (number | null)[] = [];
+    try {
+      await reader.until(() => reader.ended.size >= 10, 60_000);
+      for (const { role, program } of running) {
+        codes.push(await replace(role, program));
+        const before = reader.ended.size;
+        await reader.until(() => reader.ended.size >= before + 10, 60_000);
+      }
+    } finally {
+      restarting = false;
+      await asking;
+    }
+    try {
+      await reader.until(() => reader.ended.size >= asked, 120_000);
+      // Whatever somebody might still have to say would come now.
+      await new Promise((resolve) => setTimeout(resolve, 2_000));
+    } finally {
+      await reader.close();
+    }
+
+    expect(codes).toEqual(running.map(() => 0));
+    expect(asked).toBeGreaterThan(60);
+    expect(reader.responses.length).toBe(asked);
+    expect(reader.responses.filter(({ kind }) => kind !== 'answer')).toEqual([]);
+    const told = [...reader.steps.values()].map((steps) => steps.map(({ iteration, outcome }) => [iteration, outcome]));
+    expect(told).toEqual(Array.from({ length: asked }, () => [[1, 'ok'], [2, 'ok']])); // prettier-ignore
+    expect([...effects.done.values()]).toEqual(Array.from({ length: asked }, () => 1));
+    expect(await cluster.command('dead-letters', 'list')).toBe('There is no such dead letter.\n');
+  }, 300_000);
+
+  /** As an orchestrator does: the old one is asked to end, and the new one comes. */
+  async function replace(role: Role, old: Program): Promise<number | null> {
+    old.process.kill('SIGTERM');
+    const { code } = await old.ended;
+    await cluster.start(role);
+    return code;
+  }
+});
