@@ -7,6 +7,7 @@ import { benchInstances } from './kafka/instances.js';
 import { benchMemory } from './kafka/memory.js';
 import { benchRules } from './rules.js';
 import { benchTools } from './tools/main.js';
+import { benchWholeLoop } from './whole-loop.js';
 
 /** All measurements, side by side in one run. `npm run bench -- rules tools loop process` picks some. */
 const parts: Readonly<Record<string, () => Promise<void>>> = {
@@ -15,6 +16,7 @@ const parts: Readonly<Record<string, () => Promise<void>>> = {
   loop: benchLoop,
   process: benchProcess,
   kafka: benchKafka,
+  'whole-loop': benchWholeLoop,
   instances: benchInstances,
   memory: benchMemory,
 };
