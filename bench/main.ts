@@ -9,6 +9,7 @@ import { benchMemory } from './kafka/memory.js';
 import { benchMetrics } from './metrics.js';
 import { benchRules } from './rules.js';
 import { benchTools } from './tools/main.js';
+import { benchWholeLoop } from './whole-loop.js';
 
 /** All measurements, side by side in one run. `npm run bench -- rules tools loop metrics process` picks some. */
 const parts: Readonly<Record<string, () => Promise<void>>> = {
@@ -19,6 +20,7 @@ const parts: Readonly<Record<string, () => Promise<void>>> = {
   metrics: benchMetrics,
   process: benchProcess,
   kafka: benchKafka,
+  'whole-loop': benchWholeLoop,
   instances: benchInstances,
   memory: benchMemory,
 };
