@@ -27,30 +27,37 @@ function promptModel(turns: number): Model {
   };
 }
 
-/** The whole loop on SQLite: three hops an iteration, each a transaction. */
-export async function benchLoop(): Promise<void> {
+/** All services on SQLite in this process, with a model that makes so many calls and then answers, and a tool that returns at once. */
+export async function openLoop(turns: number, logLevel = 'warn') {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
   const configFile = join(folder, 'sluice.yaml');
   await writeFile(configFile, configuration);
-  const turns = 20;
   const model = promptModel(turns);
   const system = await startEmbedded({
-    environment: environment(folder),
+    environment: { ...environment(folder), logLevel },
     configFile,
     models: { get: () => Promise.resolve(model) },
   });
+  return {
+    system,
+    close: async () => {
+      await system.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The whole loop on SQLite: three hops an iteration, each a transaction. */
+export async function benchLoop(): Promise<void> {
+  const turns = 20;
+  const { system, close } = await openLoop(turns);
   try {
     await runs(system, 5, 1);
-    const alone = await runs(system, 30, 1);
+    const alone = (await runs(system, 30, 1)).each.map((ms) => ms / turns);
     const together = await runs(system, 512, 256);
     report('The whole loop on SQLite, a model that answers at once', [
-      {
-        name: 'one run at a time: an iteration, median',
-        value: median(alone.perIteration),
-        unit: 'ms',
-        goal: { atMost: 3 },
-      },
-      { name: 'one run at a time: an iteration, p99', value: quantile(alone.perIteration, 0.99), unit: 'ms' },
+      { name: 'one run at a time: an iteration, median', value: median(alone), unit: 'ms', goal: { atMost: 3 } },
+      { name: 'one run at a time: an iteration, p99', value: quantile(alone, 0.99), unit: 'ms' },
       {
         name: '256 runs in flight: iterations a second',
         value: (512 * turns) / together.seconds,
@@ -59,51 +66,51 @@ export async function benchLoop(): Promise<void> {
       },
     ]);
   } finally {
-    await system.close();
-    await rm(folder, { recursive: true, force: true });
+    await close();
   }
+}
 
-  async function runs(
-    embedded: OpenRuntime,
-    count: number,
-    inFlight: number,
-  ): Promise<{ seconds: number; perIteration: number[] }> {
-    const { bus } = embedded.runtime;
-    const prefix = `bench-${process.hrtime.bigint()}`;
-    const started = new Map<string, number>();
-    const perIteration: number[] = [];
-    const stop = new AbortController();
-    let next = 0;
-    const publish = async (): Promise<void> => {
-      if (next >= count) return;
-      const id = `${prefix}-${next++}`;
-      started.set(id, performance.now());
-      await bus.publish([
-        {
-          topic: topics.requests,
-          key: id,
-          record: { ...newRequest('Go', { requestId: id, sessionId: id }), group: ['read-only'] },
-        },
-      ]);
-    };
-    const begin = performance.now();
-    const reading = bus.read([topics.responses], { from: 'end', follow: true, signal: stop.signal });
-    const responses = reading[Symbol.asyncIterator]();
-    let pending = responses.next();
-    for (let n = 0; n < inFlight; n++) await publish();
-    for (let ended = 0; ended < count;) {
-      const { value } = await pending;
-      pending = responses.next();
-      const since = started.get(value.record.requestId);
-      if (since === undefined) continue;
-      ended++;
-      perIteration.push((performance.now() - since) / turns);
-      await publish();
-    }
-    stop.abort();
-    await pending.catch(() => undefined);
-    return { seconds: (performance.now() - begin) / 1_000, perIteration };
+/** So many runs, so many of them at a time; each with its milliseconds. */
+export async function runs(
+  embedded: OpenRuntime,
+  count: number,
+  inFlight: number,
+): Promise<{ seconds: number; each: number[] }> {
+  const { bus } = embedded.runtime;
+  const prefix = `bench-${process.hrtime.bigint()}`;
+  const started = new Map<string, number>();
+  const each: number[] = [];
+  const stop = new AbortController();
+  let next = 0;
+  const publish = async (): Promise<void> => {
+    if (next >= count) return;
+    const id = `${prefix}-${next++}`;
+    started.set(id, performance.now());
+    await bus.publish([
+      {
+        topic: topics.requests,
+        key: id,
+        record: { ...newRequest('Go', { requestId: id, sessionId: id }), group: ['read-only'] },
+      },
+    ]);
+  };
+  const begin = performance.now();
+  const reading = bus.read([topics.responses], { from: 'end', follow: true, signal: stop.signal });
+  const responses = reading[Symbol.asyncIterator]();
+  let pending = responses.next();
+  for (let n = 0; n < inFlight; n++) await publish();
+  for (let ended = 0; ended < count;) {
+    const { value } = await pending;
+    pending = responses.next();
+    const since = started.get(value.record.requestId);
+    if (since === undefined) continue;
+    ended++;
+    each.push(performance.now() - since);
+    await publish();
   }
+  stop.abort();
+  await pending.catch(() => undefined);
+  return { seconds: (performance.now() - begin) / 1_000, each };
 }
 
 function environment(dataFolder: string) {

@@ -1,5 +1,6 @@
 import 'reflect-metadata';
 import { availableParallelism, cpus } from 'node:os';
+import { benchLines } from './lines.js';
 import { benchLoop } from './loop.js';
 import { benchProcess } from './process.js';
 import { benchKafka } from './kafka/main.js';
@@ -13,6 +14,7 @@ const parts: Readonly<Record<string, () => Promise<void>>> = {
   rules: benchRules,
   tools: benchTools,
   loop: benchLoop,
+  lines: benchLines,
   process: benchProcess,
   kafka: benchKafka,
   instances: benchInstances,
