@@ -16,9 +16,6 @@ policy: { allowed_tools: [now] }
 limits: { max_iterations: 1000, run_seconds: 3600 }
 `;
 
-/** Turns of a run with a call in them. */
-export const turns = 20;
-
 /** A model that answers at once: a call in every turn, and an answer after so many. */
 function promptModel(turns: number): Model {
   return {
@@ -31,20 +28,39 @@ function promptModel(turns: number): Model {
   };
 }
 
+/** Turns of a run with a call in them. */
+export const turns = 20;
+
+/** All services on SQLite in this process, with a model that makes so many calls and then answers, and a tool that returns at once. */
+export async function openLoop(turns: number, { logLevel = 'warn', configured = configuration } = {}) {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
+  const configFile = join(folder, 'sluice.yaml');
+  await writeFile(configFile, configured);
+  const model = promptModel(turns);
+  const system = await startEmbedded({
+    environment: { ...environment(folder), logLevel },
+    configFile,
+    models: { get: () => Promise.resolve(model) },
+  });
+  return {
+    system,
+    close: async () => {
+      await system.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
 /** The whole loop on SQLite: three hops an iteration, each a transaction. */
-export function benchLoop(): Promise<void> {
-  return onLoop(configuration, async (system) => {
+export async function benchLoop(): Promise<void> {
+  const { system, close } = await openLoop(turns);
+  try {
     await runs(system, 5, 1);
-    const alone = await runs(system, 30, 1);
+    const alone = (await runs(system, 30, 1)).each.map((ms) => ms / turns);
     const together = await runs(system, 512, 256);
     report('The whole loop on SQLite, a model that answers at once', [
-      {
-        name: 'one run at a time: an iteration, median',
-        value: median(alone.perIteration),
-        unit: 'ms',
-        goal: { atMost: 3 },
-      },
-      { name: 'one run at a time: an iteration, p99', value: quantile(alone.perIteration, 0.99), unit: 'ms' },
+      { name: 'one run at a time: an iteration, median', value: median(alone), unit: 'ms', goal: { atMost: 3 } },
+      { name: 'one run at a time: an iteration, p99', value: quantile(alone, 0.99), unit: 'ms' },
       {
         name: '256 runs in flight: iterations a second',
         value: (512 * turns) / together.seconds,
@@ -52,58 +68,21 @@ export function benchLoop(): Promise<void> {
         goal: { atLeast: 500 },
       },
     ]);
-  });
-}
-
-/** All services in this process, under the configuration (YAML) and with a model that answers at once. */
-export async function onLoop(configured: string, work: (system: OpenRuntime) => Promise<void>): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
-  const configFile = join(folder, 'sluice.yaml');
-  await writeFile(configFile, configured);
-  const model = promptModel(turns);
-  const system = await startEmbedded({
-    environment: environment(folder),
-    configFile,
-    models: { get: () => Promise.resolve(model) },
-  });
-  try {
-    await work(system);
   } finally {
-    await system.close();
-    await rm(folder, { recursive: true, force: true });
+    await close();
   }
 }
 
-function environment(dataFolder: string) {
-  return {
-    bus: 'sqlite' as const,
-    kafka: null,
-    retention: readEnvironment({}).retention,
-    databaseUrl: null,
-    dataFolder,
-    workspaceFolder: null,
-    keyFile: null,
-    configFile: null,
-    host: '127.0.0.1',
-    port: 0,
-    logLevel: 'warn',
-    drainMs: 1_000,
-    instance: 'bench',
-    secret: () => undefined,
-    forChild: () => ({}),
-  };
-}
-
-/** So many runs, so many of them in flight at once. */
+/** So many runs, so many of them at a time; each with its milliseconds. */
 export async function runs(
   embedded: OpenRuntime,
   count: number,
   inFlight: number,
-): Promise<{ seconds: number; perIteration: number[] }> {
+): Promise<{ seconds: number; each: number[] }> {
   const { bus } = embedded.runtime;
   const prefix = `bench-${process.hrtime.bigint()}`;
   const started = new Map<string, number>();
-  const perIteration: number[] = [];
+  const each: number[] = [];
   const stop = new AbortController();
   let next = 0;
   const publish = async (): Promise<void> => {
@@ -129,10 +108,31 @@ export async function runs(
     const since = started.get(value.record.requestId);
     if (since === undefined) continue;
     ended++;
-    perIteration.push((performance.now() - since) / turns);
+    each.push(performance.now() - since);
     await publish();
   }
   stop.abort();
   await pending.catch(() => undefined);
-  return { seconds: (performance.now() - begin) / 1_000, perIteration };
+  return { seconds: (performance.now() - begin) / 1_000, each };
+}
+
+function environment(dataFolder: string) {
+  return {
+    bus: 'sqlite' as const,
+    kafka: null,
+    traces: null,
+    retention: readEnvironment({}).retention,
+    databaseUrl: null,
+    dataFolder,
+    workspaceFolder: null,
+    keyFile: null,
+    configFile: null,
+    host: '127.0.0.1',
+    port: 0,
+    logLevel: 'warn',
+    drainMs: 1_000,
+    instance: 'bench',
+    secret: () => undefined,
+    forChild: () => ({}),
+  };
 }

@@ -1,6 +1,7 @@
 import 'reflect-metadata';
 import { availableParallelism, cpus } from 'node:os';
 import { benchAudit } from './audit.js';
+import { benchLines } from './lines.js';
 import { benchLoop } from './loop.js';
 import { benchProcess } from './process.js';
 import { benchKafka } from './kafka/main.js';
@@ -18,6 +19,7 @@ const parts: Readonly<Record<string, () => Promise<void>>> = {
   audit: benchAudit,
   loop: benchLoop,
   metrics: benchMetrics,
+  lines: benchLines,
   process: benchProcess,
   kafka: benchKafka,
   'whole-loop': benchWholeLoop,

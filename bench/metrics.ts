@@ -3,7 +3,7 @@ import { faultCodes, runErrors, toolErrors } from '@sluice/core';
 import { createMetrics } from '@sluice/service';
 import type { Metrics } from '@sluice/service';
 import { Counter, Gauge, Histogram } from 'prom-client';
-import { onLoop, runs, turns } from './loop.js';
+import { openLoop, runs, turns } from './loop.js';
 import { median, quantile, report } from './measure.js';
 
 const configuration = `
@@ -45,7 +45,8 @@ export async function benchMetrics(): Promise<void> {
 /** Rounds with and without, in turn and in changing order, so that neither is always the one that runs first. */
 async function throughputShares(): Promise<number[]> {
   const shares: number[] = [];
-  await onLoop(configuration, async (system) => {
+  const { system, close } = await openLoop(turns, { configured: configuration });
+  try {
     const round = async (counted: boolean): Promise<number> => {
       const restore = counted ? () => undefined : silence();
       const { metrics } = system.runtime;
@@ -61,7 +62,9 @@ async function throughputShares(): Promise<number[]> {
       const second = await round(n % 2 !== 0);
       shares.push(n % 2 === 0 ? first / second : second / first);
     }
-  });
+  } finally {
+    await close();
+  }
   return shares;
 }
 

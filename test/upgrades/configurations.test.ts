@@ -27,7 +27,13 @@ describe('a configuration that a former release compiled', () => {
       const text = readFileSync(file, 'utf8');
       const configuration = JSON.parse(text) as Configuration;
       const evaluator = compileEvaluator(configuration);
-      const decision = evaluator.evaluate({ groups: ['read-only'], state: null, unavailable: new Set(), calls: {} });
+      const decision = evaluator.evaluate({
+        groups: ['read-only'],
+        state: null,
+        unavailable: new Set(),
+        calls: {},
+        connections: [],
+      });
       expect(decision.offered.map(({ key }) => key)).toEqual(['knowledge-query', 'clock']);
 
       const folder = mkdtempSync(join(tmpdir(), 'sluice-former-'));

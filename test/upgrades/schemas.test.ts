@@ -3,7 +3,7 @@ import type { Type } from 'avsc';
 import { continuationClaims, grantClaims } from '@sluice/core';
 import { allTopics, recordNames, selfContained } from '@sluice/contracts';
 import type { AgentStepResult, Toolset } from '@sluice/contracts';
-import { sha256 } from '@sluice/service';
+import { sha256 } from '@sluice/decisions';
 import { typeOf } from '../../libs/contracts/src/codec.js';
 import { recordsOf, releases, schemaOf, typeIn } from './released.js';
 
@@ -65,7 +65,16 @@ describe('what today’s services sign', () => {
   ];
   const ids = { requestId: 'r', sessionId: 's' };
   const request = {
-    ...{ question: 'Who?', state: 't', group: ['a'], history: steps, maxIterations: 3, deadline: null, userId: null },
+    ...{
+      question: 'Who?',
+      state: 't',
+      group: ['a'],
+      history: steps,
+      maxIterations: 3,
+      deadline: null,
+      userId: null,
+      connections: null,
+    },
     ...ids,
   };
   const principal = { tenantId: 't', actorId: 'user:a', subjectId: null, groups: ['*'], connections: [] };
@@ -85,7 +94,16 @@ describe('what today’s services sign', () => {
   const signing = releases.filter((release) => schemaOf(release, 'AgentStepResult').includes('"principal"'));
 
   it.each(signing)('is still what they signed after a service of release %s passed it on', (release) => {
-    const continuation = { ...ids, iteration: 1, steps, next: request, run, configVersion: 'v', signature: 'x' };
+    const continuation = {
+      ...ids,
+      iteration: 1,
+      steps,
+      next: request,
+      run,
+      configVersion: 'v',
+      inForceVersion: '',
+      signature: 'x',
+    };
     const toolset = {
       ...{ ...ids, iteration: 1, request, run, state: 't', groups: ['a'], tools: [], hidden: [], hiddenCounts: {} },
       ...{ unknownGroups: [], unavailable: [], configVersion: 'v', decidedAt: 3, grant: 'x' },
