@@ -1,4 +1,4 @@
-import { judgeContinuation, judgeGrant } from '@sluice/core';
+import { grantLifeMs, judgeContinuation, judgeGrant } from '@sluice/core';
 import type { JsonObject, Signatures } from '@sluice/core';
 import type { AgentStepResult, Toolset } from '@sluice/contracts';
 import { sha256, turnOf } from '@sluice/decisions';
@@ -11,9 +11,16 @@ export type Verifier = Pick<Signatures, 'verify'> | null;
 export async function grantDifference(record: Toolset, verifier: Verifier): Promise<Difference | null> {
   const claims = verifier === null ? claimsOf(record.grant) : await verifier.verify('filter', record.grant);
   const verdict = judgeGrant(claims, turnOf(record), sha256, record.decidedAt);
-  if (verdict.kind === 'valid') return null;
-  const was = verdict.kind === 'forged' ? verdict.why : 'The grant had expired when it was given.';
+  if (verdict.kind === 'valid' && isGivenThen(claims, record.decidedAt)) return null;
+  const was =
+    verdict.kind === 'forged' ? verdict.why : 'The grant was given at another time than the decision was made.';
   return { path: 'grant', was, is: 'a grant that the filter signed for this turn' };
+}
+
+/** The filter signs at once: what lasted longer than a grant does was not given with this decision. */
+function isGivenThen(claims: JsonObject | null, decidedAt: number): boolean {
+  const since = Number(claims?.['exp']) - grantLifeMs - decidedAt;
+  return since >= 0 && since < grantLifeMs;
 }
 
 export async function continuationDifference(record: AgentStepResult, verifier: Verifier): Promise<Difference | null> {
