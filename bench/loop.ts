@@ -35,7 +35,7 @@ export async function benchLoop(): Promise<void> {
   const turns = 20;
   const model = promptModel(turns);
   const system = await startEmbedded({
-    environment: environment(folder),
+    environment: embeddedIn(folder),
     configFile,
     models: { get: () => Promise.resolve(model) },
   });
@@ -106,7 +106,8 @@ export async function benchLoop(): Promise<void> {
   }
 }
 
-function environment(dataFolder: string) {
+/** What a process on the embedded log is told by its surroundings. */
+export function embeddedIn(dataFolder: string) {
   return {
     bus: 'sqlite' as const,
     kafka: null,

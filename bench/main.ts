@@ -5,14 +5,16 @@ import { benchProcess } from './process.js';
 import { benchKafka } from './kafka/main.js';
 import { benchInstances } from './kafka/instances.js';
 import { benchMemory } from './kafka/memory.js';
+import { benchReplay } from './replay.js';
 import { benchRules } from './rules.js';
 import { benchTools } from './tools/main.js';
 
-/** All measurements, side by side in one run. `npm run bench -- rules tools loop process` picks some. */
+/** All measurements, side by side in one run. `npm run bench -- rules tools loop replay process` picks some. */
 const parts: Readonly<Record<string, () => Promise<void>>> = {
   rules: benchRules,
   tools: benchTools,
   loop: benchLoop,
+  replay: benchReplay,
   process: benchProcess,
   kafka: benchKafka,
   instances: benchInstances,

@@ -37,7 +37,7 @@ export function changed(reader: LogReader, change: (message: Incoming) => Incomi
     read: <T extends Topic>(topics: readonly T[], options: ReadOptions) =>
       (async function* () {
         for await (const message of reader.read(topics, options)) {
-          const instead = change(message);
+          const instead = change(message as unknown as Incoming);
           if (instead !== null) yield instead as Incoming<T>;
         }
       })(),
