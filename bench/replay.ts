@@ -80,9 +80,10 @@ async function record({ runtime: { bus } }: OpenRuntime): Promise<void> {
     const asked = { ...newRequest('What time is it, and will it be later?', { requestId: id, sessionId: id }) };
     await bus.publish([{ topic: topics.requests, key: id, record: { ...asked, group: ['read-only'] } }]);
   }
-  let ended = 0;
-  for await (const { record: _ } of responses) if (++ended === runs) break;
+  const ends = responses[Symbol.asyncIterator]();
+  for (let ended = 0; ended < runs; ended++) await ends.next();
   stop.abort();
+  await ends.return?.(undefined);
 }
 
 async function exportTo(file: string, { runtime: { bus } }: OpenRuntime): Promise<void> {
