@@ -11,10 +11,11 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   decisions: ['core', 'contracts', 'bus'],
   archive: ['core', 'contracts', 'bus', 'decisions'],
   replay: ['core', 'contracts', 'bus', 'decisions'],
+  audit: ['core', 'contracts', 'bus'],
   service: ['core', 'contracts', 'bus', 'ledger', 'identity', 'decisions'],
   apps: [
     ...['core', 'contracts', 'bus', 'ledger', 'tools', 'model', 'authorization', 'identity', 'service'],
-    ...['decisions', 'archive', 'replay'],
+    ...['decisions', 'archive', 'audit', 'replay'],
   ],
 };
 

@@ -23,14 +23,19 @@ describe('what the model may not do', () => {
   it.each([
     ['a tool of a group that was not asked for (G-09)', calls.update, 'policy_denied', 'not_eligible_group'],
     [
-      'a tool that policy does not allow (T-20a, C-08, E-02)',
+      'a tool that policy does not allow (T-20a, C-08, E-02, K-22)',
       [ids.text, '{"prompt":"x"}'],
       'policy_denied',
       'not_allowed',
     ],
-    ['a tool that does not exist (X-3, T-20b, E-01)', ['core__no_such_tool', '{}'], 'unavailable', 'unknown_tool'],
+    [
+      'a tool that does not exist (X-3, T-20b, E-01, K-21)',
+      ['core__no_such_tool', '{}'],
+      'unavailable',
+      'unknown_tool',
+    ],
     ['a tool by its key instead of its id (X-17)', ['knowledge-query', '{}'], 'unavailable', 'unknown_tool'],
-    ['arguments that are not JSON (S-16 to S-18, E-07)', [ids.query, '{"sparql": '], 'invalid_json', null],
+    ['arguments that are not JSON (S-16, S-17, S-18, S-19, E-07)', [ids.query, '{"sparql": '], 'invalid_json', null],
     ['arguments against the schema (P-05)', [ids.query, '{"sparql": 7}'], 'validation', null],
     ['arguments that nobody declared', [ids.query, '{"sparql":"ASK {}","connectionId":"x"}'], 'validation', null],
   ] as const)('%s: an observation, never an execution, and the run goes on', async (_, call, outcome, reason) => {

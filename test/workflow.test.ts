@@ -18,7 +18,7 @@ describe('the workflow of §5.2 and §9.3 through the running services', () => {
       .filter(({ record }) => record.requestId === requestId)
       .map(({ record }) => record.tools.map((tool) => tool.key));
 
-  it('runs knowledge-query, complex-analysis, reset-workflow in one request, each step with its own tools (G-85, G-153, G-155)', async () => {
+  it('runs knowledge-query, complex-analysis, reset-workflow in one request, each step with its own tools (G-85, G-153, G-155, K-05, K-11, S-08)', async () => {
     model.asked.length = 0;
     const response = await system.ask({ requestId: 'flow', group: ['knowledge', 'compute', 'admin'] });
     expect(response).toMatchObject({ kind: 'answer', answer: 'done', state: 'undefined', iterations: 4 });
@@ -40,7 +40,7 @@ describe('the workflow of §5.2 and §9.3 through the running services', () => {
     expect([...stamps].sort()).toEqual(stamps);
   });
 
-  it('shows the model exactly the offered tools, by id, with the history so far (G-05, G-64, G-66, T-18a, T-18c, C-10)', async () => {
+  it('shows the model exactly the offered tools, by id, with the history so far (G-05, G-64, G-66, T-18a, T-18b, T-18c, C-10)', async () => {
     model.asked.length = 0;
     await system.ask({ group: ['read-only', 'advanced', 'admin'] });
     expect(model.asked.map((request) => request.tools.map((tool) => tool.id))).toEqual([

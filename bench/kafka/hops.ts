@@ -62,6 +62,8 @@ async function chainedBus(parts: Infrastructure, count: number): Promise<number[
     previousHash: '',
     hash: '',
     at: 0,
+    sequence: 0,
+    sourceHash: '',
   });
   const buses = await Promise.all([open(1), open(2), open(3)]);
   const [one, two, three] = buses as [KafkaBus, KafkaBus, KafkaBus];

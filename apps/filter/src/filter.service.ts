@@ -1,10 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Fault } from '@sluice/core';
 import type { Authenticator, RunState } from '@sluice/core';
-import { topics } from '@sluice/contracts';
+import { requestIds, topics } from '@sluice/contracts';
 import type { AgentRequest } from '@sluice/contracts';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
-import { beginning, decideIteration, denial, requestIds, taken } from '@sluice/decisions';
+import { beginning, decideIteration, denial, taken } from '@sluice/decisions';
 import type { RunIds } from '@sluice/decisions';
 import {
   AUTHENTICATOR,

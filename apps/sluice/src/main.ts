@@ -20,6 +20,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   config: () => import('./commands/config.js'),
   keys: () => import('./commands/keys.js'),
   approvals: () => import('./commands/approvals.js'),
+  audit: () => import('./commands/audit.js'),
   topics: () => import('./commands/topics.js'),
   check: () => import('./commands/check.js'),
   export: () => import('./commands/export.js'),

@@ -33,7 +33,17 @@ export interface HandlerContext {
   emit(messages: readonly Outgoing[]): void;
   /** Runs once the outputs and the acknowledgement are on the log: for metrics and log lines that must count once. */
   afterCommit(action: () => void): void;
+  /** With `order: 'partition'`: what the record before this one in its partition left, '' if none did; always '' with sessions. */
+  readonly carried: string;
+  /**
+   * With `order: 'partition'`: leaves a text for the next record of the partition, whoever handles it. It is committed with the
+   * outputs and the acknowledgement of this one. Throws RangeError beyond `maxCarriedBytes`, and where sessions are the order.
+   */
+  carry(text: string): void;
 }
+
+/** The longest text that a partition carries, bytes in UTF-8: on Kafka it shares the metadata of the committed offset. */
+export const maxCarriedBytes = 1_024;
 
 /** A function from a message to messages: the bus makes the outputs and the acknowledgement one atomic act (DESIGN, idea 1). */
 export type Handler = (message: Incoming, context: HandlerContext) => Promise<readonly Outgoing[]>;
@@ -66,8 +76,15 @@ export interface Subscription {
   readonly group: string;
   readonly topics: readonly Topic[];
   readonly handle: Handler;
+  /**
+   * `session` (the default): records of one session one after another, sessions side by side. `partition`: all records of a partition
+   * of a topic one after another, in the order of the log, with a text that is carried from each to the next.
+   */
+  readonly order?: 'session' | 'partition';
+  /** False for who only watches: a record that is given up makes no dead letter, and `onDead` alone says what goes out. */
+  readonly deadLetters?: boolean;
   /** What else goes out when a record becomes a dead letter, in the same transaction as the dead letter itself. */
-  readonly onDead?: (dead: Dead, context: HandlerContext) => readonly Outgoing[];
+  readonly onDead?: (dead: Dead, context: HandlerContext) => readonly Outgoing[] | Promise<readonly Outgoing[]>;
   /** Records taken from the log and not yet finished, at most; beyond it reading pauses. Default 1,000. */
   readonly maxInFlight?: number;
   readonly retry?: RetryPolicy;

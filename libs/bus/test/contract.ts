@@ -2,6 +2,7 @@ import { describe } from '@jest/globals';
 import { delivery } from './contract/delivery.js';
 import { failures } from './contract/failures.js';
 import type { BusHarness } from './contract/harness.js';
+import { partitionOrder } from './contract/order.js';
 import { property } from './contract/property.js';
 import { publishing } from './contract/publishing.js';
 import { reading } from './contract/reading.js';
@@ -16,6 +17,7 @@ export function busContract(name: string, harness: BusHarness): void {
     describe('delivery', () => delivery(harness));
     describe('failures', () => failures(harness));
     describe('restarts', () => restarts(harness));
+    describe('the order of partitions', () => partitionOrder(harness));
     describe('reading', () => reading(harness));
     describe('any history of work, faults and crashes', () => property(harness));
   });

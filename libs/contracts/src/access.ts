@@ -8,7 +8,7 @@ export interface Access {
   readonly group: string | null;
 }
 
-/** By who it is. Every service ends the runs of records it cannot process, so every service writes responses and dead letters. */
+/** By who it is. Filter, agent and executor end the runs of records they cannot process, so they write responses and dead letters. */
 export const access = {
   filter: {
     reads: ['agent.requests', 'agent.steps', 'agent.config'],
@@ -24,6 +24,38 @@ export const access = {
     reads: ['agent.tool-calls', 'agent.approvals', 'agent.config'],
     writes: ['agent.steps', 'agent.approvals', 'agent.responses', 'agent.progress', 'agent.dead-letters'],
     group: 'executor',
+  },
+  /** Its own topic too: there it finds its place again should the group's have been lost. */
+  audit: {
+    reads: [
+      'agent.requests',
+      'agent.toolsets',
+      'agent.tool-calls',
+      'agent.steps',
+      'agent.responses',
+      'agent.approvals',
+      'agent.dead-letters',
+      'agent.config',
+      'agent.audit',
+    ],
+    writes: ['agent.audit'],
+    group: 'audit',
+  },
+  /** Whoever runs `sluice audit`. */
+  auditor: {
+    reads: [
+      'agent.requests',
+      'agent.toolsets',
+      'agent.tool-calls',
+      'agent.steps',
+      'agent.responses',
+      'agent.approvals',
+      'agent.dead-letters',
+      'agent.config',
+      'agent.audit',
+    ],
+    writes: [],
+    group: null,
   },
   /** Whoever runs `sluice config apply`. */
   operator: { reads: ['agent.config'], writes: ['agent.config'], group: null },

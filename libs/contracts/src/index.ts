@@ -1,7 +1,8 @@
 export * from './generated/records.js';
 export * from './topics.js';
 export * from './access.js';
+export * from './request-ids.js';
 export * from './codec.js';
 export { recordFromJson, recordToJson, ShapeError } from './json.js';
-export { recordSchema, selfContained } from './schema.js';
+export { camelCase, recordSchema, selfContained } from './schema.js';
 export type { AvroField, AvroRecord, AvroType } from './schema.js';

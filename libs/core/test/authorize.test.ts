@@ -44,7 +44,7 @@ describe('authorization of a call', () => {
   it.each([
     ['permission', 'not_permitted'],
     ['delegation', 'not_delegated'],
-  ] as const)('without the %s is authz_denied, %s (E-03, T-F1b)', async (missing, reason) => {
+  ] as const)('without the %s is authz_denied, %s (E-03, T-F1b, K-38, K-39)', async (missing, reason) => {
     const { port } = answering({ allowed: false, missing });
     const verdict = await authorize([port], 'tool.execute', tool, context, unexpected);
     expect(verdict).toMatchObject({ ok: false, code: 'authz_denied', reason });

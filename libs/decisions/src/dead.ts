@@ -1,8 +1,7 @@
 import type { RunErrorCode } from '@sluice/core';
-import { topics } from '@sluice/contracts';
+import { requestIds, topics } from '@sluice/contracts';
 import type { AgentRequest, AgentResponse, Run } from '@sluice/contracts';
 import type { Dead } from '@sluice/bus';
-import { requestIds } from './ids.js';
 import { errorResponse } from './run-ends.js';
 
 /** The end of the run whose record became a dead letter, and what was asked; null if the record was on no run’s way or nobody can tell. */

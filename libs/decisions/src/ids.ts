@@ -1,13 +1,5 @@
 import type { Incoming } from '@sluice/bus';
-
-/** The ids of an AgentRequest as it lies on the log: its own, else derived from its place there. */
-export function requestIds(
-  message: Pick<Incoming, 'topic' | 'partition' | 'offset' | 'key'>,
-  request: { requestId: string | null; sessionId: string | null },
-) {
-  const requestId = request.requestId || `${message.topic}-${message.partition}-${message.offset}`;
-  return { requestId, sessionId: request.sessionId || message.key || requestId };
-}
+import { requestIds } from '@sluice/contracts';
 
 /** The run a record belongs to; null for what belongs to none, or to nobody knows which. */
 export function runOf(message: Incoming): string | null {

@@ -1,4 +1,5 @@
 export * from './keys/key-set.js';
 export * from './keys/read-key-set.js';
 export * from './keys/signatures.js';
+export { createVerifier } from './keys/verifier.js';
 export * from './credentials/authenticator.js';

@@ -76,7 +76,7 @@ describe.each<[string, Wire]>(Object.entries({ openai, anthropic, google, bedroc
       expect(said).toEqual(['Grüß ', 'Gott, ', 'world.']);
     });
 
-    it('gives text beside calls as the thought, and the calls in order with their own arguments (T-08a, T-15c)', async () => {
+    it('gives text beside calls as the thought, and the calls in order with their own arguments (T-08a, T-15c, T-12c, K-04, S-11, S-13)', async () => {
       say({
         text: ['I look ', 'twice.'],
         calls: [
@@ -194,7 +194,7 @@ describe.each<[string, Wire]>(Object.entries({ openai, anthropic, google, bedroc
       expect(await faultOf()).toMatchObject({ code: 'model_unreachable', retryable: true });
     });
 
-    it('does not take a stream that was closed early for a turn (T-08d)', async () => {
+    it('does not take a stream that was closed early for a turn (T-08d, S-04, S-14)', async () => {
       endpoint.respond = async (response) => {
         response.writeHead(200, { 'content-type': wire.contentType });
         await send(response, half);
@@ -254,7 +254,7 @@ describe.each<[string, Wire]>(Object.entries({ openai, anthropic, google, bedroc
       await expect(running).rejects.toBe(mistake);
     });
 
-    it('never mixes two turns that run at the same time (T-08c)', async () => {
+    it('never mixes two turns that run at the same time (T-08c, S-15)', async () => {
       const scripts: Record<string, Script> = {
         left: {
           text: ['le', 'ft'],

@@ -1,7 +1,8 @@
 import type { Principal } from '@sluice/core';
+import { requestIds } from '@sluice/contracts';
 import type { AgentResponse, Toolset } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
-import { beginning, decideIteration, denial, requestIds, taken } from '@sluice/decisions';
+import { beginning, decideIteration, denial, taken } from '@sluice/decisions';
 import type { Iteration } from '@sluice/decisions';
 import type { RecordedConfigurations } from './configurations.js';
 import { NotReplayable } from './outcome.js';

@@ -1,5 +1,5 @@
-import { chmodSync, existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createSignatures, newKeySet, readKeySet, writeKeySet } from '@sluice/identity';
+import { chmodSync, existsSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { completed, createSignatures, newKeySet, readKeySet, writeKeySet } from '@sluice/identity';
 import type { KeySet } from '@sluice/identity';
 import type { Signatures, SignerRole } from '@sluice/core';
 import { dataFiles, prepareDataFolder } from './data-folder.js';
@@ -28,7 +28,9 @@ export function requireKeys({ bus, secret }: Surroundings): void {
 export function requireSigner(role: SignerRole, { signatures }: { readonly signatures: Signatures }): void {
   if (signatures.canSign(role)) return;
   throw new Error(
-    `The keys in ${variable} have no private key of the ${role}. Give it those of \`sluice keys export ${role}\`.`,
+    `The keys in ${variable} have no private key of the ${role}. Give it those of \`sluice keys export ${role}\`.${
+      role === 'audit' ? ' A set from before the audit signed gets them with `sluice keys rotate`.' : ''
+    }`,
   );
 }
 
@@ -60,7 +62,17 @@ function ownKeys(environment: Surroundings): KeySet {
     // There already, or another process was faster.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
-  return readKeySet(readFileSync(file, 'utf8'), file);
+  const set = readKeySet(readFileSync(file, 'utf8'), file);
+  const whole = completed(set, systemClock.now());
+  if (whole.keys.length > set.keys.length) replaceKeyFile(file, whole);
+  return whole;
+}
+
+/** Whole or not at all: a process that starts meanwhile finds the former keys or the new ones. */
+export function replaceKeyFile(file: string, set: KeySet): void {
+  const beside = `${file}.${process.pid}.new`;
+  writeOwn(beside, set);
+  renameSync(beside, file);
 }
 
 /** Writes a new file, whole or not at all, that its owner alone can read. Throws with the code EEXIST if it is there. */
@@ -74,7 +86,7 @@ export function createKeyFile(file: string, set: KeySet): void {
   }
 }
 
-export function writeOwn(file: string, set: KeySet): void {
+function writeOwn(file: string, set: KeySet): void {
   writeFileSync(file, writeKeySet(set), { mode: 0o600 });
   // The mode above is only for a file that was not there.
   chmodSync(file, 0o600);

@@ -96,6 +96,17 @@ export function createMetrics() {
     modelTurns: histogram('sluice_model_turn_duration_seconds', 'Time a model took for a turn.', seconds, 'model'),
     modelTokens: counter('sluice_model_tokens_total', 'Tokens by direction (input, output).', 'model', 'direction'),
     deadLetters: counter('sluice_dead_letters_total', 'Records given up, by topic and fault code.', 'topic', 'code'),
+    auditEntries: counter('sluice_audit_entries_total', 'Entries that the audit wrote, by what they tell of.', 'kind'),
+    auditCheckpoints: counter('sluice_audit_checkpoints_total', 'Signed checkpoints of audit chains.'),
+    auditChains: gauge('sluice_audit_chains', 'Audit chains that this process has added to.'),
+    auditUnsealed: gauge(
+      'sluice_audit_checkpoint_age_seconds',
+      'How long the oldest entry that no checkpoint covers has been there; 0 if all are covered.',
+    ),
+    auditBroken: counter(
+      'sluice_audit_chain_broken_total',
+      'Times that the audit had lost its place in a chain, or found what it had written not to be there.',
+    ),
     inFlight: gauge('sluice_records_in_flight', 'Records taken from the log and not yet finished.', 'group'),
   };
 }

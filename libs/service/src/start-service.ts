@@ -1,5 +1,6 @@
 import type { DynamicModule, INestMicroservice } from '@nestjs/common';
 import { GroupHeld } from '@sluice/bus';
+import type { Subscription } from '@sluice/bus';
 import { NestFactory } from '@nestjs/core';
 import { BusTransport, inTrace, PassOnFilter } from './bus-transport.js';
 import { nestLog } from './log.js';
@@ -11,12 +12,21 @@ export interface Service {
   close(): Promise<void>;
 }
 
+/** How a service reads that only watches: what it gives up ends no run and is its own affair. */
+export type Watching = Pick<Subscription, 'order' | 'deadLetters' | 'onDead' | 'retry'>;
+
 /** Starts one service as a Nest microservice on the bus; `group` is its name there. */
-export async function startService(group: string, module: DynamicModule, runtime: Runtime): Promise<Service> {
+export async function startService(
+  group: string,
+  module: DynamicModule,
+  runtime: Runtime,
+  watching: Watching = {},
+): Promise<Service> {
   const transport = new BusTransport(runtime.bus, {
     group,
     drainMs: runtime.environment.drainMs,
     onDead: (dead, context) => inTrace(dead.headers, endDeadRun(dead, context, runtime)),
+    ...watching,
   });
   const app = await NestFactory.createMicroservice(module, {
     strategy: transport,

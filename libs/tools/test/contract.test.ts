@@ -25,7 +25,7 @@ function definition(changes: Partial<Any> = {}): Any {
 }
 
 describe('defineTool', () => {
-  it('derives draft-7 JSON Schema from the contract, unknown arguments refused (T-10a, T-13a, T-13b)', () => {
+  it('derives draft-7 JSON Schema from the contract, unknown arguments refused (T-10a, T-13a, T-13b, K-02)', () => {
     expect(defineTool(definition()).inputSchema).toEqual({
       type: 'object',
       properties: { word: { type: 'string' } },
@@ -120,19 +120,19 @@ describe('defineTool', () => {
     );
   });
 
-  it('hands a tool what it declared and nothing else (T-29c, T-03a, C-15)', async () => {
+  it('hands a tool its arguments, the references of its call, and the capabilities it declared and no others (T-29c, T-03a, T-32b, C-15, K-30, K-32)', async () => {
     let seen: unknown;
     const contract = defineTool(
       definition({
-        execute: async (_args, _context, capabilities) => {
-          seen = capabilities;
+        execute: async (args, context, capabilities) => {
+          seen = { args, context, capabilities };
           return { said: '' };
         },
       }),
     );
     const clock = { now: () => 1 };
     await contract.execute({ word: 'a' }, context, { clock, knowledge: 'not declared' });
-    expect(seen).toEqual({ clock });
+    expect(seen).toEqual({ args: { word: 'a' }, context, capabilities: { clock } });
   });
 
   it('does not run without a declared capability (T-34b, X-22)', async () => {

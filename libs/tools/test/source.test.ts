@@ -82,7 +82,7 @@ describe('createToolSource', () => {
 });
 
 describe('a bound tool of our own', () => {
-  it('runs through its own methods and keeps to the allowlist (T-27a, T-04b, C-12, C-13, C-17)', async () => {
+  it('runs through its own methods and keeps to the allowlist (T-27a, T-04b, C-12, C-13, C-17, K-10)', async () => {
     const tool = bindTool(
       getCurrentTime,
       configured(getCurrentTime, { spec: { ...spec(), redaction: { fields: ['time'] } } }),

@@ -1,18 +1,18 @@
-import { existsSync, mkdirSync, readFileSync, renameSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
 import { keysFor, newKeySet, readKeySet, rotate, writeKeySet } from '@sluice/identity';
 import type { KeySet } from '@sluice/identity';
-import { createKeyFile, keyFile, writeOwn } from '@sluice/service';
+import { createKeyFile, keyFile, replaceKeyFile } from '@sluice/service';
 import type { Surroundings } from './surroundings.js';
 
-export const usage = `sluice keys new [FILE]             makes the keys that filter and executor sign with
+export const usage = `sluice keys new [FILE]             makes the keys that filter, executor and audit sign with
 sluice keys list [FILE]            what there is, without the private parts
 sluice keys rotate [FILE]          the next keys sign from now on, the former are still accepted, those before them no longer
 sluice keys export ROLE [FILE]     prints what a process of the role needs: all public keys, and private ones of that role alone
   FILE is the one that SLUICE_KEYS_FILE names, else keys.json in the data folder. docs/security.md says how to rotate.`;
 
-const roles = ['filter', 'agent', 'executor'] as const;
+const roles = ['filter', 'agent', 'executor', 'audit', 'auditor'] as const;
 
 export function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
   const { positionals } = parseArgs({ args: [...args], allowPositionals: true });
@@ -51,10 +51,7 @@ function make(file: string, surroundings: Surroundings): void {
 
 function rotateFile(file: string, surroundings: Surroundings): void {
   const set = rotate(read(file), Date.now());
-  // Whole or not at all: a process that starts meanwhile finds the former keys or the new ones.
-  const beside = `${file}.${process.pid}.new`;
-  writeOwn(beside, set);
-  renameSync(beside, file);
+  replaceKeyFile(file, set);
   surroundings.write('Start the processes anew, one after another, so that they sign with the new keys.\n');
   list(set, surroundings);
 }

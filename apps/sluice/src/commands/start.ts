@@ -22,7 +22,7 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
   const system = await startEmbedded({ environment, configFile });
   try {
     write(
-      `${paint.strong('Sluice')} is running: filter, agent and executor in one process, log in ${environment.dataFolder}\n`,
+      `${paint.strong('Sluice')} is running: filter, agent, executor and audit in one process, log in ${environment.dataFolder}\n`,
     );
     write(
       paint.dim(

@@ -35,9 +35,9 @@ function acls(prefix: string, principal: string): readonly string[] {
     const topics = (names: readonly string[]): string => names.map((name) => `--topic ${prefix}${name}`).join(' ');
     const lines = [
       `${add} --operation Read --operation Describe ${topics(reads)}`,
-      `${add} --operation Write --operation Describe ${topics(writes)}`,
+      ...(writes.length === 0 ? [] : [`${add} --operation Write --operation Describe ${topics(writes)}`]),
     ];
-    if (role === 'upstream') return [`# ${role}`, ...lines];
+    if (role === 'upstream' || writes.length === 0) return [`# ${role}`, ...lines];
     lines.push(`${add} --operation Create ${topics(allTopics)}`);
     const writer = `${prefix}${group ?? 'publish'}.`;
     lines.push(

@@ -2,6 +2,7 @@ import { Models } from '@sluice/model';
 import type { ModelSource } from '@sluice/model';
 import { createLog, dataFiles, logToFile, openRuntime, prepareDataFolder } from '@sluice/service';
 import type { Environment, OpenRuntime } from '@sluice/service';
+import { startAudit } from '../../../audit/src/audit.module.js';
 import { startAgent } from '../../../agent/src/agent.module.js';
 import { startExecutor } from '../../../executor/src/executor.module.js';
 import { McpServers } from '../../../executor/src/mcp-servers.js';
@@ -33,6 +34,7 @@ export async function startEmbedded(given: {
       () => startFilter(runtime),
       () => startAgent(runtime, models),
       () => startExecutor(runtime, servers, models),
+      () => startAudit(runtime),
     ]) {
       const service = await start();
       beforeClose(() => service.close());

@@ -7,7 +7,7 @@ import type { Finished } from '../processing/handling.js';
 import type { Position } from '../processing/position.js';
 import { backOff, pause } from '../processing/retry.js';
 import { isConcurrent, isPassing } from './failure.js';
-import { encodeFinished } from './finished-set.js';
+import { encodeCarried, encodeFinished } from './finished-set.js';
 import type { Names } from './names.js';
 import { sendsOf, sizeOf } from './sends.js';
 
@@ -29,6 +29,8 @@ export interface Done {
 export interface CommitsOptions {
   readonly producer: Producer;
   readonly position: Position;
+  /** What the partition carries so far. */
+  readonly carried: string;
   readonly names: Names;
   readonly group: string;
   /** Names on the broker. */
@@ -52,12 +54,14 @@ export class Commits {
   #running: Promise<void> | undefined;
   #wanted = false;
   #committed: number;
+  #carried: string;
   #idle: NodeJS.Timeout | undefined;
   #trouble: string | undefined;
   #waitingBytes = 0;
 
   constructor(private readonly options: CommitsOptions) {
     this.#committed = options.position.prefix;
+    this.#carried = options.carried;
   }
 
   /** Why nothing can be committed now, though it goes on trying. */
@@ -135,10 +139,12 @@ export class Commits {
   async #commit(batch: readonly Done[]): Promise<void> {
     const { producer, position, names, group, log, committed } = this.options;
     for (const { finished, past } of batch) position.finish(finished.stored.offset, past);
+    this.#carried = batch.at(-1)?.finished.carried ?? this.#carried;
     this.#wanted = false;
     const prefix = position.prefix;
     const transaction = await producer.transaction();
-    await this.#sendOffset(transaction, prefix, encodeFinished(prefix, position.ranges));
+    const metadata = encodeFinished(prefix, position.ranges) + encodeCarried(this.#carried);
+    await this.#sendOffset(transaction, prefix, metadata);
     const outputs = batch.flatMap(({ finished }) => finished.outputs);
     for (const topicMessages of sendsOf(outputs, names)) {
       await transaction.sendBatch({ acks: -1, topicMessages: [...topicMessages] });

@@ -1,9 +1,13 @@
+import { maxCarriedBytes } from '../port.js';
+
 /** The largest metadata of an offset, bytes: a broker’s default. One more fails the transaction. */
 export const metadataLimit = 4_096;
 
 const payloadLimit = Math.floor(((metadataLimit - 1) * 3) / 4);
 const bitmapMark = 'b';
 const runsMark = 'r';
+/** Before what the partition carries; no character of base64. */
+const carriedMark = '.';
 
 /** Offsets from `first` up to, but without, `past`. */
 export interface Range {
@@ -32,18 +36,34 @@ export function encodeFinished(prefix: number, ranges: readonly Range[]): string
 /** The ranges again; none for a text that somebody else put there. */
 export function decodeFinished(prefix: number, metadata: string | null): readonly Range[] {
   if (metadata === null) return [];
-  const bytes = Buffer.from(metadata.slice(1), 'base64url');
-  if (metadata.startsWith(runsMark)) return fromRuns(prefix, bytes);
-  if (metadata.startsWith(bitmapMark)) return fromBitmap(prefix, bytes);
+  const [finished = ''] = metadata.split(carriedMark, 1);
+  const bytes = Buffer.from(finished.slice(1), 'base64url');
+  if (finished.startsWith(runsMark)) return fromRuns(prefix, bytes);
+  if (finished.startsWith(bitmapMark)) return fromBitmap(prefix, bytes);
   return [];
 }
 
+/** What the partition carries, as it stands behind the finished set in the offset’s metadata. */
+export function encodeCarried(carried: string): string {
+  return carried === '' ? '' : carriedMark + Buffer.from(carried).toString('base64url');
+}
+
+/** The text again; '' if none is there. */
+export function decodeCarried(metadata: string | null): string {
+  const at = metadata?.indexOf(carriedMark) ?? -1;
+  return metadata === null || at < 0 ? '' : Buffer.from(metadata.slice(at + 1), 'base64url').toString('utf8');
+}
+
+/** Bytes of the metadata that a finished set cannot have where the partition carries something. */
+export const reservedForCarried = 1 + Math.ceil((maxCarriedBytes * 4) / 3);
+
 /**
  * Whether the metadata is within the limit whatever finishes first, if `unfinished` records are taken whose offsets lie
- * in the `span` offsets from the prefix on: each of them can be a run of its own, and no more than one.
+ * in the `span` offsets from the prefix on: each of them can be a run of its own, and no more than one. `reserved` bytes are for others.
  */
-export function isWithinLimit(span: number, unfinished: number): boolean {
-  return Math.ceil(span / 8) <= payloadLimit || 2 * unfinished * varintBytes(span) <= payloadLimit;
+export function isWithinLimit(span: number, unfinished: number, reserved = 0): boolean {
+  const limit = payloadLimit - Math.ceil((reserved * 3) / 4);
+  return Math.ceil(span / 8) <= limit || 2 * unfinished * varintBytes(span) <= limit;
 }
 
 function runsOf(prefix: number, ranges: readonly Range[]): readonly number[] {

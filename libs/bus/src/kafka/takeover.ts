@@ -2,7 +2,7 @@ import { Partitioners } from 'kafkajs';
 import type { Admin, Kafka, Producer } from 'kafkajs';
 import { Position } from '../processing/position.js';
 import { producerRetry } from './clients.js';
-import { decodeFinished } from './finished-set.js';
+import { decodeCarried, decodeFinished } from './finished-set.js';
 
 export interface TakeoverOptions {
   readonly kafka: Kafka;
@@ -19,6 +19,8 @@ export interface TakeoverOptions {
 export interface Ownership {
   readonly producer: Producer;
   readonly position: Position;
+  /** What the owner before left for the next record; '' where sessions are the order. */
+  readonly carried: string;
 }
 
 /** Takes a partition over: the owner before is fenced first, and only then is it read how far that one came. */
@@ -38,14 +40,14 @@ export async function takeOver(options: TakeoverOptions): Promise<Ownership> {
     // Connecting fences nobody: the producer’s epoch is only raised by the first transaction.
     const fence = await producer.transaction();
     await fence.abort();
-    return { producer, position: await positionOf(options) };
+    return { producer, ...(await standingOf(options)) };
   } catch (error) {
     await producer.disconnect();
     throw error;
   }
 }
 
-async function positionOf({ admin, group, topic, partition }: TakeoverOptions): Promise<Position> {
+async function standingOf({ admin, group, topic, partition }: TakeoverOptions): Promise<Omit<Ownership, 'producer'>> {
   const ends = await admin.fetchTopicOffsets(topic);
   const [committed] = await admin.fetchOffsets({ groupId: group, topics: [topic] });
   const beginning = Number(ends.find((end) => end.partition === partition)?.low ?? 0);
@@ -55,5 +57,5 @@ async function positionOf({ admin, group, topic, partition }: TakeoverOptions): 
   const position = new Position(Math.max(prefix, beginning));
   for (const { first, past } of decodeFinished(prefix, found?.metadata ?? null)) position.finish(first, past);
   position.saved();
-  return position;
+  return { position, carried: decodeCarried(found?.metadata ?? null) };
 }

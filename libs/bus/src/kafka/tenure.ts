@@ -1,6 +1,7 @@
 import { Fault } from '@sluice/core';
 import type { Codec, Topic } from '@sluice/contracts';
 import type { KafkaMessage, Producer } from 'kafkajs';
+import { keepsPartitionOrder, laneOf } from '../processing/carrying.js';
 import { Gate } from '../processing/gate.js';
 import { handleRecord } from '../processing/handling.js';
 import type { HandlingOptions } from '../processing/handling.js';
@@ -13,7 +14,7 @@ import { openStored } from '../processing/stored.js';
 import type { Opened, Stored } from '../processing/stored.js';
 import { Commits } from './commits.js';
 import type { CommitsOptions } from './commits.js';
-import { isWithinLimit } from './finished-set.js';
+import { isWithinLimit, reservedForCarried } from './finished-set.js';
 import { Line } from './line.js';
 import { storedOf } from './stored-message.js';
 
@@ -66,6 +67,10 @@ export class Tenure {
   readonly #ended = new AbortController();
   readonly #stopping: AbortSignal;
   #cursor: number;
+  /** What the record that finished last left; only one at a time is in work where that means anything. */
+  #carried: string;
+  /** Bytes of the offset’s metadata that the finished set cannot have. */
+  readonly #reserved: number;
   #readBytes = 0;
   #heldBytes = 0;
   /** Taken and not committed. */
@@ -75,8 +80,10 @@ export class Tenure {
   #trouble: string | undefined;
 
   constructor(private readonly options: TenureOptions) {
-    const { position, handling } = options;
+    const { position, carried, handling } = options;
     this.#position = position;
+    this.#carried = carried;
+    this.#reserved = keepsPartitionOrder(handling.subscription) ? reservedForCarried : 0;
     this.#cursor = position.prefix;
     this.#stopping = AbortSignal.any([handling.stopping, this.#ended.signal]);
     this.#stopping.addEventListener('abort', this.#arrived.open);
@@ -164,7 +171,7 @@ export class Tenure {
       this.#unfinished++;
       this.options.steer();
       const work = { ...taken, opened };
-      if (this.#lanes.enter(opened.session, work)) {
+      if (this.#lanes.enter(this.#laneOf(work), work)) {
         if (!(await this.#slot())) return;
         this.#keep(this.#runLane(work));
       }
@@ -176,24 +183,29 @@ export class Tenure {
   #hasRoomFor({ past }: Taken): boolean {
     const span = Math.max(past, this.#position.end) - this.#position.prefix;
     const hasMemory = this.#heldBytes <= maxHeldBytes && this.commits.waitingBytes <= maxFinishedBytes;
-    return hasMemory && isWithinLimit(span, this.#unfinished + 1);
+    return hasMemory && isWithinLimit(span, this.#unfinished + 1, this.#reserved);
   }
 
-  /** One session’s records, one after another, until none waits. */
+  #laneOf({ opened, stored }: Work): string {
+    return laneOf(opened.session, stored, this.options.handling.subscription);
+  }
+
+  /** One lane’s records, one after another, until none waits. */
   async #runLane(first: Work): Promise<void> {
     const { handling, slots } = this.options;
     for (let work = first; ;) {
       const revocation = new Revocation();
       this.#revocations.add(revocation);
-      const finished = await handleRecord(work.opened, handling, revocation);
+      const finished = await handleRecord(work.opened, handling, revocation, this.#carried);
       this.#revocations.delete(revocation);
       if (finished === null || this.#ended.signal.aborted) return;
+      this.#carried = finished.carried;
       this.commits.add({ finished, past: work.past });
       this.#heldBytes -= work.stored.value.byteLength;
       this.#room.open();
       this.#slots--;
       slots.free(1);
-      const next = this.#lanes.next(work.opened.session);
+      const next = this.#lanes.next(this.#laneOf(work));
       if (next === undefined) return;
       if (!(await this.#slot())) return;
       work = next;

@@ -1,6 +1,7 @@
 import type { Clock, FaultCode } from '@sluice/core';
 import type { Codec } from '@sluice/contracts';
 import type { BusLog, HandlerContext, Outgoing, Subscription } from '../port.js';
+import { Carrying, keepsPartitionOrder } from './carrying.js';
 import { deadLetter, deadOf } from './dead.js';
 import { encodeAll } from './outputs.js';
 import type { Encoded } from './outputs.js';
@@ -14,6 +15,8 @@ export interface Finished {
   readonly outputs: readonly Encoded[];
   /** Called after the commit, in order. */
   readonly afterCommit: readonly (() => void)[];
+  /** What the partition carries from here on; '' where sessions are the order. */
+  readonly carried: string;
 }
 
 export interface HandlingOptions {
@@ -28,21 +31,26 @@ export interface HandlingOptions {
 
 /**
  * Runs the handler on one record until it is through or dead (DESIGN, ideas 1 and 11). Null if it was given up:
- * by `revocation` in the middle of an attempt, or by `stopping` between two.
+ * by `revocation` in the middle of an attempt, or by `stopping` between two. `carried` is what the record before in its partition left.
  */
 export async function handleRecord(
   opened: Opened,
   options: HandlingOptions,
   revocation: Revocation,
+  carried = '',
 ): Promise<Finished | null> {
   const { subscription, codec, stopping } = options;
-  if (opened.message === null) return bury(opened, opened.fault.code, opened.fault.message, 1, options, revocation);
+  const found = keepsPartitionOrder(subscription) ? carried : null;
+  if (opened.message === null)
+    return bury(opened, opened.fault.code, opened.fault.message, 1, options, revocation, found);
   for (let attempt = 1; ; attempt++) {
     const afterCommit: (() => void)[] = [];
+    const carrying = new Carrying(found);
     try {
-      const outputs = await subscription.handle(opened.message, contextOf(attempt, afterCommit, options, revocation));
+      const context = contextOf(attempt, afterCommit, carrying, options, revocation);
+      const outputs = await subscription.handle(opened.message, context);
       if (revocation.revoked) return null;
-      return { stored: opened.stored, outputs: encodeAll(codec, outputs), afterCommit };
+      return { stored: opened.stored, outputs: encodeAll(codec, outputs), afterCommit, carried: carrying.left };
     } catch (error) {
       if (revocation.revoked) return null;
       const verdict = judge(error, attempt, subscription.retry ?? defaultRetry);
@@ -51,28 +59,30 @@ export async function handleRecord(
           if (!(await pause(verdict.waitMs, stopping))) return null;
           break;
         case 'dead':
-          return bury(opened, verdict.code, verdict.reason, attempt, options, revocation);
+          return bury(opened, verdict.code, verdict.reason, attempt, options, revocation, found);
       }
     }
   }
 }
 
-function bury(
+async function bury(
   opened: Opened,
   code: FaultCode,
   reason: string,
   attempts: number,
   options: HandlingOptions,
   revocation: Revocation,
-): Finished {
+  found: string | null,
+): Promise<Finished> {
   const { subscription, codec, clock, log } = options;
   const { stored } = opened;
   const dead = deadOf(opened, code, reason, attempts);
-  const letter = deadLetter(codec, dead, subscription.group, clock.now());
+  const letters = subscription.deadLetters === false ? [] : [deadLetter(codec, dead, subscription.group, clock.now())];
   const afterCommit: (() => void)[] = [];
+  const carrying = new Carrying(found);
   try {
-    const more = subscription.onDead?.(dead, contextOf(attempts, afterCommit, options, revocation)) ?? [];
-    return { stored, outputs: [letter, ...encodeAll(codec, more)], afterCommit };
+    const more = await subscription.onDead?.(dead, contextOf(attempts, afterCommit, carrying, options, revocation));
+    return { stored, outputs: [...letters, ...encodeAll(codec, more ?? [])], afterCommit, carried: carrying.left };
   } catch (error) {
     // The record must not be stuck for ever because telling of its end fails too.
     const { topic, partition, offset } = stored;
@@ -83,13 +93,14 @@ function bury(
       offset,
       error: String(error),
     });
-    return { stored, outputs: [letter], afterCommit: [] };
+    return { stored, outputs: letters, afterCommit: [], carried: found ?? '' };
   }
 }
 
 function contextOf(
   attempt: number,
   afterCommit: (() => void)[],
+  carrying: Carrying,
   { emit }: HandlingOptions,
   revocation: Revocation,
 ): HandlerContext {
@@ -102,5 +113,7 @@ function contextOf(
       if (!revocation.revoked) emit(messages);
     },
     afterCommit: (action) => afterCommit.push(action),
+    carried: carrying.carried,
+    carry: (text) => carrying.leave(text),
   };
 }

@@ -1,7 +1,8 @@
 import { Fault } from '@sluice/core';
 import type { Clock } from '@sluice/core';
-import type { Codec } from '@sluice/contracts';
+import type { Codec, Topic } from '@sluice/contracts';
 import type { BusLog, Consumer, Outgoing, Subscription } from '../port.js';
+import { laneOf } from '../processing/carrying.js';
 import { handleRecord } from '../processing/handling.js';
 import type { HandlingOptions } from '../processing/handling.js';
 import { Lanes } from '../processing/lanes.js';
@@ -52,6 +53,8 @@ export class SqliteConsumer implements Consumer {
   readonly failed: Promise<Error>;
   readonly #slots: Slots;
   readonly #lanes = new Lanes<Place>();
+  /** What the record that finished last left, by topic; only one at a time is in work where that means anything. */
+  readonly #carried = new Map<Topic, string>();
   readonly #cursors: Cursors;
   readonly #insist: Insistence;
   readonly #flush: Flush;
@@ -134,7 +137,7 @@ export class SqliteConsumer implements Consumer {
         const opened = await this.#open(place);
         if (opened === null) return;
         if (opened === 'trimmed') continue;
-        if (this.#lanes.enter(opened.session, place)) {
+        if (this.#lanes.enter(this.#laneOf(opened), place)) {
           if (!(await this.#slots.take())) return;
           this.#keep(this.#runLane(opened));
         }
@@ -144,19 +147,26 @@ export class SqliteConsumer implements Consumer {
     }
   }
 
-  /** One session's records, one after another, until none waits. */
+  #laneOf({ session, stored }: Opened): string {
+    return laneOf(session, stored, this.options.subscription);
+  }
+
+  /** One lane's records, one after another, until none waits. */
   async #runLane(first: Opened): Promise<void> {
-    const { session } = first;
+    const lane = this.#laneOf(first);
     for (let opened: Opened | 'trimmed' | null = first; opened !== null;) {
       if (opened !== 'trimmed') {
         const revocation = new Revocation();
         this.#revocations.add(revocation);
-        const finished = await handleRecord(opened, this.#handling, revocation);
+        const { topic } = opened.stored;
+        const carried = this.#carried.get(topic) ?? this.options.progress.carried(topic);
+        const finished = await handleRecord(opened, this.#handling, revocation, carried);
         this.#revocations.delete(revocation);
         if (finished === null) return;
+        this.#carried.set(topic, finished.carried);
         this.#flush.add(finished);
       }
-      const place = this.#lanes.next(session);
+      const place = this.#lanes.next(lane);
       this.#room.open();
       if (place === undefined || !(await this.#slots.take())) return;
       opened = await this.#open(place);

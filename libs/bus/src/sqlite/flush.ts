@@ -85,7 +85,10 @@ export class Flush {
   async #write(batch: readonly Finished[]): Promise<void> {
     const { store, append, progress, lease, committed } = this.options;
     const outputs = batch.flatMap((finished) => finished.outputs);
-    for (const { stored } of batch) progress.of(stored.topic).finish(stored.offset, stored.offset + 1);
+    for (const { stored, carried } of batch) {
+      progress.of(stored.topic).finish(stored.offset, stored.offset + 1);
+      progress.carry(stored.topic, carried);
+    }
     await store.write('processLoss', () => {
       lease.check();
       append(outputs);

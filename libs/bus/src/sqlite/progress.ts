@@ -6,6 +6,9 @@ import type { TopicIds } from './append.js';
 /** What a group has finished, a position a topic. */
 export interface Progress {
   of(topic: Topic): Position;
+  /** What the topic’s one partition carries, as it is on the log or will be with the next `save`. */
+  carried(topic: Topic): string;
+  carry(topic: Topic, text: string): void;
   /** In a transaction. Repeatable until `saved` says that the transaction is on the log. */
   save(): void;
   saved(): void;
@@ -13,30 +16,37 @@ export interface Progress {
 
 /** To be called in a transaction, because a group that is new is entered at the beginning of its topics. */
 export function loadProgress(database: DatabaseSync, ids: TopicIds, group: string, topics: readonly Topic[]): Progress {
-  const enter = database.prepare('INSERT INTO positions VALUES (?, ?, 0) ON CONFLICT DO NOTHING');
-  const prefix = database.prepare('SELECT prefix FROM positions WHERE consumer_group = ? AND topic = ?');
+  const enter = database.prepare(
+    'INSERT INTO positions (consumer_group, topic, prefix) VALUES (?, ?, 0) ON CONFLICT DO NOTHING',
+  );
+  const prefix = database.prepare('SELECT prefix, carried FROM positions WHERE consumer_group = ? AND topic = ?');
   const ranges = database.prepare('SELECT first, past FROM finished WHERE consumer_group = ? AND topic = ?');
   const move = database.prepare(
-    'UPDATE positions SET prefix = ? WHERE consumer_group = ? AND topic = ? AND prefix <> ?',
+    'UPDATE positions SET prefix = ?1, carried = ?4 WHERE consumer_group = ?2 AND topic = ?3 AND (prefix <> ?1 OR carried <> ?4)',
   );
   const put = database.prepare('INSERT OR REPLACE INTO finished VALUES (?, ?, ?, ?)');
   const drop = database.prepare('DELETE FROM finished WHERE consumer_group = ? AND topic = ? AND first = ?');
 
-  const positions = new Map<Topic, { readonly id: number; readonly position: Position }>();
+  const positions = new Map<Topic, { readonly id: number; readonly position: Position; carried: string }>();
   for (const topic of topics) {
     const id = ids.get(topic) as number;
     enter.run(group, id);
-    const position = new Position(prefix.get(group, id)?.['prefix'] as number);
-    for (const row of ranges.all(group, id)) position.finish(row['first'] as number, row['past'] as number);
+    const row = prefix.get(group, id);
+    const position = new Position(row?.['prefix'] as number);
+    for (const { first, past } of ranges.all(group, id)) position.finish(first as number, past as number);
     position.saved();
-    positions.set(topic, { id, position });
+    positions.set(topic, { id, position, carried: row?.['carried'] as string });
   }
 
+  const of = (topic: Topic) => positions.get(topic) as { position: Position; carried: string };
+
   return {
-    of: (topic) => (positions.get(topic) as { position: Position }).position,
+    of: (topic) => of(topic).position,
+    carried: (topic) => of(topic).carried,
+    carry: (topic, text) => (of(topic).carried = text),
     save: () => {
-      for (const { id, position } of positions.values()) {
-        move.run(position.prefix, group, id, position.prefix);
+      for (const { id, position, carried } of positions.values()) {
+        move.run(position.prefix, group, id, carried);
         for (const { first, past } of position.changes()) {
           if (past === null) drop.run(group, id, first);
           else put.run(group, id, first, past);

@@ -48,4 +48,7 @@ export const migrations: readonly string[] = [
     expires_at INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  ALTER TABLE positions ADD COLUMN carried TEXT NOT NULL DEFAULT '';
+  `,
 ];

@@ -99,6 +99,8 @@ export function entry(message: Incoming, details = questionOf(message)): Outgoin
       previousHash: '',
       hash: '',
       at: 0,
+      sequence: 0,
+      sourceHash: '',
     },
   };
 }

@@ -246,12 +246,16 @@ export interface AuditRecord {
   readonly details: string;
   /** The configuration of the decision. */
   readonly configVersion: string;
-  /** Hash of the entry before in this partition. */
+  /** Hash of the entry before in this chain; empty for the first. */
   readonly previousHash: string;
   /** Hash over this entry and the one before. */
   readonly hash: string;
   /** Milliseconds since the epoch. */
   readonly at: number;
+  /** The place in its chain, from 1; 0 for a checkpoint that stands beside it. */
+  readonly sequence: number;
+  /** SHA-256 over what the record it tells of says, hexadecimal. */
+  readonly sourceHash: string;
 }
 
 /** A compiled configuration that was in force; the last one on the topic is. */

@@ -740,7 +740,7 @@ export const schemas = {
       {
         "name": "previous_hash",
         "type": "string",
-        "doc": "Hash of the entry before in this partition."
+        "doc": "Hash of the entry before in this chain; empty for the first."
       },
       {
         "name": "hash",
@@ -751,6 +751,18 @@ export const schemas = {
         "name": "at",
         "type": "long",
         "doc": "Milliseconds since the epoch."
+      },
+      {
+        "name": "sequence",
+        "type": "long",
+        "doc": "The place in its chain, from 1; 0 for a checkpoint that stands beside it.",
+        "default": 0
+      },
+      {
+        "name": "source_hash",
+        "type": "string",
+        "doc": "SHA-256 over what the record it tells of says, hexadecimal.",
+        "default": ""
       }
     ]
   },

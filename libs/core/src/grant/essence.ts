@@ -3,19 +3,22 @@ import type { Step } from '../run/step.js';
 
 /** What the agent adds to on a run’s way from the filter to the executor; everything else is covered by the grant. */
 const ownedByAgent = new Set(['inputTokens', 'outputTokens']);
+/** The history is written for itself. */
+const apart = new Set(['history']);
 
 /**
  * A digest over a request and its run as they go on: whoever changes anything of them breaks the signature that names it. Null counts
  * as absent, so that a field added later changes no digest where it is not set, and versions can run side by side.
  */
 export function digestOfRun(request: { readonly history: readonly Step[] }, run: object, digest: Digest): string {
-  const { history, ...asked } = request;
-  const kept = Object.fromEntries(Object.entries(run).filter(([name]) => !ownedByAgent.has(name)));
-  const text = JSON.stringify(history.map(ordered)) + canonical(asked) + canonical(kept);
+  const { history } = request;
+  const text = JSON.stringify(history.map(ordered)) + canonical(request, apart) + canonical(run, ownedByAgent);
   // JSON writes half a surrogate pair as an escape; on the wire it becomes another character, and so it does here.
   if (!text.includes('\\ud')) return digest(text);
   const whole = essence(history) as unknown as readonly Step[];
-  return digest(JSON.stringify(whole.map(ordered)) + canonical(essence(asked)) + canonical(essence(kept)));
+  return digest(
+    JSON.stringify(whole.map(ordered)) + canonical(essence(request), apart) + canonical(essence(run), ownedByAgent),
+  );
 }
 
 /** A value of a record as it is after the wire: without what is absent, and texts as UTF-8 carries them, which splits no surrogate pair. */
@@ -50,16 +53,18 @@ function ordered(step: Step): Record<keyof Step, unknown> {
   };
 }
 
-/** JSON text with sorted keys, without what is absent; lists of names, which can be long, in one go. */
-function canonical(value: unknown): string {
+/** JSON text with sorted keys, without what is absent or named; lists of names, which can be long, in one go. */
+function canonical(value: unknown, without?: ReadonlySet<string>): string {
   if (Array.isArray(value)) {
     if (value.every((item) => typeof item === 'string')) return JSON.stringify(value);
-    return `[${value.map(canonical).join(',')}]`;
+    return `[${value.map((item) => canonical(item)).join(',')}]`;
   }
   if (!isJsonObject(value)) return JSON.stringify(value) ?? 'null';
-  const names = Object.keys(value).filter((name) => value[name] !== null && value[name] !== undefined);
-  return `{${names
-    .sort()
-    .map((name) => `${JSON.stringify(name)}:${canonical(value[name])}`)
-    .join(',')}}`;
+  let text = '{';
+  for (const name of Object.keys(value).sort()) {
+    const member = value[name];
+    if (member === null || member === undefined || without?.has(name)) continue;
+    text += `${text === '{' ? '' : ','}${JSON.stringify(name)}:${canonical(member)}`;
+  }
+  return `${text}}`;
 }

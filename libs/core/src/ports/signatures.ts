@@ -1,10 +1,10 @@
 import type { JsonObject } from '../json.js';
 
-/** Who signs: the filter what it granted, the executor how a run goes on (DESIGN, idea 9). */
-export const signers = ['filter', 'executor'] as const;
+/** Who signs: the filter what it granted, the executor how a run goes on (DESIGN, idea 9), the audit where its chains stand. */
+export const signers = ['filter', 'executor', 'audit'] as const;
 export type SignerRole = (typeof signers)[number];
 
-/** Signatures as text that travels in a record: compact JWS. */
+/** Signatures as text that travels in a record: compact JWS, or one over many claims with each one’s place in it. */
 export interface Signatures {
   /** True if this process has the role’s private key. */
   canSign(as: SignerRole): boolean;

@@ -29,12 +29,19 @@ export interface KeySet {
 
 /** For each role a key that signs and the one after it. `now` is in milliseconds since the epoch. */
 export function newKeySet(now: number): KeySet {
-  return { keys: signers.flatMap((role) => [newKey(role, 'signing', now), newKey(role, 'next', now)]) };
+  return completed({ keys: [] }, now);
+}
+
+/** The set with keys of its own for each role that has none: one from before the audit signed has none of it. */
+export function completed({ keys }: KeySet, now: number): KeySet {
+  const missing = signers.filter((role) => !keys.some((key) => key.role === role));
+  return { keys: [...keys, ...missing.flatMap((role) => [newKey(role, 'signing', now), newKey(role, 'next', now)])] };
 }
 
 /** Each key one status on, and a new next one for each role. Throws a sentence if private keys are missing. */
 export function rotate({ keys }: KeySet, now: number): KeySet {
-  for (const role of signers) {
+  const there = signers.filter((role) => keys.some((key) => key.role === role));
+  for (const role of there) {
     if (!keys.some((key) => key.role === role && key.status === 'next' && key.d !== null))
       throw new Error(
         `There is no next private key of the ${role} here. Rotate the whole set, not what one role got of it.`,
@@ -46,11 +53,11 @@ export function rotate({ keys }: KeySet, now: number): KeySet {
     // Nothing is ever signed with them again.
     return { ...key, status, d: status === 'signing' ? key.d : null };
   });
-  return { keys: [...moved, ...signers.map((role) => newKey(role, 'next', now))] };
+  return completed({ keys: [...moved, ...there.map((role) => newKey(role, 'next', now))] }, now);
 }
 
-/** What a process of the role needs: all public keys, and the private ones of that role alone. The agent signs nothing. */
-export function keysFor(role: SignerRole | 'agent', { keys }: KeySet): KeySet {
+/** What a process of the role needs: all public keys, and the private ones of that role alone. Agent and auditor sign nothing. */
+export function keysFor(role: SignerRole | 'agent' | 'auditor', { keys }: KeySet): KeySet {
   return { keys: keys.map((key) => (key.role === role ? key : { ...key, d: null })) };
 }
 

@@ -27,6 +27,8 @@ export function readKeySet(text: string, source: string): KeySet {
   if (twice !== undefined) throw new Error(`${source} has two keys named ${twice.kid}. ${howTo}`);
   for (const role of signers) {
     const signing = read.filter((key) => key.role === role && key.status === 'signing').length;
+    // A set from before the audit signed is still one of filter and executor.
+    if (role === 'audit' && !read.some((key) => key.role === role)) continue;
     if (signing !== 1)
       throw new Error(`${source} has ${signing} keys with which the ${role} signs, and must have one. ${howTo}`);
   }

@@ -1,0 +1,46 @@
+import { Module } from '@nestjs/common';
+import type { DynamicModule } from '@nestjs/common';
+import { requireSigner, RUNTIME, startService } from '@sluice/service';
+import type { Runtime, Service } from '@sluice/service';
+import { AuditController } from './audit.controller.js';
+import { AuditService } from './audit.service.js';
+import { defaultPace } from './pace.js';
+import type { Pace } from './pace.js';
+import { Unsealed } from './unsealed.js';
+
+/** Waits for as long as it takes: an entry that is missing would be a hole in the chain. */
+const retry = { initialMs: 100, maxMs: 10_000, attempts: Infinity };
+
+@Module({})
+export class AuditModule {
+  static with(runtime: Runtime, audit: AuditService): DynamicModule {
+    return {
+      module: AuditModule,
+      controllers: [AuditController],
+      providers: [
+        { provide: RUNTIME, useValue: runtime },
+        { provide: AuditService, useValue: audit },
+      ],
+    };
+  }
+}
+
+/** Starts the audit: every topic but progress in, agent.audit out. */
+export async function startAudit(runtime: Runtime, pace: Pace = defaultPace): Promise<Service> {
+  requireSigner('audit', runtime);
+  const unsealed = new Unsealed(runtime, pace);
+  const audit = new AuditService(runtime, unsealed, pace);
+  const service = await startService('audit', AuditModule.with(runtime, audit), runtime, {
+    order: 'partition',
+    deadLetters: false,
+    onDead: (dead, context) => audit.tellOfDead(dead, context),
+    retry,
+  });
+  unsealed.start();
+  return {
+    close: async () => {
+      await service.close();
+      await unsealed.close();
+    },
+  };
+}

@@ -1,0 +1,90 @@
+import { topics } from '@sluice/contracts';
+import type { AuditRecord } from '@sluice/contracts';
+import {
+  after,
+  chainOf,
+  checkpointEntry,
+  contentHash,
+  encodeHead,
+  entriesOf,
+  givenUpEntry,
+  resumedEntry,
+  seal,
+  signHead,
+} from '@sluice/audit';
+import type { Head, Source, SourcePlace, Told } from '@sluice/audit';
+import type { Dead, HandlerContext, Outgoing } from '@sluice/bus';
+import type { Runtime } from '@sluice/service';
+import type { Pace } from './pace.js';
+import { findHead } from './place-in-chain.js';
+import { ToolDirectory } from './tool-directory.js';
+import type { Unsealed } from './unsealed.js';
+
+/** Writes down what each record says, in the chain of its partition. */
+export class AuditService {
+  readonly #tools: ToolDirectory;
+
+  constructor(
+    private readonly runtime: Runtime,
+    private readonly unsealed: Unsealed,
+    private readonly pace: Pace,
+  ) {
+    this.#tools = new ToolDirectory(runtime.configurations);
+  }
+
+  async tell(message: Source, context: HandlerContext): Promise<readonly Outgoing[]> {
+    const entries = entriesOf(message, await this.#tools.lookup(message));
+    return this.#write(entries, { ...message, hash: contentHash(message) }, context);
+  }
+
+  /** A record that cannot be decoded, or that could not be told of, is told of all the same: by the hash of its bytes. */
+  tellOfDead(dead: Dead, context: HandlerContext): Promise<readonly Outgoing[]> {
+    const { topic, partition, offset, code, reason } = dead;
+    if (code !== 'undecodable') {
+      context.afterCommit(() =>
+        this.runtime.log.error({ topic, partition, offset, code, reason }, 'the audit has only the hash of a record'),
+      );
+    }
+    const hash = dead.message === null ? '' : contentHash(dead.message);
+    return this.#write([givenUpEntry(dead)], { ...dead, hash }, context);
+  }
+
+  async #write(entries: readonly Told[], source: SourcePlace, context: HandlerContext): Promise<readonly Outgoing[]> {
+    const { head: found, resumed } = await findHead(source, context, this.runtime);
+    const now = this.runtime.clock.now();
+    const records: AuditRecord[] = [];
+    let head: Head = found.sequence === 0 ? { ...found, checkpointAt: now } : found;
+    const add = (record: AuditRecord): void => {
+      records.push(record);
+      head = after(head, record);
+    };
+    if (resumed) {
+      const { sequence, offset } = found;
+      add(seal(resumedEntry({ sequence, source_offset: offset }), { ...source, offset, hash: '' }, head));
+    }
+    // What the group’s lost place makes come again was told of before.
+    if (source.offset > found.offset) for (const told of entries) add(seal(told, source, head));
+    if (this.#isDue(head, now)) {
+      add(checkpointEntry(source, head, now, await signHead(source, head, now, this.runtime.signatures)));
+      head = { ...head, checkpoint: head.sequence, checkpointAt: now };
+    }
+    context.carry(encodeHead(head));
+    context.afterCommit(() => this.#written(source, records, head));
+    const key = chainOf(source);
+    return records.map((record) => ({ topic: topics.audit, key, record }));
+  }
+
+  #isDue({ sequence, checkpoint, checkpointAt }: Head, now: number): boolean {
+    const uncovered = sequence - checkpoint;
+    return uncovered >= this.pace.entries || (uncovered > 0 && now - checkpointAt >= this.pace.milliseconds);
+  }
+
+  #written(source: SourcePlace, records: readonly AuditRecord[], head: Head): void {
+    const { metrics } = this.runtime;
+    for (const { kind } of records) {
+      metrics.auditEntries.inc({ kind });
+      if (kind === 'checkpoint') metrics.auditCheckpoints.inc();
+    }
+    this.unsealed.moved(source, head);
+  }
+}

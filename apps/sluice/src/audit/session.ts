@@ -1,0 +1,72 @@
+import type { JsonObject } from '@sluice/core';
+import { topics } from '@sluice/contracts';
+import type { AuditRecord } from '@sluice/contracts';
+import type { Bus } from '@sluice/bus';
+
+/** Of one session, in memory; whoever has more reads --json of a range in another way. */
+const mostEntries = 20_000;
+
+/** An entry of the audit log, its details read. */
+export interface SessionEntry {
+  readonly kind: string;
+  readonly at: string;
+  readonly request_id: string;
+  readonly session_id: string;
+  readonly config_version: string;
+  readonly chain: string;
+  readonly sequence: number;
+  readonly source_offset: number;
+  readonly details: JsonObject;
+}
+
+/** Topics in the order in which a run goes through them, for records that the log took in the same millisecond. */
+const way = [
+  topics.requests,
+  topics.toolsets,
+  topics.toolCalls,
+  topics.approvals,
+  topics.steps,
+  topics.deadLetters,
+  topics.responses,
+] as readonly string[];
+
+/** What the audit tells of a session, in the order in which it happened; and how many entries beyond those are left out. */
+export async function sessionEntries(
+  log: Pick<Bus, 'read'>,
+  session: string,
+): Promise<{ readonly entries: readonly SessionEntry[]; readonly left: number }> {
+  const found: AuditRecord[] = [];
+  let left = 0;
+  for await (const { record } of log.read([topics.audit], { from: 'start', onUndecodable: () => undefined })) {
+    if (record.sessionId !== session) continue;
+    if (found.length < mostEntries) found.push(record);
+    else left++;
+  }
+  found.sort(
+    (one, other) =>
+      one.at - other.at ||
+      way.indexOf(one.sourceTopic) - way.indexOf(other.sourceTopic) ||
+      one.sequence - other.sequence,
+  );
+  return { entries: found.map(asEntry), left };
+}
+
+function asEntry(record: AuditRecord): SessionEntry {
+  let details: JsonObject = {};
+  try {
+    details = JSON.parse(record.details) as JsonObject;
+  } catch {
+    // Somebody changed it: `verify` names the record, and the story goes on without.
+  }
+  return {
+    kind: record.kind,
+    at: new Date(record.at).toISOString(),
+    request_id: record.requestId,
+    session_id: record.sessionId,
+    config_version: record.configVersion,
+    chain: `${record.sourceTopic}/${record.sourcePartition}`,
+    sequence: record.sequence,
+    source_offset: record.sourceOffset,
+    details,
+  };
+}

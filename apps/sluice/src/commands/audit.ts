@@ -1,0 +1,96 @@
+import { readFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { verifyAudit } from '@sluice/audit';
+import type { Anchor } from '@sluice/audit';
+import type { Bus } from '@sluice/bus';
+import { openBus, openSignatures } from '@sluice/service';
+import { lastCheckpoints } from '../audit/checkpoints.js';
+import { sessionEntries } from '../audit/session.js';
+import { AuditStory } from '../show/audit-story.js';
+import { reportAsText, reportAsJson } from '../show/audit-report.js';
+import type { Surroundings } from './surroundings.js';
+
+export const usage = `sluice audit verify [--json] [--anchors FILE] [--without-sources]
+  Recomputes every chain of the audit log, and names each record that was changed, dropped, inserted or moved, and what lies beyond
+  the last checkpoint. Compares with the records that are told of where they are still there. Exit code 1 if there is a finding.
+sluice audit show SESSION [--json]     what happened in a session, in words
+sluice audit checkpoints               the last checkpoint of each chain, a line each: keep them elsewhere, for verify --anchors`;
+
+export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      json: { type: 'boolean', default: false },
+      anchors: { type: 'string' },
+      'without-sources': { type: 'boolean', default: false },
+    },
+  });
+  const [action, session, ...more] = positionals;
+  if (more.length > 0 || (action !== 'show' && session !== undefined))
+    throw new Error(`That is more than the command takes.\n${usage}`);
+  const { environment } = surroundings;
+  switch (action) {
+    case 'verify': {
+      const anchors = values.anchors === undefined ? [] : readAnchors(values.anchors);
+      const signatures = openSignatures(environment);
+      return onLog(surroundings, async (bus) => {
+        const report = await verifyAudit(bus, { signatures, anchors, sources: !values['without-sources'] });
+        surroundings.write(values.json ? reportAsJson(report) : reportAsText(report, surroundings.paint));
+        return report.found === 0 ? 0 : 1;
+      });
+    }
+    case 'show':
+      if (session === undefined) throw new Error(`Name the session.\n${usage}`);
+      return onLog(surroundings, (bus) => show(bus, session, values.json, surroundings));
+    case 'checkpoints':
+      return onLog(surroundings, async (bus) => {
+        for (const checkpoint of await lastCheckpoints(bus)) surroundings.write(`${JSON.stringify(checkpoint)}\n`);
+        return 0;
+      });
+    case undefined:
+    default:
+      throw new Error(`Say what to do with the audit log.\n${usage}`);
+  }
+}
+
+async function onLog({ environment, log }: Surroundings, work: (bus: Bus) => Promise<number>): Promise<number> {
+  const { bus } = await openBus(environment, log);
+  try {
+    return await work(bus);
+  } finally {
+    await bus.close();
+  }
+}
+
+async function show(bus: Bus, session: string, json: boolean, { write, paint }: Surroundings): Promise<number> {
+  const { entries, left } = await sessionEntries(bus, session);
+  if (entries.length === 0) {
+    write(`The audit tells of no session ${session}.\n`);
+    return 1;
+  }
+  const story = new AuditStory(write, paint);
+  for (const entry of entries) {
+    if (json) write(`${JSON.stringify(entry)}\n`);
+    else story.tell(entry);
+  }
+  if (left > 0) write(paint.dim(`\n${left} more entries of this session are not shown.\n`));
+  return 0;
+}
+
+/** Lines of `sluice audit checkpoints`. */
+function readAnchors(file: string): readonly Anchor[] {
+  const lines = readFileSync(file, 'utf8').split('\n');
+  return lines.flatMap((line, index) => {
+    if (line.trim() === '') return [];
+    try {
+      const { chain, signature } = JSON.parse(line) as Record<string, unknown>;
+      if (typeof chain === 'string' && typeof signature === 'string') return [{ chain, signature }];
+    } catch {
+      // Said below, with its line.
+    }
+    throw new Error(
+      `${file}, line ${index + 1}, is no line of \`sluice audit checkpoints\`. Give the file as that wrote it.`,
+    );
+  });
+}

@@ -1,0 +1,60 @@
+import { findingKinds } from '@sluice/audit';
+import type { AuditReport, ChainReport, Finding } from '@sluice/audit';
+import type { Paint } from './paint.js';
+
+/** Entries behind the last checkpoint: whoever may write to the topic could still exchange them unseen. */
+function beyond({ sequence, sealed }: ChainReport): number {
+  return sequence - sealed;
+}
+
+export function reportAsText(report: AuditReport, paint: Paint): string {
+  const { chains, findings, found, sources, notCompared } = report;
+  const sum = (of: (chain: ChainReport) => number): number => chains.reduce((all, chain) => all + of(chain), 0);
+  const lines = [
+    `${sum(({ entries }) => entries)} entries in ${chains.length} chains, ${sum(({ checkpoints }) => checkpoints)} checkpoints.`,
+    ...chains.filter((chain) => beyond(chain) > 0).map(beyondLine),
+    `${sources.compared} records compared with what is told of them; ${sources.gone} are no longer on the log, ${sources.waiting} are not told of yet.`,
+    ...(notCompared === null ? [] : [notCompared]),
+    ...findings.map((finding) => findingLine(finding, paint)),
+    ...(found > findings.length ? [`… and ${found - findings.length} findings more.`] : []),
+    found === 0
+      ? `${paint.good('✓')} Nothing was changed, dropped, inserted or moved.`
+      : `${paint.bad('✗')} ${found} ${found === 1 ? 'finding' : 'findings'}.`,
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+export function reportAsJson({ chains, findings, found, sources, notCompared }: AuditReport): string {
+  const written = {
+    ok: found === 0,
+    found,
+    chains: chains.map(({ chain, entries, sequence, head, sealed, checkpoints }) => ({
+      ...{ chain, entries, sequence, head, sealed, checkpoints },
+      beyond_last_checkpoint: sequence - sealed,
+    })),
+    findings: findings.map(({ sourceOffset, ...finding }) => ({ ...finding, source_offset: sourceOffset })),
+    sources: { ...sources, not_compared: notCompared },
+  };
+  return `${JSON.stringify(written)}\n`;
+}
+
+function beyondLine(chain: ChainReport): string {
+  const count = beyond(chain);
+  return `${chain.chain}: ${count === 1 ? 'the last entry lies' : `the last ${count} entries lie`} beyond the last checkpoint.`;
+}
+
+function findingLine({ kind, chain, entries, place, sourceOffset, what }: Finding, paint: Paint): string {
+  const range =
+    entries === null
+      ? ''
+      : entries.first === entries.last
+        ? `entry ${entries.first}`
+        : `entries ${entries.first} to ${entries.last}`;
+  const about = [
+    chain,
+    ...(range === '' ? [] : [range]),
+    ...(sourceOffset === null ? [] : [`offset ${sourceOffset}`]),
+    ...(place === null ? [] : [`at agent.audit ${place.partition} ${place.offset}`]),
+  ].filter((part) => part !== '');
+  return `${paint.bad(kind.replace('_', ' '))} ${about.join(', ')}: ${findingKinds[kind]}${what === '' ? '' : ` ${what}`}`;
+}

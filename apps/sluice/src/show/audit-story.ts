@@ -1,0 +1,116 @@
+import type { JsonObject, JsonValue } from '@sluice/core';
+import type { SessionEntry } from '../audit/session.js';
+import type { Paint } from './paint.js';
+import { shorten } from './story.js';
+
+const gap = '   ';
+
+/** Tells a session in words, read off the audit’s entries alone. */
+export class AuditStory {
+  #request: string | undefined;
+
+  constructor(
+    private readonly write: (text: string) => void,
+    private readonly paint: Paint,
+  ) {}
+
+  tell(entry: SessionEntry): void {
+    if (entry.request_id !== '' && entry.request_id !== this.#request) {
+      this.#request = entry.request_id;
+      this.write(`\n${this.paint.strong(`Run ${entry.request_id}`)}\n`);
+    }
+    this.write(`${gap}${this.paint.dim(entry.at.slice(11, 23))}  ${this.#sentence(entry)}\n`);
+  }
+
+  #sentence({ kind, details: d, config_version: version, source_offset: offset, chain }: SessionEntry): string {
+    const { paint } = this;
+    switch (kind) {
+      case 'request':
+        return `asked “${shorten(text(d, 'question'))}” with the groups ${list(d, 'requested_groups')} in state ${paint.state(text(d, 'initial_state'))}`;
+      case 'request_refused':
+        return `${paint.bad('was refused')}: ${text(d, 'message')} ${who(d)}`;
+      case 'tools_granted':
+        return `iteration ${text(d, 'iteration')} in state ${paint.state(text(d, 'state'))}: ${who(d)} was offered ${list(d, 'offered')}; hidden: ${hidden(d)} ${paint.dim(`configuration ${version}`)}`;
+      case 'calls_chosen':
+        return `the model chose ${names(d, 'calls', 'tool')}${text(d, 'thought') === '' ? '' : `, because: ${shorten(text(d, 'thought'))}`}`;
+      case 'tool_call':
+        return this.#call(d);
+      case 'state_transition':
+        return `the state went from ${paint.state(text(d, 'from'))} to ${paint.state(text(d, 'to'))} by ${paint.tool(text(d, 'tool'))}`;
+      case 'approval_requested':
+        return `${paint.tool(text(d, 'tool'))} waits for an approval until ${text(d, 'expires_at')}: ${shorten(text(d, 'arguments'))}`;
+      case 'approval_decided':
+        return `${text(d, 'decided_by') || 'somebody'} said ${text(d, 'decision')}${because(d)}`;
+      case 'approval_outcome':
+        return `${text(d, 'decision')} by ${text(d, 'decided_by')} ${d['not_taken'] === null ? 'was taken' : paint.bad(`does not count: ${text(d, 'not_taken')}`)}${because(d)}`;
+      case 'run_ended':
+        return d['outcome'] === 'answer'
+          ? `${paint.good('answered')}: ${shorten(text(d, 'answer'))} ${paint.dim(took(d))}`
+          : `${paint.bad('ended without an answer')}: ${text(d, 'message')} ${paint.dim(`(${text(d, 'outcome')})`)}`;
+      case 'dead_letter':
+        return `${paint.bad('a record was given up')}: ${text(d, 'topic')} ${text(d, 'partition')} ${text(d, 'offset')}, ${text(d, 'code')}: ${shorten(text(d, 'reason'))}`;
+      case 'undecodable':
+      case 'not_told':
+        return `${paint.bad('a record that nobody could read')}: ${chain} ${offset}, SHA-256 ${text(d, 'value_hash')}`;
+      default:
+        return `${kind} ${shorten(JSON.stringify(d))}`;
+    }
+  }
+
+  #call(d: JsonObject): string {
+    const { paint } = this;
+    const ok = d['outcome'] === 'ok';
+    const how = ok
+      ? paint.good('ok')
+      : paint.bad(`${text(d, 'outcome')}${d['reason'] === null ? '' : `, ${text(d, 'reason')}`}`);
+    const args =
+      d['arguments'] === null
+        ? `(arguments withheld, SHA-256 ${text(d, 'arguments_hash').slice(0, 12)}…)`
+        : shorten(text(d, 'arguments'));
+    return `${who(d)} called ${paint.tool(text(d, 'tool'))} ${args}: ${how} after ${text(d, 'duration_ms')} ms: ${shorten(text(d, 'observation'))}`;
+  }
+}
+
+function text(details: JsonObject, name: string): string {
+  const found = details[name];
+  return found === undefined || found === null ? '' : typeof found === 'string' ? found : JSON.stringify(found);
+}
+
+function list(details: JsonObject, name: string): string {
+  const found = details[name];
+  return Array.isArray(found) && found.length > 0 ? found.join(', ') : 'none';
+}
+
+function names(details: JsonObject, name: string, member: string): string {
+  const found = details[name];
+  if (!Array.isArray(found)) return 'nothing';
+  return found.map((one: JsonValue) => text(one as JsonObject, member)).join(', ');
+}
+
+function hidden(details: JsonObject): string {
+  const found = details['hidden'];
+  if (!Array.isArray(found) || found.length === 0) {
+    const counts = Object.entries((details['hidden_counts'] ?? {}) as JsonObject);
+    return counts.map(([reason, count]) => `${String(count)} by ${reason}`).join(', ') || 'nothing';
+  }
+  return found
+    .map((one: JsonValue) => `${text(one as JsonObject, 'key')} (${list(one as JsonObject, 'reasons')})`)
+    .join(', ');
+}
+
+function who(details: JsonObject): string {
+  const actor = text(details, 'actor');
+  if (actor === '') return '';
+  const subject = text(details, 'subject');
+  return `${actor} of ${text(details, 'tenant')}${subject === '' ? '' : ` for ${subject}`}`;
+}
+
+function because(details: JsonObject): string {
+  const reason = text(details, 'reason');
+  return reason === '' ? '' : `, because: ${shorten(reason)}`;
+}
+
+function took(details: JsonObject): string {
+  const log = details['request_log'];
+  return typeof log === 'object' && log !== null ? `after ${text(log as JsonObject, 'execution_time')}` : '';
+}

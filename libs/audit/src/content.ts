@@ -1,0 +1,102 @@
+import { hash } from 'node:crypto';
+import { camelCase, recordNames, recordSchema } from '@sluice/contracts';
+import type { AvroType } from '@sluice/contracts';
+import type { Incoming } from '@sluice/bus';
+
+/** SHA-256 of a text in UTF-8, or of bytes, as lower-case hexadecimal. */
+export function sha256(text: string | Uint8Array): string {
+  return hash('sha256', text);
+}
+
+/**
+ * SHA-256 over what a record says: `[key,timestamp]`, a line feed, and the record as JSON with its wire names in alphabetical order,
+ * without members that hold their default. So it is the same whether the record lay there as Avro or as JSON, and stays the same when a
+ * later schema has more members.
+ */
+export function contentHash({ topic, key, timestamp, record }: Incoming): string {
+  return sha256(`${JSON.stringify([key, timestamp])}\n${JSON.stringify(writerOf(recordNames[topic])(record))}`);
+}
+
+type Writer = (value: unknown) => unknown;
+
+interface Member {
+  readonly wire: string;
+  readonly name: string;
+  readonly write: Writer;
+  readonly isDefault: (value: unknown) => boolean;
+}
+
+const writers = new Map<string, Writer>();
+
+function writerOf(record: string): Writer {
+  let writer = writers.get(record);
+  if (writer === undefined) {
+    writer = recordWriter(record);
+    writers.set(record, writer);
+  }
+  return writer;
+}
+
+function recordWriter(record: string): Writer {
+  const members: readonly Member[] = recordSchema(record)
+    .fields.map(({ name, type, default: given }) => ({
+      wire: name,
+      name: camelCase(name),
+      write: typeWriter(type),
+      isDefault: given === undefined ? () => false : isDefault(given),
+    }))
+    .sort((one, other) => (one.wire < other.wire ? -1 : 1));
+  return (value) => {
+    const from = value as Readonly<Record<string, unknown>>;
+    const written: Record<string, unknown> = {};
+    for (const { wire, name, write, isDefault: nothingSaid } of members) {
+      const member = from[name];
+      if (!nothingSaid(member)) written[wire] = write(member);
+    }
+    return written;
+  };
+}
+
+function isDefault(given: unknown): (value: unknown) => boolean {
+  if (Array.isArray(given)) return (value) => (value as readonly unknown[]).length === 0;
+  if (typeof given === 'object' && given !== null) return (value) => Object.keys(value as object).length === 0;
+  return (value) => value === given;
+}
+
+function typeWriter(type: AvroType): Writer {
+  if (Array.isArray(type)) {
+    const write = typeWriter((type as readonly AvroType[]).find((member) => member !== 'null') ?? 'null');
+    return (value) => (value === null ? null : write(value));
+  }
+  if (typeof type !== 'string') {
+    const { type: kind } = type as { readonly type: string };
+    if (kind === 'array') {
+      const write = typeWriter((type as { readonly items: AvroType }).items);
+      return (value) => (value as readonly unknown[]).map(write);
+    }
+    if (kind === 'map') return mapWriter(typeWriter((type as { readonly values: AvroType }).values));
+    return writerOf((type as { readonly name: string }).name);
+  }
+  switch (type) {
+    case 'string':
+      // Half a surrogate pair becomes another character on the wire.
+      return (value) => (value as string).toWellFormed();
+    case 'bytes':
+      return (value) => Buffer.from(value as Uint8Array).toString('base64');
+    case 'null':
+    case 'int':
+    case 'long':
+      return (value) => value;
+    default:
+      // A record named in another: asked for late, since records may name each other.
+      return (value) => writerOf(type)(value);
+  }
+}
+
+function mapWriter(write: Writer): Writer {
+  return (value) => {
+    const entries = Object.entries(value as Readonly<Record<string, unknown>>);
+    entries.sort(([one], [other]) => (one < other ? -1 : 1));
+    return Object.fromEntries(entries.map(([name, member]) => [name.toWellFormed(), write(member)]));
+  };
+}

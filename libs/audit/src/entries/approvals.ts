@@ -1,0 +1,48 @@
+import type { Approval, ApprovalRequested } from '@sluice/contracts';
+import { cut, time, told } from './told.js';
+import type { Told } from './told.js';
+
+/** A call that waits, what somebody decided on it, or what came of that. */
+export function approvalEntry({ requested, decided, outcome }: Approval, key: string): Told {
+  if (requested !== null) return requestedEntry(requested);
+  if (decided !== null) {
+    return told('approval_decided', decided, {
+      approval_id: decided.approvalId,
+      decision: decided.decision,
+      decided_by: decided.decidedBy,
+      reason: cut(decided.reason),
+      arguments_hash: decided.argumentsHash,
+      decided_at: time(decided.decidedAt),
+    });
+  }
+  if (outcome !== null) {
+    return told('approval_outcome', outcome, {
+      approval_id: outcome.approvalId,
+      decision: outcome.decision,
+      decided_by: outcome.decidedBy,
+      reason: cut(outcome.reason),
+      arguments_hash: outcome.argumentsHash,
+      not_taken: outcome.notTaken,
+      at: time(outcome.at),
+    });
+  }
+  return told('approval_empty', { sessionId: key }, {});
+}
+
+function requestedEntry(requested: ApprovalRequested): Told {
+  return told('approval_requested', requested, {
+    approval_id: requested.approvalId,
+    iteration: requested.iteration,
+    index: requested.index,
+    tool_call_id: requested.toolCallId,
+    tool: requested.tool,
+    effect: requested.effect,
+    actor: requested.requestedBy,
+    tenant: requested.tenantId,
+    subject: requested.onBehalfOf,
+    arguments: cut(requested.arguments),
+    arguments_hash: requested.argumentsHash,
+    requested_at: time(requested.requestedAt),
+    expires_at: time(requested.expiresAt),
+  });
+}

@@ -1,0 +1,29 @@
+import type { Source } from '../sources.js';
+import { approvalEntry } from './approvals.js';
+import { configurationEntry, deadLetterEntry } from './operators.js';
+import { requestEntry, responseEntry } from './runs.js';
+import { stepEntries } from './steps.js';
+import { chosenEntry, toolsetEntry } from './turns.js';
+import type { Told, ToolLookup } from './told.js';
+
+/** What is told of a record, at least one entry (spec/tool-groups.md §6, §8.2). The same record gives the same entries, always. */
+export function entriesOf(source: Source, tools: ToolLookup): readonly Told[] {
+  switch (source.topic) {
+    case 'agent.requests':
+      return [requestEntry(source)];
+    case 'agent.toolsets':
+      return [toolsetEntry(source.record)];
+    case 'agent.tool-calls':
+      return [chosenEntry(source.record)];
+    case 'agent.steps':
+      return stepEntries(source.record, tools);
+    case 'agent.responses':
+      return [responseEntry(source.record)];
+    case 'agent.approvals':
+      return [approvalEntry(source.record, source.key)];
+    case 'agent.dead-letters':
+      return [deadLetterEntry(source.record)];
+    case 'agent.config':
+      return [configurationEntry(source.record)];
+  }
+}

@@ -1,0 +1,43 @@
+import { securityFaults } from '@sluice/core';
+import type { ConfigVersion, DeadLetter } from '@sluice/contracts';
+import { sha256 } from '../content.js';
+import { cut, time, told } from './told.js';
+import type { Told } from './told.js';
+
+/** A record that was given up: by its place and its hash, since its bytes may hold anything. */
+export function deadLetterEntry(letter: DeadLetter): Told {
+  const { code, value } = letter;
+  return told(
+    'dead_letter',
+    { sessionId: letter.key },
+    {
+      topic: letter.topic,
+      partition: letter.partition,
+      offset: letter.offset,
+      group: letter.group,
+      code,
+      reason: cut(letter.reason),
+      // Somebody wrote a record that is not its run’s own (ruling XG-14).
+      security: securityFaults.some((fault) => fault === code),
+      invalid_state_transition: code === 'state_altered',
+      attempts: letter.attempts,
+      value_hash: sha256(value),
+      bytes: value.byteLength,
+      failed_at: time(letter.failedAt),
+    },
+  );
+}
+
+/** A configuration that came into force. */
+export function configurationEntry({ version, configuration, source, compiledAt }: ConfigVersion): Told {
+  return told(
+    'configuration',
+    { configVersion: version },
+    {
+      version,
+      source: cut(source),
+      configuration_hash: sha256(configuration),
+      compiled_at: time(compiledAt),
+    },
+  );
+}

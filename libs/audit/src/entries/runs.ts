@@ -1,0 +1,52 @@
+import { normaliseGroups, normaliseState, requestLog } from '@sluice/core';
+import { requestIds } from '@sluice/contracts';
+import type { AgentResponse } from '@sluice/contracts';
+import type { Incoming } from '@sluice/bus';
+import { sha256 } from '../content.js';
+import { caller, cut, time, told } from './told.js';
+import type { Told } from './told.js';
+
+/** A request as it came: what it asks for after the defaults (XG-23), before anybody decided on it. */
+export function requestEntry(message: Incoming<'agent.requests'>): Told {
+  const { record, headers } = message;
+  const asksAs = Object.keys(headers).some((name) => name.toLowerCase() === 'authorization');
+  return told('request', requestIds(message, record), {
+    question: cut(record.question),
+    question_hash: sha256(record.question),
+    requested_groups: normaliseGroups(record.group),
+    initial_state: normaliseState(record.state),
+    history_steps: record.history.length,
+    max_iterations: record.maxIterations,
+    deadline: record.deadline === null ? null : time(record.deadline),
+    claimed_user: record.userId,
+    has_credential: asksAs,
+  });
+}
+
+/** The end of a run, with the record of spec/tool-groups.md §8.2; a refusal is an entry of its own kind (G-94, G-98). */
+export function responseEntry(response: AgentResponse): Told {
+  const { run, error, requestId, sessionId, configVersion } = response;
+  const refused = error?.code === 'authz_denied';
+  const asked = { groups: run?.requestedGroups ?? [], state: response.state };
+  const common = {
+    ...caller(run?.principal ?? null),
+    // Without a run nobody got so far as to read the groups: the entry of the request has them.
+    requested_groups: run?.requestedGroups ?? null,
+    granted_groups: refused ? [] : (run?.requestedGroups ?? []),
+    state: response.state,
+    ended_at: time(response.endedAt),
+    request_log: run === null ? null : { ...requestLog(requestId, run, asked, response.endedAt) },
+  };
+  const ids = { requestId, sessionId, configVersion };
+  if (refused) return told('request_refused', ids, { ...common, code: error.code, message: cut(error.message) });
+  return told('run_ended', ids, {
+    ...common,
+    outcome: error?.code ?? 'answer',
+    message: error === null ? null : cut(error.message),
+    answer: response.answer === null ? null : cut(response.answer),
+    answer_hash: response.answer === null ? null : sha256(response.answer),
+    iterations: response.iterations,
+    input_tokens: run?.inputTokens ?? 0,
+    output_tokens: run?.outputTokens ?? 0,
+  });
+}

@@ -1,0 +1,80 @@
+import { redactArguments } from '@sluice/core';
+import type { JsonObject, JsonValue } from '@sluice/core';
+import type { Principal } from '@sluice/contracts';
+import { sha256 } from '../content.js';
+
+/** What is said of a record, before it is put in its chain. */
+export interface Told {
+  readonly kind: string;
+  readonly requestId: string;
+  readonly sessionId: string;
+  /** The configuration of the decision, '' where there was none. */
+  readonly configVersion: string;
+  /** A JSON object. */
+  readonly details: string;
+}
+
+/** What is asked of a configuration about a tool. */
+export interface AskedTool {
+  readonly id: string;
+  readonly groups: readonly string[];
+  readonly inputSchema: JsonObject | null;
+}
+
+/** The tool that a configuration version has under a key; undefined if the version or the tool is not known. */
+export type ToolLookup = (configVersion: string, key: string) => AskedTool | undefined;
+
+/** Longest text of a model, a tool or a person that an entry repeats, UTF-16 units; its hash stands for all of it. */
+const longestText = 4_000;
+/** Longest details, bytes in UTF-8; beyond it a hash stands for them. */
+const longestDetails = 500_000;
+/** Longest id that an entry repeats, UTF-16 units: whoever writes a request may have written anything. */
+const longestId = 1_000;
+
+export function told(
+  kind: string,
+  { requestId = '', sessionId = '', configVersion = '' }: Partial<Omit<Told, 'kind' | 'details'>>,
+  details: JsonObject,
+): Told {
+  const text = JSON.stringify(details);
+  const bytes = Buffer.byteLength(text);
+  const kept = bytes <= longestDetails ? text : JSON.stringify({ too_long: bytes, hash: sha256(text) });
+  const short = (id: string): string => id.slice(0, longestId);
+  return {
+    kind,
+    requestId: short(requestId),
+    sessionId: short(sessionId),
+    configVersion: short(configVersion),
+    details: kept,
+  };
+}
+
+export function cut(text: string): string {
+  return text.length <= longestText ? text : `${text.slice(0, longestText)}…`;
+}
+
+export function time(milliseconds: number): string {
+  const date = new Date(milliseconds);
+  return Number.isNaN(date.getTime()) ? String(milliseconds) : date.toISOString();
+}
+
+/** Who asks, as a verified credential said; nothing where nobody was asked. */
+export function caller(principal: Principal | null): JsonObject {
+  if (principal === null) return { actor: null, tenant: null, subject: null };
+  return { actor: principal.actorId, tenant: principal.tenantId, subject: principal.subjectId };
+}
+
+/**
+ * A call’s arguments without what the tool’s schema calls secret, and the SHA-256 of them as the model wrote them. Of a tool that is not
+ * known, and of a text that is no JSON, nothing but the hash is kept: nobody can say what is secret there.
+ */
+export function argumentsOf(written: string, tool: AskedTool | undefined): JsonObject {
+  const hash = { arguments_hash: sha256(written) };
+  if (tool === undefined || tool.inputSchema === null) return { arguments: null, ...hash };
+  try {
+    const redacted = redactArguments(JSON.parse(written) as JsonValue, tool.inputSchema);
+    return { arguments: cut(JSON.stringify(redacted)), ...hash };
+  } catch {
+    return { arguments: null, ...hash };
+  }
+}

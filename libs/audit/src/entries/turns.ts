@@ -1,0 +1,44 @@
+import type { ToolCall, Toolset } from '@sluice/contracts';
+import { sha256 } from '../content.js';
+import { caller, cut, time, told } from './told.js';
+import type { Told } from './told.js';
+
+/** What the filter decided for an iteration: who may have which tools, and why not the others. */
+export function toolsetEntry(toolset: Toolset): Told {
+  const { run, tools, hidden, hiddenCounts, grant } = toolset;
+  return told('tools_granted', toolset, {
+    iteration: toolset.iteration,
+    ...caller(run.principal),
+    permitted_groups: run.principal?.groups ?? [],
+    requested_groups: run.requestedGroups,
+    granted_groups: toolset.groups,
+    state: toolset.state,
+    offered: tools.map(({ key }) => key),
+    offered_hash: sha256(JSON.stringify(tools.map(({ id, schemaHash }) => [id, schemaHash]))),
+    hidden: hidden.map(({ key, reasons }) => ({ key, reasons })),
+    hidden_counts: hiddenCounts,
+    unknown_groups: toolset.unknownGroups,
+    unavailable: toolset.unavailable,
+    decided_at: time(toolset.decidedAt),
+    grant_hash: grant === null ? null : sha256(grant),
+  });
+}
+
+/** What the model wants to call: the arguments by their hashes, since nobody has validated them yet. */
+export function chosenEntry(turn: ToolCall): Told {
+  const { run, thought, calls } = turn;
+  return told('calls_chosen', turn, {
+    iteration: turn.iteration,
+    ...caller(run.principal),
+    granted_groups: turn.groups,
+    thought: cut(thought),
+    thought_hash: sha256(thought),
+    calls: calls.map((call) => ({
+      tool_call_id: call.toolCallId.slice(0, 200),
+      tool: call.tool.slice(0, 200),
+      arguments_hash: sha256(call.arguments),
+    })),
+    input_tokens: run.inputTokens,
+    output_tokens: run.outputTokens,
+  });
+}

@@ -1,0 +1,68 @@
+/** What can be wrong with an audit log. */
+export const findingKinds = {
+  changed: 'The record is not what was written.',
+  dropped: 'Records that were written are not there.',
+  inserted: 'The record was not written by the audit, or is a copy.',
+  moved: 'The record stands in another place than it was written to.',
+  rewritten: 'What the audit signed is not what stands there, though the hashes agree: somebody made them anew.',
+  forged: 'A checkpoint that the audit did not sign.',
+  undecodable: 'The record cannot be read any more.',
+  source_changed: 'A record that was told of is not what it was then.',
+  source_dropped: 'A record that was told of is not there, though records around it are.',
+  source_untold: 'A record was passed over: nothing tells of it.',
+} as const satisfies Record<string, string>;
+
+export type FindingKind = keyof typeof findingKinds;
+
+/** Where a record stands on agent.audit. */
+export interface AuditPlace {
+  readonly partition: number;
+  readonly offset: number;
+}
+
+export interface Finding {
+  readonly kind: FindingKind;
+  readonly chain: string;
+  /** The entries of the chain that it is about: one, or the first and the last of several; null where no entry is meant. */
+  readonly entries: { readonly first: number; readonly last: number } | null;
+  /** The record it was found at; null where none is left. */
+  readonly place: AuditPlace | null;
+  /** The offset in the source’s partition, for what is about sources. */
+  readonly sourceOffset: number | null;
+  /** A sentence with what is known beyond the kind; may be empty. */
+  readonly what: string;
+}
+
+/** What is known of a chain in the end. */
+export interface ChainReport {
+  readonly chain: string;
+  readonly entries: number;
+  /** The last sequence. */
+  readonly sequence: number;
+  readonly head: string;
+  /** Entries up to this sequence are sealed by a checkpoint that was found genuine; 0 if none are. */
+  readonly sealed: number;
+  readonly checkpoints: number;
+}
+
+/** The findings, up to a number; all are counted. */
+export class Findings {
+  readonly list: Finding[] = [];
+  #count = 0;
+
+  constructor(private readonly most = 1_000) {}
+
+  get count(): number {
+    return this.#count;
+  }
+
+  add(kind: FindingKind, chain: string, about: Partial<Omit<Finding, 'kind' | 'chain'>>): void {
+    this.#count++;
+    if (this.list.length >= this.most) return;
+    this.list.push({ kind, chain, entries: null, place: null, sourceOffset: null, what: '', ...about });
+  }
+}
+
+export function entry(sequence: number): { readonly first: number; readonly last: number } {
+  return { first: sequence, last: sequence };
+}

@@ -1,0 +1,92 @@
+import type { Signatures } from '@sluice/core';
+import type { AuditRecord } from '@sluice/contracts';
+import { isNothingElse, openCheckpoint, signatureOf } from '../checkpoint.js';
+import type { Checkpoint } from '../checkpoint.js';
+import type { ChainVerifier } from './chain-verifier.js';
+import { entry } from './findings.js';
+import type { AuditPlace, Findings } from './findings.js';
+
+/** Where an anchored checkpoint is from. */
+export interface Anchor {
+  readonly chain: string;
+  readonly signature: string;
+}
+
+/** Holds one chain against what was signed of it: in the chain, beside it, and what was kept elsewhere. */
+export class Seals {
+  checkpoints = 0;
+  /** Entries up to this sequence are as the audit signed them. */
+  sealed = 0;
+  /** Signed for entries that have not come yet. */
+  readonly #expected = new Map<number, { readonly head: string; readonly anchored: boolean }>();
+
+  constructor(
+    private readonly chain: ChainVerifier,
+    private readonly signatures: Signatures,
+    private readonly findings: Findings,
+  ) {}
+
+  /** A signature that was kept elsewhere, before anything of the chain was read. */
+  async anchor({ signature }: Anchor): Promise<void> {
+    const checkpoint = await openCheckpoint(signature, this.signatures);
+    if (checkpoint === null || checkpoint.chain !== this.chain.chain)
+      this.findings.add('forged', this.chain.chain, { what: 'It is one of the anchored checkpoints.' });
+    else this.#expected.set(checkpoint.sequence, { head: checkpoint.head, anchored: true });
+  }
+
+  /** A checkpoint’s record, after the chain took it if it is one of its entries. */
+  async take(record: AuditRecord, place: AuditPlace): Promise<void> {
+    this.checkpoints++;
+    const checkpoint = await openCheckpoint(signatureOf(record), this.signatures);
+    const beside = record.sequence === 0;
+    if (checkpoint === null || checkpoint.chain !== this.chain.chain) {
+      this.findings.add('forged', this.chain.chain, { place, entries: beside ? null : entry(record.sequence) });
+    } else if (beside) this.#beside(checkpoint, place);
+    else this.#within(checkpoint, record, place);
+  }
+
+  /** Compares what was signed beforehand, whenever the chain has grown. */
+  grown(): void {
+    if (this.#expected.size === 0) return;
+    const { sequence } = this.chain;
+    const expected = this.#expected.get(sequence);
+    if (expected === undefined) return;
+    const has = this.chain.signed(sequence, expected.head);
+    if (has !== false) this.#expected.delete(sequence);
+    if (has === true) this.sealed = Math.max(this.sealed, sequence);
+  }
+
+  end(): void {
+    this.grown();
+    const { chain, sequence } = this.chain;
+    for (const [signed, { anchored }] of this.#expected) {
+      const what = `${anchored ? 'An anchored' : 'A'} checkpoint was signed for entry ${signed}.`;
+      if (signed <= sequence) this.#rewritten(signed, what);
+      else this.findings.add('dropped', chain, { entries: { first: sequence + 1, last: signed }, what });
+    }
+  }
+
+  #within(checkpoint: Checkpoint, record: AuditRecord, place: AuditPlace): void {
+    const { sequence, head } = checkpoint;
+    if (sequence !== record.sequence - 1 || head !== record.previousHash) {
+      // Genuine elsewhere: of another place in the chain, or of entries that were written anew since.
+      this.#rewritten(record.sequence - 1, `The checkpoint behind them was signed for entry ${sequence}.`, place);
+    } else this.sealed = Math.max(this.sealed, isNothingElse(record, checkpoint) ? record.sequence : sequence);
+  }
+
+  #beside({ sequence, head }: Checkpoint, place: AuditPlace): void {
+    if (sequence > this.chain.sequence) {
+      this.#expected.set(sequence, { head, anchored: false });
+      return;
+    }
+    const has = this.chain.signed(sequence, head);
+    if (has === false)
+      this.#rewritten(sequence, `A checkpoint beside the chain was signed for entry ${sequence}.`, place);
+    else if (has === true) this.sealed = Math.max(this.sealed, sequence);
+  }
+
+  #rewritten(last: number, what: string, place: AuditPlace | null = null): void {
+    const first = Math.min(this.sealed + 1, last);
+    this.findings.add('rewritten', this.chain.chain, { entries: { first, last }, what, place });
+  }
+}

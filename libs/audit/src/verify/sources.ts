@@ -1,0 +1,81 @@
+import type { AuditRecord } from '@sluice/contracts';
+import type { Findings } from './findings.js';
+
+/** Entries whose source has not come by, one chain’s: the log’s order over topics is that of its clocks. */
+const mostBehind = 100_000;
+
+/** Compares the entries of one chain with the records they tell of, where those are still on the log. */
+export class SourceComparison {
+  /** Entries whose source is gone: retention took it. */
+  gone = 0;
+  compared = 0;
+  readonly #ahead = new Map<number, string | null>();
+  readonly #behind = new Map<number, string | null>();
+  #first: number | undefined;
+  #told = -1;
+
+  constructor(
+    private readonly chain: string,
+    private readonly findings: Findings,
+  ) {}
+
+  /** Records that were read and are not told of yet. */
+  get waiting(): number {
+    return this.#ahead.size;
+  }
+
+  /** A record of the source’s partition; null for one that cannot be decoded. */
+  source(offset: number, hash: string | null): void {
+    if (this.#first === undefined) {
+      this.#first = offset;
+      for (const told of [...this.#behind.keys()]) if (told < offset) this.#isGone(told);
+    }
+    const told = this.#behind.get(offset);
+    if (told === undefined) this.#ahead.set(offset, hash);
+    else {
+      this.#behind.delete(offset);
+      this.#compare(offset, hash, told);
+    }
+  }
+
+  /** An entry that the chain took. The second one of the same record tells nothing new here. */
+  entry({ sourceOffset, sourceHash }: AuditRecord): void {
+    if (sourceOffset <= this.#told) return;
+    this.#told = sourceOffset;
+    const told = sourceHash === '' ? null : sourceHash;
+    const hash = this.#ahead.get(sourceOffset);
+    if (hash !== undefined) {
+      this.#ahead.delete(sourceOffset);
+      this.#compare(sourceOffset, hash, told);
+    } else if (this.#first !== undefined && sourceOffset < this.#first) this.gone++;
+    else this.#waits(sourceOffset, told);
+  }
+
+  end(): void {
+    for (const offset of this.#behind.keys()) {
+      if (this.#first === undefined || offset < this.#first) this.gone++;
+      else this.findings.add('source_dropped', this.chain, { sourceOffset: offset });
+    }
+    for (const offset of this.#ahead.keys())
+      if (offset < this.#told) this.findings.add('source_untold', this.chain, { sourceOffset: offset });
+  }
+
+  #waits(offset: number, told: string | null): void {
+    this.#behind.set(offset, told);
+    if (this.#behind.size <= mostBehind) return;
+    const oldest = this.#behind.keys().next().value ?? 0;
+    this.#behind.delete(oldest);
+    if (this.#first === undefined) this.gone++;
+    else this.findings.add('source_dropped', this.chain, { sourceOffset: oldest });
+  }
+
+  #isGone(offset: number): void {
+    this.#behind.delete(offset);
+    this.gone++;
+  }
+
+  #compare(offset: number, hash: string | null, told: string | null): void {
+    this.compared++;
+    if (hash !== told) this.findings.add('source_changed', this.chain, { sourceOffset: offset });
+  }
+}

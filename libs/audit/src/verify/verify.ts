@@ -1,0 +1,152 @@
+import type { Signatures } from '@sluice/core';
+import { topics } from '@sluice/contracts';
+import type { Topic } from '@sluice/contracts';
+import type { Bus, Incoming } from '@sluice/bus';
+import { hashOf } from '../chain.js';
+import { checkpointKind } from '../checkpoint.js';
+import { contentHash } from '../content.js';
+import { chainOf, sourceTopics } from '../sources.js';
+import { ChainVerifier } from './chain-verifier.js';
+import { Findings } from './findings.js';
+import type { ChainReport, Finding } from './findings.js';
+import { Seals } from './seals.js';
+import type { Anchor } from './seals.js';
+import { SourceComparison } from './sources.js';
+
+export type { Anchor } from './seals.js';
+
+export interface VerifyOptions {
+  readonly signatures: Signatures;
+  /** Checkpoints that were kept elsewhere. */
+  readonly anchors?: readonly Anchor[];
+  /** False: the records that are told of are not read. Default true. */
+  readonly sources?: boolean;
+  readonly signal?: AbortSignal;
+}
+
+export interface AuditReport {
+  readonly chains: readonly ChainReport[];
+  readonly findings: readonly Finding[];
+  /** Of findings in all; the list has the first thousand. */
+  readonly found: number;
+  /** Records of the sources: compared, gone from the log before, there and not told of yet. */
+  readonly sources: { readonly compared: number; readonly gone: number; readonly waiting: number };
+  /** Why the sources were not compared to the end; null if they were, or nobody wanted it. */
+  readonly notCompared: string | null;
+}
+
+/** Records that are not told of yet which are remembered, over all chains. */
+const mostWaiting = 1_000_000;
+
+interface Followed {
+  readonly chain: ChainVerifier;
+  readonly seals: Seals;
+  readonly sources: SourceComparison;
+}
+
+/**
+ * Reads agent.audit from its start, and the records it tells of as far as they are still there, and names everything that is not as
+ * the audit wrote it. Memory is bounded by the number of chains, not of records.
+ */
+export async function verifyAudit(log: Pick<Bus, 'read'>, options: VerifyOptions): Promise<AuditReport> {
+  const verification = new Verification(options);
+  await verification.anchors(options.anchors ?? []);
+  const wanted: readonly Topic[] = options.sources === false ? [topics.audit] : [...sourceTopics, topics.audit];
+  const onUndecodable = (position: { topic: Topic; partition: number; offset: number }): void =>
+    verification.undecodable(position);
+  const reading = { from: 'start', onUndecodable, ...(options.signal && { signal: options.signal }) } as const;
+  for await (const message of log.read(wanted, reading)) {
+    const checking = verification.take(message);
+    if (checking !== undefined) await checking;
+  }
+  return verification.report();
+}
+
+class Verification {
+  readonly #findings = new Findings();
+  readonly #followed = new Map<string, Followed>();
+  #waiting = 0;
+  #notCompared: string | null = null;
+
+  constructor(private readonly options: VerifyOptions) {}
+
+  async anchors(anchors: readonly Anchor[]): Promise<void> {
+    for (const anchor of anchors) await this.#follow(anchor.chain).seals.anchor(anchor);
+  }
+
+  /** A promise only where a signature is to be verified. */
+  take(message: Incoming): Promise<void> | undefined {
+    if (message.topic === topics.audit) return this.#audit(message);
+    if (this.#notCompared === null) this.#source(chainOf(message), message.offset, contentHash(message));
+    return undefined;
+  }
+
+  undecodable({ topic, partition, offset }: { topic: Topic; partition: number; offset: number }): void {
+    if (topic === topics.audit) {
+      const what = 'Whatever stood there, the chain that it belonged to says which entry is missing.';
+      this.#findings.add('undecodable', '', { place: { partition, offset }, what });
+    } else if (this.#notCompared === null) this.#source(chainOf({ topic, partition }), offset, null);
+  }
+
+  report(): AuditReport {
+    const sources = { compared: 0, gone: 0, waiting: 0 };
+    const chains: ChainReport[] = [];
+    for (const { chain, seals, sources: of } of this.#followed.values()) {
+      chain.end();
+      seals.end();
+      if (this.#notCompared === null) of.end();
+      sources.compared += of.compared;
+      sources.gone += of.gone;
+      sources.waiting += of.waiting;
+      const { sealed, checkpoints } = seals;
+      const { entries, sequence, head } = chain;
+      chains.push({ chain: chain.chain, entries, sequence, head, sealed, checkpoints });
+    }
+    chains.sort((one, other) => (one.chain < other.chain ? -1 : 1));
+    const { list: findings, count: found } = this.#findings;
+    return { chains, findings, found, sources, notCompared: this.#notCompared };
+  }
+
+  #audit({ record, key, partition, offset }: Incoming<'agent.audit'>): Promise<void> | undefined {
+    const place = { partition, offset };
+    const named = chainOf({ topic: record.sourceTopic, partition: record.sourcePartition });
+    // A record whose chain was changed still stands under the key of the one it was written to.
+    const isItself = key === named || key === '' || hashOf(record) === record.hash;
+    const { chain, seals, sources } = this.#follow(isItself ? named : key);
+    if (record.sequence === 0 && record.kind === checkpointKind) return seals.take(record, place);
+    const follows = chain.take(record, place);
+    if (follows && named !== key) {
+      const what = `Its key says ${key || 'nothing'}.`;
+      this.#findings.add('moved', named, { entries: { first: record.sequence, last: record.sequence }, place, what });
+    }
+    seals.grown();
+    if (!follows) return undefined;
+    if (record.kind === checkpointKind) return seals.take(record, place);
+    if (this.options.sources !== false && this.#notCompared === null) {
+      const before = sources.waiting;
+      sources.entry(record);
+      this.#waiting += sources.waiting - before;
+    }
+    return undefined;
+  }
+
+  #source(chain: string, offset: number, hash: string | null): void {
+    const { sources } = this.#follow(chain);
+    const before = sources.waiting;
+    sources.source(offset, hash);
+    this.#waiting += sources.waiting - before;
+    if (this.#waiting > mostWaiting)
+      this.#notCompared = `More than ${mostWaiting} records are not told of yet, so the records were not compared further.`;
+  }
+
+  #follow(chain: string): Followed {
+    let followed = this.#followed.get(chain);
+    if (followed === undefined) {
+      const verifier = new ChainVerifier(chain, this.#findings);
+      const seals = new Seals(verifier, this.options.signatures, this.#findings);
+      followed = { chain: verifier, seals, sources: new SourceComparison(chain, this.#findings) };
+      this.#followed.set(chain, followed);
+    }
+    return followed;
+  }
+}

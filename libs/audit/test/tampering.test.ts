@@ -1,0 +1,228 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import type { AuditRecord } from '@sluice/contracts';
+import { createSignatures, newKeySet } from '@sluice/identity';
+import { checkpointEntry, hashOf, signHead, verifyAudit } from '@sluice/audit';
+import type { AuditReport, Finding } from '@sluice/audit';
+import { logOf, response, signatures, written } from './recorded.js';
+import type { Stored } from './recorded.js';
+
+const sources = Array.from({ length: 12 }, (_, offset) => response(offset, `answer ${offset}`));
+const verify = (stored: readonly Stored[], more = {}): Promise<AuditReport> =>
+  verifyAudit(logOf(stored, sources), { signatures, ...more });
+const named = ({ findings }: AuditReport) =>
+  findings.map(({ kind, entries }) => [kind, ...(entries === null ? [] : [entries.first, entries.last])].join(' '));
+/** What the sources say of it, on top. */
+const ofChain = (report: AuditReport) => named(report).filter((finding) => !finding.startsWith('source_'));
+
+let honest: Stored[];
+beforeAll(async () => {
+  honest = await written(sources, { every: 10, beside: true });
+});
+
+/** Every record but the one beside the chain, with its place on the log. */
+const each = Array.from({ length: 26 }, (_, index) => index);
+const last = 26;
+const altered = (index: number, change: Partial<AuditRecord>, rehashed = false): Stored[] =>
+  honest.map((stored, at) => {
+    if (at !== index) return stored;
+    const record = { ...stored.record, ...change };
+    return { ...stored, record: rehashed ? { ...record, hash: hashOf(record) } : record };
+  });
+
+describe('a log that nobody touched', () => {
+  it('has no findings, and says how far it is sealed (M-113)', async () => {
+    const report = await verify(honest);
+    expect(report.findings).toEqual([]);
+    expect(report.chains).toEqual([
+      expect.objectContaining({
+        chain: 'agent.responses/0',
+        entries: last,
+        sequence: last,
+        sealed: last,
+        checkpoints: 3,
+      }),
+    ]);
+    expect(report.sources).toEqual({ compared: 12, gone: 0, waiting: 0 });
+  });
+
+  it('says what lies beyond the last checkpoint', async () => {
+    const report = await verify(honest.slice(0, 24));
+    expect(report.findings).toEqual([]);
+    expect(report.chains[0]).toMatchObject({ sequence: 24, sealed: 20 });
+    expect(report.sources).toMatchObject({ compared: 11, waiting: 1 });
+  });
+});
+
+describe('every record, whatever is done to it (M-113)', () => {
+  const changes: Readonly<Record<Exclude<keyof AuditRecord, 'hash' | 'previousHash'>, unknown>> = {
+    kind: 'nothing',
+    requestId: 'another',
+    sessionId: 'another',
+    sourceTopic: 'agent.steps',
+    sourcePartition: 7,
+    sourceOffset: 99,
+    sourceHash: 'f'.repeat(64),
+    details: '{"changed":true}',
+    configVersion: 'c-2',
+    at: 1,
+    sequence: 99,
+  };
+
+  it.each(Object.entries({ ...changes, hash: 'e'.repeat(64), previousHash: 'd'.repeat(64) }))(
+    'changed in its %s: named by its entry',
+    async (field, value) => {
+      for (const index of each) {
+        const report = await verify(altered(index, { [field]: value }));
+        expect([index, ...ofChain(report)]).toEqual([index, `changed ${index + 1} ${index + 1}`]);
+        expect(report.findings.find(({ kind }) => kind === 'changed')).toMatchObject({
+          chain: 'agent.responses/0',
+          place: { partition: 0, offset: index },
+        } satisfies Partial<Finding>);
+      }
+    },
+  );
+
+  it.each(['details', 'kind', 'sourceHash', 'at', 'requestId'] as const)(
+    'changed in its %s, with a new hash: named by its entry, because the next one follows on another hash',
+    async (field) => {
+      for (const index of each.slice(0, -1)) {
+        const found = ofChain(await verify(altered(index, { [field]: changes[field] }, true)));
+        expect(found).toContain(`changed ${index + 1} ${index + 1}`);
+      }
+    },
+  );
+
+  it('dropped: named by its number', async () => {
+    for (const index of each) {
+      const found = ofChain(await verify(honest.filter((_, at) => at !== index)));
+      expect(found).toContain(`dropped ${index + 1} ${index + 1}`);
+      expect(found).toHaveLength(1);
+    }
+  });
+
+  it('copied to another place: named as inserted', async () => {
+    for (const index of each) {
+      for (const to of [index + 1, index + 2, 25].filter((place) => place > index && place <= 26)) {
+        const found = ofChain(await verify(honest.toSpliced(to, 0, honest[index] as Stored)));
+        expect([index, to, ...found]).toEqual([index, to, `inserted ${index + 1} ${index + 1}`]);
+      }
+    }
+  });
+
+  it('swapped with the next one, or moved further: named as moved', async () => {
+    for (const index of each.slice(0, -1)) {
+      for (const by of [1, 2, 5].filter((step) => index + step < 26)) {
+        const moved = honest.toSpliced(index, 1).toSpliced(index + by, 0, honest[index] as Stored);
+        const found = ofChain(await verify(moved));
+        expect([index, by, ...found]).toEqual([index, by, `moved ${index + 1} ${index + 1}`]);
+      }
+    }
+  });
+
+  it('under another key: named as moved', async () => {
+    for (const index of each) {
+      const found = ofChain(await verify(honest.map((one, at) => (at === index ? { ...one, key: 'x' } : one))));
+      expect(found).toEqual([`moved ${index + 1} ${index + 1}`]);
+    }
+  });
+
+  it('forged, in front of the one that was there: the forged one is named', async () => {
+    for (const index of each) {
+      const { record, key } = honest[index] as Stored;
+      const forged = { ...record, details: '{"forged":true}', kind: 'forged' };
+      const inserted = honest.toSpliced(index, 0, { key, record: { ...forged, hash: hashOf(forged) } });
+      const report = await verify(inserted);
+      expect(ofChain(report)).toEqual([`inserted ${index + 1} ${index + 1}`]);
+      expect(report.findings[0]?.place?.offset).toBe(index);
+    }
+  });
+});
+
+describe('more than one record', () => {
+  it.each([1, 5, 10, 20])(
+    '%i records cut away before the last checkpoint are named by their numbers',
+    async (count) => {
+      for (let from = 0; from + count < 26; from++) {
+        const found = ofChain(await verify(honest.toSpliced(from, count)));
+        expect(found).toEqual([`dropped ${from + 1} ${from + count}`]);
+      }
+    },
+  );
+
+  it('the end cut away, but for the checkpoint beside the chain: what is missing is named', async () => {
+    for (let kept = 1; kept < 26; kept++) {
+      const found = ofChain(await verify([...honest.slice(0, kept), honest[26] as Stored]));
+      expect(found).toEqual([`dropped ${kept + 1} 26`]);
+    }
+  });
+
+  it('the end cut away with its checkpoints is seen by whoever kept one of them', async () => {
+    const anchors = [{ chain: 'agent.responses/0', signature: JSON.parse(honest[26]?.record.details ?? '').signature }];
+    expect((await verify(honest, { anchors })).findings).toEqual([]);
+    expect(ofChain(await verify(honest.slice(0, 15)))).toEqual([]);
+    expect(ofChain(await verify(honest.slice(0, 15), { anchors }))).toEqual(['dropped 16 26']);
+    expect(ofChain(await verify([], { anchors }))).toEqual(['dropped 1 26']);
+  });
+
+  it('all hashes made anew behind a change: the checkpoint does not agree, and the entries since the one before are named', async () => {
+    for (const index of each) {
+      const forged: Stored[] = [];
+      let previousHash = '';
+      for (const [at, { key, record }] of honest.slice(0, 26).entries()) {
+        const next = { ...record, previousHash, ...(at === index ? { sessionId: 'another' } : {}) };
+        previousHash = hashOf(next);
+        forged.push({ key, record: { ...next, hash: previousHash } });
+      }
+      const [found] = ofChain(await verify([...forged, honest[26] as Stored]));
+      const covering = [9, 19, 26].find((signed) => index < signed) ?? 26;
+      expect(found).toMatch(/^rewritten /);
+      const [, first, to] = (found ?? '').split(' ').map(Number);
+      expect(first).toBeLessThanOrEqual(index + 1);
+      expect(to).toBe(covering);
+    }
+  });
+
+  it('a forged checkpoint behind what was cut away is named, whoever signed it', async () => {
+    const others = createSignatures(newKeySet(0));
+    const cutAt = honest.slice(0, 15);
+    const { record } = cutAt.at(-1) as Stored;
+    const head = { sequence: 15, hash: record.hash, offset: record.sourceOffset, checkpoint: 0, checkpointAt: 0 };
+    const place = { topic: 'agent.responses', partition: 0 };
+    const old = JSON.parse(honest[9]?.record.details ?? '').signature as string;
+    for (const [signature, expected] of [
+      [await signHead(place, head, 1, others), 'forged 16 16'],
+      ['trust me', 'forged 16 16'],
+      [old, 'rewritten 11 15'],
+    ] as const) {
+      const forged = { key: 'agent.responses/0', record: checkpointEntry(place, head, 1, signature) };
+      expect(ofChain(await verify([...cutAt, forged]))).toEqual([expected]);
+    }
+  });
+});
+
+describe('the records that are told of', () => {
+  const withSources = (of: typeof sources) => verifyAudit(logOf(honest, of), { signatures });
+
+  it('are compared: one that was changed is named, and one that is gone while others around it are there', async () => {
+    expect(named(await withSources(sources.with(4, response(4, 'another answer'))))).toEqual(['source_changed']);
+    expect(named(await withSources(sources.toSpliced(4, 1)))).toEqual(['source_dropped']);
+  });
+
+  it('may be gone from the beginning on: retention took them', async () => {
+    const report = await withSources(sources.slice(5));
+    expect(report.findings).toEqual([]);
+    expect(report.sources).toEqual({ compared: 7, gone: 5, waiting: 0 });
+    expect((await withSources([])).sources).toEqual({ compared: 0, gone: 12, waiting: 0 });
+  });
+
+  it('that nothing tells of are named, however well the chain was mended by whoever has the keys', async () => {
+    const without = await written(sources.toSpliced(4, 1), { every: 10 });
+    const report = await verifyAudit(logOf(without, sources), { signatures });
+    expect(report.findings).toMatchObject([{ kind: 'source_untold', sourceOffset: 4 }]);
+  });
+
+  it('are not read if nobody wants it', async () => {
+    const report = await verifyAudit(logOf(honest, sources.with(4, response(4, 'x'))), { signatures, sources: false });
+    expect(report).toMatchObject({ findings: [], sources: { compared: 0 } });
+  });
+});

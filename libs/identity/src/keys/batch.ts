@@ -1,0 +1,53 @@
+import { hashTree, leafHash, rootOver } from './hash-tree.js';
+
+/**
+ * Many claims under one signature: what is signed at the same moment is hashed into a tree and only the root is signed, so that
+ * under load a signature, and its verification, are shared by all of them. A token of a batch is
+ * `<compact JWS over the root>~<sides>~<hashes beside the way up>~<claims>`, the last two in base64url.
+ */
+
+/** The `typ` in the header of a signature over a root. */
+export const batchType = 'sluice-batch';
+
+/** Claims signed together, at most; the hashes of a token grow by 32 bytes each time this doubles. */
+export const largestBatch = 256;
+const mostBeside = Math.log2(largestBatch);
+
+const hashBytes = 32;
+const separator = '~';
+
+export interface Batch {
+  /** What is to be signed, as a compact JWS of `batchType`. */
+  readonly root: Buffer;
+  /** The token of each of the claims, once the root is signed. */
+  tokens(jws: string): readonly string[];
+}
+
+export function batchOf(claims: readonly Buffer[]): Batch {
+  const { root, places } = hashTree(claims.map(leafHash));
+  return {
+    root,
+    tokens: (jws) =>
+      claims.map((bytes, n) => {
+        const { sides = 0, beside = [] } = places[n] ?? {};
+        return [jws, sides, Buffer.concat(beside).toString('base64url'), bytes.toString('base64url')].join(separator);
+      }),
+  };
+}
+
+export const isBatchToken = (token: string): boolean => token.includes(separator);
+
+/** What a token says: the claims, and the root that must be what the signature is over. Null if it is no token of a batch. */
+export function readBatchToken(
+  token: string,
+): { readonly jws: string; readonly claims: Buffer; readonly root: Buffer } | null {
+  const [jws, sides, hashes, payload, ...more] = token.split(separator);
+  if (jws === undefined || sides === undefined || hashes === undefined || payload === undefined) return null;
+  if (more.length > 0 || !/^\d{1,3}$/.test(sides)) return null;
+  const bytes = Buffer.from(hashes, 'base64url');
+  const count = bytes.length / hashBytes;
+  if (!Number.isInteger(count) || count > mostBeside || Number(sides) >= 2 ** count) return null;
+  const beside = Array.from({ length: count }, (_, n) => bytes.subarray(n * hashBytes, (n + 1) * hashBytes));
+  const claims = Buffer.from(payload, 'base64url');
+  return { jws, claims, root: rootOver(leafHash(claims), { sides: Number(sides), beside }) };
+}

@@ -1,0 +1,16 @@
+/** The last values set, up to a number; what was set first goes first. */
+export class Memory<V> {
+  readonly #values = new Map<string, V>();
+
+  constructor(private readonly most: number) {}
+
+  get(key: string): V | undefined {
+    return this.#values.get(key);
+  }
+
+  set(key: string, value: V): void {
+    this.#values.set(key, value);
+    const oldest = this.#values.keys().next().value;
+    if (this.#values.size > this.most && oldest !== undefined) this.#values.delete(oldest);
+  }
+}

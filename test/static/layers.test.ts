@@ -1,0 +1,59 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+
+const root = join(import.meta.dirname, '../..');
+const read = (pattern: string): readonly { readonly path: string; readonly text: string }[] =>
+  globSync(pattern, { cwd: root })
+    .map((path) => ({ path: path.replaceAll('\\', '/'), text: readFileSync(join(root, path), 'utf8') }))
+    .filter(({ path }) => !path.includes('/probe-'))
+    .sort((one, other) => one.path.localeCompare(other.path));
+const files = read('{libs,apps}/*/src/**/*.ts');
+const holding = (pattern: RegExp, within: string = ''): readonly string[] =>
+  files.filter(({ path, text }) => path.startsWith(within) && pattern.test(text)).map(({ path }) => path);
+
+describe('each layer in one place (spec/tool-use.md §1)', () => {
+  it('the loop over model and tools: the agent alone asks a model for a turn, the executor alone runs a tool (T-06a, S-03)', () => {
+    expect(holding(/\.turn\(/, 'apps/')).toEqual([
+      'apps/agent/src/agent.service.ts',
+      // The capability of the tool text-completion, which has no tools and no loop.
+      'apps/executor/src/toolbox.ts',
+    ]);
+    expect(holding(/\brunTool\(/)).toEqual(['apps/executor/src/turn.ts', 'libs/core/src/tool/run-tool.ts']);
+  });
+
+  it('what is offered comes from one evaluator, made where configurations are loaded, and asked by filter and executor (C-04, C-05, K-24)', () => {
+    expect(holding(/compileEvaluator\(/)).toEqual([
+      'apps/sluice/src/commands/explain.ts',
+      'libs/core/src/rules/evaluate.ts',
+      'libs/service/src/configurations.ts',
+    ]);
+    const asking = holding(/\bevaluator\.evaluate\(/, 'apps/');
+    expect(asking).toContain('apps/filter/src/filter.service.ts');
+    expect(asking).toContain('apps/executor/src/admission.ts');
+  });
+
+  it('no service exists whose job is to register tools; bindings are made in the executor’s composition root (C-11, T-34a, X-24)', () => {
+    expect(holding(/class \w*(?:ToolRegistry|RegistryService)\b/)).toEqual([]);
+    expect(holding(/\bcreateToolSource\(/, 'apps/')).toEqual(['apps/executor/src/toolbox.ts']);
+  });
+
+  it('what fits tools to a model stands in the model library: no service, no tool file knows a provider’s wire (T-02d, T-08b, T-11a, XB-15)', () => {
+    const providers = /\btool_use\b|\bfunctionCall\b|\btoolUse\b|\bfunction_call\b|\btoolConfig\b/;
+    const elsewhere = holding(providers).filter((path) => !path.startsWith('libs/model/src/'));
+    expect(elsewhere).toEqual([]);
+    const assembling = /\btool-input-delta\b|\btool_call_delta\b|\binput_json_delta\b/;
+    expect(holding(assembling).filter((path) => !path.startsWith('libs/model/src/provider/'))).toEqual([]);
+  });
+
+  it('nobody invents an event stream of his own (T-07b, S-02)', () => {
+    const streams = holding(/text\/event-stream/).filter((path) => !path.startsWith('libs/tools/src/mcp/'));
+    expect(streams).toEqual([]);
+  });
+
+  it('calls of one turn run one after another: nobody runs several at once (K-68)', () => {
+    const [turn] = files.filter(({ path }) => path === 'apps/executor/src/turn.ts');
+    expect(turn?.text).toBeDefined();
+    expect(turn?.text).not.toMatch(/Promise\.(?:all|allSettled|race|any)\(/);
+  });
+});
