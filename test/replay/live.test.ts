@@ -39,6 +39,20 @@ describe('what was recorded now', () => {
     expect(await begun(system)).toEqual(before);
   });
 
+  it('comes out to the byte where runs went side by side and share their signatures', async () => {
+    const many = Array.from({ length: 40 }, (_, n) => `budget-${n}`);
+    await Promise.all(
+      many.map((id) => system.ask({ group: ['text'], question: 'budget', requestId: id, sessionId: id })),
+    );
+    const grants = (await system.all('agent.toolsets')).map(({ record }) => record.grant ?? '');
+    expect(grants.some((grant) => grant.includes('~'))).toBe(true);
+    for (const known of [keys, null]) {
+      const decisions = await replayed(system.bus, known);
+      expect(decisions.length).toBeGreaterThan(81 + 40 * 5);
+      expect(decisions.filter(({ outcome }) => outcome.kind !== 'equal')).toEqual([]);
+    }
+  });
+
   it('is verified with keys that are retired since', async () => {
     const retired = rotate(rotate(rotate(keys, 1), 2), 3);
     const decisions = await replayed(system.bus, retired);

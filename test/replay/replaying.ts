@@ -1,7 +1,7 @@
 import { createAuthorizer } from '@sluice/authorization';
 import type { Incoming, LogReader, ReadOptions } from '@sluice/bus';
 import type { Topic } from '@sluice/contracts';
-import { createVerifier } from '@sluice/identity';
+import { createVerifier, unverified } from '@sluice/identity';
 import type { KeySet } from '@sluice/identity';
 import { everything, replay } from '@sluice/replay';
 import type { DecisionSelection, Replayed } from '@sluice/replay';
@@ -22,7 +22,7 @@ export async function replayed(
   const found: Replayed[] = [];
   const options = {
     selection: { ...everything, ...selection },
-    verifier: keys === null ? null : createVerifier(keys),
+    verifier: keys === null ? unverified : createVerifier(keys),
     authorizerOf,
     signal: new AbortController().signal,
     onUndecodable: undecodable,

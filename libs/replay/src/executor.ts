@@ -18,11 +18,13 @@ import { admit, approved } from './calls.js';
 import type { Admission, AuthorizerOf } from './calls.js';
 import type { RecordedConfigurations } from './configurations.js';
 import { grantExpiry } from './signed.js';
+import type { Verifier } from './signed.js';
 import type { RunRecords } from './runs.js';
 
 export interface Deriving {
   readonly configurations: RecordedConfigurations;
   readonly authorizerOf: AuthorizerOf;
+  readonly verifier: Verifier;
 }
 
 /** From which call on of a turn a configuration was in force: a turn that waited goes on under another one. */
@@ -43,7 +45,7 @@ export async function deriveSteps(
   const stretches = stretchesOf(message, run);
   const derived: AgentStepResult[] = [];
   for (const { record: turn } of run.calls.filter((message) => message.record.iteration === iteration)) {
-    const expired = steps.length === 0 && grantExpiry(turn.grant) <= timestamp;
+    const expired = steps.length === 0 && (await grantExpiry(turn.grant, deriving.verifier)) <= timestamp;
     const count = expired ? 0 : turn.calls.length;
     const own = await stepsOf(turn, steps, count, stretches, run, deriving);
     const result = stepResult(turn, own.steps, own.turn, inForceVersion);

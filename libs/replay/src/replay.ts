@@ -71,7 +71,7 @@ class Judge {
   ): Promise<{ readonly kind: DecisionKind; readonly outcome: Outcome }> {
     const { configurations } = this;
     const { verifier, authorizerOf } = this.options;
-    const deriving = { configurations, authorizerOf };
+    const deriving = { configurations, authorizerOf, verifier };
     const kind = kindOf(message);
     switch (message.topic) {
       case 'agent.toolsets': {
