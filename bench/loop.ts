@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Model } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import { startEmbedded } from '../apps/sluice/src/system/embedded.js';
+import { readEnvironment } from '@sluice/service';
 import type { OpenRuntime } from '@sluice/service';
 import { newRequest } from '../apps/sluice/src/run-request.js';
 import { median, quantile, report } from './measure.js';
@@ -111,6 +112,7 @@ export function embeddedIn(dataFolder: string) {
   return {
     bus: 'sqlite' as const,
     kafka: null,
+    retention: readEnvironment({}).retention,
     databaseUrl: null,
     dataFolder,
     workspaceFolder: null,

@@ -96,13 +96,13 @@ export async function benchRules(): Promise<void> {
 
   const evaluator = compileEvaluator(configurationOf(tools));
   const evaluate = perCall(
-    () => evaluator.evaluate({ groups, state: 'state-2', unavailable: new Set(), calls: noCalls }),
+    () => evaluator.evaluate({ groups, state: 'state-2', unavailable: new Set(), calls: noCalls, connections: [] }),
     31,
     500,
   );
   const codec = await createCodec({ register: async () => 1, find: async () => undefined });
   const record = sampleToolset(
-    evaluator.evaluate({ groups, state: 'state-2', unavailable: new Set(), calls: noCalls }),
+    evaluator.evaluate({ groups, state: 'state-2', unavailable: new Set(), calls: noCalls, connections: [] }),
   );
   const encoding = perCall(() => codec.encode(topics.toolsets, record), 31, 200);
   const bytes = codec.encode(topics.toolsets, record).length;
@@ -126,6 +126,7 @@ function sampleToolset(decision: Parameters<typeof toolset>[3]): Toolset {
     question: 'Which one?',
     state: 'state-2',
     group: decision.groups,
+    connections: null,
     history: [],
     maxIterations: null,
     deadline: null,
@@ -148,6 +149,7 @@ function sampleToolset(decision: Parameters<typeof toolset>[3]): Toolset {
     outputTokens: 0,
     toolCalls: noCalls,
     principal: localPrincipal,
+    redrive: null,
   };
   return toolset(ids, request, run, decision, 0);
 }

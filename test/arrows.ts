@@ -1,4 +1,4 @@
-/** Which part of the house may import which (DESIGN: core ← contracts ← bus, ledger ← decisions ← service ← apps; tools, model, authorization and identity implement ports of core). */
+/** Which part of the house may import which (DESIGN: core ← contracts ← bus, ledger ← decisions ← service ← apps; tools, model, authorization, identity and connections implement ports of core). */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   core: [],
   contracts: ['core'],
@@ -8,13 +8,14 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   model: ['core'],
   authorization: ['core'],
   identity: ['core'],
+  connections: ['core'],
   decisions: ['core', 'contracts', 'bus'],
   archive: ['core', 'contracts', 'bus', 'decisions'],
   replay: ['core', 'contracts', 'bus', 'decisions'],
   audit: ['core', 'contracts', 'bus'],
   service: ['core', 'contracts', 'bus', 'ledger', 'identity', 'decisions'],
   apps: [
-    ...['core', 'contracts', 'bus', 'ledger', 'tools', 'model', 'authorization', 'identity', 'service'],
+    ...['core', 'contracts', 'bus', 'ledger', 'tools', 'model', 'authorization', 'identity', 'connections', 'service'],
     ...['decisions', 'archive', 'audit', 'replay'],
   ],
 };

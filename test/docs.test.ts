@@ -11,7 +11,8 @@ import {
   toolErrorReasons,
   toolErrors,
 } from '@sluice/core';
-import { createMetrics } from '@sluice/service';
+import { createMetrics, redriveHeader } from '@sluice/service';
+import { usage as deadLettersUsage } from '../apps/sluice/src/commands/dead-letters.js';
 import { usage as exportUsage } from '../apps/sluice/src/commands/export.js';
 import { usage as keysUsage } from '../apps/sluice/src/commands/keys.js';
 import { usage as replayUsage } from '../apps/sluice/src/commands/replay.js';
@@ -102,6 +103,23 @@ describe('docs/operations.md', () => {
       (match) => (match[1] ?? '').replace(/_FILE$/, ''),
     );
     expect([...table(read('docs/operations.md'), 'Variables').keys()].sort()).toEqual([...new Set(inCode)].sort());
+  });
+});
+
+describe('docs/dead-letters.md', () => {
+  const page = read('docs/dead-letters.md');
+
+  it('shows every command for dead letters that there is, and no other', () => {
+    const actions = (text: string) =>
+      new Set([...text.matchAll(/^sluice dead-letters (\w+)/gm)].map((found) => found[1]));
+    expect(actions(page)).toEqual(actions(deadLettersUsage));
+    expect(actions(page).size).toBe(3);
+  });
+
+  it('names the header, the metric and the security codes as they are', () => {
+    expect(page).toContain(`\`${redriveHeader}\``);
+    expect(page).toContain('`sluice_redriven_records_total`');
+    for (const code of securityFaults) expect(page).toContain(`\`${code}\``);
   });
 });
 

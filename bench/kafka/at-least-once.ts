@@ -72,6 +72,7 @@ export function atLeastOnce(bus: Bus, brokers: readonly string[], registryUrl: s
   return {
     publish: (messages) => bus.publish(messages),
     read: (wanted, options) => bus.read(wanted, options),
+    decode: (topic, value) => bus.decode(topic, value),
     check: () => bus.check(),
     close: () => bus.close(),
     subscribe,

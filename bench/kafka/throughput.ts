@@ -120,6 +120,7 @@ async function filterService(parts: Infrastructure, prefix: string) {
     state: null,
     unavailable: new Set(),
     calls: noCalls,
+    connections: [],
   });
   return {
     outputBytes: 1_400 + 260 * decision.offered.length,

@@ -10,6 +10,7 @@ export function pipelineFor(configuration: Configuration, source: ToolSource): T
     state: 'undefined',
     offered: new Set(configuration.policy.allowedTools),
     calls: {},
+    connections: [],
   };
   const noLedger = (): never => {
     throw new Error('A read-only tool claims nothing.');
@@ -19,7 +20,7 @@ export function pipelineFor(configuration: Configuration, source: ToolSource): T
     eligible: (toolId) => eligible(toolId, facts, judges),
     allowed: (toolId) => allowed(toolId, facts, judges),
     authorize: () => Promise.resolve({ ok: true }),
-    connection: () => ({ ok: true }),
+    connection: () => Promise.resolve({ ok: true }),
     approval: () => Promise.resolve({ ok: true }),
     rate: () => Promise.resolve({ ok: true }),
     capabilities: (tool, invocation, signal) =>
@@ -28,6 +29,7 @@ export function pipelineFor(configuration: Configuration, source: ToolSource): T
           tool.capabilities.map((name) => [name, name === 'cancellation' ? { signal } : { key: invocation.callKey }]),
         ),
       ),
+    conceal: (_tool, result) => result,
     once: (tool, invocation, effect) =>
       effectOnce(
         tool,

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { compileConfiguration, formatProblems } from '@sluice/core';
 import type { Configuration, McpOffer, Model, ToolSource } from '@sluice/core';
 import { topics } from '@sluice/contracts';
-import type { AgentResponse, Topic } from '@sluice/contracts';
+import type { AgentRequest, AgentResponse, Topic } from '@sluice/contracts';
 import type { Incoming, SqliteBus } from '@sluice/bus';
-import { createLog, openRuntime, startService } from '@sluice/service';
+import { createLog, openRuntime, readEnvironment, startService } from '@sluice/service';
 import type { OpenRuntime, Runtime } from '@sluice/service';
 import { createToolSource, toolTypes } from '@sluice/tools';
 import type { McpHub, ToolContract } from '@sluice/tools';
@@ -19,7 +19,9 @@ import { newRequest } from '../../apps/sluice/src/run-request.js';
 
 export interface ToolSystem {
   readonly open: OpenRuntime;
-  ask(requestId: string): Promise<AgentResponse>;
+  ask(requestId: string, request?: Partial<AgentRequest>): Promise<AgentResponse>;
+  /** Everything it keeps is in there. */
+  readonly folder: string;
   all<T extends Topic>(...wanted: T[]): Promise<Incoming<T>[]>;
   /** The lines of the log so far, as text. */
   lines(): string;
@@ -31,13 +33,18 @@ export interface ToolSystemParts {
   readonly hub: McpHub;
   readonly offers?: readonly McpOffer[];
   readonly model: Model;
+  /** What the variables with secrets hold. */
+  secret?(variable: string): string | undefined;
 }
 
 /** Filter, agent and executor on a log of their own, with tools of the test’s choice: everything else is what runs in a service. */
 export async function startWithTools(configuration: object, parts: ToolSystemParts): Promise<ToolSystem> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-tools-'));
   let lines = '';
-  const open = await openRuntime(environmentIn(folder), createLog('info', { write: (line) => void (lines += line) }));
+  const open = await openRuntime(
+    { ...environmentIn(folder), secret: (variable) => parts.secret?.(variable) },
+    createLog('info', { write: (line) => void (lines += line) }),
+  );
   const { runtime } = open;
   const models = { get: () => Promise.resolve(parts.model) };
   await publish(compiled(configuration, parts), runtime);
@@ -51,9 +58,10 @@ export async function startWithTools(configuration: object, parts: ToolSystemPar
   const bus = runtime.bus as SqliteBus;
   return {
     open,
+    folder,
     lines: () => lines,
-    ask: async (requestId) => {
-      const record = newRequest('Go', { requestId, sessionId: requestId });
+    ask: async (requestId, request = {}) => {
+      const record = { ...newRequest('Go', { requestId, sessionId: requestId }), ...request };
       await bus.publish([{ topic: topics.requests, key: requestId, record }]);
       const signal = AbortSignal.timeout(25_000);
       for await (const message of bus.read([topics.responses], { from: 'start', follow: true, signal }))
@@ -96,7 +104,10 @@ class ToolboxOf extends Toolbox {
   }
 }
 
-function compiled(file: object, { contracts, offers = [] }: ToolSystemParts): Configuration {
+export function compiled(
+  file: object,
+  { contracts, offers = [] }: Pick<ToolSystemParts, 'contracts' | 'offers'>,
+): Configuration {
   const digest = (text: string): string => createHash('sha256').update(text).digest('hex');
   const { configuration, problems } = compileConfiguration(file, {
     types: toolTypes(contracts),
@@ -118,6 +129,7 @@ function environmentIn(dataFolder: string): Parameters<typeof openRuntime>[0] {
   return {
     bus: 'sqlite',
     kafka: null,
+    retention: readEnvironment({}).retention,
     databaseUrl: null,
     dataFolder,
     workspaceFolder: join(dataFolder, 'workspaces'),

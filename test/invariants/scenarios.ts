@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { CallSecrets } from '@sluice/core';
 import type { BoundTool, ToolInvocation, ToolPipeline, Verdict } from '@sluice/core';
 import { bindTool, defineTool } from '@sluice/tools';
 import { configurationWith } from './configuration.js';
@@ -59,8 +60,8 @@ export const scenarios: readonly Scenario[] = [
   {
     stage: 'connection',
     does: 'a connection that the grant does not hold',
-    pipeline: { connection: () => deny('policy_denied') },
-    without: { pipeline: { connection: () => pass } },
+    pipeline: { connection: () => Promise.resolve(deny('policy_denied')) },
+    without: { pipeline: { connection: () => Promise.resolve(pass) } },
     outcome: 'policy_denied',
     harm: ran,
   },
@@ -113,6 +114,21 @@ export const scenarios: readonly Scenario[] = [
     stage: 'redact',
     does: 'a field that may not leave',
     without: { tool: (tool) => ({ ...tool, redact: (output) => output }) },
+    outcome: 'ok',
+    harm: (_seen, result) => result.includes(secret),
+  },
+  {
+    stage: 'conceal',
+    does: 'a tool that repeats its credential',
+    tool: (tool) => ({ ...tool, exec: () => Promise.resolve({ word: `it is ${secret}`, more: '' }) }),
+    pipeline: {
+      conceal: (_tool, result) => {
+        const secrets = new CallSecrets();
+        secrets.add([secret]);
+        return secrets.result(result);
+      },
+    },
+    without: { pipeline: { conceal: (_tool, result) => result } },
     outcome: 'ok',
     harm: (_seen, result) => result.includes(secret),
   },

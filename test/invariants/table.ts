@@ -24,6 +24,9 @@ const requests = 'libs/model/test/provider-request.test.ts';
 const refusals = 'test/refusals.test.ts';
 const hostileTools = 'test/hostile/tools.test.ts';
 const hostileServers = 'test/hostile/servers.test.ts';
+const markers = 'test/connections/markers.test.ts';
+const whoMay = 'test/connections/who-may.test.ts';
+const judging = 'libs/decisions/test/connections.test.ts';
 const evaluate = 'libs/core/test/evaluate.test.ts';
 
 export const invariants: Readonly<Record<string, Invariant>> = {
@@ -52,17 +55,17 @@ export const invariants: Readonly<Record<string, Invariant>> = {
   '23': { name: 'TOOL_CONFIG_PROPAGATION', shown: [[refusals, 'what becomes eligible in mid-turn but was not offered'], ['test/workflow.test.ts', 'keeps runs of many sessions apart']] },
   '24': { name: 'TOOL_CONTRACTS_ARE_CANONICAL', shown: [[contract, 'tells the compiler schema, effect, redaction'], [house, 'nothing that runs without being bound']] },
   '25': { name: 'TOOL_SAME_PATH_ALL_EXECUTORS', shown: [[oneWay, 'is runTool: nobody else reaches']] },
-  '26': { name: 'CONNECTION_ID_ONLY', shown: [[oneWay, 'has a context that can hold no secret'], ['test/invariants/taken-out.test.ts', 'a context that holds more than references']] },
-  '26a': { name: 'CONNECTION_ID_VIA_CONTEXT', shown: [[contract, 'refuses an argument called connectionId at any depth'], [source, 'refuses a connectionId among the arguments']], stage: 'connection' },
+  '26': { name: 'CONNECTION_ID_ONLY', shown: [[oneWay, 'has a context that can hold no secret'], [markers, 'are in no context that a tool was told of'], [markers, 'that change between two calls are the new ones'], [markers, 'to MCP servers that echo them']] },
+  '26a': { name: 'CONNECTION_ID_VIA_CONTEXT', shown: [[contract, 'refuses an argument called connectionId at any depth'], [source, 'refuses a connectionId among the arguments'], [judging, 'is refused where the context names none']], stage: 'connection' },
   '27': { name: 'TOOL_SOURCE_RETURNS_BOUND_TOOL', shown: [[source, 'runs through its own methods'], [arrows, 'go one way in every source file']], stage: 'validate input' },
-  '28': { name: 'NO_SECRETS_IN_CONTEXT', shown: [[oneWay, 'has a context that can hold no secret'], ['test/invariants/taken-out.test.ts', 'a context that holds more than references']] },
-  '29': { name: 'AUTH_VIA_CAPABILITY_INTERFACE', shown: [[contract, 'hands a tool what it declared and nothing else']], stage: 'capabilities' },
-  '30': { name: 'GRANT_INTERSECTION_REQUIRED', shown: [[runner, 'a connection that is not granted']], stage: 'connection' },
+  '28': { name: 'NO_SECRETS_IN_CONTEXT', shown: [[markers, 'are nowhere afterwards'], [oneWay, 'has a context that can hold no secret'], ['test/invariants/taken-out.test.ts', 'a context that holds more than references']] },
+  '29': { name: 'AUTH_VIA_CAPABILITY_INTERFACE', shown: [[contract, 'hands a tool its arguments, the references of its call'], [markers, 'that are refused are renewed once']], stage: 'capabilities' },
+  '30': { name: 'GRANT_INTERSECTION_REQUIRED', shown: [[runner, 'a connection that is not granted'], [judging, 'is refused where %s'], [whoMay, 'and no broker is asked']], stage: 'connection' },
   '31': { name: 'ARCH_SINGLE_EXECUTION_PATH', shown: [[oneWay, 'is runTool: nobody else reaches'], [oneWay, 'is seen to be gone round']] },
   '32': { name: 'TOOL_FILE_PURITY', shown: [['libs/tools/test/tool-files.test.ts', 'would be caught doing otherwise'], [arrows, 'is read by libs/service alone']] },
   '33': { name: 'NO_DEFAULT_EXECUTABLE_CATALOG', shown: [[house, 'nothing that runs without being bound']] },
   '34': { name: 'RUNTIME_BINDS_ALL', shown: [[contract, 'does not run without a declared capability'], [source, 'does not need the implementation of a tool that is not allowed']] },
   F1: { name: 'AUTHZ_CHECK_BEFORE_TOOL_EXEC', shown: [[runner, 'what is not authorized'], [runner, 'goes through its stages in the one order']], stage: 'authorize' },
   F2: { name: 'CONTEXT_HAS_IDENTITY', shown: [[oneWay, 'has a context that can hold no secret'], ['test/invariants/taken-out.test.ts', 'a call of nobody']] },
-  F3: { name: 'CAPABILITY_OWNS_SECRETS', shown: [[arrows, 'is read by libs/service alone']] },
+  F3: { name: 'CAPABILITY_OWNS_SECRETS', shown: [[arrows, 'is read by libs/service alone'], [markers, 'are nowhere afterwards']], stage: 'conceal' },
 }; // prettier-ignore

@@ -5,7 +5,7 @@ import { topics } from '@sluice/contracts';
 import type { Toolset } from '@sluice/contracts';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
 import { answer, outOfTime, toolCall, withTokens } from '@sluice/decisions';
-import { endRun, RUNTIME, verifyGrant } from '@sluice/service';
+import { endRun, redrivenFrom, RUNTIME, verifyGrant } from '@sluice/service';
 import type { Loaded, Runtime } from '@sluice/service';
 import type { ModelSource } from '@sluice/model';
 import { ProgressText } from './progress.js';
@@ -21,11 +21,11 @@ export class AgentService {
     @Inject(MODELS) private readonly models: ModelSource,
   ) {}
 
-  async takeTurn(
-    { record: toolset }: Incoming<'agent.toolsets'>,
-    context: HandlerContext,
-  ): Promise<readonly Outgoing[]> {
+  async takeTurn(message: Incoming<'agent.toolsets'>, context: HandlerContext): Promise<readonly Outgoing[]> {
     const { clock, configurations, metrics } = this.runtime;
+    const { record: toolset } = message;
+    // A turn that had ended its run goes back to the filter, so what comes here is taken as any other, but only once.
+    await redrivenFrom(message, context, this.runtime);
     // An expired grant is the executor’s affair, since an answer needs none.
     await verifyGrant(toolset, this.runtime);
     if (clock.now() >= toolset.run.deadline) return [this.outOfTime(toolset, context)];

@@ -5,8 +5,17 @@ import { topics } from '@sluice/contracts';
 import type { AgentStepResult, ToolCall } from '@sluice/contracts';
 import { stepResult, turnAfter } from '@sluice/decisions';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
-import { boundedLabel, RUNTIME, signContinuation, takeTurn, verifyGrant } from '@sluice/service';
-import type { Loaded, Runtime } from '@sluice/service';
+import {
+  boundedLabel,
+  redrivenFrom,
+  RUNTIME,
+  runOf,
+  signContinuation,
+  takeTurn,
+  verified,
+  verifyGrant,
+} from '@sluice/service';
+import type { Loaded, Redriven, Runtime } from '@sluice/service';
 import { park } from './approvals/park.js';
 import { Toolbox } from './toolbox.js';
 import { Turn } from './turn.js';
@@ -20,11 +29,22 @@ export class ExecutorService {
   ) {}
 
   async execute(message: Incoming<'agent.tool-calls'>, context: HandlerContext): Promise<readonly Outgoing[]> {
-    const { record } = message;
-    const grant = await verifyGrant(record, this.runtime);
-    await takeTurn(message, this.runtime);
-    if (grant === 'expired') return this.backToFilter(record, context);
-    return this.runTurn(message, [], context);
+    const redriven = await redrivenFrom(message, context, this.runtime);
+    const grant = await verified(redriven, () => verifyGrant(message.record, this.runtime));
+    const takenAt = await takeTurn(message, this.runtime, redriven?.owner);
+    const turn = this.anotherAttempt(message, redriven);
+    // A turn that was taken in time may have done things: it is gone through again, and finds their outcomes.
+    if (grant === 'expired' && (await verifyGrant(message.record, this.runtime, takenAt)) === 'expired')
+      return this.backToFilter(turn.record, context);
+    return this.runTurn(turn, [], context);
+  }
+
+  /** The turn with the time of another attempt if it was re-driven, else as it is. */
+  anotherAttempt(message: Incoming<'agent.tool-calls'>, redriven: Redriven | null): Incoming<'agent.tool-calls'> {
+    if (redriven === null) return message;
+    const { run, request: asked } = message.record;
+    const record = { ...message.record, run: runOf({ run, asked }, redriven, this.runtime.configurations.current()) };
+    return { ...message, record };
   }
 
   /**

@@ -1,15 +1,22 @@
 import type { McpOffer, McpServer } from '@sluice/core';
+import { createConnectionBroker, credentialForServers, formsOf } from '@sluice/connections';
 import { createMcpHub } from '@sluice/tools';
 import type { McpHub } from '@sluice/tools';
+import { systemClock } from '@sluice/service';
 import type { Environment, Log } from '@sluice/service';
 
 /** The MCP servers of the configuration in force, behind one hub that lives as long as the process: other servers, other hub inside. */
 export class McpServers implements McpHub {
   private hub: McpHub;
   private servers = '[]';
+  /** For what Sluice itself asks the servers; calls bring credentials of their own. */
+  private readonly broker = createConnectionBroker({
+    secret: (variable) => this.environment.secret(variable),
+    clock: systemClock,
+  });
 
   constructor(
-    private readonly environment: Pick<Environment, 'forChild'>,
+    private readonly environment: Pick<Environment, 'forChild' | 'secret'>,
     private readonly log: Log,
     private readonly onChange: (server: string) => void,
   ) {
@@ -47,6 +54,8 @@ export class McpServers implements McpHub {
   private create(servers: readonly McpServer[]): McpHub {
     return createMcpHub(servers, {
       environment: (names) => this.environment.forChild(names),
+      credential: credentialForServers(this.broker),
+      forms: formsOf,
       onChange: this.onChange,
       log: (server, message) => this.log.warn({ server }, message),
     });

@@ -2,16 +2,20 @@ import type {
   AuthorizationPort,
   BoundTool,
   Configuration,
+  ConnectionBroker,
   KnowledgeSettings,
   ToolCapabilities,
   ToolInvocation,
   ToolSource,
 } from '@sluice/core';
 import { ToolUnavailableError } from '@sluice/core';
+import { createConnectionBroker } from '@sluice/connections';
 import { createAuthorizer } from '@sluice/authorization';
 import type { ModelSource } from '@sluice/model';
 import {
+  authOf,
   builtInTools,
+  clientsOf,
   createToolSource,
   fileContracts,
   openEmbeddedKnowledge,
@@ -19,7 +23,7 @@ import {
   sessionKey,
   todosIn,
 } from '@sluice/tools';
-import type { KnowledgeStore, McpHub, ToolContract, Workspace } from '@sluice/tools';
+import type { CallCredential, KnowledgeStore, McpHub, ToolContract, Workspace } from '@sluice/tools';
 import { dataFiles } from '@sluice/service';
 import type { Runtime } from '@sluice/service';
 import { Room } from './room.js';
@@ -35,6 +39,8 @@ interface Opened {
 export class Toolbox {
   /** Keeps a burst of calls from drowning a server. */
   readonly room = new Room();
+  /** Turns connections into credentials. */
+  readonly connections: ConnectionBroker;
   private readonly opened = new WeakMap<Configuration, Promise<Opened>>();
   private readonly authorizers = new WeakMap<Configuration, AuthorizationPort>();
   private knowledge: { readonly settings: string; readonly store: Promise<KnowledgeStore> } | undefined;
@@ -43,7 +49,17 @@ export class Toolbox {
     private readonly runtime: Runtime,
     private readonly hub: McpHub,
     private readonly models: ModelSource,
-  ) {}
+  ) {
+    const { environment, clock, metrics, log } = runtime;
+    this.connections = createConnectionBroker({
+      secret: (variable) => environment.secret(variable),
+      clock,
+      onAsked: (connection, outcome, why) => {
+        metrics.connectionCredentials.inc({ connection, outcome });
+        if (why !== null) log.error({ connection, outcome, why }, 'there is no credential for a connection');
+      },
+    });
+  }
 
   async source(configuration: Configuration): Promise<ToolSource> {
     return (await this.open(configuration)).source;
@@ -72,6 +88,7 @@ export class Toolbox {
     signal: AbortSignal,
     configuration: Configuration,
     report: (text: string) => void,
+    credential: () => Promise<CallCredential>,
   ): Promise<ToolCapabilities> {
     const all: Record<string, () => unknown> = {
       clock: () => this.runtime.clock,
@@ -80,6 +97,8 @@ export class Toolbox {
       progress: () => ({ report }),
       knowledge: () => this.openKnowledge(configuration.knowledge),
       workspace: () => this.workspace(sessionKey(invocation.context)),
+      auth: async () => authOf(await credential()),
+      connections: async () => clientsOf(await credential(), signal),
       todos: () => todosIn(this.runtime.documents, sessionKey(invocation.context)),
       text: () => ({ complete: (prompt: string, stop: AbortSignal) => this.complete(configuration, prompt, stop) }),
     };

@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { allowed, authorize, budgetOf, effectOnce, eligible, runTool, utf8Length, withinRate } from '@sluice/core';
 import type {
+  AuthorizationAction,
+  BoundTool,
   CallFacts,
   JsonValue,
   Judges,
@@ -8,6 +10,7 @@ import type {
   ToolBudget,
   ToolExecResult,
   ToolInvocation,
+  ToolInvocationContext,
   ToolPipeline,
   ToolSource,
 } from '@sluice/core';
@@ -19,8 +22,10 @@ import {
   callerOf,
   callIdOf,
   callKeyOf,
+  connectionsOf,
   historyFull,
   invalidJson,
+  judgeConnection,
   parseArguments,
   stepOf,
   timeWasUp,
@@ -28,6 +33,7 @@ import {
 } from '@sluice/decisions';
 import type { Asking, TurnSoFar } from '@sluice/decisions';
 import type { Loaded, Runtime } from '@sluice/service';
+import { CallConnection } from './connections/call-connection.js';
 import { judgeApproval } from './approvals/asking.js';
 import { ApprovalClaims } from './approvals/claims.js';
 import type { Toolbox } from './toolbox.js';
@@ -35,8 +41,12 @@ import type { Toolbox } from './toolbox.js';
 /** How long an effect's claim is remembered, in milliseconds: a week. */
 const claimMemoryMs = 7 * 24 * 3_600_000;
 
+/** Turns that this process has gone through, those that it gave up and got again included. */
+let turns = 0;
+
 /** One turn's calls, run one after another. */
 export class Turn {
+  private readonly number = turns++;
   private readonly judges: Judges;
   private readonly offered: ReadonlySet<string>;
   private soFar: TurnSoFar;
@@ -111,7 +121,13 @@ export class Turn {
       toolId: call.tool,
       args,
       argumentBytes: utf8Length(call.arguments),
-      context: { runId: this.record.requestId, sessionId: this.record.sessionId, toolCallId, ...callerOf(this.record) },
+      context: {
+        runId: this.record.requestId,
+        sessionId: this.record.sessionId,
+        toolCallId,
+        ...callerOf(this.record),
+        ...(tool?.connection === undefined ? {} : { connectionId: tool.connection }),
+      },
       callKey: callKeyOf(this.record, call, index),
       timeoutMs: Math.max(1, Math.min(toolMs, timeLeft)),
       signal: this.context.signal,
@@ -119,7 +135,9 @@ export class Turn {
     const { offered } = this;
     const { calls } = this.soFar;
     const source = await this.toolbox.source(this.granting.configuration);
-    return runTool(invocation, this.pipeline(source, { groups: this.record.groups, state, offered, calls }, budget));
+    const connections = connectionsOf(this.record, this.granting.evaluator);
+    const facts = { groups: this.record.groups, state, offered, calls, connections };
+    return runTool(invocation, this.pipeline(source, facts, budget));
   }
 
   private pipeline(source: ToolSource, facts: CallFacts, budget: ToolBudget): ToolPipeline {
@@ -127,28 +145,26 @@ export class Turn {
     const { configuration } = granting;
     const { argumentBytes, resultBytes } = configuration.limits;
     const authorizers = [...new Set([granting, inForce].map((loaded) => toolbox.authorizer(loaded.configuration)))];
+    const permitted = (action: AuthorizationAction, tool: BoundTool, context: ToolInvocationContext) =>
+      authorize(authorizers, action, tool, context, (error) =>
+        runtime.log.error(
+          { tool: tool.id, request_id: context.runId, error: (error as Error).message },
+          'the authorizer failed, so the call was refused',
+        ),
+      );
+    const connection = new CallConnection(granting, inForce, toolbox.connections, runtime);
+    // Of this time and no other: a turn may come again to the process that began it, re-driven or after its partition moved and came back.
     const owner = (invocation: ToolInvocation): string =>
-      `${runtime.environment.instance}/${invocation.callKey}/${this.context.attempt}`;
+      `${runtime.environment.instance}/${invocation.callKey}/${this.number}`;
     return {
       source,
       eligible: (toolId) => eligible(toolId, facts, judges),
       allowed: (toolId) => allowed(toolId, facts, judges),
-      authorize: (tool, context) =>
-        authorize(authorizers, 'tool.execute', tool, context, (error) =>
-          runtime.log.error(
-            { tool: tool.id, request_id: context.runId, error: (error as Error).message },
-            'the authorizer failed, so the call was refused',
-          ),
-        ),
-      connection: (tool) =>
-        tool.requiresConnection
-          ? {
-              ok: false,
-              code: 'policy_denied',
-              reason: 'connection_missing',
-              message: `The tool ${tool.id} needs a connection and none is configured.`,
-            }
-          : { ok: true },
+      authorize: (tool, context) => permitted('tool.execute', tool, context),
+      connection: async (tool, context) => {
+        const verdict = judgeConnection(tool, context, this.record, [judges.granting, judges.inForce]);
+        return verdict.ok && tool.requiresConnection ? permitted('connection.use', tool, context) : verdict;
+      },
       approval: async (tool, invocation, args) => {
         const loaded = [granting, inForce];
         const { verdict, asking } = await judgeApproval(tool, invocation, args, loaded, new ApprovalClaims(runtime));
@@ -163,9 +179,16 @@ export class Turn {
           owner: owner(invocation),
         }),
       capabilities: (tool, invocation, signal) =>
-        toolbox.capabilities(tool, invocation, signal, configuration, (text) =>
-          this.progress('tool_progress', invocation.context.toolCallId, invocation.toolId, text),
+        toolbox.capabilities(
+          tool,
+          invocation,
+          signal,
+          configuration,
+          (text) =>
+            this.progress('tool_progress', invocation.context.toolCallId, invocation.toolId, connection.text(text)),
+          () => connection.credential(invocation.context, signal),
         ),
+      conceal: (tool, result) => connection.conceal(tool, result, this.record.requestId),
       once: (tool, invocation, effect) =>
         effectOnce(
           tool,

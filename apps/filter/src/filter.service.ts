@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Fault } from '@sluice/core';
+import { connectionIdForm, Fault, wildcard } from '@sluice/core';
 import type { Authenticator, RunState } from '@sluice/core';
 import { requestIds, topics } from '@sluice/contracts';
 import type { AgentRequest } from '@sluice/contracts';
@@ -11,16 +11,19 @@ import {
   boundedLabel,
   credentialOf,
   endRun,
+  placeOf,
+  redrivenFrom,
+  runMemoryMs,
   RUNTIME,
+  runOf,
   signGrant,
   takeTurn,
+  verified,
   verifyContinuation,
+  verifyReturned,
 } from '@sluice/service';
-import type { Loaded, Runtime } from '@sluice/service';
+import type { Loaded, Redriven, Runtime } from '@sluice/service';
 import { reportRefusal } from './refusals.js';
-
-/** How long a taken request_id is remembered, in milliseconds: a week. */
-const requestMemoryMs = 7 * 24 * 3_600_000;
 
 /** Decides, for each iteration of each run, which tools there are; ends the runs that have used up what they may. */
 @Injectable()
@@ -35,16 +38,18 @@ export class FilterService {
     const { ledger, clock, configurations } = this.runtime;
     if (message.record.question.trim() === '')
       throw new Fault('invalid_request', 'The question is empty. Put the user’s question there.', false);
+    checkConnections(message.record.connections);
     const loaded = configurations.current();
     const ids = requestIds(message, message.record);
     const request = taken(message.record, ids);
 
-    const owner = `${message.topic}/${message.partition}/${message.offset}`;
+    const redriven = await redrivenFrom(message, context, this.runtime);
+    const owner = redriven?.owner ?? placeOf(message);
     const claim = await ledger.claim({
       key: `request/${ids.requestId}`,
       owner,
       now: clock.now(),
-      ttlMs: requestMemoryMs,
+      ttlMs: runMemoryMs,
     });
     if (claim.owner !== owner) return this.dropDuplicate(ids, claim.owner, context);
 
@@ -53,7 +58,8 @@ export class FilterService {
     if (!sender.ok) return [this.deny(ids, sender.message, request, null, context)];
 
     const { principal } = sender;
-    const { run, groups, permission } = beginning(message.record, principal, loaded.evaluator, clock.now());
+    const { run: begun, groups, permission } = beginning(message.record, principal, loaded.evaluator, clock.now());
+    const run = { ...begun, redrive: redriven?.deadLetter ?? null };
     if (!permission.ok) {
       reportRefusal(request, principal, permission, loaded, context, this.runtime);
       return [this.deny(ids, permission.message, request, run, context)];
@@ -65,12 +71,30 @@ export class FilterService {
   /** The next iteration of a run that the executor hands back. */
   async goOn(message: Incoming<'agent.steps'>, context: HandlerContext): Promise<readonly Outgoing[]> {
     const { record } = message;
-    await verifyContinuation(record, this.runtime);
-    const { requestId, sessionId, next, run } = record;
-    const decided = this.decide({ requestId, sessionId }, next, run, this.runtime.configurations.current(), context);
+    const loaded = this.runtime.configurations.current();
+    const redriven = await redrivenFrom(message, context, this.runtime);
+    if (redriven?.again) return this.decideAgain(message, redriven, loaded, context);
+    await verified(redriven, () => verifyContinuation(record, this.runtime));
+    const { requestId, sessionId, next } = record;
+    const run = runOf({ run: record.run, asked: next }, redriven, loaded);
+    const decided = this.decide({ requestId, sessionId }, next, run, loaded, context);
     // Side by side, since each waits for something else; if the turn was taken, nothing of the decision goes out.
-    const [outputs] = await Promise.all([decided, takeTurn(message, this.runtime)]);
+    const [outputs] = await Promise.all([decided, takeTurn(message, this.runtime, redriven?.owner)]);
     return outputs;
+  }
+
+  /** A turn that this service granted and the agent could not take: it is the same iteration, decided under today’s configuration. */
+  private async decideAgain(
+    { record }: Incoming<'agent.steps'>,
+    redriven: Redriven,
+    loaded: Loaded,
+    context: HandlerContext,
+  ): Promise<readonly Outgoing[]> {
+    await verified(redriven, () => verifyReturned(record, this.runtime));
+    const { requestId, sessionId, next } = record;
+    const granted = { ...record.run, iteration: record.run.iteration - 1 };
+    const run = runOf({ run: granted, asked: next }, redriven, loaded);
+    return this.decide({ requestId, sessionId }, next, run, loaded, context);
   }
 
   private async decide(
@@ -128,4 +152,12 @@ export class FilterService {
     for (const group of groups)
       this.runtime.metrics.groupRequests.inc({ group: boundedLabel(group, evaluator.rules.knownGroups) });
   }
+}
+
+/** Ids of another form are nobody's, and are stopped where they come in (spec/tool-use.md §2b, step 4). */
+function checkConnections(connections: AgentRequest['connections']): void {
+  const place = connections?.findIndex((id) => id !== wildcard && !connectionIdForm.test(id)) ?? -1;
+  if (place === -1) return;
+  const message = `connections[${place}] is no id of a connection: write 1 to 64 letters, digits, \`_\` and \`-\`, or \`*\`.`;
+  throw new Fault('invalid_request', message, false);
 }

@@ -21,6 +21,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   keys: () => import('./commands/keys.js'),
   approvals: () => import('./commands/approvals.js'),
   audit: () => import('./commands/audit.js'),
+  'dead-letters': () => import('./commands/dead-letters.js'),
   topics: () => import('./commands/topics.js'),
   check: () => import('./commands/check.js'),
   export: () => import('./commands/export.js'),

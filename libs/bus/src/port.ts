@@ -127,6 +127,8 @@ export interface Bus {
   subscribe(subscription: Subscription): Promise<Consumer>;
   /** Reads without a group: for replay, for followers, for the command line. */
   read<T extends Topic>(topics: readonly T[], options: ReadOptions): AsyncIterable<Incoming<T>>;
+  /** What a payload of the topic says, such as that of a dead letter. Rejects with Fault('undecodable'), or with a retryable one. */
+  decode<T extends Topic>(topic: T, value: Uint8Array): Promise<RecordOf<T>>;
   /** Rejects with what is wrong if the log cannot be used now. */
   check(): Promise<void>;
   close(): Promise<void>;

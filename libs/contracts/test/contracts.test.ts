@@ -27,6 +27,7 @@ const request: AgentRequest = {
   question: 'Who?',
   state: null,
   group: [],
+  connections: null,
   history: [],
   requestId: 'r-1',
   sessionId: 's-1',

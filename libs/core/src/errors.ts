@@ -76,6 +76,9 @@ export const toolErrorReasons = {
   outcome_unknown: 'An earlier attempt began and its end is not known; it was not repeated.',
   grant_invalid: 'The call is outside the grant of its turn.',
   connection_missing: 'The tool needs a connection and none is configured.',
+  connection_not_allowed: 'The tool’s connection is not among those that grant, request and configuration all allow.',
+  connection_denied: 'The connection’s broker gives this caller no credential.',
+  connection_unreachable: 'The connection’s credential cannot be had now, or is not accepted.',
   output_invalid: 'The tool’s result does not have the declared shape.',
   deadline: 'The run’s deadline had passed before the call began.',
 } as const satisfies Record<string, string>;

@@ -52,9 +52,9 @@ describe('what is offered and what is admitted', () => {
     fc.assert(
       fc.property(file, request, (raw, { groups, state, calls }) => {
         const evaluator = evaluatorOf(raw);
-        const decision = evaluator.evaluate({ groups, state, unavailable: new Set(), calls });
+        const decision = evaluator.evaluate({ groups, state, unavailable: new Set(), calls, connections: [] });
         const offered = new Set(decision.offered.map((tool) => tool.id));
-        const facts = { groups: decision.groups, state: decision.state, offered, calls };
+        const facts = { groups: decision.groups, state: decision.state, offered, calls, connections: [] };
         const judges = { granting: evaluator, inForce: evaluator };
         const admitted = ids.filter((id) => eligible(id, facts, judges).ok && allowed(id, facts, judges).ok);
         expect(admitted).toEqual([...offered]);
@@ -68,10 +68,10 @@ describe('what is offered and what is admitted', () => {
       fc.property(file, file, request, (raw, later, { groups, state, calls }) => {
         const [granting, inForce] = [evaluatorOf(raw), evaluatorOf(later)];
         const offeredBy = (evaluator: Evaluator) =>
-          evaluator.evaluate({ groups, state, unavailable: new Set(), calls });
+          evaluator.evaluate({ groups, state, unavailable: new Set(), calls, connections: [] });
         const decision = offeredBy(granting);
         const offered = new Set(decision.offered.map((tool) => tool.id));
-        const facts = { groups: decision.groups, state: decision.state, offered, calls };
+        const facts = { groups: decision.groups, state: decision.state, offered, calls, connections: [] };
         const still = new Set(offeredBy(inForce).offered.map((tool) => tool.id));
         const admitted = ids.filter(
           (id) => eligible(id, facts, { granting, inForce }).ok && allowed(id, facts, { granting, inForce }).ok,

@@ -41,6 +41,7 @@ describe('one decision', () => {
       state: null,
       unavailable: nothing,
       calls: noCalls,
+      connections: [],
     });
     expect(decision.eligible).toEqual(['knowledge-query', 'text-completion']);
     expect(decision).toMatchObject({ permitted: [], offered: [] });
@@ -54,7 +55,13 @@ describe('one decision', () => {
   });
 
   it('XB-1: narrows by group and state, then by policy, then by what can run', () => {
-    const decision = allowed.evaluate({ groups: ['*'], state: 'analysis', unavailable: nothing, calls: noCalls });
+    const decision = allowed.evaluate({
+      groups: ['*'],
+      state: 'analysis',
+      unavailable: nothing,
+      calls: noCalls,
+      connections: [],
+    });
     expect(decision.eligible).toEqual(['graph-update', 'text-completion', 'complex-analysis', 'reset-workflow']);
     expect(decision.permitted).toEqual(['text-completion', 'complex-analysis', 'reset-workflow']);
     expect(decision.offered.map((tool) => tool.id)).toEqual([
@@ -74,6 +81,7 @@ describe('one decision', () => {
       state: 'analysis',
       unavailable: new Set(['mcp__analysis__complex-analysis']),
       calls: noCalls,
+      connections: [],
     };
     const decision = allowed.evaluate(facts);
     expect(decision.permitted).toContain('complex-analysis');
@@ -82,7 +90,13 @@ describe('one decision', () => {
   });
 
   it('G-62: names the configuration and the facts after defaulting', () => {
-    const decision = allowed.evaluate({ groups: null, state: '', unavailable: nothing, calls: noCalls });
+    const decision = allowed.evaluate({
+      groups: null,
+      state: '',
+      unavailable: nothing,
+      calls: noCalls,
+      connections: [],
+    });
     expect(decision).toMatchObject({
       configVersion: allowed.configuration.version,
       groups: ['default'],
@@ -118,6 +132,7 @@ describe('all decisions', () => {
     state: fc.option(fc.constantFrom('s', 't', 'u', '')),
     unavailable: fc.uniqueArray(fc.nat(39).map((i) => `core__t${String(i)}`)).map((ids) => new Set(ids)),
     calls: fc.dictionary(fc.constantFrom('core__t0', 'core__t1', 'core__t2'), fc.nat(3)),
+    connections: fc.constant<string[]>([]),
   });
 
   it('G-62, G-129: each tool is offered or hidden once, for exactly the reasons that hold', () => {
@@ -169,7 +184,13 @@ describe('finding a tool', () => {
 describe('explain', () => {
   it('G-60, G-130: prints the decision in the names of the documents', () => {
     expect(
-      explain(allowed, { groups: ['*', 'gone'], state: 'analysis', unavailable: nothing, calls: noCalls }),
+      explain(allowed, {
+        groups: ['*', 'gone'],
+        state: 'analysis',
+        unavailable: nothing,
+        calls: noCalls,
+        connections: [],
+      }),
     ).toEqual({
       eligible: ['graph-update', 'text-completion', 'complex-analysis', 'reset-workflow'],
       permitted: ['text-completion', 'complex-analysis', 'reset-workflow'],

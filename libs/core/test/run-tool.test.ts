@@ -1,6 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import {
   runTool,
+  ToolConnectionDeniedError,
+  ToolConnectionUnreachableError,
   ToolInputError,
   ToolOutcomeLostError,
   ToolTimeoutError,
@@ -69,7 +71,8 @@ function pipeline(
     eligible: () => stage('eligible', { ok: true }),
     allowed: () => stage('policy', { ok: true }),
     authorize: () => Promise.resolve(stage('authorize', { ok: true })),
-    connection: () => stage('connection', { ok: true }),
+    connection: () => Promise.resolve(stage('connection', { ok: true })),
+    conceal: (_tool, result) => stage('conceal', result),
     approval: () => Promise.resolve(stage('approval', { ok: true })),
     rate: () => Promise.resolve(stage('rate', { ok: true })),
     capabilities: () => Promise.resolve(stage('capabilities', {})),
@@ -104,9 +107,24 @@ describe('the pipeline (spec/tool-use.md §2b)', () => {
       'execute',
       'validate output',
       'redact',
+      'conceal',
       'result',
     ]);
   });
+
+  it.each([
+    ['denied', new ToolConnectionDeniedError('None for you.'), 'authz_denied', 'connection_denied'],
+    ['out of reach', new ToolConnectionUnreachableError('Not now.'), 'unavailable', 'connection_unreachable'],
+  ])(
+    'tells a credential that is %s apart, before the tool runs or in it (P-06a, X-22)',
+    async (_, error, errorCode, reason) => {
+      const before = pipeline(tool(), { capabilities: () => Promise.reject(error) });
+      expect(await runTool(invocation(), before)).toMatchObject({ ok: false, errorCode, reason });
+      expect(before.seen).not.toContain('execute');
+      const during = pipeline(tool({ exec: () => Promise.reject(error) }));
+      expect(await runTool(invocation(), during)).toMatchObject({ ok: false, errorCode, reason });
+    },
+  );
 
   it('asks for the limit per minute after everything else that can refuse, and claims nothing beyond it (XB-32)', async () => {
     const over = { ok: false, code: 'unavailable', reason: 'rate_limited', message: 'Try again in 7 s.' } as const;
@@ -135,7 +153,11 @@ describe('the pipeline (spec/tool-use.md §2b)', () => {
     ],
     ['what the policy does not allow (P-02)', { allowed: () => denied('policy_denied') }, 'policy_denied'],
     ['what is not authorized (P-03)', { authorize: () => Promise.resolve(denied('authz_denied')) }, 'authz_denied'],
-    ['a connection that is not granted (P-04a)', { connection: () => denied('policy_denied') }, 'policy_denied'],
+    [
+      'a connection that is not granted (P-04a)',
+      { connection: () => Promise.resolve(denied('policy_denied')) },
+      'policy_denied',
+    ],
     [
       'a capability out of reach (X-22)',
       { capabilities: () => Promise.reject(new ToolUnavailableError('The broker is away.')) },

@@ -1,7 +1,8 @@
 import { beginRun, mayRequest, nextIteration, normaliseGroups, normaliseState, runEnd } from '@sluice/core';
-import type { Decision, Evaluator, Principal, RequestVerdict, RunState } from '@sluice/core';
+import type { Decision, Evaluator, Facts, Principal, RequestVerdict, RunState } from '@sluice/core';
 import type { AgentRequest, AgentResponse, Toolset } from '@sluice/contracts';
 import { errorResponse } from './run-ends.js';
+import { connectionsOf } from './connections.js';
 import { toolset } from './toolset.js';
 
 export interface RunIds {
@@ -43,6 +44,16 @@ export type Iteration =
   /** The Toolset before the filter signs it. */
   | { readonly kind: 'toolset'; readonly record: Toolset; readonly decision: Decision };
 
+/** What a decision on a run’s next iteration rests on, under a configuration. */
+export function factsOf(
+  about: { readonly request: AgentRequest; readonly run: RunState },
+  evaluator: Evaluator,
+): Facts {
+  const { group: groups, state } = about.request;
+  const calls = about.run.toolCalls;
+  return { groups, state, unavailable: new Set(), calls, connections: connectionsOf(about, evaluator) };
+}
+
 /** Decides for the run’s next iteration. `now` is in milliseconds since the epoch. */
 export function decideIteration(
   ids: RunIds,
@@ -54,7 +65,6 @@ export function decideIteration(
   const { limits, version: configVersion } = evaluator.configuration;
   const end = runEnd(run, request.history, limits, now);
   if (end !== null) return { kind: 'end', response: errorResponse(ids, end, { request, run, configVersion }, now) };
-  const { group: groups, state } = request;
-  const decision = evaluator.evaluate({ groups, state, unavailable: new Set(), calls: run.toolCalls });
+  const decision = evaluator.evaluate(factsOf({ request, run }, evaluator));
   return { kind: 'toolset', record: toolset(ids, request, nextIteration(run, decision), decision, now), decision };
 }

@@ -6,6 +6,7 @@ export * from './toolset.js';
 export * from './filter.js';
 export * from './agent.js';
 export * from './calls.js';
+export * from './connections.js';
 export * from './steps.js';
 export * from './approvals.js';
 export * from './grants.js';

@@ -1,5 +1,6 @@
 import { allowed, argumentsRefused, authorize, eligible, utf8Length } from '@sluice/core';
 import type {
+  AuthorizationAction,
   AuthorizationPort,
   Configuration,
   Evaluator,
@@ -15,8 +16,10 @@ import {
   callerOf,
   callIdOf,
   callKeyOf,
+  connectionsOf,
   invalidJson,
   isApprovalNeeded,
+  judgeConnection,
   parseArguments,
   timeWasUp,
 } from '@sluice/decisions';
@@ -49,7 +52,7 @@ export type Admission =
 
 /**
  * The stages of the pipeline that decide without the tool, in its order (core’s runTool). What only the recorded run can know (whether
- * the tool was there, an authorizer out of reach, a connection, the clock) is taken from the recorded step, null where there is none.
+ * the tool was there, an authorizer out of reach, a connection that nobody configured, the clock) is taken from the recorded step, null where there is none.
  */
 export async function admit(called: Called, judging: Judging, recorded: Step | null): Promise<Admission> {
   const { record, call, index, offered, turn } = called;
@@ -59,7 +62,8 @@ export async function admit(called: Called, judging: Judging, recorded: Step | n
   if (args === undefined) return refused(invalidJson(toolCallId));
   if (recorded !== null && isLate(recorded, record)) return refused(timeWasUp(toolCallId));
 
-  const facts = { groups: record.groups, state: turn.state, offered, calls: turn.calls };
+  const connections = connectionsOf(record, granting);
+  const facts = { groups: record.groups, state: turn.state, offered, calls: turn.calls, connections };
   for (const stage of [eligible, allowed]) {
     const verdict = stage(call.tool, facts, { granting, inForce });
     if (!verdict.ok) return refused(failure(toolCallId, verdict));
@@ -68,6 +72,8 @@ export async function admit(called: Called, judging: Judging, recorded: Step | n
   const permitted = await permission(called, judging, toolCallId);
   if (!permitted.ok) return refused(failure(toolCallId, permitted));
   if (recorded?.reason === 'connection_missing') return { kind: 'admitted' };
+  const connected = await connection(called, judging, toolCallId);
+  if (!connected.ok) return refused(failure(toolCallId, connected));
   return judgeArguments(called, judging, args, recorded, toolCallId);
 }
 
@@ -100,7 +106,29 @@ export function approved(approvalId: string, outcomes: readonly ApprovalOutcome[
   return verdict.ok ? { kind: 'admitted' } : refused(failure(toolCallId, verdict));
 }
 
-async function permission({ record, call }: Called, judging: Judging, toolCallId: string): Promise<Verdict> {
+function permission(called: Called, judging: Judging, toolCallId: string): Promise<Verdict> {
+  return authorized('tool.execute', called, judging, toolCallId);
+}
+
+/** Of a tool that has a connection; whether a tool needs one that nobody configured is its own word, which a replay does not ask. */
+async function connection(called: Called, judging: Judging, toolCallId: string): Promise<Verdict> {
+  const { record, call } = called;
+  const tool = judging.granting.byId(call.tool);
+  if (tool?.connection === undefined) return { ok: true };
+  const needing = { id: tool.id, requiresConnection: true };
+  const verdict = judgeConnection(needing, { connectionId: tool.connection }, record, [
+    judging.granting,
+    judging.inForce,
+  ]);
+  return verdict.ok ? authorized('connection.use', called, judging, toolCallId) : verdict;
+}
+
+async function authorized(
+  action: AuthorizationAction,
+  { record, call }: Called,
+  judging: Judging,
+  toolCallId: string,
+): Promise<Verdict> {
   const tool = judging.granting.byId(call.tool);
   const spec = tool?.spec;
   if (tool === undefined || spec === null || spec === undefined) return { ok: true };
@@ -110,8 +138,9 @@ async function permission({ record, call }: Called, judging: Judging, toolCallId
     .map((configuration) => judging.authorizerOf(configuration));
   if (authorizers.length === 0) return { ok: true };
   const { requestId: runId, sessionId } = record;
-  const context = { runId, sessionId, toolCallId, ...callerOf(record) };
-  return authorize(authorizers, 'tool.execute', { id: tool.id, effect: spec.effect }, context, (error) => {
+  const connectionId = tool.connection === undefined ? {} : { connectionId: tool.connection };
+  const context = { runId, sessionId, toolCallId, ...callerOf(record), ...connectionId };
+  return authorize(authorizers, action, { id: tool.id, effect: spec.effect }, context, (error) => {
     throw new NotReplayable(`Whether it was permitted cannot be decided: ${(error as Error).message}`);
   });
 }

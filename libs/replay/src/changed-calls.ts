@@ -2,7 +2,7 @@ import { transition } from '@sluice/core';
 import type { Evaluator, Step } from '@sluice/core';
 import type { ToolCall } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
-import { afterStep, turnAfter } from '@sluice/decisions';
+import { afterStep, factsOf, turnAfter } from '@sluice/decisions';
 import { admit } from './calls.js';
 import type { Admission, AuthorizerOf, Called } from './calls.js';
 import type { RecordedConfigurations } from './configurations.js';
@@ -72,7 +72,6 @@ function inWords(admission: Admission): string {
 }
 
 /** What the candidate would have offered in this turn. */
-function offeredBy(candidate: Evaluator, { request, run }: ToolCall): ReadonlySet<string> {
-  const facts = { groups: request.group, state: request.state, unavailable: new Set<string>(), calls: run.toolCalls };
-  return new Set(candidate.evaluate(facts).offered.map((tool) => tool.id));
+function offeredBy(candidate: Evaluator, record: ToolCall): ReadonlySet<string> {
+  return new Set(candidate.evaluate(factsOf(record, candidate)).offered.map((tool) => tool.id));
 }

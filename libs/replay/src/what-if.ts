@@ -2,6 +2,7 @@ import { mayRequest, runEnd } from '@sluice/core';
 import type { Evaluator } from '@sluice/core';
 import type { AgentRequest, ApprovalOutcome, Run, Toolset } from '@sluice/contracts';
 import type { Incoming, LogReader, ReadOptions } from '@sluice/bus';
+import { factsOf } from '@sluice/decisions';
 import { changedCalls } from './changed-calls.js';
 import { deriveOutcome } from './approvals.js';
 import type { AuthorizerOf } from './calls.js';
@@ -148,9 +149,7 @@ function changedTools(record: Toolset, candidate: Evaluator): readonly Change[] 
   const before = { ...record.run, iteration: record.iteration - 1 };
   const end = endUnder(record.request, before, candidate, record.decidedAt);
   if (end !== null) return [{ kind: 'run', was: 'goes on', would: end }];
-  const { group: groups, state } = record.request;
-  const calls = record.run.toolCalls;
-  const { offered } = candidate.evaluate({ groups, state, unavailable: new Set(record.unavailable), calls });
+  const { offered } = candidate.evaluate({ ...factsOf(record, candidate), unavailable: new Set(record.unavailable) });
   const was = new Map(record.tools.map((tool) => [tool.key, tool]));
   const would = new Map(offered.map((tool) => [tool.key, tool.spec]));
   const gained = [...would.keys()].filter((key) => !was.has(key));

@@ -5,6 +5,8 @@ import { randomBytes } from 'node:crypto';
 import { dataFiles } from './data-folder.js';
 import { readKafka } from './kafka-environment.js';
 import type { KafkaEnvironment } from './kafka-environment.js';
+import { readRetention } from './retention-environment.js';
+import type { Retention } from './retention-environment.js';
 import { Variables } from './variables.js';
 
 /** What a process is told by its surroundings. Everything else is in the configuration file. */
@@ -13,6 +15,8 @@ export interface Environment {
   readonly bus: 'sqlite' | 'kafka';
   /** Null on SQLite. */
   readonly kafka: KafkaEnvironment | null;
+  /** How long each topic is kept. SLUICE_RETENTION_HOURS, SLUICE_RETENTION. */
+  readonly retention: Retention;
   /** The ledger's PostgreSQL, DATABASE_URL; null for a file in the data folder. */
   readonly databaseUrl: string | null;
   /** Folder of the embedded log, ledger and graph. SLUICE_DATA, default `data`. */
@@ -53,6 +57,7 @@ export function readEnvironment(values: Readonly<Record<string, string | undefin
   return {
     bus,
     kafka: bus === 'kafka' ? readKafka(variables) : null,
+    retention: readRetention(variables, bus),
     databaseUrl: variables.secret('DATABASE_URL') ?? null,
     dataFolder,
     workspaceFolder:

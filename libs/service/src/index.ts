@@ -1,4 +1,5 @@
 export * from './environment.js';
+export type { Kept, Retention } from './retention-environment.js';
 export type { KafkaEnvironment } from './kafka-environment.js';
 export * from './log.js';
 export * from './metrics.js';
@@ -21,3 +22,8 @@ export * from './keys-environment.js';
 export * from './take-once.js';
 export * from './grants.js';
 export * from './security-events.js';
+export * from './redrive/permit.js';
+export * from './redrive/take.js';
+export * from './redrive/letters.js';
+export * from './redrive/plan.js';
+export * from './redrive/redrive.js';

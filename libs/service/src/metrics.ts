@@ -93,6 +93,17 @@ export function createMetrics() {
       'sluice_approvals_waiting',
       'Approvals that nobody has decided yet, up to 10,000; every executor counts them all.',
     ),
+    connectionCredentials: counter(
+      'sluice_connection_credentials_total',
+      'Credentials asked for where a connection’s come from: given, denied or unreachable.',
+      'connection',
+      'outcome',
+    ),
+    hiddenCredentials: counter(
+      'sluice_credentials_hidden_total',
+      'Calls whose tool repeated the credential it was given, which was taken out.',
+      'tool',
+    ),
     modelTurns: histogram('sluice_model_turn_duration_seconds', 'Time a model took for a turn.', seconds, 'model'),
     modelTokens: counter('sluice_model_tokens_total', 'Tokens by direction (input, output).', 'model', 'direction'),
     deadLetters: counter('sluice_dead_letters_total', 'Records given up, by topic and fault code.', 'topic', 'code'),
@@ -106,6 +117,11 @@ export function createMetrics() {
     auditBroken: counter(
       'sluice_audit_chain_broken_total',
       'Times that the audit had lost its place in a chain, or found what it had written not to be there.',
+    ),
+    redriven: counter(
+      'sluice_redriven_records_total',
+      'Dead letters that were re-driven and taken up again, by the topic they went to.',
+      'topic',
     ),
     inFlight: gauge('sluice_records_in_flight', 'Records taken from the log and not yet finished.', 'group'),
   };

@@ -46,11 +46,12 @@ export async function openRuntime(environment: Environment, log: Log, signal?: A
     closing.push(() => operations.close());
 
     // Served from here on, so that whoever looks sees what a process waits for that is not ready yet.
-    const { bus, trim } = await health.during('log', 'The log is not open yet.', () =>
+    const { bus, trim, warnings } = await health.during('log', 'The log is not open yet.', () =>
       openBus(environment, log, signal),
     );
     closing.push(() => bus.close());
     health.add({ name: 'log', check: () => bus.check() });
+    for (const warning of await warnings()) log.warn(warning);
     const { ledger, check } = await health.during('ledger', 'The ledger is not open yet.', () =>
       openLedger(environment, log, signal),
     );

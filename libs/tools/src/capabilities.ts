@@ -1,5 +1,6 @@
 import type { Clock } from '@sluice/core';
 import type { KnowledgeStore } from './knowledge/store.js';
+import type { AuthCapability, ConnectionClientFactory } from './connection/auth.js';
 import type { Todos } from './todo/todos.js';
 import type { Workspace } from './workspace/workspace.js';
 
@@ -18,9 +19,16 @@ export interface Capabilities {
   readonly workspace: Workspace;
   /** The tasks of the call’s session. */
   readonly todos: Todos;
+  /** The credential of the call’s connection. */
+  readonly auth: AuthCapability;
+  /** Clients that carry it. */
+  readonly connections: ConnectionClientFactory;
 }
 
 export type CapabilityName = keyof Capabilities;
+
+/** Those that only a tool with a connection may have. */
+export const ofConnections: readonly CapabilityName[] = ['auth', 'connections'];
 
 /** All of them, for definitions that no compiler has seen. */
 export const capabilityNames = Object.keys({
@@ -32,6 +40,8 @@ export const capabilityNames = Object.keys({
   text: true,
   workspace: true,
   todos: true,
+  auth: true,
+  connections: true,
 } satisfies Record<CapabilityName, true>) as readonly CapabilityName[];
 
 /** The end of the call's patience: aborted by its time limit, or when the service gives the record up. */

@@ -89,10 +89,11 @@ export function isContract(value: unknown): value is ToolContract {
 /** What the configuration compiler needs to know of each contract. Throws if two have the same type. */
 export function toolTypes(contracts: readonly ToolContract[]): readonly ToolType[] {
   const seen = new Set<string>();
-  return contracts.map(({ type, description, inputSchema, effect, redaction, repeatable }) => {
+  return contracts.map(({ type, description, inputSchema, effect, redaction, repeatable, requiresConnection }) => {
     if (seen.has(type)) throw new Error(`Two tool contracts have the type "${type}". Rename one of them.`);
     seen.add(type);
-    return { type, description, inputSchema, effect, redaction, repeatable };
+    const connection = requiresConnection ? { requiresConnection } : {};
+    return { type, description, inputSchema, effect, redaction, repeatable, ...connection };
   });
 }
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { schemaProblems, toolEffects } from '@sluice/core';
-import { capabilityNames } from './capabilities.js';
+import { capabilityNames, ofConnections } from './capabilities.js';
+import type { CapabilityName } from './capabilities.js';
 import type { ToolDefinition } from './contract.js';
 import { inputSchemaOf, openObjects } from './input-schema.js';
 
@@ -45,21 +46,38 @@ export function definitionProblems(value: unknown): readonly string[] {
     .filter((name) => !Object.hasOwn(parts, name))
     .map((name) => `It has the part ${name}, which no tool has: leave it out.`);
   if (missing.length + unknown.length > 0) return [...missing, ...unknown];
-  const definition = value as ToolDefinition<z.ZodObject, z.ZodType, never>;
-  return [...textProblems(definition), ...redactionProblems(definition), ...inputProblems(definition.input)];
+  const definition = value as ToolDefinition<z.ZodObject, z.ZodType, CapabilityName>;
+  return [
+    ...textProblems(definition),
+    ...redactionProblems(definition),
+    ...connectionProblems(definition),
+    ...inputProblems(definition.input),
+  ];
 }
 
-function textProblems({ type, description }: ToolDefinition<z.ZodObject, z.ZodType, never>): string[] {
+function textProblems({ type, description }: ToolDefinition<z.ZodObject, z.ZodType, CapabilityName>): string[] {
   const problems: string[] = [];
   if (!/^[A-Za-z0-9_-]+$/.test(type)) problems.push('Its type may hold letters, digits, "-" and "_" only.');
   if (description.trim() === '') problems.push('Write a description: it is what a model reads.');
   return problems;
 }
 
-function redactionProblems({ redaction, output }: ToolDefinition<z.ZodObject, z.ZodType, never>): string[] {
+function redactionProblems({ redaction, output }: ToolDefinition<z.ZodObject, z.ZodType, CapabilityName>): string[] {
   if ('whole' in redaction || !(output instanceof z.ZodObject)) return [];
   const unknown = redaction.fields.filter((field) => !(field in output.shape));
   return unknown.length === 0 ? [] : [`Its redaction names fields the output does not have: ${unknown.join(', ')}.`];
+}
+
+/** Who needs a connection uses one, and nobody else does. */
+function connectionProblems({
+  requiresConnection,
+  capabilities,
+}: ToolDefinition<z.ZodObject, z.ZodType, CapabilityName>): string[] {
+  const used = capabilities.filter((name) => ofConnections.includes(name));
+  if (requiresConnection === used.length > 0) return [];
+  return requiresConnection
+    ? [`It requires a connection and declares none of the capabilities ${ofConnections.join(', ')}: add one.`]
+    : [`It declares ${used.join(', ')}, which is for tools that require a connection: write requiresConnection: true.`];
 }
 
 function inputProblems(input: z.ZodObject): readonly string[] {

@@ -10,6 +10,7 @@ export * from './todo/todos.js';
 export * from './folder/load-folders.js';
 export * from './folder/file-contracts.js';
 export * from './session.js';
+export * from './connection/auth.js';
 export * from './mcp/hub.js';
 export * from './knowledge/embedded.js';
 export * from './knowledge/endpoint.js';

@@ -8,9 +8,10 @@ import { followRun, newRequest, publishRequest } from '../run-request.js';
 import { Story } from '../show/story.js';
 import type { Surroundings } from './surroundings.js';
 
-export const usage = `sluice ask "question" [--group a,b] [--state s] [--session id] [--request id] [--max-iterations n] [--json]
+export const usage = `sluice ask "question" [--group a,b] [--state s] [--connections a,b] [--session id] [--request id] [--max-iterations n] [--json]
   Publishes an AgentRequest, shows the run and prints the answer; exit code 0 if there is one.
-  Without --group the request's groups are absent (default); --group "" means no tools. SLUICE_TOKEN is sent along as the credential.
+  Without --group the request's groups are absent (default); --group "" means no tools.
+  Without --connections no tool may use one; "*" is all that you may use. SLUICE_TOKEN is sent along as the credential.
   If nothing is running on the data folder, the services run in this process until the answer is there.`;
 
 export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
@@ -56,6 +57,7 @@ function readArguments(args: readonly string[]): { request: Asked; json: boolean
     options: {
       group: { type: 'string' },
       state: { type: 'string' },
+      connections: { type: 'string' },
       session: { type: 'string' },
       request: { type: 'string' },
       'max-iterations': { type: 'string' },
@@ -68,11 +70,12 @@ function readArguments(args: readonly string[]): { request: Asked; json: boolean
   const iterations = values['max-iterations'];
   if (iterations !== undefined && !/^[1-9]\d{0,5}$/.test(iterations))
     throw new Error(`--max-iterations is "${iterations}"; it must be a whole number from 1.`);
-  const group = values.group?.split(',').filter((name) => name !== '') ?? null;
+  const list = (text: string | undefined): string[] | null => text?.split(',').filter((name) => name !== '') ?? null;
   return {
     request: {
       ...newRequest(question, { requestId, sessionId: values.session ?? requestId }),
-      group,
+      group: list(values.group),
+      connections: list(values.connections),
       state: values.state ?? null,
       maxIterations: iterations === undefined ? null : Number(iterations),
     },

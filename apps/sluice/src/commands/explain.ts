@@ -33,7 +33,8 @@ function decide(line: string, evaluator: Evaluator): object {
   try {
     // A decision does not depend on the question, so it may be left out here.
     const request = recordFromJson('AgentRequest', withQuestion(JSON.parse(line))) as AgentRequest;
-    return explain(evaluator, { groups: request.group, state: request.state, unavailable: new Set(), calls: noCalls });
+    const { group: groups, state } = request;
+    return explain(evaluator, { groups, state, unavailable: new Set(), calls: noCalls, connections: [] });
   } catch (error) {
     return { error: `This line is no AgentRequest: ${(error as Error).message}` };
   }

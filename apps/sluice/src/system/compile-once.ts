@@ -1,6 +1,7 @@
 import { cedarProblems } from '@sluice/authorization';
+import { createConnectionBroker, credentialForServers, formsOf } from '@sluice/connections';
 import { builtInTools, createMcpHub, loadToolTypes } from '@sluice/tools';
-import { compileFile } from '@sluice/service';
+import { compileFile, systemClock } from '@sluice/service';
 import type { Compiled, Environment } from '@sluice/service';
 
 /** Compiles a file for a command that ends: the servers it had to ask are let go again. */
@@ -14,6 +15,10 @@ export function compileForCommand(
     discover: async (servers) => {
       const hub = createMcpHub(servers, {
         environment: (names) => environment.forChild(names),
+        credential: credentialForServers(
+          createConnectionBroker({ secret: (variable) => environment.secret(variable), clock: systemClock }),
+        ),
+        forms: formsOf,
         onChange: () => undefined,
       });
       try {

@@ -69,6 +69,7 @@ export function requestRecord(session: string | null, question: string): AgentRe
     question,
     state: null,
     group: null,
+    connections: null,
     history: [],
     requestId: null,
     sessionId: session,

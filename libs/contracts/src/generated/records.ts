@@ -30,6 +30,8 @@ export interface AgentRequest {
   readonly group: readonly string[] | null;
   /** Steps taken so far. */
   readonly history: readonly AgentStep[];
+  /** The ids of the connections that tools may use for this request, of those its sender may use; `*` means all of these. Absent, null or empty means none. */
+  readonly connections: readonly string[] | null;
   /** Names the run; taken once. Absent: derived from the record's place on the log. */
   readonly requestId: string | null;
   /** Keys every record of the run. Absent: the record's key, else the request_id. */
@@ -378,6 +380,8 @@ export interface Run {
   readonly toolCalls: Readonly<Record<string, number>>;
   /** Who asks; set by the filter alone. */
   readonly principal: Principal | null;
+  /** The dead letter, as partition/offset, that this attempt of the run was re-driven from; null for the first attempt. */
+  readonly redrive: string | null;
 }
 
 /** Why a run ended without an answer. */

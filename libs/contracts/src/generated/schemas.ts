@@ -100,6 +100,18 @@ export const schemas = {
         "default": []
       },
       {
+        "name": "connections",
+        "type": [
+          "null",
+          {
+            "type": "array",
+            "items": "string"
+          }
+        ],
+        "doc": "The ids of the connections that tools may use for this request, of those its sender may use; `*` means all of these. Absent, null or empty means none.",
+        "default": null
+      },
+      {
         "name": "request_id",
         "type": [
           "null",
@@ -1106,6 +1118,15 @@ export const schemas = {
           "Principal"
         ],
         "doc": "Who asks; set by the filter alone.",
+        "default": null
+      },
+      {
+        "name": "redrive",
+        "type": [
+          "null",
+          "string"
+        ],
+        "doc": "The dead letter, as partition/offset, that this attempt of the run was re-driven from; null for the first attempt.",
         "default": null
       }
     ]

@@ -3,6 +3,7 @@ import { readInstructions } from './agents.js';
 import { type AuthorizationFiles, readAuthorization } from './authorization.js';
 import { type ToolEntry, mcpToolType, readEntries } from './entries.js';
 import { findEverything } from './findings.js';
+import { checkConnections, readConnections } from './connections.js';
 import { readGroups } from './group-map.js';
 import { readIdentity } from './identity.js';
 import { type IdentifiedTool, identify } from './identities.js';
@@ -17,7 +18,16 @@ import { Section } from './section.js';
 import { readToolFolders } from './tool-folders.js';
 import { servedNames } from './served-names.js';
 import { type Allowed, type Pins, placeOf, specifyBuiltIn, specifyMcp } from './specifications.js';
-import type { Configuration, ConfiguredTool, Finding, McpOffer, Policy, Problem, ToolType } from './types.js';
+import type {
+  Configuration,
+  ConfiguredTool,
+  Finding,
+  McpOffer,
+  McpServer,
+  Policy,
+  Problem,
+  ToolType,
+} from './types.js';
 
 export interface CompilerInputs {
   /** Every type there is, built in or of a tool folder; `mcp-tool` is known without. */
@@ -52,12 +62,16 @@ export function compileConfiguration(raw: unknown, given: CompilerInputs): Compi
   const types = given.types.map((type) => type.type);
   const entries = readEntries(file.value('tool'), { types, toolMs: limits.toolMs, problems });
   const groups = readGroups(file.section('group'), entries);
-  const mcp = readMcp(file.section('mcp'));
+  const connections = readConnections(file.section('connections'));
+  const mcp = readMcp(file.section('mcp'), connections);
   const identified = identify(entries, mcp, problems);
   const policy = readPolicy(file.section('policy'), identified);
   checkAllowed(identified, policy, mcp, problems);
+  checkConnections(identified, policy, connections, given.types, problems);
   const served = serve(identified, mcp, given.digest, problems);
-  const tools = identified.map((tool) => compileTool(tool, groups.get(tool.entry.key) ?? [], served, given));
+  const tools = identified.map((tool) =>
+    compileTool(tool, groups.get(tool.entry.key) ?? [], served, mcp.servers, given),
+  );
   const content = {
     tools,
     identity: readIdentity(file.section('identity')),
@@ -66,6 +80,7 @@ export function compileConfiguration(raw: unknown, given: CompilerInputs): Compi
     instructions: readInstructions(file.section('agents')),
     model: readModel(file.section('model')),
     mcpServers: mcp.servers,
+    ...(connections.length === 0 ? {} : { connections }),
     knowledge: readKnowledge(file.section('knowledge')),
     limits,
   };
@@ -121,6 +136,7 @@ function compileTool(
   tool: IdentifiedTool,
   groups: readonly string[],
   served: ReadonlyMap<string, string>,
+  servers: readonly McpServer[],
   given: CompilerInputs,
 ): ConfiguredTool {
   const { entry, id, binding } = tool;
@@ -129,6 +145,7 @@ function compileTool(
     entry.type === mcpToolType || type === undefined
       ? specifyMcp(tool, given)
       : { specification: specifyBuiltIn(tool, type, given.digest), pin: null, outputSchema: null };
+  const connection = entry.connection ?? servers.find((server) => server.id === binding?.server)?.connection?.id;
   const effect = specification.spec?.effect ?? binding?.effect ?? 'external_side_effect';
   return {
     key: entry.key,
@@ -153,6 +170,7 @@ function compileTool(
             pin,
             outputSchema,
           },
+    ...(connection === undefined ? {} : { connection }),
     unavailable: specification.unavailable,
   };
 }

@@ -22,6 +22,8 @@ export interface ToolEntry {
   readonly states: readonly string[];
   readonly target: string | null;
   readonly mcpToolId: string | null;
+  /** The connection it names; whether there is one of the name is seen with the connections. */
+  readonly connection: string | null;
   readonly timeoutMs: number;
 }
 
@@ -88,6 +90,7 @@ function readEntry(key: string, section: Section, types: readonly string[], tool
     states: section.names('available_in_states', 'a list of state names, such as `["analysis"]`') ?? [wildcard],
     target: readTarget(section),
     mcpToolId: section.text('mcp_tool_id', 'the id of an entry under `mcp.tools`'),
+    connection: section.text('connection', 'the id of an entry under `connections`'),
     timeoutMs: seconds * 1_000,
   };
 }

@@ -4,7 +4,8 @@ import { describe, quote } from './problems.js';
 import type { Section } from './section.js';
 import { type NamingStrategy, namingStrategies } from './served-names.js';
 import { suggestion } from './suggest.js';
-import type { McpServer } from './types.js';
+import { connectionNamed, readVariable } from './connections.js';
+import type { ConnectionSettings, McpServer } from './types.js';
 import { namesVariable, notAVariable } from './variables.js';
 
 /** Stands in the id of an mcp-tool that nobody has bound yet; no server may have this name. */
@@ -30,7 +31,7 @@ export interface McpSettings {
   readonly naming: NamingStrategy;
 }
 
-export function readMcp(section: Section): McpSettings {
+export function readMcp(section: Section, connections: readonly ConnectionSettings[]): McpSettings {
   section.closed(configurationKeys.mcp);
   const servers = section.section('servers');
   const tools = section.section('tools');
@@ -40,14 +41,14 @@ export function readMcp(section: Section): McpSettings {
     if (binding !== null) bindings.set(id, binding);
   }
   return {
-    servers: servers.keys().map((id) => readServer(id, servers.section(id))),
+    servers: servers.keys().map((id) => readServer(id, servers.section(id), connections)),
     bindings,
     bindingIds: tools.keys(),
     naming: section.choice('naming', namingStrategies) ?? 'server',
   };
 }
 
-function readServer(id: string, section: Section): McpServer {
+function readServer(id: string, section: Section, connections: readonly ConnectionSettings[]): McpServer {
   section.closed(configurationKeys['mcp.servers.<server>']);
   if (!/^[A-Za-z0-9_-]+$/.test(id) || id.includes('__') || id === unboundServer) {
     const write = 'a name of letters, digits, `_` and `-`, without `__`, other than `unbound`';
@@ -67,7 +68,26 @@ function readServer(id: string, section: Section): McpServer {
         section.problem(section.at(key), 'a setting for `command`', 'it beside a `command`, or leave it out');
     }
   }
-  return { id, command, args, env, url, startMs: section.wholeNumber('timeout_seconds', serverSeconds) * 1_000 };
+  const startMs = section.wholeNumber('timeout_seconds', serverSeconds) * 1_000;
+  return { id, command, args, env, url, startMs, ...readCredential(section, connections) };
+}
+
+/** What the server is to be shown, and in which variable if it is one to be started. */
+function readCredential(
+  section: Section,
+  connections: readonly ConnectionSettings[],
+): Pick<McpServer, 'connection' | 'connectionEnv'> {
+  const connection = connectionNamed(section, connections);
+  const write = 'the name of the environment variable in which the server finds its credential';
+  const connectionEnv = readVariable(section, 'connection_env', write);
+  if (section.has('connection') && section.has('command') && !section.has('connection_env'))
+    section.problem(section.at('connection_env'), 'nothing', write);
+  if (section.has('connection_env') && (!section.has('connection') || !section.has('command')))
+    section.problem(section.at('connection_env'), 'a variable for nothing', '`command` and `connection` beside it');
+  return {
+    ...(connection === null ? {} : { connection }),
+    ...(connectionEnv === null ? {} : { connectionEnv }),
+  };
 }
 
 /** Unlike names, arguments may repeat and may be empty. */

@@ -34,6 +34,8 @@ export interface ConfiguredTool {
   readonly file?: ToolFile;
   /** Where an mcp-tool runs, and as what it was allowed. */
   readonly mcp: McpPlace | null;
+  /** The id of the connection that its calls use; absent where they need none. */
+  readonly connection?: string;
   /** Why `spec` is null. */
   readonly unavailable: string | null;
 }
@@ -169,7 +171,26 @@ export interface McpServer {
   readonly env: readonly string[];
   readonly url: string | null;
   readonly startMs: number;
+  /** What its clients authenticate with, whole, so that another setting makes other clients; absent for a server that asks for nothing. */
+  readonly connection?: ConnectionSettings;
+  /** The variable in which a server by command finds the credential. */
+  readonly connectionEnv?: string;
 }
+
+export const connectionAdapters = ['environment', 'file', 'http'] as const;
+
+/** Where the credential of a connection comes from; the credential itself is nowhere in a configuration. */
+export type ConnectionSettings = {
+  readonly id: string;
+  /** Whose requests may use it; `*` for all. */
+  readonly tenants: readonly string[];
+} & (
+  | { readonly adapter: 'environment'; readonly variable: string }
+  /** Relative to the working directory. */
+  | { readonly adapter: 'file'; readonly path: string }
+  /** A broker of the operator's; `keyEnv` is the variable with the key that Sluice shows it, null for none. */
+  | { readonly adapter: 'http'; readonly url: string; readonly keyEnv: string | null }
+);
 
 export interface KnowledgeSettings {
   /** RDF files loaded into the in-process store at start, relative to the working directory. */
@@ -192,6 +213,8 @@ export interface Configuration {
   readonly instructions: string;
   readonly model: ModelSettings;
   readonly mcpServers: readonly McpServer[];
+  /** Absent where there are none. */
+  readonly connections?: readonly ConnectionSettings[];
   readonly knowledge: KnowledgeSettings;
   readonly limits: Limits;
 }
@@ -204,6 +227,8 @@ export interface ToolType {
   readonly effect: ToolEffect;
   readonly redaction: Redaction;
   readonly repeatable: boolean;
+  /** True if it cannot work without a connection; absent for false. */
+  readonly requiresConnection?: boolean;
   /** Where the type comes from; absent for built-in types. */
   readonly file?: ToolFile;
 }

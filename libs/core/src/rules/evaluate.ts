@@ -4,7 +4,7 @@ import { type CallCounts, budgetUsed } from './budget-used.js';
 import { type RuleDecision, type Rules, compileRules } from './rules.js';
 
 /** Why a tool is not offered: every reason that holds, in this order. */
-export const hiddenReasons = ['group', 'state', 'policy', 'budget', 'unavailable'] as const;
+export const hiddenReasons = ['group', 'state', 'policy', 'budget', 'connection', 'unavailable'] as const;
 export type HiddenReason = (typeof hiddenReasons)[number];
 
 export interface HiddenTool {
@@ -21,6 +21,8 @@ export interface Facts {
   readonly unavailable: ReadonlySet<string>;
   /** How often each tool ran in this run so far, by id. */
   readonly calls: CallCounts;
+  /** Ids of the connections that the request may use (allowedConnections). */
+  readonly connections: readonly string[];
 }
 
 /** One decision with its reasons (DESIGN, ideas 7 and 8). All lists are in configuration order. */
@@ -28,7 +30,7 @@ export interface Decision extends RuleDecision {
   readonly configVersion: string;
   /** Keys of the eligible tools that the policy allows as well. */
   readonly permitted: readonly string[];
-  /** The permitted tools that can run and have calls left: exactly what the model is shown and the executor admits. */
+  /** The permitted tools that can run, have calls left and a connection that may be used: exactly what the model is shown and the executor admits. */
   readonly offered: readonly ConfiguredTool[];
   /** Each tool that is not offered, once. */
   readonly hidden: readonly HiddenTool[];
@@ -48,10 +50,11 @@ const byGroup = 1;
 const byState = 2;
 const byPolicy = 4;
 const byBudget = 8;
-const byAvailability = 16;
+const byConnection = 16;
+const byAvailability = 32;
 
-/** The list of reasons for every sum of the five bits above. */
-const reasonLists: readonly (readonly HiddenReason[])[] = Array.from({ length: 32 }, (_, bits) =>
+/** The list of reasons for every sum of the six bits above. */
+const reasonLists: readonly (readonly HiddenReason[])[] = Array.from({ length: 64 }, (_, bits) =>
   Object.freeze(hiddenReasons.filter((_reason, place) => (bits & (1 << place)) !== 0)),
 );
 
@@ -86,6 +89,7 @@ export function compileEvaluator(configuration: Configuration): Evaluator {
       if (!rules.passesState(place, rule.state)) bits |= byState;
       if ((bits & (byGroup | byState | byPolicy)) === 0) permitted.push(tool.key);
       if (budgetUsed(tool.id, facts.calls, budgets) !== null) bits |= byBudget;
+      if (tool.connection !== undefined && !facts.connections.includes(tool.connection)) bits |= byConnection;
       if (facts.unavailable.has(tool.id)) bits |= byAvailability;
       if (bits === 0) offered.push(tool);
       else hidden.push({ key: tool.key, reasons: reasonLists[bits] as readonly HiddenReason[] });

@@ -18,6 +18,8 @@ export interface CallFacts {
   readonly offered: ReadonlySet<string>;
   /** How often each tool ran in this run before this call. */
   readonly calls: CallCounts;
+  /** Ids of the connections that the request may use under the configuration that granted. */
+  readonly connections: readonly string[];
 }
 
 /** Why a tool is not eligible now, or that it is: group, state, the offer, and whether it can run at all (ruling XB-2). */
@@ -44,6 +46,8 @@ export function eligible(toolId: string, facts: CallFacts, judges: Judges): Verd
       message: `The tool ${toolId} is not available now. ${offer(facts)}`,
     };
   }
+  // The connection stage refuses it, and says why.
+  if (tool.connection !== undefined && !facts.connections.includes(tool.connection)) return { ok: true };
   if (!facts.offered.has(toolId)) {
     return {
       ok: false,
@@ -90,7 +94,8 @@ function spent(toolId: string, used: 'tool' | 'run'): Verdict {
 }
 
 function decide(evaluator: Evaluator, facts: CallFacts): Decision {
-  return evaluator.evaluate({ groups: facts.groups, state: facts.state, unavailable: new Set(), calls: facts.calls });
+  const { groups, state, calls, connections } = facts;
+  return evaluator.evaluate({ groups, state, unavailable: new Set(), calls, connections });
 }
 
 function byGroupAndState(tool: ConfiguredTool, decision: Decision, facts: CallFacts): Verdict {

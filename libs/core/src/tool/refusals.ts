@@ -1,6 +1,12 @@
 import { JsonTooLargeError } from '../plain-json.js';
 import type { ToolErrorCode, ToolErrorReason } from '../errors.js';
-import { ToolOutcomeLostError, ToolTimeoutError, ToolUnavailableError, ToolUserError } from './types.js';
+import {
+  ToolConnectionDeniedError,
+  ToolOutcomeLostError,
+  ToolTimeoutError,
+  ToolUnavailableError,
+  ToolUserError,
+} from './types.js';
 import type { BoundTool, ToolExecResult } from './types.js';
 
 /** Characters of a message to the model. */
@@ -24,6 +30,7 @@ export function thrown(tool: BoundTool, toolCallId: string, error: unknown, limi
   if (isA(JsonTooLargeError, error)) return tooLarge(toolCallId, limits);
   if (isA(ToolUserError, error)) return failure(toolCallId, 'execution', textOf(error));
   if (isA(ToolUnavailableError, error)) return unavailable(toolCallId, error);
+  if (isA(ToolConnectionDeniedError, error)) return noCredential(toolCallId, error);
   if (isA(ToolTimeoutError, error)) return lost(tool, toolCallId, 'The tool did not end in its time.', 'timeout');
   if (isA(ToolOutcomeLostError, error)) return lost(tool, toolCallId, 'The connection was lost during the call.');
   return failure(toolCallId, 'execution', 'The tool failed. Try other arguments or another tool.');
@@ -62,6 +69,10 @@ export function lost(tool: BoundTool, toolCallId: string, what: string, reason?:
 
 export function unavailable(toolCallId: string, error: ToolUnavailableError): ToolExecResult {
   return failure(toolCallId, 'unavailable', `${textOf(error)} Try again later or use another tool.`, error.reason);
+}
+
+export function noCredential(toolCallId: string, error: ToolConnectionDeniedError): ToolExecResult {
+  return failure(toolCallId, 'authz_denied', `${textOf(error)} Use another tool.`, 'connection_denied');
 }
 
 export function notBound(toolCallId: string, toolId: string): ToolExecResult {

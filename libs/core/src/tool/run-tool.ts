@@ -2,8 +2,19 @@ import { isDeeperThan, jsonBytes, JsonTooLargeError, NotJsonError } from '../pla
 import type { JsonValue } from '../json.js';
 import type { ToolErrorCode, ToolErrorReason } from '../errors.js';
 import { referencesOnly } from './context.js';
-import { failure, isA, misshapen, notBound, textOf, thrown, tooLarge, unavailable, lost } from './refusals.js';
-import { ToolInputError, ToolUnavailableError } from './types.js';
+import {
+  failure,
+  isA,
+  misshapen,
+  notBound,
+  textOf,
+  noCredential,
+  thrown,
+  tooLarge,
+  unavailable,
+  lost,
+} from './refusals.js';
+import { ToolConnectionDeniedError, ToolInputError, ToolUnavailableError } from './types.js';
 import type { BoundTool, ToolCapabilities, ToolExecResult, ToolInvocationContext, ToolSource } from './types.js';
 
 /** A call on its way through the pipeline. */
@@ -45,14 +56,16 @@ export interface ToolPipeline {
   allowed(toolId: string): Verdict;
   /** AuthorizationPort.check(actor, subject, 'tool.execute', tool) (F1). */
   authorize(tool: BoundTool, context: ToolInvocationContext): Promise<Verdict>;
-  /** Grant and request intersection for tools with connections (invariant 30). */
-  connection(tool: BoundTool, context: ToolInvocationContext): Verdict;
+  /** Grant and request intersection for tools with connections, and `connection.use`; asks no broker (invariant 30). */
+  connection(tool: BoundTool, context: ToolInvocationContext): Promise<Verdict>;
   /** Whether somebody approved this very call, where policy wants that; `approval_pending` if nobody has decided (inv 17, ruling X-18). */
   approval(tool: BoundTool, invocation: ToolInvocation, args: JsonValue): Promise<Verdict>;
   /** Counts the call against its limit per minute; the last thing that can refuse it without anything of it being fetched. */
   rate(tool: BoundTool, invocation: ToolInvocation): Promise<Verdict>;
   /** The declared capabilities, bound; throws ToolUnavailableError where one cannot be had. */
   capabilities(tool: BoundTool, invocation: ToolInvocation, signal: AbortSignal): Promise<ToolCapabilities>;
+  /** The result without the credentials that the call was given. */
+  conceal(tool: BoundTool, result: ToolExecResult): ToolExecResult;
   /** Runs the effect at most once for the call key, or says why not. */
   once(tool: BoundTool, invocation: ToolInvocation, effect: () => Promise<ToolExecResult>): Promise<ToolExecResult>;
   onStart(invocation: ToolInvocation, args: JsonValue): void;
@@ -94,7 +107,7 @@ async function stages(invocation: ToolInvocation, pipeline: ToolPipeline): Promi
   if (!authorized.ok) return refuse(authorized);
 
   // 4 connection
-  const connected = pipeline.connection(tool, context);
+  const connected = await pipeline.connection(tool, context);
   if (!connected.ok) return refuse(connected);
 
   // 5 input
@@ -117,15 +130,16 @@ async function stages(invocation: ToolInvocation, pipeline: ToolPipeline): Promi
       capabilities = await pipeline.capabilities(tool, invocation, own.signal);
     } catch (error) {
       if (isA(ToolUnavailableError, error)) return unavailable(context.toolCallId, error);
+      if (isA(ToolConnectionDeniedError, error)) return noCredential(context.toolCallId, error);
       throw error;
     }
 
-    // 7 start, 8 execute, 9 validate output, 10 redact: at most once for this call
+    // 7 start, 8 execute, 9 validate output, 10 redact, and no credential: at most once for this call
     return await pipeline.once(tool, invocation, async () => {
       pipeline.onStart(invocation, input.args);
       const ended = await within(() => tool.exec(input.args, context, capabilities), invocation, pipeline);
       own.abort(callEnded);
-      return judge(tool, invocation, ended, pipeline.limits);
+      return pipeline.conceal(tool, judge(tool, invocation, ended, pipeline.limits));
     });
   } finally {
     invocation.signal.removeEventListener('abort', follow);

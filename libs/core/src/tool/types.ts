@@ -94,12 +94,22 @@ export class ToolUserError extends Error {
 /** What the tool needs cannot be reached now, and nothing has happened yet. */
 export class ToolUnavailableError extends Error {
   override readonly name = 'ToolUnavailableError';
-  readonly reason: 'not_bound' | 'held_back' = 'not_bound';
+  readonly reason: 'not_bound' | 'held_back' | 'connection_unreachable' = 'not_bound';
 }
 
 /** The tool is another one now than the one that was allowed; nothing has happened (spec/tool-use.md, invariant 21). */
 export class ToolHeldBackError extends ToolUnavailableError {
   override readonly reason = 'held_back';
+}
+
+/** The credential of the tool's connection cannot be had, or the outside does not take it; nothing has happened. */
+export class ToolConnectionUnreachableError extends ToolUnavailableError {
+  override readonly reason = 'connection_unreachable';
+}
+
+/** Whoever gives out the credential of the tool's connection gives none to this caller; nothing has happened (ruling X-22). */
+export class ToolConnectionDeniedError extends Error {
+  override readonly name = 'ToolConnectionDeniedError';
 }
 
 /** The call was sent and no answer came: whether it took effect is not known. */

@@ -1,30 +1,33 @@
 import { isJsonObject } from '@sluice/core';
 import type { BoundTool, ConfiguredTool } from '@sluice/core';
 import type { Capabilities } from '../capabilities.js';
-import type { McpHub } from '../mcp/hub.js';
+import type { AuthCapability } from '../connection/auth.js';
+import type { McpCredential, McpHub } from '../mcp/hub.js';
 import { jsonSchemaInput, jsonSchemaOutput } from './json-schema-input.js';
 import { redact } from './redact.js';
 import { specOf } from './spec.js';
 
-const capabilities: readonly (keyof Capabilities)[] = Object.freeze(['cancellation', 'idempotency'] as const);
+const open: readonly (keyof Capabilities)[] = Object.freeze(['cancellation', 'idempotency'] as const);
+const authenticated: readonly (keyof Capabilities)[] = Object.freeze([...open, 'auth'] as const);
 
 /** One tool of an MCP server, behind the same methods as any other (spec/tool-use.md, invariants 21 and 27). */
 export function bindMcpTool(tool: ConfiguredTool, hub: McpHub): BoundTool {
   const spec = specOf(tool);
-  const { mcp, timeoutMs } = tool;
+  const { mcp, timeoutMs, connection } = tool;
+  const capabilities = connection === undefined ? open : authenticated;
   if (mcp === null)
     throw new Error(`The tool ${tool.id} is of type mcp-tool and names no server; bind it in mcp.tools.`);
   return Object.freeze({
     id: tool.id,
     spec,
     effect: spec.effect,
-    requiresConnection: false,
+    requiresConnection: connection !== undefined,
     capabilities,
     repeatable: tool.repeatable || spec.effect === 'read_only',
     validateInput: jsonSchemaInput(spec.inputSchema),
-    exec: async (args, _context, given) => {
-      const { cancellation, idempotency } = given as Partial<Capabilities>;
-      if (cancellation === undefined || idempotency === undefined) {
+    exec: async (args, { connectionId }, given) => {
+      const { cancellation, idempotency, auth } = given as Partial<Capabilities>;
+      if (cancellation === undefined || idempotency === undefined || (connection !== undefined && auth === undefined)) {
         throw new Error(
           `The tool ${tool.id} was run without the capabilities it declares: ${capabilities.join(', ')}.`,
         );
@@ -34,9 +37,19 @@ export function bindMcpTool(tool: ConfiguredTool, hub: McpHub): BoundTool {
         idempotencyKey: idempotency.key,
         timeoutMs,
         pin: mcp.pin,
+        ...(auth === undefined || connectionId === undefined ? {} : { credential: await shown(auth, connectionId) }),
       });
     },
     validateOutput: jsonSchemaOutput(mcp.outputSchema),
     redact: (output) => redact(spec.redaction, output),
   } satisfies BoundTool);
+}
+
+/** What the call shows the server; the hub alone sees it. */
+async function shown(auth: AuthCapability, connectionId: string): Promise<McpCredential> {
+  const token = await auth.getAccessToken(connectionId);
+  return {
+    token,
+    renew: async () => ((await auth.renew(connectionId)) ? auth.getAccessToken(connectionId) : null),
+  };
 }

@@ -9,10 +9,13 @@ import type { McpServerState, McpServerStatus } from './hub.js';
 import { OfferedNow } from './offered-now.js';
 import { Seldom } from './seldom.js';
 import { StdioProcess } from './stdio-process.js';
+import { CredentialRefusedError, isRefusal } from './refused.js';
 import { silenceProblem, startProblem } from './start-problem.js';
 
 export interface ConnectionParts {
   environment(names: readonly string[]): Record<string, string>;
+  /** In how many forms a credential may be written, which are all kept out of the server's texts. */
+  forms(token: string): readonly string[];
   /** The server is back after it was away, or says that its tools are others now. */
   onChange(): void;
   log(message: string): void;
@@ -44,12 +47,22 @@ export class McpConnection {
   private probing = false;
   private readonly changed = new Seldom(changeEveryMs, () => this.isClosed() || this.given.onChange());
   private readonly offered = new OfferedNow();
-  private secrets: readonly string[] = [];
+  private secrets: readonly string[];
+  private refused = false;
 
+  /** `token` is what this client authenticates with; null at a server that wants nothing. */
   constructor(
     readonly server: McpServer,
     private readonly given: ConnectionParts,
-  ) {}
+    private readonly token: string | null = null,
+  ) {
+    this.secrets = token === null ? [] : given.forms(token);
+  }
+
+  /** Whether the server did not accept the credential: this client is of no more use. */
+  get isRefused(): boolean {
+    return this.refused;
+  }
 
   status(): McpServerStatus {
     return { server: this.server.id, state: this.state, error: this.error };
@@ -58,6 +71,7 @@ export class McpConnection {
   /** The client, once it is connected; ToolUnavailableError, its cause saying why, if that takes longer or fails. */
   async acquire(waitMs: number, signal: AbortSignal): Promise<Client> {
     signal.throwIfAborted();
+    if (this.refused) throw new CredentialRefusedError('The server refused this credential.');
     if (this.client !== undefined) return this.client;
     if (this.state === 'closed' || (this.state === 'waiting' && this.retryAt - Date.now() > waitMs))
       throw this.unavailable();
@@ -107,6 +121,11 @@ export class McpConnection {
   /** Makes the next successful connection tell onChange: somebody asked and had to go without. */
   announceReturn(): void {
     if (this.state !== 'ready') this.missed = true;
+  }
+
+  /** To be told that the server did not accept the credential. */
+  refuse(): void {
+    this.refused = true;
   }
 
   /** Gives this client up, if it is still the one in use: another one will be connected. */
@@ -167,10 +186,13 @@ export class McpConnection {
 
   private open(): StdioProcess | HttpTransport {
     const { command, args, env, url } = this.server;
-    if (command === null) return new HttpTransport(new URL(url ?? ''));
-    const environment = this.given.environment([...env, 'PATH', 'HOME']);
+    if (command === null) return new HttpTransport(new URL(url ?? ''), this.token);
+    const { connectionEnv } = this.server;
+    const own = this.token === null || connectionEnv === undefined ? {} : { [connectionEnv]: this.token };
+    const environment = { ...this.given.environment([...env, 'PATH', 'HOME']), ...own };
     const values = env.map((name) => environment[name] ?? '').filter((value) => value.length >= shortestSecret);
-    this.secrets = values.flatMap((value) => [value, JSON.stringify(value).slice(1, -1)]);
+    const forms = this.token === null ? [] : this.given.forms(this.token);
+    this.secrets = [...forms, ...values.flatMap((value) => [value, JSON.stringify(value).slice(1, -1)])];
     return new StdioProcess({ command, args, environment });
   }
 
@@ -205,7 +227,8 @@ export class McpConnection {
     this.error = this.hide(problem);
     if (!this.missed) this.log(problem);
     next.reject(this.unavailable(undefined, cause));
-    this.retryLater();
+    if (this.token !== null && isRefusal(cause)) this.refuse();
+    else this.retryLater();
   }
 
   private lost(client: Client): void {

@@ -14,10 +14,13 @@ import type { JsonObject, JsonValue, McpOffer, McpServer } from '@sluice/core';
 import { neverSent } from '../reachability.js';
 import { TooLargeResponse } from './bounded-response.js';
 import { shortened, valueOf } from './call-result.js';
+import { callAsCaller, offerToSluice } from './as-somebody.js';
+import { McpClients } from './clients.js';
 import { McpConnection } from './connection.js';
 import { tooLargeCode } from './http-transport.js';
 import type { McpCallOptions, McpHub } from './hub.js';
 import { offerOf } from './offer.js';
+import { isRefusal } from './refused.js';
 import { withoutCode } from './start-problem.js';
 
 export interface McpHubParts {
@@ -25,34 +28,66 @@ export interface McpHubParts {
   environment(names: readonly string[]): Record<string, string>;
   /** Called when a server is there that was not, and when one says that its tools have changed: ask again with discover(). */
   onChange(server: string): void;
+  /** What Sluice itself shows a server that wants a connection, to be told what it offers; rejects with a sentence where there is none. */
+  credential?(server: McpServer, refused?: string): Promise<string>;
+  /** The forms in which a credential may be written; by default as it is. */
+  forms?(token: string): readonly string[];
+  /** How long a client for a credential is kept that nobody uses, in milliseconds. Default 300,000. */
+  readonly idleMs?: number;
   /** Told once when a server goes and once when it is back. */
   log?(server: string, message: string): void;
 }
 
 /** Connects to MCP servers over stdio and Streamable HTTP. Nothing is started before the first discover() or call(). */
 export function createMcpHub(servers: readonly McpServer[], given: McpHubParts): McpHub {
-  const connections = new Map(
-    servers.map((server) => [
-      server.id,
-      new McpConnection(server, {
-        environment: (names) => given.environment(names),
-        onChange: () => given.onChange(server.id),
-        log: (message) => given.log?.(server.id, message),
-      }),
-    ]),
-  );
+  const ways = new Map(servers.map((server) => [server.id, wayTo(server, given)]));
+  const later = new Map<string, NodeJS.Timeout>();
+
+  /** Who could not be asked with Sluice's own credential is asked again by and by: nothing else would tell that it is there now. */
+  async function offerOfClients(clients: McpClients): Promise<McpOffer> {
+    const { id } = clients.server;
+    const offer = await offerToSluice(clients, (server, refused) => credentialOf(server, given, refused));
+    clearTimeout(later.get(id));
+    if ('error' in offer) later.set(id, setTimeout(() => given.onChange(id), askAgainMs).unref());
+    return offer;
+  }
+
   return {
-    discover: (): Promise<readonly McpOffer[]> => Promise.all([...connections.values()].map(offerOf)),
+    discover: (): Promise<readonly McpOffer[]> =>
+      Promise.all([...ways.values()].map((way) => (way instanceof McpClients ? offerOfClients(way) : offerOf(way)))),
     call: async (server, tool, args, options) => {
-      const connection = connections.get(server);
-      if (connection === undefined) throw new ToolUnavailableError(`No MCP server ${server} is configured.`);
-      return call(connection, tool, args, options);
+      const way = ways.get(server);
+      if (way === undefined) throw new ToolUnavailableError(`No MCP server ${server} is configured.`);
+      if (!(way instanceof McpClients)) return call(way, tool, args, options);
+      return callAsCaller(way, options, (connection, own) => call(connection, tool, args, own));
     },
-    status: () => [...connections.values()].map((connection) => connection.status()),
+    status: () => [...ways.values()].map((way) => way.status()),
     close: async () => {
-      await Promise.all([...connections.values()].map((connection) => connection.close()));
+      for (const timer of later.values()) clearTimeout(timer);
+      await Promise.all([...ways.values()].map((way) => way.close()));
     },
   };
+}
+
+const idleByDefaultMs = 300_000;
+const askAgainMs = 30_000;
+
+/** One client for all, or one for each credential. */
+function wayTo(server: McpServer, given: McpHubParts): McpConnection | McpClients {
+  const parts = {
+    environment: (names: readonly string[]) => given.environment(names),
+    forms: (token: string) => given.forms?.(token) ?? [token],
+    onChange: () => given.onChange(server.id),
+    log: (message: string) => given.log?.(server.id, message),
+  };
+  if (server.connection === undefined) return new McpConnection(server, parts);
+  return new McpClients(server, parts, given.idleMs ?? idleByDefaultMs);
+}
+
+async function credentialOf(server: McpServer, given: McpHubParts, refused?: string): Promise<string> {
+  if (given.credential === undefined)
+    throw new Error(`The MCP server ${server.id} wants a credential, and there are none here.`);
+  return given.credential(server, refused);
 }
 
 async function call(
@@ -72,6 +107,7 @@ async function call(
     return await attempt(client);
   } catch (error) {
     options.signal.throwIfAborted();
+    if (isRefusedCredential(connection, error)) throw error;
     if (neverSent(error)) {
       await connection.drop(client);
       throw new ToolUnavailableError(`The MCP server ${connection.server.id} is not available now.`, { cause: error });
@@ -85,6 +121,7 @@ async function call(
       return await attempt(other);
     } catch (again) {
       options.signal.throwIfAborted();
+      if (isRefusedCredential(connection, again)) throw again;
       throw thrownFor(again, tool, options.timeoutMs, connection);
     }
   }
@@ -98,6 +135,7 @@ async function holdTo(connection: McpConnection, client: Client, tool: string, p
   try {
     now = await connection.pin(client, tool);
   } catch (error) {
+    if (isRefusedCredential(connection, error)) throw error;
     throw new ToolUnavailableError(`The MCP server ${id} is not available now.`, { cause: error });
   }
   if (now === pin) return;
@@ -144,6 +182,13 @@ function thrownFor(error: unknown, tool: string, timeoutMs: number, connection: 
     default:
       return new Error(`The server answered the call of ${tool} with an error of the protocol.`, { cause: error });
   }
+}
+
+/** Whether the server refused the credential; then the client is of no more use, and the call was not looked at. */
+function isRefusedCredential(connection: McpConnection, error: unknown): boolean {
+  if (connection.server.connection === undefined || !isRefusal(error)) return false;
+  connection.refuse();
+  return true;
 }
 
 function isForgottenSession(error: unknown): boolean {

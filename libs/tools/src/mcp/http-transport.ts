@@ -28,8 +28,10 @@ export class HttpTransport extends StreamableHTTPClientTransport {
   private standing = 0;
   private standingAt = 0;
 
-  constructor(url: URL) {
-    super(url, { fetch: (to, init) => this.fetch(to, init) });
+  /** `token` goes along with every request; null for a server that wants none. */
+  constructor(url: URL, token: string | null) {
+    const requestInit = token === null ? {} : { requestInit: { headers: { authorization: `Bearer ${token}` } } };
+    super(url, { fetch: (to, init) => this.fetch(to, init), ...requestInit });
   }
 
   override async send(...given: Parameters<StreamableHTTPClientTransport['send']>): Promise<void> {

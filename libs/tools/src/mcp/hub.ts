@@ -7,6 +7,14 @@ export interface McpCallOptions {
   readonly timeoutMs: number;
   /** What the tool was allowed as; a tool that is another one now is not called. Null: nothing is known to hold it to. */
   readonly pin: string | null;
+  /** What the call authenticates with, at a server that wants a connection. */
+  readonly credential?: McpCredential;
+}
+
+export interface McpCredential {
+  readonly token: string;
+  /** Another one, since the server refused this; null if there is none. */
+  renew(): Promise<string | null>;
 }
 
 export type McpServerState = 'idle' | 'connecting' | 'ready' | 'waiting' | 'closed';

@@ -1,0 +1,60 @@
+import { ToolConnectionUnreachableError, ToolUnavailableError } from '@sluice/core';
+import type { JsonValue, McpOffer, McpServer } from '@sluice/core';
+import type { McpClients } from './clients.js';
+import type { McpConnection } from './connection.js';
+import type { McpCallOptions } from './hub.js';
+import { offerOf } from './offer.js';
+import { isRefusal } from './refused.js';
+
+type Call = (connection: McpConnection, options: McpCallOptions) => Promise<JsonValue>;
+
+/** A call with the caller's credential. A server that refuses the credential is called once more, with a new one. */
+export async function callAsCaller(clients: McpClients, options: McpCallOptions, call: Call): Promise<JsonValue> {
+  const { id } = clients.server;
+  const { credential, signal } = options;
+  if (credential === undefined)
+    throw new ToolUnavailableError(`The MCP server ${id} wants a credential and was called without one.`);
+  const endsAt = Date.now() + options.timeoutMs;
+  const attempt = (token: string): Promise<JsonValue> =>
+    clients.use(token, (connection) => call(connection, { ...options, timeoutMs: Math.max(1, endsAt - Date.now()) }));
+  try {
+    return await attempt(credential.token);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!isRefusal(error)) throw error;
+    const other = await credential.renew();
+    if (other === null) throw notAccepted(id, error);
+    try {
+      return await attempt(other);
+    } catch (again) {
+      throw isRefusal(again) ? notAccepted(id, again) : again;
+    }
+  }
+}
+
+/** What a server offers to nobody in particular: it is asked with the credential of Sluice's own. */
+export async function offerToSluice(
+  clients: McpClients,
+  credential: (server: McpServer, refused?: string) => Promise<string>,
+): Promise<McpOffer> {
+  const { server } = clients;
+  try {
+    const token = await credential(server);
+    const [offer, refused] = await ask(clients, token);
+    if (!refused) return offer;
+    const other = await credential(server, token);
+    return other === token ? offer : (await ask(clients, other))[0];
+  } catch (error) {
+    return { server: server.id, error: (error as Error).message };
+  }
+}
+
+function ask(clients: McpClients, token: string): Promise<readonly [McpOffer, boolean]> {
+  return clients.use(token, async (connection) => [await offerOf(connection), connection.isRefused] as const);
+}
+
+function notAccepted(id: string, cause: unknown): ToolConnectionUnreachableError {
+  return new ToolConnectionUnreachableError(`The MCP server ${id} does not accept the credential of its connection.`, {
+    cause,
+  });
+}
