@@ -105,7 +105,9 @@ describe('an export', () => {
   it('gives the records back as they were, but for credentials', async () => {
     const back = await collect(archive.read(all, { from: 'start' }));
     const bare = messages.map(({ headers: { authorization: _, ...headers }, ...message }) => ({ ...message, headers }));
-    expect(JSON.parse(JSON.stringify(back))).toEqual(JSON.parse(JSON.stringify(bare)));
+    // Fields that schemas got since are there with their defaults.
+    expect(JSON.parse(JSON.stringify(back))).toMatchObject(JSON.parse(JSON.stringify(bare)) as object[]);
+    expect(JSON.stringify(back)).not.toContain('of-a-secret');
     expect(archive.trailer).toMatchObject({ records: { 'agent.requests': 2_000 }, undecodable: 2 });
     expect(readFileSync(file).length).toBeLessThan(200_000);
   });
