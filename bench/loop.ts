@@ -38,7 +38,7 @@ export async function openLoop(turns: number, { logLevel = 'warn', configured = 
   await writeFile(configFile, configured);
   const model = promptModel(turns);
   const system = await startEmbedded({
-    environment: { ...environment(folder), logLevel },
+    environment: { ...embeddedIn(folder), logLevel },
     configFile,
     models: { get: () => Promise.resolve(model) },
   });
@@ -116,7 +116,8 @@ export async function runs(
   return { seconds: (performance.now() - begin) / 1_000, each };
 }
 
-function environment(dataFolder: string) {
+/** What a process on the embedded log is told by its surroundings. */
+export function embeddedIn(dataFolder: string) {
   return {
     bus: 'sqlite' as const,
     kafka: null,

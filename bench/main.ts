@@ -8,11 +8,12 @@ import { benchKafka } from './kafka/main.js';
 import { benchInstances } from './kafka/instances.js';
 import { benchMemory } from './kafka/memory.js';
 import { benchMetrics } from './metrics.js';
+import { benchReplay } from './replay.js';
 import { benchRules } from './rules.js';
 import { benchTools } from './tools/main.js';
 import { benchWholeLoop } from './whole-loop.js';
 
-/** All measurements, side by side in one run. `npm run bench -- rules tools loop metrics process` picks some. */
+/** All measurements, side by side in one run. `npm run bench -- rules tools loop process` picks some. */
 const parts: Readonly<Record<string, () => Promise<void>>> = {
   rules: benchRules,
   tools: benchTools,
@@ -20,6 +21,7 @@ const parts: Readonly<Record<string, () => Promise<void>>> = {
   loop: benchLoop,
   metrics: benchMetrics,
   lines: benchLines,
+  replay: benchReplay,
   process: benchProcess,
   kafka: benchKafka,
   'whole-loop': benchWholeLoop,

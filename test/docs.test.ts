@@ -16,7 +16,9 @@ import { defaultPace } from '../apps/audit/src/pace.js';
 import { usage as auditUsage } from '../apps/sluice/src/commands/audit.js';
 import { createMetrics, redriveHeader } from '@sluice/service';
 import { usage as deadLettersUsage } from '../apps/sluice/src/commands/dead-letters.js';
+import { usage as exportUsage } from '../apps/sluice/src/commands/export.js';
 import { usage as keysUsage } from '../apps/sluice/src/commands/keys.js';
+import { usage as replayUsage } from '../apps/sluice/src/commands/replay.js';
 
 const root = join(import.meta.dirname, '..');
 const read = (file: string): string => readFileSync(join(root, file), 'utf8');
@@ -184,5 +186,15 @@ describe('docs/security.md', () => {
   it('shows every command for keys that there is, and no other', () => {
     const actions = (text: string) => new Set([...text.matchAll(/^sluice keys (\w+)/gm)].map((found) => found[1]));
     expect(actions(page)).toEqual(actions(keysUsage));
+  });
+});
+
+describe('docs/replay.md', () => {
+  const [replay = '', exported = ''] = read('docs/replay.md').split('\n## Export\n');
+  const options = (text: string) => [...new Set(text.match(/--[a-z]+/g))].sort();
+
+  it('shows every option that the two commands have, and no other', () => {
+    expect(options(replay)).toEqual(options(replayUsage));
+    expect(options(exported)).toEqual(options(exportUsage));
   });
 });

@@ -57,8 +57,12 @@ export async function recordRuns(): Promise<TestSystem> {
     return turns[turn] ?? { answer: `That was ${question}.` };
   });
   const system = await startSystem(configuration, model);
-  for (const [question, { turns: _, ...request }] of Object.entries(scripts))
-    await system.ask({ ...request, question, requestId: question, sessionId: `session-${question}` });
+  for (const [question, { group = null, state = null, maxIterations = null, deadline = null }] of Object.entries(
+    scripts,
+  )) {
+    const asked = { group, state, maxIterations, deadline };
+    await system.ask({ ...asked, question, requestId: question, sessionId: `session-${question}` });
+  }
   await system.ask({ question: ' ', requestId: 'empty', sessionId: 'session-empty' });
   await publish(system, { ...newRequest('workflow', { requestId: 'workflow', sessionId: 'session-workflow' }) });
   await approvals(system);

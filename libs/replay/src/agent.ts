@@ -35,7 +35,7 @@ export function deriveDeadEnd(
   const known = new Set(own.map(placeOf));
   // What could not be decoded is no message; which run it was of stands in its bytes or its key.
   const undecoded = [...dead.values()]
-    .filter((letter) => letter.key === record.sessionId && !known.has(placeOf(letter)))
+    .filter((letter) => letter.code === 'undecodable' && letter.key === record.sessionId && !known.has(placeOf(letter)))
     .map((letter) => ({ ...letter, message: null }));
   return [...own, ...undecoded].flatMap((one) => {
     const end = endOfDead(one as Parameters<typeof endOfDead>[0], record.endedAt);

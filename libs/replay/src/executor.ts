@@ -16,13 +16,16 @@ import {
 import type { TurnSoFar } from '@sluice/decisions';
 import { admit, approved } from './calls.js';
 import type { Admission, AuthorizerOf } from './calls.js';
+import { goingOn } from './attempts.js';
 import type { RecordedConfigurations } from './configurations.js';
 import { grantExpiry } from './signed.js';
+import type { Verifier } from './signed.js';
 import type { RunRecords } from './runs.js';
 
 export interface Deriving {
   readonly configurations: RecordedConfigurations;
   readonly authorizerOf: AuthorizerOf;
+  readonly verifier: Verifier;
 }
 
 /** From which call on of a turn a configuration was in force: a turn that waited goes on under another one. */
@@ -42,8 +45,11 @@ export async function deriveSteps(
   const { iteration, steps, signature, inForceVersion } = record;
   const stretches = stretchesOf(message, run);
   const derived: AgentStepResult[] = [];
-  for (const { record: turn } of run.calls.filter((message) => message.record.iteration === iteration)) {
-    const expired = steps.length === 0 && grantExpiry(turn.grant) <= timestamp;
+  const limits = () => deriving.configurations.inForce(inForceVersion, timestamp).configuration.limits;
+  for (const call of run.calls.filter((one) => one.record.iteration === iteration)) {
+    const going = goingOn(call.record.run, call, call.record.request, record.run, limits);
+    const turn = { ...call.record, run: going };
+    const expired = steps.length === 0 && (await grantExpiry(turn.grant, deriving.verifier)) <= timestamp;
     const count = expired ? 0 : turn.calls.length;
     const own = await stepsOf(turn, steps, count, stretches, run, deriving);
     const result = stepResult(turn, own.steps, own.turn, inForceVersion);

@@ -1,9 +1,10 @@
-import type { Principal } from '@sluice/core';
+import type { Principal, RunState } from '@sluice/core';
 import { requestIds } from '@sluice/contracts';
 import type { AgentResponse, Toolset } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 import { beginning, decideIteration, denial, taken } from '@sluice/decisions';
 import type { Iteration } from '@sluice/decisions';
+import { goingOn, isRedriven } from './attempts.js';
 import type { RecordedConfigurations } from './configurations.js';
 import { NotReplayable } from './outcome.js';
 import type { RunRecords } from './runs.js';
@@ -14,6 +15,8 @@ interface Decided {
   readonly principal: Principal;
   readonly startedAt: number;
   readonly now: number;
+  /** The run as the decision left it. */
+  readonly after: RunState;
 }
 
 /** The tools of an iteration, from each record that it can have followed: a request, or the turn before. */
@@ -25,11 +28,11 @@ export function deriveToolset(
   const { iteration, configVersion, decidedAt: now, grant } = record;
   const { principal, startedAt } = record.run;
   if (principal === null) throw new NotReplayable('It does not say who asked.');
-  const decided = { configVersion, principal, startedAt, now };
+  const decided = { configVersion, principal, startedAt, now, after: record.run };
   const iterations =
     iteration === 1
       ? fromRequests(run, decided, configurations)
-      : fromSteps(run, iteration - 1, { configVersion, now }, configurations);
+      : fromSteps(run, iteration - 1, { configVersion, now, after: record.run }, configurations);
   return iterations.map((derived) => (derived.kind === 'end' ? derived.response : { ...derived.record, grant }));
 }
 
@@ -49,21 +52,22 @@ export function deriveFilterEnd(
   if (principal === null) throw new NotReplayable('It does not say who asked.');
   const iterations =
     iteration === 0
-      ? fromRequests(run, { configVersion, principal, startedAt, now }, configurations)
-      : fromSteps(run, iteration, { configVersion, now }, configurations);
+      ? fromRequests(run, { configVersion, principal, startedAt, now, after: record.run }, configurations)
+      : fromSteps(run, iteration, { configVersion, now, after: record.run }, configurations);
   return iterations.map((derived) => (derived.kind === 'end' ? derived.response : derived.record));
 }
 
 function fromRequests(
   { requests }: RunRecords,
-  { configVersion, principal, startedAt, now }: Decided,
+  { configVersion, principal, startedAt, now, after }: Decided,
   configurations: RecordedConfigurations,
 ): readonly Iteration[] {
   return requests.map((message): Iteration => {
     const evaluator = configurations.get(configVersion);
     const ids = requestIds(message, message.record);
     const request = taken(message.record, ids);
-    const { run, permission } = beginning(message.record, principal, evaluator, startedAt);
+    const { run: begun, permission } = beginning(message.record, principal, evaluator, startedAt);
+    const run = { ...begun, redrive: after.redrive };
     if (permission.ok) return decideIteration(ids, request, run, evaluator, now);
     return { kind: 'end', response: denial(ids, permission.message, { request, run }, configVersion, now) };
   });
@@ -72,13 +76,16 @@ function fromRequests(
 function fromSteps(
   { steps }: RunRecords,
   iteration: number,
-  { configVersion, now }: Pick<Decided, 'configVersion' | 'now'>,
+  { configVersion, now, after }: Pick<Decided, 'configVersion' | 'now' | 'after'>,
   configurations: RecordedConfigurations,
 ): readonly Iteration[] {
-  return steps
-    .filter(({ record }) => record.iteration === iteration)
-    .map(({ record }) => {
-      const { requestId, sessionId, next, run } = record;
-      return decideIteration({ requestId, sessionId }, next, run, configurations.get(configVersion), now);
-    });
+  // A turn that was granted and not taken can come back to be decided again, in its own iteration.
+  const before = steps.filter(({ record }) => record.iteration === iteration);
+  const again = steps.filter((one) => one.record.iteration === iteration + 1 && isRedriven(one, after));
+  return [...before, ...again].map((message) => {
+    const { requestId, sessionId, next, run } = message.record;
+    const evaluator = configurations.get(configVersion);
+    const own = goingOn({ ...run, iteration }, message, next, after, () => evaluator.configuration.limits);
+    return decideIteration({ requestId, sessionId }, next, own, evaluator, now);
+  });
 }

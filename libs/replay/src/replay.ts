@@ -71,7 +71,7 @@ class Judge {
   ): Promise<{ readonly kind: DecisionKind; readonly outcome: Outcome }> {
     const { configurations } = this;
     const { verifier, authorizerOf } = this.options;
-    const deriving = { configurations, authorizerOf };
+    const deriving = { configurations, authorizerOf, verifier };
     const kind = kindOf(message);
     switch (message.topic) {
       case 'agent.toolsets': {
@@ -116,11 +116,12 @@ class Judge {
   /** Against each record that it can have followed: one that gives the same bytes is the one it followed. */
   private compare(message: Incoming, derived: readonly object[], from: string): Outcome {
     const { topic, record } = message;
-    const [first] = derived;
-    if (first === undefined)
+    if (derived.length === 0)
       return { kind: 'not_replayable', reason: `What it was decided on, ${from}, is not among the records.` };
     if (derived.some((one) => this.same(topic, record, one))) return { kind: 'equal' };
-    return { kind: 'different', differences: named(topic, record, first) };
+    // The record that it was most likely meant to follow.
+    const all = derived.map((one) => named(topic, record, one));
+    return { kind: 'different', differences: all.reduce((few, more) => (more.length < few.length ? more : few)) };
   }
 
   private same<T extends Topic>(topic: T, recorded: RecordOf<T>, derived: object): boolean {

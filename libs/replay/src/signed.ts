@@ -1,41 +1,38 @@
-import { judgeContinuation, judgeGrant } from '@sluice/core';
+import { grantLifeMs, judgeContinuation, judgeGrant } from '@sluice/core';
 import type { JsonObject, Signatures } from '@sluice/core';
 import type { AgentStepResult, Toolset } from '@sluice/contracts';
 import { sha256, turnOf } from '@sluice/decisions';
 import type { Difference } from './differences.js';
 
-/** Verifies signatures with every key that ever signed; null where there are no keys, and what was signed is compared alone. */
-export type Verifier = Pick<Signatures, 'verify'> | null;
+/** Verifies signatures with every key that ever signed; without keys it reads what was signed, and that is compared alone. */
+export type Verifier = Pick<Signatures, 'verify'>;
 
 /** What is wrong with the filter’s signature over a turn; a signature is verified instead of compared (DESIGN, idea 12). */
 export async function grantDifference(record: Toolset, verifier: Verifier): Promise<Difference | null> {
-  const claims = verifier === null ? claimsOf(record.grant) : await verifier.verify('filter', record.grant);
+  const claims = await verifier.verify('filter', record.grant);
   const verdict = judgeGrant(claims, turnOf(record), sha256, record.decidedAt);
-  if (verdict.kind === 'valid') return null;
-  const was = verdict.kind === 'forged' ? verdict.why : 'The grant had expired when it was given.';
+  if (verdict.kind === 'valid' && isGivenThen(claims, record.decidedAt)) return null;
+  const was =
+    verdict.kind === 'forged' ? verdict.why : 'The grant was given at another time than the decision was made.';
   return { path: 'grant', was, is: 'a grant that the filter signed for this turn' };
+}
+
+/** The filter signs at once: what lasted longer than a grant does was not given with this decision. */
+function isGivenThen(claims: JsonObject | null, decidedAt: number): boolean {
+  const since = Number(claims?.['exp']) - grantLifeMs - decidedAt;
+  return since >= 0 && since < grantLifeMs;
 }
 
 export async function continuationDifference(record: AgentStepResult, verifier: Verifier): Promise<Difference | null> {
   const { signature } = record;
-  const claims = verifier === null ? claimsOf(signature) : await verifier.verify('executor', signature);
+  const claims = await verifier.verify('executor', signature);
   const verdict = judgeContinuation(claims, record, sha256);
   if (verdict.kind === 'signed') return null;
   return { path: 'signature', was: verdict.why, is: 'what the executor signed' };
 }
 
 /** When a grant ends, milliseconds since the epoch; never for what is none. */
-export function grantExpiry(token: string | null): number {
-  const exp = claimsOf(token)?.['exp'];
+export async function grantExpiry(token: string | null, verifier: Verifier): Promise<number> {
+  const exp = (await verifier.verify('filter', token))?.['exp'];
   return typeof exp === 'number' ? exp : Infinity;
-}
-
-function claimsOf(token: string | null): JsonObject | null {
-  const payload = token?.split('.')[1];
-  if (payload === undefined) return null;
-  try {
-    return JSON.parse(Buffer.from(payload, 'base64url').toString('utf8')) as JsonObject;
-  } catch {
-    return null;
-  }
 }

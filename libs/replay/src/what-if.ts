@@ -1,6 +1,6 @@
 import { mayRequest, runEnd } from '@sluice/core';
 import type { Evaluator } from '@sluice/core';
-import type { AgentRequest, Run, Toolset } from '@sluice/contracts';
+import type { AgentRequest, ApprovalOutcome, Run, Toolset } from '@sluice/contracts';
 import type { Incoming, LogReader, ReadOptions } from '@sluice/bus';
 import { factsOf } from '@sluice/decisions';
 import { changedCalls } from './changed-calls.js';
@@ -119,10 +119,12 @@ async function changesOf(
     case 'agent.approvals': {
       const { outcome } = message.record;
       if (outcome === null || (outcome.decision === 'expire' && outcome.notTaken === null)) return null;
-      const [judged] = deriveOutcome(outcome, run, { inForce: () => candidate });
-      if (judged === undefined) throw new NotReplayable('The decision or the question is not among the records.');
-      const [was, would] = [outcome, judged].map(({ notTaken }) => notTaken ?? 'taken') as [string, string];
-      return was === would ? [] : [{ kind: 'approval', was, would }];
+      const judged = deriveOutcome(outcome, run, { inForce: () => candidate }).filter((one) => isOfOne(one, outcome));
+      const [first] = judged;
+      if (first === undefined) throw new NotReplayable('The decision or the question is not among the records.');
+      // Of decisions that are word for word the same, one may count and the others come too late.
+      if (judged.some(({ notTaken }) => notTaken === outcome.notTaken)) return [];
+      return [{ kind: 'approval', was: outcome.notTaken ?? 'taken', would: first.notTaken ?? 'taken' }];
     }
     case 'agent.responses': {
       const { error, run: ended, endedAt } = message.record;
@@ -158,6 +160,13 @@ function changedTools(record: Toolset, candidate: Evaluator): readonly Change[] 
     return spec === undefined || spec === null || same ? [] : [key];
   });
   return gained.length + lost.length + altered.length === 0 ? [] : [{ kind: 'tools', gained, lost, altered }];
+}
+
+/** Whether both came of the same decision. */
+function isOfOne(one: ApprovalOutcome, other: ApprovalOutcome): boolean {
+  const { decision, decidedBy, reason, argumentsHash } = other;
+  const same = one.decision === decision && one.reason === reason && one.argumentsHash === argumentsHash;
+  return same && one.decidedBy === decidedBy;
 }
 
 /** With which code the run would end here, or null if it would go on. */

@@ -71,8 +71,8 @@ function decisionKey(approvalId: string): string {
 
 function vouchKey(requested: ApprovalRequested): string {
   // Instances of the version before do not read this member, and must vouch for the same.
-  const { inForceVersion: _, ...known } = requested;
-  const text = JSON.stringify(known, (__, value: unknown) => asRead(value));
+  const known = { ...requested, inForceVersion: null };
+  const text = JSON.stringify(known, (_, value: unknown) => asRead(value));
   return `asked/${requested.approvalId}/${sha256(canonicalJson(JSON.parse(text) as JsonValue))}`;
 }
 

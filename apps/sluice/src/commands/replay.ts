@@ -5,7 +5,7 @@ import { isTopic } from '@sluice/contracts';
 import type { LogReader } from '@sluice/bus';
 import { openArchive } from '@sluice/archive';
 import { createAuthorizer } from '@sluice/authorization';
-import { createVerifier } from '@sluice/identity';
+import { createVerifier, unverified } from '@sluice/identity';
 import { replay, whatIf } from '@sluice/replay';
 import type { DecisionSelection, Offsets } from '@sluice/replay';
 import { openBus, recordedKeys } from '@sluice/service';
@@ -71,7 +71,7 @@ async function compare(given: Given, surroundings: Surroundings): Promise<number
   const keys = recordedKeys(surroundings.environment, fromFile);
   const comparison = new Comparison(json, keys !== null, surroundings);
   const { onUndecodable } = comparison;
-  const verifier = keys === null ? null : createVerifier(keys);
+  const verifier = keys === null ? unverified : createVerifier(keys);
   for await (const replayed of replay(reader, { selection, verifier, authorizerOf, signal, onUndecodable }))
     comparison.add(replayed);
   return comparison.end();

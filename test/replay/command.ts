@@ -1,0 +1,35 @@
+import { createLog, readEnvironment } from '@sluice/service';
+import * as exporting from '../../apps/sluice/src/commands/export.js';
+import * as replaying from '../../apps/sluice/src/commands/replay.js';
+import { paintFor } from '../../apps/sluice/src/show/paint.js';
+
+const commands = { export: exporting, replay: replaying };
+
+export interface Ended {
+  readonly code: number;
+  readonly output: string;
+  /** The sentence of the error that it ended with. */
+  readonly errors: string;
+}
+
+/** Runs a command in this process, as the program would. */
+export async function command(
+  [name = '', ...args]: readonly string[],
+  variables: Readonly<Record<string, string>> = {},
+): Promise<Ended> {
+  let output = '';
+  const surroundings = {
+    environment: readEnvironment(variables),
+    log: createLog('warn', process.stderr),
+    paint: paintFor(process.stdout),
+    write: (text: string) => void (output += text),
+    stopped: new Promise<string>(() => undefined),
+    sampleConfiguration: () => Promise.reject(new Error('There is no sample here.')),
+    input: process.stdin,
+  };
+  try {
+    return { code: await commands[name as keyof typeof commands].run(args, surroundings), output, errors: '' };
+  } catch (error) {
+    return { code: 1, output, errors: (error as Error).message };
+  }
+}

@@ -1,0 +1,193 @@
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { compileEvaluator } from '@sluice/core';
+import type { Configuration, ConfiguredTool } from '@sluice/core';
+import { openArchive } from '@sluice/archive';
+import type { AgentStep, ToolCall, Toolset } from '@sluice/contracts';
+import type { Incoming } from '@sluice/bus';
+import { everything, whatIf } from '@sluice/replay';
+import type { Reconsidered } from '@sluice/replay';
+import { authorizerOf, undecodable } from './replaying.js';
+
+type Counts = Readonly<Record<string, number>>;
+
+/** The rules once more, written down as plainly as they read (spec/tool-groups.md §4.2), so that they can contradict the code. */
+function hiddenBy(
+  tool: ConfiguredTool,
+  { policy }: Configuration,
+  groups: readonly string[],
+  state: string,
+  calls: Counts,
+) {
+  if (!groups.includes('*') && !tool.groups.some((group) => groups.includes(group))) return 'not_eligible_group';
+  if (!tool.states.includes('*') && !tool.states.includes(state)) return 'not_eligible_state';
+  if (!policy.allowedTools.includes(tool.id)) return 'not_allowed';
+  const waits = policy.approvalEffects.includes(tool.spec?.effect ?? 'external_side_effect');
+  if (waits && policy.approvers.length === 0) return 'no_approver';
+  const budget = policy.budgets.tools[tool.id]?.callsPerRun ?? Infinity;
+  if ((calls[tool.id] ?? 0) >= budget) return 'budget_used';
+  return tool.spec === null ? 'not_bound' : null;
+}
+
+function offered(configuration: Configuration, { request, run }: Pick<Toolset, 'request' | 'run'>): string[] {
+  const groups = request.group ?? ['default'];
+  const state = request.state || 'undefined';
+  const tools = configuration.tools.filter(
+    (tool) => hiddenBy(tool, configuration, groups, state, run.toolCalls) === null,
+  );
+  return tools.map(({ key }) => key);
+}
+
+function fate(configuration: Configuration, turn: ToolCall, step: AgentStep, calls: Counts): string {
+  const call = turn.calls[step.index];
+  if (call === undefined || step.outcome === 'invalid_json') return 'the same';
+  const tool = configuration.tools.find(({ id }) => id === call.tool);
+  if (tool === undefined) return 'unknown';
+  const hidden = hiddenBy(tool, configuration, turn.groups, step.stateBefore, calls);
+  if (hidden !== null) return hidden;
+  if (!offered(configuration, turn).includes(tool.key)) return 'grant_invalid';
+  if (step.reason === 'arguments_too_large' || (step.outcome === 'validation' && step.reason === null))
+    return 'the same';
+  const waits = configuration.policy.approvalEffects.includes(tool.spec?.effect ?? 'external_side_effect');
+  return `${waits ? 'waits' : 'made'} ${step.outcome === 'ok' ? (tool.target ?? step.stateBefore) : ''}`;
+}
+
+const place = ({ topic, offset }: { topic: string; offset: number }): string => `${topic}/${offset}`;
+
+describe('what a candidate would change (DESIGN 4.13)', () => {
+  const configurations = new Map<string, Configuration>();
+  const toolsets: Incoming<'agent.toolsets'>[] = [];
+  const turns: Incoming<'agent.tool-calls'>[] = [];
+  const steps: Incoming<'agent.steps'>[] = [];
+  let reconsidered: (candidate: Configuration) => Promise<Reconsidered[]>;
+  beforeAll(async () => {
+    const archive = await openArchive(join(import.meta.dirname, '../fixtures/released/1.sluice'));
+    for await (const { record } of archive.read(['agent.config'], { from: 'start' }))
+      configurations.set(record.version, JSON.parse(record.configuration) as Configuration);
+    for await (const message of archive.read(['agent.toolsets'], { from: 'start' })) toolsets.push(message);
+    for await (const message of archive.read(['agent.tool-calls'], { from: 'start' })) turns.push(message);
+    for await (const message of archive.read(['agent.steps'], { from: 'start' })) steps.push(message);
+    const signal = new AbortController().signal;
+    const given = { selection: everything, authorizerOf, signal, onUndecodable: undecodable };
+    reconsidered = async (candidate) => {
+      const found = [];
+      for await (const one of whatIf(archive, { ...given, candidate: compileEvaluator(candidate) })) found.push(one);
+      return found;
+    };
+  });
+  const first = (): Configuration => configurations.values().next().value as Configuration;
+
+  /** Which decisions on tools and calls the candidate alters, by the plain rules. */
+  function expected(candidate: Configuration): string[] {
+    const altered: string[] = [];
+    for (const { topic, offset, record } of toolsets) {
+      const was = record.tools.map(({ key }) => key);
+      if (offered(candidate, record).join() !== was.join()) altered.push(place({ topic, offset }));
+    }
+    for (const { topic, offset, record } of steps) {
+      const { requestId, iteration } = record;
+      const turn = turns.find(
+        (one) => one.record.requestId === requestId && one.record.iteration === iteration,
+      )?.record;
+      if (turn === undefined || requestId === 'full') continue;
+      const granted = configurations.get(turn.configVersion) as Configuration;
+      const calls: Record<string, number> = { ...turn.run.toolCalls };
+      let otherwise = false;
+      for (const step of record.steps) {
+        otherwise ||= fate(granted, turn, step, calls) !== fate(candidate, turn, step, calls);
+        const id = turn.calls[step.index]?.tool ?? '';
+        const ran = step.outcome === 'ok' || step.outcome === 'execution';
+        if (ran) calls[id] = (calls[id] ?? 0) + 1;
+      }
+      if (otherwise) altered.push(place({ topic, offset }));
+    }
+    return altered;
+  }
+
+  it('is nothing where the candidate is what was in force', async () => {
+    const found = await reconsidered(first());
+    const later = new Set(toolsets.filter(({ record }) => record.configVersion !== first().version).map(place));
+    expect(later.size).toBeGreaterThan(0);
+    const early = found.filter((one) => one.changes.length > 0 && !one.requestId.endsWith('-2'));
+    expect(early).toEqual([]);
+    expect(found.filter(({ notReplayable }) => notReplayable !== null)).toEqual([]);
+  });
+
+  it('is exactly what a change of the configuration alters, whatever the change', async () => {
+    const tools = first().tools.map(({ key }) => key);
+    const change = fc.record({
+      tool: fc.constantFrom(...tools),
+      kind: fc.constantFrom('groups', 'states', 'target', 'allowed', 'budget', 'approvers', 'effects'),
+      name: fc.constantFrom('read-only', 'analysis', 'results', 'undefined', 'admin', '*', 'elsewhere'),
+    });
+    let altered = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(change, { minLength: 1, maxLength: 3 }), async (changes) => {
+        const candidate = changes.reduce(mutated, first());
+        const found = (await reconsidered(candidate)).filter((one) => one.changes.length > 0);
+        const known = found.filter(
+          ({ topic, requestId }) => topic === 'agent.toolsets' || (topic === 'agent.steps' && requestId !== 'full'),
+        );
+        expect(known.map(place).sort()).toEqual(expected(candidate).sort());
+        altered += known.length;
+      }),
+      { numRuns: 60 },
+    );
+    expect(altered).toBeGreaterThan(100);
+  });
+
+  it('names a run that would end sooner, and one that would not', async () => {
+    const { limits } = first();
+    const short = await reconsidered({ ...first(), limits: { ...limits, maxIterations: 1 } });
+    const ends = short.flatMap(({ topic, requestId, changes }) =>
+      changes.map((one) => `${topic} ${requestId} ${JSON.stringify(one)}`),
+    );
+    expect(ends).toContainEqual('agent.toolsets endless {"kind":"run","was":"goes on","would":"max_iterations"}');
+    const long = await reconsidered({ ...first(), limits: { ...limits, historyBytes: 1_000_000 } });
+    const goes = long.filter(({ requestId }) => requestId === 'full').flatMap(({ changes }) => changes);
+    expect(goes).toContainEqual({ kind: 'run', was: 'size_exceeded', would: 'goes on' });
+    expect(goes).toContainEqual(expect.objectContaining({ kind: 'call', was: 'refused: history full', would: 'made' }));
+  });
+
+  it('names a decision on an approval that would not count', async () => {
+    const policy = { ...first().policy, approvers: ['user:eve'] };
+    const found = (await reconsidered({ ...first(), policy })).filter(({ topic }) => topic === 'agent.approvals');
+    const changes = found.flatMap((one) => one.changes);
+    expect(changes).toContainEqual({ kind: 'approval', was: 'taken', would: 'not_an_approver' });
+    expect(changes).toContainEqual({ kind: 'approval', was: 'not_an_approver', would: 'already_decided' });
+  });
+});
+
+function mutated(
+  configuration: Configuration,
+  { tool: key, kind, name }: { readonly tool: string; readonly kind: string; readonly name: string },
+): Configuration {
+  const { policy } = configuration;
+  const change = (with_: Partial<ConfiguredTool>): Configuration => ({
+    ...configuration,
+    tools: configuration.tools.map((tool) => (tool.key === key ? { ...tool, ...with_ } : tool)),
+  });
+  const id = configuration.tools.find((tool) => tool.key === key)?.id ?? '';
+  const allowed = policy.allowedTools.includes(id);
+  switch (kind) {
+    case 'groups':
+      return change({ groups: name === '*' ? [] : [name] });
+    case 'states':
+      return change({ states: [name] });
+    case 'target':
+      return change({ target: name });
+    case 'allowed': {
+      const rest = policy.allowedTools.filter((one) => one !== id);
+      return { ...configuration, policy: { ...policy, allowedTools: allowed ? rest : [...rest, id] } };
+    }
+    case 'budget': {
+      const budget = { timeoutMs: null, resultBytes: null, callsPerRun: 1, callsPerMinute: null };
+      return { ...configuration, policy: { ...policy, budgets: { callsPerRun: null, tools: { [id]: budget } } } };
+    }
+    case 'approvers':
+      return { ...configuration, policy: { ...policy, approvers: [] } };
+    default:
+      return { ...configuration, policy: { ...policy, approvalEffects: ['read_only', 'external_side_effect'] } };
+  }
+}
