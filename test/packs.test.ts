@@ -81,12 +81,12 @@ describe('the packs that keep something, through the running services', () => {
 });
 
 describe('a start without a folder for workspaces', () => {
-  const start = async (allowed: string): Promise<void> => {
+  const start = async (allowed: string, workspaceFolder: string | null = null): Promise<void> => {
     const folder = mkdtempSync(join(tmpdir(), 'sluice-packs-'));
     const configFile = join(folder, 'sluice.yaml');
     writeFileSync(configFile, configuration.replace('"*"', allowed));
     // As on Kafka, where there is none unless SLUICE_WORKSPACES names one.
-    const environment = { ...readEnvironment({ SLUICE_DATA: folder, SLUICE_PORT: '0' }), workspaceFolder: null };
+    const environment = { ...readEnvironment({ SLUICE_DATA: folder, SLUICE_PORT: '0' }), workspaceFolder };
     try {
       await (await startEmbedded({ environment, configFile })).close();
     } finally {
@@ -98,6 +98,12 @@ describe('a start without a folder for workspaces', () => {
   it('is refused with a sentence if the policy allows a tool that needs it', async () => {
     await expect(start('list_files, add_todo')).rejects.toThrow(
       /SLUICE_WORKSPACES is not set.*core__list_files.*folder that all executors share/,
+    );
+  });
+
+  it('is refused with a sentence if the folder cannot be written', async () => {
+    await expect(start('list_files', join(import.meta.filename, 'workspaces'))).rejects.toThrow(
+      /^The folder of the workspaces \S+\/workspaces cannot be written: .* Set SLUICE_WORKSPACES to one that can\.$/,
     );
   });
 

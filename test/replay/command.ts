@@ -23,6 +23,8 @@ export async function command(
     log: createLog('warn', process.stderr),
     paint: paintFor(process.stdout),
     write: (text: string) => void (output += text),
+    terminal: false,
+    inProject: (file: string) => file,
     stopped: new Promise<string>(() => undefined),
     sampleConfiguration: () => Promise.reject(new Error('There is no sample here.')),
     input: process.stdin,

@@ -1,3 +1,4 @@
+import { accessSync, constants, mkdirSync } from 'node:fs';
 import type { Configuration } from '@sluice/core';
 import { ToolUnavailableError } from '@sluice/core';
 import type { Environment } from '@sluice/service';
@@ -6,19 +7,31 @@ import type { ToolContract, Workspaces } from '@sluice/tools';
 
 type Place = Pick<Environment, 'workspaceFolder'>;
 
-/** Throws a sentence if an allowed tool needs a workspace and there is no folder for it: one of each executor’s own would lose the files of a session that moves. */
+/** Throws a sentence if an allowed tool needs a workspace and there is no folder for it that can be written: one of each executor’s own would lose the files of a session that moves. */
 export function requireWorkspaces(
   { tools, policy }: Configuration,
   contracts: readonly ToolContract[],
   { workspaceFolder }: Place,
 ): void {
-  if (workspaceFolder !== null) return;
   const types = new Set(contracts.filter((each) => each.capabilities.includes('workspace')).map(({ type }) => type));
   const needing = tools.filter(({ id, type }) => types.has(type) && policy.allowedTools.includes(id));
   if (needing.length === 0) return;
+  if (workspaceFolder !== null) return requireWritable(workspaceFolder);
   throw new Error(
     `SLUICE_WORKSPACES is not set, and the policy allows ${needing.map(({ id }) => id).join(', ')}. On Kafka set it to a folder that all executors share, or take these tools out of policy.allowed_tools.`,
   );
+}
+
+function requireWritable(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true });
+    accessSync(folder, constants.W_OK);
+  } catch (error) {
+    throw new Error(
+      `The folder of the workspaces ${folder} cannot be written: ${(error as Error).message}. Set SLUICE_WORKSPACES to one that can.`,
+      { cause: error },
+    );
+  }
 }
 
 /** The workspaces of all sessions. Throws ToolUnavailableError if there is no folder for them. */

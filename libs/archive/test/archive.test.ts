@@ -52,6 +52,7 @@ function log(count: number): Incoming[] {
       ...{ iteration: 1, maxIterations: 3, startedAt: n, deadline: n, initialState: 'undefined', stateEnteredAt: n },
       ...{ stateTransitions: [], requestedGroups: [], availableTools: [], filteredByGroup: [], filteredByState: [] },
       ...{ inputTokens: 0, outputTokens: 0, toolCalls: { a: n }, principal: principal(n % 2 === 0 ? 'even' : 'odd') },
+      redrive: null,
     };
     const ended = { kind: 'answer', answer: 'Yes', error: null, question: 'q', state: 'undefined', history: [] };
     const record = { ...ids(n), ...ended, run, iterations: 1, configVersion: 'c-1', endedAt: n };

@@ -62,7 +62,7 @@ export function readEnvironment(values: Readonly<Record<string, string | undefin
     bus,
     kafka: bus === 'kafka' ? readKafka(variables) : null,
     retention: readRetention(variables, bus),
-    databaseUrl: variables.secret('DATABASE_URL') ?? null,
+    databaseUrl: readDatabaseUrl(variables),
     dataFolder,
     workspaceFolder:
       absolute(variables.text('SLUICE_WORKSPACES')) ?? (bus === 'kafka' ? null : dataFiles({ dataFolder }).workspaces),
@@ -80,6 +80,16 @@ export function readEnvironment(values: Readonly<Record<string, string | undefin
       return Object.fromEntries(given.filter((entry): entry is [string, string] => entry[1] !== undefined));
     },
   };
+}
+
+/** What is wrong is said without the value: there is a password in it. */
+function readDatabaseUrl(variables: Variables): string | null {
+  const url = variables.secret('DATABASE_URL') ?? null;
+  if (url !== null && (!/^postgres(ql)?:\/\//.test(url) || !URL.canParse(url)))
+    throw new Error(
+      'DATABASE_URL is no address of a PostgreSQL; it must be like postgres://user:password@localhost:5432/sluice, with what is no letter or digit in the password written as %XX.',
+    );
+  return url;
 }
 
 /** Where the process stands now is what the path means, also if it goes elsewhere later. */

@@ -15,12 +15,15 @@ export class Variables {
     return value;
   }
 
-  /** The value, or what the file holds that `<name>_FILE` names: how secrets reach a container. */
+  /** The value, or what the file holds that `<name>_FILE` names: how secrets reach a container. Throws a sentence if there is none in it. */
   secret(name: string): string | undefined {
     const direct = this.text(name);
     const file = this.text(`${name}_FILE`);
     if (direct !== undefined || file === undefined) return direct;
-    return this.contents(`${name}_FILE`, file).trim() || undefined;
+    const held = this.contents(`${name}_FILE`, file).trim();
+    if (held === '')
+      throw new Error(`${name}_FILE names the file ${file}, which is empty. Put the value of ${name} into it.`);
+    return held;
   }
 
   /** What the file holds that the variable names. */
