@@ -1,5 +1,6 @@
 import 'reflect-metadata';
 import { availableParallelism, cpus } from 'node:os';
+import { benchAudit } from './audit.js';
 import { benchLoop } from './loop.js';
 import { benchProcess } from './process.js';
 import { benchKafka } from './kafka/main.js';
@@ -8,15 +9,18 @@ import { benchMemory } from './kafka/memory.js';
 import { benchMetrics } from './metrics.js';
 import { benchRules } from './rules.js';
 import { benchTools } from './tools/main.js';
+import { benchWholeLoop } from './whole-loop.js';
 
 /** All measurements, side by side in one run. `npm run bench -- rules tools loop metrics process` picks some. */
 const parts: Readonly<Record<string, () => Promise<void>>> = {
   rules: benchRules,
   tools: benchTools,
+  audit: benchAudit,
   loop: benchLoop,
   metrics: benchMetrics,
   process: benchProcess,
   kafka: benchKafka,
+  'whole-loop': benchWholeLoop,
   instances: benchInstances,
   memory: benchMemory,
 };

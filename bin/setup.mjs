@@ -6,6 +6,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { stack } from './stack.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const inRoot = (...parts) => join(root, ...parts);
@@ -66,7 +67,11 @@ function stop(sentence) {
  * Garbage is collected before it piles up: under load a service takes about half of what Node alone would let it grow to
  * before it looks. It costs a few more short collections.
  */
-const nodeFlags = ['--disable-warning=TimeoutNegativeWarning', '--max-semi-space-size=2', '--heap-growing-percent=20'];
+export const nodeFlags = [
+  '--disable-warning=TimeoutNegativeWarning',
+  '--max-semi-space-size=2',
+  '--heap-growing-percent=20',
+];
 
 /** Runs a program on Node 24 and ends as it ends. It hears of our death through the channel, so that nothing is left running. */
 function run(args, options = {}) {
@@ -101,6 +106,7 @@ const commands = {
     run(['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', tool('jest/bin/jest.js'), ...args], {
       cwd: root,
     }),
+  'test:stack': (args) => commands.test(['--config', inRoot('test/stack/jest.docker.mjs'), ...args]),
   bench: (args) => run([inRoot('dist/bench/main.js'), ...args], { cwd: root }),
   build: () => undefined,
   infra: () => run([inRoot('test/infra/main.ts')], { cwd: root }),
@@ -117,8 +123,11 @@ const commands = {
 
 /** Sets up what the command needs and runs it. */
 export function main(command, args) {
+  // Docker brings what it needs.
+  if (command === 'stack') return void stack(args, root).catch((error) => stop(error.message));
   const work = commands[command];
-  if (work === undefined) stop(`There is no command ${command}. There are: ${Object.keys(commands).join(', ')}.`);
+  if (work === undefined)
+    stop(`There is no command ${command}. There are: stack, ${Object.keys(commands).join(', ')}.`);
   install();
   if (!['lint', 'generate', 'infra'].includes(command)) build();
   work(args);

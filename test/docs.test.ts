@@ -11,6 +11,9 @@ import {
   toolErrorReasons,
   toolErrors,
 } from '@sluice/core';
+import { findingKinds } from '@sluice/audit';
+import { defaultPace } from '../apps/audit/src/pace.js';
+import { usage as auditUsage } from '../apps/sluice/src/commands/audit.js';
 import { createMetrics, redriveHeader } from '@sluice/service';
 import { usage as deadLettersUsage } from '../apps/sluice/src/commands/dead-letters.js';
 import { usage as keysUsage } from '../apps/sluice/src/commands/keys.js';
@@ -80,6 +83,40 @@ describe('docs/metrics.md', () => {
       const labels = labelNames.map((label) => `\`${label}\``).join(', ');
       expect([name, written.get(name)]).toEqual([name, [type, labels, help]]);
     }
+  });
+});
+
+describe('docs/audit.md', () => {
+  const page = read('docs/audit.md');
+
+  it('has exactly the findings that there are, with their meaning', () => {
+    const written = [...table(page, 'What verify finds')].map(([finding, [meaning]]) => [finding, meaning]);
+    expect(Object.fromEntries(written)).toEqual(findingKinds);
+  });
+
+  it('has exactly the kinds of entries that are written', () => {
+    const sources = globSync('libs/audit/src/{entries/*,checkpoint}.ts', { cwd: root }).map(read).join('\n');
+    const inCode = [
+      ...sources.matchAll(/told\(\s*'(\w+)'/g),
+      ...sources.matchAll(/checkpointKind = '(\w+)'/g),
+      ...sources.matchAll(/\? '(undecodable)' : '(not_told)'/g),
+    ].flatMap(([, ...kinds]) => kinds);
+    const written = [...table(page, 'What is told').keys()].flatMap((cell) => cell.split(', '));
+    expect(written.sort()).toEqual([...new Set(inCode)].sort());
+  });
+
+  it('says how often there is a checkpoint, as it is', () => {
+    expect(page).toContain('after 1,000 entries or a\nminute');
+    expect(defaultPace).toEqual({ entries: 1_000, milliseconds: 60_000 });
+  });
+
+  it('names metrics and commands that there are', () => {
+    const exported = createMetrics()
+      .registry.getMetricsAsArray()
+      .map((metric) => metric.name);
+    for (const [name] of page.matchAll(/sluice_\w+/g)) expect(exported).toContain(name);
+    for (const [, action] of page.matchAll(/sluice audit (\w+)/g))
+      expect(auditUsage).toContain(`sluice audit ${action}`);
   });
 });
 

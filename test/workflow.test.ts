@@ -155,14 +155,25 @@ describe('the workflow of §5.2 and §9.3 through the running services', () => {
     };
     for (const [name, type] of Object.entries(types)) expect(page).toContain(`# TYPE ${name} ${type}\n`);
     const ready = await fetch(`${system.embedded.url}/health/ready`);
+    const standing = { partitions: 1, heartbeat_age_seconds: expect.any(Number) };
     expect([ready.status, await ready.json()]).toEqual([
       200,
       {
         status: 'ok',
-        checks: { log: 'ok', ledger: 'ok', configuration: 'ok', filter: 'ok', agent: 'ok', executor: 'ok' },
+        checks: {
+          log: 'ok',
+          ledger: 'ok',
+          configuration: 'ok',
+          filter: 'ok',
+          agent: 'ok',
+          executor: 'ok',
+          audit: 'ok',
+        },
+        figures: { filter: standing, agent: standing, executor: standing, audit: standing },
       },
     ]);
-    expect((await fetch(`${system.embedded.url}/health/live`)).status).toBe(200);
+    const live = await fetch(`${system.embedded.url}/health/live`);
+    expect([live.status, await live.json()]).toEqual([200, { status: 'ok', checks: { 'event loop': 'ok' } }]);
   });
 
   it('carries the trace context through every hop, and no other header', async () => {

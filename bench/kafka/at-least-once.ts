@@ -64,6 +64,7 @@ export function atLeastOnce(bus: Bus, brokers: readonly string[], registryUrl: s
       failed: new Promise(() => undefined),
       inFlight: 0,
       lag: () => Promise.resolve([]),
+      standing: { partitions, heartbeatAgeMs: 0, trouble: undefined },
       stop: async () => {
         await consumer.disconnect();
         await producer.disconnect();
@@ -75,6 +76,7 @@ export function atLeastOnce(bus: Bus, brokers: readonly string[], registryUrl: s
     read: (wanted, options) => bus.read(wanted, options),
     decode: (topic, value) => bus.decode(topic, value),
     check: () => bus.check(),
+    checks: bus.checks,
     close: () => bus.close(),
     subscribe,
   };

@@ -29,6 +29,7 @@ export async function benchInstances(): Promise<void> {
   try {
     await killed(parts);
     await added(parts);
+    await settled(parts);
   } finally {
     await parts.stop();
   }
@@ -123,6 +124,36 @@ mcp:
   } finally {
     await cluster.close();
     await server.close();
+  }
+}
+
+/** One instance of each service, and a second one of each role in turn, in the middle of the load. */
+async function settled(parts: Infrastructure): Promise<void> {
+  const cluster = await openCluster(parts, configuration);
+  try {
+    for (const role of roles) await cluster.start(role);
+    await steadyLoad(cluster, { name: 'alone', runsPerSecond, seconds: beforeSeconds, question });
+    for (const role of roles) {
+      const running = steadyLoad(cluster, { name: `two-${role}`, runsPerSecond, seconds: afterSeconds, question });
+      await delay(2_000);
+      const begin = performance.now();
+      await cluster.start(role);
+      const shared = async (): Promise<boolean> => {
+        const members = [...(await partitionsByMember(cluster, role)).values()];
+        return members.length === 2 && members.every((numbers) => numbers.length > 0);
+      };
+      while (!(await shared()))
+        if (performance.now() - begin > patienceMs) throw new Error(`The second ${role} got no partition.`);
+        else await delay(50);
+      const seconds = (performance.now() - begin) / 1_000;
+      const longest = Math.max(...(await running).map(({ ms }) => ms));
+      report(`A second ${role} beside one, ${runsPerSecond} runs a second`, [
+        { name: 'from its start until both share the partitions', value: seconds, unit: 's', goal: { atMost: 10 } },
+        { name: 'the longest run meanwhile', value: longest / 1_000, unit: 's', goal: { atMost: 10 } },
+      ]);
+    }
+  } finally {
+    await cluster.close();
   }
 }
 

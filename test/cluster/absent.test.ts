@@ -23,11 +23,15 @@ describe('a cluster that is not there', () => {
       SLUICE_KEYS: writeKeySet(newKeySet(0)),
       DATABASE_URL: `postgres://u:secret@127.0.0.1:${nobody}/d`,
     });
-    await program.says(`127.0.0.1:${nobody}`);
+    await program.says(`The log cannot be opened: Kafka at 127.0.0.1:${nobody}`);
     const ready = await fetch(`http://127.0.0.1:${port}/health/ready`);
     expect([ready.status, await ready.json()]).toEqual([
       503,
-      { status: 'unavailable', checks: { log: 'The log is not open yet.' } },
+      {
+        status: 'unavailable',
+        checks: { log: expect.stringMatching(`^The log cannot be opened: Kafka at 127.0.0.1:${nobody} `) },
+        figures: {},
+      },
     ]);
     expect((await fetch(`http://127.0.0.1:${port}/health/live`)).status).toBe(200);
     program.process.kill('SIGTERM');

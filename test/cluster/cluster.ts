@@ -7,11 +7,13 @@ import { keysFor, newKeySet, writeKeySet } from '@sluice/identity';
 import { infra } from '../infra/client.ts';
 import { freshDatabase, freshPrefix } from '../infra/fresh.ts';
 
-export type Role = 'filter' | 'agent' | 'executor';
+export type Role = 'filter' | 'agent' | 'executor' | 'audit';
 
 export interface Cluster {
   readonly prefix: string;
   readonly variables: Readonly<Record<string, string>>;
+  /** The public keys, for whoever verifies. */
+  readonly auditorKeys: string;
   /** Runs a command of the command line against the cluster; throws if it fails. */
   command(...args: string[]): Promise<string>;
   /** Starts an instance of a role and waits until it serves. */
@@ -49,6 +51,7 @@ export async function openCluster(
   const cluster: Cluster = {
     prefix,
     variables,
+    auditorKeys: writeKeySet(keysFor('auditor', keys)),
     command: async (...args) => {
       const { code, output, errors } = await sluice(args, variables).ended;
       if (code !== 0) throw new Error(`sluice ${args.join(' ')} ended with ${code}: ${output}${errors}`);

@@ -127,7 +127,7 @@ function publish(configuration: Configuration, { bus, clock }: Runtime): Promise
   return bus.publish([{ topic: topics.config, key: 'config', record }]);
 }
 
-function environmentIn(dataFolder: string): Parameters<typeof openRuntime>[0] {
+export function environmentIn(dataFolder: string): Parameters<typeof openRuntime>[0] {
   return {
     bus: 'sqlite',
     kafka: null,

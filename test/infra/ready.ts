@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Address } from './address.ts';
 
-/** Milliseconds from the start of a process to its first answer, beyond which something is wrong. */
-const patience = 90_000;
+/** Milliseconds from the start of a process to its first answer, beyond which something is wrong; a machine with much else to do takes long. */
+const patience = 180_000;
 
-/** Resolves when the part serves its clients; rejects if `sign` aborts before, or after 90 s with the last failure. */
+/** Resolves when the part serves its clients; rejects if `sign` aborts before, or after 180 s with the last failure. */
 export async function untilReady(address: Address, sign: AbortSignal): Promise<void> {
   const deadline = Date.now() + patience;
   for (;;) {

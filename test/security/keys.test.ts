@@ -37,16 +37,17 @@ describe('sluice keys', () => {
   const file = join(folder, 'made/keys.json');
   const run = (...args: string[]) => sluice(['keys', ...args], { SLUICE_DATA: folder, SLUICE_KEYS_FILE: file }).ended;
   const statuses = (output: string): string[] =>
-    [...output.matchAll(/^(filter|executor)-[0-9a-f]{12} +(\w+)/gm)].map((found) => `${found[1]} ${found[2]}`);
+    [...output.matchAll(/^(filter|executor|audit)-[0-9a-f]{12} +(\w+)/gm)].map((found) => `${found[1]} ${found[2]}`);
   const privateParts = (): string[] =>
     [...readFileSync(file, 'utf8').matchAll(/"d": "([^"]+)"/g)].map((d) => d[1] ?? '');
 
   it('new makes a file for its owner alone, shows no private key, and never writes over one', async () => {
     const { code, output } = await run('new');
     expect(code).toBe(0);
-    expect(statuses(output)).toEqual(['filter signing', 'filter next', 'executor signing', 'executor next']);
+    const made = ['filter signing', 'filter next', 'executor signing', 'executor next', 'audit signing', 'audit next'];
+    expect(statuses(output)).toEqual(made);
     expect(mode(file)).toBe(0o600);
-    expect(privateParts()).toHaveLength(4);
+    expect(privateParts()).toHaveLength(6);
     for (const d of privateParts()) expect(output).not.toContain(d);
     const again = await run('new');
     expect(again.code).toBe(1);
@@ -58,17 +59,21 @@ describe('sluice keys', () => {
     for (const [role, count] of [
       ['filter', 2],
       ['executor', 2],
+      ['audit', 2],
       ['agent', 0],
+      ['auditor', 0],
     ] as const) {
       const { code, output } = await run('export', role);
       expect(code).toBe(0);
       const { keys } = JSON.parse(output) as { keys: { role: string; d?: string }[] };
-      expect(keys).toHaveLength(4);
+      expect(keys).toHaveLength(6);
       const owned = keys.filter(({ d }) => d !== undefined);
       expect(owned.map((key) => key.role)).toEqual(Array.from({ length: count }, () => role));
       for (const { d } of owned) expect(all).toContain(d);
     }
-    expect((await run('export', 'gateway')).errors).toContain('Name the role: filter, agent, executor.');
+    expect((await run('export', 'gateway')).errors).toContain(
+      'Name the role: filter, agent, executor, audit, auditor.',
+    );
   });
 
   it('rotate moves every key one on, and list shows it', async () => {
@@ -76,6 +81,9 @@ describe('sluice keys', () => {
     expect((await run('rotate')).output).toContain('Start the processes anew');
     const { output } = await run('list');
     expect(statuses(output).sort()).toEqual([
+      'audit next',
+      'audit signing',
+      'audit verifying',
       'executor next',
       'executor signing',
       'executor verifying',
@@ -84,7 +92,7 @@ describe('sluice keys', () => {
       'filter verifying',
     ]);
     expect(mode(file)).toBe(0o600);
-    expect(privateParts().filter((d) => before.includes(d))).toHaveLength(2);
+    expect(privateParts().filter((d) => before.includes(d))).toHaveLength(3);
   });
 
   it('says what is wrong with a file that holds none', async () => {
@@ -101,7 +109,7 @@ describe('a role without its private key', () => {
     const variables = { SLUICE_DATA: join(folder, 'data') };
     expect((await sluice(['keys', 'new'], variables).ended).code).toBe(0);
     const { output: ofAgent } = await sluice(['keys', 'export', 'agent'], variables).ended;
-    for (const role of ['filter', 'executor']) {
+    for (const role of ['filter', 'executor', 'audit']) {
       const { code, errors } = await sluice(['serve', '--role', role], { ...variables, SLUICE_KEYS: ofAgent }).ended;
       expect(code).toBe(1);
       expect(errors).toContain(`have no private key of the ${role}. Give it those of \`sluice keys export ${role}\`.`);

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import type { DynamicModule } from '@nestjs/common';
+import { decodeHead } from '@sluice/audit';
 import { requireSigner, RUNTIME, startService } from '@sluice/service';
 import type { Runtime, Service } from '@sluice/service';
 import { AuditController } from './audit.controller.js';
@@ -32,6 +33,7 @@ export async function startAudit(runtime: Runtime, pace: Pace = defaultPace): Pr
   const audit = new AuditService(runtime, unsealed, pace);
   const service = await startService('audit', AuditModule.with(runtime, audit), runtime, {
     order: 'partition',
+    taken: (place, carried) => unsealed.taken(place, decodeHead(carried)),
     deadLetters: false,
     onDead: (dead, context) => audit.tellOfDead(dead, context),
     retry,

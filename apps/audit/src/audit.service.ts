@@ -16,6 +16,7 @@ import type { Head, Source, SourcePlace, Told } from '@sluice/audit';
 import type { Dead, HandlerContext, Outgoing } from '@sluice/bus';
 import type { Runtime } from '@sluice/service';
 import type { Pace } from './pace.js';
+import { isAuthentic } from './authentic.js';
 import { findHead } from './place-in-chain.js';
 import { ToolDirectory } from './tool-directory.js';
 import type { Unsealed } from './unsealed.js';
@@ -33,7 +34,8 @@ export class AuditService {
   }
 
   async tell(message: Source, context: HandlerContext): Promise<readonly Outgoing[]> {
-    const entries = entriesOf(message, await this.#tools.lookup(message));
+    const facts = { tools: await this.#tools.lookup(message), authentic: await isAuthentic(message, this.runtime) };
+    const entries = entriesOf(message, facts);
     return this.#write(entries, { ...message, hash: contentHash(message) }, context);
   }
 

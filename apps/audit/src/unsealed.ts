@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { topics } from '@sluice/contracts';
 import { chainOf, checkpointBeside, signHead } from '@sluice/audit';
 import type { Head, SourcePlace } from '@sluice/audit';
@@ -13,12 +14,15 @@ interface Standing {
 
 /** Looks this often within the time after which a chain is sealed. */
 const looks = 4;
+/** How long a stop waits for its last checkpoints, milliseconds; without them the chains are sealed when they go on. */
+const lastMs = 2_000;
 
 /** Seals chains that nothing is added to any more: a checkpoint of what is on the log, beside the chain. */
 export class Unsealed {
   readonly #chains = new Map<string, Standing>();
   #timer: NodeJS.Timeout | undefined;
   #looking: Promise<void> = Promise.resolve();
+  #isLooking = false;
 
   constructor(
     private readonly runtime: Runtime,
@@ -27,6 +31,11 @@ export class Unsealed {
 
   start(): void {
     this.#timer = setInterval(() => this.#look(), this.pace.milliseconds / looks);
+  }
+
+  /** A chain that another process, or this one before, may have left without a checkpoint. */
+  taken(place: Pick<SourcePlace, 'topic' | 'partition'>, head: Head | null): void {
+    if (head !== null) this.moved(place, head);
   }
 
   /** The chain was committed up to this head. */
@@ -39,24 +48,28 @@ export class Unsealed {
     this.runtime.metrics.auditChains.set(this.#chains.size);
   }
 
-  /** Ends what is under way; the chains are sealed when they go on. */
+  /** Seals what is not sealed yet, if the log takes it now. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
-    await this.#looking;
+    const ended = new AbortController();
+    const sealed = this.#looking.then(() => this.#sealAll(0)).finally(() => ended.abort());
+    await Promise.race([sealed, delay(lastMs, undefined, { signal: ended.signal }).catch(() => undefined)]);
   }
 
   #look(): void {
-    this.#looking = this.#looking.then(() => this.#sealAll());
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    this.#looking = this.#sealAll(this.pace.milliseconds).finally(() => (this.#isLooking = false));
   }
 
-  async #sealAll(): Promise<void> {
+  async #sealAll(olderThan: number): Promise<void> {
     const { clock, metrics, log } = this.runtime;
     const now = clock.now();
     const waiting = [...this.#chains].flatMap(([chain, { since }]) => (since === null ? [] : [{ chain, since }]));
     const oldest = waiting.reduce((least, { since }) => Math.min(least, since), now);
     metrics.auditUnsealed.set(Math.max(0, now - oldest) / 1_000);
     for (const { chain, since } of waiting) {
-      if (now - since < this.pace.milliseconds) continue;
+      if (now - since < olderThan) continue;
       try {
         await this.#seal(chain);
       } catch (error) {

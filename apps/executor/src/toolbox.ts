@@ -27,6 +27,7 @@ import type { CallCredential, KnowledgeStore, McpHub, ToolContract, Workspace } 
 import { chatSpan, dataFiles, usage } from '@sluice/service';
 import type { Runtime } from '@sluice/service';
 import { Room } from './room.js';
+import { unsharedGraph } from './shared-graph.js';
 import { requireWorkspaces, workspacesIn } from './workspaces.js';
 
 /** A configuration’s tools, and the contracts that they are made of. */
@@ -79,6 +80,8 @@ export class Toolbox {
   async prepare(configuration: Configuration): Promise<void> {
     const { contracts } = await this.open(configuration);
     requireWorkspaces(configuration, contracts, this.runtime.environment);
+    const unshared = unsharedGraph(configuration, contracts, this.runtime.environment);
+    if (unshared !== null) this.runtime.log.warn(unshared);
   }
 
   /** What the tool declared, and nothing else (invariant 29). */

@@ -33,8 +33,7 @@ export function checkpointEntry(place: Place, head: Head, at: number, signature:
 
 /** A checkpoint beside the chain, of a chain that nothing is added to for a while. */
 export function checkpointBeside(place: Place, head: Head, at: number, signature: string): AuditRecord {
-  const { hash: _, ...entry } = checkpointEntry(place, head, at, signature);
-  const beside = { ...entry, sequence: 0 };
+  const beside = { ...checkpointEntry(place, head, at, signature), sequence: 0 };
   return { ...beside, hash: hashOf(beside) };
 }
 

@@ -79,7 +79,7 @@ function typeWriter(type: AvroType): Writer {
   }
   switch (type) {
     case 'string':
-      // Half a surrogate pair becomes another character on the wire.
+      // JSON can bring half a surrogate pair along, which is no text that can be hashed.
       return (value) => (value as string).toWellFormed();
     case 'bytes':
       return (value) => Buffer.from(value as Uint8Array).toString('base64');

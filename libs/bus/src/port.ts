@@ -96,6 +96,8 @@ export interface Subscription {
    * of a topic one after another, in the order of the log, with a text that is carried from each to the next.
    */
   readonly order?: 'session' | 'partition';
+  /** With `order: 'partition'`: this consumer has a partition from now on, and this is what it carries; also after losing it for a moment. */
+  readonly taken?: (place: { readonly topic: Topic; readonly partition: number }, carried: string) => void;
   /** False for who only watches: a record that is given up makes no dead letter, and `onDead` alone says what goes out. */
   readonly deadLetters?: boolean;
   /** What else goes out when a record becomes a dead letter, in the same transaction as the dead letter itself. */
@@ -104,6 +106,16 @@ export interface Subscription {
   readonly maxInFlight?: number;
   readonly retry?: RetryPolicy;
   readonly observer?: ConsumerObserver;
+}
+
+/** How a consumer stands in its group. */
+export interface Standing {
+  /** Partitions that it works on now; none is right where the group has more members than partitions. */
+  readonly partitions: number;
+  /** Since the group last counted on it, milliseconds. */
+  readonly heartbeatAgeMs: number;
+  /** Why it cannot work now, though it goes on trying. */
+  readonly trouble: string | undefined;
 }
 
 export interface Consumer {
@@ -115,6 +127,7 @@ export interface Consumer {
   readonly inFlight: number;
   /** Of each partition that this consumer holds now: what the log has and the group has not finished. Rejects while the log cannot be asked. */
   lag(): Promise<readonly PartitionLag[]>;
+  readonly standing: Standing;
 }
 
 /** An offset is one of every partition, or of the named one alone. */
@@ -149,6 +162,8 @@ export interface Bus {
   decode<T extends Topic>(topic: T, value: Uint8Array): Promise<RecordOf<T>>;
   /** Rejects with what is wrong if the log cannot be used now. */
   check(): Promise<void>;
+  /** What the log stands on, by name; each rejects with what is wrong while it cannot be used. */
+  readonly checks: Readonly<Record<string, () => Promise<void>>>;
   close(): Promise<void>;
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { CompactSign } from 'jose';
 import type { JsonObject } from '@sluice/core';
-import { createSignatures, keysFor, newKeySet, readKeySet, rotate, writeKeySet } from '@sluice/identity';
+import { completed, createSignatures, keysFor, newKeySet, readKeySet, rotate, writeKeySet } from '@sluice/identity';
 import type { Key, KeySet } from '@sluice/identity';
 import { privateKey } from '../src/keys/read-key-set.js';
 
@@ -51,15 +51,17 @@ describe('a signature', () => {
 });
 
 describe('keys', () => {
-  it('are made for both roles, with the next ones known beforehand', () => {
+  it('are made for each role, with the next ones known beforehand', () => {
     const { keys } = newKeySet(0);
     expect(keys.map(({ role, status }) => `${role} ${status}`)).toEqual([
       'filter signing',
       'filter next',
       'executor signing',
       'executor next',
+      'audit signing',
+      'audit next',
     ]);
-    expect(new Set(keys.map(({ kid }) => kid)).size).toBe(4);
+    expect(new Set(keys.map(({ kid }) => kid)).size).toBe(6);
   });
 
   it('are written and read back, and are only what they say', () => {
@@ -78,6 +80,24 @@ describe('keys', () => {
     const later = createSignatures(rotate(after, 2));
     expect(await later.verify('filter', await fresh.sign('filter', claims))).toEqual(claims);
     expect(await later.verify('filter', await old.sign('filter', claims))).toBeNull();
+  });
+
+  it('of the audit are believed for ever, since what they signed is only ever looked back on', async () => {
+    const first = newKeySet(0);
+    const later = rotate(rotate(rotate(first, 1), 2), 3);
+    const token = await createSignatures(first).sign('audit', claims);
+    expect(later.keys.find(({ kid }) => kid === key(first, 'audit', 'signing').kid)?.status).toBe('retired');
+    expect(await createSignatures(later).verify('audit', token)).toEqual(claims);
+  });
+
+  it('from before the audit signed are read, and get its keys with the next rotation', async () => {
+    const before = { keys: newKeySet(0).keys.filter(({ role }) => role !== 'audit') };
+    const read = readKeySet(writeKeySet(before), 'x');
+    expect([createSignatures(read).canSign('filter'), createSignatures(read).canSign('audit')]).toEqual([true, false]);
+    const after = rotate(read, 1);
+    expect(createSignatures(after).canSign('audit')).toBe(true);
+    expect(after.keys.filter(({ role }) => role === 'audit').map(({ status }) => status)).toEqual(['signing', 'next']);
+    expect(completed(read, 1).keys.slice(0, 4)).toEqual(read.keys);
   });
 
   it('that are retired stay for audit, and only those that sign or will keep their private part', () => {
@@ -114,7 +134,7 @@ describe('keys', () => {
     [JSON.stringify({ keys: [first, ...written.keys] }), 'K has two keys named filter-'],
     [
       JSON.stringify({ keys: [{ ...first, role: 'agent' }, ...rest] }),
-      'K, key 1: "role" must be one of filter, executor.',
+      'K, key 1: "role" must be one of filter, executor, audit.',
     ],
     [JSON.stringify({ keys: [{ ...first, status: '' }, ...rest] }), 'K, key 1: "status" must be one of next, signing,'],
     [JSON.stringify({ keys: [{ ...first, x: 'AAAA' }, ...rest] }), 'K, key 1: it is no Ed25519 key'],

@@ -1,6 +1,7 @@
 import pino from 'pino';
 import type { DestinationStream, Logger } from 'pino';
 import type { LoggerService } from '@nestjs/common';
+import type { BusLog } from '@sluice/bus';
 import { about, aboutNow } from './about.js';
 import { humanLines } from './human-lines.js';
 
@@ -63,10 +64,16 @@ export function logToFile(file: string, { fileOnly = false } = {}): DestinationS
   ]);
 }
 
-/** For a part that several runs share: what it says is not about the one that happens to be under way, unless it says so itself. */
-export function partLog(log: Log) {
-  return (level: 'info' | 'warn' | 'error', message: string, details: Readonly<Record<string, unknown>>): void =>
+/**
+ * For a part that several runs share: what it says is not about the one that happens to be under way, unless it says so itself. While it is
+ * being opened, a warning is what is waited for.
+ */
+export function partLog(log: Log, waitsFor: (what: string) => void = () => undefined): BusLog {
+  return (level, message, details) => {
     about({}, () => log[level](details, message));
+    // What kafkajs says is about one connection; the sentence that says what to do comes after it.
+    if (level !== 'info' && !message.startsWith('kafkajs:')) waitsFor(message);
+  };
 }
 
 /** Nest's own lines: warnings and errors only, since in normal operation the log is quiet. */

@@ -12,6 +12,7 @@ export function openCluster(
   kafka: KafkaEnvironment,
   log: Log,
   signal?: AbortSignal,
+  waitsFor?: (what: string) => void,
 ): Promise<KafkaBus> {
   const { brokers, prefix, tls, sasl, registry, partitions, replication } = kafka;
   const kept = Object.entries(environment.retention);
@@ -30,7 +31,7 @@ export function openCluster(
     },
     instance: environment.instance,
     clock: systemClock,
-    log: partLog(log),
+    log: partLog(log, waitsFor),
     ...(signal === undefined ? {} : { signal }),
   });
 }

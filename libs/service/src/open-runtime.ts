@@ -57,17 +57,18 @@ export async function openRuntime(environment: Environment, log: Log, signal?: A
     closing.push(watchReadiness(health, metrics));
 
     // Served from here on, so that whoever looks sees what a process waits for that is not ready yet.
-    const { bus, trim, warnings } = await health.during('log', 'The log is not open yet.', () =>
-      openBus(environment, log, signal),
+    const { bus, trim, warnings } = await health.during('log', 'The log is not open yet.', (because) =>
+      openBus(environment, log, signal, because),
     );
     closing.push(() => bus.close());
-    health.add({ name: 'log', check: () => bus.check() });
+    for (const [name, check] of Object.entries(bus.checks)) health.add({ name, check });
     for (const warning of await warnings()) log.warn(warning);
-    const { ledger, check } = await health.during('ledger', 'The ledger is not open yet.', () =>
-      openLedger(environment, log, signal),
+    const store = environment.databaseUrl === null ? 'ledger' : 'database';
+    const { ledger, check } = await health.during(store, 'The ledger is not open yet.', (because) =>
+      openLedger(environment, log, signal, because),
     );
     closing.push(() => ledger.close());
-    health.add({ name: 'ledger', check });
+    health.add({ name: store, check });
 
     const followed = (configurations = new Configurations(bus, metrics, log));
     closing.push(() => followed.close());

@@ -19,9 +19,14 @@ export interface OpenBus {
 }
 
 /** The log that the environment names. Rejects with a sentence if it cannot be used; waits for a cluster that is not there yet. */
-export async function openBus(environment: Environment, log: Log, signal?: AbortSignal): Promise<OpenBus> {
+export async function openBus(
+  environment: Environment,
+  log: Log,
+  signal?: AbortSignal,
+  waitsFor?: (what: string) => void,
+): Promise<OpenBus> {
   if (environment.kafka !== null) {
-    const bus = await openCluster(environment, environment.kafka, log, signal);
+    const bus = await openCluster(environment, environment.kafka, log, signal, waitsFor);
     return {
       bus,
       trim: () => Promise.resolve(),
@@ -49,13 +54,18 @@ export function requireSharedLedger({ bus, databaseUrl }: Environment): void {
 }
 
 /** The ledger that the environment names: PostgreSQL, or a file beside the embedded log. */
-export async function openLedger(environment: Environment, log: Log, signal?: AbortSignal): Promise<OpenLedger> {
+export async function openLedger(
+  environment: Environment,
+  log: Log,
+  signal?: AbortSignal,
+  waitsFor?: (what: string) => void,
+): Promise<OpenLedger> {
   const { databaseUrl, instance } = environment;
   if (databaseUrl !== null) {
     const ledger = await openPostgresLedger({
       url: databaseUrl,
       instance,
-      log: partLog(log),
+      log: partLog(log, waitsFor),
       ...(signal === undefined ? {} : { signal }),
     });
     return { ledger, check: () => ledger.check() };

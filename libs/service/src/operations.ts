@@ -23,7 +23,7 @@ class OperationsController {
 
   @Get('health/live')
   live(): object {
-    return { status: 'ok' };
+    return this.health.liveness();
   }
 
   @Get('health/ready')

@@ -38,11 +38,13 @@ export async function runProcess(
   if (open === null) return 0;
 
   try {
-    await open.runtime.configurations.start();
-    for (const start of starts) {
-      const service = await start(open.runtime);
-      open.beforeClose(() => service.close());
-    }
+    await open.runtime.health.during('services', 'The services are being started.', async () => {
+      await open.runtime.configurations.start();
+      for (const start of starts) {
+        const service = await start(open.runtime);
+        open.beforeClose(() => service.close());
+      }
+    });
     log.info({ url: open.url, instance: environment.instance }, 'serving');
     const reason = await Promise.race([stopped, open.failed]);
     if (reason instanceof Error) {

@@ -16,7 +16,7 @@ export interface Service {
 }
 
 /** How a service reads that only watches: what it gives up ends no run and is its own affair. */
-export type Watching = Pick<Subscription, 'order' | 'deadLetters' | 'onDead' | 'retry'>;
+export type Watching = Pick<Subscription, 'order' | 'taken' | 'deadLetters' | 'onDead' | 'retry'>;
 
 /** Starts one service as a Nest microservice on the bus; `group` is its name there. */
 export async function startService(
@@ -44,7 +44,7 @@ export async function startService(
   });
   app.useGlobalFilters(new PassOnFilter());
   try {
-    await listenInTurn(app, runtime);
+    await runtime.health.during(group, `The service ${group} has no partitions yet.`, () => listenInTurn(app, runtime));
   } catch (error) {
     await app.close();
     throw error;
@@ -59,7 +59,14 @@ export async function startService(
   });
   runtime.health.add({
     name: group,
-    check: () => (failure === undefined ? Promise.resolve() : Promise.reject(failure)),
+    check: () => {
+      const trouble = failure?.message ?? consumer.standing.trouble;
+      return trouble === undefined ? Promise.resolve() : Promise.reject(new Error(trouble));
+    },
+    figures: () => {
+      const { partitions, heartbeatAgeMs } = consumer.standing;
+      return { partitions, heartbeat_age_seconds: Math.round(heartbeatAgeMs) / 1_000 };
+    },
   });
   const unwatch = watchConsumer(group, consumer, runtime);
   return {

@@ -19,16 +19,16 @@ export interface Capabilities {
   readonly workspace: Workspace;
   /** The tasks of the call’s session. */
   readonly todos: Todos;
-  /** The credential of the call’s connection. */
-  readonly auth: AuthCapability;
-  /** Clients that carry it. */
+  /** Clients that carry the credential of the call’s connection. */
   readonly connections: ConnectionClientFactory;
+  /** The credential itself. */
+  readonly auth: AuthCapability;
 }
 
 export type CapabilityName = keyof Capabilities;
 
 /** Those that only a tool with a connection may have. */
-export const ofConnections: readonly CapabilityName[] = ['auth', 'connections'];
+export const ofConnections: readonly CapabilityName[] = ['connections', 'auth'];
 
 /** All of them, for definitions that no compiler has seen. */
 export const capabilityNames = Object.keys({
@@ -40,8 +40,8 @@ export const capabilityNames = Object.keys({
   text: true,
   workspace: true,
   todos: true,
-  auth: true,
   connections: true,
+  auth: true,
 } satisfies Record<CapabilityName, true>) as readonly CapabilityName[];
 
 /** The end of the call's patience: aborted by its time limit, or when the service gives the record up. */

@@ -8,17 +8,26 @@ import { compileForCommand } from '../system/compile-once.js';
 import { differences } from '@sluice/replay';
 import type { Surroundings } from './surroundings.js';
 
-export const usage = `sluice config apply FILE          compiles the file and publishes it: every service follows
+export const usage = `sluice config apply FILE          compiles the file and publishes it: every service follows; with --if-none
+                                  only if no configuration was ever in force
 sluice config list                every version that was ever in force; the last one is
 sluice config show [VERSION]      the compiled configuration as JSON
 sluice config diff OLD [NEW]      what changed, key by key; NEW is the one in force unless named`;
 
 export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
-  const { positionals } = parseArgs({ args: [...args], allowPositionals: true });
+  const { positionals, values } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: { 'if-none': { type: 'boolean', default: false } },
+  });
   const [action, ...rest] = positionals;
   switch (action) {
-    case 'apply':
-      return withBus(surroundings, (bus) => apply(one(rest, 'FILE'), bus, surroundings));
+    case 'apply': {
+      const file = one(rest, 'FILE');
+      return withBus(surroundings, async (bus) =>
+        values['if-none'] && (await saysWhatIsInForce(bus, surroundings)) ? 0 : apply(file, bus, surroundings),
+      );
+    }
     case 'list':
       return withBus(surroundings, (bus) => list(bus, surroundings));
     case 'show':
@@ -49,6 +58,12 @@ async function apply(file: string, bus: Bus, surroundings: Surroundings): Promis
   write(`${paint.good('✓')} ${version} is in force${last === undefined ? '' : `, after ${last.version}`}.\n`);
   if (findings.length > 0) write(`${formatFindings(findings)}\n`);
   return 0;
+}
+
+async function saysWhatIsInForce(bus: Bus, { write, paint }: Surroundings): Promise<boolean> {
+  const last = (await versions(bus)).at(-1);
+  if (last !== undefined) write(`${paint.good('✓')} ${last.version} is in force, from ${last.source}. It stays.\n`);
+  return last !== undefined;
 }
 
 async function list(bus: Bus, { write, paint }: Surroundings): Promise<number> {

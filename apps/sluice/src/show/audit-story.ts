@@ -19,7 +19,8 @@ export class AuditStory {
       this.#request = entry.request_id;
       this.write(`\n${this.paint.strong(`Run ${entry.request_id}`)}\n`);
     }
-    this.write(`${gap}${this.paint.dim(entry.at.slice(11, 23))}  ${this.#sentence(entry)}\n`);
+    const doubt = entry.details['authentic'] === false ? this.paint.bad('somebody else wrote that ') : '';
+    this.write(`${gap}${this.paint.dim(entry.at.slice(11, 23))}  ${doubt}${this.#sentence(entry)}\n`);
   }
 
   #sentence({ kind, details: d, config_version: version, source_offset: offset, chain }: SessionEntry): string {

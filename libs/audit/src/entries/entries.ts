@@ -4,19 +4,19 @@ import { configurationEntry, deadLetterEntry } from './operators.js';
 import { requestEntry, responseEntry } from './runs.js';
 import { stepEntries } from './steps.js';
 import { chosenEntry, toolsetEntry } from './turns.js';
-import type { Told, ToolLookup } from './told.js';
+import type { Facts, Told } from './told.js';
 
-/** What is told of a record, at least one entry (spec/tool-groups.md §6, §8.2). The same record gives the same entries, always. */
-export function entriesOf(source: Source, tools: ToolLookup): readonly Told[] {
+/** What is told of a record, at least one entry (spec/tool-groups.md §6, §8.2). The same record under the same facts gives the same entries, always. */
+export function entriesOf(source: Source, facts: Facts): readonly Told[] {
   switch (source.topic) {
     case 'agent.requests':
       return [requestEntry(source)];
     case 'agent.toolsets':
-      return [toolsetEntry(source.record)];
+      return [toolsetEntry(source.record, facts)];
     case 'agent.tool-calls':
-      return [chosenEntry(source.record)];
+      return [chosenEntry(source.record, facts)];
     case 'agent.steps':
-      return stepEntries(source.record, tools);
+      return stepEntries(source.record, facts);
     case 'agent.responses':
       return [responseEntry(source.record)];
     case 'agent.approvals':

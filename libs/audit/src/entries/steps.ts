@@ -1,22 +1,24 @@
 import type { AgentStep, AgentStepResult } from '@sluice/contracts';
 import { sha256 } from '../content.js';
 import { argumentsOf, caller, cut, time, told } from './told.js';
-import type { Told, ToolLookup } from './told.js';
+import type { Facts, Told } from './told.js';
 
 /** Each call of a turn, also one that was refused (M-79), and each change of state (G-96). */
-export function stepEntries(result: AgentStepResult, tools: ToolLookup): readonly Told[] {
+export function stepEntries(result: AgentStepResult, facts: Facts): readonly Told[] {
   const { steps } = result;
-  if (steps.length === 0) return [told('turn_without_calls', result, { iteration: result.iteration })];
+  if (steps.length === 0)
+    return [told('turn_without_calls', result, { authentic: facts.authentic, iteration: result.iteration })];
   return steps.flatMap((step) => {
-    const call = callEntry(step, result, tools);
-    return step.state === step.stateBefore ? [call] : [call, transitionEntry(step, result)];
+    const call = callEntry(step, result, facts);
+    return step.state === step.stateBefore ? [call] : [call, transitionEntry(step, result, facts)];
   });
 }
 
-function callEntry(step: AgentStep, result: AgentStepResult, tools: ToolLookup): Told {
+function callEntry(step: AgentStep, result: AgentStepResult, { tools, authentic }: Facts): Told {
   const { run, configVersion } = result;
   const tool = tools(configVersion, step.action);
   return told('tool_call', result, {
+    authentic,
     iteration: step.iteration,
     index: step.index,
     tool_call_id: step.toolCallId,
@@ -40,8 +42,9 @@ function callEntry(step: AgentStep, result: AgentStepResult, tools: ToolLookup):
   });
 }
 
-function transitionEntry(step: AgentStep, result: AgentStepResult): Told {
+function transitionEntry(step: AgentStep, result: AgentStepResult, { authentic }: Facts): Told {
   return told('state_transition', result, {
+    authentic,
     iteration: step.iteration,
     tool: step.action,
     from: step.stateBefore,

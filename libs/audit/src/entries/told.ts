@@ -24,6 +24,13 @@ export interface AskedTool {
 /** The tool that a configuration version has under a key; undefined if the version or the tool is not known. */
 export type ToolLookup = (configVersion: string, key: string) => AskedTool | undefined;
 
+/** What is known about a record beyond what it says. */
+export interface Facts {
+  readonly tools: ToolLookup;
+  /** Whether filter or executor signed what they sign of it; true where nobody signs. What is false here, somebody else wrote. */
+  readonly authentic: boolean;
+}
+
 /** Longest text of a model, a tool or a person that an entry repeats, UTF-16 units; its hash stands for all of it. */
 const longestText = 4_000;
 /** Longest details, bytes in UTF-8; beyond it a hash stands for them. */

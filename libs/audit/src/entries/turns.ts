@@ -1,12 +1,13 @@
 import type { ToolCall, Toolset } from '@sluice/contracts';
 import { sha256 } from '../content.js';
 import { caller, cut, time, told } from './told.js';
-import type { Told } from './told.js';
+import type { Facts, Told } from './told.js';
 
 /** What the filter decided for an iteration: who may have which tools, and why not the others. */
-export function toolsetEntry(toolset: Toolset): Told {
+export function toolsetEntry(toolset: Toolset, { authentic }: Facts): Told {
   const { run, tools, hidden, hiddenCounts, grant } = toolset;
   return told('tools_granted', toolset, {
+    authentic,
     iteration: toolset.iteration,
     ...caller(run.principal),
     permitted_groups: run.principal?.groups ?? [],
@@ -25,9 +26,10 @@ export function toolsetEntry(toolset: Toolset): Told {
 }
 
 /** What the model wants to call: the arguments by their hashes, since nobody has validated them yet. */
-export function chosenEntry(turn: ToolCall): Told {
+export function chosenEntry(turn: ToolCall, { authentic }: Facts): Told {
   const { run, thought, calls } = turn;
   return told('calls_chosen', turn, {
+    authentic,
     iteration: turn.iteration,
     ...caller(run.principal),
     granted_groups: turn.groups,

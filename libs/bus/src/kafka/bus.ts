@@ -190,21 +190,30 @@ class OpenBus implements KafkaBus {
     return this.parts.codec.decode(topic, value);
   }
 
+  get checks(): Bus['checks'] {
+    return { broker: () => this.#checkBroker(), registry: () => this.parts.registry.check() };
+  }
+
   async check(): Promise<void> {
+    await this.#checkBroker();
+    await this.parts.registry.check();
+    const stuck = [...this.#consumers.values()].find((consumer) => consumer?.trouble !== undefined)?.trouble;
+    if (stuck !== undefined) throw new Fault('storage', stuck, true);
+  }
+
+  /** It answers, and what was published last did not fail. */
+  async #checkBroker(): Promise<void> {
     this.#assertOpen();
-    const { admin, registry, names, options } = this.parts;
+    const { admin, names, options } = this.parts;
     const explain = this.#explain('The log cannot be used');
     try {
       await within(checkMs, notInTime, admin.fetchTopicMetadata({ topics: [names.topic(wire.config)] }));
     } catch (error) {
       throw explain(error);
     }
-    await registry.check();
     const failed = this.#publisher.trouble;
-    const recent = failed !== undefined && options.clock.now() - failed.at < troubleMs ? failed.reason : undefined;
-    const stuck = [...this.#consumers.values()].find((consumer) => consumer?.trouble !== undefined)?.trouble;
-    const reason = stuck ?? recent;
-    if (reason !== undefined) throw new Fault('storage', reason, true);
+    if (failed !== undefined && options.clock.now() - failed.at < troubleMs)
+      throw new Fault('storage', failed.reason, true);
   }
 
   async close(): Promise<void> {

@@ -1,7 +1,7 @@
 import type { Codec } from '@sluice/contracts';
 import type { Clock } from '@sluice/core';
 import type { Admin, EachBatchPayload, Kafka } from 'kafkajs';
-import type { BusLog, Consumer, Outgoing, PartitionLag, Subscription } from '../port.js';
+import type { BusLog, Consumer, Outgoing, PartitionLag, Standing, Subscription } from '../port.js';
 import type { HandlingOptions } from '../processing/handling.js';
 import { pause } from '../processing/retry.js';
 import { Slots } from '../processing/slots.js';
@@ -89,6 +89,11 @@ export class GroupConsumer implements Consumer {
 
   get inFlight(): number {
     return this.#slots.taken;
+  }
+
+  get standing(): Standing {
+    const held = [...this.#partitions.values()].filter(({ tenure }) => tenure !== undefined);
+    return { partitions: held.length, heartbeatAgeMs: this.#membership.heartbeatAgeMs, trouble: this.trouble };
   }
 
   /** Why it cannot go on now, though it goes on trying. */

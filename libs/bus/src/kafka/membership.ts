@@ -45,6 +45,7 @@ export class Membership {
   #fetching = false;
   #left = false;
   #heardAt = performance.now();
+  #countedAt = performance.now();
   #trouble: string | undefined;
 
   constructor(private readonly options: MembershipOptions) {
@@ -63,9 +64,17 @@ export class Membership {
     stopping.addEventListener('abort', () => clearInterval(this.#watch), { once: true });
   }
 
+  /** Since the group last counted on this process, milliseconds. */
+  get heartbeatAgeMs(): number {
+    return performance.now() - this.#countedAt;
+  }
+
   /** Why it cannot go on now, though it goes on trying. */
   get trouble(): string | undefined {
-    return this.#trouble;
+    const { group, timeouts } = this.options;
+    if (this.#trouble !== undefined || this.heartbeatAgeMs <= timeouts.sessionMs) return this.#trouble;
+    const seconds = Math.round(this.heartbeatAgeMs / 1_000);
+    return `The group ${group} has not answered a heartbeat for ${seconds} s; its partitions go to others, or wait.`;
   }
 
   async join(): Promise<void> {
@@ -113,16 +122,17 @@ export class Membership {
     const consumer = this.#consumer;
     const { events } = consumer;
     const heard = (): void => void (this.#heardAt = performance.now());
+    const counted = (): void => void (this.#countedAt = this.#heardAt = performance.now());
     consumer.on(events.FETCH_START, heard);
     consumer.on(events.HEARTBEAT, () => {
-      heard();
+      counted();
       this.#trouble = undefined;
       for (const sign of this.#signs) sign();
       this.#signs.clear();
     });
     consumer.on(events.REBALANCING, () => void (this.#fetching = false));
     consumer.on(events.GROUP_JOIN, ({ payload }) => {
-      heard();
+      counted();
       this.#fetching = true;
       // kafkajs was joining while it was told to leave, and heard only half of it.
       if (this.#left) setImmediate(() => void this.leave());

@@ -9,6 +9,8 @@ import type { Names } from './names.js';
 import type { RegistryOptions } from './options.js';
 
 const answerMs = 10_000;
+/** For a check, behind which somebody waits who wants to know the reason. */
+const checkMs = 4_000;
 const raceAttempts = 20;
 const raceMs = 100;
 
@@ -30,9 +32,9 @@ export function confluentRegistry(options: RegistryOptions, names: Names, client
 
   const silent = (): Fault =>
     new Fault('storage', `The schema registry at ${url} does not answer. Start it again.`, true);
-  const ask = async <T>(work: Promise<T>): Promise<T> => {
+  const ask = async <T>(work: Promise<T>, limitMs = answerMs): Promise<T> => {
     try {
-      return await within(answerMs, silent, work);
+      return await within(limitMs, silent, work);
     } catch (error) {
       throw error instanceof Fault ? error : registryFault(url, error);
     }
@@ -68,7 +70,7 @@ export function confluentRegistry(options: RegistryOptions, names: Names, client
     },
     async check() {
       const subject = names.subject(subjectOf(allTopics[0] ?? 'agent.requests'));
-      await ask(client.getLatestSchemaId(subject));
+      await ask(client.getLatestSchemaId(subject), checkMs);
     },
   };
 }

@@ -1,4 +1,4 @@
-import { ConfigResourceTypes, type Admin } from 'kafkajs';
+import type { Admin, ConfigResourceTypes } from 'kafkajs';
 import { allTopics } from '@sluice/contracts';
 import type { Topic } from '@sluice/contracts';
 import type { Names } from './names.js';
@@ -6,6 +6,9 @@ import type { TopicOptions } from './options.js';
 import { topicConfig } from './topics.js';
 
 const day = 24 * 3_600_000;
+/** What is described, by the numbers of the protocol: the library does not export their names. */
+const ofTopic = 2 as ConfigResourceTypes;
+const ofBroker = 4 as ConfigResourceTypes;
 /** Where a setting comes from: the topic’s own. */
 const topicsOwn = 1;
 
@@ -65,7 +68,7 @@ export async function applyRetention(
       .filter(({ configSource, configName }) => configSource === topicsOwn && !isSetting(configName))
       .map(({ configName, configValue }) => ({ name: configName, value: configValue }));
     const resource = {
-      type: ConfigResourceTypes.TOPIC,
+      type: ofTopic,
       name: names.topic(topic),
       configEntries: [...others, ...wanted],
     };
@@ -83,7 +86,7 @@ export async function offsetsWarning(admin: Admin, names: Names): Promise<string
   const name = String(brokers[0]?.nodeId ?? 0);
   const { resources } = await admin.describeConfigs({
     includeSynonyms: false,
-    resources: [{ type: ConfigResourceTypes.BROKER, name, configNames: ['offsets.retention.minutes'] }],
+    resources: [{ type: ofBroker, name, configNames: ['offsets.retention.minutes'] }],
   });
   const offsetsMs = Number(resources[0]?.configEntries[0]?.configValue ?? NaN) * 60_000;
   let longest = { topic: '', ms: 0 };
@@ -115,7 +118,7 @@ function wantedOf(topic: Topic, names: Names, options: TopicOptions) {
 }
 
 async function describe(admin: Admin, names: Names): Promise<ReadonlyMap<Topic, readonly Entry[]>> {
-  const resources = allTopics.map((topic) => ({ type: ConfigResourceTypes.TOPIC, name: names.topic(topic) }));
+  const resources = allTopics.map((topic) => ({ type: ofTopic, name: names.topic(topic) }));
   const described = await admin.describeConfigs({ includeSynonyms: false, resources });
   return new Map(
     described.resources.flatMap(({ resourceName, configEntries }) => {

@@ -89,6 +89,9 @@ export class Tenure {
     this.#stopping.addEventListener('abort', this.#arrived.open);
     this.#stopping.addEventListener('abort', this.#room.open);
     this.commits = new Commits({ ...options, committed: (records) => this.#committed(records) });
+    const { taken } = handling.subscription;
+    if (keepsPartitionOrder(handling.subscription))
+      taken?.({ topic: options.source, partition: options.partition }, carried);
     this.#keep(this.#take());
   }
 

@@ -190,16 +190,25 @@ class OpenBus implements SqliteBus {
     );
   }
 
+  get checks(): Bus['checks'] {
+    return { log: () => this.#checkFile() };
+  }
+
   async check(): Promise<void> {
-    this.#assertOpen();
-    await patiently('The log could not be read', () => this.#fetch.end());
-    const failed = this.#published.trouble;
-    const recent = failed !== undefined && this.options.clock.now() - failed.at < troubleMs ? failed.reason : undefined;
+    await this.#checkFile();
     const stuck = [...this.#consumers.values()]
       .map((consumer) => consumer?.trouble)
       .find((reason) => reason !== undefined);
-    const reason = stuck ?? recent;
-    if (reason !== undefined) throw new Fault('storage', reason, true);
+    if (stuck !== undefined) throw new Fault('storage', stuck, true);
+  }
+
+  /** It can be read, and what was published last did not fail. */
+  async #checkFile(): Promise<void> {
+    this.#assertOpen();
+    await patiently('The log could not be read', () => this.#fetch.end());
+    const failed = this.#published.trouble;
+    if (failed !== undefined && this.options.clock.now() - failed.at < troubleMs)
+      throw new Fault('storage', failed.reason, true);
   }
 
   async close(): Promise<void> {

@@ -1,8 +1,8 @@
 import { Fault } from '@sluice/core';
 import type { Clock } from '@sluice/core';
 import type { Codec, Topic } from '@sluice/contracts';
-import type { BusLog, Consumer, Outgoing, PartitionLag, Subscription } from '../port.js';
-import { laneOf } from '../processing/carrying.js';
+import type { BusLog, Consumer, Outgoing, PartitionLag, Standing, Subscription } from '../port.js';
+import { keepsPartitionOrder, laneOf } from '../processing/carrying.js';
 import { handleRecord } from '../processing/handling.js';
 import type { HandlingOptions } from '../processing/handling.js';
 import { Lanes } from '../processing/lanes.js';
@@ -67,6 +67,7 @@ export class SqliteConsumer implements Consumer {
   readonly #loops = new Set<Promise<void>>();
   readonly #renewal: NodeJS.Timeout;
   readonly #unlisten: () => void;
+  #renewedAt = performance.now();
   #stopped: Promise<void> | undefined;
   #tellFailure: (error: Error) => void = () => undefined;
 
@@ -89,11 +90,18 @@ export class SqliteConsumer implements Consumer {
     });
     this.#unlisten = options.wakeups.listen(this.#gate.open);
     this.#renewal = setInterval(() => void this.#renew(), renewMs);
+    if (keepsPartitionOrder(subscription))
+      for (const topic of subscription.topics) subscription.taken?.({ topic, partition: 0 }, progress.carried(topic));
     this.#keep(this.#read());
   }
 
   get inFlight(): number {
     return this.#slots.taken;
+  }
+
+  /** Its lease is its membership, and the log one partition. */
+  get standing(): Standing {
+    return { partitions: 1, heartbeatAgeMs: performance.now() - this.#renewedAt, trouble: this.trouble };
   }
 
   /** Why it cannot go on now, though it goes on trying. */
@@ -201,6 +209,7 @@ export class SqliteConsumer implements Consumer {
     const { store, lease, log, subscription } = this.options;
     try {
       await store.write('processLoss', () => lease.renew());
+      this.#renewedAt = performance.now();
     } catch (error) {
       if (this.#stopping.signal.aborted) return;
       if (!(error instanceof Fault)) this.#fail(error as Error);

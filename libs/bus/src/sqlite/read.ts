@@ -2,6 +2,7 @@ import type { Codec, Topic } from '@sluice/contracts';
 import type { Incoming, ReadFrom, ReadOptions } from '../port.js';
 import { openStored } from '../processing/stored.js';
 import type { Fetch } from './fetch.js';
+import { isBusy, storageFault } from './storage-error.js';
 import { patiently } from './store.js';
 import { Gate } from '../processing/gate.js';
 import type { Wakeups } from './wake.js';
@@ -50,9 +51,11 @@ async function* iterate(
       for (const place of places) {
         if (ending.aborted) return;
         cursors.set(place.topic, place.offset + 1);
-        const stored = await patiently(doing, () => fetch.record(place));
+        const stored = atOnce(() => fetch.record(place)) ?? (await patiently(doing, () => fetch.record(place)));
         if (stored === undefined) continue;
-        const { message, fault } = await openStored(codec, stored);
+        // Waiting for what is here already costs more than reading it.
+        const opening = openStored(codec, stored);
+        const { message, fault } = opening instanceof Promise ? await opening : opening;
         if (message !== null) yield message;
         else if (onUndecodable === undefined) throw fault;
         else onUndecodable({ topic: stored.topic, partition: stored.partition, offset: stored.offset }, fault.message);
@@ -62,6 +65,16 @@ async function* iterate(
   } finally {
     unlisten();
     ending.removeEventListener('abort', gate.open);
+  }
+}
+
+/** Undefined if another process has the file now. */
+function atOnce<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch (error) {
+    if (isBusy(error)) return undefined;
+    throw storageFault(doing, error);
   }
 }
 

@@ -84,6 +84,7 @@ export function partitionOrder(harness: BusHarness): void {
       onLog(harness, async (log) => {
         const gate = deferred();
         let stuck = 0;
+        const taken: string[] = [];
         await log.bus.publish(sessions(15, 'o-2-'));
         const first = await log.bus.subscribe({ group: 'o-2', topics, order, handle: counting });
         await eventually('15 outputs', async () => (await entries(log.bus)).length >= 15);
@@ -104,11 +105,22 @@ export function partitionOrder(harness: BusHarness): void {
         });
         await eventually('a record in work', () => stuck > 0);
         const bus = await log.reopen();
-        await bus.subscribe({ group: 'o-2', topics, order, handle: counting });
+        await bus.subscribe({
+          group: 'o-2',
+          topics,
+          order,
+          handle: counting,
+          taken: ({ topic, partition }, carried) => taken.push(`${topic} ${partition} ${carried}`),
+        });
         await eventually('30 outputs', async () => (await entries(bus)).length >= 30);
         gate.resolve();
         await grace();
         await expectUnbroken(bus, 30);
+        // It was told where each partition stood, before it had one of its records.
+        const before = taken.map((one) => Number(one.split(' ')[2]));
+        expect(before.reduce((sum, count) => sum + count, 0)).toBeLessThan(30);
+        expect(new Set(taken.map((one) => one.split(' ')[1])).size).toBe(taken.length);
+        expect(Math.max(...before)).toBeGreaterThan(0);
       }),
     testMs,
   );

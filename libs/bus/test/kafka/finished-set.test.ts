@@ -1,6 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { decodeFinished, encodeFinished, isWithinLimit, metadataLimit } from '../../src/kafka/finished-set.js';
+import { maxCarriedBytes } from '@sluice/bus';
+import {
+  decodeCarried,
+  decodeFinished,
+  encodeCarried,
+  encodeFinished,
+  isWithinLimit,
+  metadataLimit,
+  reservedForCarried,
+} from '../../src/kafka/finished-set.js';
 import type { Range } from '../../src/kafka/finished-set.js';
 
 /** Ranges beyond a prefix, given by the lengths of what is unfinished and finished in turn. */
@@ -62,5 +71,37 @@ describe('point 9 of the recipe: what is finished beyond the prefix, in 4,096 by
     expect(isWithinLimit(24_569, 24_568)).toBe(false);
     expect(isWithinLimit(2_000_000, 500)).toBe(true);
     expect(isWithinLimit(2_000_000, 600)).toBe(false);
+  });
+});
+
+describe('what a partition carries, in the same metadata', () => {
+  const largest = 'é'.repeat(maxCarriedBytes / 2);
+
+  it.each(['', 'a', '.b.r', largest])(
+    'stands beside the finished set, and each is read without the other: %#',
+    (carried) => {
+      for (const ranges of [
+        [],
+        [{ first: 12, past: 14 }],
+        Array.from({ length: 90 }, (_, n) => ({ first: 11 + 2 * n, past: 12 + 2 * n })),
+      ]) {
+        const metadata = encodeFinished(10, ranges) + encodeCarried(carried);
+        expect(decodeFinished(10, metadata)).toEqual(ranges);
+        expect(decodeCarried(metadata)).toBe(carried);
+      }
+    },
+  );
+
+  it('always has room: a finished set leaves what is reserved', () => {
+    expect(encodeCarried(largest).length).toBeLessThanOrEqual(reservedForCarried);
+    expect(isWithinLimit(8 * 2_040, 2_040, reservedForCarried)).toBe(true);
+    expect(isWithinLimit(8 * 2_100, 2_100, reservedForCarried)).toBe(false);
+    expect(isWithinLimit(8 * 2_100, 2_100)).toBe(true);
+    const bitmap = Array.from({ length: 8_159 }, (_, n) => ({ first: 2 * n + 1, past: 2 * n + 2 }));
+    expect((encodeFinished(0, bitmap) + encodeCarried(largest)).length).toBeLessThanOrEqual(metadataLimit);
+  });
+
+  it('is none in what somebody else put there', () => {
+    for (const metadata of [null, '', 'b', 'nonsense']) expect(decodeCarried(metadata)).toBe('');
   });
 });

@@ -1,4 +1,4 @@
-import { deepestJson, isDeeperThan, ToolUserError } from '@sluice/core';
+import { deepestJson, isDeeperThan, isJsonObject, ToolUserError } from '@sluice/core';
 import type { JsonValue } from '@sluice/core';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { printable } from './printable.js';
@@ -26,8 +26,15 @@ export function valueOf(result: CallToolResult, hide: ((text: string) => string)
 }
 
 function hidden(value: JsonValue, hide: (text: string) => string): JsonValue {
-  if (isDeeperThan(value, deepestJson)) return value; // too deep to be written, so the runner refuses it
-  return JSON.parse(hide(JSON.stringify(value))) as JsonValue;
+  return isDeeperThan(value, deepestJson) ? value : textsHidden(value, hide); // what is too deep the runner refuses
+}
+
+/** Text by text, since what is hidden could be a number’s digits or a part of the JSON around it. */
+function textsHidden(value: JsonValue, hide: (text: string) => string): JsonValue {
+  if (typeof value === 'string') return hide(value);
+  if (Array.isArray(value)) return value.map((item: JsonValue) => textsHidden(item, hide));
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [hide(name), textsHidden(member, hide)]));
 }
 
 /** At most 2 KB of a server's text, cut between characters, without what would steer a terminal. */

@@ -1,0 +1,27 @@
+import { Fault } from '@sluice/core';
+import type { AgentStepResult } from '@sluice/contracts';
+import type { Source } from '@sluice/audit';
+import { verifyContinuation, verifyGrant } from '@sluice/service';
+import type { Runtime } from '@sluice/service';
+
+/** Whether what filter or executor sign of a record is theirs, however old; true where nobody signs. */
+export async function isAuthentic(message: Source, runtime: Runtime): Promise<boolean> {
+  try {
+    if (message.topic === 'agent.steps') {
+      await verifyContinuation(message.record, runtime);
+      return tellsItsHistory(message.record);
+    }
+    if (message.topic === 'agent.toolsets' || message.topic === 'agent.tool-calls')
+      await verifyGrant(message.record, runtime);
+    return true;
+  } catch (error) {
+    if (error instanceof Fault && !error.retryable) return false;
+    throw error;
+  }
+}
+
+/** The signature is over the history as it goes on; the turn’s own steps are the end of it, or were altered. */
+function tellsItsHistory({ steps, next }: AgentStepResult): boolean {
+  const end = next.history.slice(next.history.length - steps.length);
+  return JSON.stringify(steps) === JSON.stringify(end);
+}

@@ -1,0 +1,31 @@
+#!/bin/sh
+# Makes the secrets of the stack on its first start, each in the volume of those who need it. What is there stays.
+set -eu
+umask 077
+folder=/run/sluice
+
+for place in keys filter agent executor audit database grafana; do
+  [ -w "$folder/$place" ] || { echo "secrets: the volume at $folder/$place cannot be written by user $(id -u)." >&2; exit 1; }
+done
+
+# Writes what comes in to the file, whole or not at all; $2 are its rights.
+keep() {
+  cat >"$1.new"
+  chmod "$2" "$1.new"
+  mv "$1.new" "$1"
+}
+password() {
+  node -p 'require("node:crypto").randomBytes(24).toString("hex")'
+}
+
+[ -s "$folder/keys/keys.json" ] || sluice keys new "$folder/keys/keys.json" >/dev/null
+# Each time, so that rotated keys reach those who sign with them.
+for role in filter agent executor; do
+  exported=$(sluice keys export "$role" "$folder/keys/keys.json")
+  echo "$exported" | keep "$folder/$role/keys.json" 400
+done
+# Read by the users of other images too; nobody else mounts these volumes.
+[ -s "$folder/database/password" ] || password | keep "$folder/database/password" 444
+echo "postgres://sluice:$(cat "$folder/database/password")@postgres:5432/sluice" | keep "$folder/database/url" 444
+[ -s "$folder/grafana/password" ] || password | keep "$folder/grafana/password" 444
+echo 'secrets: all are there.'

@@ -1,0 +1,127 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { sluice } from '../harness/program.js';
+import type { Ended } from '../harness/program.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'sluice-audit-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const run = (...args: string[]): Promise<Ended> => sluice(args, { SLUICE_DATA: folder }).ended;
+
+/** Each command is a process that starts anew. */
+const testMs = 120_000;
+
+describe('sluice audit, after the sample', () => {
+  let session = '';
+  beforeAll(async () => {
+    expect((await run('start', '--once')).code).toBe(0);
+    const { output } = await run('tail', '--topic', 'agent.responses', '--from', 'start', '--once', '--json');
+    session = (JSON.parse(output) as { key: string }).key;
+  }, testMs);
+
+  it(
+    'verify finds nothing, and everything sealed',
+    async () => {
+      const { code, output } = await run('audit', 'verify');
+      expect(output).toMatch(
+        /^\d+ entries in 6 chains, 6 checkpoints\.\n\d+ records compared with what is told of them/,
+      );
+      expect(output).toContain('Nothing was changed, dropped, inserted or moved.');
+      expect(code).toBe(0);
+    },
+    testMs,
+  );
+
+  it(
+    'show tells the session in words, in order, and --json a line an entry',
+    async () => {
+      const { output } = await run('audit', 'show', session);
+      const story = [
+        'asked “Which countries border Switzerland',
+        'iteration 1 in state undefined: user:local of local was offered knowledge-query',
+        'hidden: graph-update (state)',
+        'the model chose core__knowledge-query',
+        'user:local of local called knowledge-query {"entity":"Switzerland"',
+        'the state went from undefined to analysis by knowledge-query',
+        'answered: Which countries border Switzerland?',
+      ];
+      const places = story.map((part) => output.indexOf(part));
+      expect(places).toEqual([...places].sort((one, other) => one - other));
+      expect(places[0]).toBeGreaterThan(0);
+      const lines = (await run('audit', 'show', session, '--json')).output.trim().split('\n');
+      const kinds = lines.map((line) => (JSON.parse(line) as { kind: string }).kind);
+      expect([kinds[0], kinds.at(-1)]).toEqual(['request', 'run_ended']);
+      expect(await run('audit', 'show', 'nobody')).toMatchObject({
+        code: 1,
+        output: 'The audit tells of no session nobody.\n',
+      });
+    },
+    testMs,
+  );
+
+  it(
+    'checkpoints prints one for each chain, and verify holds the log against them, also once its end is cut away',
+    async () => {
+      const kept = join(folder, 'checkpoints.txt');
+      const { output } = await run('audit', 'checkpoints');
+      expect(output.trim().split('\n')).toHaveLength(6);
+      writeFileSync(kept, output);
+      expect((await run('audit', 'verify', '--anchors', kept)).code).toBe(0);
+
+      const database = new DatabaseSync(join(folder, 'log.sqlite'));
+      database.exec(`DELETE FROM records WHERE topic = (SELECT id FROM topics WHERE name = 'agent.audit')
+      AND key = 'agent.responses/0'`);
+      database.close();
+      expect((await run('audit', 'verify')).code).toBe(0);
+      const cut = await run('audit', 'verify', '--anchors', kept);
+      expect(cut.code).toBe(1);
+      expect(cut.output).toContain(
+        'dropped agent.responses/0, entry 1: Records that were written are not there. An anchored checkpoint was signed for entry 1.',
+      );
+    },
+    testMs,
+  );
+
+  it(
+    'verify --json names what it found for machines',
+    async () => {
+      const database = new DatabaseSync(join(folder, 'log.sqlite'));
+      database.exec(
+        `DELETE FROM records WHERE offset = 0 AND topic = (SELECT id FROM topics WHERE name = 'agent.steps')`,
+      );
+      database.exec(`UPDATE records SET key = 'x' WHERE key = 'agent.requests/0'
+      AND topic = (SELECT id FROM topics WHERE name = 'agent.audit')`);
+      database.close();
+      const { code, output } = await run('audit', 'verify', '--json');
+      expect(code).toBe(1);
+      expect(JSON.parse(output)).toMatchObject({
+        ok: false,
+        findings: [
+          { kind: 'moved', chain: 'agent.requests/0', entries: { first: 1, last: 1 }, place: { partition: 0 } },
+        ],
+        sources: { gone: 1 },
+      });
+    },
+    testMs,
+  );
+
+  it.each([
+    [[], 'Say what to do with the audit log.'],
+    [['prove'], 'Say what to do with the audit log.'],
+    [['show'], 'Name the session.'],
+    [['verify', 'all'], 'That is more than the command takes.'],
+    [
+      ['verify', '--anchors', join(folder, 'keys.json')],
+      'keys.json, line 1, is no line of `sluice audit checkpoints`.',
+    ],
+  ])(
+    'says what to change: %j',
+    async (args, said) => {
+      const { code, errors } = await run('audit', ...args);
+      expect([code, errors]).toEqual([1, expect.stringContaining(said)]);
+    },
+    testMs,
+  );
+});

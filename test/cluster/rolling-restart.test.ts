@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Program } from '../harness/program.js';
+import { scriptedEndpoint } from '../harness/scripted-endpoint.js';
+import type { ScriptedEndpoint } from '../harness/scripted-endpoint.js';
+import { startTimeout } from '../infra/client.ts';
+import { openCluster } from './cluster.js';
+import type { Cluster, Role } from './cluster.js';
+import { effectServer } from './effect-server.js';
+import type { EffectServer } from './effect-server.js';
+import { KafkaReader } from './reader.js';
+
+const script = [
+  ['core__now', '{}'],
+  ['mcp__effects__act', '{}'],
+] as const;
+
+const configuration = (model: string, effects: string): string => `
+tool:
+  now: { type: get_current_time, group: [work], state: analysis, available_in_states: [undefined] }
+  act: { type: mcp-tool, group: [work], available_in_states: [analysis] }
+policy: { allowed_tools: [now, act] }
+model: { provider: openai-compatible, name: scripted, base_url: "${model}" }
+mcp:
+  servers: { effects: { url: "${effects}" } }
+  tools: { act: { server: effects, tool: act, effect: external_side_effect, redaction: whole } }
+limits: { tool_seconds: 5, run_seconds: 600 }
+`;
+
+describe('a new version of every service, one instance after another, under load', () => {
+  let model: ScriptedEndpoint;
+  let effects: EffectServer;
+  let cluster: Cluster;
+  beforeAll(async () => {
+    model = await scriptedEndpoint(script, 5);
+    effects = await effectServer(20);
+    cluster = await openCluster(configuration(model.baseUrl, effects.url));
+  }, startTimeout);
+  afterAll(async () => {
+    await cluster?.close();
+    await effects?.close();
+    await model?.close();
+  }, 60_000);
+
+  it('loses nothing and does nothing twice: one answer a run, steps without gap or repeat, each effect once', async () => {
+    const roles: readonly Role[] = ['filter', 'agent', 'executor'];
+    const running = await Promise.all(roles.map(async (role) => ({ role, program: await cluster.start(role) })));
+    const reader = await KafkaReader.open(cluster);
+    let asked = 0;
+    let restarting = true;
+    const asking = (async () => {
+      // Until the last instance is there, so that each of them is replaced while there is work; never more than a slow machine can do.
+      for (; restarting; asked += 5) {
+        const ids = Array.from({ length: 5 }, (_, n) => asked + n);
+        await reader.publishJson(
+          ids.map((n) => ({ question: 'Do it', group: ['work'], request_id: `r-${n}`, session_id: `s-${n}` })),
+        );
+        while (restarting && asked - reader.ended.size >= 15) await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+    })();
+    const codes: (number | null)[] = [];
+    try {
+      await reader.until(() => reader.ended.size >= 5, 180_000);
+      for (const { role, program } of running) {
+        codes.push(await replace(role, program));
+        const before = reader.ended.size;
+        await reader.until(() => reader.ended.size >= before + 5, 180_000);
+      }
+    } finally {
+      restarting = false;
+      await asking;
+    }
+    try {
+      await reader.until(() => reader.ended.size >= asked, 180_000);
+      // Whatever somebody might still have to say would come now.
+      await new Promise((resolve) => setTimeout(resolve, 2_000));
+    } finally {
+      await reader.close();
+    }
+
+    expect(codes).toEqual(running.map(() => 0));
+    expect(asked).toBeGreaterThan(15);
+    expect(reader.responses.length).toBe(asked);
+    expect(reader.responses.filter(({ kind }) => kind !== 'answer')).toEqual([]);
+    const all = [...reader.steps.values()];
+    expect(all.map((steps) => steps.map(({ iteration }) => iteration))).toEqual(all.map(() => [1, 2]));
+    expect(all).toHaveLength(asked);
+    // An instance that the machine gave no time for longer than the session timeout leaves a call open, and says so.
+    const unknown = all.flat().filter(({ reason }) => reason === 'outcome_unknown').length;
+    expect(all.flat().filter(({ outcome, reason }) => outcome !== 'ok' && reason !== 'outcome_unknown')).toEqual([]);
+    const counts = [...effects.done.values()];
+    expect(counts.filter((count) => count !== 1)).toEqual([]);
+    expect(counts.length).toBeGreaterThanOrEqual(asked - unknown);
+    expect(await cluster.command('dead-letters', 'list')).toBe('There is no such dead letter.\n');
+  }, 600_000);
+
+  /** As an orchestrator does: the new one comes, then the old one is asked to end. */
+  async function replace(role: Role, old: Program): Promise<number | null> {
+    await cluster.start(role);
+    old.process.kill('SIGTERM');
+    return (await old.ended).code;
+  }
+});

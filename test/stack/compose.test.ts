@@ -1,0 +1,177 @@
+import { existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { projectRoot } from '../harness/configurations.js';
+import { composeFile, endsByItself, isOwn, read, readYaml } from './files.js';
+import type { Service } from './files.js';
+
+const stack = composeFile('docker-compose.yml');
+const cluster = composeFile('compose.cluster.yml');
+const confluent = composeFile('compose.confluent.yml');
+const files = { stack, cluster, confluent };
+/** What is defined here and not only changed. */
+const whole = [...Object.entries(stack.services), ...brokers()];
+const own = whole.filter(([, service]) => isOwn(service));
+const serving = own.filter(([, service]) => service.command?.[0] === 'serve');
+
+function brokers(): [string, Service][] {
+  return Object.entries(cluster.services).filter(([, { image }]) => image !== undefined);
+}
+
+const page = read('docs/operations.md');
+
+describe('every service of the stack', () => {
+  it.each(whole)('%s: a fixed image, a memory limit, bounded lines', (_, service) => {
+    expect(service.image).toMatch(/^[\w./${}:-]+:[\w.-]*(\d|local)[\w.-]*\}?$/);
+    expect(service.image).not.toContain('latest');
+    expect(service.deploy?.resources?.limits?.memory).toMatch(/^\d+[mg]$/);
+    expect(service.logging?.options).toEqual({ 'max-size': expect.any(String), 'max-file': expect.any(String) });
+  });
+
+  it.each(whole)('%s: is started again and has a health check, or ends by itself', (_, service) => {
+    if (endsByItself(service)) return;
+    expect(service.restart).toBe('unless-stopped');
+    expect(service.healthcheck).toMatchObject({ test: expect.anything(), interval: expect.any(String) });
+  });
+
+  it('listens on loopback alone', () => {
+    const ports = whole.flatMap(([, service]) => service.ports ?? []);
+    expect(ports.length).toBeGreaterThan(4);
+    for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:\$\{\w+_PORT:-\d+\}:\d+$/);
+  });
+
+  it('has no secret in its variables, only the file that holds it', () => {
+    for (const [, { environment = {} }] of whole)
+      for (const name of Object.keys(environment))
+        if (/PASSWORD|SECRET|TOKEN|DATABASE_URL|SLUICE_KEYS/.test(name)) expect(name).toMatch(/_FILE$/);
+  });
+
+  it('mounts what is there, and keeps data in volumes', () => {
+    const mounts = whole.flatMap(([, service]) => service.volumes ?? []);
+    const volumes = { ...stack.volumes, ...cluster.volumes };
+    for (const [source = ''] of mounts.map((mount) => mount.split(':'))) {
+      if (source.startsWith('./')) expect(existsSync(join(projectRoot, source))).toBe(true);
+      else expect(Object.keys(volumes)).toContain(source);
+    }
+    for (const name of ['kafka', 'postgres', 'prometheus', 'grafana'])
+      expect(stack.services[name]?.volumes?.some((mount) => mount.startsWith(`${name}:`))).toBe(true);
+  });
+});
+
+describe('the services of the project’s own image', () => {
+  it('are the roles, the command line and what makes the secrets; one of them builds the image', () => {
+    expect(own.map(([name]) => name)).toEqual(
+      expect.arrayContaining(['secrets', 'sluice', 'filter', 'agent', 'executor']),
+    );
+    expect(own.filter(([, { build }]) => build !== undefined).map(([name]) => name)).toEqual(['secrets']);
+  });
+
+  it.each(own)('%s: may write nothing but its volumes, gains no rights, and reaps its children', (_, service) => {
+    expect(service).toMatchObject({ read_only: true, init: true, cap_drop: ['ALL'] });
+    expect(service.user).toBeUndefined();
+  });
+
+  it.each(serving)('%s: has longer to stop than running work has to end', (_, service) => {
+    expect(Number.parseInt(service.stop_grace_period ?? '', 10)).toBeGreaterThan(10);
+  });
+
+  it('have no variable that is not on the page', () => {
+    for (const [, { environment = {} }] of own)
+      for (const name of Object.keys(environment)) expect(page).toContain(`| \`${name.replace(/_FILE$/, '')}\` |`);
+  });
+
+  it('each get the keys of their role alone; the whole set stays with the service that makes it', () => {
+    for (const [name, { volumes = [] }] of serving) {
+      const secrets = volumes.map((mount) => mount.split(':')[0]).filter((source) => source?.startsWith('secret-'));
+      expect(new Set(secrets)).toEqual(new Set(['secret-database', `secret-${name}`]));
+    }
+    for (const [name, { volumes = [] }] of serving)
+      for (const mount of volumes.filter((each) => each.startsWith('secret-')))
+        expect([name, mount]).toEqual([name, expect.stringMatching(/:ro$/)]);
+  });
+});
+
+describe('the files', () => {
+  it('say on the page which variables they take', () => {
+    const taken = Object.values(files).flatMap(({ text }) => [...text.matchAll(/\$\{(\w+)/g)].map(([, name]) => name));
+    for (const name of new Set(taken)) expect(page).toContain(`\`${name}\``);
+  });
+
+  it.each(Object.entries(files))('%s: is accepted by docker-compose 1.29 as well', (_, { text, keys, services }) => {
+    for (const key of keys) expect(key).toMatch(/^x-/);
+    expect(text).not.toMatch(
+      /start_interval|env_file|\$\{[^}]*\$\{|\$\{\w+:\+|!reset|!override|configs:|dockerfile_inline/,
+    );
+    for (const { environment = {}, depends_on = {} } of Object.values(services)) {
+      for (const value of Object.values(environment)) expect(typeof value).toBe('string');
+      for (const how of Object.values(depends_on)) expect(Object.keys(how)).toEqual(['condition']);
+    }
+  });
+
+  it('give three brokers to everything that wants one', () => {
+    const all = 'kafka:19092,kafka-2:19092,kafka-3:19092';
+    for (const [name] of own.filter(([, { environment = {} }]) => 'KAFKA_BROKERS' in environment))
+      expect(cluster.services[name]?.environment).toEqual({ KAFKA_BROKERS: all, SLUICE_REPLICATION: '3' });
+    for (const [name, { environment = {} }] of brokers()) {
+      const { KAFKA_NODE_ID, KAFKA_ADVERTISED_LISTENERS, ...others } = environment;
+      const first: Record<string, unknown> = {
+        ...stack.services['kafka']?.environment,
+        ...cluster.services['kafka']?.environment,
+      };
+      expect(name).toBe(`kafka-${String(KAFKA_NODE_ID)}`);
+      expect(KAFKA_ADVERTISED_LISTENERS).toContain(`STACK://${name}:19092`);
+      for (const key of Object.keys(others)) expect([key, others[key]]).toEqual([key, first[key]]);
+      expect(new Set([...Object.keys(environment)])).toEqual(new Set(Object.keys(first)));
+    }
+  });
+
+  it('give Confluent’s registry to everything that wants one', () => {
+    for (const [name] of own.filter(([, { environment = {} }]) => 'SCHEMA_REGISTRY_URL' in environment))
+      expect(confluent.services[name]?.environment).toEqual({ SCHEMA_REGISTRY_URL: 'http://registry:8080' });
+  });
+
+  it('scrape every role', () => {
+    const { scrape_configs: jobs } = readYaml('ops/prometheus/prometheus.yml') as {
+      readonly scrape_configs: readonly {
+        job_name: string;
+        dns_sd_configs?: readonly { names: readonly string[] }[];
+      }[];
+    };
+    const names = jobs.find(({ job_name: name }) => name === 'sluice')?.dns_sd_configs?.[0]?.names ?? [];
+    for (const [name] of serving) expect(names).toContain(name);
+  });
+});
+
+describe('the image', () => {
+  const dockerfile = read('ops/Dockerfile');
+
+  it('runs as nobody special, on a fixed base', () => {
+    expect([...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, base]) => base)).toEqual([
+      'node:24-bookworm-slim',
+      'node:24-bookworm-slim',
+    ]);
+    expect(dockerfile).toMatch(/^USER node$/m);
+    // The package `node` is another Node.
+    expect(dockerfile).toContain('rm -rf node_modules/node ');
+  });
+
+  it('starts the command line as everybody else does', async () => {
+    const { nodeFlags } = (await import(join(projectRoot, 'bin/setup.mjs'))) as { nodeFlags: readonly string[] };
+    const script = read('ops/image/sluice.sh');
+    for (const flag of nodeFlags) expect(script).toContain(` ${flag} `);
+    expect([...script.matchAll(/ --[\w-]+/g)]).toHaveLength(nodeFlags.length);
+  });
+
+  it('has scripts that can be run', () => {
+    for (const script of ['ops/image/sluice.sh', 'ops/image/secrets.sh'])
+      expect(statSync(join(projectRoot, script)).mode & 0o111).toBe(0o111);
+  });
+
+  it('is given every folder that it copies, and nothing that holds data or secrets', () => {
+    const allowed = read('.dockerignore').split('\n');
+    expect(allowed).toContain('*');
+    for (const needed of ['!apps', '!libs', '!package-lock.json', '!ops/image', '!examples/stack'])
+      expect(allowed).toContain(needed);
+    expect(allowed.filter((line) => line.startsWith('!')).join('\n')).not.toMatch(/data|keys|\.env|node_modules/);
+  });
+});

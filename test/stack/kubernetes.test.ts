@@ -1,0 +1,139 @@
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import * as apps from 'kubernetes-models/apps/v1';
+import * as autoscaling from 'kubernetes-models/autoscaling/v2';
+import * as batch from 'kubernetes-models/batch/v1';
+import * as policy from 'kubernetes-models/policy/v1';
+import ts from 'typescript';
+import { parse, parseAllDocuments } from 'yaml';
+import { projectRoot } from '../harness/configurations.js';
+import { read } from './files.js';
+
+/** The kinds that are used, and where their types are. */
+const models: Readonly<Record<string, readonly [string, new (data: never) => { validate(): void }]>> = {
+  Deployment: ['apps/v1', apps.Deployment],
+  PodDisruptionBudget: ['policy/v1', policy.PodDisruptionBudget],
+  HorizontalPodAutoscaler: ['autoscaling/v2', autoscaling.HorizontalPodAutoscaler],
+  Job: ['batch/v1', batch.Job],
+};
+
+interface Manifest {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: { readonly name: string };
+  readonly spec: Readonly<Record<string, unknown>>;
+}
+
+interface Kustomization {
+  readonly resources: readonly string[];
+  readonly configMapGenerator: readonly {
+    readonly name: string;
+    readonly literals?: readonly string[];
+    readonly files?: readonly string[];
+  }[];
+}
+
+const folder = 'ops/kubernetes';
+const kustomization = parse(read(`${folder}/kustomization.yaml`)) as Kustomization;
+const documents = kustomization.resources.flatMap((file) =>
+  parseAllDocuments(read(`${folder}/${file}`)).map((document) => [file, document.toJS() as Manifest] as const),
+);
+const named = documents.map(([file, manifest]) => [`${file}: ${manifest.kind}`, manifest] as const);
+const roles = kustomization.resources
+  .filter((file) => file !== 'configuration.yaml')
+  .map((file) => file.replace('.yaml', ''));
+const page = read('docs/operations.md');
+
+/** The manifests as literals of Kubernetes' own types: what TypeScript says of a key that there is not, or of a wrong value. */
+function typeErrors(manifests: readonly Manifest[]): readonly string[] {
+  const source = manifests
+    .map((manifest, index) => {
+      const [from] = models[manifest.kind] ?? [''];
+      return `import type { I${manifest.kind} as T${index} } from 'kubernetes-models/${from}';\nexport const m${index}: T${index} = ${JSON.stringify(manifest)};`;
+    })
+    .join('\n');
+  const file = join(projectRoot, 'test/stack/manifests.ts');
+  const options = {
+    strict: true,
+    skipLibCheck: true,
+    noEmit: true,
+    types: [],
+    module: ts.ModuleKind.NodeNext,
+    target: ts.ScriptTarget.ES2022,
+  };
+  const host = ts.createCompilerHost(options);
+  const { readFile, fileExists, getSourceFile } = host;
+  host.readFile = (name) => (name === file ? source : readFile(name));
+  host.fileExists = (name) => name === file || fileExists(name);
+  host.getSourceFile = (name, version, ...rest) =>
+    name === file ? ts.createSourceFile(name, source, version) : getSourceFile(name, version, ...rest);
+  const program = ts.createProgram([file], options, host);
+  return ts.getPreEmitDiagnostics(program).map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'));
+}
+
+describe('the manifests for Kubernetes', () => {
+  it.each(named)('%s is valid', (_, manifest) => {
+    const [apiVersion, Model] = models[manifest.kind] ?? [];
+    expect(manifest.apiVersion).toBe(apiVersion);
+    if (Model !== undefined) new Model(manifest as never).validate();
+  });
+
+  it('have no key that Kubernetes does not know', () => {
+    const manifests = named.map(([, manifest]) => manifest);
+    expect(typeErrors(manifests)).toEqual([]);
+    const [first] = manifests;
+    expect(typeErrors([{ ...first, spec: { ...first?.spec, replica: 1 } } as unknown as Manifest]).join()).toContain(
+      '"replica"',
+    );
+  }, 60_000);
+
+  it.each(roles)('%s: deployment, disruption budget and autoscaler name each other', (role) => {
+    const own = documents.filter(([file]) => file === `${role}.yaml`).map(([, manifest]) => manifest);
+    expect(own.map(({ kind, metadata }) => [kind, metadata.name])).toEqual([
+      ['Deployment', `sluice-${role}`],
+      ['PodDisruptionBudget', `sluice-${role}`],
+      ['HorizontalPodAutoscaler', `sluice-${role}`],
+    ]);
+    const labels = { 'app.kubernetes.io/name': 'sluice', 'app.kubernetes.io/component': role };
+    expect(own[0]?.spec).toMatchObject({
+      selector: { matchLabels: labels },
+      template: {
+        metadata: { labels },
+        spec: {
+          containers: [
+            {
+              args: ['serve', '--role', role],
+              livenessProbe: { httpGet: { path: '/health/live' } },
+              readinessProbe: { httpGet: { path: '/health/ready' } },
+              securityContext: { readOnlyRootFilesystem: true, allowPrivilegeEscalation: false },
+            },
+          ],
+        },
+      },
+    });
+    expect(own[1]?.spec).toMatchObject({ selector: { matchLabels: labels } });
+    expect(own[2]?.spec).toMatchObject({
+      scaleTargetRef: { kind: 'Deployment', name: `sluice-${role}` },
+      metrics: [{ external: { metric: { selector: { matchLabels: { group: role } } } } }],
+    });
+    // The roles differ in their name and their memory, and in nothing else.
+    const plain = (text: string, name: string) =>
+      text.replaceAll(name, 'ROLE').replaceAll(/memory: \d+Mi/g, 'memory: N');
+    expect(plain(read(`${folder}/${role}.yaml`), role)).toBe(plain(read(`${folder}/filter.yaml`), 'filter'));
+  });
+
+  it('name secrets whose making is on the page, and variables that are', () => {
+    const text = kustomization.resources.map((file) => read(`${folder}/${file}`)).join('\n');
+    const secrets = new Set([...text.matchAll(/secretName: ([\w-]+)/g)].map(([, name]) => name));
+    expect(secrets.size).toBe(roles.length + 1);
+    for (const secret of secrets) expect(page).toContain(secret?.replace(/-keys-\w+$/, '-keys-'));
+    const literals = kustomization.configMapGenerator.flatMap(({ literals: all = [] }) => all);
+    for (const literal of literals) expect(page).toContain(`| \`${literal.split('=')[0]}\` |`);
+    const maps = new Set([...text.matchAll(/configMap(?:Ref)?: \{ name: ([\w-]+)/g)].map(([, name]) => name));
+    expect(maps).toEqual(new Set(kustomization.configMapGenerator.map(({ name }) => name)));
+  });
+
+  it('begin with the same configuration as the stack', () => {
+    expect(read(`${folder}/sluice.yaml`)).toBe(read('examples/stack/sluice.yaml'));
+  });
+});
