@@ -153,6 +153,14 @@ export const overview = dashboardOf({
       ),
       lines(
         {
+          title: 'Dead letters taken up again',
+          description: 'Re-driven by an operator and taken by the service of their topic.',
+          unit: 'cps',
+        },
+        { expr: orZero(sumBy('topic', rate('sluice_redriven_records_total'))), legend: '{{topic}}' },
+      ),
+      lines(
+        {
           title: 'Requests sent twice',
           description: 'Dropped because their request_id had been taken: an upstream system repeats itself.',
           unit: 'reqps',
