@@ -4,16 +4,20 @@ import { join } from 'node:path';
 import type { Model } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import { startEmbedded } from '../apps/sluice/src/system/embedded.js';
+import { readEnvironment } from '@sluice/service';
 import type { OpenRuntime } from '@sluice/service';
 import { newRequest } from '../apps/sluice/src/run-request.js';
 import { median, quantile, report } from './measure.js';
 
-const configuration = `
+export const configuration = `
 tool:
   now: { type: get_current_time, description: Tells the time, group: [read-only] }
 policy: { allowed_tools: [now] }
 limits: { max_iterations: 1000, run_seconds: 3600 }
 `;
+
+/** Turns of a run with a call in them. */
+export const turns = 20;
 
 /** A model that answers at once: a call in every turn, and an answer after so many. */
 function promptModel(turns: number): Model {
@@ -27,37 +31,20 @@ function promptModel(turns: number): Model {
   };
 }
 
-/** All services on SQLite in this process, with a model that makes so many calls and then answers, and a tool that returns at once. */
-export async function openLoop(turns: number, logLevel = 'warn') {
-  const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
-  const configFile = join(folder, 'sluice.yaml');
-  await writeFile(configFile, configuration);
-  const model = promptModel(turns);
-  const system = await startEmbedded({
-    environment: { ...environment(folder), logLevel },
-    configFile,
-    models: { get: () => Promise.resolve(model) },
-  });
-  return {
-    system,
-    close: async () => {
-      await system.close();
-      await rm(folder, { recursive: true, force: true });
-    },
-  };
-}
-
 /** The whole loop on SQLite: three hops an iteration, each a transaction. */
-export async function benchLoop(): Promise<void> {
-  const turns = 20;
-  const { system, close } = await openLoop(turns);
-  try {
+export function benchLoop(): Promise<void> {
+  return onLoop(configuration, async (system) => {
     await runs(system, 5, 1);
-    const alone = (await runs(system, 30, 1)).each.map((ms) => ms / turns);
+    const alone = await runs(system, 30, 1);
     const together = await runs(system, 512, 256);
     report('The whole loop on SQLite, a model that answers at once', [
-      { name: 'one run at a time: an iteration, median', value: median(alone), unit: 'ms', goal: { atMost: 3 } },
-      { name: 'one run at a time: an iteration, p99', value: quantile(alone, 0.99), unit: 'ms' },
+      {
+        name: 'one run at a time: an iteration, median',
+        value: median(alone.perIteration),
+        unit: 'ms',
+        goal: { atMost: 3 },
+      },
+      { name: 'one run at a time: an iteration, p99', value: quantile(alone.perIteration, 0.99), unit: 'ms' },
       {
         name: '256 runs in flight: iterations a second',
         value: (512 * turns) / together.seconds,
@@ -65,21 +52,62 @@ export async function benchLoop(): Promise<void> {
         goal: { atLeast: 500 },
       },
     ]);
+  });
+}
+
+/** All services in this process, under the configuration (YAML) and with a model that answers at once. */
+export async function onLoop(
+  configured: string,
+  work: (system: OpenRuntime) => Promise<void>,
+  callsPerRun = turns,
+): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
+  const configFile = join(folder, 'sluice.yaml');
+  await writeFile(configFile, configured);
+  const model = promptModel(callsPerRun);
+  const system = await startEmbedded({
+    environment: environment(folder),
+    configFile,
+    models: { get: () => Promise.resolve(model) },
+  });
+  try {
+    await work(system);
   } finally {
-    await close();
+    await system.close();
+    await rm(folder, { recursive: true, force: true });
   }
 }
 
-/** So many runs, so many of them at a time; each with its milliseconds. */
+function environment(dataFolder: string) {
+  return {
+    bus: 'sqlite' as const,
+    kafka: null,
+    retention: readEnvironment({}).retention,
+    databaseUrl: null,
+    dataFolder,
+    workspaceFolder: null,
+    keyFile: null,
+    configFile: null,
+    host: '127.0.0.1',
+    port: 0,
+    logLevel: 'warn',
+    drainMs: 1_000,
+    instance: 'bench',
+    secret: () => undefined,
+    forChild: () => ({}),
+  };
+}
+
+/** So many runs, so many of them in flight at once. */
 export async function runs(
   embedded: OpenRuntime,
   count: number,
   inFlight: number,
-): Promise<{ seconds: number; each: number[] }> {
+): Promise<{ seconds: number; perIteration: number[] }> {
   const { bus } = embedded.runtime;
   const prefix = `bench-${process.hrtime.bigint()}`;
   const started = new Map<string, number>();
-  const each: number[] = [];
+  const perIteration: number[] = [];
   const stop = new AbortController();
   let next = 0;
   const publish = async (): Promise<void> => {
@@ -105,29 +133,10 @@ export async function runs(
     const since = started.get(value.record.requestId);
     if (since === undefined) continue;
     ended++;
-    each.push(performance.now() - since);
+    perIteration.push((performance.now() - since) / turns);
     await publish();
   }
   stop.abort();
   await pending.catch(() => undefined);
-  return { seconds: (performance.now() - begin) / 1_000, each };
-}
-
-function environment(dataFolder: string) {
-  return {
-    bus: 'sqlite' as const,
-    kafka: null,
-    databaseUrl: null,
-    dataFolder,
-    workspaceFolder: null,
-    keyFile: null,
-    configFile: null,
-    host: '127.0.0.1',
-    port: 0,
-    logLevel: 'warn',
-    drainMs: 1_000,
-    instance: 'bench',
-    secret: () => undefined,
-    forChild: () => ({}),
-  };
+  return { seconds: (performance.now() - begin) / 1_000, perIteration };
 }

@@ -6,15 +6,17 @@ import { benchProcess } from './process.js';
 import { benchKafka } from './kafka/main.js';
 import { benchInstances } from './kafka/instances.js';
 import { benchMemory } from './kafka/memory.js';
+import { benchMetrics } from './metrics.js';
 import { benchRules } from './rules.js';
 import { benchTools } from './tools/main.js';
 
-/** All measurements, side by side in one run. `npm run bench -- rules tools loop process` picks some. */
+/** All measurements, side by side in one run. `npm run bench -- rules tools loop metrics process` picks some. */
 const parts: Readonly<Record<string, () => Promise<void>>> = {
   rules: benchRules,
   tools: benchTools,
   loop: benchLoop,
   lines: benchLines,
+  metrics: benchMetrics,
   process: benchProcess,
   kafka: benchKafka,
   instances: benchInstances,

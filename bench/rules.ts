@@ -149,6 +149,7 @@ function sampleToolset(decision: Parameters<typeof toolset>[3]): Toolset {
     outputTokens: 0,
     toolCalls: noCalls,
     principal: localPrincipal,
+    redrive: null,
   };
   return toolset(ids, request, run, decision, 0);
 }

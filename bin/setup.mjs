@@ -104,6 +104,7 @@ const commands = {
   bench: (args) => run([inRoot('dist/bench/main.js'), ...args], { cwd: root }),
   build: () => undefined,
   infra: () => run([inRoot('test/infra/main.ts')], { cwd: root }),
+  'test:faults': (args) => run([inRoot('test/faults/main.ts'), ...args], { cwd: root }),
   lint: () =>
     all(
       [tool('eslint/bin/eslint.js'), '.'],
@@ -111,7 +112,7 @@ const commands = {
       [tool('typescript/bin/tsc'), '--noEmit', '-p', 'tsconfig.json'],
       [tool('typescript/bin/tsc'), '--noEmit', '-p', 'examples/upstream'],
     ),
-  generate: () => all(['libs/contracts/generate.ts']),
+  generate: () => all(['libs/contracts/generate.ts'], ['ops/grafana/generate.ts']),
 };
 
 /** Sets up what the command needs and runs it. */

@@ -11,7 +11,8 @@ import {
   toolErrorReasons,
   toolErrors,
 } from '@sluice/core';
-import { createMetrics } from '@sluice/service';
+import { createMetrics, redriveHeader } from '@sluice/service';
+import { usage as deadLettersUsage } from '../apps/sluice/src/commands/dead-letters.js';
 import { usage as keysUsage } from '../apps/sluice/src/commands/keys.js';
 
 const root = join(import.meta.dirname, '..');
@@ -69,11 +70,16 @@ describe('docs/approvals.md', () => {
 
 describe('docs/metrics.md', () => {
   it('has exactly the metrics that are exported, with type, labels and help (G-117, G-181)', async () => {
-    const exported = await createMetrics().registry.getMetricsAsJSON();
+    const metrics = createMetrics();
+    const exported = await metrics.registry.getMetricsAsJSON();
     const page = read('docs/metrics.md');
     const written = new Map([...table(page, 'The metrics of the specification'), ...table(page, 'Further metrics')]);
     expect([...written.keys()]).toEqual(exported.map((metric) => metric.name));
-    for (const { name, type, help } of exported) expect(written.get(name)).toMatchObject({ 0: type, 2: help });
+    for (const { name, type, help } of exported) {
+      const { labelNames } = metrics.registry.getSingleMetric(name) as unknown as { labelNames: string[] };
+      const labels = labelNames.map((label) => `\`${label}\``).join(', ');
+      expect([name, written.get(name)]).toEqual([name, [type, labels, help]]);
+    }
   });
 });
 
@@ -100,6 +106,23 @@ describe('docs/operations.md', () => {
       (match) => (match[1] ?? '').replace(/_FILE$/, ''),
     );
     expect([...table(read('docs/operations.md'), 'Variables').keys()].sort()).toEqual([...new Set(inCode)].sort());
+  });
+});
+
+describe('docs/dead-letters.md', () => {
+  const page = read('docs/dead-letters.md');
+
+  it('shows every command for dead letters that there is, and no other', () => {
+    const actions = (text: string) =>
+      new Set([...text.matchAll(/^sluice dead-letters (\w+)/gm)].map((found) => found[1]));
+    expect(actions(page)).toEqual(actions(deadLettersUsage));
+    expect(actions(page).size).toBe(3);
+  });
+
+  it('names the header, the metric and the security codes as they are', () => {
+    expect(page).toContain(`\`${redriveHeader}\``);
+    expect(page).toContain('`sluice_redriven_records_total`');
+    for (const code of securityFaults) expect(page).toContain(`\`${code}\``);
   });
 });
 

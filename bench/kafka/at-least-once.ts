@@ -63,6 +63,7 @@ export function atLeastOnce(bus: Bus, brokers: readonly string[], registryUrl: s
     return {
       failed: new Promise(() => undefined),
       inFlight: 0,
+      lag: () => Promise.resolve([]),
       stop: async () => {
         await consumer.disconnect();
         await producer.disconnect();
@@ -72,6 +73,7 @@ export function atLeastOnce(bus: Bus, brokers: readonly string[], registryUrl: s
   return {
     publish: (messages) => bus.publish(messages),
     read: (wanted, options) => bus.read(wanted, options),
+    decode: (topic, value) => bus.decode(topic, value),
     check: () => bus.check(),
     close: () => bus.close(),
     subscribe,

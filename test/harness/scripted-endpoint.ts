@@ -43,7 +43,8 @@ export async function scriptedEndpoint(
   };
 }
 
-function events(call: ScriptedCall | undefined, turn: number): string {
+/** What such an endpoint streams for a turn. */
+export function events(call: ScriptedCall | undefined, turn: number): string {
   const delta =
     call === undefined
       ? { role: 'assistant', content: 'All is done.' }

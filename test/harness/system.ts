@@ -6,6 +6,7 @@ import { topics } from '@sluice/contracts';
 import type { AgentRequest, AgentResponse, Topic } from '@sluice/contracts';
 import type { Incoming, SqliteBus } from '@sluice/bus';
 import { startEmbedded } from '../../apps/sluice/src/system/embedded.js';
+import { readEnvironment } from '@sluice/service';
 import type { Environment, OpenRuntime } from '@sluice/service';
 import { newRequest } from '../../apps/sluice/src/run-request.js';
 
@@ -77,6 +78,7 @@ export async function startSystem(
   const environment = {
     bus: 'sqlite' as const,
     kafka: null,
+    retention: readEnvironment({}).retention,
     databaseUrl: null,
     dataFolder: home,
     workspaceFolder: join(home, 'workspaces'),

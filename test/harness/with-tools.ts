@@ -7,7 +7,7 @@ import type { Configuration, McpOffer, Model, ToolSource } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { AgentRequest, AgentResponse, Topic } from '@sluice/contracts';
 import type { Incoming, SqliteBus } from '@sluice/bus';
-import { createLog, openRuntime, startService } from '@sluice/service';
+import { createLog, openRuntime, readEnvironment, startService } from '@sluice/service';
 import type { OpenRuntime, Runtime } from '@sluice/service';
 import { createToolSource, toolTypes } from '@sluice/tools';
 import type { McpHub, ToolContract } from '@sluice/tools';
@@ -19,6 +19,7 @@ import { newRequest } from '../../apps/sluice/src/run-request.js';
 
 export interface ToolSystem {
   readonly open: OpenRuntime;
+  readonly toolbox: Toolbox;
   ask(requestId: string, request?: Partial<AgentRequest>): Promise<AgentResponse>;
   /** Everything it keeps is in there. */
   readonly folder: string;
@@ -59,6 +60,7 @@ export async function startWithTools(configuration: object, parts: ToolSystemPar
   return {
     open,
     folder,
+    toolbox,
     lines: () => lines,
     ask: async (requestId, request = {}) => {
       const record = { ...newRequest('Go', { requestId, sessionId: requestId }), ...request };
@@ -129,6 +131,7 @@ function environmentIn(dataFolder: string): Parameters<typeof openRuntime>[0] {
   return {
     bus: 'sqlite',
     kafka: null,
+    retention: readEnvironment({}).retention,
     databaseUrl: null,
     dataFolder,
     workspaceFolder: join(dataFolder, 'workspaces'),

@@ -1,25 +1,32 @@
-/** The real parts that tests and developers get: a Kafka broker, a schema registry and a PostgreSQL server. */
+/** The real parts that tests and developers share: a Kafka broker, a schema registry and a PostgreSQL server. */
 export const kinds = ['kafka', 'registry', 'postgres'] as const;
 
-export type Kind = (typeof kinds)[number];
+export type SharedKind = (typeof kinds)[number];
 
-/** Where a part answers. `brokers` are `host:port`; `url` is the registry's Confluent-compatible API. */
+/** A Prometheus is never shared: what it scrapes is its test's own. */
+export type Kind = SharedKind | 'prometheus';
+
+/**
+ * Where a part answers. `brokers` are `host:port`; `url` is the registry's Confluent-compatible API, or that of Prometheus, which scrapes
+ * what its file `targets` lists (JSON as for `file_sd_configs`) every second, under the rules of ops/prometheus.
+ */
 export type Address =
   | { readonly kind: 'kafka'; readonly brokers: string[] }
   | { readonly kind: 'registry'; readonly url: string }
-  | { readonly kind: 'postgres'; readonly databaseUrl: string };
+  | { readonly kind: 'postgres'; readonly databaseUrl: string }
+  | { readonly kind: 'prometheus'; readonly url: string; readonly targets: string };
 
 export type AddressOf<K extends Kind> = Extract<Address, { kind: K }>;
 
 /** The environment variable that names a part which is there already, and that `npm run infra` prints. */
-export const variables: Readonly<Record<Kind, string>> = {
+export const variables: Readonly<Record<SharedKind, string>> = {
   kafka: 'KAFKA_BROKERS',
   registry: 'SCHEMA_REGISTRY_URL',
   postgres: 'DATABASE_URL',
 };
 
 /** The part that the environment names, or null. It is taken as it is: who names it answers for it. */
-export function given(kind: Kind, environment: NodeJS.ProcessEnv): Address | null {
+export function given(kind: SharedKind, environment: NodeJS.ProcessEnv): AddressOf<SharedKind> | null {
   const value = environment[variables[kind]]?.trim() ?? '';
   if (value === '') return null;
   switch (kind) {
@@ -33,7 +40,7 @@ export function given(kind: Kind, environment: NodeJS.ProcessEnv): Address | nul
 }
 
 /** The value of the part's variable; `given` reads it back. */
-export function valueOf(address: Address): string {
+export function valueOf(address: AddressOf<SharedKind>): string {
   switch (address.kind) {
     case 'kafka':
       return address.brokers.join(',');

@@ -1,5 +1,5 @@
 import { request } from 'node:http';
-import type { AddressOf, Kind } from './address.ts';
+import type { AddressOf, Kind, SharedKind } from './address.ts';
 import { supervisorVariable } from './protocol.ts';
 import type { Answer, Command, Fault, Started } from './protocol.ts';
 
@@ -11,7 +11,7 @@ export const startTimeout = 300_000;
  * (`freshPrefix`, `freshDatabase`): others use it at the same time.
  * @throws Error with the reason and the end of the log if it can't be had
  */
-export async function infra<K extends Kind>(kind: K): Promise<AddressOf<K>> {
+export async function infra<K extends SharedKind>(kind: K): Promise<AddressOf<K>> {
   const { address } = await ask({ do: 'share', kind });
   return address as AddressOf<K>;
 }

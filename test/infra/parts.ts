@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { given } from './address.ts';
-import type { Address, Kind } from './address.ts';
+import type { Address, Kind, SharedKind } from './address.ts';
 import { hasDocker, startContainer } from './docker/start.ts';
 import type { Instance, Place } from './instance.ts';
 import { startLocally } from './local/start.ts';
@@ -15,7 +15,7 @@ const graceAtEnd = 3_000;
 export class Parts {
   readonly #folder: string;
   readonly #say: (notice: string) => void;
-  readonly #shared = new Map<Kind, Promise<Address>>();
+  readonly #shared = new Map<SharedKind, Promise<Address>>();
   readonly #owned = new Map<string, Instance>();
   readonly #kept = new Set<Instance>();
   readonly #starting = new Set<Promise<Instance>>();
@@ -64,7 +64,7 @@ export class Parts {
   }
 
   /** A failed start is kept like any other: each further test would wait for the same failure. */
-  #share(kind: Kind): Promise<Address> {
+  #share(kind: SharedKind): Promise<Address> {
     const there = this.#shared.get(kind);
     if (there !== undefined) return there;
     const named = given(kind, process.env);
@@ -96,7 +96,8 @@ export class Parts {
       say: this.#say,
       keep: (instance) => this.#kept.add(instance),
     };
-    if (await hasDocker()) {
+    // It scrapes services of this machine, on loopback, where a container does not get.
+    if (kind !== 'prometheus' && (await hasDocker())) {
       try {
         return await startContainer(kind, place);
       } catch (error) {

@@ -1,4 +1,4 @@
-import type { Address, Kind } from './address.ts';
+import type { Address, Kind, SharedKind } from './address.ts';
 
 /** What can be done to a part that a test owns. `stop` is orderly, `kill` is not; after both its data and its address are kept for `start`. */
 export const faults = ['stop', 'kill', 'start', 'pause', 'resume'] as const;
@@ -7,7 +7,7 @@ export type Fault = (typeof faults)[number];
 
 /** What a test asks of the supervisor: one JSON body a request. */
 export type Command =
-  | { readonly do: 'share'; readonly kind: Kind }
+  | { readonly do: 'share'; readonly kind: SharedKind }
   | { readonly do: 'own'; readonly kind: Kind }
   | { readonly do: 'release'; readonly id: string }
   | { readonly do: 'inflict'; readonly id: string; readonly fault: Fault };

@@ -47,6 +47,11 @@ async function tryOnce(address: Address): Promise<void> {
       if (!response.ok) throw new Error(`The registry answers with status ${response.status}.`);
       return;
     }
+    case 'prometheus': {
+      const response = await fetch(`${address.url}/-/ready`, { signal: AbortSignal.timeout(5_000) });
+      if (!response.ok) throw new Error(`Prometheus answers with status ${response.status}.`);
+      return;
+    }
     case 'postgres': {
       const { default: pg } = await import('pg');
       const client = new pg.Client({ connectionString: address.databaseUrl, connectionTimeoutMillis: 2_000 });

@@ -5,9 +5,10 @@ import { topics } from '@sluice/contracts';
 import type { Toolset } from '@sluice/contracts';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
 import { answer, outOfTime, toolCall, withTokens } from '@sluice/decisions';
-import { chatSpan, endRun, RUNTIME, usage, verifyGrant } from '@sluice/service';
+import { chatSpan, endRun, redrivenFrom, RUNTIME, usage, verifyGrant } from '@sluice/service';
 import type { Loaded, Runtime } from '@sluice/service';
 import type { ModelSource } from '@sluice/model';
+import { measureFailure, measureTurn } from './model-metrics.js';
 import { ProgressText } from './progress.js';
 
 /** The token under which Nest injects where models come from. */
@@ -21,11 +22,11 @@ export class AgentService {
     @Inject(MODELS) private readonly models: ModelSource,
   ) {}
 
-  async takeTurn(
-    { record: toolset }: Incoming<'agent.toolsets'>,
-    context: HandlerContext,
-  ): Promise<readonly Outgoing[]> {
+  async takeTurn(message: Incoming<'agent.toolsets'>, context: HandlerContext): Promise<readonly Outgoing[]> {
     const { clock, configurations, metrics } = this.runtime;
+    const { record: toolset } = message;
+    // A turn that had ended its run goes back to the filter, so what comes here is taken as any other, but only once.
+    await redrivenFrom(message, context, this.runtime);
     // An expired grant is the executor’s affair, since an answer needs none.
     await verifyGrant(toolset, this.runtime);
     if (clock.now() >= toolset.run.deadline) return [this.outOfTime(toolset, context)];
@@ -35,12 +36,8 @@ export class AgentService {
     const turn = await this.ask(toolset, loaded, context);
     if (turn === null) return [this.outOfTime(toolset, context)];
 
-    const model = modelLabel(loaded.configuration);
-    context.afterCommit(() => {
-      metrics.modelTurns.observe({ model }, (clock.now() - startedAt) / 1_000);
-      metrics.modelTokens.inc({ model, direction: 'input' }, turn.inputTokens);
-      metrics.modelTokens.inc({ model, direction: 'output' }, turn.outputTokens);
-    });
+    const seconds = (clock.now() - startedAt) / 1_000;
+    context.afterCommit(() => measureTurn(turn, seconds, loaded.configuration.model, metrics));
     const run = withTokens(toolset.run, turn);
     if (turn.answer !== null) {
       return [endRun(answer(toolset, run, turn.answer, clock.now()), toolset.request, context, this.runtime)];
@@ -69,7 +66,9 @@ export class AgentService {
         inputSchema: JSON.parse(inputSchema),
       })),
     };
-    const timeLeft = toolset.run.deadline - this.runtime.clock.now();
+    const { clock, metrics } = this.runtime;
+    const startedAt = clock.now();
+    const timeLeft = toolset.run.deadline - startedAt;
     // Not AbortSignal.timeout and any: what they hold would stay until the time is up, long after the model answered.
     const patience = new AbortController();
     const timer = setTimeout(() => patience.abort(), Math.max(1, Math.min(timeLeft, configuration.limits.modelMs)));
@@ -85,14 +84,11 @@ export class AgentService {
         return turn;
       });
     } catch (error) {
-      if (context.signal.aborted || !patience.signal.aborted) throw error;
-      if (this.runtime.clock.now() >= toolset.run.deadline) return null;
-      throw new Fault(
-        'model_unreachable',
-        `The model did not answer within ${configuration.limits.modelMs / 1_000} s.`,
-        true,
-        { cause: error },
-      );
+      if (context.signal.aborted) throw error;
+      const failure = patience.signal.aborted ? noAnswer(configuration, error) : error;
+      measureFailure(failure, (clock.now() - startedAt) / 1_000, configuration.model, metrics);
+      if (patience.signal.aborted && clock.now() >= toolset.run.deadline) return null;
+      throw failure;
     } finally {
       clearTimeout(timer);
       context.signal.removeEventListener('abort', giveUp);
@@ -106,6 +102,8 @@ export class AgentService {
   }
 }
 
-function modelLabel({ model }: Configuration): string {
-  return model.name === null ? model.provider : `${model.provider}/${model.name}`;
+function noAnswer({ limits }: Configuration, cause: unknown): Fault {
+  return new Fault('model_unreachable', `The model did not answer within ${limits.modelMs / 1_000} s.`, true, {
+    cause,
+  });
 }

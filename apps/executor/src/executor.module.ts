@@ -10,6 +10,7 @@ import { ExpirySweep } from './approvals/expiry-sweep.js';
 import { ExecutorController } from './executor.controller.js';
 import { ExecutorService } from './executor.service.js';
 import { McpServers } from './mcp-servers.js';
+import { countFromZero } from './step-metrics.js';
 import { Toolbox } from './toolbox.js';
 
 @Module({})
@@ -34,6 +35,7 @@ export async function startExecutor(runtime: Runtime, servers: McpServers, model
   requireSigner('executor', runtime);
   const toolbox = new Toolbox(runtime, servers, models);
   let atStart: Promise<void> | undefined;
+  runtime.configurations.onChange((loaded) => countFromZero(loaded, runtime.metrics));
   runtime.configurations.onChange(({ configuration }) => {
     const prepared = toolbox.prepare(configuration);
     atStart ??= prepared;

@@ -5,8 +5,18 @@ import { topics } from '@sluice/contracts';
 import type { AgentStepResult, ToolCall } from '@sluice/contracts';
 import { stepResult, turnAfter } from '@sluice/decisions';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
-import { boundedLabel, RUNTIME, signContinuation, takeTurn, verifyGrant } from '@sluice/service';
-import type { Loaded, Runtime } from '@sluice/service';
+import {
+  boundedLabel,
+  redrivenFrom,
+  RUNTIME,
+  runOf,
+  signContinuation,
+  takeTurn,
+  verified,
+  verifyGrant,
+} from '@sluice/service';
+import type { Loaded, Redriven, Runtime } from '@sluice/service';
+import { measureStep } from './step-metrics.js';
 import { park } from './approvals/park.js';
 import { Toolbox } from './toolbox.js';
 import { Turn } from './turn.js';
@@ -20,11 +30,22 @@ export class ExecutorService {
   ) {}
 
   async execute(message: Incoming<'agent.tool-calls'>, context: HandlerContext): Promise<readonly Outgoing[]> {
-    const { record } = message;
-    const grant = await verifyGrant(record, this.runtime);
-    await takeTurn(message, this.runtime);
-    if (grant === 'expired') return this.backToFilter(record, context);
-    return this.runTurn(message, [], context);
+    const redriven = await redrivenFrom(message, context, this.runtime);
+    const grant = await verified(redriven, () => verifyGrant(message.record, this.runtime));
+    const takenAt = await takeTurn(message, this.runtime, redriven?.owner);
+    const turn = this.anotherAttempt(message, redriven);
+    // A turn that was taken in time may have done things: it is gone through again, and finds their outcomes.
+    if (grant === 'expired' && (await verifyGrant(message.record, this.runtime, takenAt)) === 'expired')
+      return this.backToFilter(turn.record, context);
+    return this.runTurn(turn, [], context);
+  }
+
+  /** The turn with the time of another attempt if it was re-driven, else as it is. */
+  anotherAttempt(message: Incoming<'agent.tool-calls'>, redriven: Redriven | null): Incoming<'agent.tool-calls'> {
+    if (redriven === null) return message;
+    const { run, request: asked } = message.record;
+    const record = { ...message.record, run: runOf({ run, asked }, redriven, this.runtime.configurations.current()) };
+    return { ...message, record };
   }
 
   /**
@@ -67,15 +88,9 @@ export class ExecutorService {
 
   private measure(record: ToolCall, steps: readonly Step[], { evaluator }: Loaded): void {
     const { metrics, log } = this.runtime;
-    const tools = new Set(evaluator.configuration.tools.map((tool) => tool.key));
     for (const step of steps) {
-      const tool = boundedLabel(step.action, tools);
-      metrics.toolCalls.inc({ tool, outcome: step.outcome });
-      metrics.toolDuration.observe({ tool }, Math.max(0, step.endedAt - step.startedAt) / 1_000);
-      if (step.state !== step.stateBefore) metrics.stateTransitions.inc({ tool });
-      if (step.reason === 'not_eligible_state') metrics.invalidTransitions.inc();
+      measureStep(step, evaluator, metrics);
       if (step.reason === 'outcome_unknown') {
-        metrics.unknownOutcomes.inc({ tool });
         log.error(
           { request_id: record.requestId, tool: step.action, tool_call_id: step.toolCallId },
           'the outcome of an effect is not known; find out whether it happened',

@@ -44,6 +44,9 @@ const claimMemoryMs = 7 * 24 * 3_600_000;
 
 /** One turn's calls, run one after another. */
 export class Turn {
+  private static handled = 0;
+  /** Which handling of a record by this process it is: one that was lost with its partition, or re-driven, comes back as a first attempt. */
+  private readonly handling = ++Turn.handled;
   private readonly judges: Judges;
   private readonly offered: ReadonlySet<string>;
   private soFar: TurnSoFar;
@@ -162,7 +165,7 @@ export class Turn {
       );
     const connection = new CallConnection(granting, inForce, toolbox.connections, runtime);
     const owner = (invocation: ToolInvocation): string =>
-      `${runtime.environment.instance}/${invocation.callKey}/${this.context.attempt}`;
+      `${runtime.environment.instance}/${invocation.callKey}/${this.handling}`;
     return {
       source,
       eligible: (toolId) => eligible(toolId, facts, judges),

@@ -2,7 +2,7 @@ import { Module } from '@nestjs/common';
 import type { DynamicModule } from '@nestjs/common';
 import { localPrincipal } from '@sluice/core';
 import { createAuthenticator } from '@sluice/identity';
-import { AUTHENTICATOR, requireSigner, RUNTIME, startService } from '@sluice/service';
+import { AUTHENTICATOR, otherLabel, requireSigner, RUNTIME, startService } from '@sluice/service';
 import type { Runtime, Service } from '@sluice/service';
 import { FilterController } from './filter.controller.js';
 import { FilterService } from './filter.service.js';
@@ -26,7 +26,18 @@ export class FilterModule {
 export async function startFilter(runtime: Runtime): Promise<Service> {
   requireSigner('filter', runtime);
   sayWhoAsks(runtime);
+  countFromZero(runtime);
   return startService('filter', FilterModule.with(runtime), runtime);
+}
+
+/** A group that is asked for, or refused, the first time is told from one that was never counted. */
+function countFromZero({ configurations, metrics }: Runtime): void {
+  configurations.onChange(({ evaluator }) => {
+    for (const group of [...evaluator.rules.knownGroups, otherLabel]) {
+      metrics.groupRequests.inc({ group }, 0);
+      metrics.groupAccessDenied.inc({ group }, 0);
+    }
+  });
 }
 
 /** Once for each time that it becomes so: whoever runs it must know that nobody is asked who they are. */

@@ -11,16 +11,22 @@ import {
   boundedLabel,
   credentialOf,
   endRun,
+  placeOf,
+  redrivenFrom,
+  runMemoryMs,
   RUNTIME,
+  runOf,
   signGrant,
   takeTurn,
+  verified,
   verifyContinuation,
+  verifyReturned,
 } from '@sluice/service';
-import type { Loaded, Runtime } from '@sluice/service';
+import type { Loaded, Redriven, Runtime } from '@sluice/service';
 import { reportRefusal } from './refusals.js';
 
-/** How long a taken request_id is remembered, in milliseconds: a week. */
-const requestMemoryMs = 7 * 24 * 3_600_000;
+/** Whose credential is missing or not valid is not known, whatever it says. */
+const nobody = { tenant: '', actor: '', reason: 'credential' };
 
 /** Decides, for each iteration of each run, which tools there are; ends the runs that have used up what they may. */
 @Injectable()
@@ -40,21 +46,26 @@ export class FilterService {
     const ids = requestIds(message, message.record);
     const request = taken(message.record, ids);
 
-    const owner = `${message.topic}/${message.partition}/${message.offset}`;
+    const redriven = await redrivenFrom(message, context, this.runtime);
+    const owner = redriven?.owner ?? placeOf(message);
     const claim = await ledger.claim({
       key: `request/${ids.requestId}`,
       owner,
       now: clock.now(),
-      ttlMs: requestMemoryMs,
+      ttlMs: runMemoryMs,
     });
     if (claim.owner !== owner) return this.dropDuplicate(ids, claim.owner, context);
 
     const { identity } = loaded.configuration;
     const sender = await this.authenticator.authenticate(identity, credentialOf(message.headers), message.timestamp);
-    if (!sender.ok) return [this.deny(ids, sender.message, request, null, context)];
+    if (!sender.ok) {
+      context.afterCommit(() => this.runtime.metrics.refusedRequests.inc(nobody));
+      return [this.deny(ids, sender.message, request, null, context)];
+    }
 
     const { principal } = sender;
-    const { run, groups, permission } = beginning(message.record, principal, loaded.evaluator, clock.now());
+    const { run: begun, groups, permission } = beginning(message.record, principal, loaded.evaluator, clock.now());
+    const run = { ...begun, redrive: redriven?.deadLetter ?? null };
     if (!permission.ok) {
       reportRefusal(request, principal, permission, loaded, context, this.runtime);
       return [this.deny(ids, permission.message, request, run, context)];
@@ -66,12 +77,30 @@ export class FilterService {
   /** The next iteration of a run that the executor hands back. */
   async goOn(message: Incoming<'agent.steps'>, context: HandlerContext): Promise<readonly Outgoing[]> {
     const { record } = message;
-    await verifyContinuation(record, this.runtime);
-    const { requestId, sessionId, next, run } = record;
-    const decided = this.decide({ requestId, sessionId }, next, run, this.runtime.configurations.current(), context);
+    const loaded = this.runtime.configurations.current();
+    const redriven = await redrivenFrom(message, context, this.runtime);
+    if (redriven?.again) return this.decideAgain(message, redriven, loaded, context);
+    await verified(redriven, () => verifyContinuation(record, this.runtime));
+    const { requestId, sessionId, next } = record;
+    const run = runOf({ run: record.run, asked: next }, redriven, loaded);
+    const decided = this.decide({ requestId, sessionId }, next, run, loaded, context);
     // Side by side, since each waits for something else; if the turn was taken, nothing of the decision goes out.
-    const [outputs] = await Promise.all([decided, takeTurn(message, this.runtime)]);
+    const [outputs] = await Promise.all([decided, takeTurn(message, this.runtime, redriven?.owner)]);
     return outputs;
+  }
+
+  /** A turn that this service granted and the agent could not take: it is the same iteration, decided under today’s configuration. */
+  private async decideAgain(
+    { record }: Incoming<'agent.steps'>,
+    redriven: Redriven,
+    loaded: Loaded,
+    context: HandlerContext,
+  ): Promise<readonly Outgoing[]> {
+    await verified(redriven, () => verifyReturned(record, this.runtime));
+    const { requestId, sessionId, next } = record;
+    const granted = { ...record.run, iteration: record.run.iteration - 1 };
+    const run = runOf({ run: granted, asked: next }, redriven, loaded);
+    return this.decide({ requestId, sessionId }, next, run, loaded, context);
   }
 
   private async decide(

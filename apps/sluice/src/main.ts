@@ -22,6 +22,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   approvals: () => import('./commands/approvals.js'),
   load: () => import('./commands/load.js'),
   audit: () => import('./commands/audit.js'),
+  'dead-letters': () => import('./commands/dead-letters.js'),
   topics: () => import('./commands/topics.js'),
   check: () => import('./commands/check.js'),
   export: () => import('./commands/export.js'),

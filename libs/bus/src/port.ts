@@ -71,6 +71,21 @@ export interface RetryPolicy {
   readonly attempts: number;
 }
 
+/** What a consumer tells of its work while it does it, to be counted: it must not throw, and must not take long. */
+export interface ConsumerObserver {
+  /** A transaction ended, on the log or not, so many milliseconds after it began. */
+  transaction(committed: boolean, milliseconds: number): void;
+  /** The group gave out its partitions anew, among its members of now. */
+  rebalanced(): void;
+}
+
+/** How much of a partition a group has not finished yet, in records; on Kafka the markers of transactions count as records. */
+export interface PartitionLag {
+  readonly topic: Topic;
+  readonly partition: number;
+  readonly records: number;
+}
+
 export interface Subscription {
   /** Consumers of one group share the records; groups do not know of each other. */
   readonly group: string;
@@ -88,6 +103,7 @@ export interface Subscription {
   /** Records taken from the log and not yet finished, at most; beyond it reading pauses. Default 1,000. */
   readonly maxInFlight?: number;
   readonly retry?: RetryPolicy;
+  readonly observer?: ConsumerObserver;
 }
 
 export interface Consumer {
@@ -97,6 +113,8 @@ export interface Consumer {
   readonly failed: Promise<Error>;
   /** Records taken and not yet finished. */
   readonly inFlight: number;
+  /** Of each partition that this consumer holds now: what the log has and the group has not finished. Rejects while the log cannot be asked. */
+  lag(): Promise<readonly PartitionLag[]>;
 }
 
 /** An offset is one of every partition, or of the named one alone. */
@@ -127,6 +145,8 @@ export interface Bus {
   subscribe(subscription: Subscription): Promise<Consumer>;
   /** Reads without a group: for replay, for followers, for the command line. */
   read<T extends Topic>(topics: readonly T[], options: ReadOptions): AsyncIterable<Incoming<T>>;
+  /** What a payload of the topic says, such as that of a dead letter. Rejects with Fault('undecodable'), or with a retryable one. */
+  decode<T extends Topic>(topic: T, value: Uint8Array): Promise<RecordOf<T>>;
   /** Rejects with what is wrong if the log cannot be used now. */
   check(): Promise<void>;
   close(): Promise<void>;

@@ -7,6 +7,7 @@ import { property } from './contract/property.js';
 import { publishing } from './contract/publishing.js';
 import { reading } from './contract/reading.js';
 import { restarts } from './contract/restarts.js';
+import { telling } from './contract/telling.js';
 
 export type { BusHarness, TestLog } from './contract/harness.js';
 
@@ -19,6 +20,7 @@ export function busContract(name: string, harness: BusHarness): void {
     describe('restarts', () => restarts(harness));
     describe('the order of partitions', () => partitionOrder(harness));
     describe('reading', () => reading(harness));
+    describe('what a consumer tells of its work', () => telling(harness));
     describe('any history of work, faults and crashes', () => property(harness));
   });
 }

@@ -61,6 +61,20 @@ export const access = {
   operator: { reads: ['agent.config'], writes: ['agent.config'], group: null },
   /** Whoever runs `sluice approvals`, or decides in another way. */
   approver: { reads: ['agent.approvals'], writes: ['agent.approvals'], group: null },
+  /** Whoever runs `sluice dead-letters`: it writes what was given up where it came from, and looks there whether it was written. */
+  redriver: {
+    reads: [
+      'agent.dead-letters',
+      'agent.config',
+      'agent.requests',
+      'agent.toolsets',
+      'agent.tool-calls',
+      'agent.steps',
+      'agent.approvals',
+    ],
+    writes: ['agent.requests', 'agent.toolsets', 'agent.tool-calls', 'agent.steps', 'agent.approvals'],
+    group: null,
+  },
   /** A system that asks and waits for answers; its own consumer groups are its own affair. */
   upstream: { reads: ['agent.steps', 'agent.responses', 'agent.progress'], writes: ['agent.requests'], group: null },
 } as const satisfies Record<string, Access>;

@@ -22,7 +22,11 @@ export class BusTransport extends Server implements CustomTransportStrategy {
   constructor(
     private readonly bus: Bus,
     private readonly traces: Traces,
-    private readonly subscription: Omit<Subscription, 'topics' | 'handle'> & { readonly drainMs: number },
+    private readonly subscription: Omit<Subscription, 'topics' | 'handle'> & {
+      readonly drainMs: number;
+      /** Called when what came of a record is on the log. */
+      readonly through: (message: Incoming) => void;
+    },
   ) {
     super();
   }
@@ -48,6 +52,11 @@ export class BusTransport extends Server implements CustomTransportStrategy {
     return this.consumer;
   }
 
+  /** The topics of its controllers, once it listens. */
+  get topics(): readonly Topic[] {
+    return [...this.messageHandlers.keys()].filter(isTopic);
+  }
+
   override on(): never {
     throw new Error('The bus has no events of its own to listen to; readiness says how it is.');
   }
@@ -63,9 +72,13 @@ export class BusTransport extends Server implements CustomTransportStrategy {
         throw new Error(`@EventPattern('${pattern}') names no topic of agent.*; see libs/contracts/src/topics.ts.`);
       handlers.set(pattern, async (message, context) => outputs(await handler(message, context as never)));
     }
-    const { group } = this.subscription;
-    const handle = (message: Incoming, context: HandlerContext): Promise<readonly Outgoing[]> =>
-      inHop(this.traces, { group, message, context }, (own) => (handlers.get(message.topic) as Handler)(message, own));
+    const { group, through } = this.subscription;
+    const handle = (message: Incoming, context: HandlerContext): Promise<readonly Outgoing[]> => {
+      context.afterCommit(() => through(message));
+      return inHop(this.traces, { group, message, context }, (own) =>
+        (handlers.get(message.topic) as Handler)(message, own),
+      );
+    };
     return this.bus.subscribe({ ...this.subscription, topics: [...handlers.keys()], handle });
   }
 }

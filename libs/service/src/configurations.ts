@@ -123,7 +123,9 @@ export class Configurations {
     }
   }
 
-  private measure({ evaluator }: Loaded): void {
+  private measure({ configuration, evaluator }: Loaded): void {
+    this.metrics.configuration.reset();
+    this.metrics.configuration.set({ version: configuration.version }, 1);
     this.metrics.groupAvailability.reset();
     this.metrics.stateAvailability.reset();
     for (const [group, tools] of evaluator.rules.availabilityByGroup())

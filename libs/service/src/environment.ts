@@ -5,6 +5,8 @@ import { randomBytes } from 'node:crypto';
 import { dataFiles } from './data-folder.js';
 import { readKafka } from './kafka-environment.js';
 import type { KafkaEnvironment } from './kafka-environment.js';
+import { readRetention } from './retention-environment.js';
+import type { Retention } from './retention-environment.js';
 import { readTraces } from './traces-environment.js';
 import type { TracesSettings } from './traces-environment.js';
 import { Variables } from './variables.js';
@@ -15,6 +17,8 @@ export interface Environment {
   readonly bus: 'sqlite' | 'kafka';
   /** Null on SQLite. */
   readonly kafka: KafkaEnvironment | null;
+  /** How long each topic is kept. SLUICE_RETENTION_HOURS, SLUICE_RETENTION. */
+  readonly retention: Retention;
   /** The ledger's PostgreSQL, DATABASE_URL; null for a file in the data folder. */
   readonly databaseUrl: string | null;
   /** Folder of the embedded log, ledger and graph. SLUICE_DATA, default `data`. */
@@ -57,6 +61,7 @@ export function readEnvironment(values: Readonly<Record<string, string | undefin
   return {
     bus,
     kafka: bus === 'kafka' ? readKafka(variables) : null,
+    retention: readRetention(variables, bus),
     databaseUrl: variables.secret('DATABASE_URL') ?? null,
     dataFolder,
     workspaceFolder:

@@ -1,4 +1,4 @@
-import { continuationClaims, Fault, grantClaims, judgeContinuation, judgeGrant } from '@sluice/core';
+import { continuationClaims, Fault, grantClaims, isReturned, judgeContinuation, judgeGrant } from '@sluice/core';
 import type { AgentStepResult, ToolCall, Toolset } from '@sluice/contracts';
 import { sha256, turnOf } from '@sluice/decisions';
 import type { Runtime } from './runtime.js';
@@ -12,15 +12,16 @@ export async function signGrant(toolset: Toolset, { signatures, clock }: Signing
 }
 
 /**
- * Whether the record’s grant may be used, or has expired. Throws Fault('grant_invalid') if the filter did not sign it for exactly
+ * Whether the record’s grant may be used at the time, now unless given, or has expired by then. Throws Fault('grant_invalid') if the filter did not sign it for exactly
  * this turn: another session or iteration, other tools, groups or state, another request or another run.
  */
 export async function verifyGrant(
   record: Toolset | ToolCall,
   { signatures, clock }: Signing,
+  at = clock.now(),
 ): Promise<'valid' | 'expired'> {
   const claims = await signatures.verify('filter', record.grant);
-  const verdict = judgeGrant(claims, turnOf(record), sha256, clock.now());
+  const verdict = judgeGrant(claims, turnOf(record), sha256, at);
   if (verdict.kind === 'forged') throw new Fault('grant_invalid', verdict.why, false);
   return verdict.kind;
 }
@@ -35,4 +36,12 @@ export async function verifyContinuation(result: AgentStepResult, { signatures }
   const claims = await signatures.verify('executor', result.signature);
   const verdict = judgeContinuation(claims, result, sha256);
   if (verdict.kind === 'forged') throw new Fault(verdict.code, verdict.why, false);
+}
+
+/** A turn that comes back from the dead letters carries the filter’s own grant as its signature. Throws Fault('continuation_invalid') if it does not. */
+export async function verifyReturned(result: AgentStepResult, { signatures }: Signing): Promise<void> {
+  const { next: request, signature, ...turn } = result;
+  const claims = await signatures.verify('filter', signature);
+  if (isReturned(claims, { ...turn, request }, sha256)) return;
+  throw new Fault('continuation_invalid', 'The filter did not grant the turn that comes back to it.', false);
 }

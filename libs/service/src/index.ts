@@ -1,7 +1,9 @@
 export * from './environment.js';
+export type { Kept, Retention } from './retention-environment.js';
 export type { KafkaEnvironment } from './kafka-environment.js';
 export * from './log.js';
 export * from './metrics.js';
+export * from './bounded-names.js';
 export * from './health.js';
 export * from './operations.js';
 export * from './bus-transport.js';
@@ -25,3 +27,8 @@ export * from './keys-environment.js';
 export * from './take-once.js';
 export * from './grants.js';
 export * from './security-events.js';
+export * from './redrive/permit.js';
+export * from './redrive/take.js';
+export * from './redrive/letters.js';
+export * from './redrive/plan.js';
+export * from './redrive/redrive.js';

@@ -13,10 +13,9 @@ export interface KafkaEnvironment {
   readonly sasl: SaslOptions | null;
   /** SCHEMA_REGISTRY_URL, SCHEMA_REGISTRY_USERNAME, SCHEMA_REGISTRY_PASSWORD. */
   readonly registry: { readonly url: string; readonly username?: string; readonly password?: string };
-  /** SLUICE_PARTITIONS (default 6), SLUICE_REPLICATION (default 1), SLUICE_RETENTION_HOURS (default 168; 0 keeps for ever). */
+  /** SLUICE_PARTITIONS (default 6), SLUICE_REPLICATION (default 1). */
   readonly partitions: number;
   readonly replication: number;
-  readonly retentionMs: number;
 }
 
 const mechanisms = ['none', 'plain', 'scram-sha-256', 'scram-sha-512', 'oauthbearer'] as const;
@@ -41,7 +40,6 @@ export function readKafka(variables: Variables): KafkaEnvironment {
     registry: readRegistry(variables),
     partitions: variables.integer('SLUICE_PARTITIONS', 6, 1, 10_000),
     replication: variables.integer('SLUICE_REPLICATION', 1, 1, 16),
-    retentionMs: variables.integer('SLUICE_RETENTION_HOURS', 168, 0, 1_000_000) * 3_600_000 || -1,
   };
 }
 

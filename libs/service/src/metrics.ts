@@ -1,20 +1,17 @@
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { collectDefaultMetrics, Registry } from 'prom-client';
+import { metricsIn, seconds } from './metrics/kinds.js';
+import { logMetrics } from './metrics/of-the-log.js';
+import { modelMetrics } from './metrics/of-models.js';
+import { runMetrics } from './metrics/of-runs.js';
 
 /** Names that no configuration knows count under this one, so that a caller cannot make series (ruling XG-25). */
 export const otherLabel = 'other';
 
-const seconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800];
-
 /** All metrics of the system. The first nine are those of spec/tool-groups.md §8.1, with exactly their names and types. */
 export function createMetrics() {
   const registry = new Registry();
-  const registers = [registry];
-  const counter = <L extends string>(name: string, help: string, ...labelNames: L[]) =>
-    new Counter<L>({ name, help, labelNames, registers });
-  const gauge = <L extends string>(name: string, help: string, ...labelNames: L[]) =>
-    new Gauge<L>({ name, help, labelNames, registers });
-  const histogram = <L extends string>(name: string, help: string, buckets: number[], ...labelNames: L[]) =>
-    new Histogram<L>({ name, help, buckets, labelNames, registers });
+  const kinds = metricsIn(registry);
+  const { counter, gauge, histogram } = kinds;
 
   return {
     registry,
@@ -59,8 +56,9 @@ export function createMetrics() {
     hiddenTools: counter('sluice_hidden_tools_total', 'Tools hidden from a turn, by the first reason.', 'reason'),
     toolCalls: counter(
       'sluice_tool_calls_total',
-      'Tool calls by tool and outcome (ok or the error code).',
+      'Tool calls by tool, where it comes from (core, or the MCP server) and outcome (ok or the error code).',
       'tool',
+      'source',
       'outcome',
     ),
     toolDuration: histogram(
@@ -104,8 +102,6 @@ export function createMetrics() {
       'Calls whose tool repeated the credential it was given, which was taken out.',
       'tool',
     ),
-    modelTurns: histogram('sluice_model_turn_duration_seconds', 'Time a model took for a turn.', seconds, 'model'),
-    modelTokens: counter('sluice_model_tokens_total', 'Tokens by direction (input, output).', 'model', 'direction'),
     deadLetters: counter('sluice_dead_letters_total', 'Records given up, by topic and fault code.', 'topic', 'code'),
     auditEntries: counter('sluice_audit_entries_total', 'Entries that the audit wrote, by what they tell of.', 'kind'),
     auditCheckpoints: counter('sluice_audit_checkpoints_total', 'Signed checkpoints of audit chains.'),
@@ -118,7 +114,15 @@ export function createMetrics() {
       'sluice_audit_chain_broken_total',
       'Times that the audit had lost its place in a chain, or found what it had written not to be there.',
     ),
+    redriven: counter(
+      'sluice_redriven_records_total',
+      'Dead letters that were re-driven and taken up again, by the topic they went to.',
+      'topic',
+    ),
     inFlight: gauge('sluice_records_in_flight', 'Records taken from the log and not yet finished.', 'group'),
+    ...logMetrics(kinds),
+    ...runMetrics(kinds),
+    ...modelMetrics(kinds),
   };
 }
 

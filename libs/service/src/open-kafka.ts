@@ -6,10 +6,6 @@ import { partLog } from './log.js';
 import type { Log } from './log.js';
 import { systemClock } from './runtime.js';
 
-/** Progress is best effort and short-lived: kept for an hour. Configurations are kept for ever, since every decision names one. */
-const progressKeptMs = 3_600_000;
-const forEver = -1;
-
 /** Connects to the cluster and its registry, creating topics that are absent. Waits for what is not there yet, and says so. */
 export function openCluster(
   environment: Environment,
@@ -17,7 +13,8 @@ export function openCluster(
   log: Log,
   signal?: AbortSignal,
 ): Promise<KafkaBus> {
-  const { brokers, prefix, tls, sasl, registry, partitions, replication, retentionMs } = kafka;
+  const { brokers, prefix, tls, sasl, registry, partitions, replication } = kafka;
+  const kept = Object.entries(environment.retention);
   return openKafkaBus({
     brokers,
     prefix,
@@ -25,25 +22,15 @@ export function openCluster(
     ...(tls === null ? {} : { tls }),
     ...(sasl === null ? {} : { sasl }),
     registry: { ...registry, compatibility: 'FULL_TRANSITIVE' },
-    topics: { partitions, replication, retentionMs: retentions(retentionMs) },
+    topics: {
+      partitions,
+      replication,
+      retentionMs: Object.fromEntries(kept.map(([topic, { ms }]) => [topic, ms])),
+      retentionBytes: Object.fromEntries(kept.map(([topic, { bytes }]) => [topic, bytes])),
+    },
     instance: environment.instance,
     clock: systemClock,
     log: partLog(log),
     ...(signal === undefined ? {} : { signal }),
   });
-}
-
-function retentions(milliseconds: number) {
-  return {
-    'agent.requests': milliseconds,
-    'agent.toolsets': milliseconds,
-    'agent.tool-calls': milliseconds,
-    'agent.steps': milliseconds,
-    'agent.responses': milliseconds,
-    'agent.progress': progressKeptMs,
-    'agent.approvals': milliseconds,
-    'agent.audit': forEver,
-    'agent.dead-letters': milliseconds,
-    'agent.config': forEver,
-  };
 }

@@ -5,6 +5,7 @@ import { openSignatures } from './keys-environment.js';
 import type { Log } from './log.js';
 import { collectProcessMetrics, createMetrics } from './metrics.js';
 import { openBus, openLedger, requireSharedLedger } from './open-stores.js';
+import { watchReadiness } from './readiness-metric.js';
 import { serveOperations } from './operations.js';
 import { systemClock } from './runtime.js';
 import type { Runtime } from './runtime.js';
@@ -53,13 +54,15 @@ export async function openRuntime(environment: Environment, log: Log, signal?: A
       log,
     );
     closing.push(() => traces.close());
+    closing.push(watchReadiness(health, metrics));
 
     // Served from here on, so that whoever looks sees what a process waits for that is not ready yet.
-    const { bus, trim } = await health.during('log', 'The log is not open yet.', () =>
+    const { bus, trim, warnings } = await health.during('log', 'The log is not open yet.', () =>
       openBus(environment, log, signal),
     );
     closing.push(() => bus.close());
     health.add({ name: 'log', check: () => bus.check() });
+    for (const warning of await warnings()) log.warn(warning);
     const { ledger, check } = await health.during('ledger', 'The ledger is not open yet.', () =>
       openLedger(environment, log, signal),
     );

@@ -1,16 +1,14 @@
 import { openSqliteBus } from '@sluice/bus';
 import type { SqliteBus } from '@sluice/bus';
-import { topics } from '@sluice/contracts';
+import { allTopics } from '@sluice/contracts';
 import { openSqliteLedger } from '@sluice/ledger';
 import type { SqliteLedger } from '@sluice/ledger';
 import { dataFiles, prepareDataFolder } from './data-folder.js';
 import type { Environment } from './environment.js';
 import { partLog } from './log.js';
 import type { Log } from './log.js';
+import type { Retention } from './retention-environment.js';
 import { systemClock } from './runtime.js';
-
-/** Progress is best effort and short-lived: kept for an hour. */
-const progressKeptMs = 3_600_000;
 
 /** Opens the log in the data folder. Rejects with a sentence if the folder or the file cannot be used. */
 export function openLogFile(environment: Environment, log: Log): Promise<SqliteBus> {
@@ -31,9 +29,16 @@ export function openLedgerFile(environment: Environment): Promise<SqliteLedger> 
   return openSqliteLedger({ file: dataFiles(environment).ledger });
 }
 
-/** Removes what the log holds no longer than it must. */
-export async function trimLog(bus: SqliteBus): Promise<void> {
-  await bus.trim(topics.progress, systemClock.now() - progressKeptMs);
+/** Removes what the log need not hold any longer. */
+export async function trimLog(bus: SqliteBus, retention: Retention): Promise<void> {
+  for (const topic of allTopics) {
+    const { ms, bytes } = retention[topic];
+    if (ms === -1 && bytes === null) continue;
+    await bus.retain(topic, {
+      ...(ms === -1 ? {} : { olderThan: systemClock.now() - ms }),
+      ...(bytes === null ? {} : { bytes }),
+    });
+  }
 }
 
 function isAlive(processId: number): boolean {

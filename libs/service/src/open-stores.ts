@@ -12,15 +12,26 @@ export interface OpenBus {
   readonly bus: Bus;
   /** Removes what the log holds no longer than it must, where the log does not do so by itself. */
   trim(): Promise<void>;
+  /** What an operator should know of the log’s settings, as sentences. */
+  warnings(): Promise<readonly string[]>;
+  /** Gives what is there the retention that the environment names; returns what was otherwise, as sentences. */
+  applyRetention(): Promise<readonly string[]>;
 }
 
 /** The log that the environment names. Rejects with a sentence if it cannot be used; waits for a cluster that is not there yet. */
 export async function openBus(environment: Environment, log: Log, signal?: AbortSignal): Promise<OpenBus> {
   if (environment.kafka !== null) {
-    return { bus: await openCluster(environment, environment.kafka, log, signal), trim: () => Promise.resolve() };
+    const bus = await openCluster(environment, environment.kafka, log, signal);
+    return {
+      bus,
+      trim: () => Promise.resolve(),
+      warnings: () => bus.warnings(),
+      applyRetention: () => bus.applyRetention(),
+    };
   }
   const bus = await openLogFile(environment, log);
-  return { bus, trim: () => trimLog(bus) };
+  const trim = (): Promise<void> => trimLog(bus, environment.retention);
+  return { bus, trim, warnings: async () => [], applyRetention: async () => trim().then(() => []) };
 }
 
 export interface OpenLedger {

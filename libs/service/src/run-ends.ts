@@ -19,6 +19,8 @@ export function endRun(
   context.afterCommit(() => {
     runtime.metrics.runsEnded.inc({ outcome: response.error?.code ?? 'answer' });
     if (response.run !== null) {
+      const taken = Math.max(0, response.endedAt - response.run.startedAt) / 1_000;
+      runtime.metrics.runDuration.observe({ kind: response.error === null ? 'answer' : 'error' }, taken);
       const known = runtime.configurations.current().evaluator.rules.knownStates;
       const seconds = Math.max(0, response.endedAt - response.run.stateEnteredAt) / 1_000;
       runtime.metrics.workflowDuration.observe({ state: boundedLabel(response.state, known) }, seconds);

@@ -4,6 +4,7 @@ import type { Dead, HandlerContext, Outgoing, Subscription } from '@sluice/bus';
 import { NestFactory } from '@nestjs/core';
 import { about, idsOf, staysAbout, traceIdOf } from './about.js';
 import { BusTransport, PassOnFilter } from './bus-transport.js';
+import { countFaultsFromZero, measureHop, observerOf, watchConsumer } from './consumer-metrics.js';
 import { nestLog } from './log.js';
 import { endDeadRun } from './run-ends.js';
 import type { Runtime } from './runtime.js';
@@ -28,8 +29,13 @@ export async function startService(
   const transport = new BusTransport(runtime.bus, watching === undefined ? runtime.traces : noTraces, {
     group,
     drainMs: runtime.environment.drainMs,
-    onDead: (dead, context) => buried(group, dead, context, runtime),
+    observer: observerOf(group, runtime),
+    through: (message) => measureHop(group, message, runtime),
     ...watching,
+    onDead: (dead, context) => {
+      context.afterCommit(() => measureHop(group, dead, runtime));
+      return watching?.onDead?.(dead, context) ?? buried(group, dead, context, runtime);
+    },
   });
   const app = await NestFactory.createMicroservice(module, {
     strategy: transport,
@@ -44,6 +50,7 @@ export async function startService(
     throw error;
   }
 
+  if (watching?.deadLetters !== false) countFaultsFromZero(transport.topics, runtime);
   const consumer = transport.running();
   let failure: Error | undefined;
   void consumer.failed.then((error) => {
@@ -54,10 +61,10 @@ export async function startService(
     name: group,
     check: () => (failure === undefined ? Promise.resolve() : Promise.reject(failure)),
   });
-  const sample = setInterval(() => runtime.metrics.inFlight.set({ group }, consumer.inFlight), 1_000);
+  const unwatch = watchConsumer(group, consumer, runtime);
   return {
     close: async () => {
-      clearInterval(sample);
+      unwatch();
       await app.close();
     },
   };

@@ -6,6 +6,38 @@ import { readEnvironment } from '@sluice/service';
 
 const kafka = { SLUICE_BUS: 'kafka', KAFKA_BROKERS: 'a:9092, b:9092', SCHEMA_REGISTRY_URL: 'http://localhost:8081' };
 
+describe('how long topics are kept', () => {
+  const day = 24 * 3_600_000;
+  const read = (values: Record<string, string>) => readEnvironment(values).retention;
+
+  it('is for ever on the embedded log, but for progress, unless somebody says otherwise', () => {
+    expect(read({})).toMatchObject({ 'agent.steps': { ms: -1 }, 'agent.progress': { ms: 3_600_000 } });
+    const said = read({
+      SLUICE_RETENTION_HOURS: '48',
+      SLUICE_RETENTION: 'agent.steps=30d/20gb, agent.audit=90d,agent.requests=forever',
+    });
+    expect(said).toEqual({
+      ...Object.fromEntries(Object.keys(said).map((topic) => [topic, { ms: 2 * day, bytes: null }])),
+      'agent.steps': { ms: 30 * day, bytes: 20 * 1024 ** 3 },
+      'agent.audit': { ms: 90 * day, bytes: null },
+      'agent.requests': { ms: -1, bytes: null },
+      'agent.progress': { ms: 3_600_000, bytes: null },
+      'agent.config': { ms: -1, bytes: null },
+    });
+  });
+
+  it.each([
+    ['agent.nothing=3d', 'holds "agent.nothing=3d"; write topic=age or topic=age/size'],
+    ['agent.steps', 'holds "agent.steps"; write topic=age'],
+    ['agent.steps=3', 'an age is forever, or a number of m, h or d'],
+    ['agent.steps=0d', 'an age is forever, or a number of m, h or d'],
+    ['agent.steps=3d/9', 'a size is a number of mb, gb or tb'],
+    ['agent.config=3d', 'names agent.config, which is kept for ever'],
+  ])('%s is refused with a sentence', (text, message) => {
+    expect(() => read({ SLUICE_RETENTION: text })).toThrow(message);
+  });
+});
+
 describe('the environment', () => {
   it('has a default for everything on the embedded log', () => {
     expect(readEnvironment({})).toMatchObject({
@@ -28,7 +60,6 @@ describe('the environment', () => {
       registry: { url: 'http://localhost:8081' },
       partitions: 6,
       replication: 1,
-      retentionMs: 168 * 3_600_000,
     });
   });
 

@@ -1,4 +1,4 @@
-import type { Address, Kind } from '../address.ts';
+import type { Address, SharedKind } from '../address.ts';
 import { brokerSettings, postgresPassword, postgresSettings, postgresUser } from '../settings.ts';
 
 export interface Image {
@@ -12,7 +12,7 @@ export interface Image {
 }
 
 /** The image of each part and how it is told what to be; `host` and `port` are where its clients will find it. */
-export function images(kind: Kind, host: string, port: number): Image {
+export function images(kind: SharedKind, host: string, port: number): Image {
   switch (kind) {
     case 'kafka':
       return {

@@ -20,18 +20,43 @@ appender.out.layout.type = PatternLayout
 appender.out.layout.pattern = %d %p %m (%c)%n
 `;
 
-/** A broker that is its own controller, with its data in a fresh folder. */
+/** One broker of a cluster, which is a controller as well. */
+export interface Node {
+  /** From 1. */
+  readonly id: number;
+  /** Where it answers. */
+  readonly port: number;
+  /** The controllers' ports, in the order of the ids. */
+  readonly controllers: readonly number[];
+  /** Another door of the broker: whoever comes in there is told to find it at `advertised`, behind a proxy. */
+  readonly door?: { readonly port: number; readonly advertised: number };
+  /** Kafka's own properties beside `brokerSettings`. */
+  readonly settings?: Readonly<Record<string, string>>;
+}
+
+/** A broker that is its own controller. */
 export async function describeKafka(place: Place): Promise<{ address: Address; service: Service }> {
+  return describeNode({ id: 1, port: await freePort(), controllers: [await freePort()] }, place);
+}
+
+/** A broker of a cluster, with its data in a fresh folder. */
+export async function describeNode(node: Node, place: Place): Promise<{ address: Address; service: Service }> {
   const java = await findJava();
   const jars = await fetchFromMaven('kafka', 'copy-dependencies', place);
-  const [port, controller] = [await freePort(), await freePort()];
   const inPlace = (name: string): string => join(place.folder, name);
+  const { id, port, controllers, door } = node;
+  const doors = door === undefined ? [] : [`DOOR://127.0.0.1:${door.port}`];
   const settings = {
     ...brokerSettings,
-    'controller.quorum.voters': `1@127.0.0.1:${controller}`,
-    'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT',
-    listeners: `PLAINTEXT://127.0.0.1:${port},CONTROLLER://127.0.0.1:${controller}`,
-    'advertised.listeners': `PLAINTEXT://127.0.0.1:${port}`,
+    ...node.settings,
+    'node.id': String(id),
+    'controller.quorum.voters': controllers.map((controller, index) => `${index + 1}@127.0.0.1:${controller}`).join(),
+    'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,DOOR:PLAINTEXT',
+    listeners: [`PLAINTEXT://127.0.0.1:${port}`, `CONTROLLER://127.0.0.1:${controllers[id - 1]}`, ...doors].join(),
+    'advertised.listeners': [
+      `PLAINTEXT://127.0.0.1:${port}`,
+      ...(door === undefined ? [] : [`DOOR://127.0.0.1:${door.advertised}`]),
+    ].join(),
     'log.dirs': inPlace('data'),
   };
   const properties = Object.entries(settings).map(([name, value]) => `${name}=${value}\n`);
@@ -53,5 +78,5 @@ export async function describeKafka(place: Place): Promise<{ address: Address; s
   };
 }
 
-/** Kafka wants 16 bytes in base64; no two of our brokers ever talk to each other, so all may have the same. */
+/** Kafka wants 16 bytes in base64; brokers that do not know of each other never talk, so all clusters may have the same. */
 const clusterId = Buffer.from('sluice-infra-001').toString('base64url');

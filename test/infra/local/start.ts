@@ -3,11 +3,17 @@ import type { Instance, Place } from '../instance.ts';
 import { describeKafka } from './kafka.ts';
 import { LocalInstance } from './instance.ts';
 import { describePostgres } from './postgres.ts';
+import { describePrometheus } from './prometheus.ts';
 import { describeRegistry } from './registry.ts';
 
-const describe = { kafka: describeKafka, registry: describeRegistry, postgres: describePostgres };
+const describe = {
+  kafka: describeKafka,
+  registry: describeRegistry,
+  postgres: describePostgres,
+  prometheus: describePrometheus,
+};
 
-/** Starts a part as a process of this machine, from what Maven Central and npm have. */
+/** Starts a part as a process of this machine, from what Maven Central, npm and Debian have. */
 export async function startLocally(kind: Kind, place: Place): Promise<Instance> {
   const { address, service } = await describe[kind](place);
   const instance = new LocalInstance(address, service, place);

@@ -4,11 +4,20 @@ import type { ApprovalDecision, Authenticator, Decider, NotTaken } from '@sluice
 import { topics } from '@sluice/contracts';
 import type { ApprovalDecided, ApprovalOutcome, ApprovalRequested } from '@sluice/contracts';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
-import { approvalAt, AUTHENTICATOR, credentialOf, inHop, RUNTIME } from '@sluice/service';
 import { sha256 } from '@sluice/decisions';
+import {
+  approvalAt,
+  AUTHENTICATOR,
+  credentialOf,
+  inHop,
+  placeOf,
+  redrivenBefore,
+  redrivenFrom,
+  RUNTIME,
+} from '@sluice/service';
 import type { Runtime } from '@sluice/service';
 import { ExecutorService } from '../executor.service.js';
-import { ApprovalClaims, ownerAt } from './claims.js';
+import { ApprovalClaims } from './claims.js';
 
 /**
  * Takes decisions on parked calls, and goes on with their turns. In two hops: the first decision that counts becomes an outcome on the
@@ -46,7 +55,7 @@ export class ApprovalsService {
     let notTaken = judgeDecision(asked, decided, decider, message.timestamp, policy);
     if (asked !== null && notTaken === null) {
       const { reason, requestedPartition, requestedOffset } = decided;
-      const { first } = await this.claims.decide(asked.approvalId, ownerAt(message), {
+      const { first } = await this.claims.decide(asked.approvalId, placeOf(message), {
         decision: decided.decision as ApprovalDecision,
         decidedBy,
         reason,
@@ -87,9 +96,10 @@ export class ApprovalsService {
   ): Promise<readonly Outgoing[]> {
     const { metrics, log, bus } = this.runtime;
     const { approvalId } = outcome;
+    const redriven = await redrivenFrom(message, context, this.runtime);
     const taken = await this.claims.decisionOn(approvalId);
     if (taken === null) throw new Fault('invalid_request', `The decision on ${approvalId} is not in the ledger.`, true);
-    if (taken === undefined || !(await this.claims.goesOn(approvalId, ownerAt(message)))) {
+    if (taken === undefined || !(await this.claims.goesOn(approvalId, redriven?.owner ?? placeOf(message)))) {
       const why = taken === undefined ? 'nobody decided' : 'the run went on with another outcome';
       context.afterCommit(() => log.warn({ approval_id: approvalId, why }, 'dropped an outcome of an approval'));
       return [];
@@ -108,8 +118,10 @@ export class ApprovalsService {
         'decided',
       );
     });
+    const before = redriven ?? (await redrivenBefore(parked, this.runtime));
+    const attempt = this.executor.anotherAttempt(parked, before);
     const turn = { group: 'executor', message: parked, context };
-    return inHop(this.runtime.traces, turn, (own) => this.executor.runTurn(parked, requested.steps, own));
+    return inHop(this.runtime.traces, turn, (own) => this.executor.runTurn(attempt, requested.steps, own));
   }
 
   /** The parked turn, if it is the one that was asked about: the same call with the same arguments. */

@@ -3,7 +3,7 @@ import type { ApprovalDecision, JsonValue } from '@sluice/core';
 import type { ApprovalRequested } from '@sluice/contracts';
 import { sha256 } from '@sluice/decisions';
 import { approvalMemoryMs } from '@sluice/service';
-import type { ApprovalPlace, Runtime } from '@sluice/service';
+import type { Runtime } from '@sluice/service';
 
 /** The decision that was taken on an approval, as the ledger keeps it. */
 export interface TakenDecision {
@@ -63,11 +63,6 @@ export class ApprovalClaims {
   private claim(key: string, owner: string, ttlMs = approvalMemoryMs) {
     return this.runtime.ledger.claim({ key, owner, now: this.runtime.clock.now(), ttlMs });
   }
-}
-
-/** Where a record stands, as the owner of a claim. */
-export function ownerAt(message: Pick<ApprovalPlace, 'partition' | 'offset'> & { readonly topic: string }): string {
-  return `${message.topic}/${message.partition}/${message.offset}`;
 }
 
 function decisionKey(approvalId: string): string {

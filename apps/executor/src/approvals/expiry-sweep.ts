@@ -64,6 +64,7 @@ export class ExpirySweep {
     if (signal.aborted) return;
     metrics.approvalsWaiting.set(open.size);
     const oldest = Math.min(now, ...[...open.values()].map(({ timestamp }) => timestamp));
+    metrics.approvalsOldest.set((now - oldest) / 1_000);
     this.since = Math.max(oldest - overlapMs, now - approvalMemoryMs);
     for (const [approvalId, waiting] of open) {
       if (signal.aborted) return;

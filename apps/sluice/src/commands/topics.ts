@@ -1,31 +1,60 @@
 import { parseArgs } from 'node:util';
 import { access, allTopics, recordNames } from '@sluice/contracts';
 import type { Access, Role } from '@sluice/contracts';
+import { openBus } from '@sluice/service';
+import type { Environment, Kept } from '@sluice/service';
 import type { Surroundings } from './surroundings.js';
 
-export const usage = `sluice topics [--acls [--principal NAME]]
-  Lists the topics and who reads and writes them. --acls prints the kafka-acls.sh commands that give each role exactly what it
+const hour = 3_600_000;
+const day = 24 * hour;
+
+export const usage = `sluice topics [--acls [--principal NAME]] [--apply]
+  Lists the topics, who reads and writes them, and how long they are kept. --apply gives topics that are there the retention that
+  SLUICE_RETENTION_HOURS and SLUICE_RETENTION name, since only new ones are created with it. --acls prints the kafka-acls.sh commands that give each role exactly what it
   needs; the principals are User:sluice-filter and so on, or NAME-filter with --principal NAME.`;
 
-export async function run(args: readonly string[], { environment, write }: Surroundings): Promise<number> {
+export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
+  const { environment, write } = surroundings;
   const { values } = parseArgs({
     args: [...args],
-    options: { acls: { type: 'boolean', default: false }, principal: { type: 'string', default: 'User:sluice' } },
+    options: {
+      acls: { type: 'boolean', default: false },
+      apply: { type: 'boolean', default: false },
+      principal: { type: 'string', default: 'User:sluice' },
+    },
   });
   const prefix = environment.kafka?.prefix ?? '';
   if (values.acls) for (const line of acls(prefix, values.principal)) write(`${line}\n`);
-  else for (const line of listing(prefix)) write(`${line}\n`);
+  else if (values.apply) await apply(surroundings);
+  else for (const line of listing(prefix, environment)) write(`${line}\n`);
   return 0;
 }
 
-function listing(prefix: string): readonly string[] {
+async function apply({ environment, log, write }: Surroundings): Promise<void> {
+  const { bus, applyRetention } = await openBus(environment, log);
+  try {
+    const changed = await applyRetention();
+    for (const line of changed) write(`${line}\n`);
+    if (changed.length === 0) write('All topics are kept as they should be.\n');
+  } finally {
+    await bus.close();
+  }
+}
+
+function listing(prefix: string, { retention }: Environment): readonly string[] {
   const roles = Object.entries(access) as [Role, Access][];
   return allTopics.map((topic) => {
     const who = (kind: 'reads' | 'writes') =>
       roles.filter(([, rights]) => rights[kind].includes(topic)).map(([role]) => role);
     const name = `${prefix}${topic}`.padEnd(prefix.length + 20);
-    return `${name} ${recordNames[topic].padEnd(16)} written by ${who('writes').join(', ') || '-'}; read by ${who('reads').join(', ') || '-'}`;
+    return `${name} ${recordNames[topic].padEnd(16)} written by ${who('writes').join(', ') || '-'}; read by ${who('reads').join(', ') || '-'}; kept ${keptFor(retention[topic])}`;
   });
+}
+
+function keptFor({ ms, bytes }: Kept): string {
+  const age =
+    ms === -1 ? 'for ever' : `for ${ms % day === 0 ? `${ms / day} d` : `${(ms / hour).toLocaleString('en')} h`}`;
+  return bytes === null ? age : `${age}, up to ${(bytes / 1024 ** 3).toLocaleString('en')} GB`;
 }
 
 /** Least privilege, role by role: topics, the group, transactional ids, and creating topics that are absent. */
@@ -43,7 +72,12 @@ function acls(prefix: string, principal: string): readonly string[] {
     lines.push(
       `${add} --operation Write --operation Describe --transactional-id ${writer} --resource-pattern-type prefixed`,
     );
-    if (group !== null) lines.push(`${add} --operation Read --group ${prefix}${group}`);
+    if (group !== null) {
+      lines.push(`${add} --operation Read --group ${prefix}${group}`);
+      // For the warning at start: how long the broker remembers where a group has read.
+      lines.push(`${add} --operation DescribeConfigs --cluster`);
+      lines.push(`${add} --operation DescribeConfigs ${topics(allTopics)}`);
+    }
     return [`# ${role}`, ...lines];
   });
 }

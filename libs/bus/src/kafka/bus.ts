@@ -1,5 +1,5 @@
 import { createCodec, topics as wire } from '@sluice/contracts';
-import type { Codec, Topic } from '@sluice/contracts';
+import type { Codec, RecordOf, Topic } from '@sluice/contracts';
 import { Fault } from '@sluice/core';
 import type { Admin } from 'kafkajs';
 import type { Bus, BusLog, Consumer, Incoming, Outgoing, ReadOptions, Subscription } from '../port.js';
@@ -19,6 +19,7 @@ import { Publisher } from './publisher.js';
 import { Reader } from './read.js';
 import { confluentRegistry } from './registry.js';
 import type { ConfluentRegistry } from './registry.js';
+import { applyRetention, offsetsWarning } from './retention.js';
 import { createTopics } from './topics.js';
 
 /** How long a failed publish makes the bus unhealthy if nothing is published after it, milliseconds. */
@@ -26,12 +27,18 @@ const troubleMs = 5_000;
 /** How long a check waits for the broker, milliseconds. */
 const checkMs = 5_000;
 
+const notInTime = (): Error => new Error(`It has not answered for ${checkMs} ms.`);
+
 /** The log on Kafka (DESIGN §3, §4). Payloads are Confluent’s wire format; JSON is read too. */
 export interface KafkaBus extends Bus {
   /** Puts bytes on the log as they are, for producers that bring their own encoding. */
   appendRaw(topic: Topic, key: string, value: Uint8Array, headers?: Readonly<Record<string, string>>): Promise<void>;
   /** Emitted records that could not be sent. */
   readonly lostEmits: number;
+  /** What an operator should know of the broker’s settings, as sentences; none if all is well. */
+  warnings(): Promise<readonly string[]>;
+  /** Gives topics that are there the retention of the options; returns what was otherwise, as sentences. */
+  applyRetention(): Promise<readonly string[]>;
 }
 
 /**
@@ -124,6 +131,28 @@ class OpenBus implements KafkaBus {
     await this.#publisher.add([{ topic, key, value, headers }]);
   }
 
+  async warnings(): Promise<readonly string[]> {
+    const { admin, names } = this.parts;
+    try {
+      const offsets = await within(checkMs, notInTime, offsetsWarning(admin, names));
+      return offsets === null ? [] : [offsets];
+    } catch (error) {
+      return [`Whether the broker keeps committed offsets for long enough could not be found out: ${String(error)}`];
+    }
+  }
+
+  async applyRetention(): Promise<readonly string[]> {
+    const { admin, names, options } = this.parts;
+    try {
+      const changed = await applyRetention(admin, names, options.topics);
+      return changed.map(
+        ({ topic, setting, is, wanted }) => `${names.topic(topic)}: ${setting} was ${is}, is ${wanted}`,
+      );
+    } catch (error) {
+      throw this.#explain('The topics could not be changed')(error);
+    }
+  }
+
   async subscribe(subscription: Subscription): Promise<Consumer> {
     this.#assertOpen();
     const { group } = subscription;
@@ -157,13 +186,16 @@ class OpenBus implements KafkaBus {
     return this.#reader.read(topics, options);
   }
 
+  async decode<T extends Topic>(topic: T, value: Uint8Array): Promise<RecordOf<T>> {
+    return this.parts.codec.decode(topic, value);
+  }
+
   async check(): Promise<void> {
     this.#assertOpen();
     const { admin, registry, names, options } = this.parts;
     const explain = this.#explain('The log cannot be used');
-    const late = (): Error => new Error(`It has not answered for ${checkMs} ms.`);
     try {
-      await within(checkMs, late, admin.fetchTopicMetadata({ topics: [names.topic(wire.config)] }));
+      await within(checkMs, notInTime, admin.fetchTopicMetadata({ topics: [names.topic(wire.config)] }));
     } catch (error) {
       throw explain(error);
     }

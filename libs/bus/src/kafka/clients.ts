@@ -1,5 +1,6 @@
 import { Kafka, logLevel } from 'kafkajs';
 import type { KafkaConfig, RetryOptions, SASLOptions } from 'kafkajs';
+import { passOverAborted } from './aborted.js';
 import { restIdleConnections } from './idle-timer.js';
 import { fetchToken } from './oauth.js';
 import { timeoutsOf } from './options.js';
@@ -29,6 +30,7 @@ export type Clients = () => Kafka;
 
 export function clientsFor(options: KafkaBusOptions): Clients {
   restIdleConnections();
+  passOverAborted();
   const config = configOf(options);
   return () => new Kafka(config);
 }

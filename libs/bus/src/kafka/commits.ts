@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Fault } from '@sluice/core';
 import type { Producer, Transaction } from 'kafkajs';
-import type { BusLog } from '../port.js';
+import type { BusLog, ConsumerObserver } from '../port.js';
 import { runAfterCommit } from '../processing/after-commit.js';
 import type { Finished } from '../processing/handling.js';
 import type { Position } from '../processing/position.js';
@@ -9,6 +9,7 @@ import { backOff, pause } from '../processing/retry.js';
 import { isConcurrent, isPassing } from './failure.js';
 import { encodeCarried, encodeFinished } from './finished-set.js';
 import type { Names } from './names.js';
+import type { Placement } from './placement.js';
 import { sendsOf, sizeOf } from './sends.js';
 
 /** Output bytes of one transaction, unless a single record’s outputs have more. */
@@ -28,6 +29,7 @@ export interface Done {
 
 export interface CommitsOptions {
   readonly producer: Producer;
+  readonly placement: Placement;
   readonly position: Position;
   /** What the partition carries so far. */
   readonly carried: string;
@@ -38,6 +40,7 @@ export interface CommitsOptions {
   readonly topic: string;
   readonly partition: number;
   readonly log: BusLog;
+  readonly observer: ConsumerObserver | undefined;
   readonly explain: (error: unknown) => Fault;
   readonly committed: (records: number) => void;
   /** The transaction failed or nobody knows how it ended: nothing of what is held may be sent again (point 6). */
@@ -58,6 +61,8 @@ export class Commits {
   #idle: NodeJS.Timeout | undefined;
   #trouble: string | undefined;
   #waitingBytes = 0;
+  /** When the transaction under way, or the last one, began. */
+  #began = performance.now();
 
   constructor(private readonly options: CommitsOptions) {
     this.#committed = options.position.prefix;
@@ -130,6 +135,7 @@ export class Commits {
         await this.#commit(this.#take());
       }
     } catch (error) {
+      this.options.observer?.transaction(false, performance.now() - this.#began);
       if (!this.#dropped.signal.aborted) this.options.lost(error);
     } finally {
       this.#running = undefined;
@@ -137,19 +143,19 @@ export class Commits {
   }
 
   async #commit(batch: readonly Done[]): Promise<void> {
-    const { producer, position, names, group, log, committed } = this.options;
+    const { producer, placement, position, names, group, log, committed } = this.options;
     for (const { finished, past } of batch) position.finish(finished.stored.offset, past);
     this.#carried = batch.at(-1)?.finished.carried ?? this.#carried;
     this.#wanted = false;
     const prefix = position.prefix;
+    this.#began = performance.now();
     const transaction = await producer.transaction();
     const metadata = encodeFinished(prefix, position.ranges) + encodeCarried(this.#carried);
     await this.#sendOffset(transaction, prefix, metadata);
     const outputs = batch.flatMap(({ finished }) => finished.outputs);
-    for (const topicMessages of sendsOf(outputs, names)) {
-      await transaction.sendBatch({ acks: -1, topicMessages: [...topicMessages] });
-    }
+    await placement.send(transaction, sendsOf(outputs, names));
     await transaction.commit();
+    this.options.observer?.transaction(true, performance.now() - this.#began);
     position.saved();
     this.#committed = prefix;
     this.#trouble = undefined;

@@ -1,7 +1,7 @@
 import type { Codec } from '@sluice/contracts';
 import type { Clock } from '@sluice/core';
 import type { Admin, EachBatchPayload, Kafka } from 'kafkajs';
-import type { BusLog, Consumer, Outgoing, Subscription } from '../port.js';
+import type { BusLog, Consumer, Outgoing, PartitionLag, Subscription } from '../port.js';
 import type { HandlingOptions } from '../processing/handling.js';
 import { pause } from '../processing/retry.js';
 import { Slots } from '../processing/slots.js';
@@ -15,6 +15,8 @@ import { Partition } from './partition.js';
 import { takeOver } from './takeover.js';
 
 const defaultInFlight = 1_000;
+/** How long the broker may take to say where its partitions end, milliseconds. */
+const askMs = 5_000;
 /** Beside an orderly stop: longer than a fetch and a request that time out. */
 const leaveMs = 15_000;
 
@@ -95,6 +97,25 @@ export class GroupConsumer implements Consumer {
     return this.#membership.trouble ?? stuck.find((trouble) => trouble !== undefined);
   }
 
+  async lag(): Promise<readonly PartitionLag[]> {
+    const held = [...this.#partitions.values()];
+    const topics = [...new Set(held.map(({ topic }) => topic))];
+    const late = (): Error => new Error(`The broker has not answered for ${askMs} ms.`);
+    const ends = new Map(
+      await within(askMs, late, Promise.all(topics.map(async (topic) => [topic, await this.#endsOf(topic)] as const))),
+    );
+    return held.flatMap(({ source, topic, partition, tenure }) => {
+      const end = ends.get(topic)?.get(partition);
+      if (tenure === undefined || end === undefined) return [];
+      return [{ topic: source, partition, records: tenure.unfinishedBelow(end) }];
+    });
+  }
+
+  async #endsOf(topic: string): Promise<ReadonlyMap<number, number>> {
+    const ends = await this.#admin.fetchTopicOffsets(topic);
+    return new Map(ends.map(({ partition, high }) => [partition, Number(high)]));
+  }
+
   async start(): Promise<void> {
     await this.#admin.connect();
     await this.#membership.join();
@@ -129,6 +150,7 @@ export class GroupConsumer implements Consumer {
 
   /** The group gave out its partitions anew: what is new is taken over, what stays is kept, what went is dropped. */
   #assign(assignment: Readonly<Record<string, readonly number[]>>): void {
+    this.options.subscription.observer?.rebalanced();
     const gone = new Set(this.#partitions.keys());
     for (const [name, numbers] of Object.entries(assignment)) {
       for (const number of numbers) {
@@ -181,6 +203,7 @@ export class GroupConsumer implements Consumer {
         log,
         slots: this.#slots,
         handling: this.#handling,
+        observer: subscription.observer,
         steering,
         takeOver: () => takeOver(ours),
         isMember: () => this.#membership.isMember(),

@@ -1,4 +1,14 @@
-/** What of kafkajs 2.2.4’s inside the bus uses; see cluster.ts and idle-timer.ts for why. */
+/** What of kafkajs 2.2.4’s inside the bus uses; see aborted.ts, cluster.ts and idle-timer.ts for why. */
+declare module 'kafkajs/src/broker/index.js' {
+  /** A connection to a broker. */
+  export default class Broker {
+    fetch(request: object): Promise<{
+      readonly responses: readonly { readonly partitions: readonly object[] }[];
+    }>;
+  }
+}
+
+/** Likewise. */
 declare module 'kafkajs/src/consumer/batch.js' {
   import type { KafkaMessage } from 'kafkajs';
 

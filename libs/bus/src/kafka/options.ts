@@ -41,6 +41,8 @@ export interface TopicOptions {
   readonly replication: number;
   /** Milliseconds, -1 for ever; what is not named has the value of `defaultRetentionMs`. */
   readonly retentionMs?: Partial<Readonly<Record<Topic, number>>>;
+  /** Of the whole topic; null and what is not named has no limit. A broker counts by partition, so each gets its share. */
+  readonly retentionBytes?: Partial<Readonly<Record<Topic, number | null>>>;
   /** Of one record batch; dead letters may be twice as large. Default, and least: 1,048,588. */
   readonly maxMessageBytes?: number;
 }

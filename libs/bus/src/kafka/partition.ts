@@ -1,3 +1,4 @@
+import type { Topic } from '@sluice/contracts';
 import type { Fault } from '@sluice/core';
 import type { KafkaMessage, Producer } from 'kafkajs';
 import type { BusLog } from '../port.js';
@@ -42,6 +43,19 @@ export class Partition {
   /** kafkajs’s consumer must have this partition paused. */
   constructor(private readonly options: PartitionOptions) {
     this.#working = this.#work().catch(options.failed);
+  }
+
+  /** The topic, as the wire and as the broker name it, and the number in it. */
+  get source(): Topic {
+    return this.options.source;
+  }
+
+  get topic(): string {
+    return this.options.topic;
+  }
+
+  get partition(): number {
+    return this.options.partition;
   }
 
   get trouble(): string | undefined {

@@ -1,4 +1,3 @@
-import { Partitioners } from 'kafkajs';
 import type { Producer } from 'kafkajs';
 import type { Clock, Fault } from '@sluice/core';
 import type { BusLog } from '../port.js';
@@ -7,6 +6,7 @@ import type { Clients } from './clients.js';
 import { producerRetry } from './clients.js';
 import { letGo } from './let-go.js';
 import type { Names } from './names.js';
+import { Placement } from './placement.js';
 import { sendsOf, sizeOf } from './sends.js';
 
 /** What is sent together, bytes, unless one caller’s records have more. */
@@ -22,6 +22,11 @@ export interface PublisherOptions {
   readonly explain: (error: unknown) => Fault;
 }
 
+interface Watched {
+  readonly producer: Producer;
+  readonly placement: Placement;
+}
+
 interface Waiting {
   readonly records: readonly Encoded[];
   readonly bytes: number;
@@ -35,8 +40,8 @@ interface Waiting {
  */
 export class Publisher {
   readonly #waiting: Waiting[] = [];
-  #transactional: Promise<Producer> | undefined;
-  #idempotent: Promise<Producer> | undefined;
+  #transactional: Promise<Watched> | undefined;
+  #idempotent: Promise<Watched> | undefined;
   #running: Promise<void> | undefined;
   #trouble: { readonly reason: string; readonly at: number } | undefined;
 
@@ -88,28 +93,30 @@ export class Publisher {
     );
     if (batch.every(({ records }) => records.length === 1)) {
       this.#idempotent ??= this.#connect();
-      const producer = await this.#idempotent;
-      for (const topicMessages of sends) await producer.sendBatch({ acks: -1, topicMessages: [...topicMessages] });
+      const { producer, placement } = await this.#idempotent;
+      await placement.send(producer, sends);
       return;
     }
     this.#transactional ??= this.#connect(this.options.transactionalId);
-    const transaction = await (await this.#transactional).transaction();
-    for (const topicMessages of sends) await transaction.sendBatch({ acks: -1, topicMessages: [...topicMessages] });
+    const { producer, placement } = await this.#transactional;
+    const transaction = await producer.transaction();
+    await placement.send(transaction, sends);
     await transaction.commit();
   }
 
-  async #connect(transactionalId?: string): Promise<Producer> {
+  async #connect(transactionalId?: string): Promise<Watched> {
     const { clients, transactionTimeoutMs } = this.options;
+    const placement = new Placement();
     const producer = clients().producer({
       ...(transactionalId === undefined ? {} : { transactionalId, transactionTimeout: transactionTimeoutMs }),
       idempotent: true,
       maxInFlightRequests: 1,
       allowAutoTopicCreation: false,
-      createPartitioner: Partitioners.DefaultPartitioner,
+      createPartitioner: placement.createPartitioner,
       retry: producerRetry,
     });
     await producer.connect();
-    return producer;
+    return { producer, placement };
   }
 
   async #dropProducers(): Promise<void> {
@@ -118,7 +125,7 @@ export class Publisher {
     this.#idempotent = undefined;
     // One that could not even connect has nothing to be closed.
     const connected = (await Promise.allSettled(producers)).filter((one) => one.status === 'fulfilled');
-    await Promise.all(connected.map(({ value }) => letGo(value, this.options.log)));
+    await Promise.all(connected.map(({ value }) => letGo(value.producer, this.options.log)));
   }
 
   /** The oldest ones, up to the batch’s size; at least one. */

@@ -1,8 +1,8 @@
-import { Partitioners } from 'kafkajs';
 import type { Admin, Kafka, Producer } from 'kafkajs';
 import { Position } from '../processing/position.js';
 import { producerRetry } from './clients.js';
 import { decodeCarried, decodeFinished } from './finished-set.js';
+import { Placement } from './placement.js';
 
 export interface TakeoverOptions {
   readonly kafka: Kafka;
@@ -18,6 +18,7 @@ export interface TakeoverOptions {
 /** What the owner of a partition holds: the only producer that may move the group’s offset there, and where that stands. */
 export interface Ownership {
   readonly producer: Producer;
+  readonly placement: Placement;
   readonly position: Position;
   /** What the owner before left for the next record; '' where sessions are the order. */
   readonly carried: string;
@@ -26,13 +27,14 @@ export interface Ownership {
 /** Takes a partition over: the owner before is fenced first, and only then is it read how far that one came. */
 export async function takeOver(options: TakeoverOptions): Promise<Ownership> {
   const { kafka, transactionalId, transactionTimeoutMs } = options;
+  const placement = new Placement();
   const producer = kafka.producer({
     transactionalId,
     transactionTimeout: transactionTimeoutMs,
     idempotent: true,
     maxInFlightRequests: 1,
     allowAutoTopicCreation: false,
-    createPartitioner: Partitioners.DefaultPartitioner,
+    createPartitioner: placement.createPartitioner,
     retry: producerRetry,
   });
   try {
@@ -40,14 +42,19 @@ export async function takeOver(options: TakeoverOptions): Promise<Ownership> {
     // Connecting fences nobody: the producer’s epoch is only raised by the first transaction.
     const fence = await producer.transaction();
     await fence.abort();
-    return { producer, ...(await standingOf(options)) };
+    return { producer, placement, ...(await standingOf(options)) };
   } catch (error) {
     await producer.disconnect();
     throw error;
   }
 }
 
-async function standingOf({ admin, group, topic, partition }: TakeoverOptions): Promise<Omit<Ownership, 'producer'>> {
+async function standingOf({
+  admin,
+  group,
+  topic,
+  partition,
+}: TakeoverOptions): Promise<Omit<Ownership, 'producer' | 'placement'>> {
   const ends = await admin.fetchTopicOffsets(topic);
   const [committed] = await admin.fetchOffsets({ groupId: group, topics: [topic] });
   const beginning = Number(ends.find((end) => end.partition === partition)?.low ?? 0);

@@ -97,6 +97,11 @@ export class Tenure {
     return this.#cursor;
   }
 
+  /** Of what the partition holds below `end`, how much is not finished. */
+  unfinishedBelow(end: number): number {
+    return this.#position.unfinishedBelow(end);
+  }
+
   get congested(): boolean {
     return this.#readBytes > maxReadAhead;
   }

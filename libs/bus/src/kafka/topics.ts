@@ -10,6 +10,9 @@ const day = 24 * hour;
 /** What a broker takes by default, bytes. The bus refuses payloads of more than 1,000,000, so keys and headers have room. */
 const leastMessageBytes = 1_048_588;
 const createMs = 30_000;
+/** Smaller ones would make files without end. */
+const leastSegmentMs = hour / 6;
+const leastSegmentBytes = 16 * 1024 * 1024;
 
 /** How long records are kept, milliseconds; -1 for ever. */
 export const defaultRetentionMs: Readonly<Record<Topic, number>> = {
@@ -54,7 +57,8 @@ async function assertOnePartition(admin: Admin, name: string): Promise<void> {
 }
 
 export function topicConfig(topic: Topic, names: Names, options: TopicOptions): ITopicConfig {
-  const { partitions, replication, retentionMs = {}, maxMessageBytes = leastMessageBytes } = options;
+  const { replication, maxMessageBytes = leastMessageBytes } = options;
+  const partitions = topic === 'agent.config' ? 1 : options.partitions;
   if (maxMessageBytes < leastMessageBytes) {
     throw new RangeError(
       `topics.maxMessageBytes is ${maxMessageBytes}. Make it ${leastMessageBytes} or more: records may have as much.`,
@@ -62,7 +66,7 @@ export function topicConfig(topic: Topic, names: Names, options: TopicOptions): 
   }
   const entries: Readonly<Record<string, string | number>> = {
     'cleanup.policy': 'delete',
-    'retention.ms': retentionMs[topic] ?? defaultRetentionMs[topic],
+    ...retentionEntries(topic, partitions, options),
     'max.message.bytes': topic === 'agent.dead-letters' ? 2 * maxMessageBytes : maxMessageBytes,
     // Whether a credential had expired is judged by when the log took it, so that no producer can choose the time.
     'message.timestamp.type': 'LogAppendTime',
@@ -72,8 +76,24 @@ export function topicConfig(topic: Topic, names: Names, options: TopicOptions): 
   };
   return {
     topic: names.topic(topic),
-    numPartitions: topic === 'agent.config' ? 1 : partitions,
+    numPartitions: partitions,
     replicationFactor: replication,
     configEntries: Object.entries(entries).map(([name, value]) => ({ name, value: String(value) })),
+  };
+}
+
+/**
+ * A broker lets go of whole segments, and of one that is written to only when all of it is old: a busy topic would be kept for longer by a
+ * week or a gigabyte a partition. So a segment is a quarter of what is kept.
+ */
+function retentionEntries(topic: Topic, partitions: number, options: TopicOptions): Record<string, number> {
+  const ms = options.retentionMs?.[topic] ?? defaultRetentionMs[topic];
+  const bytes = options.retentionBytes?.[topic] ?? null;
+  const share = bytes === null ? null : Math.ceil(bytes / partitions);
+  return {
+    'retention.ms': ms,
+    ...(ms === -1 ? {} : { 'segment.ms': Math.max(leastSegmentMs, Math.floor(ms / 4)) }),
+    ...(share === null ? {} : { 'retention.bytes': share }),
+    ...(share === null ? {} : { 'segment.bytes': Math.max(leastSegmentBytes, Math.floor(share / 4)) }),
   };
 }

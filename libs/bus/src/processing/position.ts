@@ -32,6 +32,15 @@ export class Position {
     return first !== undefined && first <= offset ? (this.#pasts[index] as number) : offset;
   }
 
+  /** How many offsets below `end` are not finished. */
+  unfinishedBelow(end: number): number {
+    const beyond = this.#firsts.reduce(
+      (sum, first, index) => sum + Math.max(0, Math.min(this.#pasts[index] as number, end) - first),
+      0,
+    );
+    return Math.max(0, end - this.start - beyond);
+  }
+
   /** Everything from `first` up to, but without, `past` is finished. Saying so again changes nothing. */
   finish(first: number, past: number): void {
     if (past <= this.start) return;

@@ -1,7 +1,7 @@
 import { Fault } from '@sluice/core';
 import type { Clock } from '@sluice/core';
 import { createCodec } from '@sluice/contracts';
-import type { Codec, Topic } from '@sluice/contracts';
+import type { Codec, RecordOf, Topic } from '@sluice/contracts';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Bus, BusLog, Consumer, Incoming, Outgoing, ReadOptions, Subscription } from '../port.js';
 import { encodeAll, OutputRefused } from '../processing/outputs.js';
@@ -19,6 +19,8 @@ import type { Holder, LiveHolder } from './lease.js';
 import { loadProgress } from './progress.js';
 import { readLog } from './read.js';
 import { tableRegistry } from './registry.js';
+import { retain } from './retain.js';
+import type { Kept } from './retain.js';
 import { storageFault } from './storage-error.js';
 import { patiently, Store } from './store.js';
 import { trimTopic } from './trim.js';
@@ -38,6 +40,8 @@ export interface SqliteBus extends Bus {
   appendRaw(topic: Topic, key: string, value: Uint8Array, headers?: Readonly<Record<string, string>>): Promise<number>;
   /** Deletes the topic's oldest records, up to the first that the log took at `olderThan` (milliseconds since the epoch) or later; returns how many. */
   trim(topic: Topic, olderThan: number): Promise<number>;
+  /** Deletes the topic’s oldest records that need not be kept, but none that a group has not finished; returns how many. */
+  retain(topic: Topic, kept: Kept): Promise<number>;
   /** The other process that consumes as the group now, null if there is none. */
   holderOf(group: string): Promise<LiveHolder | null>;
 }
@@ -165,9 +169,18 @@ class OpenBus implements SqliteBus {
     }
   }
 
+  async decode<T extends Topic>(topic: T, value: Uint8Array): Promise<RecordOf<T>> {
+    return this.codec.decode(topic, value);
+  }
+
   async trim(topic: Topic, olderThan: number): Promise<number> {
     this.#assertOpen();
     return trimTopic(this.store, this.ids.get(topic) as number, olderThan);
+  }
+
+  async retain(topic: Topic, kept: Kept): Promise<number> {
+    this.#assertOpen();
+    return retain(this.store, this.ids.get(topic) as number, kept);
   }
 
   async holderOf(group: string): Promise<LiveHolder | null> {

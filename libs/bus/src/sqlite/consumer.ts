@@ -1,7 +1,7 @@
 import { Fault } from '@sluice/core';
 import type { Clock } from '@sluice/core';
 import type { Codec, Topic } from '@sluice/contracts';
-import type { BusLog, Consumer, Outgoing, Subscription } from '../port.js';
+import type { BusLog, Consumer, Outgoing, PartitionLag, Subscription } from '../port.js';
 import { laneOf } from '../processing/carrying.js';
 import { handleRecord } from '../processing/handling.js';
 import type { HandlingOptions } from '../processing/handling.js';
@@ -19,6 +19,7 @@ import { Insistence } from './insist.js';
 import { renewMs } from './lease.js';
 import type { Lease } from './lease.js';
 import type { Progress } from './progress.js';
+import { patiently } from './store.js';
 import type { Store } from './store.js';
 import { Gate } from '../processing/gate.js';
 import type { Wakeups } from './wake.js';
@@ -84,6 +85,7 @@ export class SqliteConsumer implements Consumer {
         if (records.some(({ outputs }) => outputs.length > 0)) options.wakeups.notify();
       },
       failed: (error) => this.#fail(error),
+      observer: subscription.observer,
     });
     this.#unlisten = options.wakeups.listen(this.#gate.open);
     this.#renewal = setInterval(() => void this.#renew(), renewMs);
@@ -97,6 +99,17 @@ export class SqliteConsumer implements Consumer {
   /** Why it cannot go on now, though it goes on trying. */
   get trouble(): string | undefined {
     return this.#flush.trouble ?? this.#insist.trouble;
+  }
+
+  async lag(): Promise<readonly PartitionLag[]> {
+    const { subscription, fetch, progress } = this.options;
+    return patiently('The log could not be read', () =>
+      subscription.topics.map((topic) => ({
+        topic,
+        partition: 0,
+        records: progress.of(topic).unfinishedBelow(fetch.endOf(topic)),
+      })),
+    );
   }
 
   stop(drainMs: number): Promise<void> {

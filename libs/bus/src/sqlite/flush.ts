@@ -1,5 +1,5 @@
 import { Fault } from '@sluice/core';
-import type { BusLog } from '../port.js';
+import type { BusLog, ConsumerObserver } from '../port.js';
 import { runAfterCommit } from '../processing/after-commit.js';
 import type { Finished } from '../processing/handling.js';
 import { backOff, pause } from '../processing/retry.js';
@@ -23,6 +23,7 @@ export interface FlushOptions {
   readonly committed: (records: readonly Finished[]) => void;
   /** Nothing can be committed any more: the lease is lost, or something nobody foresaw. */
   readonly failed: (error: Error) => void;
+  readonly observer: ConsumerObserver | undefined;
 }
 
 /**
@@ -67,10 +68,12 @@ export class Flush {
       await new Promise(setImmediate);
       const batch = this.#batch();
       if (batch.length === 0) break;
+      const began = performance.now();
       try {
-        await this.#write(batch);
+        await this.#write(batch, began);
         attempt = 1;
       } catch (error) {
+        this.options.observer?.transaction(false, performance.now() - began);
         if (!(error instanceof Fault)) {
           this.options.failed(error instanceof Error ? error : new Error(String(error)));
           break;
@@ -82,7 +85,7 @@ export class Flush {
     this.#running = undefined;
   }
 
-  async #write(batch: readonly Finished[]): Promise<void> {
+  async #write(batch: readonly Finished[], began: number): Promise<void> {
     const { store, append, progress, lease, committed } = this.options;
     const outputs = batch.flatMap((finished) => finished.outputs);
     for (const { stored, carried } of batch) {
@@ -95,6 +98,7 @@ export class Flush {
       progress.save();
     });
     progress.saved();
+    this.options.observer?.transaction(true, performance.now() - began);
     this.#trouble = undefined;
     this.#queue.splice(0, batch.length);
     committed(batch);

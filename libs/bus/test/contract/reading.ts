@@ -35,6 +35,18 @@ export function reading(harness: BusHarness): void {
   );
 
   it(
+    'decodes a payload that it is given, and says why it cannot',
+    () =>
+      onLog(harness, async ({ bus }) => {
+        const json = Buffer.from('{"question":"Who?","session_id":"g-d"}');
+        expect(await bus.decode('agent.requests', json)).toMatchObject({ question: 'Who?', sessionId: 'g-d' });
+        const undecodable = bus.decode('agent.requests', Buffer.from([9, 9]));
+        await expect(undecodable).rejects.toMatchObject({ code: 'undecodable', retryable: false });
+      }),
+    testMs,
+  );
+
+  it(
     'ends where the log ended at the call, even while it grows',
     () =>
       onLog(harness, async ({ bus }) => {

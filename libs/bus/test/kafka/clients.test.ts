@@ -48,6 +48,7 @@ describe('the options', () => {
       configEntries: {
         'cleanup.policy': 'delete',
         'retention.ms': '604800000',
+        'segment.ms': '151200000',
         'max.message.bytes': '1048588',
         'message.timestamp.type': 'LogAppendTime',
         'compression.type': 'uncompressed',
@@ -59,6 +60,11 @@ describe('the options', () => {
     expect(settings('agent.progress', { retentionMs: { 'agent.progress': 5 } }).configEntries['retention.ms']).toBe(
       '5',
     );
+    const sized = settings('agent.steps', { retentionBytes: { 'agent.steps': 6 * 1024 ** 3, 'agent.requests': null } });
+    expect(sized.configEntries).toMatchObject({
+      'retention.bytes': String(1024 ** 3),
+      'segment.bytes': String(1024 ** 3 / 4),
+    });
     const twice = settings('agent.dead-letters', { maxMessageBytes: 2_000_000 }).configEntries['max.message.bytes'];
     expect(twice).toBe('4000000');
     expect(() => settings('agent.steps', { maxMessageBytes: 1_000 })).toThrow(/Make it 1048588 or more/);

@@ -36,6 +36,8 @@ describe('what of a partition is finished', () => {
           let prefix = 0;
           while (model.has(prefix)) prefix++;
           expect(position.prefix).toBe(prefix);
+          const below = [...model].filter((offset) => offset < size).length;
+          expect(position.unfinishedBelow(size)).toBe(size - below);
           save(position, table);
           if (isRestarted) position = restored(position.prefix, table);
           for (let offset = 0; offset < size + 8; offset++) {

@@ -380,6 +380,8 @@ export interface Run {
   readonly toolCalls: Readonly<Record<string, number>>;
   /** Who asks; set by the filter alone. */
   readonly principal: Principal | null;
+  /** The dead letter, as partition/offset, that this attempt of the run was re-driven from; null for the first attempt. */
+  readonly redrive: string | null;
 }
 
 /** Why a run ended without an answer. */

@@ -1119,6 +1119,15 @@ export const schemas = {
         ],
         "doc": "Who asks; set by the filter alone.",
         "default": null
+      },
+      {
+        "name": "redrive",
+        "type": [
+          "null",
+          "string"
+        ],
+        "doc": "The dead letter, as partition/offset, that this attempt of the run was re-driven from; null for the first attempt.",
+        "default": null
       }
     ]
   },

@@ -1,7 +1,9 @@
 import { configurationKeys } from './keys.js';
 import type { Section } from './section.js';
-import { type ModelProvider, type ModelSettings, modelProviders } from './types.js';
+import { type ModelPrice, type ModelProvider, type ModelSettings, modelProviders } from './types.js';
 import { namesVariable, notAVariable } from './variables.js';
+
+const mostPrice = 1_000_000;
 
 export const outputTokens = { byDefault: 4_096, most: 1_000_000 } as const;
 
@@ -16,6 +18,7 @@ export function readModel(section: Section): ModelSettings {
     apiKeyEnv: readKeyVariable(section),
     region: section.text('region', 'the name of a region, such as `eu-central-1`'),
     maxOutputTokens: section.wholeNumber('max_output_tokens', outputTokens),
+    ...(section.has('price') ? { price: readPrice(section.section('price')) } : {}),
   };
   // A provider that was not understood has been reported; what it needs cannot be known.
   if (!section.has('provider') || section.value('provider') === provider) checkProvider(section, provider);
@@ -24,7 +27,7 @@ export function readModel(section: Section): ModelSettings {
 
 function checkProvider(section: Section, provider: ModelProvider): void {
   if (provider === 'rules') {
-    for (const key of ['name', 'base_url', 'api_key_env'] as const) {
+    for (const key of ['name', 'base_url', 'api_key_env', 'price'] as const) {
       if (!section.has(key)) continue;
       const write = 'a `provider` beside it, or leave it out: the built-in rules take none';
       section.problem(section.at(key), 'a setting of another provider', write);
@@ -42,6 +45,20 @@ function checkProvider(section: Section, provider: ModelProvider): void {
   if (provider !== 'bedrock' && section.has('region')) {
     section.problem(section.at('region'), 'a setting of bedrock', '`provider: bedrock`, or leave it out');
   }
+}
+
+/** Of both directions, since a price of which half is missing would count half the cost. */
+function readPrice(section: Section): ModelPrice {
+  section.closed(configurationKeys['model.price']);
+  return { input: readAmount(section, 'input'), output: readAmount(section, 'output') };
+}
+
+function readAmount(section: Section, key: 'input' | 'output'): number {
+  const value = section.value(key);
+  const isAmount = typeof value === 'number' && value >= 0 && value <= mostPrice;
+  if (section.usable && !isAmount)
+    section.refuse(key, `what a million tokens of ${key} cost: a number from 0 to ${String(mostPrice)}`);
+  return isAmount ? value : 0;
 }
 
 function readKeyVariable(section: Section): string | null {

@@ -160,6 +160,14 @@ export interface ModelSettings {
   /** Bedrock only. */
   readonly region: string | null;
   readonly maxOutputTokens: number;
+  /** Absent where none is configured: then no cost is counted. */
+  readonly price?: ModelPrice;
+}
+
+/** What a million tokens cost, in whatever currency the operator counts in. */
+export interface ModelPrice {
+  readonly input: number;
+  readonly output: number;
 }
 
 /** A server by command (stdio) or by address (Streamable HTTP): exactly one of the two. */

@@ -44,6 +44,24 @@ export function judgeGrant(claims: JsonObject | null, turn: GrantedTurn, digest:
   return typeof exp === 'number' && now < exp ? { kind: 'valid' } : { kind: 'expired' };
 }
 
+/**
+ * Whether the filter granted this very turn, which comes back to be decided anew: request, run and iteration must be as it signed them;
+ * what was offered then, under which configuration and until when, is of no account any more.
+ */
+export function isReturned(
+  claims: JsonObject | null,
+  turn: Pick<GrantedTurn, 'requestId' | 'sessionId' | 'iteration' | 'request' | 'run'>,
+  digest: Digest,
+): boolean {
+  const { requestId: request, sessionId: session, iteration } = turn;
+  const expected = essence({ request, session, iteration, digest: digestOfRun(turn.request, turn.run, digest) });
+  return claims !== null && canonicalJson(pick(claims, expected as JsonObject)) === canonicalJson(expected);
+}
+
+function pick(claims: JsonObject, like: JsonObject): JsonObject {
+  return Object.fromEntries(Object.keys(like).map((name) => [name, claims[name] ?? null]));
+}
+
 function named(turn: GrantedTurn, digest: Digest): JsonObject {
   const { principal } = turn.run;
   const claims = {

@@ -30,6 +30,8 @@ export interface RunState {
   readonly toolCalls: CallCounts;
   /** Who asks; null only in a record that the filter did not write. */
   readonly principal: Principal | null;
+  /** The dead letter that this attempt was re-driven from, as `partition/offset`; null for the first one. */
+  readonly redrive: string | null;
 }
 
 /** Why a run ends without an answer, as its AgentResponse says it. */
@@ -69,7 +71,23 @@ export function beginRun(
     outputTokens: 0,
     toolCalls: noCalls,
     principal,
+    redrive: null,
   };
+}
+
+/**
+ * The run as another attempt of it begins: with the time that a new run would have from `now` on, and what was done so far.
+ * How long it lay among the dead letters is no time it spent in its state.
+ */
+export function anotherAttempt(
+  run: RunState,
+  redrive: string,
+  asked: { readonly deadline: number | null },
+  { runMs }: Pick<RunLimits, 'runMs'>,
+  now: number,
+): RunState {
+  const deadline = Math.min(asked.deadline ?? Infinity, now + runMs);
+  return { ...run, startedAt: now, stateEnteredAt: now, deadline, redrive };
 }
 
 /** Why the run may not begin another iteration, or null if it may. */

@@ -7,7 +7,7 @@ import type { BoundTool, ToolExecResult } from './types.js';
 export interface EffectClaims {
   readonly ledger: Ledger;
   readonly clock: Clock;
-  /** This attempt, and no other: process, generation and attempt. */
+  /** This attempt, and no other, also of the same process: who finds its own claim goes on with the effect. */
   readonly owner: string;
   /** How long a claim is remembered; longer than a record can come again. Milliseconds. */
   readonly retentionMs: number;

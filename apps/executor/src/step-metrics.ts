@@ -1,0 +1,33 @@
+import type { Evaluator, Step } from '@sluice/core';
+import { boundedLabel, otherLabel } from '@sluice/service';
+import type { Loaded, Metrics } from '@sluice/service';
+
+/** Counts a call that became a step, under the names of the configuration that granted it. */
+export function measureStep(step: Step, evaluator: Evaluator, metrics: Metrics): void {
+  const known = evaluator.tool(step.action);
+  const tool = known?.key ?? otherLabel;
+  const source = known === undefined ? otherLabel : sourceOf(known);
+  metrics.toolCalls.inc({ tool, source, outcome: step.outcome });
+  metrics.toolDuration.observe({ tool }, Math.max(0, step.endedAt - step.startedAt) / 1_000);
+  metrics.toolBytes.inc({ tool, direction: 'arguments' }, Buffer.byteLength(step.arguments));
+  metrics.toolBytes.inc({ tool, direction: 'result' }, Buffer.byteLength(step.observation));
+  if (step.reason === 'not_eligible_state') metrics.invalidTransitions.inc();
+  if (step.reason === 'outcome_unknown') metrics.unknownOutcomes.inc({ tool });
+  if (step.state === step.stateBefore) return;
+  metrics.stateTransitions.inc({ tool });
+  const [from, to] = [step.stateBefore, step.state].map((state) => boundedLabel(state, evaluator.rules.knownStates));
+  metrics.stateChanges.inc({ from: from as string, to: to as string });
+}
+
+/** What may happen to a tool is there from the start, at 0: else nobody could tell its first time from its beginning. */
+export function countFromZero({ configuration }: Loaded, metrics: Metrics): void {
+  for (const tool of configuration.tools) {
+    metrics.toolCalls.inc({ tool: tool.key, source: sourceOf(tool), outcome: 'ok' }, 0);
+    if (tool.target !== null) metrics.stateTransitions.inc({ tool: tool.key }, 0);
+    if (tool.spec !== null && tool.spec.effect !== 'read_only') metrics.unknownOutcomes.inc({ tool: tool.key }, 0);
+  }
+}
+
+function sourceOf({ mcp }: Loaded['configuration']['tools'][number]): string {
+  return mcp?.server ?? 'core';
+}

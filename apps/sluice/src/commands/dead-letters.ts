@@ -1,0 +1,203 @@
+import { hostname, userInfo } from 'node:os';
+import { parseArgs } from 'node:util';
+import { faultCodes } from '@sluice/core';
+import type { Ledger } from '@sluice/core';
+import { isTopic } from '@sluice/contracts';
+import type { Bus } from '@sluice/bus';
+import {
+  asksForCredentials,
+  letterAt,
+  openBus,
+  openLedger,
+  permitBefore,
+  planRedrive,
+  readLetters,
+  redrive,
+  redriveOf,
+  requireSharedLedger,
+  systemClock,
+} from '@sluice/service';
+import type { Letter, LetterFilter, Plan } from '@sluice/service';
+import { consequence, letterJson, letterLines, letterPage, time } from '../show/letter.js';
+import { readSince } from './since.js';
+import type { Surroundings } from './surroundings.js';
+
+export const usage = `sluice dead-letters list [--topic agent.steps] [--code model_refused] [--session id] [--since 12h] [--json]
+  What could not be processed, the oldest first. --since is how long ago (30m, 12h, 7d) or a date.
+sluice dead-letters show ID [--json]
+sluice dead-letters redrive ID…   [--dry-run]
+sluice dead-letters redrive --topic … --code … --session … --since … | --all   [--dry-run]
+  Once its cause is mended: puts the record on the log again, once, as a new attempt of its run under today's configuration. Exit
+  code 1 if one that was asked for is refused. --dry-run says what would be done.`;
+
+const options = {
+  topic: { type: 'string' },
+  code: { type: 'string' },
+  session: { type: 'string' },
+  since: { type: 'string' },
+  all: { type: 'boolean', default: false },
+  json: { type: 'boolean', default: false },
+  'dry-run': { type: 'boolean', default: false },
+} as const;
+
+type Values = ReturnType<typeof parseArgs<{ options: typeof options }>>['values'];
+
+interface Stores {
+  readonly bus: Bus;
+  readonly ledger: Ledger;
+  /** Whether the configuration in force asks for credentials. */
+  readonly identity: boolean;
+}
+
+export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
+  const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options });
+  const [action, ...ids] = positionals;
+  const filter = readFilter(values);
+  switch (action) {
+    case 'list':
+      if (ids.length > 0) throw new Error(`"list" takes no id; "show" does.\n${usage}`);
+      return withStores(surroundings, (stores) => list(filter, values.json, stores, surroundings));
+    case 'show': {
+      const [id, ...more] = ids;
+      if (id === undefined || more.length > 0) throw new Error(`Name one dead letter.\n${usage}`);
+      return withStores(surroundings, (stores) => show(id, values.json, stores, surroundings));
+    }
+    case 'redrive': {
+      const filtered = Object.keys(filter).length > 0 || values.all;
+      if (filtered === ids.length > 0)
+        throw new Error(`Name the dead letters by their ids, or by a filter (--all for every one).\n${usage}`);
+      const dryRun = values['dry-run'];
+      return withStores(surroundings, async (stores) => {
+        const letters = filtered ? notYet(readLetters(stores.bus, filter), stores) : named(ids, stores);
+        return redriveEach(letters, dryRun, stores, surroundings);
+      });
+    }
+    case undefined:
+    default:
+      throw new Error(`Say what to do with dead letters.\n${usage}`);
+  }
+}
+
+function readFilter({ topic, code, session, since }: Values): LetterFilter {
+  if (topic !== undefined && !isTopic(topic))
+    throw new Error(`There is no topic ${topic}; "sluice topics" lists them.`);
+  if (code !== undefined && !Object.hasOwn(faultCodes, code))
+    throw new Error(`There is no code ${code}. There are: ${Object.keys(faultCodes).join(', ')}.`);
+  return {
+    ...(topic === undefined ? {} : { topic }),
+    ...(code === undefined ? {} : { code }),
+    ...(session === undefined ? {} : { session }),
+    ...(since === undefined ? {} : { since: readSince('--since', since, systemClock.now()) }),
+  };
+}
+
+async function withStores(
+  { environment, log }: Surroundings,
+  work: (stores: Stores) => Promise<number>,
+): Promise<number> {
+  requireSharedLedger(environment);
+  const { bus } = await openBus(environment, log);
+  try {
+    const { ledger } = await openLedger(environment, log);
+    try {
+      return await work({ bus, ledger, identity: await asksForCredentials(bus) });
+    } finally {
+      await ledger.close();
+    }
+  } finally {
+    await bus.close();
+  }
+}
+
+async function list(filter: LetterFilter, json: boolean, stores: Stores, surroundings: Surroundings): Promise<number> {
+  const { write, paint } = surroundings;
+  let count = 0;
+  for await (const letter of readLetters(stores.bus, filter)) {
+    count++;
+    const shown = { letter, redriven: await redriveOf(letter.id, stores.ledger) };
+    write(json ? `${JSON.stringify(letterJson(shown))}\n` : letterLines(shown, paint));
+  }
+  if (count === 0 && !json) write('There is no such dead letter.\n');
+  return 0;
+}
+
+async function show(id: string, json: boolean, stores: Stores, { write, paint }: Surroundings): Promise<number> {
+  const letter = await found(id, stores);
+  const shown = { letter, redriven: await redriveOf(id, stores.ledger) };
+  if (json) write(`${JSON.stringify(letterJson(shown))}\n`);
+  else write(letterPage(shown, await planFor(letter, stores), paint));
+  return 0;
+}
+
+async function redriveEach(
+  letters: AsyncIterable<Letter>,
+  dryRun: boolean,
+  stores: Stores,
+  { write, paint }: Surroundings,
+): Promise<number> {
+  const by = whoIsThis();
+  let done = 0;
+  let refused = 0;
+  for await (const letter of letters) {
+    const plan = await planFor(letter, stores);
+    const why = await whyNot(letter, plan, dryRun, by, stores);
+    if (why === null) done++;
+    else refused++;
+    const mark = why === null ? paint.good('✓') : paint.bad('✗');
+    write(`${mark} ${letter.id}: ${why ?? `${dryRun ? 'would go' : 'goes'} ${consequence(plan)}`}\n`);
+  }
+  write(`${done} ${dryRun ? 'would be re-driven' : 're-driven'}, ${refused} not.\n`);
+  return refused === 0 ? 0 : 1;
+}
+
+/** Null if it was re-driven, or would be; else why it was not. */
+async function whyNot(
+  letter: Letter,
+  plan: Plan,
+  dryRun: boolean,
+  by: string,
+  { bus, ledger }: Stores,
+): Promise<string | null> {
+  const before = await redriveOf(letter.id, ledger);
+  const was = before === null ? null : `It was re-driven by ${before.by}, ${time(before.at)}.`;
+  if (plan.kind === 'refused') return was ?? plan.why;
+  if (dryRun) return was;
+  const came = await redrive(letter, plan, by, { bus, ledger, clock: systemClock });
+  switch (came.kind) {
+    case 'done':
+      return null;
+    case 'before':
+      return `It was re-driven by ${came.by}, ${time(came.at)}${came.place === null ? '' : `, as ${came.place}`}.`;
+    case 'busy':
+      return `It is being re-driven by ${came.by} at this moment.`;
+  }
+}
+
+async function planFor(letter: Letter, { ledger, identity }: Stores): Promise<Plan> {
+  return planRedrive(letter, { identity, now: systemClock.now(), before: await permitBefore(letter, ledger) });
+}
+
+async function* named(ids: readonly string[], stores: Stores): AsyncGenerator<Letter, void, undefined> {
+  for (const id of ids) yield await found(id, stores);
+}
+
+/** A filter means those that nobody has re-driven; by its id one can be asked for again, and hears who did. */
+async function* notYet(letters: AsyncIterable<Letter>, { ledger }: Stores): AsyncGenerator<Letter, void, undefined> {
+  for await (const letter of letters) if ((await redriveOf(letter.id, ledger)) === null) yield letter;
+}
+
+async function found(id: string, { bus }: Stores): Promise<Letter> {
+  const letter = await letterAt(id, bus);
+  if (letter === undefined)
+    throw new Error(`There is no dead letter ${id}. "sluice dead-letters list" shows those there are.`);
+  return letter;
+}
+
+/** In a container a user may have no name. */
+function whoIsThis(): string {
+  try {
+    return `${userInfo().username}@${hostname()}`;
+  } catch {
+    return `unknown@${hostname()}`;
+  }
+}

@@ -1,0 +1,77 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import type { Admin } from 'kafkajs';
+import { infra, startTimeout } from '../../../../test/infra/client.ts';
+import { testMs } from '../contract/harness.js';
+import { onKafka, withAdmin } from './on-broker.js';
+
+const day = 24 * 3_600_000;
+const topics = { partitions: 2, replication: 1 };
+
+async function settingsOf(admin: Admin, name: string): Promise<ReadonlyMap<string, string>> {
+  const { resources } = await admin.describeConfigs({ includeSynonyms: false, resources: [{ type: 2, name }] });
+  return new Map(resources[0]?.configEntries.map((entry) => [entry.configName, entry.configValue]));
+}
+
+describe('how long topics are kept', () => {
+  beforeAll(() => Promise.all([infra('kafka'), infra('registry')]), startTimeout);
+
+  it(
+    'is changed for topics that are there when somebody asks for it, and nothing else of them is',
+    () =>
+      onKafka(
+        async (start, options) => {
+          await start();
+          const retentionMs = { 'agent.steps': 30 * day, 'agent.audit': 90 * day };
+          const retentionBytes = { 'agent.steps': 8 * 1024 ** 3 };
+          const { bus } = await start({ topics: { ...topics, retentionMs, retentionBytes } });
+          const name = `${options.prefix}agent.steps`;
+          await withAdmin(options, async (admin) => {
+            expect((await settingsOf(admin, name)).get('retention.ms')).toBe(String(7 * day));
+            expect(await bus.applyRetention()).toEqual(
+              expect.arrayContaining([
+                `${name}: retention.ms was ${7 * day}, is ${30 * day}`,
+                `${options.prefix}agent.audit: retention.ms was -1, is ${90 * day}`,
+              ]),
+            );
+            const settings = await settingsOf(admin, name);
+            expect(settings.get('retention.ms')).toBe(String(30 * day));
+            expect(settings.get('retention.bytes')).toBe(String(4 * 1024 ** 3));
+            expect(settings.get('message.timestamp.type')).toBe('LogAppendTime');
+            expect(settings.get('compression.type')).toBe('uncompressed');
+          });
+          expect(await bus.applyRetention()).toEqual([]);
+        },
+        { topics },
+      ),
+    testMs,
+  );
+
+  it(
+    'is warned of if the broker forgets sooner where a group has read',
+    () =>
+      onKafka(
+        async (start) => {
+          const { bus } = await start({ topics: { ...topics, retentionMs: loop(day) } });
+          expect(await bus.warnings()).toEqual([]);
+          const longer = await start({ topics: { ...topics, retentionMs: loop(30 * day) } });
+          await longer.bus.applyRetention();
+          expect(await bus.warnings()).toEqual([
+            expect.stringMatching(
+              /forgets after 7 days .* is kept for 30 days: .* Set offsets\.retention\.minutes higher\./,
+            ),
+          ]);
+          const forEver = await start({ topics: { ...topics, retentionMs: loop(-1) } });
+          await forEver.bus.applyRetention();
+          expect(await bus.warnings()).toEqual([expect.stringContaining('is kept for ever')]);
+        },
+        { topics: { ...topics, retentionMs: loop(day) } },
+      ),
+    testMs,
+  );
+});
+
+/** Of the topics that groups read with committed offsets. */
+function loop(milliseconds: number) {
+  const names = ['agent.requests', 'agent.toolsets', 'agent.tool-calls', 'agent.steps', 'agent.approvals'] as const;
+  return Object.fromEntries(names.map((name) => [name, milliseconds]));
+}

@@ -1,0 +1,32 @@
+import type { Kinds } from './kinds.js';
+import { seconds } from './kinds.js';
+
+/** What runs do and who is refused one. */
+export function runMetrics({ counter, gauge, histogram }: Kinds) {
+  return {
+    runDuration: histogram(
+      'sluice_run_duration_seconds',
+      'Time from when the filter took a request until its end, by kind of end (answer, error).',
+      seconds,
+      'kind',
+    ),
+    stateChanges: counter('sluice_state_changes_total', 'Changes of state from one to another.', 'from', 'to'),
+    toolBytes: counter(
+      'sluice_tool_bytes_total',
+      'UTF-8 bytes that went into tools and came out (arguments, result).',
+      'tool',
+      'direction',
+    ),
+    refusedRequests: counter(
+      'sluice_requests_refused_total',
+      'Requests refused before their first iteration, by who asked (the first 100 of a process, then other) and why: credential, groups or escalation.',
+      'tenant',
+      'actor',
+      'reason',
+    ),
+    approvalsOldest: gauge(
+      'sluice_approvals_oldest_seconds',
+      'Age of the oldest approval that nobody has decided yet, 0 if there is none.',
+    ),
+  };
+}

@@ -1,0 +1,129 @@
+import type { AgentRequest, RecordOf, Toolset } from '@sluice/contracts';
+import { requestIds, topics } from '@sluice/contracts';
+import type { Outgoing } from '@sluice/bus';
+import { isSecurityFault } from '../security-events.js';
+import type { Letter } from './letters.js';
+import { runMemoryMs } from './permit.js';
+import type { Permit, RedriveKind } from './permit.js';
+import { mayHaveActed } from './take.js';
+
+/** What a redrive would do, or why there is none. */
+export type Plan =
+  | {
+      readonly kind: RedriveKind;
+      readonly message: Outgoing;
+      readonly owner: string;
+      readonly since: number;
+      /** In words, for whoever is asked. */
+      readonly means: string;
+    }
+  | { readonly kind: 'refused'; readonly why: string };
+
+export interface PlanFacts {
+  /** Whether the configuration in force asks for credentials. */
+  readonly identity: boolean;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  /** The permit with which this record was re-driven itself, before it was given up anew; else null. */
+  readonly before: Permit | null;
+}
+
+/** Who takes part in the loop: what others give up leaves its run as it is. */
+const loopGroups: readonly string[] = ['filter', 'agent', 'executor'];
+
+/** Room for a re-driven record to be taken while what its turn did is still remembered, milliseconds. */
+const queueMs = 24 * 3_600_000;
+
+/** Whether a dead letter can be re-driven now, and how (DESIGN, idea 2): a pure function of the letter and what is known. */
+export function planRedrive({ dead, content }: Letter, facts: PlanFacts): Plan {
+  if (!loopGroups.includes(dead.group))
+    return refused(`It was given up by ${dead.group}, which takes no part in the run: the run went on without it.`);
+  if (dead.code === 'replayed')
+    return refused('It is a copy of a record that was taken: its run went on with that one.');
+  if (content.topic === null) return refused(`It still cannot be read: ${content.reason}`);
+
+  const { key } = dead;
+  const resumes = isSecurityFault(dead.code) || dead.code === 'undecodable';
+  const chained = facts.before !== null && facts.before.kind !== 'resume' ? facts.before : null;
+  const since = chained?.since ?? dead.timestamp;
+  const owner = chained?.owner ?? `${dead.topic}/${dead.partition}/${dead.offset}`;
+  if (!resumes && mayHaveActed(content.topic) && since + runMemoryMs - queueMs <= facts.now)
+    return refused(
+      'Its turn may have called tools, and what they did is remembered for a week only. Ask again instead.',
+    );
+
+  const plan = (kind: RedriveKind, message: Outgoing, means: string): Plan => ({ kind, message, owner, since, means });
+  switch (content.topic) {
+    case 'agent.requests': {
+      const record = { ...content.record, ...requestIds({ ...dead, topic: topics.requests }, content.record) };
+      const why = whyNotAsked(record, facts);
+      if (why !== null) return refused(why);
+      return plan('attempt', { topic: content.topic, key: key || record.sessionId, record }, 'the run begins anew');
+    }
+    case 'agent.toolsets': {
+      if (resumes) return plan('resume', { ...content, key }, 'the agent takes it as if it came now');
+      const why = timeIsUp(content.record.request, facts);
+      if (why !== null) return refused(why);
+      const message = { topic: topics.steps, key, record: returned(content.record) };
+      return plan('again', message, 'the filter decides the turn anew');
+    }
+    case 'agent.tool-calls': {
+      if (resumes) return plan('resume', { ...content, key }, 'the executor takes it as if it came now');
+      const why = timeIsUp(content.record.request, facts);
+      if (why !== null) return refused(why);
+      return plan('attempt', { ...content, key }, 'the turn is gone through again; what it did is not done twice');
+    }
+    case 'agent.steps': {
+      if (resumes && chained === null)
+        return plan('resume', { ...content, key }, 'the filter takes it as if it came now');
+      const why = timeIsUp(content.record.next, facts);
+      if (why !== null) return refused(why);
+      return plan(chained?.kind ?? 'attempt', { ...content, key }, 'the run goes on from there');
+    }
+    case 'agent.approvals': {
+      const { outcome } = content.record;
+      if (resumes || outcome === null || outcome.notTaken !== null)
+        return refused('The call waits where it was: decide on it (again) with "sluice approvals".');
+      return plan('attempt', { ...content, key }, 'the turn goes on with what was decided');
+    }
+    case 'agent.responses':
+    case 'agent.progress':
+    case 'agent.audit':
+    case 'agent.dead-letters':
+    case 'agent.config':
+      return refused(`Nothing on the loop reads ${content.topic}.`);
+  }
+}
+
+function refused(why: string): Plan {
+  return { kind: 'refused', why };
+}
+
+function whyNotAsked(request: AgentRequest, facts: PlanFacts): string | null {
+  if (request.question.trim() === '')
+    return 'Its question is empty, which no redrive mends. Ask under a new request_id.';
+  if (facts.identity)
+    return 'Its credential was not kept, so nobody can say who asks. Whoever asked sends it again under a new request_id.';
+  return timeIsUp(request, facts);
+}
+
+function timeIsUp({ deadline }: AgentRequest, { now }: PlanFacts): string | null {
+  if (deadline === null || now < deadline) return null;
+  return `The request wanted its answer by ${new Date(deadline).toISOString()}. Ask again with a later deadline.`;
+}
+
+/** The turn as the filter gets it back: nothing was done in it, and the filter’s own grant says that it is the filter’s. */
+function returned(toolset: Toolset): RecordOf<'agent.steps'> {
+  const { requestId, sessionId, iteration, request, run, configVersion, grant } = toolset;
+  return {
+    requestId,
+    sessionId,
+    iteration,
+    steps: [],
+    next: request,
+    run,
+    configVersion,
+    inForceVersion: '',
+    signature: grant,
+  };
+}

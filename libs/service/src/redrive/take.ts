@@ -1,0 +1,110 @@
+import { anotherAttempt, Fault } from '@sluice/core';
+import type { RunState } from '@sluice/core';
+import type { HandlerContext, Incoming } from '@sluice/bus';
+import type { Loaded } from '../configurations.js';
+import type { Runtime } from '../runtime.js';
+import { isSecurityFault } from '../security-events.js';
+import { digestOf, permitOf, redriveHeader, runMemoryMs } from './permit.js';
+import type { Permit } from './permit.js';
+
+/** A record that was re-driven, and whose permit is for it: it goes on in the place of the one that was given up. */
+export interface Redriven {
+  /** `partition/offset` on agent.dead-letters. */
+  readonly deadLetter: string;
+  readonly again: boolean;
+  /** The owner of the claims that the run has made there. */
+  readonly owner: string;
+  /** When the log took the re-driven record, milliseconds since the epoch. */
+  readonly at: number;
+}
+
+type Taking = Pick<Runtime, 'ledger' | 'clock' | 'metrics' | 'log'>;
+
+/** What a record is re-driven from, counted once it is through; null if it is not, or if it is to be taken as any other. */
+export async function redrivenFrom(
+  message: Incoming,
+  context: HandlerContext,
+  runtime: Taking,
+): Promise<Redriven | null> {
+  const found = await permitted(message, runtime);
+  if (found === null) return null;
+  const { topic } = message;
+  context.afterCommit(() => {
+    runtime.metrics.redriven.inc({ topic });
+    const { deadLetter, permit } = found;
+    runtime.log.info(
+      { dead_letter: deadLetter, topic, session_id: message.key, by: permit.by },
+      'took a re-driven record',
+    );
+  });
+  return attemptOf(message, found, runtime);
+}
+
+/** The same for a record that was taken before, such as a parked turn. */
+export async function redrivenBefore(message: Incoming, runtime: Taking): Promise<Redriven | null> {
+  const found = await permitted(message, runtime);
+  return found === null ? null : attemptOf(message, found, runtime);
+}
+
+type Permitted = { readonly deadLetter: string; readonly permit: Permit };
+
+/**
+ * Who writes the header without a permit of the ledger gets nothing by it. Throws Fault('replayed') for a copy of a record that was
+ * re-driven.
+ */
+async function permitted(message: Incoming, { ledger, clock }: Taking): Promise<Permitted | null> {
+  const deadLetter = message.headers[redriveHeader];
+  if (deadLetter === undefined) return null;
+  const permit = await permitOf(deadLetter, ledger);
+  const now = clock.now();
+  if (permit === null || permit.at + runMemoryMs <= now || permit.digest !== digestOf(message)) return null;
+  const place = placeOf(message);
+  const claim = await ledger.claim({ key: `redriven/${deadLetter}`, owner: place, now, ttlMs: runMemoryMs });
+  if (claim.owner === place) return { deadLetter, permit };
+  throw new Fault('replayed', `The dead letter ${deadLetter} was re-driven already, as ${claim.owner}.`, false);
+}
+
+function attemptOf(message: Incoming, { deadLetter, permit }: Permitted, { clock }: Taking): Redriven | null {
+  if (permit.kind === 'resume') return null;
+  if (mayHaveActed(message.topic) && permit.since + runMemoryMs <= clock.now()) throw tooOld(deadLetter);
+  return { deadLetter, again: permit.kind === 'again', owner: permit.owner, at: message.timestamp };
+}
+
+/** The run as it goes on from here: another attempt of it if it was re-driven, else as it is. */
+export function runOf(
+  { run, asked }: { readonly run: RunState; readonly asked: { readonly deadline: number | null } },
+  redriven: Redriven | null,
+  { configuration }: Loaded,
+): RunState {
+  if (redriven === null) return run;
+  return anotherAttempt(run, redriven.deadLetter, asked, configuration.limits, redriven.at);
+}
+
+/**
+ * A signature that was good and is accepted no longer is nobody’s attack: the ledger says that the record is the one that was given up. So
+ * its run ends with an error, as that of any record that cannot be processed.
+ */
+export async function verified<T>(redriven: Redriven | null, verify: () => Promise<T>): Promise<T> {
+  try {
+    return await verify();
+  } catch (error) {
+    if (redriven === null || !(error instanceof Fault) || !isSecurityFault(error.code)) throw error;
+    const why = `What the dead letter ${redriven.deadLetter} carries is not accepted any more, for instance because the keys were rotated since: ${error.message}`;
+    throw new Fault('invalid_request', `${why} Ask again under a new request_id.`, false, { cause: error });
+  }
+}
+
+/** Where a record stands, as the owner of a claim. */
+export function placeOf({ topic, partition, offset }: Pick<Incoming, 'topic' | 'partition' | 'offset'>): string {
+  return `${topic}/${partition}/${offset}`;
+}
+
+/** Whether a record of the topic makes calls, which its run must remember to not make them twice. */
+export function mayHaveActed(topic: Incoming['topic']): boolean {
+  return topic === 'agent.tool-calls' || topic === 'agent.approvals';
+}
+
+function tooOld(deadLetter: string): Fault {
+  const message = `What the turn of the dead letter ${deadLetter} did is remembered for a week, which is over. It was not run again, since it could do things twice.`;
+  return new Fault('invalid_request', message, false);
+}

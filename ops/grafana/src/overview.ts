@@ -1,0 +1,172 @@
+import { dashboardOf } from './dashboard.ts';
+import { figure, lines } from './panels.ts';
+import { increase, of, orZero, quantile, rate, sumBy } from './queries.ts';
+
+const ended = rate('sluice_runs_ended_total');
+const failed = rate('sluice_runs_ended_total', 'outcome!="answer"');
+
+export const overview = dashboardOf({
+  name: 'overview',
+  title: 'Overview',
+  description: 'Whether requests are answered, how fast, and where they wait.',
+  rows: {
+    Now: [
+      figure(
+        {
+          title: 'Instances',
+          description: 'Processes that Prometheus reaches. The others are down, or cut off from it.',
+          unit: 'short',
+        },
+        sumBy('', of('up')),
+      ),
+      figure(
+        {
+          title: 'Requests',
+          description: 'AgentRequests that the filter is through with, a second; duplicates and refusals included.',
+          unit: 'reqps',
+        },
+        sumBy('', rate('sluice_hop_duration_seconds_count', 'group="filter"', 'topic="agent.requests"')),
+      ),
+      figure(
+        {
+          title: 'Ends in an error',
+          description: 'Share of the runs that ended without an answer. What the caller did wrong counts too.',
+          unit: 'percentunit',
+        },
+        `${sumBy('', failed)} / ${sumBy('', ended)}`,
+        0.05,
+      ),
+      figure(
+        {
+          title: 'Run, 95 % within',
+          description: 'From when the filter took a request until its answer or error.',
+          unit: 's',
+        },
+        quantile(0.95, 'sluice_run_duration_seconds'),
+      ),
+      figure(
+        {
+          title: 'Backlog',
+          description: 'Records on the log that no service has finished yet: received minus finished.',
+          unit: 'short',
+        },
+        sumBy('', of('sluice_lag_records')),
+        1_000,
+      ),
+      figure(
+        {
+          title: 'Dead letters',
+          description: 'Records given up in the time range. Each is on agent.dead-letters with its reason.',
+          unit: 'short',
+        },
+        sumBy('', increase('sluice_dead_letters_total')),
+        1,
+      ),
+      figure(
+        {
+          title: 'Approvals waiting',
+          description: 'Calls that are parked until somebody decides. Every executor counts them all.',
+          unit: 'short',
+        },
+        orZero(`max(${of('sluice_approvals_waiting')})`),
+      ),
+      figure(
+        {
+          title: 'Alerts firing',
+          description: 'Of the rules in ops/prometheus/rules; docs/runbooks.md says what to do about each.',
+          unit: 'short',
+        },
+        orZero('count(ALERTS{alertname=~"Sluice.*", alertstate="firing"})'),
+        1,
+      ),
+    ],
+    Runs: [
+      lines(
+        {
+          title: 'Requests and ends',
+          description: 'In a steady state, as many runs end as begin. A gap that stays is work that piles up.',
+          unit: 'reqps',
+        },
+        {
+          expr: sumBy('', rate('sluice_hop_duration_seconds_count', 'group="filter"', 'topic="agent.requests"')),
+          legend: 'requests',
+        },
+        { expr: sumBy('', rate('sluice_runs_ended_total', 'outcome="answer"')), legend: 'answers' },
+        { expr: sumBy('', failed), legend: 'errors' },
+      ),
+      lines(
+        {
+          title: 'Errors by code',
+          description: 'Why runs ended without an answer; docs/errors.md has the meaning and the remedy of each code.',
+          unit: 'reqps',
+        },
+        { expr: sumBy('outcome', failed), legend: '{{outcome}}' },
+      ),
+      lines(
+        {
+          title: 'Run duration',
+          description: 'All iterations of a run together, with the model, the tools and the time spent waiting.',
+          unit: 's',
+        },
+        { expr: quantile(0.5, 'sluice_run_duration_seconds'), legend: 'median' },
+        { expr: quantile(0.95, 'sluice_run_duration_seconds'), legend: '95 %' },
+        { expr: quantile(0.99, 'sluice_run_duration_seconds'), legend: '99 %' },
+      ),
+    ],
+    Hops: [
+      lines(
+        {
+          title: 'Latency by hop, 95 % within',
+          description:
+            'From when the log took a record until what came of it was on the log: waiting, work and transaction. The agent’s holds the model, the executor’s the tools.',
+          unit: 's',
+        },
+        { expr: quantile(0.95, 'sluice_hop_duration_seconds', 'group, topic'), legend: '{{group}}: {{topic}}' },
+      ),
+      lines(
+        {
+          title: 'Backlog by service',
+          description:
+            'Records on the log that the service has not finished. Growing for long: it needs more instances.',
+          unit: 'short',
+        },
+        { expr: sumBy('group', of('sluice_lag_records')), legend: '{{group}}' },
+      ),
+      lines(
+        {
+          title: 'In work',
+          description: 'Records that were taken from the log and are being handled or committed.',
+          unit: 'short',
+        },
+        { expr: sumBy('group', of('sluice_records_in_flight')), legend: '{{group}}' },
+      ),
+      lines(
+        {
+          title: 'Dead letters by topic and code',
+          description: 'Records given up, a second. docs/errors.md lists the faults.',
+          unit: 'cps',
+        },
+        {
+          expr: orZero(`${sumBy('topic, code', rate('sluice_dead_letters_total'))} > 0`),
+          legend: '{{topic}} {{code}}',
+        },
+      ),
+      lines(
+        {
+          title: 'Requests sent twice',
+          description: 'Dropped because their request_id had been taken: an upstream system repeats itself.',
+          unit: 'reqps',
+        },
+        { expr: sumBy('', rate('sluice_duplicate_requests_total')), legend: 'duplicates' },
+      ),
+      lines(
+        {
+          title: 'Records through',
+          description: 'What each service finishes a second.',
+          unit: 'cps',
+        },
+        { expr: sumBy('group', rate('sluice_hop_duration_seconds_count')), legend: '{{group}}' },
+      ),
+    ],
+  },
+});

@@ -1,0 +1,131 @@
+import { dashboardOf } from './dashboard.ts';
+import { columns, lines, rows } from './panels.ts';
+import { of, quantile, rate, sumBy } from './queries.ts';
+
+const who = '{{role}} {{instance}}';
+
+export const runtime = dashboardOf({
+  name: 'runtime',
+  title: 'Runtime',
+  description: 'How the processes are: event loop, memory, transactions, partitions.',
+  rows: {
+    Processes: [
+      lines(
+        {
+          title: 'Event loop delay, 99 % within',
+          description:
+            'Above 0.1 s a process answers late, heartbeats included: too much work, or something that blocks.',
+          unit: 's',
+        },
+        { expr: of('nodejs_eventloop_lag_p99_seconds'), legend: who },
+      ),
+      lines(
+        { title: 'Processor time', description: 'Of one core. Node uses little more than one.', unit: 'percentunit' },
+        { expr: rate('process_cpu_seconds_total'), legend: who },
+      ),
+      lines(
+        { title: 'Resident memory', description: 'What the system gives the process.', unit: 'bytes' },
+        { expr: of('process_resident_memory_bytes'), legend: who },
+      ),
+      lines(
+        {
+          title: 'Heap',
+          description: 'Used by objects. A floor that keeps rising over days is a leak.',
+          unit: 'bytes',
+        },
+        { expr: of('nodejs_heap_size_used_bytes'), legend: who },
+      ),
+      lines(
+        {
+          title: 'Uptime',
+          description: 'Falls to zero when a process starts anew.',
+          unit: 's',
+        },
+        { expr: `time() - ${of('process_start_time_seconds')}`, legend: who },
+      ),
+      rows(
+        {
+          title: 'Readiness',
+          description: '1: the part can do its work. /health/ready of the instance says why not.',
+          unit: 'short',
+        },
+        of('sluice_ready'),
+        ...columns({ role: 'Role', instance: 'Instance', check: 'Part', Value: 'Ready' }),
+      ).span(8),
+    ],
+    Log: [
+      lines(
+        {
+          title: 'Transactions',
+          description:
+            'Each puts the outputs and acknowledgements of many records on the log. Failed ones are repeated.',
+          unit: 'cps',
+        },
+        { expr: sumBy('group, outcome', rate('sluice_transactions_total')), legend: '{{group}}: {{outcome}}' },
+      ),
+      lines(
+        {
+          title: 'Duration of a transaction, 95 % within',
+          description: 'On Kafka 10 to 30 ms are usual. Much more: the broker is busy or far away.',
+          unit: 's',
+        },
+        { expr: quantile(0.95, 'sluice_transaction_duration_seconds', 'group'), legend: '{{group}}' },
+      ),
+      lines(
+        {
+          title: 'Records a transaction',
+          description: 'On average; grows with the load, which is what keeps it cheap.',
+          unit: 'short',
+        },
+        {
+          expr: `${sumBy('group', rate('sluice_hop_duration_seconds_count'))} / ${sumBy('group', rate('sluice_transactions_total', 'outcome="committed"'))}`,
+          legend: '{{group}}',
+        },
+      ),
+      lines(
+        {
+          title: 'Lag by partition',
+          description: 'Records that are not finished. One partition alone: one session or one instance is stuck.',
+          unit: 'short',
+        },
+        {
+          expr: sumBy('group, topic, partition', of('sluice_lag_records')),
+          legend: '{{group}}: {{topic}}/{{partition}}',
+        },
+      ),
+      lines(
+        {
+          title: 'Partitions held',
+          description: 'By instance. They should be spread evenly; a partition that nobody holds is missing here.',
+          unit: 'short',
+        },
+        { expr: `count by (group, instance) (${of('sluice_lag_records')})`, legend: '{{group}} {{instance}}' },
+      ),
+      lines(
+        {
+          title: 'Rebalances',
+          description: 'Times a second that a group gave out its partitions anew: instances came, went or fell silent.',
+          unit: 'cps',
+        },
+        { expr: sumBy('group', rate('sluice_rebalances_total')), legend: '{{group}}' },
+      ),
+      lines(
+        {
+          title: 'In work',
+          description: 'Records taken and not finished. At 1,000 an instance takes no more.',
+          unit: 'short',
+        },
+        { expr: sumBy('group, instance', of('sluice_records_in_flight')), legend: '{{group}} {{instance}}' },
+      ),
+      rows(
+        {
+          title: 'Configuration in force',
+          description: 'More than one version for longer than a moment: an instance does not follow agent.config.',
+          unit: 'short',
+        },
+        `count by (version) (${of('sluice_configuration_info')})`,
+        ...columns({ version: 'Version', Value: 'Instances' }),
+      ).span(8),
+    ],
+  },
+});

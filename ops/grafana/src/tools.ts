@@ -1,0 +1,135 @@
+import { choice, dashboardOf } from './dashboard.ts';
+import { columns, figure, lines, rows } from './panels.ts';
+import { increase, of, orZero, quantile, rate, sumBy } from './queries.ts';
+
+const tool = 'tool=~"$tool"';
+const source = 'source=~"$source"';
+const calls = rate('sluice_tool_calls_total', tool, source);
+const failures = rate('sluice_tool_calls_total', tool, source, 'outcome!="ok"');
+
+export const tools = dashboardOf({
+  name: 'tools',
+  title: 'Tools',
+  description: 'What tools are called, how they fare, how long they take, and which calls wait for somebody.',
+  variables: [
+    choice('tool', 'Tool', 'label_values(sluice_tool_calls_total{job="sluice"}, tool)'),
+    choice('source', 'Source', 'label_values(sluice_tool_calls_total{job="sluice"}, source)'),
+  ],
+  rows: {
+    Calls: [
+      lines(
+        { title: 'Calls by tool', description: 'Calls that became steps, refused ones included.', unit: 'cps' },
+        { expr: sumBy('tool', calls), legend: '{{tool}}' },
+      ),
+      lines(
+        {
+          title: 'Calls by source',
+          description: 'Built-in tools and files count as “core”, the others by their MCP server.',
+          unit: 'cps',
+        },
+        { expr: sumBy('source', calls), legend: '{{source}}' },
+      ),
+      lines(
+        {
+          title: 'Failed calls by code',
+          description: 'Refused, malformed or failed; docs/errors.md has each code.',
+          unit: 'cps',
+        },
+        { expr: orZero(sumBy('outcome', failures)), legend: '{{outcome}}' },
+      ),
+      lines(
+        {
+          title: 'Share of calls that fail',
+          description: 'By tool. A tool that mostly fails has a bad description, a bad schema or a server in trouble.',
+          unit: 'percentunit',
+        },
+        { expr: `${sumBy('tool', failures)} / ${sumBy('tool', calls)}`, legend: '{{tool}}' },
+      ),
+      lines(
+        {
+          title: 'Duration, 95 % within',
+          description: 'From the start of a call to its result, without the time spent waiting for an approval.',
+          unit: 's',
+        },
+        { expr: quantile(0.95, 'sluice_tool_call_duration_seconds', 'tool', tool), legend: '{{tool}}' },
+      ),
+      lines(
+        {
+          title: 'Bytes in and out',
+          description: 'Arguments and results. A result goes to the model in every later turn of its run.',
+          unit: 'Bps',
+        },
+        { expr: sumBy('tool, direction', rate('sluice_tool_bytes_total', tool)), legend: '{{tool}}: {{direction}}' },
+      ),
+      rows(
+        {
+          title: 'Calls by tool, source and outcome',
+          description: 'In the time range, the most frequent first.',
+          unit: 'short',
+        },
+        `topk(50, ${sumBy('tool, source, outcome', increase('sluice_tool_calls_total', tool, source))} > 0)`,
+        ...columns({ tool: 'Tool', source: 'Source', outcome: 'Outcome', Value: 'Calls' }),
+      ),
+      lines(
+        {
+          title: 'Expired grants',
+          description: 'Turns that went back to the filter because the model took longer than a grant lasts.',
+          unit: 'cps',
+        },
+        { expr: sumBy('', rate('sluice_expired_grants_total')), legend: 'expired' },
+      ).span(12),
+    ],
+    'Approvals and effects': [
+      figure(
+        {
+          title: 'Waiting',
+          description: 'Calls that are parked until somebody decides.',
+          unit: 'short',
+        },
+        orZero(`max(${of('sluice_approvals_waiting')})`),
+      ),
+      figure(
+        {
+          title: 'Waiting longest',
+          description: 'Age of the oldest approval that nobody has decided.',
+          unit: 's',
+        },
+        orZero(`max(${of('sluice_approvals_oldest_seconds')})`),
+        900,
+      ),
+      figure(
+        {
+          title: 'Outcome unknown',
+          description: 'Calls with effects, in the time range, of which nobody knows whether they happened. Find out.',
+          unit: 'short',
+        },
+        orZero(sumBy('', increase('sluice_tool_outcome_unknown_total', tool))),
+        1,
+      ),
+      lines(
+        {
+          title: 'Approvals asked for',
+          description: 'Calls that were parked, by tool.',
+          unit: 'cps',
+        },
+        { expr: orZero(sumBy('tool', rate('sluice_approvals_requested_total', tool))), legend: '{{tool}}' },
+      ).span(12),
+      lines(
+        {
+          title: 'Approvals decided',
+          description: 'What came of them. Many that expire: the approvers do not hear of them.',
+          unit: 'cps',
+        },
+        { expr: orZero(sumBy('decision', rate('sluice_approvals_decided_total'))), legend: '{{decision}}' },
+      ).span(12),
+      lines(
+        {
+          title: 'Decisions that did not count',
+          description: 'By the reason; docs/approvals.md explains each.',
+          unit: 'cps',
+        },
+        { expr: orZero(sumBy('reason', rate('sluice_approval_decisions_not_taken_total'))), legend: '{{reason}}' },
+      ).span(12),
+    ],
+  },
+});

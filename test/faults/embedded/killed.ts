@@ -1,0 +1,39 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Random } from '../random.ts';
+import { Embedded } from './embedded.ts';
+
+const runs = 150;
+
+/** Sluice in one process on a log file, killed again and again while it is asked. Returns each broken promise. */
+export async function embeddedKilled(
+  seed: number,
+  folder: string,
+  say: (line: string) => void,
+): Promise<readonly string[]> {
+  const random = new Random(seed);
+  const began = performance.now();
+  say(`embedded, killed (seed ${seed})`);
+  mkdirSync(folder, { recursive: true });
+  const config = join(folder, 'sluice.yaml');
+  const embedded = await Embedded.open(folder, join(folder, 'data'));
+  try {
+    const asking = embedded.ask(runs, 60);
+    const said: string[] = [];
+    for (let kills = random.between(5, 8); kills > 0; kills--) {
+      embedded.start(config);
+      await sleep(random.between(1_200, 4_000));
+      said.push(...embedded.lookOn());
+      await embedded.end('SIGKILL');
+      said.push(...embedded.lookOn());
+    }
+    embedded.start(config);
+    await asking;
+    said.push(...(await embedded.settle()));
+    say(`  ${Math.round((performance.now() - began) / 1_000)} s; ${embedded.summary()}`);
+    return said;
+  } finally {
+    await embedded.close();
+  }
+}

@@ -1,0 +1,62 @@
+import { recordsOf, text } from '../check/observed.ts';
+import type { World } from '../parts/world.ts';
+import type { Random } from '../random.ts';
+import type { Inflict } from './fault.ts';
+
+const inputs = [
+  { topic: 'agent.requests', group: 'filter' },
+  { topic: 'agent.steps', group: 'filter' },
+  { topic: 'agent.toolsets', group: 'agent' },
+  { topic: 'agent.tool-calls', group: 'executor' },
+] as const;
+
+/** The largest that a record of one batch may be on a broker as it comes, with room for what Kafka adds, bytes. */
+const largest = 1_040_000;
+
+/** Records that nobody can read, that are too large, or that were there before, among those of honest sessions. */
+export const spoiledRecords: Inflict = async (world, random) => {
+  const { load, say } = world;
+  let count = load.spoiled.length;
+  const put = async (
+    topic: string,
+    group: string,
+    code: string,
+    value: Buffer,
+    key = `spoiled-${++count}`,
+  ): Promise<void> => {
+    const place = await load.put(topic, key, value);
+    load.spoiled.push({ topic, group, code, ...place });
+  };
+  for (const { topic, group } of random.shuffled(inputs)) {
+    await put(topic, group, 'undecodable', Buffer.from(noise(random, random.between(0, 400))));
+    await put(topic, group, 'undecodable', Buffer.concat([Buffer.from([0, 0, 0x7f, 0xff, 0xff]), noise(random, 40)]));
+    await put(topic, group, 'undecodable', Buffer.from('{"question": 7}'));
+    await put(topic, group, 'undecodable', Buffer.alloc(largest, 'x'));
+  }
+  const large = { question: 'x'.repeat(largest - 200), group: ['work'], request_id: `spoiled-${count + 1}` };
+  await put('agent.requests', 'filter', 'output_too_large', Buffer.from(JSON.stringify(large)));
+  const copies = await copy(world, random);
+  say(`  ${load.spoiled.length} records so far that are to be put aside; ${copies} of them are copies of honest ones`);
+};
+
+/** Turns that were taken already come again, as they were. */
+async function copy({ load, watcher }: World, random: Random): Promise<number> {
+  const found = await watcher.read();
+  let copies = 0;
+  for (const [topic, group] of [
+    ['agent.tool-calls', 'executor'],
+    ['agent.steps', 'filter'],
+  ] as const) {
+    const honest = recordsOf(found, topic).filter(({ record }) => text(record, 'request_id').startsWith('r-'));
+    for (const { key, value } of random.shuffled(honest).slice(0, 5)) {
+      load.spoiled.push({ topic, group, code: 'replayed', ...(await load.put(topic, key, value)) });
+      copies++;
+    }
+  }
+  return copies;
+}
+
+function noise(random: Random, length: number): Buffer {
+  // The first byte is neither that of Avro with a schema’s number nor that of JSON.
+  return Buffer.from([0x55, ...Array.from({ length }, () => random.between(0, 255))]);
+}

@@ -1,0 +1,77 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Partitioners } from 'kafkajs';
+import type { Kafka, Producer } from 'kafkajs';
+import type { Asked, Spoiled } from '../check/observed.ts';
+import type { Random } from '../random.ts';
+
+const waveMs = 300;
+const wave = 6;
+
+/** What is asked of the system, and what is put on its log to be refused. Publishes past the lines, as an upstream system does. */
+export class Load {
+  readonly asked: Asked[] = [];
+  readonly spoiled: Spoiled[] = [];
+  readonly #producer: Producer;
+  readonly #prefix: string;
+
+  constructor(kafka: Kafka, prefix: string) {
+    this.#prefix = prefix;
+    this.#producer = kafka.producer({
+      createPartitioner: Partitioners.DefaultPartitioner,
+      idempotent: true,
+      maxInFlightRequests: 1,
+    });
+  }
+
+  open(): Promise<void> {
+    return this.#producer.connect();
+  }
+
+  close(): Promise<void> {
+    return this.#producer.disconnect();
+  }
+
+  /** Asks for so many runs, a few at a time. Some share a session, some are asked for twice, and those of a wave come in any order. */
+  async ask(count: number, random: Random): Promise<void> {
+    for (let left = count; left > 0; left -= wave) {
+      const runs = Array.from({ length: Math.min(wave, left) }, () => this.#newRun(random));
+      const twice = runs.filter(({ repeated }) => repeated);
+      await this.#publish(random.shuffled([...runs, ...twice]));
+      await sleep(waveMs);
+    }
+  }
+
+  /** Puts bytes on the log as they are; returns where they stand. */
+  async put(topic: string, key: string, value: Buffer): Promise<{ partition: number; offset: number }> {
+    const [sent] = await this.#producer.send({ topic: this.#prefix + topic, messages: [{ key, value }] });
+    return { partition: sent?.partition ?? -1, offset: Number(sent?.baseOffset ?? -1) };
+  }
+
+  #newRun(random: Random): Asked {
+    const number = this.asked.length + 1;
+    const before = this.asked.at(-1);
+    const shared = before !== undefined && random.between(1, 5) === 1;
+    const run = {
+      runId: `r-${number}`,
+      sessionId: shared ? before.sessionId : `s-${number}`,
+      repeated: random.between(1, 8) === 1,
+    };
+    this.asked.push(run);
+    return run;
+  }
+
+  async #publish(runs: readonly Asked[]): Promise<void> {
+    const messages = runs.map(({ runId, sessionId }) => ({
+      key: sessionId,
+      value: JSON.stringify({
+        question: `Do run ${runId} now`,
+        group: ['work'],
+        request_id: runId,
+        session_id: sessionId,
+      }),
+    }));
+    // One by one: of several that go to different brokers, kafkajs 2.2.4 may lose some when one of these goes away.
+    for (const message of messages)
+      await this.#producer.send({ topic: `${this.#prefix}agent.requests`, messages: [message] });
+  }
+}

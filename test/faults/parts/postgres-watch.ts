@@ -1,0 +1,29 @@
+import type { Seen } from './kafka-watch.ts';
+import type { Watch } from './tcp-proxy.ts';
+
+/** The ledger's statements by a part of their text that no other has; the keys stand beside them, so a claim tells what it is for. */
+const statements: readonly (readonly [name: string, ...texts: string[]])[] = [
+  ['claim of an effect', 'on conflict (key)', 'effect/'],
+  ['claim of a turn', 'on conflict (key)', 'turn/'],
+  ['claim of a request', 'on conflict (key)', 'request/'],
+  ['outcome', 'set value = coalesce('],
+];
+
+/** Tells of the ledger's statements on a connection and of what is answered to them: `outcome request`, `outcome response`, …. */
+export function watchPostgres(seen: Seen): Watch {
+  return (clientPort) => {
+    let asked: string | undefined;
+    return {
+      toServer: (piece) => {
+        const found = statements.find(([, ...texts]) => texts.every((text) => piece.includes(text)));
+        asked = found?.[0] ?? asked;
+        return found === undefined || !seen(`${found[0]} request`, clientPort);
+      },
+      toClient: () => {
+        const answered = asked;
+        asked = undefined;
+        return answered === undefined || !seen(`${answered} response`, clientPort);
+      },
+    };
+  };
+}

@@ -1,0 +1,109 @@
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
+import type { Server, Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Looks at what goes over one connection. A piece for which it says false goes no further. */
+export interface Watcher {
+  toServer(piece: Buffer): boolean;
+  toClient(piece: Buffer): boolean;
+}
+
+/** Makes the watcher of a connection; the port is the client's. */
+export type Watch = (clientPort: number) => Watcher;
+
+/** A line between clients and a server that can be cut, held up and slowed, and that sees what goes over it. */
+export class TcpProxy {
+  readonly port: number;
+  readonly #target: number;
+  readonly #watch: Watch;
+  readonly #server: Server;
+  readonly #lines = new Set<Socket>();
+  #slowMs = 0;
+  #refusing = false;
+  #held: { readonly over: Promise<void>; readonly end: () => void } | null = null;
+
+  private constructor(port: number, target: number, watch: Watch) {
+    this.port = port;
+    this.#target = target;
+    this.#watch = watch;
+    this.#server = createServer({ noDelay: true }, (client) => this.#connect(client));
+  }
+
+  /** Listens on a port of 127.0.0.1 and leads to another one there. */
+  static async open(port: number, target: number, watch: Watch): Promise<TcpProxy> {
+    const proxy = new TcpProxy(port, target, watch);
+    proxy.#server.listen(port, '127.0.0.1');
+    await once(proxy.#server, 'listening');
+    return proxy;
+  }
+
+  /** Every connection breaks; new ones are taken. */
+  cut(): void {
+    for (const line of this.#lines) line.destroy();
+  }
+
+  /** Every connection breaks, and none is taken until `resume`. */
+  refuse(): void {
+    this.#refusing = true;
+    this.cut();
+  }
+
+  /** Connections stay and are taken, and nothing goes over them until `resume`. */
+  hold(): void {
+    let end = (): void => undefined;
+    const over = new Promise<void>((resolve) => (end = resolve));
+    this.#held ??= { over, end };
+  }
+
+  /** Each piece takes so many milliseconds more, until `resume`. */
+  slow(milliseconds: number): void {
+    this.#slowMs = milliseconds;
+  }
+
+  resume(): void {
+    this.#refusing = false;
+    this.#slowMs = 0;
+    this.#held?.end();
+    this.#held = null;
+  }
+
+  async close(): Promise<void> {
+    this.resume();
+    this.cut();
+    this.#server.close();
+    await once(this.#server, 'close');
+  }
+
+  #connect(client: Socket): void {
+    client.on('error', () => undefined);
+    if (this.#refusing) {
+      client.destroy();
+      return;
+    }
+    const server = connect({ port: this.#target, host: '127.0.0.1', noDelay: true });
+    server.on('error', () => undefined);
+    for (const line of [client, server]) {
+      this.#lines.add(line);
+      line.once('close', () => this.#lines.delete(line));
+    }
+    const watcher = this.#watch(client.remotePort ?? 0);
+    void this.#lead(client, server, (piece) => watcher.toServer(piece));
+    void this.#lead(server, client, (piece) => watcher.toClient(piece));
+  }
+
+  async #lead(from: Socket, to: Socket, passes: (piece: Buffer) => boolean): Promise<void> {
+    try {
+      for await (const piece of from as AsyncIterable<Buffer>) {
+        if (this.#slowMs > 0) await sleep(this.#slowMs);
+        await this.#held?.over;
+        if (to.destroyed) break;
+        if (passes(piece) && !to.write(piece)) await Promise.race([once(to, 'drain'), once(to, 'close')]);
+      }
+    } catch {
+      // It was cut, by us or by one of the ends: the other one sees it too.
+    }
+    to.destroy();
+    from.destroy();
+  }
+}

@@ -1,0 +1,147 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { violations } from '../check/check.ts';
+import { agreement } from '../check/agreement.ts';
+import { unknownOutcomes } from '../check/effects.ts';
+import type { Observed } from '../check/observed.ts';
+import { standstill } from '../check/standstill.ts';
+import { freshPrefix } from '../../infra/fresh.ts';
+import { Watcher } from '../read/watcher.ts';
+import { startEffects } from './effects.ts';
+import type { Effects } from './effects.ts';
+import { startInfrastructure } from './infrastructure.ts';
+import type { Infrastructure } from './infrastructure.ts';
+import { Load } from './load.ts';
+import { startModel } from './model.ts';
+import { Services } from './services.ts';
+import type { Role } from './services.ts';
+import { Traps } from './traps.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** How long nothing may move, once nothing is broken any more, before it is stuck, milliseconds. */
+const patienceMs = 120_000;
+
+/** Everything there is in one run of the suite on Kafka: what the services need, the services, what is asked of them and who looks on. */
+export interface World {
+  readonly infrastructure: Infrastructure;
+  readonly services: Services;
+  readonly traps: Traps;
+  readonly load: Load;
+  readonly watcher: Watcher;
+  readonly say: (line: string) => void;
+  /** While the work goes on: what is committed agrees with what has outputs. Returns what does not. */
+  lookOn(): Promise<readonly string[]>;
+  /** Waits until nothing moves, then returns each broken promise. */
+  settle(): Promise<readonly string[]>;
+  /** Writes down what was seen last, for whoever looks into what went wrong. */
+  writeDown(file: string): void;
+  /** What was seen so far, in figures. */
+  summary(): string;
+  close(): Promise<void>;
+}
+
+export async function openWorld(folder: string, brokers: 1 | 3, say: (line: string) => void): Promise<World> {
+  mkdirSync(folder, { recursive: true, mode: 0o711 });
+  const prefix = freshPrefix('faults');
+  const log = join(folder, 'services.log');
+  const keys = join(folder, 'keys.json');
+  const variables = (role: Role): Record<string, string> => ({
+    ...infrastructure.variables,
+    SLUICE_PREFIX: prefix,
+    SLUICE_DATA: join(folder, 'data'),
+    SLUICE_KEYS: readFileSync(`${keys}.${role}`, 'utf8'),
+  });
+  const services = new Services(variables, log, say);
+  const traps = new Traps(services);
+  const [model, effects] = await Promise.all([startModel(traps.seen), startEffects(traps.seen)]);
+  const infrastructure = await startInfrastructure(folder, brokers, traps.seen);
+
+  const environment = { ...infrastructure.variables, SLUICE_PREFIX: prefix, SLUICE_DATA: join(folder, 'data') };
+  await services.command(['keys', 'new', keys], environment);
+  for (const role of ['filter', 'agent', 'executor'])
+    writeFileSync(`${keys}.${role}`, await services.command(['keys', 'export', role, keys], environment));
+  const file = join(folder, 'sluice.yaml');
+  writeFileSync(file, configuration(model.url, effects.url));
+  await services.command(['config', 'apply', file], environment);
+
+  const watcher = new Watcher(infrastructure.brokerAddresses, infrastructure.registryUrl, prefix);
+  const load = new Load(watcher.kafka, prefix);
+  await Promise.all([watcher.open(), load.open()]);
+  services.complete();
+  return { ...looking(watcher, load, effects), infrastructure, services, traps, load, watcher, say, close };
+
+  async function close(): Promise<void> {
+    await services.close();
+    await Promise.allSettled([watcher.close(), load.close()]);
+    await Promise.all([model.close(), effects.close()]);
+    await infrastructure.close();
+  }
+}
+
+function looking(
+  watcher: Watcher,
+  load: Load,
+  effects: Effects,
+): Pick<World, 'lookOn' | 'settle' | 'summary' | 'writeDown'> {
+  let last: Observed | undefined;
+  return {
+    lookOn: async () => {
+      const before = await watcher.committed();
+      const found = await watcher.read();
+      // The markers of one transaction are written in any order: what has its output may be noted a little later.
+      for (const until = Date.now() + 20_000; ; await sleep(200)) {
+        const { asked, spoiled } = load;
+        const said = agreement({ before, found, after: await watcher.committed(), asked, spoiled });
+        if (said.length === 0 || Date.now() > until) return said;
+      }
+    },
+    settle: async () => {
+      let until = Date.now() + patienceMs;
+      for (let before = ''; ; await sleep(500)) {
+        const [committed, ends] = [await watcher.committed(), await watcher.ends()];
+        const now = JSON.stringify([committed, ends]);
+        if (now !== before) until = Date.now() + patienceMs;
+        before = now;
+        if (standstill({ committed, ends }).length > 0 && Date.now() < until) continue;
+        const found = await watcher.read();
+        const { asked, spoiled } = load;
+        last = { asked, spoiled, found, committed, ends, effects: new Map(effects.done) };
+        const said = violations(last);
+        if (!said.some(mayPass) || Date.now() > until) return said;
+      }
+    },
+    writeDown: (file) => {
+      if (last === undefined) return;
+      writeFileSync(
+        file,
+        JSON.stringify(
+          { ...last, effects: [...last.effects] },
+          (name, value: unknown) => (name === 'value' ? undefined : value),
+          1,
+        ),
+      );
+    },
+    summary: () =>
+      last === undefined
+        ? ''
+        : `${last.asked.length} runs, ${last.found.length} records, ${last.effects.size} effects, ${unknownOutcomes(last)} declared outcome_unknown, ${last.spoiled.length} spoiled records`,
+  };
+}
+
+/** What may be so because it is not over yet. */
+export function mayPass(violation: string): boolean {
+  return / has 0 ends| is at | still notes | has 0 dead letters|no step tells/.test(violation);
+}
+
+/** What the runs may use: a tool that looks and one that acts, with a model that follows a script. */
+export const configuration = (model: string, effects: string): string => `
+tool:
+  now: { type: get_current_time, group: [work], state: analysis, available_in_states: [undefined] }
+  act: { type: mcp-tool, group: [work], available_in_states: [analysis] }
+policy: { allowed_tools: [now, act] }
+model: { provider: openai-compatible, name: scripted, base_url: "${model}" }
+mcp:
+  servers: { effects: { url: "${effects}" } }
+  tools: { act: { server: effects, tool: act, effect: external_side_effect, redaction: whole } }
+limits: { tool_seconds: 5, run_seconds: 1800 }
+`;

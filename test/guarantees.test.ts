@@ -1,0 +1,31 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+
+const root = join(import.meta.dirname, '..');
+const page = readFileSync(join(root, 'docs/guarantees.md'), 'utf8');
+const sections = page
+  .split(/^## /m)
+  .slice(1)
+  .map((section) => [section.split('\n', 1)[0] ?? '', section] as const);
+
+/** Files named in back-ticks, with the title in quotation marks that follows, if one does. */
+const named = [...page.matchAll(/`((?:libs|test)\/[^`]+)`(?:: “([^”]+)”)?/g)].map(
+  ([, file = '', title = '']) => [file, title] as const,
+);
+
+describe('docs/guarantees.md', () => {
+  it.each(named)('names what there is: %s %s', (file, title) => {
+    expect(existsSync(join(root, file))).toBe(true);
+    expect(readFileSync(join(root, file), 'utf8')).toContain(title);
+  });
+
+  it('states the promises of the design, each with a test and with what it does not cover', () => {
+    expect(sections.map(([heading]) => Number.parseInt(heading, 10))).toEqual([1, 2, 3, 4, 5, 6, 9, 12]);
+    expect(named.length).toBeGreaterThan(20);
+    for (const [, section] of sections) {
+      expect(section).toMatch(/`(?:libs|test)\/[^`]+\.ts`/);
+      expect(section).toContain('Not covered: ');
+    }
+  });
+});

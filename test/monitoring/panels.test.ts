@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { startTimeout } from '../infra/client.ts';
+import { Load } from './load.js';
+import { Watching } from './prometheus.js';
+import { dashboards, inPlaceOfVariables, panelsOf } from './promql.js';
+
+/** What stands in for no data: here there is to be some. */
+const orNothing = ' or on() vector(0)';
+
+/** What this load has none of: its tools need no connections. Their panels show zero. */
+const unprovoked = ['Credentials asked for', 'Credentials hidden'];
+
+describe('real services under a real Prometheus', () => {
+  let load: Load;
+  let prometheus: Watching;
+  beforeAll(async () => {
+    [load, prometheus] = await Promise.all([Load.start(), Watching.start()]);
+    await prometheus.at({ url: load.system.embedded.url, role: 'all' });
+  }, startTimeout);
+  afterAll(async () => {
+    await prometheus?.release();
+    await load?.close();
+  });
+
+  /** Again and again until Prometheus has seen it grow over several scrapes. */
+  async function work(rounds: number, round: () => Promise<void>): Promise<void> {
+    const seen = async (): Promise<number> =>
+      (await prometheus.values('sum(sluice_runs_ended_total{outcome="answer"})'))[0] ?? 0;
+    for (let n = 0; n < rounds; n++) {
+      const before = await seen();
+      await round();
+      await prometheus.until('the next scrape', async () => (await seen()) > before);
+    }
+  }
+
+  it('raise no alarm while all is well, and every rule can be evaluated', async () => {
+    await work(6, () => load.healthy());
+    expect(await prometheus.brokenRules()).toEqual([]);
+    expect((await prometheus.alerts()).filter(({ state }) => state === 'firing')).toEqual([]);
+  }, 120_000);
+
+  it('show data in every panel of every dashboard, after work and trouble of all kinds', async () => {
+    await work(6, async () => {
+      await load.healthy();
+      await load.trouble();
+    });
+    await load.park();
+    await prometheus.until(
+      'the approval that waits',
+      async () => (await prometheus.values('max(sluice_approvals_waiting)'))[0] === 1,
+    );
+    const empty: string[] = [];
+    for (const [file, dashboard] of dashboards()) {
+      for (const { title, targets = [] } of panelsOf(dashboard)) {
+        for (const { expr, instant = false } of targets) {
+          const asked = inPlaceOfVariables(expr);
+          const query = unprovoked.includes(title) ? asked : asked.replaceAll(orNothing, '');
+          const values = await prometheus.values(query, instant ? 'now' : 'minute');
+          if (values.length === 0) empty.push(`${file}: ${title}: ${expr}`);
+        }
+      }
+    }
+    expect(empty).toEqual([]);
+  }, 180_000);
+
+  it('raise the alarms that the trouble deserves, with every placeholder filled in', async () => {
+    const wanted = ['SluiceDeadLetters', 'SluiceEscalationAttempt', 'SluiceForgedRecords'];
+    const firing = async () => (await prometheus.alerts()).filter(({ state }) => state === 'firing');
+    const names = async () => new Set((await firing()).map(({ labels }) => labels['alertname']));
+    await prometheus.until('the alarms', async () => {
+      const now = await names();
+      return wanted.every((name) => now.has(name));
+    });
+    expect([...(await names())].sort()).toEqual(wanted);
+    for (const { annotations } of await firing())
+      for (const text of Object.values(annotations)) expect(text).not.toMatch(/\{\{|<no value>|%!|: \.$| {2}/);
+  }, 90_000);
+
+  it('label what nobody configured in a bounded way, whoever asks for what (G-118, XG-25)', async () => {
+    const page = async (): Promise<string> => (await fetch(`${load.system.embedded.url}/metrics`)).text();
+    const series = (text: string): readonly string[] =>
+      text.split('\n').flatMap((line) => (/^(#|nodejs_|process_|$)/.test(line) ? [] : [line.replace(/ \S+$/, '')]));
+    await load.strangers(120);
+    const before = new Set(series(await page()));
+    await load.strangers(30);
+    expect(series(await page()).filter((one) => !before.has(one))).toEqual([]);
+    expect([...before].filter((one) => one.startsWith('sluice_requests_refused_total{')).length).toBeLessThan(110);
+  }, 120_000);
+});
