@@ -20,7 +20,7 @@ password() {
 
 [ -s "$folder/keys/keys.json" ] || sluice keys new "$folder/keys/keys.json" >/dev/null
 # Each time, so that rotated keys reach those who sign with them.
-for role in filter agent executor; do
+for role in filter agent executor audit; do
   exported=$(sluice keys export "$role" "$folder/keys/keys.json")
   echo "$exported" | keep "$folder/$role/keys.json" 400
 done

@@ -6,7 +6,7 @@ import { docker, ownBytes, Stack } from './docker.js';
 
 const minutes = 60_000;
 const image = 'sluice:local';
-const parts = ['kafka', 'registry', 'postgres', 'filter', 'agent', 'executor', 'prometheus', 'grafana'];
+const parts = ['kafka', 'registry', 'postgres', 'filter', 'agent', 'executor', 'audit', 'prometheus', 'grafana'];
 const question = ['ask', 'What is the capital of Japan?', '--group', 'read-only', '--json'];
 
 /** For whoever reads the test's lines: figures are no conditions. */
