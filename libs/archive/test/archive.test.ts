@@ -28,6 +28,7 @@ const asked = (n: number) => ({
   maxIterations: null,
   deadline: null,
   userId: null,
+  connections: null,
   ...ids(n),
 });
 
