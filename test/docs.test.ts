@@ -14,7 +14,8 @@ import {
 import { findingKinds } from '@sluice/audit';
 import { defaultPace } from '../apps/audit/src/pace.js';
 import { usage as auditUsage } from '../apps/sluice/src/commands/audit.js';
-import { createMetrics, redriveHeader } from '@sluice/service';
+import { redriveHeader } from '@sluice/contracts';
+import { createMetrics } from '@sluice/service';
 import { usage as deadLettersUsage } from '../apps/sluice/src/commands/dead-letters.js';
 import { usage as exportUsage } from '../apps/sluice/src/commands/export.js';
 import { usage as keysUsage } from '../apps/sluice/src/commands/keys.js';

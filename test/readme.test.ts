@@ -36,11 +36,15 @@ const expected: Readonly<Record<string, { readonly shows: string; readonly until
   'npm start': { shows: 'The answer is right', until: 'Ctrl-C stops it.' },
   'npx sluice ask "What is the capital of Japan?" --group read-only': { shows: 'Tokyo' },
   'npx sluice tail --from start --once': { shows: 'answer: ' },
+  'npx sluice replay': { shows: '0 different; 0 not replayable' },
+  'npx sluice audit verify': { shows: 'Nothing was changed, dropped, inserted or moved.' },
   [`echo '{"question":"?","group":["knowledge"],"state":"analysis"}' | npx sluice explain --config examples/spec-5.1.yaml`]:
     { shows: '"eligible":["graph-update"]' },
   'npx sluice check examples/countries/sluice.yaml': { shows: '6 tools, 6 allowed' },
   // my.yaml is the reader's own copy of the sample.
   'SLUICE_CONFIG=my.yaml npm start': { shows: 'It keeps serving', until: 'Ctrl-C stops it.' },
+  // test/stack runs it, where there is Docker.
+  'docker compose up': null,
   // This is npm test, .ci/run lints, and a measurement is no test.
   'npm test': null,
   'npm run lint': null,

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { topics } from '@sluice/contracts';
+import { redriveHeader, topics } from '@sluice/contracts';
 import type { Bus, Outgoing } from '@sluice/bus';
-import { letterAt, planRedrive, redrive, redriveHeader } from '@sluice/service';
+import { letterAt, planRedrive, redrive } from '@sluice/service';
+import { replayed } from '../replay/replaying.js';
 import { eventually } from '../security/forging.js';
 import { startDying } from './dying.js';
 import type { Dying } from './dying.js';
@@ -52,6 +53,15 @@ describe('a dead letter that is re-driven', () => {
       expect(metrics).toMatch(new RegExp(`sluice_redriven_records_total{topic="${wentTo}"} [1-9]`));
     },
   );
+
+  it('leaves decisions that a replay makes once more to the byte', async () => {
+    const decisions = await replayed(dying.runtime.bus, null);
+    const redone = await dying.runtime.bus.read([topics.toolsets], { from: 'start' });
+    let attempts = 0;
+    for await (const { record } of redone) if (record.run.redrive !== null) attempts++;
+    expect(attempts).toBeGreaterThan(hops.length);
+    expect(decisions.filter(({ outcome }) => outcome.kind !== 'equal')).toEqual([]);
+  });
 
   it('keeps the headers of its record but for credentials, and says which letter it was', async () => {
     dying.cutLedger('request/');

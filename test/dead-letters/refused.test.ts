@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { recordNames, recordToJson, topics } from '@sluice/contracts';
+import { recordNames, recordToJson, topics, redriveHeader } from '@sluice/contracts';
 import type { DeadLetter } from '@sluice/contracts';
-import { planRedrive, redriveHeader } from '@sluice/service';
+import { planRedrive } from '@sluice/service';
 import type { Content, Letter, PlanFacts } from '@sluice/service';
 import { newRequest } from '../../apps/sluice/src/run-request.js';
 import { eventually } from '../security/forging.js';

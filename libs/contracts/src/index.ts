@@ -6,3 +6,4 @@ export * from './codec.js';
 export { recordFromJson, recordToJson, ShapeError } from './json.js';
 export { camelCase, recordSchema, selfContained } from './schema.js';
 export type { AvroField, AvroRecord, AvroType } from './schema.js';
+export * from './headers.js';

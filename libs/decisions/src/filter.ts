@@ -1,6 +1,6 @@
 import { beginRun, mayRequest, nextIteration, normaliseGroups, normaliseState, runEnd } from '@sluice/core';
 import type { Decision, Evaluator, Facts, Principal, RequestVerdict, RunState } from '@sluice/core';
-import type { AgentRequest, AgentResponse, Toolset } from '@sluice/contracts';
+import type { AgentRequest, AgentResponse, AgentStepResult, Toolset } from '@sluice/contracts';
 import { errorResponse } from './run-ends.js';
 import { connectionsOf } from './connections.js';
 import { toolset } from './toolset.js';
@@ -67,4 +67,20 @@ export function decideIteration(
   if (end !== null) return { kind: 'end', response: errorResponse(ids, end, { request, run, configVersion }, now) };
   const decision = evaluator.evaluate(factsOf({ request, run }, evaluator));
   return { kind: 'toolset', record: toolset(ids, request, nextIteration(run, decision), decision, now), decision };
+}
+
+/** A turn that is re-driven, as the filter gets it back: nothing was done in it, and the filter’s own grant says that it is the filter’s. */
+export function returnedTurn(toolset: Toolset): AgentStepResult {
+  const { requestId, sessionId, iteration, request, run, configVersion, grant } = toolset;
+  return {
+    requestId,
+    sessionId,
+    iteration,
+    steps: [],
+    next: request,
+    run,
+    configVersion,
+    inForceVersion: '',
+    signature: grant,
+  };
 }

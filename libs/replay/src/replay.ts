@@ -3,6 +3,7 @@ import type { Codec, RecordOf, Topic } from '@sluice/contracts';
 import type { Incoming, LogReader, ReadOptions } from '@sluice/bus';
 import { deriveAgentEnd, deriveDeadEnd, deriveTurn } from './agent.js';
 import { deriveOutcome } from './approvals.js';
+import { deriveReturned } from './attempts.js';
 import type { AuthorizerOf } from './calls.js';
 import { RecordedConfigurations } from './configurations.js';
 import { differences } from './differences.js';
@@ -82,6 +83,8 @@ class Judge {
       case 'agent.tool-calls':
         return { kind, outcome: this.compare(message, deriveTurn(message, run), 'its Toolset') };
       case 'agent.steps': {
+        const returned = deriveReturned(message, run);
+        if (returned !== null) return { kind, outcome: this.compare(message, returned, 'the turn that was re-driven') };
         const compared = this.compare(message, await deriveSteps(message, run, deriving), 'its ToolCall');
         return { kind, outcome: withSigned(compared, await continuationDifference(message.record, verifier)) };
       }

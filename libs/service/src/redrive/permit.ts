@@ -4,9 +4,6 @@ import { recordNames, recordToJson } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 import { sha256 } from '@sluice/decisions';
 
-/** Names the dead letter, as `partition/offset`, on the record that was re-driven from it. It proves nothing; the ledger does. */
-export const redriveHeader = 'sluice-redrive';
-
 /**
  * How a dead letter goes on. `attempt`: its run had ended with it, and begins once more there. `again`: likewise, with the turn that the
  * filter granted, which goes back to the filter. `resume`: its run had not ended, and the record is taken as if it came now.

@@ -1,6 +1,7 @@
-import type { AgentRequest, RecordOf, Toolset } from '@sluice/contracts';
+import type { AgentRequest } from '@sluice/contracts';
 import { requestIds, topics } from '@sluice/contracts';
 import type { Outgoing } from '@sluice/bus';
+import { returnedTurn } from '@sluice/decisions';
 import { isSecurityFault } from '../security-events.js';
 import type { Letter } from './letters.js';
 import { runMemoryMs } from './permit.js';
@@ -64,7 +65,7 @@ export function planRedrive({ dead, content }: Letter, facts: PlanFacts): Plan {
       if (resumes) return plan('resume', { ...content, key }, 'the agent takes it as if it came now');
       const why = timeIsUp(content.record.request, facts);
       if (why !== null) return refused(why);
-      const message = { topic: topics.steps, key, record: returned(content.record) };
+      const message = { topic: topics.steps, key, record: returnedTurn(content.record) };
       return plan('again', message, 'the filter decides the turn anew');
     }
     case 'agent.tool-calls': {
@@ -110,20 +111,4 @@ function whyNotAsked(request: AgentRequest, facts: PlanFacts): string | null {
 function timeIsUp({ deadline }: AgentRequest, { now }: PlanFacts): string | null {
   if (deadline === null || now < deadline) return null;
   return `The request wanted its answer by ${new Date(deadline).toISOString()}. Ask again with a later deadline.`;
-}
-
-/** The turn as the filter gets it back: nothing was done in it, and the filter’s own grant says that it is the filter’s. */
-function returned(toolset: Toolset): RecordOf<'agent.steps'> {
-  const { requestId, sessionId, iteration, request, run, configVersion, grant } = toolset;
-  return {
-    requestId,
-    sessionId,
-    iteration,
-    steps: [],
-    next: request,
-    run,
-    configVersion,
-    inForceVersion: '',
-    signature: grant,
-  };
 }

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock, Ledger } from '@sluice/core';
-import { topics } from '@sluice/contracts';
+import { redriveHeader, topics } from '@sluice/contracts';
 import type { Bus, Outgoing } from '@sluice/bus';
 import type { Letter } from './letters.js';
-import { digestOf, permitKey, permitOf, redriveHeader } from './permit.js';
+import { digestOf, permitKey, permitOf } from './permit.js';
 import type { Permit } from './permit.js';
 import type { Plan } from './plan.js';
 import { placeOf } from './take.js';

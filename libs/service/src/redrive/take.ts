@@ -1,10 +1,11 @@
 import { anotherAttempt, Fault } from '@sluice/core';
+import { redriveHeader } from '@sluice/contracts';
 import type { RunState } from '@sluice/core';
 import type { HandlerContext, Incoming } from '@sluice/bus';
 import type { Loaded } from '../configurations.js';
 import type { Runtime } from '../runtime.js';
 import { isSecurityFault } from '../security-events.js';
-import { digestOf, permitOf, redriveHeader, runMemoryMs } from './permit.js';
+import { digestOf, permitOf, runMemoryMs } from './permit.js';
 import type { Permit } from './permit.js';
 
 /** A record that was re-driven, and whose permit is for it: it goes on in the place of the one that was given up. */
