@@ -56,7 +56,7 @@ describe('a dead letter that is re-driven', () => {
 
   it('leaves decisions that a replay makes once more to the byte', async () => {
     const decisions = await replayed(dying.runtime.bus, null);
-    const redone = await dying.runtime.bus.read([topics.toolsets], { from: 'start' });
+    const redone = dying.runtime.bus.read([topics.toolsets], { from: 'start' });
     let attempts = 0;
     for await (const { record } of redone) if (record.run.redrive !== null) attempts++;
     expect(attempts).toBeGreaterThan(hops.length);

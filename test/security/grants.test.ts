@@ -147,6 +147,25 @@ describe('a ToolCall that the filter did not grant', () => {
   });
 });
 
+describe('a Toolset that comes again', () => {
+  it('is put aside: the model is not asked again, and the run has its one end', async () => {
+    const model = new ScriptedModel(inOrder({ calls: [calls.query] }));
+    const system = await startSystem(workflowConfiguration(), model);
+    try {
+      await system.ask({ requestId: 'once', group: ['read-only'] });
+      const asked = model.asked.length;
+      const toolsets = await system.all('agent.toolsets');
+      expect(toolsets).toHaveLength(2);
+      for (const { record } of toolsets)
+        expect(await smuggle(system, 'agent.toolsets', record)).toMatchObject({ code: 'replayed' });
+      expect(model.asked).toHaveLength(asked);
+      expect(await system.all('agent.responses')).toHaveLength(1);
+    } finally {
+      await system.close();
+    }
+  });
+});
+
 describe('a grant that has expired', () => {
   const later = () => {
     const at = Date.now() + grantLifeMs;

@@ -5,7 +5,7 @@ import { topics } from '@sluice/contracts';
 import type { Toolset } from '@sluice/contracts';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
 import { answer, outOfTime, toolCall, withTokens } from '@sluice/decisions';
-import { chatSpan, endRun, redrivenFrom, RUNTIME, usage, verifyGrant } from '@sluice/service';
+import { chatSpan, endRun, redrivenFrom, RUNTIME, takeTurn, usage, verifyGrant } from '@sluice/service';
 import type { Loaded, Runtime } from '@sluice/service';
 import type { ModelSource } from '@sluice/model';
 import { measureFailure, measureTurn } from './model-metrics.js';
@@ -29,6 +29,8 @@ export class AgentService {
     await redrivenFrom(message, context, this.runtime);
     // An expired grant is the executor’s affair, since an answer needs none.
     await verifyGrant(toolset, this.runtime);
+    // Before the model is asked: a copy of the record costs nothing, and ends no run a second time.
+    await takeTurn(message, this.runtime);
     if (clock.now() >= toolset.run.deadline) return [this.outOfTime(toolset, context)];
 
     const loaded = await configurations.version(toolset.configVersion);

@@ -1,4 +1,5 @@
 import { Fault } from '@sluice/core';
+import { topics } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 import { runMemoryMs } from './redrive/permit.js';
 import { placeOf } from './redrive/take.js';
@@ -10,12 +11,14 @@ import type { Runtime } from './runtime.js';
  * milliseconds since the epoch. Throws Fault('replayed') for the copy.
  */
 export async function takeTurn(
-  message: Incoming<'agent.tool-calls' | 'agent.steps'>,
+  message: Incoming<'agent.toolsets' | 'agent.tool-calls' | 'agent.steps'>,
   { ledger, clock }: Pick<Runtime, 'ledger' | 'clock'>,
   owner: string = placeOf(message),
 ): Promise<number> {
   const { topic, record } = message;
-  const key = `turn/${topic}/${record.requestId}/${record.iteration}`;
+  // A turn that the filter decides again for another attempt of its run is another one to the agent.
+  const attempt = topic === topics.toolsets && record.run.redrive !== null ? `/${record.run.redrive}` : '';
+  const key = `turn/${topic}/${record.requestId}/${record.iteration}${attempt}`;
   const claim = await ledger.claim({ key, owner, now: clock.now(), ttlMs: runMemoryMs });
   if (claim.owner === owner) return claim.claimedAt;
   throw new Fault('replayed', `Turn ${record.iteration} of this run was taken by ${claim.owner}.`, false);
