@@ -110,7 +110,10 @@ const commands = {
   bench: (args) => run([inRoot('dist/bench/main.js'), ...args], { cwd: root }),
   build: () => undefined,
   infra: () => run([inRoot('test/infra/main.ts')], { cwd: root }),
-  'test:faults': (args) => run([inRoot('test/faults/main.ts'), ...args], { cwd: root }),
+  'test:faults': (args) =>
+    run([`--import=${inRoot('libs/bus/test/process/typescript.mjs')}`, inRoot('test/faults/main.ts'), ...args], {
+      cwd: root,
+    }),
   lint: () =>
     all(
       [tool('eslint/bin/eslint.js'), '.'],
