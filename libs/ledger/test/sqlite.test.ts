@@ -83,21 +83,32 @@ describe('the ledger’s file', () => {
       await ledger.close();
     }));
 
-  it('says so if it is full, and nothing was claimed then', () =>
+  it('waits for room while it is full, says so, and goes on', () =>
     inFolder(async (file) => {
-      const database = openDatabase(file);
-      const ledger = ledgerOn(database);
-      database.exec(`PRAGMA max_page_count = ${String(database.prepare('PRAGMA page_count').get()?.['page_count'])}`);
+      const { database, ledger } = fullLedger(file);
       const large = ask('x'.repeat(100_000));
-      const asked = await Promise.allSettled([ledger.claim(ask('k')), ledger.claim(large)]);
-      for (const one of asked) {
-        expect(one).toMatchObject({ status: 'rejected', reason: { code: 'ledger_unreachable', retryable: true } });
-        expect(one).toMatchObject({ reason: { message: expect.stringMatching(/full.*Free some space/) } });
-      }
+      let answered = 0;
+      const asked = [ledger.claim(ask('k')), ledger.claim(large)].map((claim) => claim.finally(() => answered++));
+      await expect(untilRejected(() => ledger.check())).resolves.toMatchObject({
+        code: 'ledger_unreachable',
+        message: expect.stringMatching(/full.*Free some space/),
+      });
       expect(await ledger.find('k')).toBeUndefined();
+      expect(answered).toBe(0);
       database.exec('PRAGMA max_page_count = 1000000');
-      expect(await ledger.claim(large)).toMatchObject({ owner: 'a' });
+      expect(await Promise.all(asked)).toMatchObject([{ owner: 'a' }, { owner: 'a' }]);
+      await expect(ledger.check()).resolves.toBeUndefined();
       await ledger.close();
+    }));
+
+  it('gives up what waits for room when it is closed, and nothing was claimed then', () =>
+    inFolder(async (file) => {
+      const { ledger } = fullLedger(file);
+      const asked = ledger.claim(ask('x'.repeat(100_000)));
+      const refused = expect(asked).rejects.toMatchObject({ code: 'ledger_unreachable', retryable: true });
+      await untilRejected(() => ledger.check());
+      await ledger.close();
+      await refused;
     }));
 
   it.each([
@@ -135,3 +146,22 @@ describe('the ledger’s file', () => {
     }),
   );
 });
+
+/** A ledger whose file may not grow any more. */
+function fullLedger(file: string) {
+  const database = openDatabase(file);
+  const ledger = ledgerOn(database);
+  database.exec(`PRAGMA max_page_count = ${String(database.prepare('PRAGMA page_count').get()?.['page_count'])}`);
+  return { database, ledger };
+}
+
+async function untilRejected(work: () => Promise<void>): Promise<unknown> {
+  for (;;) {
+    try {
+      await work();
+    } catch (error) {
+      return error;
+    }
+    await delay(5);
+  }
+}

@@ -1,11 +1,13 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import { inTransaction } from './database.js';
-import { isBusy, unreachable } from './storage-error.js';
+import { isBusy, isFull, unreachable } from './storage-error.js';
 
 /** How long a batch waits for another process's lock, milliseconds. */
 const patienceMs = 10_000;
 const busyWaitMs = 3;
+/** How often a write is tried while there is no room for it, milliseconds. */
+const roomWaitMs = 200;
 
 interface Asked {
   readonly run: () => unknown;
@@ -13,10 +15,15 @@ interface Asked {
   readonly reject: (error: unknown) => void;
 }
 
-/** What is asked in one turn of the event loop goes to the disk in one transaction, in the order in which it was asked. */
+/**
+ * What is asked in one turn of the event loop goes to the disk in one transaction, in the order in which it was asked. While the disk is full
+ * it waits for room: a claim that is refused would end a run for something that passes.
+ */
 export class Batch {
   #asked: Asked[] = [];
   #running: Promise<void> | undefined;
+  #closing = false;
+  #trouble: unknown;
 
   constructor(private readonly database: DatabaseSync) {}
 
@@ -28,8 +35,14 @@ export class Batch {
     });
   }
 
-  /** Resolves when nothing is under way. */
-  async idle(): Promise<void> {
+  /** Throws Fault('ledger_unreachable') while what was asked waits for room. */
+  check(): void {
+    if (this.#trouble !== undefined) throw this.#trouble;
+  }
+
+  /** Resolves when nothing is under way; what waits for room is rejected. */
+  async close(): Promise<void> {
+    this.#closing = true;
     while (this.#running !== undefined) await this.#running;
   }
 
@@ -38,15 +51,29 @@ export class Batch {
       await new Promise(setImmediate);
       const batch = this.#asked.splice(0);
       try {
-        const results = await patiently('The ledger could not be written', () =>
-          inTransaction(this.database, () => batch.map(({ run }) => run())),
-        );
+        const results = await this.#written(batch);
         batch.forEach(({ resolve }, index) => resolve(results[index]));
       } catch (error) {
         for (const { reject } of batch) reject(error);
       }
     }
     this.#running = undefined;
+  }
+
+  async #written(batch: readonly Asked[]): Promise<readonly unknown[]> {
+    for (;;) {
+      try {
+        const results = await patiently('The ledger could not be written', () =>
+          inTransaction(this.database, () => batch.map(({ run }) => run())),
+        );
+        this.#trouble = undefined;
+        return results;
+      } catch (error) {
+        if (this.#closing || !isFull((error as Error).cause)) throw error;
+        this.#trouble = error;
+      }
+      await delay(roomWaitMs);
+    }
   }
 }
 

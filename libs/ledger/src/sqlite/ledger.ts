@@ -8,7 +8,10 @@ import { documentsOn } from './documents.js';
 import { ratesOn } from './rates.js';
 
 /** Claims, documents, and calls counted per window, in one file. */
-export type SqliteLedger = DocumentedLedger & RateLimiter;
+export interface SqliteLedger extends DocumentedLedger, RateLimiter {
+  /** Rejects with what is wrong while the ledger cannot be read or written. */
+  check(): Promise<void>;
+}
 
 /** Claims in a SQLite file of their own (DESIGN, idea 5). Several processes may use the file. Throws Fault('ledger_unreachable'). */
 export async function openSqliteLedger({ file }: { readonly file: string }): Promise<SqliteLedger> {
@@ -63,13 +66,17 @@ export function ledgerOn(database: DatabaseSync): SqliteLedger {
     },
     release: (key, owner) => ask(() => release.run(key, owner).changes > 0),
     find: (key) => look(() => inForce(key)),
+    check: async () => {
+      await look(() => inForce('health'));
+      batch.check();
+    },
     ...ratesOn(database, ask),
     documents: documentsOn(database, { write: ask, read: look }),
     sweep: (now) => ask(() => Number(sweep.run(now).changes)),
     close: async () => {
       if (closed) return;
       closed = true;
-      await batch.idle();
+      await batch.close();
       database.close();
     },
   };

@@ -12,6 +12,11 @@ export function isBusy(error: unknown): boolean {
   return code === 5 || code === 6;
 }
 
+/** There is no room for it now (SQLITE_FULL). */
+export function isFull(error: unknown): boolean {
+  return resultCode(error) === 13;
+}
+
 /** A sentence that says what to change, as Fault('ledger_unreachable', retryable); a Fault comes back as it is. */
 export function unreachable(doing: string, error: unknown): Fault {
   if (error instanceof Fault) return error;
