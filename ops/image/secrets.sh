@@ -4,7 +4,7 @@ set -eu
 umask 077
 folder=/run/sluice
 
-for place in keys filter agent executor audit database grafana; do
+for place in keys filter agent executor audit public database grafana; do
   [ -w "$folder/$place" ] || { echo "secrets: the volume at $folder/$place cannot be written by user $(id -u)." >&2; exit 1; }
 done
 
@@ -24,6 +24,9 @@ for role in filter agent executor audit; do
   exported=$(sluice keys export "$role" "$folder/keys/keys.json")
   echo "$exported" | keep "$folder/$role/keys.json" 400
 done
+# The public ones alone, for whoever verifies.
+exported=$(sluice keys export auditor "$folder/keys/keys.json")
+echo "$exported" | keep "$folder/public/keys.json" 444
 # Read by the users of other images too; nobody else mounts these volumes.
 [ -s "$folder/database/password" ] || password | keep "$folder/database/password" 444
 echo "postgres://sluice:$(cat "$folder/database/password")@postgres:5432/sluice" | keep "$folder/database/url" 444
