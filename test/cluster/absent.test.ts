@@ -45,7 +45,7 @@ describe('a cluster that is not there', () => {
     [{ DATABASE_URL: '' }, 'DATABASE_URL is not set'],
     [
       { SLUICE_KEYS: '' },
-      'SLUICE_KEYS is not set. Filter and executor sign for each other: run `sluice keys new` once',
+      'SLUICE_KEYS is not set, so what the services sign can be neither made nor verified. Run `sluice keys new` once',
     ],
     [{ SCHEMA_REGISTRY_URL: '' }, 'SCHEMA_REGISTRY_URL is not set'],
   ])('is refused at once where a variable is missing: %j', async (missing, said) => {

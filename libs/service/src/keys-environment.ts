@@ -20,7 +20,7 @@ export function keyFile(environment: Pick<Environment, 'dataFolder' | 'keyFile'>
 export function requireKeys({ bus, secret }: Surroundings): void {
   if (bus !== 'kafka' || secret(variable) !== undefined) return;
   throw new Error(
-    `${variable} is not set. Filter and executor sign for each other: run \`sluice keys new\` once, and give the file to every process with ${variable}_FILE.`,
+    `${variable} is not set, so what the services sign can be neither made nor verified. Run \`sluice keys new\` once, and give each process what \`sluice keys export\` prints for its role with ${variable}_FILE.`,
   );
 }
 
