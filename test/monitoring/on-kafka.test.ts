@@ -56,27 +56,30 @@ describe('separate services on Kafka under a real Prometheus', () => {
       async () => (await now('count(sluice_lag_records{group="executor", topic="agent.tool-calls"})')) === partitions,
     );
     await prometheus.until('no backlog', async () => (await now('sum(sluice_lag_records)')) === 0);
-    expect(await now('count by (role) (sluice_lag_records{role="filter"})')).toBe(2 * partitions);
+    // One scrape may find a service that does not answer in time, so this is waited for as well.
+    await prometheus.until(
+      'both topics of the filter, whole',
+      async () => (await now('count by (role) (sluice_lag_records{role="filter"})')) === 2 * partitions,
+    );
   }, 120_000);
 
   it('count transactions and rebalances, each for its own group', async () => {
     for (const role of roles) {
       const own = `{role="${role}", group="${role}"`;
-      expect(await now(`sluice_transactions_total${own}, outcome="committed"}`)).toBeGreaterThan(0);
-      expect(await now(`sluice_rebalances_total${own}}`)).toBeGreaterThan(0);
+      for (const counted of [`sluice_transactions_total${own}, outcome="committed"}`, `sluice_rebalances_total${own}}`])
+        await prometheus.until(counted, async () => (await now(counted)) > 0);
     }
     expect(await now('count(sluice_transactions_total{role="filter", group!="filter"}) or vector(0)')).toBe(0);
-  });
+  }, 120_000);
 
   it('show data in every panel of the dashboard of processes and log', async () => {
     const runtime = dashboards().get('sluice-runtime.json');
     for (const { title, targets = [] } of runtime === undefined ? [] : panelsOf(runtime)) {
       for (const { expr, instant = false } of targets) {
-        const values = await prometheus.values(inPlaceOfVariables(expr), instant ? 'now' : 'minute');
-        expect([title, values.length]).toEqual([title, expect.any(Number)]);
-        expect(values.length).toBeGreaterThan(0);
+        const values = () => prometheus.values(inPlaceOfVariables(expr), instant ? 'now' : 'minute');
+        await prometheus.until(`data in the panel ${title}`, async () => (await values()).length > 0);
       }
     }
     expect(runtime).toBeDefined();
-  });
+  }, 120_000);
 });

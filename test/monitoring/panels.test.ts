@@ -49,16 +49,25 @@ describe('real services under a real Prometheus', () => {
       'the approval that waits',
       async () => (await prometheus.values('max(sluice_approvals_waiting)'))[0] === 1,
     );
-    const empty: string[] = [];
-    for (const [file, dashboard] of dashboards()) {
-      for (const { title, targets = [] } of panelsOf(dashboard)) {
-        for (const { expr, instant = false } of targets) {
-          const asked = inPlaceOfVariables(expr);
-          const query = unprovoked.includes(title) ? asked : asked.replaceAll(orNothing, '');
-          const values = await prometheus.values(query, instant ? 'now' : 'minute');
-          if (values.length === 0) empty.push(`${file}: ${title}: ${expr}`);
+    const emptyPanels = async (): Promise<readonly string[]> => {
+      const empty: string[] = [];
+      for (const [file, dashboard] of dashboards()) {
+        for (const { title, targets = [] } of panelsOf(dashboard)) {
+          for (const { expr, instant = false } of targets) {
+            const asked = inPlaceOfVariables(expr);
+            const query = unprovoked.includes(title) ? asked : asked.replaceAll(orNothing, '');
+            const values = await prometheus.values(query, instant ? 'now' : 'minute');
+            if (values.length === 0) empty.push(`${file}: ${title}: ${expr}`);
+          }
         }
       }
+      return empty;
+    };
+    // A scrape that came too late on a busy machine makes what is shown now empty until the next one.
+    let empty = await emptyPanels();
+    for (let again = 0; empty.length > 0 && again < 5; again++) {
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      empty = await emptyPanels();
     }
     expect(empty).toEqual([]);
   }, 180_000);
