@@ -1,17 +1,16 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { connectionIdForm, Fault, wildcard } from '@sluice/core';
+import { Fault } from '@sluice/core';
 import type { Authenticator, RunState } from '@sluice/core';
-import { requestIds, topics } from '@sluice/contracts';
+import { placeOf, requestIds, topics } from '@sluice/contracts';
 import type { AgentRequest } from '@sluice/contracts';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
-import { beginning, decideIteration, denial, taken } from '@sluice/decisions';
+import { beginning, decideIteration, denial, requestProblem, taken } from '@sluice/decisions';
 import type { RunIds } from '@sluice/decisions';
 import {
   AUTHENTICATOR,
   boundedLabel,
   credentialOf,
   endRun,
-  placeOf,
   redrivenFrom,
   runMemoryMs,
   RUNTIME,
@@ -39,9 +38,8 @@ export class FilterService {
   /** A new request. Its request_id is taken once; the same record may ask again. */
   async begin(message: Incoming<'agent.requests'>, context: HandlerContext): Promise<readonly Outgoing[]> {
     const { ledger, clock, configurations } = this.runtime;
-    if (message.record.question.trim() === '')
-      throw new Fault('invalid_request', 'The question is empty. Put the user’s question there.', false);
-    checkConnections(message.record.connections);
+    const problem = requestProblem(message.record);
+    if (problem !== null) throw new Fault('invalid_request', problem, false);
     const loaded = configurations.current();
     const ids = requestIds(message, message.record);
     const request = taken(message.record, ids);
@@ -158,12 +156,4 @@ export class FilterService {
     for (const group of groups)
       this.runtime.metrics.groupRequests.inc({ group: boundedLabel(group, evaluator.rules.knownGroups) });
   }
-}
-
-/** Ids of another form are nobody's, and are stopped where they come in (spec/tool-use.md §2b, step 4). */
-function checkConnections(connections: AgentRequest['connections']): void {
-  const place = connections?.findIndex((id) => id !== wildcard && !connectionIdForm.test(id)) ?? -1;
-  if (place === -1) return;
-  const message = `connections[${place}] is no id of a connection: write 1 to 64 letters, digits, \`_\` and \`-\`, or \`*\`.`;
-  throw new Fault('invalid_request', message, false);
 }

@@ -1,4 +1,4 @@
-import { allTopics, topics } from '@sluice/contracts';
+import { allTopics, placeOf, topics } from '@sluice/contracts';
 import type { Topic } from '@sluice/contracts';
 import type { Incoming, LogReader, ReadOptions } from '@sluice/bus';
 import { runOf, tenantOf } from '@sluice/decisions';
@@ -59,25 +59,21 @@ async function findTenant(
   for await (const message of reader.read([...withTenant, topics.deadLetters], options)) {
     const run = runOf(message);
     if (run !== null && tenantOf(message) === tenant) runs.add(run);
-    if (message.topic === 'agent.dead-letters') anybodys.add(place(message.record));
+    if (message.topic === 'agent.dead-letters') anybodys.add(placeOf(message.record));
   }
   const dead = new Set<string>();
   const sources = loopTopics.filter(() => anybodys.size > 0);
   for await (const message of reader.read(sources, options)) {
     const run = runOf(message);
-    if (run !== null && runs.has(run) && anybodys.has(place(message))) dead.add(place(message));
+    if (run !== null && runs.has(run) && anybodys.has(placeOf(message))) dead.add(placeOf(message));
   }
   return { runs, dead };
 }
 
 function isOf(message: Incoming, { runs, dead }: OfTenant): boolean {
-  if (message.topic === 'agent.dead-letters') return dead.has(place(message.record));
+  if (message.topic === 'agent.dead-letters') return dead.has(placeOf(message.record));
   const run = runOf(message);
   return run !== null && runs.has(run);
-}
-
-function place({ topic, partition, offset }: { topic: string; partition: number; offset: number }): string {
-  return `${topic}/${partition}/${offset}`;
 }
 
 function isSelected(message: Incoming, { from, to, session }: Selection): boolean {

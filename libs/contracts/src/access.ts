@@ -8,6 +8,19 @@ export interface Access {
   readonly group: string | null;
 }
 
+/** All that the audit tells of, and what it told. */
+const audited: readonly Topic[] = [
+  'agent.requests',
+  'agent.toolsets',
+  'agent.tool-calls',
+  'agent.steps',
+  'agent.responses',
+  'agent.approvals',
+  'agent.dead-letters',
+  'agent.config',
+  'agent.audit',
+];
+
 /** By who it is. Filter, agent and executor end the runs of records they cannot process, so they write responses and dead letters. */
 export const access = {
   filter: {
@@ -27,33 +40,13 @@ export const access = {
   },
   /** Its own topic too: there it finds its place again should the group's have been lost. */
   audit: {
-    reads: [
-      'agent.requests',
-      'agent.toolsets',
-      'agent.tool-calls',
-      'agent.steps',
-      'agent.responses',
-      'agent.approvals',
-      'agent.dead-letters',
-      'agent.config',
-      'agent.audit',
-    ],
+    reads: audited,
     writes: ['agent.audit'],
     group: 'audit',
   },
   /** Whoever runs `sluice audit`. */
   auditor: {
-    reads: [
-      'agent.requests',
-      'agent.toolsets',
-      'agent.tool-calls',
-      'agent.steps',
-      'agent.responses',
-      'agent.approvals',
-      'agent.dead-letters',
-      'agent.config',
-      'agent.audit',
-    ],
+    reads: audited,
     writes: [],
     group: null,
   },

@@ -7,3 +7,4 @@ export { recordFromJson, recordToJson, ShapeError } from './json.js';
 export { camelCase, recordSchema, selfContained } from './schema.js';
 export type { AvroField, AvroRecord, AvroType } from './schema.js';
 export * from './headers.js';
+export * from './place.js';

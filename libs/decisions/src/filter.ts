@@ -1,4 +1,13 @@
-import { beginRun, mayRequest, nextIteration, normaliseGroups, normaliseState, runEnd } from '@sluice/core';
+import {
+  beginRun,
+  connectionIdForm,
+  mayRequest,
+  nextIteration,
+  normaliseGroups,
+  normaliseState,
+  runEnd,
+  wildcard,
+} from '@sluice/core';
 import type { Decision, Evaluator, Facts, Principal, RequestVerdict, RunState } from '@sluice/core';
 import type { AgentRequest, AgentResponse, AgentStepResult, Toolset } from '@sluice/contracts';
 import { errorResponse } from './run-ends.js';
@@ -8,6 +17,17 @@ import { toolset } from './toolset.js';
 export interface RunIds {
   readonly requestId: string;
   readonly sessionId: string;
+}
+
+/** What is wrong with a request whoever asks, as a sentence that says what to write; null if nothing is (spec/tool-use.md §2b, step 4). */
+export function requestProblem({
+  question,
+  connections,
+}: Pick<AgentRequest, 'question' | 'connections'>): string | null {
+  if (question.trim() === '') return 'The question is empty. Put the user’s question there.';
+  const odd = connections?.findIndex((id) => id !== wildcard && !connectionIdForm.test(id)) ?? -1;
+  if (odd === -1) return null;
+  return `connections[${odd}] is no id of a connection: write 1 to 64 letters, digits, \`_\` and \`-\`, or \`*\`.`;
 }
 
 /** The request as it goes on: who asks is in the run from here on, and what the sender wrote of it goes no further. */

@@ -1,8 +1,8 @@
+import { placeOf } from '@sluice/contracts';
 import type { AgentResponse, ToolCall, Toolset } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 import { answer, endOfDead, outOfTime, toolCall } from '@sluice/decisions';
 import type { Run } from '@sluice/contracts';
-import { placeOf } from './runs.js';
 import type { DeadLetters, RunRecords } from './runs.js';
 
 /** The record of a turn, from what the model is recorded to have said; nobody asks it again. */

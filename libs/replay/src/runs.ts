@@ -1,4 +1,4 @@
-import { topics } from '@sluice/contracts';
+import { placeOf, topics } from '@sluice/contracts';
 import type { DeadLetter } from '@sluice/contracts';
 import type { Incoming, LogReader, ReadOptions } from '@sluice/bus';
 import { runOf } from '@sluice/decisions';
@@ -63,11 +63,6 @@ export async function* readRuns(
     if (message.topic === 'agent.responses') ended.push({ run, at: timestamp });
   }
   for (const run of open.values()) yield { run, dead };
-}
-
-/** A place on the log, as it is written everywhere: `agent.steps/0/17`. */
-export function placeOf({ topic, partition, offset }: { topic: string; partition: number; offset: number }): string {
-  return `${topic}/${partition}/${offset}`;
 }
 
 function newRun(requestId: string): RunRecords {

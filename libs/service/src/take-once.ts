@@ -1,8 +1,7 @@
 import { Fault } from '@sluice/core';
-import { topics } from '@sluice/contracts';
+import { placeOf, topics } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 import { runMemoryMs } from './redrive/permit.js';
-import { placeOf } from './redrive/take.js';
 import type { Runtime } from './runtime.js';
 
 /**

@@ -1,20 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Fault, judgeDecision } from '@sluice/core';
 import type { ApprovalDecision, Authenticator, Decider, NotTaken } from '@sluice/core';
-import { topics } from '@sluice/contracts';
+import { placeOf, topics } from '@sluice/contracts';
 import type { ApprovalDecided, ApprovalOutcome, ApprovalRequested } from '@sluice/contracts';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
 import { sha256 } from '@sluice/decisions';
-import {
-  approvalAt,
-  AUTHENTICATOR,
-  credentialOf,
-  inHop,
-  placeOf,
-  redrivenBefore,
-  redrivenFrom,
-  RUNTIME,
-} from '@sluice/service';
+import { approvalAt, AUTHENTICATOR, credentialOf, inHop, redrivenBefore, redrivenFrom, RUNTIME } from '@sluice/service';
 import type { Runtime } from '@sluice/service';
 import { ExecutorService } from '../executor.service.js';
 import { ApprovalClaims } from './claims.js';

@@ -1,5 +1,6 @@
 import { canonicalJson } from '@sluice/core';
 import type { ApprovalDecision, JsonValue } from '@sluice/core';
+import { placeOf } from '@sluice/contracts';
 import type { ApprovalRequested } from '@sluice/contracts';
 import { sha256 } from '@sluice/decisions';
 import { approvalMemoryMs } from '@sluice/service';
@@ -23,8 +24,7 @@ export class ApprovalClaims {
 
   /** Says that an executor asked exactly this: a request for an approval that is only on the log was made by somebody else. */
   async vouch(requested: ApprovalRequested): Promise<void> {
-    const { topic, partition, offset } = requested;
-    await this.claim(vouchKey(requested), `${topic}/${partition}/${offset}`);
+    await this.claim(vouchKey(requested), placeOf(requested));
   }
 
   async isVouched(requested: ApprovalRequested): Promise<boolean> {

@@ -1,3 +1,4 @@
+import { placeOf } from '@sluice/contracts';
 import type { ReadOptions } from '@sluice/bus';
 import { decisionKinds } from '@sluice/replay';
 import type { Replayed } from '@sluice/replay';
@@ -22,7 +23,7 @@ export class Comparison {
   readonly onUndecodable: NonNullable<ReadOptions['onUndecodable']> = ({ topic, partition, offset }, reason) => {
     this.undecodable++;
     if (this.json) this.line({ topic, partition, offset, outcome: 'undecodable', reason });
-    else this.say(this.surroundings.paint.bad('undecodable'), `${topic}/${partition}/${offset}`, reason);
+    else this.say(this.surroundings.paint.bad('undecodable'), placeOf({ topic, partition, offset }), reason);
   };
 
   add(replayed: Replayed): void {
@@ -45,7 +46,7 @@ export class Comparison {
       return;
     }
     const { paint } = this.surroundings;
-    const place = `${topic}/${partition}/${offset}`;
+    const place = placeOf(replayed);
     if (outcome.kind === 'not_replayable') {
       this.say(paint.dim('not replayable'), place, `${kind} of run ${requestId}: ${outcome.reason}`);
       return;

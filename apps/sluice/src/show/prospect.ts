@@ -1,3 +1,4 @@
+import { placeOf } from '@sluice/contracts';
 import type { ReadOptions } from '@sluice/bus';
 import type { Change, Reconsidered } from '@sluice/replay';
 import type { Surroundings } from '../commands/surroundings.js';
@@ -38,7 +39,7 @@ export class Prospect {
 
   add(reconsidered: Reconsidered): void {
     const { topic, partition, offset, requestId, tenant, groups, state, changes, notReplayable } = reconsidered;
-    const place = `${topic}/${partition}/${offset}`;
+    const place = placeOf(reconsidered);
     this.considered++;
     if (notReplayable !== null) {
       this.notReplayable++;

@@ -1,7 +1,7 @@
 import type { AgentRequest } from '@sluice/contracts';
-import { requestIds, topics } from '@sluice/contracts';
+import { placeOf, requestIds, topics } from '@sluice/contracts';
 import type { Outgoing } from '@sluice/bus';
-import { returnedTurn } from '@sluice/decisions';
+import { requestProblem, returnedTurn } from '@sluice/decisions';
 import { isSecurityFault } from '../security-events.js';
 import type { Letter } from './letters.js';
 import { runMemoryMs } from './permit.js';
@@ -47,7 +47,7 @@ export function planRedrive({ dead, content }: Letter, facts: PlanFacts): Plan {
   const resumes = isSecurityFault(dead.code) || dead.code === 'undecodable';
   const chained = facts.before !== null && facts.before.kind !== 'resume' ? facts.before : null;
   const since = chained?.since ?? dead.timestamp;
-  const owner = chained?.owner ?? `${dead.topic}/${dead.partition}/${dead.offset}`;
+  const owner = chained?.owner ?? placeOf(dead);
   if (!resumes && mayHaveActed(content.topic) && since + runMemoryMs - queueMs <= facts.now)
     return refused(
       'Its turn may have called tools, and what they did is remembered for a week only. Ask again instead.',
@@ -103,6 +103,8 @@ function refused(why: string): Plan {
 function whyNotAsked(request: AgentRequest, facts: PlanFacts): string | null {
   if (request.question.trim() === '')
     return 'Its question is empty, which no redrive mends. Ask under a new request_id.';
+  const problem = requestProblem(request);
+  if (problem !== null) return `No redrive mends what it asks; ask under a new request_id. ${problem}`;
   if (facts.identity)
     return 'Its credential was not kept, so nobody can say who asks. Whoever asked sends it again under a new request_id.';
   return timeIsUp(request, facts);

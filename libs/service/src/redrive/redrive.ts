@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock, Ledger } from '@sluice/core';
-import { redriveHeader, topics } from '@sluice/contracts';
+import { placeOf, redriveHeader, topics } from '@sluice/contracts';
 import type { Bus, Outgoing } from '@sluice/bus';
 import type { Letter } from './letters.js';
 import { digestOf, permitKey, permitOf } from './permit.js';
 import type { Permit } from './permit.js';
 import type { Plan } from './plan.js';
-import { placeOf } from './take.js';
 
 type Stores = { readonly bus: Bus; readonly ledger: Ledger; readonly clock: Clock };
 

@@ -1,5 +1,5 @@
 import { anotherAttempt, Fault } from '@sluice/core';
-import { redriveHeader } from '@sluice/contracts';
+import { placeOf, redriveHeader } from '@sluice/contracts';
 import type { RunState } from '@sluice/core';
 import type { HandlerContext, Incoming } from '@sluice/bus';
 import type { Loaded } from '../configurations.js';
@@ -93,11 +93,6 @@ export async function verified<T>(redriven: Redriven | null, verify: () => Promi
     const why = `What the dead letter ${redriven.deadLetter} carries is not accepted any more, for instance because the keys were rotated since: ${error.message}`;
     throw new Fault('invalid_request', `${why} Ask again under a new request_id.`, false, { cause: error });
   }
-}
-
-/** Where a record stands, as the owner of a claim. */
-export function placeOf({ topic, partition, offset }: Pick<Incoming, 'topic' | 'partition' | 'offset'>): string {
-  return `${topic}/${partition}/${offset}`;
 }
 
 /** Whether a record of the topic makes calls, which its run must remember to not make them twice. */

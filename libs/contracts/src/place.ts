@@ -1,0 +1,8 @@
+/** A record's place on the log, as it is written everywhere: `agent.steps/0/17`. */
+export function placeOf(place: {
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: number;
+}): string {
+  return `${place.topic}/${place.partition}/${place.offset}`;
+}
