@@ -38,7 +38,8 @@ export function changed(reader: LogReader, change: (message: Incoming) => Incomi
       (async function* () {
         for await (const message of reader.read(topics, options)) {
           const instead = change(message as unknown as Incoming);
-          if (instead !== null) yield instead as Incoming<T>;
+          // What was changed has other bytes as well.
+          if (instead !== null) yield (instead === message ? message : { ...instead, avro: null }) as Incoming<T>;
         }
       })(),
   };

@@ -48,9 +48,10 @@ export interface Entry {
   readonly value: Buffer;
 }
 
-export const entryType = avsc.Type.forSchema({
+const valueType = avsc.Type.forSchema('bytes');
+const headType = avsc.Type.forSchema({
   type: 'record',
-  name: 'Entry',
+  name: 'Head',
   fields: [
     { name: 'topic', type: 'int' },
     { name: 'partition', type: 'int' },
@@ -58,9 +59,23 @@ export const entryType = avsc.Type.forSchema({
     { name: 'timestamp', type: 'long' },
     { name: 'key', type: 'string' },
     { name: 'headers', type: { type: 'map', values: 'string' } },
-    { name: 'value', type: 'bytes' },
   ],
 });
+const lengthType = avsc.Type.forSchema('long');
+
+/** An entry is an Avro record of the fields above in their order. */
+export function entryBytes(entry: Entry): Buffer {
+  return Buffer.concat([headType.toBuffer(entry), valueType.toBuffer(entry.value)]);
+}
+
+/** Throws if it is none. The value is a copy: whoever keeps it must not keep the whole piece of the file that the bytes are from. */
+export function readEntry(bytes: Buffer): Entry {
+  const head = headType.decode(bytes) as { value: Omit<Entry, 'value'>; offset: number };
+  const { value: length, offset } = lengthType.decode(bytes, head.offset) as { value: number; offset: number };
+  if (offset < 0 || offset + length !== bytes.length) throw new Error('The export has an entry that is none.');
+  const { topic, partition, offset: at, timestamp, key, headers } = head.value;
+  return { topic, partition, offset: at, timestamp, key, headers, value: Buffer.from(bytes.subarray(offset)) };
+}
 
 /** No entry is longer: a log’s records are a few megabytes at most. */
 export const longestEntry = 64 * 1024 * 1024;

@@ -7,7 +7,7 @@ import type { Codec, Topic } from '@sluice/contracts';
 import { Fault } from '@sluice/core';
 import type { Incoming, LogReader, ReadFrom, ReadOptions } from '@sluice/bus';
 import { Frames } from './frames.js';
-import { entryType, FileSchemas, formatVersion, readTrailer, trailerAround, trailerLength } from './format.js';
+import { FileSchemas, formatVersion, readEntry, readTrailer, trailerAround, trailerLength } from './format.js';
 import type { Entry, Header, Trailer } from './format.js';
 
 /** An export as a log that nobody writes any more. */
@@ -119,14 +119,15 @@ async function* records(
     }
     for (let bytes = held.next(); bytes !== undefined; bytes = held.next()) {
       if (signal?.aborted === true) return;
-      const entry = entryType.fromBuffer(bytes) as Entry;
+      const entry = readEntry(bytes);
       const topic = names[entry.topic] as Topic;
       if (!wanted.has(topic) || !isFrom(from, entry)) continue;
       const { partition, offset, key, headers, timestamp, value } = entry;
       try {
         const decoded = codec.decode(topic, value);
         const record = decoded instanceof Promise ? await decoded : decoded;
-        yield { topic, partition, offset, key, record, headers, timestamp } as Incoming;
+        const avro = codec.avro(topic, value);
+        yield { topic, partition, offset, key, record, headers, timestamp, avro } as Incoming;
       } catch (error) {
         if (!(error instanceof Fault) || onUndecodable === undefined) throw error;
         onUndecodable({ topic, partition, offset }, error.message);

@@ -6,7 +6,7 @@ import { createZstdCompress } from 'node:zlib';
 import { allTopics, createCodec } from '@sluice/contracts';
 import { withoutCredentials } from '@sluice/bus';
 import type { Incoming } from '@sluice/bus';
-import { entryType, FileSchemas, formatVersion, trailerFrame } from './format.js';
+import { entryBytes, FileSchemas, formatVersion, trailerFrame } from './format.js';
 import type { Header, Selection, Trailer } from './format.js';
 
 export interface Exported {
@@ -53,7 +53,7 @@ async function write(handle: FileHandle, exported: Exported): Promise<Trailer> {
   for await (const { topic, partition, offset, timestamp, key, headers, record } of exported.records) {
     const value = codec.encode(topic, record);
     const place = { topic: allTopics.indexOf(topic), partition, offset, timestamp, key };
-    await output.add(lengthAndBytes(entryType.toBuffer({ ...place, headers: withoutCredentials(headers), value })));
+    await output.add(lengthAndBytes(entryBytes({ ...place, headers: withoutCredentials(headers), value })));
     records[topic] = (records[topic] ?? 0) + 1;
   }
   const { bytes, sha256 } = await output.end();

@@ -21,6 +21,8 @@ export type Incoming<T extends Topic = Topic> = {
     readonly headers: Readonly<Record<string, string>>;
     /** When the log took it, milliseconds since the epoch. */
     readonly timestamp: number;
+    /** The Avro that the record was read from, if it is of today’s schema and the reader has it at hand: for whoever compares bytes. */
+    readonly avro?: Buffer | null;
   };
 }[T];
 

@@ -20,6 +20,8 @@ export interface Codec {
   encode<T extends Topic>(topic: T, record: RecordOf<T>): Buffer;
   /** Throws Fault('undecodable'). A promise only where the writer's schema has to be fetched first. */
   decode<T extends Topic>(topic: T, payload: Uint8Array): RecordOf<T> | Promise<RecordOf<T>>;
+  /** The Avro in a payload, without what stands before it; null if it is of another schema than the topic’s of today. */
+  avro(topic: Topic, payload: Uint8Array): Buffer | null;
 }
 
 const headerBytes = 5;
@@ -88,6 +90,11 @@ export async function createCodec(registry: SchemaRegistry): Promise<Codec> {
       const resolver = resolvers.get(`${topic}/${id}`);
       if (resolver !== undefined) return readAvro(topic, payload, resolver);
       return learn(topic, id).then((learned) => readAvro(topic, payload, learned));
+    },
+    avro(topic, bytes) {
+      const payload = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+      const ours = payload[0] === 0 && payload.length >= headerBytes && payload.readInt32BE(1) === ids.get(topic);
+      return ours ? payload.subarray(headerBytes) : null;
     },
   };
 }

@@ -114,6 +114,15 @@ describe('payloads', () => {
     expect(decoded.question).toHaveLength(300_000);
   });
 
+  it('give their Avro where it is of today’s schema, and nothing else does', async () => {
+    const codec = await createCodec(memoryRegistry());
+    const payload = codec.encode(topics.requests, request);
+    expect(codec.avro(topics.requests, payload)).toEqual(payload.subarray(5));
+    const json = Buffer.from(JSON.stringify(recordToJson('AgentRequest', request)));
+    for (const other of [json, wire(99, payload.subarray(5)), Buffer.from([0, 0]), Buffer.alloc(0)])
+      expect(codec.avro(topics.requests, other)).toBeNull();
+  });
+
   it.each([
     ['random bytes', Buffer.from([9, 1, 2, 3]), /neither Avro/],
     ['nothing', Buffer.alloc(0), /neither Avro/],

@@ -21,6 +21,23 @@ export function canonicalJson(value: JsonValue): string {
   return `{${members.join(',')}}`;
 }
 
+/** Whether two values have the same canonical JSON text. */
+export function equalJson(one: JsonValue, other: JsonValue): boolean {
+  if (one === other) return true;
+  if (Array.isArray(one))
+    return (
+      Array.isArray(other) &&
+      one.length === other.length &&
+      one.every((item: JsonValue, place) => equalJson(item, other[place] as JsonValue))
+    );
+  if (!isJsonObject(one) || !isJsonObject(other)) return false;
+  const names = Object.keys(one);
+  return (
+    names.length === Object.keys(other).length &&
+    names.every((name) => Object.hasOwn(other, name) && equalJson(one[name] as JsonValue, other[name] as JsonValue))
+  );
+}
+
 /** Bytes of a text in UTF-8, without a library: core has none. */
 export function utf8Length(text: string): number {
   let bytes = 0;

@@ -1,7 +1,16 @@
 import { createContext, runInContext } from 'node:vm';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { deepestJson, jsonBytes, JsonTooLargeError, NotJsonError, plainJson } from '@sluice/core';
+import {
+  canonicalJson,
+  deepestJson,
+  equalJson,
+  jsonBytes,
+  JsonTooLargeError,
+  NotJsonError,
+  plainJson,
+} from '@sluice/core';
+import type { JsonValue } from '@sluice/core';
 
 const large = 1_000_000;
 const cycle: Record<string, unknown> = {};
@@ -44,6 +53,20 @@ describe('JSON values (L-04)', () => {
         expect(jsonBytes(value, large)).toBe(Buffer.byteLength(text));
       }),
     );
+  });
+
+  it('are equal where their canonical text is', () => {
+    const value = fc.jsonValue({ maxDepth: 3 }) as fc.Arbitrary<JsonValue>;
+    const near = value.chain((one) => fc.tuple(fc.constant(one), fc.oneof(value, fc.constant(structuredClone(one)))));
+    fc.assert(
+      fc.property(near, ([one, other]) => {
+        expect(equalJson(one, other)).toBe(canonicalJson(one) === canonicalJson(other));
+      }),
+    );
+    expect(equalJson({ a: 1, b: [null] }, { b: [null], a: 1 })).toBe(true);
+    expect(equalJson({ a: 1 }, { b: 1 })).toBe(false);
+    expect(equalJson([], {})).toBe(false);
+    expect(equalJson({ a: 1 }, { a: 1, b: 2 })).toBe(false);
   });
 
   it.each(['ü', '\u0001', '\n"\\', '𝄞', '\ud800', '\udc00x', '\u007f', '\u2028'])(

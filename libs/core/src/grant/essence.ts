@@ -12,13 +12,22 @@ const apart = new Set(['history']);
  */
 export function digestOfRun(request: { readonly history: readonly Step[] }, run: object, digest: Digest): string {
   const { history } = request;
-  const text = JSON.stringify(history.map(ordered)) + canonical(request, apart) + canonical(run, ownedByAgent);
+  const text = historyText(history) + canonical(request, apart) + canonical(run, ownedByAgent);
   // JSON writes half a surrogate pair as an escape; on the wire it becomes another character, and so it does here.
   if (!text.includes('\\ud')) return digest(text);
   const whole = essence(history) as unknown as readonly Step[];
   return digest(
     JSON.stringify(whole.map(ordered)) + canonical(essence(request), apart) + canonical(essence(run), ownedByAgent),
   );
+}
+
+const historyTexts = new WeakMap<readonly Step[], string>();
+
+/** A history is most of a record, and what the executor signed of it is what the filter grants next: its text is made once. */
+function historyText(history: readonly Step[]): string {
+  let text = historyTexts.get(history);
+  if (text === undefined) historyTexts.set(history, (text = JSON.stringify(history.map(ordered))));
+  return text;
 }
 
 /** A value of a record as it is after the wire: without what is absent, and texts as UTF-8 carries them, which splits no surrogate pair. */
@@ -55,16 +64,19 @@ function ordered(step: Step): Record<keyof Step, unknown> {
 
 /** JSON text with sorted keys, without what is absent or named; lists of names, which can be long, in one go. */
 function canonical(value: unknown, without?: ReadonlySet<string>): string {
+  // Most of a run: neither needs more than this, and so costs no more.
+  if (typeof value === 'string') return JSON.stringify(value);
+  if (Number.isFinite(value)) return String(value);
   if (Array.isArray(value)) {
     if (value.every((item) => typeof item === 'string')) return JSON.stringify(value);
     return `[${value.map((item) => canonical(item)).join(',')}]`;
   }
   if (!isJsonObject(value)) return JSON.stringify(value) ?? 'null';
-  let text = '{';
+  let text = '';
   for (const name of Object.keys(value).sort()) {
     const member = value[name];
     if (member === null || member === undefined || without?.has(name)) continue;
-    text += `${text === '{' ? '' : ','}${JSON.stringify(name)}:${canonical(member)}`;
+    text += `${text === '' ? '{' : ','}${JSON.stringify(name)}:${canonical(member)}`;
   }
-  return `${text}}`;
+  return text === '' ? '{}' : `${text}}`;
 }

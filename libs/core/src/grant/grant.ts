@@ -1,4 +1,4 @@
-import { type Digest, type JsonObject, canonicalJson } from '../json.js';
+import { type Digest, type JsonObject, equalJson } from '../json.js';
 import type { RunState } from '../run/run-state.js';
 import type { Step } from '../run/step.js';
 import { digestOfRun, essence } from './essence.js';
@@ -55,7 +55,7 @@ export function isReturned(
 ): boolean {
   const { requestId: request, sessionId: session, iteration } = turn;
   const expected = essence({ request, session, iteration, digest: digestOfRun(turn.request, turn.run, digest) });
-  return claims !== null && canonicalJson(pick(claims, expected as JsonObject)) === canonicalJson(expected);
+  return claims !== null && equalJson(pick(claims, expected as JsonObject), expected);
 }
 
 function pick(claims: JsonObject, like: JsonObject): JsonObject {
@@ -83,8 +83,7 @@ function named(turn: GrantedTurn, digest: Digest): JsonObject {
 
 /** Names of the claims that are not equal, absent ones included; the time of expiry is not compared. */
 export function differences(found: JsonObject, expected: JsonObject): readonly string[] {
-  const text = (claims: JsonObject, name: string): string => canonicalJson(claims[name] ?? null);
   const names = new Set([...Object.keys(expected), ...Object.keys(found)]);
   names.delete('exp');
-  return [...names].filter((name) => text(found, name) !== text(expected, name)).sort();
+  return [...names].filter((name) => !equalJson(found[name] ?? null, expected[name] ?? null)).sort();
 }

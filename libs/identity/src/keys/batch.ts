@@ -37,6 +37,12 @@ export function batchOf(claims: readonly Buffer[]): Batch {
 
 export const isBatchToken = (token: string): boolean => token.includes(separator);
 
+/** The claims of a batch token, whoever signed it; null if it is none. */
+export function claimsOf(token: string): Buffer | null {
+  const parts = token.split(separator);
+  return parts.length === 4 ? Buffer.from(parts[3] ?? '', 'base64url') : null;
+}
+
 /** What a token says: the claims, and the root that must be what the signature is over. Null if it is no token of a batch. */
 export function readBatchToken(
   token: string,

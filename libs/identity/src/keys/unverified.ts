@@ -1,5 +1,5 @@
 import type { JsonObject, Signatures } from '@sluice/core';
-import { isBatchToken, readBatchToken } from './batch.js';
+import { claimsOf, isBatchToken } from './batch.js';
 
 /** Reads what a token says and does not ask who signed it: for comparing where there are no keys, and never for letting anybody do anything. */
 export const unverified: Pick<Signatures, 'verify'> = {
@@ -7,8 +7,8 @@ export const unverified: Pick<Signatures, 'verify'> = {
 };
 
 function claimsIn(token: string): JsonObject | null {
-  const claims = isBatchToken(token) ? readBatchToken(token)?.claims : payloadOf(token);
-  if (claims === undefined) return null;
+  const claims = isBatchToken(token) ? claimsOf(token) : payloadOf(token);
+  if (claims === null) return null;
   try {
     return JSON.parse(claims.toString('utf8')) as JsonObject;
   } catch {
@@ -16,7 +16,7 @@ function claimsIn(token: string): JsonObject | null {
   }
 }
 
-function payloadOf(jws: string): Buffer | undefined {
+function payloadOf(jws: string): Buffer | null {
   const payload = jws.split('.')[1];
-  return payload === undefined ? undefined : Buffer.from(payload, 'base64url');
+  return payload === undefined ? null : Buffer.from(payload, 'base64url');
 }
