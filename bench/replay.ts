@@ -14,7 +14,7 @@ import { newRequest } from '../apps/sluice/src/run-request.js';
 import { embeddedIn } from './loop.js';
 import { median, report } from './measure.js';
 
-const runs = 200;
+const runs = 1_000;
 const turns = 8;
 
 const configuration = `
