@@ -2,6 +2,7 @@ import type { Bus } from '@sluice/bus';
 import type { RateLimiter } from '@sluice/core';
 import { openPostgresLedger } from '@sluice/ledger';
 import type { DocumentedLedger } from '@sluice/ledger';
+import { sha256 } from '@sluice/decisions';
 import type { Environment } from './environment.js';
 import { partLog } from './log.js';
 import type { Log } from './log.js';
@@ -53,6 +54,16 @@ export function requireSharedLedger({ bus, databaseUrl }: Environment): void {
   );
 }
 
+/** Longer names are cut by PostgreSQL, and what differs behind the cut would be one. */
+const longestSchema = 63;
+
+/** Logs with different prefixes know nothing of each other, so their ledgers must not either, even in one database. */
+function schemaOf(prefix: string): string {
+  if (prefix === '') return 'public';
+  const schema = `sluice_${prefix}`;
+  return schema.length <= longestSchema ? schema : `sluice_${sha256(prefix).slice(0, 32)}`;
+}
+
 /** The ledger that the environment names: PostgreSQL, or a file beside the embedded log. */
 export async function openLedger(
   environment: Environment,
@@ -64,6 +75,7 @@ export async function openLedger(
   if (databaseUrl !== null) {
     const ledger = await openPostgresLedger({
       url: databaseUrl,
+      schema: schemaOf(environment.kafka?.prefix ?? ''),
       instance,
       log: partLog(log, waitsFor),
       ...(signal === undefined ? {} : { signal }),
