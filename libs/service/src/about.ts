@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { HandlerContext, Incoming } from '@sluice/bus';
+import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
 import { requestIds } from '@sluice/contracts';
 
 /** What a line of the log is about: it stands on every line that is written while the record is handled, and after its commit. */
@@ -23,8 +23,39 @@ export function aboutNow(): About {
 
 /** The same context, whose actions after the commit are still about what is handled now. */
 export function staysAbout(context: HandlerContext): HandlerContext {
-  const afterCommit = (action: () => void): void => context.afterCommit(AsyncLocalStorage.bind(action));
-  return Object.create(context, { afterCommit: { value: afterCommit } }) as HandlerContext;
+  const what = now.getStore();
+  return what === undefined ? context : new Staying(context, what);
+}
+
+class Staying implements HandlerContext {
+  constructor(
+    private readonly context: HandlerContext,
+    private readonly what: About,
+  ) {}
+
+  get signal(): AbortSignal {
+    return this.context.signal;
+  }
+
+  get attempt(): number {
+    return this.context.attempt;
+  }
+
+  get carried(): string {
+    return this.context.carried;
+  }
+
+  emit(messages: readonly Outgoing[]): void {
+    this.context.emit(messages);
+  }
+
+  carry(text: string): void {
+    this.context.carry(text);
+  }
+
+  afterCommit(action: () => void): void {
+    this.context.afterCommit(() => now.run(this.what, action));
+  }
 }
 
 /** Whose record it is. */

@@ -47,7 +47,7 @@ export async function handleRecord(
     const afterCommit: (() => void)[] = [];
     const carrying = new Carrying(found);
     try {
-      const context = contextOf(attempt, afterCommit, carrying, options, revocation);
+      const context = new Attempt(attempt, afterCommit, carrying, options, revocation);
       const outputs = await subscription.handle(opened.message, context);
       if (revocation.revoked) return null;
       return { stored: opened.stored, outputs: encodeAll(codec, outputs), afterCommit, carried: carrying.left };
@@ -81,7 +81,7 @@ async function bury(
   const afterCommit: (() => void)[] = [];
   const carrying = new Carrying(found);
   try {
-    const more = await subscription.onDead?.(dead, contextOf(attempts, afterCommit, carrying, options, revocation));
+    const more = await subscription.onDead?.(dead, new Attempt(attempts, afterCommit, carrying, options, revocation));
     return { stored, outputs: [...letters, ...encodeAll(codec, more ?? [])], afterCommit, carried: carrying.left };
   } catch (error) {
     // The record must not be stuck for ever because telling of its end fails too.
@@ -97,23 +97,33 @@ async function bury(
   }
 }
 
-function contextOf(
-  attempt: number,
-  afterCommit: (() => void)[],
-  carrying: Carrying,
-  { emit }: HandlingOptions,
-  revocation: Revocation,
-): HandlerContext {
-  return {
-    get signal() {
-      return revocation.signal;
-    },
-    attempt,
-    emit: (messages) => {
-      if (!revocation.revoked) emit(messages);
-    },
-    afterCommit: (action) => afterCommit.push(action),
-    carried: carrying.carried,
-    carry: (text) => carrying.leave(text),
-  };
+/** One attempt on one record. */
+class Attempt implements HandlerContext {
+  constructor(
+    readonly attempt: number,
+    private readonly actions: (() => void)[],
+    private readonly carrying: Carrying,
+    private readonly options: HandlingOptions,
+    private readonly revocation: Revocation,
+  ) {}
+
+  get signal(): AbortSignal {
+    return this.revocation.signal;
+  }
+
+  get carried(): string {
+    return this.carrying.carried;
+  }
+
+  emit(messages: readonly Outgoing[]): void {
+    if (!this.revocation.revoked) this.options.emit(messages);
+  }
+
+  afterCommit(action: () => void): void {
+    this.actions.push(action);
+  }
+
+  carry(text: string): void {
+    this.carrying.leave(text);
+  }
 }

@@ -37,7 +37,8 @@ export function essence(value: unknown): JsonValue {
   if (Array.isArray(value)) return value.map(essence);
   if (typeof value !== 'object' || value === null) return null;
   const members: Record<string, JsonValue> = {};
-  for (const [name, member] of Object.entries(value)) {
+  for (const name of Object.keys(value)) {
+    const member = (value as Readonly<Record<string, unknown>>)[name];
     if (member !== null && member !== undefined) members[name.toWellFormed()] = essence(member);
   }
   return members;

@@ -27,15 +27,17 @@ interface Waiting {
  */
 export function createSignatures({ keys }: KeySet): Signatures {
   const own = new Memory<JsonObject>(ownKept);
+  /** Roles whose signatures this process is asked about: a filter alone is not asked about its own, and need not remember them. */
+  const askedAbout = new Set<SignerRole>();
   const signing = new Map<SignerRole, Lane>();
   for (const key of keys) {
     const { kid, role, status, d } = key;
     if (status === 'signing' && d !== null)
       signing.set(
         role,
-        new Lane(signer(kid, privateKey(key)), batchLimits[role], (token, claims) =>
-          own.set(`${role} ${token}`, claims),
-        ),
+        new Lane(signer(kid, privateKey(key)), batchLimits[role], (token, claims) => {
+          if (askedAbout.has(role)) own.set(`${role} ${token}`, claims);
+        }),
       );
   }
   // What the audit signed is verified for ever; what the others signed, only while it may still be acted on.
@@ -47,7 +49,10 @@ export function createSignatures({ keys }: KeySet): Signatures {
       if (lane === undefined) throw new Error(`This process has no private key of the ${role}.`);
       return lane.sign(claims);
     },
-    verify: async (role, token) => own.get(`${role} ${token}`) ?? verifier.verify(role, token),
+    verify: async (role, token) => {
+      askedAbout.add(role);
+      return own.get(`${role} ${token}`) ?? verifier.verify(role, token);
+    },
   };
 }
 
