@@ -192,6 +192,7 @@ describe('what a run may use', () => {
       index: 0,
       startedAt: 0,
       endedAt: 0,
+      resultHash: null,
     };
     expect(await system.ask({ group: ['*'], history: [step] })).toMatchObject({
       kind: 'error',

@@ -1,5 +1,8 @@
 import { allowed, compileEvaluator, effectOnce, eligible } from '@sluice/core';
 import type { Configuration, ToolInvocation, ToolPipeline, ToolSource } from '@sluice/core';
+import { createSignatures, newKeySet } from '@sluice/identity';
+
+const signatures = createSignatures(newKeySet(0));
 
 /** The stages as the executor has them, but for the grant's signature and an outside authorizer. */
 export function pipelineFor(configuration: Configuration, source: ToolSource): ToolPipeline {
@@ -21,6 +24,7 @@ export function pipelineFor(configuration: Configuration, source: ToolSource): T
     allowed: (toolId) => allowed(toolId, facts, judges),
     authorize: () => Promise.resolve({ ok: true }),
     connection: () => Promise.resolve({ ok: true }),
+    hashResult: ({ callKey }, text) => signatures.keyedHash('executor', `${callKey}\n${text}`),
     approval: () => Promise.resolve({ ok: true }),
     rate: () => Promise.resolve({ ok: true }),
     capabilities: (tool, invocation, signal) =>

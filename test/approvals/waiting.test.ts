@@ -65,11 +65,18 @@ describe('a call that needs an approval (T-17b, C-09, K-55, X-18, XB-14)', () =>
       ['text-completion', 'ok', null, 'undefined'],
     ]);
     expect(response.history.map(({ stateBefore }) => stateBefore)).toEqual(['analysis', 'results', 'undefined']);
-    expect(response.history[0]).toEqual(requested.steps[0]);
+    const { resultHash, ...done } = { ...requested.steps[0] };
+    expect(response.history[0]).toMatchObject({ ...done, resultHash: null });
     expect(response.run?.toolCalls).toEqual({ [ids.analysis]: 1, [ids.reset]: 1, [ids.text]: 1 });
     expect(await begun(opened)).toEqual(each);
     const steps = (await opened.all('agent.steps')).filter(({ record }) => record.requestId === 'run-1');
     expect(steps).toHaveLength(1);
+    // Made before the turn waited, and for the audit still there behind it (XB-26).
+    expect(steps[0]?.record.steps.map((step) => step.resultHash)).toEqual([
+      resultHash,
+      expect.stringMatching(/^executor-/),
+      expect.stringMatching(/^executor-/),
+    ]);
     expect(await opened.metric('sluice_approvals_decided_total', { decision: 'approve' })).toBe(1);
     expect(await opened.metric('sluice_tool_calls_total', { outcome: 'ok' })).toBe(3);
     expect(await opened.lines()).toContainEqual(

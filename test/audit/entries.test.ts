@@ -5,9 +5,10 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { requestLog } from '@sluice/core';
 import type { AgentResponse } from '@sluice/contracts';
 import { contentHash, sha256, sourceTopics } from '@sluice/audit';
+import { callKeyOf } from '@sluice/decisions';
 import { audience, issuer, newIssuer } from '../../libs/identity/test/issuer.js';
 import { asked, decide } from '../harness/approving.js';
-import { calls, ids, workflowConfiguration } from '../harness/configurations.js';
+import { calls, ids, projectRoot, workflowConfiguration } from '../harness/configurations.js';
 import { inOrder, ScriptedModel, startSystem } from '../harness/system.js';
 import type { Said, TestSystem } from '../harness/system.js';
 import { caughtUp, entries } from './auditing.js';
@@ -148,8 +149,11 @@ describe('what the audit tells, compared with what happened (G-147)', () => {
     }
   });
 
-  it('tells of each call, also of those that were denied: who, what, how it ended, how long it took (M-79, XB-26)', () => {
+  it('tells of each call, also of those that were denied: who, what, how it ended, how long it took (M-79, XB-26)', async () => {
     const history = responses.get('of-alice')?.history ?? [];
+    const taken = (await system.all('agent.steps')).filter(({ record }) => record.requestId === 'of-alice').slice(0, 2);
+    const hashes = taken.flatMap(({ record }) => record.steps.map(({ resultHash }) => resultHash));
+    expect(hashes.map((hash) => hash === null)).toEqual([false, true, true, false]);
     expect(history.map(({ outcome }) => outcome)).toEqual(['ok', 'policy_denied', 'invalid_json', 'ok']);
     expect(details('tool_call', 'of-alice')).toEqual(
       history.map((step, index) => ({
@@ -181,6 +185,7 @@ describe('what the audit tells, compared with what happened (G-147)', () => {
         arguments_hash: sha256(step.arguments),
         observation: step.observation,
         observation_hash: sha256(step.observation),
+        result_hash: hashes[index],
       })),
     );
     expect(details('calls_chosen', 'of-alice')[0]).toMatchObject({
@@ -191,6 +196,26 @@ describe('what the audit tells, compared with what happened (G-147)', () => {
         { tool: ids.query, arguments_hash: history[2] && sha256(history[2].arguments) },
       ],
     });
+  });
+
+  it('holds a hash of the raw result that the executor alone can prove, and no history carries it on (XB-26)', async () => {
+    const { analyse } = (await import(join(projectRoot, 'examples/analysis-server/analyse.mjs'))) as {
+      analyse(rows: readonly object[]): { readonly summary: string };
+    };
+    const given = analyse([{ name: 'a', size: 1 }]);
+    const [, turn] = await system.all('agent.tool-calls');
+    const [made] = turn?.record.calls ?? [];
+    if (turn === undefined || made === undefined) throw new Error('There was no second turn.');
+    expect(responses.get('of-alice')?.history[3]?.observation).toBe(JSON.stringify({ summary: given.summary }));
+    const call = callKeyOf(turn.record, made, 0);
+    const { signatures } = system.embedded.runtime;
+    expect(details('tool_call', 'of-alice')[3]?.['result_hash']).toBe(
+      signatures.keyedHash('executor', `${call}\n${JSON.stringify(given)}`),
+    );
+    for (const { record } of await system.all('agent.toolsets', 'agent.responses')) {
+      const history = 'request' in record ? record.request.history : record.history;
+      expect(history.every(({ resultHash }) => resultHash === null)).toBe(true);
+    }
   });
 
   it('tells of a record that somebody else wrote that it is not authentic (XG-14)', () => {

@@ -17,6 +17,7 @@ async function run(
     allowed: () => ({ ok: true }),
     authorize: () => Promise.resolve({ ok: true }),
     connection: () => Promise.resolve({ ok: true }),
+    hashResult: () => 'hash',
     conceal: (_tool, result) => result,
     approval: () => Promise.resolve({ ok: true }),
     rate: () => Promise.resolve({ ok: true }),
@@ -87,7 +88,7 @@ describe('the result (P-12, P-14, P-15)', () => {
         validateOutput: (output) => output as never,
         redact: (output) => output,
       };
-      expect(await run(whole)).toEqual({ toolCallId: 'c-1', ok: true, value });
+      expect(await run(whole)).toEqual({ toolCallId: 'c-1', ok: true, value, resultHash: 'hash' });
     },
   );
 });

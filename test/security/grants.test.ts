@@ -17,6 +17,7 @@ const invented: AgentStep = {
     index: 0,
     startedAt: 0,
     endedAt: 0,
+    resultHash: null,
   },
 };
 

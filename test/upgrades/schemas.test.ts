@@ -61,7 +61,17 @@ describe('records of old and new services side by side', () => {
 describe('what today’s services sign', () => {
   const step = { thought: 't', action: 'a', arguments: '{}', observation: 'o', outcome: 'ok', reason: null };
   const steps = [
-    { ...step, stateBefore: 's', state: 't', toolCallId: 'c', iteration: 1, index: 0, startedAt: 1, endedAt: 2 },
+    {
+      ...step,
+      stateBefore: 's',
+      state: 't',
+      toolCallId: 'c',
+      iteration: 1,
+      index: 0,
+      startedAt: 1,
+      endedAt: 2,
+      resultHash: null,
+    },
   ];
   const ids = { requestId: 'r', sessionId: 's' };
   const request = {

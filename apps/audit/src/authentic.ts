@@ -1,5 +1,5 @@
 import { Fault } from '@sluice/core';
-import type { AgentStepResult } from '@sluice/contracts';
+import type { AgentStep, AgentStepResult } from '@sluice/contracts';
 import type { Source } from '@sluice/audit';
 import { verifyContinuation, verifyGrant } from '@sluice/service';
 import type { Runtime } from '@sluice/service';
@@ -20,8 +20,15 @@ export async function isAuthentic(message: Source, runtime: Runtime): Promise<bo
   }
 }
 
-/** The signature is over the history as it goes on; the turn’s own steps are the end of it, or were altered. */
+/**
+ * The signature is over the history as it goes on; the turn’s own steps are the end of it, or were altered. Hashes of results do not go on:
+ * each is made with the executor’s key, so that nobody else can make one that holds.
+ */
 function tellsItsHistory({ steps, next }: AgentStepResult): boolean {
   const end = next.history.slice(next.history.length - steps.length);
-  return JSON.stringify(steps) === JSON.stringify(end);
+  return JSON.stringify(steps.map(withoutHash)) === JSON.stringify(end.map(withoutHash));
+}
+
+function withoutHash(step: AgentStep): AgentStep {
+  return { ...step, resultHash: null };
 }

@@ -198,6 +198,7 @@ export class Turn {
             this.progress('tool_progress', invocation.context.toolCallId, invocation.toolId, connection.text(text)),
           () => connection.credential(invocation.context, signal),
         ),
+      hashResult: ({ callKey }, text) => runtime.signatures.keyedHash('executor', `${callKey}\n${text}`),
       conceal: (tool, result) => connection.conceal(tool, result, this.record.requestId),
       once: (tool, invocation, effect) =>
         effectOnce(

@@ -7,7 +7,16 @@ import { response } from './recorded.js';
 
 const step: AgentStep = {
   ...{ thought: '', action: 'a', arguments: '{}', observation: 'é', outcome: 'ok', reason: null },
-  ...{ stateBefore: 'undefined', state: 'b', toolCallId: 'c', iteration: 1, index: 0, startedAt: 1, endedAt: 2 },
+  ...{
+    stateBefore: 'undefined',
+    state: 'b',
+    toolCallId: 'c',
+    iteration: 1,
+    index: 0,
+    startedAt: 1,
+    endedAt: 2,
+    resultHash: null,
+  },
 };
 const whole = ((): Source => {
   const message = response(3, 'yes') as Extract<Source, { topic: 'agent.responses' }>;

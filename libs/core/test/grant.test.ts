@@ -30,6 +30,7 @@ const step: Step = {
   index: 0,
   startedAt: 1,
   endedAt: 2,
+  resultHash: null,
 };
 const request = { question: 'Q', state: null, group: ['read-only'], history: [] as readonly Step[], deadline: null };
 

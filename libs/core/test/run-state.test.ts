@@ -29,6 +29,7 @@ function step(changes: Partial<Step>): Step {
     index: 0,
     startedAt: 0,
     endedAt: 0,
+    resultHash: null,
     ...changes,
   };
 }

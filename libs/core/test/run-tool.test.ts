@@ -72,6 +72,7 @@ function pipeline(
     allowed: () => stage('policy', { ok: true }),
     authorize: () => Promise.resolve(stage('authorize', { ok: true })),
     connection: () => Promise.resolve(stage('connection', { ok: true })),
+    hashResult: ({ callKey }, text) => stage('hash', `hash of ${callKey} ${text}`),
     conceal: (_tool, result) => stage('conceal', result),
     approval: () => Promise.resolve(stage('approval', { ok: true })),
     rate: () => Promise.resolve(stage('rate', { ok: true })),
@@ -91,7 +92,8 @@ function pipeline(
 describe('the pipeline (spec/tool-use.md §2b)', () => {
   it('goes through its stages in the one order (P-13)', async () => {
     const made = pipeline(tool());
-    expect(await runTool(invocation(), made)).toEqual({ toolCallId: 'c-1', ok: true, value: { a: 1 } });
+    const resultHash = 'hash of k {"a":1}';
+    expect(await runTool(invocation(), made)).toEqual({ toolCallId: 'c-1', ok: true, value: { a: 1 }, resultHash });
     expect(made.seen).toEqual([
       'eligible',
       'policy',
@@ -106,6 +108,7 @@ describe('the pipeline (spec/tool-use.md §2b)', () => {
       'start',
       'execute',
       'validate output',
+      'hash',
       'redact',
       'conceal',
       'result',
@@ -221,6 +224,18 @@ describe('the pipeline (spec/tool-use.md §2b)', () => {
     const result = await runTool(invocation(), pipeline(wrong));
     expect(result).toMatchObject({ errorCode: 'validation', reason: 'output_invalid' });
     expect(JSON.stringify(result)).not.toContain(secret);
+  });
+
+  it('keeps a hash of what the tool gave, also of what is then taken out or withheld, and none where it gave nothing (XB-26)', async () => {
+    const resultHash = 'hash of k {"a":1}';
+    const redacting = (redact: BoundTool['redact']) => runTool(invocation(), pipeline(tool({ redact })));
+    expect(await redacting(() => ({}))).toMatchObject({ ok: true, value: {}, resultHash });
+    const withheld = redacting(() => {
+      throw new Error('secret');
+    });
+    expect(await withheld).toMatchObject({ errorCode: 'redaction_failed', resultHash });
+    const failing = tool({ exec: () => Promise.reject(new Error('no')) });
+    expect(await runTool(invocation(), pipeline(failing))).not.toHaveProperty('resultHash');
   });
 
   it('withholds what cannot be redacted (P-10)', async () => {

@@ -56,6 +56,7 @@ export function stepOf(
     index,
     startedAt,
     endedAt,
+    resultHash: result.resultHash ?? null,
   };
 }
 
@@ -76,6 +77,7 @@ export function historyFull(record: ToolCall, index: number, state: string, now:
     index,
     startedAt: now,
     endedAt: now,
+    resultHash: null,
   };
 }
 
@@ -92,12 +94,17 @@ export function stepResult(
     sessionId,
     iteration,
     steps,
-    next: { ...request, state, history: [...request.history, ...steps] },
+    next: { ...request, state, history: [...request.history, ...steps.map(withoutHash)] },
     run: { ...afterSteps(run, steps), toolCalls: calls },
     configVersion,
     signature: null,
     inForceVersion,
   };
+}
+
+/** The hash is for the audit, which reads it where the step is new; what goes on is what a service of any version passes on whole. */
+function withoutHash(step: Step): Step {
+  return step.resultHash === null ? step : { ...step, resultHash: null };
 }
 
 function observation(value: JsonValue): string {

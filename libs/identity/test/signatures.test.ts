@@ -1,3 +1,4 @@
+import { createHmac, hkdfSync } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { CompactSign } from 'jose';
 import type { JsonObject } from '@sluice/core';
@@ -17,6 +18,32 @@ function key(set: KeySet, role: string, status: string): Key {
 function forged(header: { readonly alg: string; readonly kid?: string }, by: Key): Promise<string> {
   return new CompactSign(Buffer.from(JSON.stringify(claims))).setProtectedHeader(header).sign(privateKey(by));
 }
+
+describe('a keyed hash (XB-26)', () => {
+  const set = newKeySet(0);
+  const hash = (by: KeySet, text: string): string => createSignatures(by).keyedHash('executor', text);
+
+  it('is the same in each process that has the key, names it, and is made with no other', () => {
+    const made = hash(set, 'pin 1234');
+    expect(made).toMatch(/^executor-[0-9a-f]{12}:[0-9a-f]{64}$/);
+    expect(hash(keysFor('executor', set), 'pin 1234')).toBe(made);
+    expect(made).toContain(key(set, 'executor', 'signing').kid);
+    expect(hash(set, 'pin 1235')).not.toBe(made);
+    expect(hash(newKeySet(0), 'pin 1234').split(':')[1]).not.toBe(made.split(':')[1]);
+    expect(createSignatures(set).keyedHash('filter', 'pin 1234').split(':')[1]).not.toBe(made.split(':')[1]);
+  });
+
+  it('is as docs/audit.md says, so that it can be proved without Sluice', () => {
+    const { kid, d } = key(set, 'executor', 'signing');
+    const secret = hkdfSync('sha256', Buffer.from(d ?? '', 'base64url'), '', 'sluice keyed hash', 32);
+    const hmac = createHmac('sha256', Buffer.from(secret)).update('pin 1234').digest('hex');
+    expect(hash(set, 'pin 1234')).toBe(`${kid}:${hmac}`);
+  });
+
+  it.each(['agent', 'auditor', 'filter'] as const)('cannot be made, nor tried out, with the keys of the %s', (role) => {
+    expect(() => hash(keysFor(role, set), 'pin 1234')).toThrow('no private key of the executor');
+  });
+});
 
 describe('a signature', () => {
   const set = newKeySet(0);

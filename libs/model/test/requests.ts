@@ -28,6 +28,7 @@ export function stepOf(step: Partial<ModelStep> & { readonly toolId: string }): 
     index: 0,
     startedAt: 0,
     endedAt: 0,
+    resultHash: null,
     ...step,
   };
 }

@@ -176,10 +176,11 @@ function toolsWord(toolCallId: string, recorded: Step | null): ToolExecResult {
   if (recorded === null || recorded.outcome === 'invalid_json' || ownedByStages.has(recorded.reason ?? ''))
     return { toolCallId, ok: true, value: admittedText };
   const { outcome, observation, reason } = recorded;
-  if (outcome === 'ok') return { toolCallId, ok: true, value: observation };
+  const hash = recorded.resultHash === null ? {} : { resultHash: recorded.resultHash };
+  if (outcome === 'ok') return { toolCallId, ok: true, value: observation, ...hash };
   const errorCode = outcome as ToolErrorCode;
   const why = reason === null ? {} : { reason: reason as ToolErrorReason };
-  return { toolCallId, ok: false, errorCode, ...why, safeMessage: observation };
+  return { toolCallId, ok: false, errorCode, ...why, safeMessage: observation, ...hash };
 }
 
 /** What was asked in a turn, in the order of its calls; a repeated question counts once. */

@@ -39,6 +39,7 @@ function callEntry(step: AgentStep, result: AgentStepResult, { tools, authentic 
     ...argumentsOf(step.arguments, tool),
     observation: cut(step.observation),
     observation_hash: sha256(step.observation),
+    result_hash: step.resultHash,
   });
 }
 

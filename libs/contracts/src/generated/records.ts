@@ -100,6 +100,8 @@ export interface AgentStep {
   readonly startedAt: number;
   /** Milliseconds since the epoch. */
   readonly endedAt: number;
+  /** A keyed hash of the result before it was redacted (docs/audit.md); null in a history, and where no result came. */
+  readonly resultHash: string | null;
 }
 
 /** What the executor made of a turn: its steps, and the request as it goes on. */

@@ -332,6 +332,15 @@ export const schemas = {
         "type": "long",
         "doc": "Milliseconds since the epoch.",
         "default": 0
+      },
+      {
+        "name": "result_hash",
+        "type": [
+          "null",
+          "string"
+        ],
+        "doc": "A keyed hash of the result before it was redacted (docs/audit.md); null in a history, and where no result came.",
+        "default": null
       }
     ]
   },

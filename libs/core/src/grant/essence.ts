@@ -44,8 +44,11 @@ export function essence(value: unknown): JsonValue {
   return members;
 }
 
-/** Steps are most of a record, so they are written in one go, in one order of keys; the type sees to it that none is left out. */
-function ordered(step: Step): Record<keyof Step, unknown> {
+/**
+ * Steps are most of a record, so they are written in one go, in one order of keys; the type sees to it that none is left out. A result’s
+ * hash is for the audit alone and means nothing in a history.
+ */
+function ordered(step: Step): Record<Exclude<keyof Step, 'resultHash'>, unknown> {
   return {
     thought: step.thought,
     action: step.action,

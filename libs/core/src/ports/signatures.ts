@@ -10,6 +10,11 @@ export interface Signatures {
   canSign(as: SignerRole): boolean;
   /** Rejects if this process has no private key for the role. */
   sign(as: SignerRole, claims: JsonObject): Promise<string>;
+  /**
+   * A hash of a text that only who has the role’s private key can make or check, so that a short text cannot be guessed from it. Names
+   * the key. Throws if this process has no private key for the role.
+   */
+  keyedHash(as: SignerRole, text: string): string;
   /** What the role signed, or null if it is not the role’s signature. Never rejects for what is in the text. */
   verify(by: SignerRole, token: string | null): Promise<JsonObject | null>;
 }

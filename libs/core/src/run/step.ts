@@ -20,4 +20,6 @@ export interface Step {
   /** Milliseconds since the epoch. */
   readonly startedAt: number;
   readonly endedAt: number;
+  /** A keyed hash of the result before it was redacted, for the audit; null in a history, and where no result came. */
+  readonly resultHash: string | null;
 }

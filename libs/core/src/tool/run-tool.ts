@@ -64,6 +64,8 @@ export interface ToolPipeline {
   rate(tool: BoundTool, invocation: ToolInvocation): Promise<Verdict>;
   /** The declared capabilities, bound; throws ToolUnavailableError where one cannot be had. */
   capabilities(tool: BoundTool, invocation: ToolInvocation, signal: AbortSignal): Promise<ToolCapabilities>;
+  /** A keyed hash of what the tool gave, as JSON text, for this very call: what is redacted can be proved by it, not guessed (ruling XB-26). */
+  hashResult(invocation: ToolInvocation, text: string): string;
   /** The result without the credentials that the call was given. */
   conceal(tool: BoundTool, result: ToolExecResult): ToolExecResult;
   /** Runs the effect at most once for the call key, or says why not. */
@@ -139,22 +141,22 @@ async function stages(invocation: ToolInvocation, pipeline: ToolPipeline): Promi
       pipeline.onStart(invocation, input.args);
       const ended = await within(() => tool.exec(input.args, context, capabilities), invocation, pipeline);
       own.abort(callEnded);
-      return pipeline.conceal(tool, judge(tool, invocation, ended, pipeline.limits));
+      return pipeline.conceal(tool, judge(tool, invocation, ended, pipeline));
     });
   } finally {
     invocation.signal.removeEventListener('abort', follow);
   }
 }
 
-function judge(tool: BoundTool, invocation: ToolInvocation, ended: Ended, limits: ToolLimits): ToolExecResult {
+function judge(tool: BoundTool, invocation: ToolInvocation, ended: Ended, pipeline: ToolPipeline): ToolExecResult {
   const { toolCallId } = invocation.context;
   switch (ended.kind) {
     case 'timeout':
       return lost(tool, toolCallId, `The tool did not end within ${invocation.timeoutMs / 1000} s.`, 'timeout');
     case 'threw':
-      return thrown(tool, toolCallId, ended.error, limits);
+      return thrown(tool, toolCallId, ended.error, pipeline.limits);
     case 'value':
-      return finish(tool, toolCallId, ended.value, limits);
+      return finish(tool, invocation, ended.value, pipeline);
   }
 }
 
@@ -197,7 +199,14 @@ async function settle(work: () => Promise<unknown>): Promise<Ended> {
   }
 }
 
-function finish(tool: BoundTool, toolCallId: string, rawOutput: unknown, limits: ToolLimits): ToolExecResult {
+function finish(
+  tool: BoundTool,
+  invocation: ToolInvocation,
+  rawOutput: unknown,
+  pipeline: ToolPipeline,
+): ToolExecResult {
+  const { toolCallId } = invocation.context;
+  const { limits } = pipeline;
   let output: JsonValue;
   try {
     output = tool.validateOutput(rawOutput);
@@ -205,6 +214,11 @@ function finish(tool: BoundTool, toolCallId: string, rawOutput: unknown, limits:
     if (isA(JsonTooLargeError, error)) return tooLarge(toolCallId, limits);
     return misshapen(toolCallId);
   }
+  const resultHash = pipeline.hashResult(invocation, JSON.stringify(output));
+  return { ...redacted(tool, toolCallId, output, limits), resultHash };
+}
+
+function redacted(tool: BoundTool, toolCallId: string, output: JsonValue, limits: ToolLimits): ToolExecResult {
   try {
     const value = tool.redact(output);
     jsonBytes(value, limits.resultBytes);

@@ -62,15 +62,19 @@ export interface ToolSource {
 }
 
 /** The end of one call (spec/tool-use.md §2). `safeMessage` never holds an exception's text. */
-export type ToolExecResult =
-  | { readonly toolCallId: string; readonly ok: true; readonly value: JsonValue }
+export type ToolExecResult = {
+  readonly toolCallId: string;
+  /** Of what the tool gave, before redaction; absent where it gave nothing of its declared shape. */
+  readonly resultHash?: string;
+} & (
+  | { readonly ok: true; readonly value: JsonValue }
   | {
-      readonly toolCallId: string;
       readonly ok: false;
       readonly errorCode: ToolErrorCode;
       readonly reason?: ToolErrorReason;
       readonly safeMessage: string;
-    };
+    }
+);
 
 /** One thing wrong with a call's arguments. `path` is a JSON pointer, '' for the whole. */
 export interface InputProblem {

@@ -3,6 +3,8 @@ import { CompactSign } from 'jose';
 import type { JsonObject, Signatures, SignerRole } from '@sluice/core';
 import { batchOf, batchType, largestBatch } from './batch.js';
 import type { KeySet } from './key-set.js';
+import { hashKey, keyedHash } from './keyed-hash.js';
+import type { HashKey } from './keyed-hash.js';
 import { Memory } from './memory.js';
 import { privateKey } from './read-key-set.js';
 import { algorithm, verifierWith } from './verifier.js';
@@ -30,15 +32,18 @@ export function createSignatures({ keys }: KeySet): Signatures {
   /** Roles whose signatures this process is asked about: a filter alone is not asked about its own, and need not remember them. */
   const askedAbout = new Set<SignerRole>();
   const signing = new Map<SignerRole, Lane>();
+  const hashing = new Map<SignerRole, HashKey>();
   for (const key of keys) {
     const { kid, role, status, d } = key;
-    if (status === 'signing' && d !== null)
+    if (status === 'signing' && d !== null) {
+      hashing.set(role, hashKey(kid, d));
       signing.set(
         role,
         new Lane(signer(kid, privateKey(key)), batchLimits[role], (token, claims) => {
           if (askedAbout.has(role)) own.set(`${role} ${token}`, claims);
         }),
       );
+    }
   }
   // What the audit signed is verified for ever; what the others signed, only while it may still be acted on.
   const verifier = verifierWith(keys.filter(({ role, status }) => status !== 'retired' || role === 'audit'));
@@ -48,6 +53,11 @@ export function createSignatures({ keys }: KeySet): Signatures {
       const lane = signing.get(role);
       if (lane === undefined) throw new Error(`This process has no private key of the ${role}.`);
       return lane.sign(claims);
+    },
+    keyedHash: (role, text) => {
+      const key = hashing.get(role);
+      if (key === undefined) throw new Error(`This process has no private key of the ${role}.`);
+      return keyedHash(key, text);
     },
     verify: async (role, token) => {
       askedAbout.add(role);
