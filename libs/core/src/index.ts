@@ -3,6 +3,7 @@ export * from './plain-json.js';
 export * from './errors.js';
 export * from './tool/types.js';
 export * from './tool/run-tool.js';
+export * from './tool/invocation-record.js';
 export * from './tool/effect-once.js';
 export * from './tool/authorize.js';
 export * from './tool/admission.js';
