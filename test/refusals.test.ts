@@ -46,7 +46,7 @@ describe('what the model may not do', () => {
     expect(response.history[1]).toMatchObject({ outcome: 'ok', state: 'analysis' });
   });
 
-  it('tells the offered tools with a refusal, and not the raw arguments (T-E9)', async () => {
+  it('tells the offered tools with a refusal, and not the raw arguments (E-09)', async () => {
     const response = await play(
       ['read-only'],
       { calls: [['core__x', '{"password":"hunter2"}']] },

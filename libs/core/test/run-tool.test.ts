@@ -197,7 +197,7 @@ describe('the pipeline (spec/tool-use.md §2b)', () => {
   it.each([
     ['an exception’s text', new Error(secret), 'The tool failed.'],
     ['no exception’s text but a declared one', new ToolUserError('No such file: notes.txt'), 'No such file: notes.txt'],
-  ])('passes on %s (E-09, XB-27)', async (_, error, text) => {
+  ])('passes on %s, under the code of a tool that failed (E-05, E-09, P-08, XB-27)', async (_, error, text) => {
     const result = await runTool(invocation(), pipeline(tool({ exec: () => Promise.reject(error) })));
     expect(result).toMatchObject({ errorCode: 'execution', safeMessage: expect.stringContaining(text) });
     expect(JSON.stringify(result)).not.toContain(secret);
@@ -223,7 +223,7 @@ describe('the pipeline (spec/tool-use.md §2b)', () => {
     expect(JSON.stringify(result)).not.toContain(secret);
   });
 
-  it('withholds what cannot be redacted (P-10)', async () => {
+  it('withholds what cannot be redacted (E-06, P-10)', async () => {
     const broken = tool({
       redact: () => {
         throw new Error(secret);
