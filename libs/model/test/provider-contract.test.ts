@@ -100,7 +100,7 @@ describe.each<[string, Wire]>(Object.entries({ openai, anthropic, google, bedroc
       const script = { text: ['I look.'], calls: [{ id: 'one', tool: 'core__find', pieces: ['{"name":"a"}'] }] };
       const events = wire.encode(script);
       const cut = events.findIndex((event) => event.includes('I look.')) + 1;
-      let goOn = () => undefined as void;
+      let goOn = (): void => undefined;
       const heard = new Promise<void>((resolve) => (goOn = resolve));
       let rest = false;
       endpoint.respond = async (response) => {
