@@ -21,7 +21,7 @@ describe('what the model may not do', () => {
   };
 
   it.each([
-    ['a tool of a group that was not asked for (G-09)', calls.update, 'policy_denied', 'not_eligible_group'],
+    ['a tool of a group that was not asked for (G-09, C-02)', calls.update, 'policy_denied', 'not_eligible_group'],
     [
       'a tool that policy does not allow (T-20a, C-08, E-02, K-22)',
       [ids.text, '{"prompt":"x"}'],
@@ -46,7 +46,7 @@ describe('what the model may not do', () => {
     expect(response.history[1]).toMatchObject({ outcome: 'ok', state: 'analysis' });
   });
 
-  it('tells the offered tools with a refusal, and not the raw arguments (T-E9)', async () => {
+  it('tells the offered tools with a refusal, and not the raw arguments (E-09)', async () => {
     const response = await play(
       ['read-only'],
       { calls: [['core__x', '{"password":"hunter2"}']] },
@@ -56,7 +56,7 @@ describe('what the model may not do', () => {
     expect(response.history.map((step) => step.observation).join()).not.toContain('hunter2');
   });
 
-  it('checks each call of a turn against the state at its start (G-72, XB-13)', async () => {
+  it('checks each call of a turn against the state at its start (G-72, C-02, XB-13)', async () => {
     const before = await system.metric('agent_invalid_state_transition_total');
     const response = await play(['read-only'], { calls: [calls.query, calls.query] });
     expect(response.history.map(({ outcome, reason, state }) => [outcome, reason, state])).toEqual([

@@ -44,7 +44,7 @@ describe('hostile tools, through the whole loop (DESIGN §4.11, §4.15)', () => 
   });
 
   it.each(hostileTools.map(([does, { type }, outcome, reason]) => [does, type, outcome, reason] as const))(
-    'one that %s: %s is a step with its code, and the run and the executor go on (P-08, P-09, P-10, E-01 to E-09)',
+    'one that %s: %s is a step with its code, and the run and the executor go on (P-08, P-09, P-10, E-04, E-05, E-06, E-08)',
     async (_, type, outcome, reason) => {
       wanted = `core__${type}`;
       const before = process.memoryUsage().rss;

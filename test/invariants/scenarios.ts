@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { CallSecrets } from '@sluice/core';
-import type { BoundTool, ToolInvocation, ToolPipeline, Verdict } from '@sluice/core';
+import type { BoundTool, Redaction, ToolInvocation, ToolPipeline, Verdict } from '@sluice/core';
 import { bindTool, defineTool } from '@sluice/tools';
 import { configurationWith } from './configuration.js';
 
@@ -155,6 +155,11 @@ const contract = defineTool({
 export const probe = {
   seen,
   bound: (): BoundTool => bindTool(contract, configurationWith(contract)),
+  /** The same with another redaction than its contract's, past everything that would have refused it. */
+  under: (redaction: Redaction): BoundTool => {
+    const tool = configurationWith(contract);
+    return bindTool(contract, { ...tool, spec: tool.spec && { ...tool.spec, redaction } });
+  },
   /** What a tool would see if nobody chose its capabilities for it. */
   unguarded: (args: unknown, _context: unknown, capabilities: object): Promise<unknown> => {
     seen.push({ args, capabilities: Object.keys(capabilities) });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { runTool } from '@sluice/core';
-import type { BoundTool, ToolExecResult, ToolInvocation, ToolPipeline } from '@sluice/core';
+import type { BoundTool, Redaction, ToolExecResult, ToolInvocation, ToolPipeline } from '@sluice/core';
 import { probe, scenarios, secret } from './scenarios.js';
 
 const context = { runId: 'r', sessionId: 's', toolCallId: 'c-1', actorId: 'user:u', tenantId: 't' };
@@ -76,6 +76,19 @@ describe('what no pipeline runs at all', () => {
     await expect(run(probe.bound(), { context: { ...context, [name]: '' } })).rejects.toThrow(/anonymously/);
     expect(probe.seen).toEqual([]);
   });
+});
+
+describe('a tool that nobody gave an allowlist', () => {
+  it.each(['an empty one', 'none at all'])(
+    'gives redaction_failed and nothing of its result: %s (E-06, T-04c, X-20)',
+    async (how) => {
+      const redaction = (how === 'none at all' ? undefined : { fields: [] }) as unknown as Redaction;
+      const result = await run(probe.under(redaction));
+      expect(result).toMatchObject({ ok: false, errorCode: 'redaction_failed' });
+      expect(JSON.stringify(result)).not.toContain(secret);
+      expect(probe.seen).toHaveLength(1);
+    },
+  );
 });
 
 describe('the result (P-12, P-14, P-15)', () => {

@@ -123,6 +123,28 @@ describe('who asks', () => {
     expect(await counters()).toEqual({ denied: before.denied, escalations: before.escalations + 1 });
   });
 
+  it('acts for whom the credential says and for nobody else, whatever the request and its headers say of it (T-F2b)', async () => {
+    const forged = { actor_id: 'user:root', tenant_id: 'acme', subject_id: 'user:bob', groups: ['*'], connections: [] };
+    const bodies = [
+      { subject_id: 'user:bob', subjectId: 'user:bob', for: 'bob' },
+      { principal: forged, run: { principal: forged }, context: { subject_id: 'user:bob' } },
+    ];
+    const alone = await honest.token({ tool_groups: ['read-only'] });
+    const forCarol = await honest.token({ tool_groups: ['read-only'], for: 'carol' });
+    for (const body of bodies)
+      for (const [token, subjectId] of [
+        [alone, null],
+        [forCarol, 'user:carol'],
+      ] as const) {
+        const response = await ask({ group: ['read-only'], ...body }, token);
+        expect(response).toMatchObject({ kind: 'answer', run: { principal: { actorId: 'user:alice', subjectId } } });
+        const calls = (await system.all('agent.tool-calls')).filter(
+          ({ record }) => record.requestId === response.requestId,
+        );
+        expect(calls.map(({ record }) => record.run.principal?.subjectId)).toEqual([subjectId]);
+      }
+  });
+
   it('starts in any state, which gives no right (XB-39)', async () => {
     const token = await honest.token({ tool_groups: ['read-only'] });
     expect(await ask({ group: ['read-only'], state: 'modification' }, token)).toMatchObject({ kind: 'answer' });

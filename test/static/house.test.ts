@@ -36,6 +36,15 @@ describe('where things stand (invariants 2, 6, 9, 14, 24, 33)', () => {
     ]);
   });
 
+  it('what tools reach the world with is opened in the executor’s composition root alone (T-03c, T-34a)', () => {
+    const opening = /\b(?:openEmbeddedKnowledge|openSparqlEndpoint|todosIn|workspacesIn|authOf|clientsOf)\(/;
+    const opened = holding(opening).filter((path) => !path.startsWith('libs/tools/src/'));
+    expect(opened.length).toBeGreaterThan(0);
+    expect(opened.filter((path) => !path.startsWith('apps/executor/src/'))).toEqual([]);
+    const packs = files.filter(({ path }) => path.startsWith('libs/tools/src/packs/'));
+    for (const { text } of packs) expect(text).not.toMatch(opening);
+  });
+
   it('no tool file writes JSON Schema by hand: it is derived in one place (T-14a, T-14b)', () => {
     expect(holding(/toJSONSchema\(/)).toEqual(['libs/tools/src/input-schema.ts']);
     const packs = files.filter(({ path }) => path.startsWith('libs/tools/src/packs/'));

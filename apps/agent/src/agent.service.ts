@@ -83,6 +83,7 @@ export class AgentService {
       return await this.runtime.traces.span(chat, async (end) => {
         const turn = await model.turn(request, options);
         end({ attributes: usage(turn) });
+        this.sayBeside(turn);
         return turn;
       });
     } catch (error) {
@@ -96,6 +97,13 @@ export class AgentService {
       context.signal.removeEventListener('abort', giveUp);
       progress.flush();
     }
+  }
+
+  /** Which kinds of things came that a turn has no place for; never what they hold. */
+  private sayBeside({ raw }: ModelTurn): void {
+    if (raw === undefined) return;
+    const kinds = Object.fromEntries([...Map.groupBy(raw, ({ kind }) => kind)].map(([kind, of]) => [kind, of.length]));
+    this.runtime.log.debug({ kinds }, 'the model sent more than text and calls, which is not kept');
   }
 
   private outOfTime(toolset: Toolset, context: HandlerContext): Outgoing {

@@ -1,5 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { allowed, authorize, budgetOf, effectOnce, eligible, runTool, utf8Length, withinRate } from '@sluice/core';
+import {
+  allowed,
+  authorize,
+  budgetOf,
+  effectOnce,
+  eligible,
+  invocationRecord,
+  runTool,
+  utf8Length,
+  withinRate,
+} from '@sluice/core';
 import type {
   AuthorizationAction,
   BoundTool,
@@ -77,11 +87,14 @@ export class Turn {
     const { state } = this.soFar;
     const { clock } = this.runtime;
     const tool = this.granting.evaluator.byId(call.tool);
-    const startedAt = clock.now();
+    const startedAtMs = clock.now();
     this.asking = null;
     const result = await this.run(call, index, state);
     if (this.asking !== null) return this.asking;
-    return this.take(call.tool, stepOf(this.record, index, state, tool, result, { startedAt, endedAt: clock.now() }));
+    // A clock that was set back makes no call that ends before it starts.
+    const endedAtMs = Math.max(startedAtMs, clock.now());
+    const finished = invocationRecord(call, result, { startedAtMs, endedAtMs });
+    return this.take(call.tool, stepOf(this.record, index, state, tool, finished));
   }
 
   /** The step of a call that is not made, since the history is full. */

@@ -41,6 +41,25 @@ function evaluatorOf(raw: unknown): Evaluator {
   return compileEvaluator(configuration);
 }
 
+describe('what this run was offered (T-23b)', () => {
+  const evaluator = evaluatorOf({ tool: { a: { type: 'knowledge-query' } }, policy: { allowed_tools: ['*'] } });
+  const under = (offered: ReadonlySet<string>) =>
+    eligible(
+      'core__a',
+      { groups: ['*'], state: 'undefined', offered, calls: {}, connections: [] },
+      { granting: evaluator, inForce: evaluator },
+    );
+
+  it.each([
+    ['nothing', []],
+    ['another tool', ['core__b']],
+    ['the tool by its key', ['a']],
+  ])('is all it may run, whatever groups, state and policy allow: %s', (_, offered) => {
+    expect(under(new Set(offered))).toMatchObject({ ok: false, code: 'policy_denied', reason: 'grant_invalid' });
+    expect(under(new Set([...offered, 'core__a']))).toEqual({ ok: true });
+  });
+});
+
 describe('what is offered and what is admitted', () => {
   const request = fc.record({
     groups: fc.option(fc.subarray(['g', 'h', 'default', '*'])),

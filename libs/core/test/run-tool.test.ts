@@ -9,85 +9,8 @@ import {
   ToolUnavailableError,
   ToolUserError,
 } from '@sluice/core';
-import type { BoundTool, JsonValue, ToolExecResult, ToolInvocation, ToolPipeline } from '@sluice/core';
-
-const secret = 'token-4711';
-
-function tool(changes: Partial<BoundTool> = {}): BoundTool {
-  return {
-    id: 'core__echo',
-    spec: {
-      name: 'core__echo',
-      description: '',
-      inputSchema: { type: 'object' },
-      redaction: { whole: true },
-      effect: 'read_only',
-      schemaHash: '',
-    },
-    effect: 'read_only',
-    requiresConnection: false,
-    capabilities: [],
-    repeatable: true,
-    validateInput: (raw) => raw,
-    exec: (args) => Promise.resolve(args),
-    validateOutput: (output) => output as JsonValue,
-    redact: (output) => output,
-    ...changes,
-  };
-}
-
-function invocation(changes: Partial<ToolInvocation> = {}): ToolInvocation {
-  return {
-    toolId: 'core__echo',
-    args: { a: 1 },
-    argumentBytes: 7,
-    context: { runId: 'r', sessionId: 's', toolCallId: 'c-1', actorId: 'user:u', tenantId: 't' },
-    callKey: 'k',
-    timeoutMs: 1_000,
-    signal: new AbortController().signal,
-    ...changes,
-  };
-}
-
-function pipeline(
-  bound: BoundTool | undefined,
-  changes: Partial<ToolPipeline> = {},
-): ToolPipeline & { readonly seen: string[] } {
-  const seen: string[] = [];
-  const stage = <T>(name: string, value: T): T => {
-    seen.push(name);
-    return value;
-  };
-  const watched: BoundTool | undefined = bound && {
-    ...bound,
-    validateInput: (raw) => stage('validate input', bound.validateInput(raw)),
-    exec: (...given) => stage('execute', bound.exec(...given)),
-    validateOutput: (output) => stage('validate output', bound.validateOutput(output)),
-    redact: (output) => stage('redact', bound.redact(output)),
-  };
-  return {
-    seen,
-    source: { getBoundTool: () => stage('lookup', watched), listToolSpecs: () => [] },
-    eligible: () => stage('eligible', { ok: true }),
-    allowed: () => stage('policy', { ok: true }),
-    authorize: () => Promise.resolve(stage('authorize', { ok: true })),
-    connection: () => Promise.resolve(stage('connection', { ok: true })),
-    hashResult: ({ callKey }, text) => stage('hash', `hash of ${callKey} ${text}`),
-    conceal: (_tool, result) => stage('conceal', result),
-    approval: () => Promise.resolve(stage('approval', { ok: true })),
-    rate: () => Promise.resolve(stage('rate', { ok: true })),
-    capabilities: () => Promise.resolve(stage('capabilities', {})),
-    once: (_tool, _invocation, effect) => stage('once', effect)(),
-    onStart: () => void seen.push('start'),
-    onResult: () => void seen.push('result'),
-    after: (milliseconds, action) => {
-      const timer = setTimeout(action, milliseconds);
-      return () => clearTimeout(timer);
-    },
-    limits: { argumentBytes: 8_192, resultBytes: 32_768 },
-    ...changes,
-  };
-}
+import type { BoundTool, JsonValue, ToolExecResult, ToolPipeline } from '@sluice/core';
+import { invocation, pipeline, secret, tool } from './watched-pipeline.js';
 
 describe('the pipeline (spec/tool-use.md §2b)', () => {
   it('goes through its stages in the one order (P-13)', async () => {
@@ -200,7 +123,7 @@ describe('the pipeline (spec/tool-use.md §2b)', () => {
   it.each([
     ['an exception’s text', new Error(secret), 'The tool failed.'],
     ['no exception’s text but a declared one', new ToolUserError('No such file: notes.txt'), 'No such file: notes.txt'],
-  ])('passes on %s (E-09, XB-27)', async (_, error, text) => {
+  ])('passes on %s, under the code of a tool that failed (E-05, E-09, P-08, XB-27)', async (_, error, text) => {
     const result = await runTool(invocation(), pipeline(tool({ exec: () => Promise.reject(error) })));
     expect(result).toMatchObject({ errorCode: 'execution', safeMessage: expect.stringContaining(text) });
     expect(JSON.stringify(result)).not.toContain(secret);
@@ -238,7 +161,7 @@ describe('the pipeline (spec/tool-use.md §2b)', () => {
     expect(await runTool(invocation(), pipeline(failing))).not.toHaveProperty('resultHash');
   });
 
-  it('withholds what cannot be redacted (P-10)', async () => {
+  it('withholds what cannot be redacted (E-06, P-10)', async () => {
     const broken = tool({
       redact: () => {
         throw new Error(secret);

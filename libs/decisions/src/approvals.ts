@@ -1,4 +1,3 @@
-import { needsApproval } from '@sluice/core';
 import type { ApprovalDecision, ConfiguredTool, Evaluator, Step, ToolEffect, Verdict } from '@sluice/core';
 import type { ApprovalRequested, RequestedCall, ToolCall } from '@sluice/contracts';
 import { sha256 } from './digest.js';
@@ -7,7 +6,8 @@ const longestReason = 500;
 
 /** A call needs an approval if either configuration says so: the one in force may only deny (DESIGN, idea 7). */
 export function isApprovalNeeded(tool: Pick<ConfiguredTool, 'id'>, judges: readonly Evaluator[]): boolean {
-  return judges.some(({ configuration, byId }) => needsApproval(byId(tool.id) ?? { spec: null }, configuration.policy));
+  // What is denied never gets this far; were it to, it would have to be asked for.
+  return judges.some(({ policy, byId }) => policy.decide(byId(tool.id) ?? { id: tool.id, spec: null }) !== 'allow');
 }
 
 /** Derived from the call key (request, iteration, index, tool and arguments), so that an approval is one of this very call. */

@@ -1,13 +1,7 @@
 import { afterSteps, countCall, historyBytes, normaliseState, transition } from '@sluice/core';
-import type { CallCounts, ConfiguredTool, JsonValue, Step, ToolExecResult } from '@sluice/core';
+import type { CallCounts, ConfiguredTool, JsonValue, Step, ToolInvocationRecord } from '@sluice/core';
 import type { AgentStepResult, RequestedCall, ToolCall } from '@sluice/contracts';
 import { longestName } from './calls.js';
-
-/** When a call began and ended, in milliseconds since the epoch. */
-export interface Times {
-  readonly startedAt: number;
-  readonly endedAt: number;
-}
 
 /** A turn before the call at `index`: the state, the bytes of the history so far, and how often each tool ran. */
 export interface TurnSoFar {
@@ -32,31 +26,29 @@ export function afterStep({ bytes, calls }: TurnSoFar, toolId: string | null, st
   return { state: step.state, bytes: bytes + historyBytes([step]), calls: counted };
 }
 
-/** The step of a call; refusals are steps as well. */
+/** The step of a finished call; refusals are steps as well. */
 export function stepOf(
-  record: ToolCall,
+  { thought, iteration }: Pick<ToolCall, 'thought' | 'iteration'>,
   index: number,
   state: string,
   tool: Pick<ConfiguredTool, 'key' | 'target'> | undefined,
-  result: ToolExecResult,
-  { startedAt, endedAt }: Times,
+  { toolCallId, name, args, result, resultHash, error, startedAtMs, endedAtMs }: ToolInvocationRecord,
 ): Step {
-  const call = record.calls[index] as RequestedCall;
   return {
-    thought: index === 0 ? record.thought : '',
-    action: tool?.key ?? call.tool.slice(0, longestName),
-    arguments: call.arguments,
-    observation: result.ok ? observation(result.value) : result.safeMessage,
-    outcome: result.ok ? 'ok' : result.errorCode,
-    reason: result.ok ? null : (result.reason ?? null),
+    thought: index === 0 ? thought : '',
+    action: tool?.key ?? name.slice(0, longestName),
+    arguments: args,
+    observation: error === null ? observation(result) : error.safeMessage,
+    outcome: error === null ? 'ok' : error.code,
+    reason: error === null ? null : error.reason,
     stateBefore: state,
-    state: result.ok && tool !== undefined ? transition(tool, state) : state,
-    toolCallId: result.toolCallId,
-    iteration: record.iteration,
+    state: error === null && tool !== undefined ? transition(tool, state) : state,
+    toolCallId,
+    iteration,
     index,
-    startedAt,
-    endedAt,
-    resultHash: result.resultHash ?? null,
+    startedAt: startedAtMs,
+    endedAt: endedAtMs,
+    resultHash,
   };
 }
 

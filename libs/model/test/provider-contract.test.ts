@@ -96,6 +96,66 @@ describe.each<[string, Wire]>(Object.entries({ openai, anthropic, google, bedroc
       });
     });
 
+    it('lets text go as it comes, and gives the turn with its calls when it has ended, not before (S-05, S-14)', async () => {
+      const script = { text: ['I look.'], calls: [{ id: 'one', tool: 'core__find', pieces: ['{"name":"a"}'] }] };
+      const events = wire.encode(script);
+      const cut = events.findIndex((event) => event.includes('I look.')) + 1;
+      let goOn = (): void => undefined;
+      const heard = new Promise<void>((resolve) => (goOn = resolve));
+      let rest = false;
+      endpoint.respond = async (response) => {
+        response.writeHead(200, { 'content-type': wire.contentType });
+        await send(response, events.slice(0, cut));
+        // The rest of the turn is sent only once its text has been heard.
+        await heard;
+        rest = true;
+        await send(response, events.slice(cut));
+        response.end();
+      };
+      const said: string[] = [];
+      const onText = (piece: string): void => {
+        expect(rest).toBe(false);
+        said.push(piece);
+        goOn();
+      };
+      const ended = await model.turn(request, { signal: never, onText });
+      expect(said).toEqual(['I look.']);
+      expect(rest).toBe(true);
+      expect(ended.calls).toEqual([{ toolCallId: 'one', tool: 'core__find', arguments: '{"name":"a"}' }]);
+    });
+
+    const call = { id: 'one', tool: 'core__find', pieces: ['{"name":"a"}'] };
+    it.each<[string, Script, 'calls' | 'answer']>([
+      ['calls that end as calls', { calls: [call], finish: 'calls' }, 'calls'],
+      ['calls that end as an answer would', { text: ['So.'], calls: [call], finish: 'stop' }, 'calls'],
+      ['text that ends as an answer', { text: ['So.'], finish: 'stop' }, 'answer'],
+      ['text that ends as calls would', { text: ['So.'], finish: 'calls' }, 'answer'],
+    ])(
+      'has calls exactly if it has no answer, also where the wire contradicts itself: %s (S-12)',
+      async (_, script, has) => {
+        say(script);
+        const given = await turn();
+        expect(given.calls.length > 0).toBe(has === 'calls');
+        expect(given.answer === null).toBe(has === 'calls');
+      },
+    );
+
+    it('keeps what has no place in a turn beside it, as it came, and is otherwise the same turn (T-10e, T-10f, T-11c)', async () => {
+      const plain = { text: ['So.'], calls: [call], inputTokens: 3, outputTokens: 4 };
+      say(plain);
+      const without = await turn();
+      expect(without).not.toHaveProperty('raw');
+      for (const thinking of [['marked ', 'thought'], ['{"name":"another"}']]) {
+        say({ ...plain, thinking });
+        const said: string[] = [];
+        const { raw, ...rest } = await model.turn(request, { signal: never, onText: (piece) => said.push(piece) });
+        expect(rest).toEqual(without);
+        expect(said).toEqual(['So.']);
+        const payloads = JSON.stringify(raw?.map(({ payload }) => payload));
+        for (const piece of thinking) expect(payloads).toContain(JSON.stringify(piece).slice(1, -1));
+      }
+    });
+
     it('X-15: replaces ids that are missing, repeated, used before or too long, the same way each time', async () => {
       say({
         calls: [

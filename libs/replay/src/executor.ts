@@ -1,4 +1,5 @@
-import type { Step, ToolErrorCode, ToolErrorReason, ToolExecResult } from '@sluice/core';
+import { invocationRecord } from '@sluice/core';
+import type { CallTimes, Step, ToolErrorCode, ToolErrorReason, ToolExecResult } from '@sluice/core';
 import type { AgentStepResult, ApprovalOutcome, ApprovalRequested, RequestedCall, ToolCall } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 import {
@@ -127,11 +128,11 @@ async function stepsOf(
   let turn = turnAfter(record, []);
   for (const [index, call] of record.calls.slice(0, count).entries()) {
     const own = recorded[index] ?? null;
-    const times = { startedAt: own?.startedAt ?? 0, endedAt: own?.endedAt ?? 0 };
+    const times = { startedAtMs: own?.startedAt ?? 0, endedAtMs: own?.endedAt ?? 0 };
     let step: Step;
     const full = turn.bytes > granting.configuration.limits.historyBytes;
     if (full) {
-      step = historyFull(record, index, turn.state, times.startedAt);
+      step = historyFull(record, index, turn.state, times.startedAtMs);
     } else {
       const stretch = stretches.findLast(({ fromIndex }) => fromIndex <= index) as Stretch;
       const inForce = configurations.inForce(stretch.inForceVersion, stretch.at);
@@ -155,12 +156,12 @@ function made(
   admission: Admission,
   recorded: Step | null,
   tool: Parameters<typeof stepOf>[3],
-  times: Parameters<typeof stepOf>[5],
+  times: CallTimes,
 ): Step {
   const call = record.calls[index] as RequestedCall;
   const toolCallId = callIdOf(record, call, index);
-  if (admission.kind === 'refused') return stepOf(record, index, state, tool, admission.result, times);
-  return stepOf(record, index, state, tool, toolsWord(toolCallId, recorded), times);
+  const ended = admission.kind === 'refused' ? admission.result : toolsWord(toolCallId, recorded);
+  return stepOf(record, index, state, tool, invocationRecord(call, ended, times));
 }
 
 /** Refusals that only stages before the tool make: where one was recorded and none was derived, that is a difference. */

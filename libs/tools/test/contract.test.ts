@@ -1,10 +1,11 @@
+import { inspect } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { ToolInputError, ToolUnavailableError } from '@sluice/core';
 import type { ToolEffect } from '@sluice/core';
-import { builtInTools, defineTool, toolTypes } from '../src/index.js';
+import { authOf, builtInTools, clientsOf, defineTool, toolTypes } from '../src/index.js';
 import type { ToolDefinition } from '../src/index.js';
-import { context } from './configured.js';
+import { context, patience } from './configured.js';
 
 type Any = ToolDefinition<z.ZodObject, z.ZodType, 'clock'>;
 
@@ -133,6 +134,32 @@ describe('defineTool', () => {
     const clock = { now: () => 1 };
     await contract.execute({ word: 'a' }, context, { clock, knowledge: 'not declared' });
     expect(seen).toEqual({ args: { word: 'a' }, context, capabilities: { clock } });
+  });
+
+  it('gives its token to a tool that asks its capability for it, and shows it nowhere else (T-29a, C-16)', async () => {
+    const token = 'token-4711';
+    const given: { shown: string; token: string; other: string }[] = [];
+    const contract = defineTool({
+      ...definition(),
+      capabilities: ['auth', 'connections'],
+      requiresConnection: true,
+      execute: async (args, context, capabilities) => {
+        const { auth } = capabilities;
+        const shown = inspect([args, context, capabilities], { depth: null, showHidden: true, getters: true });
+        const other = await auth.getAccessToken('another').then(String, (error: Error) => error.message);
+        given.push({ shown, token: await auth.getAccessToken('crm'), other });
+        expect(await auth.getAuthHeaders('crm')).toEqual({ authorization: `Bearer ${token}` });
+        return { said: '' };
+      },
+    });
+    const credential = { connectionId: 'crm', token, renew: () => Promise.resolve(false) };
+    const bound = { auth: authOf(credential), connections: clientsOf(credential, patience()) };
+    await contract.execute({ word: 'a' }, { ...context, connectionId: 'crm' }, bound);
+    const [seen] = given;
+    expect(seen?.token).toBe(token);
+    expect(seen?.shown).toContain('getAccessToken');
+    expect(seen?.shown).not.toContain(token);
+    expect(seen?.other).toMatch(/connection of its context and no other/);
   });
 
   it('does not run without a declared capability (T-34b, X-22)', async () => {

@@ -37,6 +37,19 @@ export interface ModelTurn {
   readonly answer: string | null;
   readonly inputTokens: number;
   readonly outputTokens: number;
+  /**
+   * What the provider sent beside this, such as its reasoning or its sources. For observability alone (spec/tool-use.md, invariant 10): no
+   * record and no line holds a payload, and nothing is decided or counted by one. Absent where there was nothing beside.
+   */
+  readonly raw?: readonly RawPart[];
+}
+
+/** A piece of a provider's turn that has no place in ModelTurn. */
+export interface RawPart {
+  /** A name from a closed list of the provider's library, so that it may be told. */
+  readonly kind: string;
+  /** As it came. */
+  readonly payload: unknown;
 }
 
 export interface ModelOptions {

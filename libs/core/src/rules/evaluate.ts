@@ -1,7 +1,7 @@
-import { approvable } from '../configuration/approval.js';
 import type { Configuration, ConfiguredTool } from '../configuration/types.js';
 import { type CallCounts, budgetUsed } from './budget-used.js';
 import { type RuleDecision, type Rules, compileRules } from './rules.js';
+import { type ToolPolicy, compilePolicy } from './tool-policy.js';
 
 /** Why a tool is not offered: every reason that holds, in this order. */
 export const hiddenReasons = ['group', 'state', 'policy', 'budget', 'connection', 'unavailable'] as const;
@@ -40,6 +40,7 @@ export interface Decision extends RuleDecision {
 export interface Evaluator {
   readonly configuration: Configuration;
   readonly rules: Rules;
+  readonly policy: ToolPolicy;
   evaluate(facts: Facts): Decision;
   /** The tool with this id, else the one with this key. */
   tool(idOrKey: string): ConfiguredTool | undefined;
@@ -61,14 +62,12 @@ const reasonLists: readonly (readonly HiddenReason[])[] = Array.from({ length: 6
 /** The one evaluator: whatever is listed, explained or admitted comes from here (DESIGN, idea 7; ruling XB-2). */
 export function compileEvaluator(configuration: Configuration): Evaluator {
   const { tools } = configuration;
-  const { policy } = configuration;
-  const { budgets } = policy;
+  const { budgets } = configuration.policy;
   const rules = compileRules(tools);
-  const allowed = new Set(policy.allowedTools);
-  const lasting = tools.map((tool) => {
-    const permitted = allowed.has(tool.id) && approvable(tool, policy);
-    return (permitted ? 0 : byPolicy) | (tool.spec === null ? byAvailability : 0);
-  });
+  const policy = compilePolicy(configuration.policy);
+  const lasting = tools.map(
+    (tool) => (policy.decide(tool) === 'deny' ? byPolicy : 0) | (tool.spec === null ? byAvailability : 0),
+  );
   // Tools whose ids meet are all unavailable (ruling XB-7), so it does not matter which of them is found.
   const ids = new Map(tools.map((tool) => [tool.id, tool]));
   const keys = new Map(tools.map((tool) => [tool.key, tool]));
@@ -100,6 +99,7 @@ export function compileEvaluator(configuration: Configuration): Evaluator {
   return {
     configuration,
     rules,
+    policy,
     evaluate,
     tool: (idOrKey) => ids.get(idOrKey) ?? keys.get(idOrKey),
     byId: (id) => ids.get(id),

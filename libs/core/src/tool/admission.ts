@@ -1,4 +1,3 @@
-import { approvable } from '../configuration/approval.js';
 import type { ConfiguredTool } from '../configuration/types.js';
 import { type CallCounts, budgetUsed } from '../rules/budget-used.js';
 import type { Decision, Evaluator } from '../rules/evaluate.js';
@@ -59,30 +58,29 @@ export function eligible(toolId: string, facts: CallFacts, judges: Judges): Verd
   return { ok: true };
 }
 
-/** Whether both policies allow the tool (invariant 20) and leave it a call in this run. */
+/** Whether both policies allow the tool (invariant 20) and leave it a call in this run. Its approval is asked for by a later stage. */
 export function allowed(toolId: string, facts: CallFacts, judges: Judges): Verdict {
-  for (const { configuration, byId } of [judges.granting, judges.inForce]) {
-    if (!configuration.policy.allowedTools.includes(toolId)) {
-      return {
-        ok: false,
-        code: 'policy_denied',
-        reason: 'not_allowed',
-        message: `The tool ${toolId} is not allowed here. ${offer(facts)}`,
-      };
-    }
-    const tool = byId(toolId);
-    if (tool !== undefined && !approvable(tool, configuration.policy)) {
-      return {
-        ok: false,
-        code: 'policy_denied',
-        reason: 'no_approver',
-        message: `The tool ${toolId} needs an approval, and there is nobody to give it. ${offer(facts)}`,
-      };
+  for (const { configuration, policy, byId } of [judges.granting, judges.inForce]) {
+    if (policy.decide(byId(toolId) ?? { id: toolId, spec: null }) === 'deny') {
+      // It is in the list: what it lacks is somebody to approve it.
+      return configuration.policy.allowedTools.includes(toolId)
+        ? nobodyApproves(toolId, facts)
+        : notAllowed(toolId, facts);
     }
     const used = budgetUsed(toolId, facts.calls, configuration.policy.budgets);
     if (used !== null) return spent(toolId, used);
   }
   return { ok: true };
+}
+
+function notAllowed(toolId: string, facts: CallFacts): Verdict {
+  const message = `The tool ${toolId} is not allowed here. ${offer(facts)}`;
+  return { ok: false, code: 'policy_denied', reason: 'not_allowed', message };
+}
+
+function nobodyApproves(toolId: string, facts: CallFacts): Verdict {
+  const message = `The tool ${toolId} needs an approval, and there is nobody to give it. ${offer(facts)}`;
+  return { ok: false, code: 'policy_denied', reason: 'no_approver', message };
 }
 
 function spent(toolId: string, used: 'tool' | 'run'): Verdict {

@@ -1,4 +1,5 @@
 import type { LanguageModelV4FinishReason, LanguageModelV4StreamPart } from '@ai-sdk/provider';
+import type { RawPart } from '@sluice/core';
 import type { Faults } from './faults.js';
 
 /** A call as it came: the id may be missing (empty), repeated or too long; the arguments are raw text. */
@@ -15,6 +16,8 @@ export interface StreamedTurn {
   readonly finish: LanguageModelV4FinishReason['unified'];
   readonly inputTokens: number;
   readonly outputTokens: number;
+  /** What came beside text and calls. */
+  readonly raw: readonly RawPart[];
 }
 
 export interface StreamReading {
@@ -31,6 +34,7 @@ export async function readStream(
   let text = '';
   let finish: Extract<LanguageModelV4StreamPart, { type: 'finish' }> | undefined;
   const calls: WireCall[] = [];
+  const raw: RawPart[] = [];
   const idsOnWire = new Set<string>();
 
   for await (const part of guarded(stream, faults)) {
@@ -41,12 +45,13 @@ export async function readStream(
         break;
       case 'tool-call':
         // What the provider runs on its own side is not ours to run, and none of it is ever asked for.
-        if (part.providerExecuted) break;
-        calls.push({
-          id: wireCallIds === undefined || idsOnWire.has(part.toolCallId) ? part.toolCallId : '',
-          tool: part.toolName,
-          arguments: part.input,
-        });
+        if (part.providerExecuted) raw.push({ kind: part.type, payload: part });
+        else
+          calls.push({
+            id: wireCallIds === undefined || idsOnWire.has(part.toolCallId) ? part.toolCallId : '',
+            tool: part.toolName,
+            arguments: part.input,
+          });
         break;
       case 'raw':
         for (const id of wireCallIds?.(part.rawValue) ?? []) idsOnWire.add(id);
@@ -56,20 +61,25 @@ export async function readStream(
       case 'finish':
         finish = part;
         break;
-      case 'text-start':
-      case 'text-end':
       case 'reasoning-start':
       case 'reasoning-delta':
       case 'reasoning-end':
+      case 'reasoning-file':
+      case 'tool-result':
+      case 'tool-approval-request':
+      case 'source':
+      case 'file':
+        raw.push({ kind: part.type, payload: part });
+        break;
+      case 'custom':
+        // The envelope of a message of Anthropic's comes with every turn and holds no content.
+        if (part.kind !== 'anthropic.message_start') raw.push({ kind: part.type, payload: part });
+        break;
+      case 'text-start':
+      case 'text-end':
       case 'tool-input-start':
       case 'tool-input-delta':
       case 'tool-input-end':
-      case 'tool-approval-request':
-      case 'tool-result':
-      case 'custom':
-      case 'file':
-      case 'reasoning-file':
-      case 'source':
       case 'stream-start':
       case 'response-metadata':
       case 'ping':
@@ -83,6 +93,7 @@ export async function readStream(
     finish: finish.finishReason.unified,
     inputTokens: finish.usage.inputTokens.total ?? 0,
     outputTokens: finish.usage.outputTokens.total ?? 0,
+    raw,
   };
 }
 

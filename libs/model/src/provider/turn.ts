@@ -9,15 +9,16 @@ import type { StreamedTurn, WireCall } from './stream.js';
  */
 export function turnOf(read: StreamedTurn, history: readonly ModelStep[], faults: Faults): ModelTurn {
   const text = read.text.trim();
-  const usage = { inputTokens: read.inputTokens, outputTokens: read.outputTokens };
+  const beside = read.raw.length === 0 ? {} : { raw: read.raw };
+  const rest = { inputTokens: read.inputTokens, outputTokens: read.outputTokens, ...beside };
   const complete = read.finish === 'length' ? read.calls.filter(isComplete) : read.calls;
 
   if (complete.length > 0) {
-    return { thought: text, calls: withUsableIds(complete, history), answer: null, ...usage };
+    return { thought: text, calls: withUsableIds(complete, history), answer: null, ...rest };
   }
   if (read.finish === 'length' && (text === '' || read.calls.length > 0)) throw faults.outOfTokens();
   if (text === '') throw faults.emptyTurn(read.finish === 'content-filter');
-  return { thought: '', calls: [], answer: text, ...usage };
+  return { thought: '', calls: [], answer: text, ...rest };
 }
 
 /** The last call of a turn that hit the limit may be half written; half an argument is no JSON. */

@@ -7,6 +7,7 @@ export const anthropic: Wire = {
   settings: { provider: 'anthropic', name: 'claude-test', apiKeyEnv: 'TEST_KEY' },
   contentType: 'text/event-stream',
   encode({
+    thinking = [],
     text = [],
     calls = [],
     finish = calls.length > 0 ? 'calls' : 'stop',
@@ -24,7 +25,8 @@ export const anthropic: Wire = {
       stop_sequence: null,
       usage,
     };
-    const first = text.length > 0 ? 1 : 0;
+    const textAt = thinking.length > 0 ? 1 : 0;
+    const first = textAt + (text.length > 0 ? 1 : 0);
     const block = (index: number, start: object, deltas: object[], complete = true) => [
       event('content_block_start', { index, content_block: start }),
       ...deltas.map((delta) => event('content_block_delta', { index, delta })),
@@ -33,9 +35,15 @@ export const anthropic: Wire = {
     return [
       event('message_start', { message }),
       event('ping'),
+      ...(thinking.length > 0
+        ? block(0, { type: 'thinking', thinking: '', signature: '' }, [
+            ...thinking.map((piece) => ({ type: 'thinking_delta', thinking: piece })),
+            { type: 'signature_delta', signature: 'signed' },
+          ])
+        : []),
       ...(text.length > 0
         ? block(
-            0,
+            textAt,
             { type: 'text', text: '' },
             text.map((piece) => ({ type: 'text_delta', text: piece })),
           )

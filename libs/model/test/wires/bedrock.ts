@@ -6,17 +6,32 @@ export const bedrock: Wire = {
   settings: { provider: 'bedrock', name: 'anthropic.claude-test-v1:0', region: 'eu-central-1' },
   contentType: 'application/vnd.amazon.eventstream',
   encode({
+    thinking = [],
     text = [],
     calls = [],
     finish = calls.length > 0 ? 'calls' : 'stop',
     inputTokens = 7,
     outputTokens = 5,
   }: Script) {
-    const first = text.length > 0 ? 1 : 0;
+    const textAt = thinking.length > 0 ? 1 : 0;
+    const first = textAt + (text.length > 0 ? 1 : 0);
+    const block = (contentBlockIndex: number, deltas: readonly object[]) =>
+      deltas.length === 0
+        ? []
+        : [
+            ...deltas.map((delta) => frame('contentBlockDelta', { contentBlockIndex, delta })),
+            frame('contentBlockStop', { contentBlockIndex }),
+          ];
     return [
       frame('messageStart', { role: 'assistant' }),
-      ...text.map((piece) => frame('contentBlockDelta', { contentBlockIndex: 0, delta: { text: piece } })),
-      ...(text.length > 0 ? [frame('contentBlockStop', { contentBlockIndex: 0 })] : []),
+      ...block(
+        0,
+        thinking.map((piece) => ({ reasoningContent: { text: piece } })),
+      ),
+      ...block(
+        textAt,
+        text.map((piece) => ({ text: piece })),
+      ),
       ...calls.flatMap(({ id = '', tool, pieces }, index) => {
         const contentBlockIndex = first + index;
         const complete = finish !== 'length' || index < calls.length - 1;

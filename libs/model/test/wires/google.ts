@@ -4,10 +4,11 @@ import { argumentsOf, serverSentEvent, type Script, type Wire } from './wire.js'
 export const google: Wire = {
   settings: { provider: 'google', name: 'gemini-test', apiKeyEnv: 'TEST_KEY' },
   contentType: 'text/event-stream',
-  encode({ text = [], calls = [], finish = 'stop', inputTokens = 7, outputTokens = 5 }: Script) {
+  encode({ thinking = [], text = [], calls = [], finish = 'stop', inputTokens = 7, outputTokens = 5 }: Script) {
     // A call that the limit cut off never leaves Gemini.
     const sent = finish === 'length' ? calls.slice(0, -1) : calls;
     const parts = [
+      ...thinking.map((piece) => ({ text: piece, thought: true })),
       ...text.map((piece) => ({ text: piece })),
       ...sent.map(({ id, tool, pieces }) => ({
         functionCall: { ...(id === undefined ? {} : { id }), name: tool, args: argumentsOf(pieces) },

@@ -10,6 +10,7 @@ export const openai: Wire = {
   settings: { provider: 'openai-compatible', name: 'gpt-test', apiKeyEnv: 'TEST_KEY' },
   contentType: 'text/event-stream',
   encode({
+    thinking = [],
     text = [],
     calls = [],
     finish = calls.length > 0 ? 'calls' : 'stop',
@@ -31,6 +32,7 @@ export const openai: Wire = {
     ).flat();
     return [
       delta({ role: 'assistant', content: '' }),
+      ...thinking.map((piece) => delta({ reasoning_content: piece })),
       ...text.map((content) => delta({ content })),
       ...opened,
       ...interleaved,

@@ -2,6 +2,8 @@ import type { ModelSettings } from '@sluice/core';
 
 /** What a provider is to say in one turn, before it is put on its wire. */
 export interface Script {
+  /** Its reasoning, which comes before everything else. */
+  readonly thinking?: readonly string[];
   readonly text?: readonly string[];
   readonly calls?: readonly { readonly id?: string; readonly tool: string; readonly pieces: readonly string[] }[];
   readonly finish?: 'stop' | 'calls' | 'length';

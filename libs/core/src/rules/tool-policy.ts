@@ -1,0 +1,24 @@
+import { approvable, needsApproval } from '../configuration/approval.js';
+import type { ConfiguredTool, Policy } from '../configuration/types.js';
+
+/** What a policy says of the calls of a tool (spec/tool-use.md §2). */
+export type ToolPolicyDecision = 'allow' | 'deny' | 'require_approval';
+
+/** A policy made ready for decisions: the one place that says what the data in it mean (invariants 19 and 20). */
+export interface ToolPolicy {
+  /**
+   * Denied is what the policy does not name, and what needs an approval that nobody may give (ruling X-18). What is used up in a run
+   * is not decided here: see budgetUsed. A tool nobody has described is taken for the worst.
+   */
+  decide(tool: Pick<ConfiguredTool, 'id' | 'spec'>): ToolPolicyDecision;
+}
+
+export function compilePolicy(policy: Policy): ToolPolicy {
+  const allowed = new Set(policy.allowedTools);
+  return {
+    decide(tool) {
+      if (!allowed.has(tool.id) || !approvable(tool, policy)) return 'deny';
+      return needsApproval(tool, policy) ? 'require_approval' : 'allow';
+    },
+  };
+}

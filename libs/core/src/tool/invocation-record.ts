@@ -1,0 +1,48 @@
+import type { ToolErrorCode, ToolErrorReason } from '../errors.js';
+import type { JsonValue } from '../json.js';
+import type { ToolExecResult } from './types.js';
+
+/**
+ * One finished call, whoever asked for it and whatever runs it (spec/tool-use.md, invariant 10; ruling X-9): its step is made from this.
+ * What the provider sent for it as it came stays with the model's turn (ModelTurn.raw): nothing here can be influenced by it.
+ */
+export type ToolInvocationRecord = {
+  readonly toolCallId: string;
+  /** The tool's id as the model wrote it. */
+  readonly name: string;
+  /** The arguments as the model wrote them, JSON or not. */
+  readonly args: string;
+  /** Of what the tool gave, before redaction (ruling XB-26); null where it gave nothing of its declared shape. */
+  readonly resultHash: string | null;
+  /** Milliseconds since the epoch. */
+  readonly startedAtMs: number;
+  readonly endedAtMs: number;
+} & (
+  { readonly result: JsonValue; readonly error: null } | { readonly result: null; readonly error: ToolInvocationError }
+);
+
+/** Why a call gave no result, in words that may be told. */
+export interface ToolInvocationError {
+  readonly code: ToolErrorCode;
+  readonly reason: ToolErrorReason | null;
+  readonly safeMessage: string;
+}
+
+/** When a call began and ended, in milliseconds since the epoch. */
+export interface CallTimes {
+  readonly startedAtMs: number;
+  readonly endedAtMs: number;
+}
+
+/** The record of a call that has ended. */
+export function invocationRecord(
+  call: { readonly tool: string; readonly arguments: string },
+  ended: ToolExecResult,
+  { startedAtMs, endedAtMs }: CallTimes,
+): ToolInvocationRecord {
+  const { toolCallId, resultHash = null } = ended;
+  const of = { toolCallId, name: call.tool, args: call.arguments, resultHash, startedAtMs, endedAtMs };
+  if (ended.ok) return { ...of, result: ended.value, error: null };
+  const { errorCode: code, reason = null, safeMessage } = ended;
+  return { ...of, result: null, error: { code, reason, safeMessage } };
+}

@@ -1,0 +1,155 @@
+import { getEventListeners } from 'node:events';
+import { describe, expect, it } from '@jest/globals';
+import { JsonTooLargeError, runTool, ToolUserError } from '@sluice/core';
+import type { BoundTool, JsonValue, ToolInvocation, ToolInvocationContext, ToolPipeline } from '@sluice/core';
+import { invocation, pipeline, secret, tool } from './watched-pipeline.js';
+
+const never = (): Promise<never> => new Promise(() => undefined);
+
+describe('what goes from one stage of the pipeline to the next', () => {
+  it('is the arguments as they were checked, the capabilities as they were bound, and the references (P-07, P-08, T-32b)', async () => {
+    const handed: Record<string, unknown[]> = {};
+    const bound = { clock: { now: () => 0 } };
+    const checking = tool({
+      validateInput: (raw) => ({ ...(raw as object), filled: 'by default' }),
+      exec: (...given) => {
+        handed['exec'] = given;
+        return Promise.resolve(null);
+      },
+    });
+    const made = pipeline(checking, {
+      approval: (_tool, _invocation, args) => {
+        handed['approval'] = [args];
+        return Promise.resolve({ ok: true });
+      },
+      capabilities: () => Promise.resolve(bound),
+      onStart: (_invocation, args) => void (handed['start'] = [args]),
+    });
+    const call = invocation();
+    await runTool(call, made);
+    const args = { a: 1, filled: 'by default' };
+    expect(handed).toEqual({ approval: [args], start: [args], exec: [args, call.context, bound] });
+    expect(handed['exec']?.[2]).toBe(bound);
+    expect(Object.isFrozen(handed['exec']?.[1])).toBe(true);
+    expect(call.args).toEqual({ a: 1 });
+  });
+
+  it.each(['accessToken', 'headers'])(
+    'is nothing where a context holds %s: no stage is asked (T-28a, C-14)',
+    async (name) => {
+      const made = pipeline(tool());
+      const context = { ...invocation().context, [name]: secret } as ToolInvocationContext;
+      const thrown = await runTool(invocation({ context }), made).catch(String);
+      expect(thrown).toContain(`may not hold "${name}"`);
+      expect(thrown).not.toContain(secret);
+      expect(made.seen).toEqual([]);
+    },
+  );
+
+  it.each(['actorId', 'tenantId'])('is nothing where a context has no %s (T-F2a)', async (name) => {
+    const made = pipeline(tool());
+    const context = { ...invocation().context, [name]: '' };
+    await expect(runTool(invocation({ context }), made)).rejects.toThrow(/anonymously/);
+    expect(made.seen).toEqual([]);
+  });
+
+  it('ends with the words and the reason of the stage that refused (P-14)', async () => {
+    const refused = { ok: false, code: 'policy_denied', reason: 'no_approver', message: 'Nobody may.' } as const;
+    const result = await runTool(invocation(), pipeline(tool(), { allowed: () => refused }));
+    expect(result).toEqual({
+      toolCallId: 'c-1',
+      ok: false,
+      errorCode: 'policy_denied',
+      reason: 'no_approver',
+      safeMessage: 'Nobody may.',
+    });
+  });
+
+  it('ends for the system where capabilities fail in a way that is nobody’s refusal', async () => {
+    const made = pipeline(tool(), { capabilities: () => Promise.reject(new TypeError('a mistake')) });
+    await expect(runTool(invocation(), made)).rejects.toThrow('a mistake');
+    expect(made.seen).not.toContain('result');
+  });
+});
+
+describe('what a tool gives that cannot go on', () => {
+  const tooLarge = { errorCode: 'execution', reason: 'result_too_large' };
+  it.each<[string, Partial<BoundTool>, object]>([
+    ['more than its check will copy', { validateOutput: () => raise(new JsonTooLargeError()) }, tooLarge],
+    ['more than it will read itself', { exec: () => Promise.reject(new JsonTooLargeError()) }, tooLarge],
+    [
+      'what is no JSON once it is redacted',
+      { redact: () => Number.NaN as JsonValue },
+      { errorCode: 'validation', reason: 'output_invalid' },
+    ],
+  ])('%s has its own code (X-16, L-04)', async (_, changes, expected) => {
+    expect(await runTool(invocation(), pipeline(tool(changes)))).toMatchObject({ ok: false, ...expected });
+  });
+
+  const looksBack = new Proxy(new Error(secret), { getPrototypeOf: () => raise(new Error(secret)) });
+  const wordless = Object.defineProperty(new ToolUserError(''), 'message', { get: () => raise(new Error(secret)) });
+  it.each<[string, unknown]>([
+    ['that throws when it is looked at', looksBack],
+    ['whose words throw when they are read', wordless],
+    ['of more words than a model should read', new ToolUserError('x'.repeat(1_000_000))],
+  ])('an error %s is a failure like any other (E-05, E-09)', async (_, error) => {
+    const made = pipeline(tool({ exec: () => Promise.reject(error as Error) }));
+    const result = await runTool(invocation(), made);
+    expect(result).toMatchObject({ ok: false, errorCode: 'execution' });
+    const { length } = result.ok ? '' : result.safeMessage;
+    expect(length).toBeGreaterThan(10);
+    expect(length).toBeLessThanOrEqual(4_097);
+    expect(JSON.stringify(result)).not.toContain(secret);
+  });
+});
+
+describe('the end of a call', () => {
+  it('reaches the tool where the service gives the record up', async () => {
+    const given = new AbortController();
+    const reason = new Error('the partition moved');
+    let signal: AbortSignal | undefined;
+    const made = pipeline(tool({ exec: never }), {
+      capabilities: (_tool, _invocation, own) => {
+        signal = own;
+        return Promise.resolve({});
+      },
+      onStart: () => given.abort(reason),
+    });
+    await expect(runTool(invocation({ signal: given.signal }), made)).rejects.toBe(reason);
+    expect(signal?.reason).toBe(reason);
+  });
+
+  it('comes before the tool where the record was given up before', async () => {
+    const made = pipeline(tool());
+    const call = invocation({ signal: AbortSignal.abort(new Error('moved')) });
+    await expect(runTool(call, made)).rejects.toThrow('moved');
+    expect(made.seen).not.toContain('execute');
+    expect(made.seen).not.toContain('result');
+  });
+
+  const denied = { ok: false, code: 'policy_denied', message: 'No.' } as const;
+  it.each<[string, Partial<BoundTool>, Partial<ToolPipeline>]>([
+    ['a result', {}, {}],
+    ['a failure', { exec: () => Promise.reject(new Error('x')) }, {}],
+    ['a refusal', {}, { rate: () => Promise.resolve(denied) }],
+    ['a missing capability', {}, { capabilities: () => Promise.reject(new Error('x')) }],
+    ['a ledger that is away', {}, { once: () => Promise.reject(new Error('x')) }],
+  ])('leaves no listener and no timer behind: %s', async (_, changes, stages) => {
+    let timers = 0;
+    const made = pipeline(tool(changes), {
+      ...stages,
+      after: () => {
+        timers++;
+        return () => void timers--;
+      },
+    });
+    const call: ToolInvocation = invocation();
+    await runTool(call, made).catch(() => undefined);
+    expect(timers).toBe(0);
+    expect(getEventListeners(call.signal, 'abort')).toEqual([]);
+  });
+});
+
+function raise(error: Error): never {
+  throw error;
+}

@@ -1,0 +1,73 @@
+import { describe, expect, it } from '@jest/globals';
+import { allowed, compileConfiguration, compileEvaluator, compilePolicy, formatProblems, noCalls } from '@sluice/core';
+import type { Configuration, Evaluator, ToolPolicyDecision } from '@sluice/core';
+import { sampleInputs } from './sample-inputs.js';
+
+const id = { reads: 'core__reads', writes: 'core__writes' } as const;
+
+/** A policy over a tool that reads and one that writes. */
+function configurationWith(policy: object | null): Configuration {
+  const tool = { reads: { type: 'knowledge-query' }, writes: { type: 'graph-update' } };
+  const { configuration, problems } = compileConfiguration(
+    { tool, ...(policy === null ? {} : { policy }) },
+    sampleInputs,
+  );
+  if (configuration === null) throw new Error(formatProblems(problems));
+  return configuration;
+}
+
+const both = { allowed_tools: ['reads', 'writes'] };
+const approvers = ['user:ann'];
+const table: readonly [what: string, policy: object | null, reads: ToolPolicyDecision, writes: ToolPolicyDecision][] = [
+  ['no policy', null, 'deny', 'deny'],
+  ['an empty policy', {}, 'deny', 'deny'],
+  ['one tool named', { allowed_tools: ['reads'] }, 'allow', 'deny'],
+  ['both named', both, 'allow', 'allow'],
+  ['both by the wildcard', { allowed_tools: ['*'] }, 'allow', 'allow'],
+  ['somebody who approves what changes', { ...both, approval: { approvers } }, 'allow', 'require_approval'],
+  ['nobody who approves', { ...both, approval: { effects: ['state_change'] } }, 'allow', 'deny'],
+  ['reading that is approved', { ...both, approval: { approvers, effects: ['read_only'] } }, 'require_approval', 'allow'],
+  ['an approver of what is not named', { approval: { approvers } }, 'deny', 'deny'],
+]; // prettier-ignore
+
+describe.each(table.map(([what, policy, reads, writes]) => [what, { policy, reads, writes }] as const))(
+  'a policy with %s',
+  (_what, { policy, reads, writes }) => {
+    const configuration = configurationWith(policy);
+    const decisions = (of: Configuration): readonly ToolPolicyDecision[] =>
+      of.tools.map(compilePolicy(of.policy).decide);
+
+    it('decides between allow, deny and require_approval (C-01, T-20a)', () => {
+      expect(decisions(configuration)).toEqual([reads, writes]);
+    });
+
+    it('is the same when it comes off the log as JSON (C-03, T-19b)', () => {
+      const read = JSON.parse(JSON.stringify(configuration)) as Configuration;
+      expect(read.policy).toEqual(configuration.policy);
+      expect(decisions(read)).toEqual([reads, writes]);
+    });
+
+    it('is asked for what is offered and for what is run, and neither goes past a denial (C-04, C-07)', () => {
+      const evaluator: Evaluator = compileEvaluator(configuration);
+      const unavailable = new Set<string>();
+      const decision = evaluator.evaluate({ groups: null, state: null, unavailable, calls: noCalls, connections: [] });
+      const passed = [...(reads === 'deny' ? [] : [id.reads]), ...(writes === 'deny' ? [] : [id.writes])];
+      expect(decision.offered.map((tool) => tool.id)).toEqual(passed);
+      const facts = {
+        groups: ['default'],
+        state: 'undefined',
+        offered: new Set(Object.values(id)),
+        calls: noCalls,
+        connections: [],
+      };
+      const judges = { granting: evaluator, inForce: evaluator };
+      expect(Object.values(id).filter((one) => allowed(one, facts, judges).ok)).toEqual(passed);
+    });
+  },
+);
+
+it('a policy denies a tool it has never heard of (C-01, T-20b)', () => {
+  expect(
+    compilePolicy(configurationWith({ allowed_tools: ['*'] }).policy).decide({ id: 'core__other', spec: null }),
+  ).toBe('deny');
+});
