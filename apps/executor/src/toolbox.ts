@@ -18,16 +18,17 @@ import {
   clientsOf,
   createToolSource,
   fileContracts,
+  journalIn,
   openEmbeddedKnowledge,
+  openJournalFile,
   openSparqlEndpoint,
   sessionKey,
   todosIn,
 } from '@sluice/tools';
-import type { CallCredential, KnowledgeStore, McpHub, ToolContract, Workspace } from '@sluice/tools';
+import type { CallCredential, ChangeJournal, KnowledgeStore, McpHub, ToolContract, Workspace } from '@sluice/tools';
 import { chatSpan, dataFiles, usage } from '@sluice/service';
 import type { Runtime } from '@sluice/service';
 import { Room } from './room.js';
-import { unsharedGraph } from './shared-graph.js';
 import { requireWorkspaces, workspacesIn } from './workspaces.js';
 
 /** A configuration’s tools, and the contracts that they are made of. */
@@ -80,8 +81,6 @@ export class Toolbox {
   async prepare(configuration: Configuration): Promise<void> {
     const { contracts } = await this.open(configuration);
     requireWorkspaces(configuration, contracts, this.runtime.environment);
-    const unshared = unsharedGraph(configuration, contracts, this.runtime.environment);
-    if (unshared !== null) this.runtime.log.warn(unshared);
   }
 
   /** What the tool declared, and nothing else (invariant 29). */
@@ -182,10 +181,16 @@ export class Toolbox {
     try {
       const { endpoint, updateEndpoint, load } = settings;
       if (endpoint !== null) return openSparqlEndpoint({ endpoint, updateEndpoint });
-      return await openEmbeddedKnowledge({ load, journal: dataFiles(this.runtime.environment).graph });
+      return await openEmbeddedKnowledge({ load, journal: this.openJournal() });
     } catch (error) {
       this.runtime.log.error({ error: (error as Error).message }, 'the knowledge graph cannot be opened');
       throw new ToolUnavailableError('The knowledge graph cannot be opened.', { cause: error });
     }
+  }
+
+  /** On Kafka in the ledger’s database, so that all executors have one graph; else in the data folder. */
+  private openJournal(): ChangeJournal {
+    const { environment, documents } = this.runtime;
+    return environment.bus === 'kafka' ? journalIn(documents) : openJournalFile(dataFiles(environment).graph);
   }
 }
