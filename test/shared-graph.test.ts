@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { Fault, ToolOutcomeLostError, ToolUnavailableError } from '@sluice/core';
-import type { Documents } from '@sluice/core';
+import type { Documents, StoredDocument } from '@sluice/core';
 import { openPostgresLedger, openSqliteLedger } from '@sluice/ledger';
 import { journalIn, openEmbeddedKnowledge, openJournalFile } from '@sluice/tools';
 import type { ChangeJournal, KnowledgeStore } from '@sluice/tools';
@@ -122,20 +122,21 @@ describe.each(journals)('graphs that share %s', (name, open) => {
 });
 
 describe('a graph whose journal goes away', () => {
-  const kept = new Map<string, { version: number; text: string }>();
+  const kept = new Map<string, StoredDocument>();
   const documents: Documents = {
     find: async (key) => kept.get(key),
-    put: async (key, version, text) => kept.set(key, { version, text }).has(key),
+    put: async (key, version, text, expiresAt) => kept.set(key, { version, text, expiresAt }).has(key),
+    sweep: () => Promise.resolve(),
   };
   const gone = (): Promise<never> => Promise.reject(new Fault('ledger_unreachable', 'gone', true));
 
   it('says whether something may have happened, and goes on when it is back', async () => {
     let now: Documents = documents;
-    const journal = journalIn({ find: (key) => now.find(key), put: (...given) => now.put(...given) });
+    const journal = journalIn({ ...documents, find: (key) => now.find(key), put: (...given) => now.put(...given) });
     const store = await openEmbeddedKnowledge({ load, journal });
     now = { ...documents, put: gone };
     await expect(add(store, 'a', 'k')).rejects.toThrow(ToolOutcomeLostError);
-    now = { find: gone, put: gone };
+    now = { ...documents, find: gone, put: gone };
     await expect(add(store, 'a', 'k')).rejects.toThrow(ToolUnavailableError);
     await expect(store.find('Northland', 'area', patience())).rejects.toThrow(ToolUnavailableError);
     now = documents;

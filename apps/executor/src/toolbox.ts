@@ -25,7 +25,15 @@ import {
   sessionKey,
   todosIn,
 } from '@sluice/tools';
-import type { CallCredential, ChangeJournal, KnowledgeStore, McpHub, ToolContract, Workspace } from '@sluice/tools';
+import type {
+  CallCredential,
+  ChangeJournal,
+  KnowledgeStore,
+  McpHub,
+  SessionLife,
+  ToolContract,
+  Workspace,
+} from '@sluice/tools';
 import { chatSpan, dataFiles, usage } from '@sluice/service';
 import type { Runtime } from '@sluice/service';
 import { Room } from './room.js';
@@ -43,6 +51,7 @@ export class Toolbox {
   readonly room = new Room();
   /** Turns connections into credentials. */
   readonly connections: ConnectionBroker;
+  private readonly life: SessionLife;
   private readonly opened = new WeakMap<Configuration, Promise<Opened>>();
   private readonly authorizers = new WeakMap<Configuration, AuthorizationPort>();
   private knowledge: { readonly settings: string; readonly store: Promise<KnowledgeStore> } | undefined;
@@ -53,6 +62,7 @@ export class Toolbox {
     private readonly models: ModelSource,
   ) {
     const { environment, clock, metrics, log } = runtime;
+    this.life = { clock, keptMs: environment.sessionsKeptMs };
     this.connections = createConnectionBroker({
       secret: (variable) => environment.secret(variable),
       clock,
@@ -101,7 +111,7 @@ export class Toolbox {
       workspace: () => this.workspace(sessionKey(invocation.context)),
       auth: async () => authOf(await credential()),
       connections: async () => clientsOf(await credential(), signal),
-      todos: () => todosIn(this.runtime.documents, sessionKey(invocation.context)),
+      todos: () => todosIn(this.runtime.documents, sessionKey(invocation.context), this.life),
       text: () => ({
         complete: (prompt: string, stop: AbortSignal) => this.complete(configuration, prompt, stop, invocation),
       }),
@@ -131,10 +141,7 @@ export class Toolbox {
   }
 
   private workspace(session: string): Workspace {
-    const { environment, log } = this.runtime;
-    return workspacesIn(environment, (error) =>
-      log.error({ error: error.message }, 'the folder of the workspaces cannot be used'),
-    ).of(session);
+    return workspacesIn(this.runtime).of(session);
   }
 
   private async complete(

@@ -21,7 +21,7 @@ export function journalIn(documents: Documents): ChangeJournal {
       const end = more.indexOf(undefined);
       return [next, ...(more.slice(0, end === -1 ? more.length : end) as JournalEntry[])];
     },
-    append: (seen, entry) => documents.put(keyOf(seen + 1), 1, JSON.stringify(entry)).catch(lost),
+    append: (seen, entry) => documents.put(keyOf(seen + 1), 1, JSON.stringify(entry), null).catch(lost),
     close: () => Promise.resolve(),
   };
 }
