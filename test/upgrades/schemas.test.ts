@@ -72,6 +72,7 @@ describe('what today’s services sign', () => {
       history: steps,
       maxIterations: 3,
       deadline: null,
+      toolIds: null,
       userId: null,
       connections: null,
     },
