@@ -11,7 +11,7 @@ import {
 import type { ConnectionSettings } from '@sluice/core';
 import { sampleInputs, sampleTypes } from './sample-inputs.js';
 
-describe('what grant and request both allow (invariant 30; T-30a, T-30c, K-25, K-26, K-27)', () => {
+describe('what grant and request both allow (invariant 30; T-30a, T-30c, K-25, K-26, K-27, K-35)', () => {
   it.each([
     ['the same', ['a'], ['a'], ['a']],
     ['a part of the grant', ['a', 'b'], ['b'], ['b']],
