@@ -126,6 +126,7 @@ export function embeddedIn(dataFolder: string) {
     databaseUrl: null,
     dataFolder,
     workspaceFolder: null,
+    sessionsKeptMs: null,
     keyFile: null,
     configFile: null,
     host: '127.0.0.1',

@@ -96,13 +96,28 @@ export async function benchRules(): Promise<void> {
 
   const evaluator = compileEvaluator(configurationOf(tools));
   const evaluate = perCall(
-    () => evaluator.evaluate({ groups, state: 'state-2', unavailable: new Set(), calls: noCalls, connections: [] }),
+    () =>
+      evaluator.evaluate({
+        groups,
+        state: 'state-2',
+        toolIds: null,
+        unavailable: new Set(),
+        calls: noCalls,
+        connections: [],
+      }),
     31,
     500,
   );
   const codec = await createCodec({ register: async () => 1, find: async () => undefined });
   const record = sampleToolset(
-    evaluator.evaluate({ groups, state: 'state-2', unavailable: new Set(), calls: noCalls, connections: [] }),
+    evaluator.evaluate({
+      groups,
+      state: 'state-2',
+      toolIds: null,
+      unavailable: new Set(),
+      calls: noCalls,
+      connections: [],
+    }),
   );
   const encoding = perCall(() => codec.encode(topics.toolsets, record), 31, 200);
   const bytes = codec.encode(topics.toolsets, record).length;
@@ -130,6 +145,7 @@ function sampleToolset(decision: Parameters<typeof toolset>[3]): Toolset {
     history: [],
     maxIterations: null,
     deadline: null,
+    toolIds: null,
     userId: null,
     ...ids,
   };

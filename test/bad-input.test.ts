@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { recordFromJson } from '@sluice/contracts';
 import type { AgentRequest } from '@sluice/contracts';
-import { calls, projectRoot, workflowConfiguration } from './harness/configurations.js';
+import { calls, ids, projectRoot, workflowConfiguration } from './harness/configurations.js';
 import { inOrder, ScriptedModel, startSystem } from './harness/system.js';
 import type { TestSystem } from './harness/system.js';
 
@@ -43,6 +43,26 @@ describe('AgentRequests that are none', () => {
       'has a question with nothing in it',
       '{"request_id":"bad-3","session_id":"s-3","question":"  "}',
       /question is empty/,
+    ],
+    [
+      'brings a result without its call (K-14, K-16)',
+      '{"request_id":"bad-4","session_id":"s-4","question":"q","history":[{"action":"a"},{"observation":"found"}]}',
+      /history\[1\]\.action is empty: a result needs the call/,
+    ],
+    [
+      'brings two results of one call (K-16, X-15)',
+      '{"request_id":"bad-5","session_id":"s-5","question":"q","history":[{"action":"a","tool_call_id":"c"},{"action":"b","tool_call_id":"c"}]}',
+      /history\[1\]\.tool_call_id is that of history\[0\]/,
+    ],
+    [
+      'brings a call whose id is too long (L-01, X-15)',
+      `{"request_id":"bad-6","session_id":"s-6","question":"q","history":[{"action":"a","tool_call_id":"${'c'.repeat(129)}"}]}`,
+      /history\[0\]\.tool_call_id has 129 characters/,
+    ],
+    [
+      'brings a step that is none (K-14)',
+      '{"request_id":"bad-7","session_id":"s-7","question":"q","history":[{"role":"user","content":"x"}]}',
+      /history\[0\]/,
     ],
   ])(
     'one that %s: dead letter with the reason and the bytes, and an AgentResponse of kind error',
@@ -85,6 +105,37 @@ describe('AgentRequests that are none', () => {
   it('do not stop those after them, also not in the same session', async () => {
     await system.bus.appendRaw('agent.requests', 'mixed', Buffer.from('{"question":1}'));
     expect(await system.ask({ sessionId: 'mixed' })).toMatchObject({ kind: 'answer' });
+  });
+
+  it('a history of calls and results is taken, and told to the model as it is (K-13, K-17, L-01)', async () => {
+    model.asked.length = 0;
+    const brought = { action: 'knowledge-query', arguments: '{"a":1}', observation: '{"b":2}' };
+    const history = [
+      { ...brought, tool_call_id: 'c'.repeat(128) },
+      { ...brought, tool_call_id: 'one' },
+      { ...brought, outcome: 'execution', observation: 'It failed.' },
+      brought,
+    ];
+    await system.bus.appendRaw(
+      'agent.requests',
+      '',
+      Buffer.from(JSON.stringify({ request_id: 'brings', session_id: 's', question: 'Go on', history })),
+    );
+    expect(await system.responseOf('brings')).toMatchObject({ kind: 'answer', history: { length: 4 } });
+    expect(
+      model.asked[0]?.history.map(({ toolId, outcome, ...step }) => [
+        toolId,
+        step.arguments,
+        step.observation,
+        outcome,
+        step.toolCallId,
+      ]),
+    ).toEqual([
+      [ids.query, '{"a":1}', '{"b":2}', 'ok', 'c'.repeat(128)],
+      [ids.query, '{"a":1}', '{"b":2}', 'ok', 'one'],
+      [ids.query, '{"a":1}', 'It failed.', 'execution', ''],
+      [ids.query, '{"a":1}', '{"b":2}', 'ok', ''],
+    ]);
   });
 
   it('plain JSON of the topic’s shape is taken, ids derived from its place where it has none', async () => {

@@ -1,10 +1,12 @@
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ModelRequest } from '@sluice/core';
 import { startEmbedded } from '../apps/sluice/src/system/embedded.js';
 import { readEnvironment } from '@sluice/service';
+import { until } from '../libs/tools/test/waiting.js';
 import { inOrder, ScriptedModel, startSystem } from './harness/system.js';
 import type { Said, TestSystem } from './harness/system.js';
 
@@ -77,6 +79,38 @@ describe('the packs that keep something, through the running services', () => {
       ['execution', expect.stringMatching(/nothing to archive/)],
     ]);
     expect(readdirSync(join(system.folder, 'workspaces'))).toHaveLength(1);
+  });
+});
+
+describe('what sessions leave behind', () => {
+  it('goes when nobody has used it for its time, and what is in use stays', async () => {
+    const model = new ScriptedModel(
+      calling(['write_file', { path: 'a.md', text: 'one' }], ['add_todo', { task: 'Go on' }]),
+    );
+    let system = await startSystem(configuration, model, undefined, { sessionsKeptMs: 24 * 3_600_000 });
+    try {
+      await system.ask({ sessionId: 'left' });
+      const workspaces = join(system.folder, 'workspaces');
+      const [left = ''] = readdirSync(workspaces);
+      await system.ask({ sessionId: 'in use' });
+      await system.embedded.close();
+      // Two days pass for one of them.
+      const before = Date.now() / 1_000 - 2 * 24 * 3_600;
+      utimesSync(join(workspaces, left), before, before);
+      const ledger = new DatabaseSync(join(system.folder, 'ledger.sqlite'));
+      ledger.exec(`UPDATE documents SET expires_at = expires_at - 2 * 86400000 WHERE key LIKE '%"left"%'`);
+      ledger.close();
+      system = await startSystem(configuration, model, system.folder, { sessionsKeptMs: 24 * 3_600_000 });
+      const { documents } = system.embedded.runtime;
+      const keyOf = (session: string): string => `todo/${JSON.stringify(['local', 'user:local', session])}`;
+      await until(
+        async () => !existsSync(join(workspaces, left)) && (await documents.find(keyOf('left'))) === undefined,
+      );
+      expect(readdirSync(workspaces)).toHaveLength(1);
+      expect(await documents.find(keyOf('in use'))).toMatchObject({ version: 1 });
+    } finally {
+      await system.close();
+    }
   });
 });
 

@@ -75,6 +75,24 @@ describe('what the model may not do', () => {
     });
   });
 
+  it.each([
+    ['absent: what it would be offered', null, [[ids.query], [ids.update, ids.reset]], ['ok', 'ok']],
+    ['empty: no tools', [], [[], []], ['policy_denied', 'policy_denied']],
+    ['some: these, in each iteration', [ids.query, ids.reset], [[ids.query], [ids.reset]], ['ok', 'policy_denied']],
+  ] as const)(
+    'shows and runs only what the request asks for; %s (K-08, T-18c, T-23b, X-14)',
+    async (_, toolIds, offered, outcomes) => {
+      model.script = inOrder({ calls: [calls.query] }, { calls: [calls.update] });
+      model.asked.length = 0;
+      const response = await system.ask({ group: ['knowledge', 'admin'], toolIds });
+      const shown = model.asked.map(({ tools }) => tools.map(({ id }) => id));
+      expect(shown.slice(0, 2)).toEqual(offered);
+      expect(response.history.map(({ outcome }) => outcome)).toEqual(outcomes);
+      const refused = response.history.filter(({ outcome }) => outcome !== 'ok');
+      for (const { reason } of refused) expect(['grant_invalid', 'not_eligible_state']).toContain(reason);
+    },
+  );
+
   it('moves no state where the tool fails (G-26, XB-12)', async () => {
     const response = await play(['read-only'], { calls: [[ids.query, '{"sparql":"SELECT nonsense"}']] });
     expect(response.history[0]).toMatchObject({ outcome: 'execution', state: 'undefined' });

@@ -7,6 +7,7 @@ import type { Documents, JsonObject } from '@sluice/core';
 import { openPostgresLedger, openSqliteLedger } from '@sluice/ledger';
 import type { DocumentedLedger } from '@sluice/ledger';
 import { builtInTools, sessionKey, todosIn } from '@sluice/tools';
+import type { SessionLife } from '@sluice/tools';
 import { infra } from './infra/client.ts';
 import { freshDatabase } from './infra/fresh.ts';
 
@@ -38,12 +39,12 @@ type Run = (type: string, args?: JsonObject, call?: string, session?: string) =>
 
 let calls = 0;
 
-function toolsOn(documents: Documents): Run {
+function toolsOn(documents: Documents, life: SessionLife = { clock: { now: () => 0 }, keptMs: null }): Run {
   return async (type, args = {}, call = `call-${calls++}`, sessionId = 's') => {
     const contract = builtInTools.find((each) => each.type === type);
     if (contract === undefined) throw new Error(`no ${type}`);
     const context = { runId: 'r', sessionId, toolCallId: call, actorId: 'user:u', tenantId: 't' };
-    const given = { todos: todosIn(documents, sessionKey(context)), idempotency: { key: call } };
+    const given = { todos: todosIn(documents, sessionKey(context), life), idempotency: { key: call } };
     const output = contract.parseOutput(await contract.execute(contract.parseInput(args), context, given));
     return output as Record<string, unknown>;
   };
@@ -168,6 +169,42 @@ describe.each(stores)('the todo pack on %s', (_, open) => {
       expect(part).toMatchObject({ total: 100 });
       expect(part['todos']).toHaveLength(40);
       expect(Buffer.byteLength(JSON.stringify(part))).toBeLessThanOrEqual(32_768);
+    }),
+  );
+
+  it(
+    'is kept for its time behind its last use, of which reading is one, and an archive behind its making',
+    onStore(async (_run, documents) => {
+      let now = 1_000;
+      const run = toolsOn(documents, { clock: { now: () => now }, keptMs: 100 });
+      const after = (ms: number): Promise<void> => documents.sweep((now += ms));
+      await run('add_todo', { task: 'one' });
+      await run('archive_and_reset');
+      await run('add_todo', { task: 'two' });
+      await after(99);
+      expect(await run('get_next_todo')).toMatchObject({ todo: { task: 'two' } });
+      await after(99);
+      expect(await run('list_todos')).toMatchObject({ total: 1, archives: 1 });
+      await expect(run('list_todos', { archive: 1 })).rejects.toThrow('The archived list 1 is no longer kept.');
+      await after(100);
+      expect(await run('list_todos')).toEqual({ todos: [], total: 0, archives: 0 });
+      expect(await run('add_todo', { task: 'three' })).toMatchObject({ id: 1 });
+    }),
+  );
+
+  it(
+    'archives under a number at which a list that is gone left an archive',
+    onStore(async (_run, documents) => {
+      const run = toolsOn(documents, { clock: { now: () => 0 }, keptMs: null });
+      await run('add_todo', { task: 'former' });
+      await run('archive_and_reset');
+      // The list goes and its archive stays, as where the setting was another when it was made.
+      const aging = toolsOn(documents, { clock: { now: () => 0 }, keptMs: 1 });
+      await aging('list_todos');
+      await documents.sweep(1);
+      await run('add_todo', { task: 'later' });
+      await run('archive_and_reset');
+      expect(await run('list_todos', { archive: 1 })).toMatchObject({ todos: [{ task: 'later' }] });
     }),
   );
 

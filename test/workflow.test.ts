@@ -18,7 +18,7 @@ describe('the workflow of §5.2 and §9.3 through the running services', () => {
       .filter(({ record }) => record.requestId === requestId)
       .map(({ record }) => record.tools.map((tool) => tool.key));
 
-  it('runs knowledge-query, complex-analysis, reset-workflow in one request, each step with its own tools (G-85, G-153, G-155, K-05, K-11, S-08)', async () => {
+  it('runs knowledge-query, complex-analysis, reset-workflow in one request, each step with its own tools (G-85, G-153, G-155, K-05, K-11, K-52, S-08)', async () => {
     model.asked.length = 0;
     const response = await system.ask({ requestId: 'flow', group: ['knowledge', 'compute', 'admin'] });
     expect(response).toMatchObject({ kind: 'answer', answer: 'done', state: 'undefined', iterations: 4 });
@@ -35,6 +35,13 @@ describe('the workflow of §5.2 and §9.3 through the running services', () => {
       ['complex-analysis', 'ok', 'analysis', 'results'],
       ['reset-workflow', 'ok', 'results', 'undefined'],
     ]);
+    // What the run made and how long it took: the record of it as a whole (K-52).
+    expect(response.run?.toolCalls).toEqual({ [ids.query]: 1, [ids.analysis]: 1, [ids.reset]: 1 });
+    const latencies = response.history.map(({ startedAt, endedAt }) => endedAt - startedAt);
+    expect(latencies.every((ms) => ms >= 0)).toBe(true);
+    const whole = response.endedAt - (response.run?.startedAt ?? 0);
+    expect(latencies.reduce((sum, ms) => sum + ms, 0)).toBeLessThanOrEqual(whole);
+    expect(whole).toBeGreaterThan(0);
     const stamps = response.run?.stateTransitions.map((transition) => transition.timestamp) ?? [];
     expect(stamps).toHaveLength(3);
     expect([...stamps].sort()).toEqual(stamps);

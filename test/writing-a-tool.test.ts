@@ -61,7 +61,7 @@ beforeAll(() => {
 afterAll(() => rmSync(home, { recursive: true }));
 
 describe('docs/writing-a-tool.md', () => {
-  it('takes a reader to a running tool, command by command (T-24a, C-19)', async () => {
+  it('takes a reader to a running tool, command by command: one file and its place in the configuration (T-24a, C-19, K-20, K-45, K-46)', async () => {
     write('../my-tools/price-with-tax.mjs');
     write('../my-tools/sluice.yaml');
     const lines = blocks.filter(({ language }) => language === 'sh').flatMap(({ text }) => text.trim().split('\n'));

@@ -118,6 +118,7 @@ async function filterService(parts: Infrastructure, prefix: string) {
   const decision = compileEvaluator(configuration).evaluate({
     groups: ['group-3'],
     state: null,
+    toolIds: null,
     unavailable: new Set(),
     calls: noCalls,
     connections: [],

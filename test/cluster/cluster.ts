@@ -16,8 +16,8 @@ export interface Cluster {
   readonly auditorKeys: string;
   /** Runs a command of the command line against the cluster; throws if it fails. */
   command(...args: string[]): Promise<string>;
-  /** Starts an instance of a role and waits until it serves. */
-  start(role: Role): Promise<Program>;
+  /** Starts an instance of a role and waits until it serves; `own` are variables that it has for itself. */
+  start(role: Role, own?: Readonly<Record<string, string>>): Promise<Program>;
   close(): Promise<void>;
 }
 
@@ -57,11 +57,12 @@ export async function openCluster(
       if (code !== 0) throw new Error(`sluice ${args.join(' ')} ended with ${code}: ${output}${errors}`);
       return output;
     },
-    start: async (role) => {
+    start: async (role, own = {}) => {
       const program = sluice(['serve', '--role', role], {
         ...variables,
         // As an operator would hand them out: to each what it needs.
         SLUICE_KEYS: writeKeySet(keysFor(role, keys)),
+        ...own,
       });
       running.push(program);
       await program.says('"serving"');

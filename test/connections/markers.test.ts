@@ -164,7 +164,7 @@ describe('planted credentials (E-09, T-26a1, T-26a3, T-28a, K-48, P-10)', () => 
     expect(mcp.ran).toEqual([planted.broker, planted.broker]);
   });
 
-  it('that are refused are renewed once, and the call is made again (T-29b)', async () => {
+  it('that are refused are renewed once, and the call is made again (T-29b, K-29, K-31)', async () => {
     service.tokens.delete(planted.broker);
     mcp.accepted.delete(planted.broker);
     service.seen.length = 0;

@@ -91,7 +91,7 @@ describe('who may use a connection', () => {
     throw new Error(`The run ${requestId} did not end within 20 s.`);
   }
 
-  it('who has all that it takes, and the broker is told who that is (T-26a2, K-49)', async () => {
+  it('who has all that it takes, and the broker is told who that is (T-26a2, K-31, K-49)', async () => {
     expect((await ask({})).history).toMatchObject([{ outcome: 'ok' }]);
     const alice = { connection: 'calendar', tenant: 'acme', actor: 'user:alice', subject: null, refused: false };
     expect(broker.asked.map(({ body }) => body)).toEqual([alice]);

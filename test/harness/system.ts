@@ -82,6 +82,7 @@ export async function startSystem(
     databaseUrl: null,
     dataFolder: home,
     workspaceFolder: join(home, 'workspaces'),
+    sessionsKeptMs: null,
     keyFile: null,
     configFile,
     host: '127.0.0.1',

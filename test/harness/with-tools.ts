@@ -135,6 +135,7 @@ export function environmentIn(dataFolder: string): Parameters<typeof openRuntime
     databaseUrl: null,
     dataFolder,
     workspaceFolder: join(dataFolder, 'workspaces'),
+    sessionsKeptMs: null,
     keyFile: null,
     configFile: null,
     host: '127.0.0.1',

@@ -48,7 +48,7 @@ describe('what is counted of a day with trouble', () => {
     expect(await value(turns, scripted)).toBe(input + 1);
   });
 
-  it('measures tools by where they come from, and what goes in and out', async () => {
+  it('measures tools by where they come from, how their calls ended, how long they took, and what goes in and out (K-19)', async () => {
     const steps = (await load.system.all('agent.steps')).flatMap(({ record }) => record.steps);
     const queries = steps.filter(({ action }) => action === 'knowledge-query');
     const bytes = (texts: readonly string[]): number => texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
@@ -56,6 +56,13 @@ describe('what is counted of a day with trouble', () => {
     expect(await value('sluice_tool_calls_total', { tool: 'complex-analysis', source: 'analysis' })).toBeGreaterThan(0);
     expect(await value('sluice_tool_calls_total', { tool: 'other', source: 'other' })).toBe(1);
     const tool = { tool: 'knowledge-query' };
+    for (const outcome of new Set(queries.map((step) => step.outcome)))
+      expect(await value('sluice_tool_calls_total', { ...tool, outcome })).toBe(
+        queries.filter((step) => step.outcome === outcome).length,
+      );
+    const seconds = queries.reduce((sum, step) => sum + (step.endedAt - step.startedAt) / 1_000, 0);
+    expect(await value('sluice_tool_call_duration_seconds_count', tool)).toBe(queries.length);
+    expect(await value('sluice_tool_call_duration_seconds_sum', tool)).toBeCloseTo(seconds, 6);
     expect(await value('sluice_tool_bytes_total', { ...tool, direction: 'arguments' })).toBe(
       bytes(queries.map((step) => step.arguments)),
     );

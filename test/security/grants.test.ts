@@ -137,6 +137,18 @@ describe('a ToolCall that the filter did not grant', () => {
     });
   });
 
+  it.each([
+    ['without its run', { requestId: '' }],
+    ['without a configuration', { configVersion: '' }],
+    ['under another configuration', { configVersion: 'c-0000000000000000' }],
+  ])('is as little as a Toolset %s: a turn of a model is one of a run under a version (K-50)', async (_, changes) => {
+    const { requestId } = await during(async () => undefined);
+    const { record } = await latest(system, 'agent.toolsets', requestId);
+    const asked = model.asked.length;
+    expect(await smuggle(system, 'agent.toolsets', { ...record, ...changes })).toMatchObject({ code: 'grant_invalid' });
+    expect(model.asked).toHaveLength(asked);
+  });
+
   it('is as little as a Toolset of one’s own making: no model is asked, and nothing ends twice', async () => {
     const { requestId } = await during(async () => undefined);
     const { record } = await latest(system, 'agent.toolsets', requestId);

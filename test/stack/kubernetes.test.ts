@@ -134,6 +134,6 @@ describe('the manifests for Kubernetes', () => {
   });
 
   it('begin with the same configuration as the stack', () => {
-    expect(read(`${folder}/sluice.yaml`)).toBe(read('examples/stack/sluice.yaml'));
+    expect(read(`${folder}/sluice.yaml`)).toBe(read('examples/countries/sluice.yaml'));
   });
 });

@@ -56,6 +56,14 @@ describe('each layer in one place (spec/tool-use.md §1)', () => {
     expect(streams).toEqual([]);
   });
 
+  it('a tool gives one result and no parts of one: nothing that runs or binds a tool takes a stream (K-69)', () => {
+    const streams = /AsyncIterable|AsyncGenerator|async \*|for await|ReadableStream/;
+    const tools = ['libs/core/src/tool/', 'libs/tools/src/binding/', 'libs/tools/src/packs/'];
+    for (const part of tools) expect(holding(streams, part)).toEqual([]);
+    expect(holding(streams, 'libs/tools/src/contract.ts')).toEqual([]);
+    expect(holding(/'tool_call_result'/, 'apps/')).toEqual(['apps/executor/src/turn.ts']);
+  });
+
   it('calls of one turn run one after another: nobody runs several at once (K-68)', () => {
     const [turn] = files.filter(({ path }) => path === 'apps/executor/src/turn.ts');
     expect(turn?.text).toBeDefined();

@@ -38,6 +38,12 @@ const probes = {
     export const refreshToken: ToolInvocationContext = { ...base, refreshToken: 'x' };
     export const headers: ToolInvocationContext = { ...base, headers: {} };
     export const anonymous: ToolInvocationContext = { runId: 'r', sessionId: 's', toolCallId: 'c' };`,
+  'libs/core/src/probe-pipeline.ts': `
+    import type { ToolPipeline } from './tool/run-tool.js';
+    declare const whole: ToolPipeline;
+    const { authorize: _authorize, ...without } = whole;
+    export const unasked: ToolPipeline = without;
+    export const asked: ToolPipeline = whole;`,
   'libs/core/src/probe-closed.ts': `
     import type { ToolInvocationContext } from './tool/types.js';
     export const well: ToolInvocationContext = { runId: 'r', sessionId: 's', toolCallId: 'c', actorId: 'user:a', tenantId: 't', connectionId: 'id' };`,
@@ -47,7 +53,7 @@ describe('the one way to a tool', () => {
   const sources = readSources(probes);
   const ways = waysToATool(sources);
 
-  it('is runTool: nobody else reaches for a tool’s code or a server’s tools (invariants 1, 25, 31; T-00a, T-01a, T-01c, T-31a, K-33)', () => {
+  it('is runTool: nobody else reaches for a tool’s code or a server’s tools (invariants 1, 25, 31; T-00a, T-01a, T-01c, T-31a, K-33, K-36)', () => {
     expect(ways.filter((way) => !way.includes('/probe-')).sort()).toEqual(Object.keys(known).sort());
   });
 
@@ -61,7 +67,13 @@ describe('the one way to a tool', () => {
     ]);
   });
 
-  it('has a context that can hold no secret: what is no reference does not compile (invariants 26, 28, F2; T-28a, T-28b, T-28c, C-14, K-34)', () => {
+  it('asks for authorization: a pipeline without it does not compile, and no other stage comes between it and the tool’s lookup (K-40, F1)', () => {
+    const errors = sources.errorsIn('libs/core/src/probe-pipeline.ts');
+    expect(errors).toHaveLength(1);
+    expect(errors[0]).toContain("'authorize'");
+  });
+
+  it('has a context that can hold no secret: what is no reference does not compile (invariants 26, 28, F2; T-28a, T-28b, T-28c, C-14, K-34, K-37)', () => {
     expect(sources.errorsIn('libs/core/src/probe-closed.ts')).toEqual([]);
     const errors = sources.errorsIn('libs/core/src/probe-secret.ts');
     expect(errors).toHaveLength(5);

@@ -123,7 +123,7 @@ describe('the trace of a run on Kafka, its services separate processes', () => {
     }
   });
 
-  it('shows each turn of the model and each call, with the names of the conventions', () => {
+  it('shows each turn of the model and each call, with the names of the conventions (K-19, K-51)', () => {
     const chats = named('chat scripted');
     expect(chats).toHaveLength(4);
     for (const chat of chats) {
@@ -135,6 +135,7 @@ describe('the trace of a run on Kafka, its services separate processes', () => {
         'server.address': '127.0.0.1',
       });
       expect(Object.keys(chat.attributes)).toContain('gen_ai.usage.input_tokens');
+      expect(chat.attributes['sluice.prompt.hash']).toMatch(/^[0-9a-f]{64}$/);
     }
     const [query] = named('execute_tool knowledge-query');
     expect(query).toMatchObject({ kind: kinds.internal, service: 'sluice-executor', error: null });
@@ -160,7 +161,7 @@ describe('the trace of a run on Kafka, its services separate processes', () => {
     });
   });
 
-  it('shows a call that is refused as failed, with its code, and no name that the model made up', () => {
+  it('shows a call that is refused as failed, with its code, and no name that the model made up (K-19)', () => {
     const [refused] = named('execute_tool');
     expect(refused).toMatchObject({ error: 'unavailable' });
     expect(refused?.attributes).toMatchObject({ 'sluice.reason': 'unknown_tool' });

@@ -30,6 +30,7 @@ describe('a configuration that a former release compiled', () => {
       const decision = evaluator.evaluate({
         groups: ['read-only'],
         state: null,
+        toolIds: null,
         unavailable: new Set(),
         calls: {},
         connections: [],

@@ -82,6 +82,7 @@ describe('what today’s services sign', () => {
       history: steps,
       maxIterations: 3,
       deadline: null,
+      toolIds: null,
       userId: null,
       connections: null,
     },

@@ -1,10 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Fault } from '@sluice/core';
+import { Fault, promptHash } from '@sluice/core';
 import type { Configuration, ModelRequest, ModelTurn } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { Toolset } from '@sluice/contracts';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
-import { answer, outOfTime, toolCall, withTokens } from '@sluice/decisions';
+import { answer, outOfTime, sha256, toolCall, withTokens } from '@sluice/decisions';
 import { chatSpan, endRun, redrivenFrom, RUNTIME, takeTurn, usage, verifyGrant } from '@sluice/service';
 import type { Loaded, Runtime } from '@sluice/service';
 import type { ModelSource } from '@sluice/model';
@@ -79,7 +79,7 @@ export class AgentService {
     const progress = new ProgressText(toolset, context, this.runtime.clock);
     try {
       const options = { signal: patience.signal, onText: (piece: string) => progress.add(piece) };
-      const chat = () => chatSpan(configuration.model, toolset.sessionId);
+      const chat = () => chatSpan(configuration.model, toolset.sessionId, promptHash(request, sha256));
       return await this.runtime.traces.span(chat, async (end) => {
         const turn = await model.turn(request, options);
         end({ attributes: usage(turn) });

@@ -12,6 +12,7 @@ import { ExecutorService } from './executor.service.js';
 import { McpServers } from './mcp-servers.js';
 import { countFromZero } from './step-metrics.js';
 import { Toolbox } from './toolbox.js';
+import { forgetWorkspaces } from './workspaces.js';
 
 @Module({})
 export class ExecutorModule {
@@ -53,9 +54,11 @@ export async function startExecutor(runtime: Runtime, servers: McpServers, model
   const service = await startService('executor', ExecutorModule.with(runtime, toolbox), runtime);
   sayWhoDecides(runtime);
   const sweep = new ExpirySweep(runtime);
+  const stopForgetting = forgetWorkspaces(runtime);
   return {
     close: async () => {
       await sweep.close();
+      await stopForgetting();
       await service.close();
       await toolbox.close();
     },

@@ -18,16 +18,25 @@ import {
   clientsOf,
   createToolSource,
   fileContracts,
+  journalIn,
   openEmbeddedKnowledge,
+  openJournalFile,
   openSparqlEndpoint,
   sessionKey,
   todosIn,
 } from '@sluice/tools';
-import type { CallCredential, KnowledgeStore, McpHub, ToolContract, Workspace } from '@sluice/tools';
+import type {
+  CallCredential,
+  ChangeJournal,
+  KnowledgeStore,
+  McpHub,
+  SessionLife,
+  ToolContract,
+  Workspace,
+} from '@sluice/tools';
 import { chatSpan, dataFiles, usage } from '@sluice/service';
 import type { Runtime } from '@sluice/service';
 import { Room } from './room.js';
-import { unsharedGraph } from './shared-graph.js';
 import { requireWorkspaces, workspacesIn } from './workspaces.js';
 
 /** A configuration’s tools, and the contracts that they are made of. */
@@ -42,6 +51,7 @@ export class Toolbox {
   readonly room = new Room();
   /** Turns connections into credentials. */
   readonly connections: ConnectionBroker;
+  private readonly life: SessionLife;
   private readonly opened = new WeakMap<Configuration, Promise<Opened>>();
   private readonly authorizers = new WeakMap<Configuration, AuthorizationPort>();
   private knowledge: { readonly settings: string; readonly store: Promise<KnowledgeStore> } | undefined;
@@ -52,6 +62,7 @@ export class Toolbox {
     private readonly models: ModelSource,
   ) {
     const { environment, clock, metrics, log } = runtime;
+    this.life = { clock, keptMs: environment.sessionsKeptMs };
     this.connections = createConnectionBroker({
       secret: (variable) => environment.secret(variable),
       clock,
@@ -80,8 +91,6 @@ export class Toolbox {
   async prepare(configuration: Configuration): Promise<void> {
     const { contracts } = await this.open(configuration);
     requireWorkspaces(configuration, contracts, this.runtime.environment);
-    const unshared = unsharedGraph(configuration, contracts, this.runtime.environment);
-    if (unshared !== null) this.runtime.log.warn(unshared);
   }
 
   /** What the tool declared, and nothing else (invariant 29). */
@@ -102,7 +111,7 @@ export class Toolbox {
       workspace: () => this.workspace(sessionKey(invocation.context)),
       auth: async () => authOf(await credential()),
       connections: async () => clientsOf(await credential(), signal),
-      todos: () => todosIn(this.runtime.documents, sessionKey(invocation.context)),
+      todos: () => todosIn(this.runtime.documents, sessionKey(invocation.context), this.life),
       text: () => ({
         complete: (prompt: string, stop: AbortSignal) => this.complete(configuration, prompt, stop, invocation),
       }),
@@ -132,10 +141,7 @@ export class Toolbox {
   }
 
   private workspace(session: string): Workspace {
-    const { environment, log } = this.runtime;
-    return workspacesIn(environment, (error) =>
-      log.error({ error: error.message }, 'the folder of the workspaces cannot be used'),
-    ).of(session);
+    return workspacesIn(this.runtime).of(session);
   }
 
   private async complete(
@@ -182,10 +188,16 @@ export class Toolbox {
     try {
       const { endpoint, updateEndpoint, load } = settings;
       if (endpoint !== null) return openSparqlEndpoint({ endpoint, updateEndpoint });
-      return await openEmbeddedKnowledge({ load, journal: dataFiles(this.runtime.environment).graph });
+      return await openEmbeddedKnowledge({ load, journal: this.openJournal() });
     } catch (error) {
       this.runtime.log.error({ error: (error as Error).message }, 'the knowledge graph cannot be opened');
       throw new ToolUnavailableError('The knowledge graph cannot be opened.', { cause: error });
     }
+  }
+
+  /** On Kafka in the ledger’s database, so that all executors have one graph; else in the data folder. */
+  private openJournal(): ChangeJournal {
+    const { environment, documents } = this.runtime;
+    return environment.bus === 'kafka' ? journalIn(documents) : openJournalFile(dataFiles(environment).graph);
   }
 }

@@ -1,9 +1,11 @@
 import { accessSync, constants, mkdirSync } from 'node:fs';
 import type { Configuration } from '@sluice/core';
 import { ToolUnavailableError } from '@sluice/core';
-import type { Environment } from '@sluice/service';
+import type { Environment, Runtime } from '@sluice/service';
 import { openFolderWorkspaces } from '@sluice/tools';
 import type { ToolContract, Workspaces } from '@sluice/tools';
+
+const forgetEveryMs = 3_600_000;
 
 type Place = Pick<Environment, 'workspaceFolder'>;
 
@@ -35,7 +37,37 @@ function requireWritable(folder: string): void {
 }
 
 /** The workspaces of all sessions. Throws ToolUnavailableError if there is no folder for them. */
-export function workspacesIn({ workspaceFolder }: Place, onFault: (error: Error) => void): Workspaces {
+export function workspacesIn({ environment, clock, log }: Runtime): Workspaces {
+  const { workspaceFolder } = environment;
   if (workspaceFolder === null) throw new ToolUnavailableError('There is no folder for workspaces here.');
-  return openFolderWorkspaces(workspaceFolder, onFault);
+  return openFolderWorkspaces(workspaceFolder, clock, (error) =>
+    log.error({ error: error.message }, 'the folder of the workspaces cannot be used'),
+  );
+}
+
+/** Removes workspaces that have been out of use for too long, now and every hour; returns what stops it. */
+export function forgetWorkspaces(runtime: Runtime): () => Promise<void> {
+  const { environment, clock, log } = runtime;
+  const { workspaceFolder, sessionsKeptMs } = environment;
+  if (workspaceFolder === null || sessionsKeptMs === null) return () => Promise.resolve();
+  const workspaces = workspacesIn(runtime);
+  let looking = Promise.resolve();
+  const look = (): void => {
+    looking = looking.then(async () => {
+      try {
+        await workspaces.forget(clock.now() - sessionsKeptMs);
+      } catch (error) {
+        log.warn(
+          { error: (error as Error).message },
+          'workspaces that are out of use could not be removed; trying again in an hour',
+        );
+      }
+    });
+  };
+  look();
+  const timer = setInterval(look, forgetEveryMs);
+  return () => {
+    clearInterval(timer);
+    return looking;
+  };
 }

@@ -44,6 +44,7 @@ export function newRequest(question: string, ids: { readonly requestId: string; 
     question,
     state: null,
     group: null,
+    toolIds: null,
     connections: null,
     history: [],
     maxIterations: null,

@@ -27,6 +27,7 @@ const asked = (n: number) => ({
   history: [],
   maxIterations: null,
   deadline: null,
+  toolIds: null,
   userId: null,
   connections: null,
   ...ids(n),

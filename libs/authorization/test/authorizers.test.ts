@@ -57,7 +57,7 @@ const cedar = { policies: here('cases/world.cedar'), schema };
 describe.each<[string, AuthorizationPort]>([
   ['the built-in rules', createAuthorizer(compiled({ groups, ...rules }))],
   ['Cedar', createAuthorizer(compiled({ groups, cedar }))],
-])('%s (T-F1a, T-F1b, C-02, E-03)', (_name, authorizer) => {
+])('%s (T-F1a, T-F1b, C-02, E-03, K-54)', (_name, authorizer) => {
   it.each(cases.map((one) => [one.name, one] as const))('%s', async (_case, one) => {
     const { actor, subject, tool, connection, tenant = 'acme' } = one;
     const context = { tenantId: tenant, runId: 'r', effect: 'read_only' as const };

@@ -33,6 +33,7 @@ const request: AgentRequest = {
   sessionId: 's-1',
   maxIterations: null,
   deadline: null,
+  toolIds: null,
   userId: null,
 };
 

@@ -71,7 +71,14 @@ describe('what is offered and what is admitted', () => {
     fc.assert(
       fc.property(file, request, (raw, { groups, state, calls }) => {
         const evaluator = evaluatorOf(raw);
-        const decision = evaluator.evaluate({ groups, state, unavailable: new Set(), calls, connections: [] });
+        const decision = evaluator.evaluate({
+          groups,
+          state,
+          toolIds: null,
+          unavailable: new Set(),
+          calls,
+          connections: [],
+        });
         const offered = new Set(decision.offered.map((tool) => tool.id));
         const facts = { groups: decision.groups, state: decision.state, offered, calls, connections: [] };
         const judges = { granting: evaluator, inForce: evaluator };
@@ -87,7 +94,7 @@ describe('what is offered and what is admitted', () => {
       fc.property(file, file, request, (raw, later, { groups, state, calls }) => {
         const [granting, inForce] = [evaluatorOf(raw), evaluatorOf(later)];
         const offeredBy = (evaluator: Evaluator) =>
-          evaluator.evaluate({ groups, state, unavailable: new Set(), calls, connections: [] });
+          evaluator.evaluate({ groups, state, toolIds: null, unavailable: new Set(), calls, connections: [] });
         const decision = offeredBy(granting);
         const offered = new Set(decision.offered.map((tool) => tool.id));
         const facts = { groups: decision.groups, state: decision.state, offered, calls, connections: [] };

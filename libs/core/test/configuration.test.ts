@@ -79,7 +79,7 @@ describe('findings', () => {
 describe('the configuration of 5.1', () => {
   const { configuration, findings } = compileConfiguration(readYaml('examples/spec-5.1.yaml'), sampleInputs);
 
-  it('G-49, G-73, G-75, G-76, G-77, G-78, G-79, G-103, XG-20, T-16a, T-22a: loads unchanged, entry by entry', () => {
+  it('G-49, G-73, G-75, G-76, G-77, G-78, G-79, G-103, XG-20, T-16a, T-22a, K-59: loads unchanged, entry by entry', () => {
     const shown = configuration?.tools.map(({ key, id, type, title, groups, states, target }) => [
       key,
       id,
@@ -180,6 +180,22 @@ describe('the version', () => {
       agents: { default: { instructions: 'a' } },
     };
     expect(new Set([file('a'), file('b'), reordered].map((one) => compiled(one).version)).size).toBe(3);
+  });
+
+  it('K-01: has a hash of each tool’s schema, which changes with the schema and nothing else', () => {
+    const [type, ...others] = sampleTypes as readonly [ToolType, ...ToolType[]];
+    const hashed = (changes: Partial<ToolType>, entry: object = {}): string | undefined => {
+      const file = { tool: { it: { type: type.type, ...entry } } };
+      const types = [{ ...type, ...changes }, ...others];
+      return compileConfiguration(file, { ...sampleInputs, types }).configuration?.tools[0]?.spec?.schemaHash;
+    };
+    const hash = hashed({});
+    expect(hash).toMatch(/^[0-9a-f]{64}$/);
+    expect(hashed({ description: 'Another.', redaction: { whole: true }, repeatable: !type.repeatable })).toBe(hash);
+    expect(hashed({}, { description: 'Another.', group: ['a'], state: 's' })).toBe(hash);
+    expect(hashed({ inputSchema: { ...type.inputSchema, properties: { other: { type: 'string' } } } })).not.toBe(hash);
+    const reversed = Object.fromEntries(Object.entries(type.inputSchema).toReversed());
+    expect(hashed({ inputSchema: reversed })).toBe(hash);
   });
 
   it('XB-44: pins the schema a server offered', () => {

@@ -11,7 +11,7 @@ import {
 import type { ConnectionSettings } from '@sluice/core';
 import { sampleInputs, sampleTypes } from './sample-inputs.js';
 
-describe('what grant and request both allow (invariant 30; T-30a, T-30c, K-25, K-26, K-27)', () => {
+describe('what grant and request both allow (invariant 30; T-30a, T-30c, K-25, K-26, K-27, K-35)', () => {
   it.each([
     ['the same', ['a'], ['a'], ['a']],
     ['a part of the grant', ['a', 'b'], ['b'], ['b']],
@@ -117,7 +117,7 @@ describe('a configuration with connections', () => {
   it('hides a tool whose connection the request may not use, with that reason', () => {
     const { configuration } = compileConfiguration(file({ connection: 'crm' }), inputs);
     const evaluator = compileEvaluator(configuration as NonNullable<typeof configuration>);
-    const facts = { groups: null, state: null, unavailable: new Set<string>(), calls: noCalls };
+    const facts = { groups: null, state: null, toolIds: null, unavailable: new Set<string>(), calls: noCalls };
     const without = evaluator.evaluate({ ...facts, connections: ['other'] });
     expect([without.permitted, without.offered]).toEqual([['find'], []]);
     expect(without.hidden).toEqual([{ key: 'find', reasons: ['connection'] }]);

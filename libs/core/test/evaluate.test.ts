@@ -39,6 +39,7 @@ describe('one decision', () => {
     const decision = bare.evaluate({
       groups: ['read-only', 'knowledge'],
       state: null,
+      toolIds: null,
       unavailable: nothing,
       calls: noCalls,
       connections: [],
@@ -58,6 +59,7 @@ describe('one decision', () => {
     const decision = allowed.evaluate({
       groups: ['*'],
       state: 'analysis',
+      toolIds: null,
       unavailable: nothing,
       calls: noCalls,
       connections: [],
@@ -75,10 +77,32 @@ describe('one decision', () => {
     ]);
   });
 
+  it.each([
+    ['absent: all that it would be offered', null, ['knowledge-query', 'text-completion']],
+    ['empty: none', [], []],
+    ['one: that one alone', ['core__text-completion'], ['text-completion']],
+    ['one that it would not be offered: none', ['core__graph-update', 'core__no-such-tool'], []],
+  ] as const)('K-08, X-14, T-18c: narrows to the tools that the run asks for; %s', (_, toolIds, offered) => {
+    const decision = allowed.evaluate({
+      groups: ['read-only'],
+      state: null,
+      toolIds,
+      unavailable: nothing,
+      calls: noCalls,
+      connections: [],
+    });
+    expect(decision.offered.map(({ key }) => key)).toEqual(offered);
+    expect(decision.permitted).toEqual(['knowledge-query', 'text-completion']);
+    for (const key of decision.permitted)
+      if (!(offered as readonly string[]).includes(key))
+        expect(decision.hidden).toContainEqual({ key, reasons: ['tool_ids'] });
+  });
+
   it('takes a tool that cannot run now from what is offered, and leaves it permitted', () => {
     const facts = {
       groups: ['*'],
       state: 'analysis',
+      toolIds: null,
       unavailable: new Set(['mcp__analysis__complex-analysis']),
       calls: noCalls,
       connections: [],
@@ -93,6 +117,7 @@ describe('one decision', () => {
     const decision = allowed.evaluate({
       groups: null,
       state: '',
+      toolIds: null,
       unavailable: nothing,
       calls: noCalls,
       connections: [],
@@ -130,6 +155,7 @@ describe('all decisions', () => {
   const facts = fc.record({
     groups: fc.option(fc.array(fc.constantFrom('a', 'b', '*', 'default', 'gone'), { maxLength: 3 })),
     state: fc.option(fc.constantFrom('s', 't', 'u', '')),
+    toolIds: fc.option(fc.uniqueArray(fc.nat(39).map((i) => `core__t${String(i)}`))),
     unavailable: fc.uniqueArray(fc.nat(39).map((i) => `core__t${String(i)}`)).map((ids) => new Set(ids)),
     calls: fc.dictionary(fc.constantFrom('core__t0', 'core__t1', 'core__t2'), fc.nat(3)),
     connections: fc.constant<string[]>([]),
@@ -151,6 +177,7 @@ describe('all decisions', () => {
             ...(groups.includes('*') || tool.groups.some((group) => groups.includes(group)) ? [] : ['group']),
             ...(tool.states.includes('*') || tool.states.includes(state) ? [] : ['state']),
             ...(policy.allowedTools.includes(tool.id) ? [] : ['policy']),
+            ...(given.toolIds === null || given.toolIds.includes(tool.id) ? [] : ['tool_ids']),
             ...((calls[tool.id] ?? 0) < budget && made < (policy.budgets.callsPerRun ?? Infinity) ? [] : ['budget']),
             ...(tool.spec === null || given.unavailable.has(tool.id) ? ['unavailable'] : []),
           ];
@@ -187,6 +214,7 @@ describe('explain', () => {
       explain(allowed, {
         groups: ['*', 'gone'],
         state: 'analysis',
+        toolIds: null,
         unavailable: nothing,
         calls: noCalls,
         connections: [],

@@ -11,6 +11,7 @@ import {
 import type { Decision, Evaluator, Facts, Principal, RequestVerdict, RunState } from '@sluice/core';
 import type { AgentRequest, AgentResponse, AgentStepResult, Toolset } from '@sluice/contracts';
 import { errorResponse } from './run-ends.js';
+import { historyProblem } from './history.js';
 import { connectionsOf } from './connections.js';
 import { toolset } from './toolset.js';
 
@@ -23,11 +24,13 @@ export interface RunIds {
 export function requestProblem({
   question,
   connections,
-}: Pick<AgentRequest, 'question' | 'connections'>): string | null {
+  history,
+}: Pick<AgentRequest, 'question' | 'connections' | 'history'>): string | null {
   if (question.trim() === '') return 'The question is empty. Put the user’s question there.';
   const odd = connections?.findIndex((id) => id !== wildcard && !connectionIdForm.test(id)) ?? -1;
-  if (odd === -1) return null;
-  return `connections[${odd}] is no id of a connection: write 1 to 64 letters, digits, \`_\` and \`-\`, or \`*\`.`;
+  if (odd !== -1)
+    return `connections[${odd}] is no id of a connection: write 1 to 64 letters, digits, \`_\` and \`-\`, or \`*\`.`;
+  return historyProblem(history);
 }
 
 /** The request as it goes on: who asks is in the run from here on, and what the sender wrote of it goes no further. */
@@ -69,9 +72,9 @@ export function factsOf(
   about: { readonly request: AgentRequest; readonly run: RunState },
   evaluator: Evaluator,
 ): Facts {
-  const { group: groups, state } = about.request;
+  const { group: groups, state, toolIds } = about.request;
   const calls = about.run.toolCalls;
-  return { groups, state, unavailable: new Set(), calls, connections: connectionsOf(about, evaluator) };
+  return { groups, state, toolIds, unavailable: new Set(), calls, connections: connectionsOf(about, evaluator) };
 }
 
 /** Decides for the run’s next iteration. `now` is in milliseconds since the epoch. */

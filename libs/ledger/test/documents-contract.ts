@@ -20,10 +20,10 @@ export function documentsContract(
       'keeps the last version, for every process',
       onBoth(async ({ documents }, { documents: elsewhere }) => {
         expect(await documents.find('k')).toBeUndefined();
-        expect(await documents.put('k', 1, 'first')).toBe(true);
-        expect(await elsewhere.find('k')).toEqual({ version: 1, text: 'first' });
-        expect(await elsewhere.put('k', 2, 'second')).toBe(true);
-        expect(await documents.find('k')).toEqual({ version: 2, text: 'second' });
+        expect(await documents.put('k', 1, 'first', null)).toBe(true);
+        expect(await elsewhere.find('k')).toEqual({ version: 1, text: 'first', expiresAt: null });
+        expect(await elsewhere.put('k', 2, 'second', null)).toBe(true);
+        expect(await documents.find('k')).toEqual({ version: 2, text: 'second', expiresAt: null });
         expect(await documents.find('K')).toBeUndefined();
       }),
     );
@@ -31,23 +31,23 @@ export function documentsContract(
     it(
       'takes a version only behind the one before it',
       onBoth(async ({ documents }, { documents: elsewhere }) => {
-        expect(await documents.put('k', 2, 'too early')).toBe(false);
+        expect(await documents.put('k', 2, 'too early', null)).toBe(false);
         expect(await documents.find('k')).toBeUndefined();
-        expect(await documents.put('k', 1, 'first')).toBe(true);
-        expect(await elsewhere.put('k', 1, 'another first')).toBe(false);
-        expect(await elsewhere.put('k', 3, 'too early')).toBe(false);
-        expect(await documents.put('k', 2, 'second')).toBe(true);
-        expect(await elsewhere.put('k', 2, 'too late')).toBe(false);
-        expect(await elsewhere.find('k')).toEqual({ version: 2, text: 'second' });
+        expect(await documents.put('k', 1, 'first', null)).toBe(true);
+        expect(await elsewhere.put('k', 1, 'another first', null)).toBe(false);
+        expect(await elsewhere.put('k', 3, 'too early', null)).toBe(false);
+        expect(await documents.put('k', 2, 'second', null)).toBe(true);
+        expect(await elsewhere.put('k', 2, 'too late', null)).toBe(false);
+        expect(await elsewhere.find('k')).toEqual({ version: 2, text: 'second', expiresAt: null });
       }),
     );
 
     it(
       'takes the same version with the same text again, which changes nothing',
       onBoth(async ({ documents }, { documents: elsewhere }) => {
-        await documents.put('k', 1, 'first');
-        expect(await elsewhere.put('k', 1, 'first')).toBe(true);
-        expect(await documents.find('k')).toEqual({ version: 1, text: 'first' });
+        await documents.put('k', 1, 'first', null);
+        expect(await elsewhere.put('k', 1, 'first', null)).toBe(true);
+        expect(await documents.find('k')).toEqual({ version: 1, text: 'first', expiresAt: null });
       }),
     );
 
@@ -56,11 +56,11 @@ export function documentsContract(
       onBoth(async ({ documents }, { documents: elsewhere }) => {
         for (let version = 1; version <= 5; version++) {
           const asked = Array.from({ length: 20 }, (_, index) =>
-            (index % 2 === 0 ? documents : elsewhere).put('k', version, `by ${index}`),
+            (index % 2 === 0 ? documents : elsewhere).put('k', version, `by ${index}`, null),
           );
           const won = (await Promise.all(asked)).flatMap((written, index) => (written ? [`by ${index}`] : []));
           expect(won).toHaveLength(1);
-          expect(await documents.find('k')).toEqual({ version, text: won[0] });
+          expect(await documents.find('k')).toEqual({ version, text: won[0], expiresAt: null });
         }
       }),
     );
@@ -70,8 +70,47 @@ export function documentsContract(
       onBoth(async ({ documents }, { documents: elsewhere }) => {
         const keys = ['', ' ', 'k', 'K', 'k\0', 'ü', 'u\u0308', 'x'.repeat(5_000), 'x'.repeat(5_001)];
         const text = (key: string): string => JSON.stringify([key, '東京 🙂 \0'.repeat(20_000)]);
-        for (const key of keys) expect(await documents.put(key, 1, text(key))).toBe(true);
-        for (const key of keys) expect(await elsewhere.find(key)).toEqual({ version: 1, text: text(key) });
+        for (const key of keys) expect(await documents.put(key, 1, text(key), null)).toBe(true);
+        for (const key of keys)
+          expect(await elsewhere.find(key)).toEqual({ version: 1, text: text(key), expiresAt: null });
+      }),
+    );
+
+    it(
+      'keeps a document until it may go and somebody sweeps; written again, as long as was said last',
+      onBoth(async ({ documents }, { documents: elsewhere }) => {
+        for (const [key, expiresAt] of [
+          ['gone', 1_000],
+          ['late', 1_001],
+          ['kept', null],
+          ['prolonged', 500],
+          ['again', 500],
+        ] as const)
+          expect(await documents.put(key, 1, 'text', expiresAt)).toBe(true);
+        expect(await elsewhere.put('prolonged', 1, 'text', 2_000)).toBe(true);
+        expect(await elsewhere.put('again', 2, 'more', null)).toBe(true);
+        await elsewhere.sweep(499);
+        expect(await documents.find('gone')).toEqual({ version: 1, text: 'text', expiresAt: 1_000 });
+        await elsewhere.sweep(1_000);
+        expect(await documents.find('gone')).toBeUndefined();
+        expect(await documents.find('late')).toEqual({ version: 1, text: 'text', expiresAt: 1_001 });
+        expect(await documents.find('kept')).toEqual({ version: 1, text: 'text', expiresAt: null });
+        expect(await documents.find('prolonged')).toEqual({ version: 1, text: 'text', expiresAt: 2_000 });
+        expect(await documents.find('again')).toEqual({ version: 2, text: 'more', expiresAt: null });
+        expect(await documents.put('gone', 2, 'next', null)).toBe(false);
+        expect(await documents.put('gone', 1, 'anew', null)).toBe(true);
+      }),
+    );
+
+    it(
+      'sweeps any number of documents at once',
+      onBoth(async ({ documents }, { documents: elsewhere }) => {
+        const keys = Array.from({ length: 2_500 }, (_, n) => `k${n}`);
+        await Promise.all(keys.map((key) => documents.put(key, 1, '', 1)));
+        await Promise.all([documents.sweep(1), elsewhere.sweep(1)]);
+        await documents.sweep(1);
+        const left = await Promise.all(keys.map((key) => documents.find(key)));
+        expect(left.filter((each) => each !== undefined)).toEqual([]);
       }),
     );
 
@@ -81,7 +120,8 @@ export function documentsContract(
         await ledger.close();
         const closed = { code: 'ledger_unreachable', message: expect.stringMatching(/closed/) };
         await expect(ledger.documents.find('k')).rejects.toMatchObject(closed);
-        await expect(ledger.documents.put('k', 1, '')).rejects.toMatchObject(closed);
+        await expect(ledger.documents.put('k', 1, '', null)).rejects.toMatchObject(closed);
+        await expect(ledger.documents.sweep(0)).rejects.toMatchObject(closed);
       }),
     );
   });

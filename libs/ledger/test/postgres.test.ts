@@ -45,6 +45,7 @@ describe('the ledger’s tables', () => {
         { version: 1 },
         { version: 2 },
         { version: 3 },
+        { version: 4 },
       ]);
     }));
 

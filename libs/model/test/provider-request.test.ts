@@ -58,7 +58,7 @@ describe.each<[string, Wire]>(Object.entries({ openai, anthropic, google, bedroc
       return received;
     }
 
-    it('G-05, T-18a, G-31, T-11b, T-12a, T-12b, T-12d, K-03, S-07, T-15a, T-15b, T-15d, T-15e: the offered tools and no other, the question as it is, and the history turn by turn', async () => {
+    it('G-05, T-18a, G-31, T-11b, T-12a, T-12b, T-12d, K-03, S-07, T-15a, T-15b, T-15d, T-15e, K-15, K-17: the offered tools and no other, the question as it is, and the history turn by turn', async () => {
       const { path, body, headers } = await sent(full);
       expect({ path, body }).toEqual(requests[name]);
       const [header, value] = keyHeaders[name] ?? ['', ''];

@@ -25,6 +25,11 @@ export interface Environment {
   readonly dataFolder: string;
   /** Folder of the sessions’ files. SLUICE_WORKSPACES; by default `workspaces` in the data folder, on Kafka none: there all executors must share it. */
   readonly workspaceFolder: string | null;
+  /**
+   * How long a session's files and tasks are kept behind their last use, milliseconds; null for ever. SLUICE_SESSION_DAYS, by default 30 on
+   * Kafka and for ever on the embedded log, as the log itself.
+   */
+  readonly sessionsKeptMs: number | null;
   /** The file with the keys of filter and executor. SLUICE_KEYS_FILE, default none; SLUICE_KEYS may hold the keys themselves. */
   readonly keyFile: string | null;
   /** The configuration file that `sluice start` follows. SLUICE_CONFIG, default none. */
@@ -46,6 +51,8 @@ export interface Environment {
   forChild(names: readonly string[]): Record<string, string>;
 }
 
+const dayMs = 24 * 3_600_000;
+
 export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 /** The process's own environment, with what the command line says instead. */
@@ -66,6 +73,7 @@ export function readEnvironment(values: Readonly<Record<string, string | undefin
     dataFolder,
     workspaceFolder:
       absolute(variables.text('SLUICE_WORKSPACES')) ?? (bus === 'kafka' ? null : dataFiles({ dataFolder }).workspaces),
+    sessionsKeptMs: variables.integer('SLUICE_SESSION_DAYS', bus === 'kafka' ? 30 : 0, 0, 36_500) * dayMs || null,
     keyFile: absolute(variables.text('SLUICE_KEYS_FILE')),
     configFile: absolute(variables.text('SLUICE_CONFIG')),
     host: variables.text('SLUICE_HOST') ?? '127.0.0.1',

@@ -97,16 +97,17 @@ export async function openRuntime(environment: Environment, log: Log, signal?: A
 }
 
 /** Lets go of what has outlived its use; returns what stops it. */
-function keepTidy({ clock, ledger, rates, log }: Runtime, trim: () => Promise<void>): () => void {
+function keepTidy({ clock, ledger, rates, documents, log }: Runtime, trim: () => Promise<void>): () => void {
   const tidy = async (): Promise<void> => {
     try {
       await trim();
       await ledger.sweep(clock.now());
       await rates.sweepRates(clock.now());
+      await documents.sweep(clock.now());
     } catch (error) {
       log.warn(
         { error: (error as Error).message },
-        'old progress and expired claims could not be removed; trying again in a minute',
+        'old progress, expired claims and tasks could not be removed; trying again in a minute',
       );
     }
   };

@@ -46,11 +46,11 @@ export interface OpenLedger {
   check(): Promise<void>;
 }
 
-/** On Kafka a ledger in a file is refused: claims that the other instances do not see would let an effect happen twice. */
+/** On Kafka a ledger in a file is refused: claims that the other instances do not see would let an effect happen twice, and what tools keep would be kept by one of them. */
 export function requireSharedLedger({ bus, databaseUrl }: Environment): void {
   if (bus !== 'kafka' || databaseUrl !== null) return;
   throw new Error(
-    'DATABASE_URL is not set. On Kafka the ledger must be a PostgreSQL that all instances share, such as postgres://user:password@localhost:5432/sluice.',
+    'DATABASE_URL is not set. On Kafka the ledger, and with it what tools keep, must be in a PostgreSQL that all instances share, such as postgres://user:password@localhost:5432/sluice.',
   );
 }
 

@@ -38,6 +38,15 @@ describe('how long topics are kept', () => {
   });
 });
 
+describe('how long what sessions leave behind is kept', () => {
+  it.each([
+    ['30 days on Kafka', kafka, 30 * 24 * 3_600_000],
+    ['for ever on the embedded log', {}, null],
+    ['as many days as are said', { SLUICE_SESSION_DAYS: '2' }, 2 * 24 * 3_600_000],
+    ['for ever with 0', { ...kafka, SLUICE_SESSION_DAYS: '0' }, null],
+  ])('is %s', (_, values, ms) => expect(readEnvironment(values).sessionsKeptMs).toBe(ms));
+});
+
 describe('the environment', () => {
   it('has a default for everything on the embedded log', () => {
     expect(readEnvironment({})).toMatchObject({

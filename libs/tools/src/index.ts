@@ -13,5 +13,8 @@ export * from './session.js';
 export * from './connection/auth.js';
 export * from './mcp/hub.js';
 export * from './knowledge/embedded.js';
+export type { ChangeJournal } from './knowledge/journal.js';
+export * from './knowledge/journal-documents.js';
+export * from './knowledge/journal-file.js';
 export * from './knowledge/endpoint.js';
 export * from './mcp/create-hub.js';

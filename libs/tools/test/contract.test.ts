@@ -97,7 +97,7 @@ describe('defineTool', () => {
     expect(() => defineTool(definition({ input }))).toThrow(`z.${kind} at ${path}, which JSON has no form for`);
   });
 
-  it.each(Object.keys(definition()))('refuses a definition without %s, and says what to write (C-19)', (part) => {
+  it.each(Object.keys(definition()))('refuses a definition without %s, and says what to write (C-19, K-44)', (part) => {
     const without = { ...definition(), [part]: undefined } as unknown as Any;
     expect(() => defineTool(without)).toThrow(`Its ${part} is missing: write ${part}: `);
     const wrong = { ...definition(), [part]: 5 } as unknown as Any;
@@ -162,7 +162,7 @@ describe('defineTool', () => {
     expect(seen?.other).toMatch(/connection of its context and no other/);
   });
 
-  it('does not run without a declared capability (T-34b, X-22)', async () => {
+  it('does not run without a declared capability (T-34b, X-22, K-44)', async () => {
     await expect(defineTool(definition()).execute({ word: 'a' }, context, {})).rejects.toThrow(ToolUnavailableError);
   });
 

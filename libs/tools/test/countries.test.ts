@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { builtInTools, openEmbeddedKnowledge } from '../src/index.js';
+import { builtInTools, openEmbeddedKnowledge, openJournalFile } from '../src/index.js';
 import type { KnowledgeStore, Row } from '../src/index.js';
 import { context, patience } from './configured.js';
 
@@ -17,7 +17,7 @@ let build: (file: string) => Promise<number>;
 beforeAll(async () => {
   ({ buildCountries: build } = (await import(builder)) as { buildCountries: typeof build });
   expect(await build(file)).toBe(250);
-  knowledge = await openEmbeddedKnowledge({ load: [file], journal: null });
+  knowledge = await openEmbeddedKnowledge({ load: [file], journal: openJournalFile(null) });
 });
 afterAll(async () => {
   await knowledge.close();

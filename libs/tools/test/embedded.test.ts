@@ -5,9 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { ToolUserError } from '@sluice/core';
-import { openEmbeddedKnowledge } from '../src/index.js';
+import { openEmbeddedKnowledge, openJournalFile } from '../src/index.js';
 import type { KnowledgeStore } from '../src/index.js';
-import { openJournal } from '../src/knowledge/journal.js';
 import { patience } from './configured.js';
 import { knowledgeSuite, sampleTurtle } from './knowledge-suite.js';
 
@@ -18,15 +17,18 @@ const file = (name: string, text: string): string => {
   return join(folder, name);
 };
 const sample = file('sample.ttl', sampleTurtle);
+/** Lets a child process run the sources as they are. */
+const hooks = join(import.meta.dirname, '../../bus/test/process/typescript.mjs');
 const add = (store: KnowledgeStore, object: string, key: string) =>
   store.change({ add: [{ subject: 'Sluice', predicate: 'has', object }], remove: [] }, key, patience());
 
-knowledgeSuite('the embedded store', () => openEmbeddedKnowledge({ load: [sample], journal: null }));
+knowledgeSuite('the embedded store', () => openEmbeddedKnowledge({ load: [sample], journal: openJournalFile(null) }));
 
 describe('the embedded store', () => {
   it('keeps changes over a restart, removals of loaded facts included', async () => {
-    const settings = { load: [sample], journal: join(folder, 'made/for/it/restart.sqlite') };
-    const first = await openEmbeddedKnowledge(settings);
+    const open = () =>
+      openEmbeddedKnowledge({ load: [sample], journal: openJournalFile(join(folder, 'made/for/it/restart.sqlite')) });
+    const first = await open();
     await add(first, 'one', 'k1');
     await first.change(
       { add: [], remove: [{ subject: 'Öland', predicate: 'area', object: 12 }] },
@@ -40,7 +42,7 @@ describe('the embedded store', () => {
     );
     await first.close();
 
-    const second = await openEmbeddedKnowledge(settings);
+    const second = await open();
     expect((await second.find('Sluice', 'has', patience())).rows).toEqual([{ has: 'one' }]);
     await expect(second.find('Öland', 'area', patience())).rejects.toThrow(/no relation "area"/);
     expect(await add(second, 'two', 'k1')).toEqual({ added: 1, removed: 0, alreadyDone: true });
@@ -50,8 +52,12 @@ describe('the embedded store', () => {
 
   it('has what it said it has after kill -9', async () => {
     const journal = join(folder, 'killed.sqlite');
-    const script = file('writer.mjs', writerScript(join(import.meta.dirname, '../src/knowledge/journal.ts')));
-    const child = spawn(process.execPath, [script, journal], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const script = file('writer.mjs', writerScript(join(import.meta.dirname, '../src/knowledge/journal-file.ts')));
+    const sources = ['--experimental-transform-types', '--disable-warning=ExperimentalWarning', '--import', hooks];
+    const child = spawn(process.execPath, [...sources, script, journal], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env: { ...process.env, NODE_OPTIONS: '' },
+    });
     let said = '';
     child.stdout.on('data', (chunk: Buffer) => {
       said += chunk.toString();
@@ -59,19 +65,20 @@ describe('the embedded store', () => {
     });
     const [, signal] = (await once(child, 'close')) as [unknown, string];
     expect(signal).toBe('SIGKILL');
-    const kept = openJournal(journal);
+    const kept = openJournalFile(journal);
+    const entries = await kept.after(0);
     const keys = said
       .split('\n')
       .filter((line) => line.startsWith('key-'))
       .slice(0, 20);
     expect(keys).toHaveLength(20);
-    expect(keys.filter((key) => kept.find(key) === undefined)).toEqual([]);
-    kept.close();
+    expect(entries.slice(0, keys.length).map(({ key }) => key)).toEqual(keys);
+    await kept.close();
   });
 
   it('stops a query after its time, and answers the next one with nothing lost', async () => {
     const many = file('many.nt', Array.from({ length: 1_000 }, (_, n) => `<x:${n}> <x:p> "${n}" .`).join('\n'));
-    const store = await openEmbeddedKnowledge({ load: [many], journal: null, queryMs: 300 });
+    const store = await openEmbeddedKnowledge({ load: [many], journal: openJournalFile(null), queryMs: 300 });
     await add(store, 'one', 'k1');
     const endless = 'SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i }';
     const before = performance.now();
@@ -90,7 +97,7 @@ describe('the embedded store', () => {
 
   it('leaves the event loop free while a query runs', async () => {
     const many = file('free.nt', Array.from({ length: 500 }, (_, n) => `<x:${n}> <x:p> "${n}" .`).join('\n'));
-    const store = await openEmbeddedKnowledge({ load: [many], journal: null, queryMs: 500 });
+    const store = await openEmbeddedKnowledge({ load: [many], journal: openJournalFile(null), queryMs: 500 });
     let ticks = 0;
     const timer = setInterval(() => (ticks += 1), 10);
     await expect(store.query('SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i }', patience())).rejects.toThrow(
@@ -103,7 +110,7 @@ describe('the embedded store', () => {
 
   it('refuses more results than it counts, also where the query has its own limit', async () => {
     const many = file('product.nt', Array.from({ length: 150 }, (_, n) => `<x:${n}> <x:p> "${n}" .`).join('\n'));
-    const store = await openEmbeddedKnowledge({ load: [many], journal: null });
+    const store = await openEmbeddedKnowledge({ load: [many], journal: openJournalFile(null) });
     for (const limit of ['', 'LIMIT 20000', 'limit 15000 OFFSET 3']) {
       await expect(store.query(`SELECT * { ?a ?b ?c . ?d ?e ?f } ${limit}`, patience())).rejects.toThrow(
         /more than 10000 results/,
@@ -119,39 +126,43 @@ describe('the embedded store', () => {
     ['broken.ttl', '@prefix : <x:> .\n:a :b :c .\n:d :e nothing-like-that .\n', /broken\.ttl, line 3: /],
     ['sheet.csv', 'a,b', /sheet\.csv cannot be loaded: its name must end in \.nt/],
   ])('names file and line of %s', async (name, text, expected) => {
-    await expect(openEmbeddedKnowledge({ load: [sample, file(name, text)], journal: null })).rejects.toThrow(expected);
+    await expect(
+      openEmbeddedKnowledge({ load: [sample, file(name, text)], journal: openJournalFile(null) }),
+    ).rejects.toThrow(expected);
   });
 
   it('names a file that is missing or no file', async () => {
-    await expect(openEmbeddedKnowledge({ load: [join(folder, 'gone.nt')], journal: null })).rejects.toThrow(
-      /gone\.nt is not there/,
-    );
-    await expect(openEmbeddedKnowledge({ load: [join(sample, 'x.nt')], journal: null })).rejects.toThrow(/x\.nt/);
+    await expect(
+      openEmbeddedKnowledge({ load: [join(folder, 'gone.nt')], journal: openJournalFile(null) }),
+    ).rejects.toThrow(/gone\.nt is not there/);
+    await expect(
+      openEmbeddedKnowledge({ load: [join(sample, 'x.nt')], journal: openJournalFile(null) }),
+    ).rejects.toThrow(/x\.nt/);
   });
 
-  it('names a journal that cannot be opened', async () => {
-    await expect(openEmbeddedKnowledge({ load: [], journal: '/proc/journal.sqlite' })).rejects.toThrow(
+  it('names a journal that cannot be opened', () => {
+    expect(() => openJournalFile('/proc/journal.sqlite')).toThrow(
       /\/proc\/journal\.sqlite, cannot be opened: .*writable/,
     );
     const text = file(
       'text.sqlite',
       'not a database, but long enough to look at it and see that it is none at all'.repeat(20),
     );
-    await expect(openEmbeddedKnowledge({ load: [], journal: text })).rejects.toThrow(/text\.sqlite, cannot be opened/);
+    expect(() => openJournalFile(text)).toThrow(/text\.sqlite, cannot be opened/);
   });
 
   it('says that it is closed', async () => {
-    const store = await openEmbeddedKnowledge({ load: [], journal: null });
+    const store = await openEmbeddedKnowledge({ load: [], journal: openJournalFile(null) });
     await store.close();
     await expect(store.query('ASK {}', patience())).rejects.toThrow(/closed/);
   });
 });
 
 function writerScript(journal: string): string {
-  return `import { openJournal } from ${JSON.stringify(journal)};
-const journal = openJournal(process.argv[2]);
+  return `import { openJournalFile } from ${JSON.stringify(journal)};
+const journal = openJournalFile(process.argv[2]);
 for (let n = 1; ; n++) {
-  journal.append({ key: 'key-' + n, add: [], remove: [], added: 0, removed: 0 });
+  await journal.append(n - 1, { key: 'key-' + n, add: [], remove: [], added: 0, removed: 0 });
   process.stdout.write('key-' + n + '\\n');
 }
 `;

@@ -314,7 +314,7 @@ describe('an MCP server’s tools before anybody allowed them (T-21a, T-21b, T-2
       { types: [], offers: [{ server: 'hostile', tools }], digest: sha256, files: noFiles },
     ).configuration;
 
-  it('are none that can be called: neither the server nor `*` allows one, only its own name does', async () => {
+  it('are none that can be called: neither the server nor `*` allows one, only its own name does (K-57)', async () => {
     const { hub } = open('none');
     const tools = await offered(hub);
     const callable = (allowed: string[]): string[] => {

@@ -3,11 +3,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { JsonObject } from '@sluice/core';
 import { builtInTools, openFolderWorkspaces, sessionKey } from '../src/index.js';
+import type { Workspaces } from '../src/index.js';
 import { context, patience } from './configured.js';
 
 export type Run = (type: string, args: JsonObject, session?: string) => Promise<Record<string, unknown>>;
 
 export interface InWorkspace {
+  readonly workspaces: Workspaces;
+  /** What the clock says, milliseconds since the epoch. */
+  readonly clock: { now: () => number };
   readonly run: Run;
   /** The folder of all workspaces. */
   readonly folder: string;
@@ -19,7 +23,8 @@ export interface InWorkspace {
 export async function inWorkspace(work: (given: InWorkspace) => Promise<void>): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-workspaces-'));
   const faults: string[] = [];
-  const workspaces = openFolderWorkspaces(folder, ({ message }) => faults.push(message));
+  const clock = { now: () => Date.now() };
+  const workspaces = openFolderWorkspaces(folder, clock, ({ message }) => faults.push(message));
   const run: Run = async (type, args, sessionId = 'session') => {
     const contract = builtInTools.find((each) => each.type === type);
     if (contract === undefined) throw new Error(`no ${type}`);
@@ -30,7 +35,7 @@ export async function inWorkspace(work: (given: InWorkspace) => Promise<void>): 
     return output as Record<string, unknown>;
   };
   try {
-    await work({ run, folder, faults });
+    await work({ run, folder, faults, workspaces, clock });
   } finally {
     rmSync(folder, { recursive: true });
   }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { ToolInputError } from '@sluice/core';
-import type { JsonObject } from '@sluice/core';
+import type { BoundTool, JsonObject, ToolSource } from '@sluice/core';
 import { bindTool, builtInTools, createToolSource } from '../src/index.js';
 import type { McpCallOptions, McpHub, ToolContract } from '../src/index.js';
 import { configurationOf, configured, configuredMcp, context, patience } from './configured.js';
@@ -27,7 +27,7 @@ class RecordingHub implements McpHub {
 }
 
 describe('createToolSource', () => {
-  it('binds a tool at its first use, once (G-04, G-167)', () => {
+  it('binds a tool at its first use, once (G-04, G-167, K-44)', () => {
     let bound = 0;
     const counting: ToolContract = {
       ...getCurrentTime,
@@ -185,3 +185,56 @@ function spec() {
   if (found === null) throw new Error('no specification');
   return found;
 }
+
+/** The two providers of tools, each with one tool, and what it is given and gives. */
+const providers: readonly [
+  string,
+  () => { readonly source: ToolSource; readonly id: string; readonly result: JsonObject },
+][] = [
+  [
+    'our own code',
+    () => {
+      const tool = configured(getCurrentTime, { spec: { ...spec(), redaction: { fields: ['time'] } } });
+      const source = createToolSource(configurationOf([tool]), { contracts: builtInTools, mcp: new RecordingHub() });
+      return { source, id: 'core__get_current_time', result: { time: '1970-01-01T00:00:00Z' } };
+    },
+  ],
+  [
+    'an MCP server',
+    () => {
+      const tool = configuredMcp('analysis', 'rank', { type: 'object', properties: {} }, { fields: ['summary'] });
+      const source = createToolSource(configurationOf([tool]), { contracts: [], mcp: new RecordingHub() });
+      return { source, id: 'mcp__analysis__rank', result: { summary: 'fine' } };
+    },
+  ],
+];
+
+describe.each(providers)('tools of %s (K-56)', (_, provide) => {
+  const capabilities = {
+    clock: { now: () => 0 },
+    cancellation: { signal: patience() },
+    idempotency: { key: 'k' },
+  };
+
+  it('are listed with the specification that they are bound with, and no others are known', () => {
+    const { source, id } = provide();
+    expect(source.listToolSpecs().map(({ name }) => name)).toEqual([id]);
+    expect(source.getBoundTool(id)).toMatchObject({ id, spec: source.listToolSpecs()[0] });
+    expect(source.getBoundTool(`${id}_`)).toBeUndefined();
+  });
+
+  it('check what they are given, run, check what they give, and redact it', async () => {
+    const { source, id, result } = provide();
+    const tool = source.getBoundTool(id) as BoundTool;
+    expect(() => tool.validateInput(['no object'])).toThrow(ToolInputError);
+    const raw = await tool.exec(tool.validateInput({}), context, capabilities);
+    expect(tool.redact(tool.validateOutput(raw))).toEqual(result);
+    expect(tool.effect).toBe(tool.spec.effect);
+  });
+
+  it('do not run without a capability that they declare', async () => {
+    const tool = provide().source.getBoundTool(provide().id) as BoundTool;
+    expect(tool.capabilities.length).toBeGreaterThan(0);
+    await expect(Promise.resolve().then(() => tool.exec({}, context, {}))).rejects.toThrow();
+  });
+});

@@ -11,6 +11,7 @@ import type { Surroundings } from './surroundings.js';
 export const usage = `sluice ask "question" [--group a,b] [--state s] [--connections a,b] [--session id] [--request id] [--max-iterations n] [--json]
   Publishes an AgentRequest, shows the run and prints the answer; exit code 0 if there is one.
   Without --group the request's groups are absent (default); --group "" means no tools.
+  --tools names the ids of the tools that the run may use, of those it would be offered; without it all of these.
   Without --connections no tool may use one; "*" is all that you may use. SLUICE_TOKEN is sent along as the credential.
   If nothing is running on the data folder, the services run in this process until the answer is there.`;
 
@@ -57,6 +58,7 @@ function readArguments(args: readonly string[]): { request: Asked; json: boolean
     options: {
       group: { type: 'string' },
       state: { type: 'string' },
+      tools: { type: 'string' },
       connections: { type: 'string' },
       session: { type: 'string' },
       request: { type: 'string' },
@@ -75,6 +77,7 @@ function readArguments(args: readonly string[]): { request: Asked; json: boolean
     request: {
       ...newRequest(question, { requestId, sessionId: values.session ?? requestId }),
       group: list(values.group),
+      toolIds: list(values.tools),
       connections: list(values.connections),
       state: values.state ?? null,
       maxIterations: iterations === undefined ? null : Number(iterations),

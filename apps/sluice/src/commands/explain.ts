@@ -33,8 +33,8 @@ function decide(line: string, evaluator: Evaluator): object {
   try {
     // A decision does not depend on the question, so it may be left out here.
     const request = recordFromJson('AgentRequest', withQuestion(JSON.parse(line))) as AgentRequest;
-    const { group: groups, state } = request;
-    return explain(evaluator, { groups, state, unavailable: new Set(), calls: noCalls, connections: [] });
+    const { group: groups, state, toolIds } = request;
+    return explain(evaluator, { groups, state, toolIds, unavailable: new Set(), calls: noCalls, connections: [] });
   } catch (error) {
     return { error: `This line is no AgentRequest: ${(error as Error).message}` };
   }

@@ -75,6 +75,7 @@ export function requestRecord(session: string | null, question: string): AgentRe
     sessionId: session,
     maxIterations: null,
     deadline: null,
+    toolIds: null,
     userId: null,
   };
 }

@@ -28,6 +28,8 @@ export interface AgentRequest {
   readonly state: string | null;
   /** The tool groups allowed for this request; absent or null means `default`, an empty list means no tools, `*` means all. */
   readonly group: readonly string[] | null;
+  /** The ids of the tools that this run may use, of those it would be offered; absent or null means all of these, an empty list means none. */
+  readonly toolIds: readonly string[] | null;
   /** Steps taken so far. */
   readonly history: readonly AgentStep[];
   /** The ids of the connections that tools may use for this request, of those its sender may use; `*` means all of these. Absent, null or empty means none. */

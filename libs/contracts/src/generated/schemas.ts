@@ -91,6 +91,18 @@ export const schemas = {
         "default": null
       },
       {
+        "name": "tool_ids",
+        "type": [
+          "null",
+          {
+            "type": "array",
+            "items": "string"
+          }
+        ],
+        "doc": "The ids of the tools that this run may use, of those it would be offered; absent or null means all of these, an empty list means none.",
+        "default": null
+      },
+      {
         "name": "history",
         "type": {
           "type": "array",

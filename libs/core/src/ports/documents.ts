@@ -3,6 +3,8 @@ export interface StoredDocument {
   /** How often it was written, from 1. */
   readonly version: number;
   readonly text: string;
+  /** When it may go, milliseconds since the epoch; null if never. */
+  readonly expiresAt: number | null;
 }
 
 /**
@@ -13,7 +15,9 @@ export interface Documents {
   find(key: string): Promise<StoredDocument | undefined>;
   /**
    * Writes the text as this version if the version before it is in force (none before 1); false if it is not. The same text as the same
-   * version again is true and changes nothing: whoever does not know whether it arrived asks again.
+   * version again is true and changes nothing but when it may go: whoever does not know whether it arrived asks again.
    */
-  put(key: string, version: number, text: string): Promise<boolean>;
+  put(key: string, version: number, text: string, expiresAt: number | null): Promise<boolean>;
+  /** Deletes what may go by `now`; until then it is there. */
+  sweep(now: number): Promise<void>;
 }

@@ -4,7 +4,7 @@ import { type RuleDecision, type Rules, compileRules } from './rules.js';
 import { type ToolPolicy, compilePolicy } from './tool-policy.js';
 
 /** Why a tool is not offered: every reason that holds, in this order. */
-export const hiddenReasons = ['group', 'state', 'policy', 'budget', 'connection', 'unavailable'] as const;
+export const hiddenReasons = ['group', 'state', 'policy', 'tool_ids', 'budget', 'connection', 'unavailable'] as const;
 export type HiddenReason = (typeof hiddenReasons)[number];
 
 export interface HiddenTool {
@@ -17,6 +17,8 @@ export interface Facts {
   /** As in the record: null means absent. */
   readonly groups: readonly string[] | null;
   readonly state: string | null;
+  /** Ids of the tools that the run may use, of all it would be offered; null means all of these, an empty list none (ruling X-14). */
+  readonly toolIds: readonly string[] | null;
   /** Ids of tools that cannot run now: an outside fact. */
   readonly unavailable: ReadonlySet<string>;
   /** How often each tool ran in this run so far, by id. */
@@ -30,7 +32,7 @@ export interface Decision extends RuleDecision {
   readonly configVersion: string;
   /** Keys of the eligible tools that the policy allows as well. */
   readonly permitted: readonly string[];
-  /** The permitted tools that can run, have calls left and a connection that may be used: exactly what the model is shown and the executor admits. */
+  /** The permitted tools that the run asked for and that can run, have calls left and a connection that may be used: exactly what the model is shown and the executor admits. */
   readonly offered: readonly ConfiguredTool[];
   /** Each tool that is not offered, once. */
   readonly hidden: readonly HiddenTool[];
@@ -50,12 +52,13 @@ export interface Evaluator {
 const byGroup = 1;
 const byState = 2;
 const byPolicy = 4;
-const byBudget = 8;
-const byConnection = 16;
-const byAvailability = 32;
+const byRequest = 8;
+const byBudget = 16;
+const byConnection = 32;
+const byAvailability = 64;
 
-/** The list of reasons for every sum of the six bits above. */
-const reasonLists: readonly (readonly HiddenReason[])[] = Array.from({ length: 64 }, (_, bits) =>
+/** The list of reasons for every sum of the seven bits above. */
+const reasonLists: readonly (readonly HiddenReason[])[] = Array.from({ length: 128 }, (_, bits) =>
   Object.freeze(hiddenReasons.filter((_reason, place) => (bits & (1 << place)) !== 0)),
 );
 
@@ -77,6 +80,7 @@ export function compileEvaluator(configuration: Configuration): Evaluator {
     const permitted: string[] = [];
     const offered: ConfiguredTool[] = [];
     const hidden: HiddenTool[] = [];
+    const askedFor = facts.toolIds === null ? null : new Set(facts.toolIds);
     let outside = 0;
     tools.forEach((tool, place) => {
       let bits = lasting[place] as number;
@@ -87,6 +91,7 @@ export function compileEvaluator(configuration: Configuration): Evaluator {
       }
       if (!rules.passesState(place, rule.state)) bits |= byState;
       if ((bits & (byGroup | byState | byPolicy)) === 0) permitted.push(tool.key);
+      if (askedFor !== null && !askedFor.has(tool.id)) bits |= byRequest;
       if (budgetUsed(tool.id, facts.calls, budgets) !== null) bits |= byBudget;
       if (tool.connection !== undefined && !facts.connections.includes(tool.connection)) bits |= byConnection;
       if (facts.unavailable.has(tool.id)) bits |= byAvailability;

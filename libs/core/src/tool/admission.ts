@@ -93,7 +93,7 @@ function spent(toolId: string, used: 'tool' | 'run'): Verdict {
 
 function decide(evaluator: Evaluator, facts: CallFacts): Decision {
   const { groups, state, calls, connections } = facts;
-  return evaluator.evaluate({ groups, state, unavailable: new Set(), calls, connections });
+  return evaluator.evaluate({ groups, state, toolIds: null, unavailable: new Set(), calls, connections });
 }
 
 function byGroupAndState(tool: ConfiguredTool, decision: Decision, facts: CallFacts): Verdict {

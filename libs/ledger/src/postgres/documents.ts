@@ -2,18 +2,22 @@ import pg from 'pg';
 import type { Documents, StoredDocument } from '@sluice/core';
 import { Lane } from './lane.js';
 import type { Patience } from './lane.js';
-import { requireText, storedKey } from './stored-text.js';
+import { sweepPortion } from './statements.js';
+import { requireMilliseconds, requireText, storedKey } from './stored-text.js';
 
 interface Asked {
   readonly key: string;
   readonly version: number;
   readonly text: string;
+  readonly expiresAt: number | null;
 }
 
 interface Row {
   readonly key: string;
   readonly version: number;
   readonly text: string;
+  /** pg gives a bigint as text. */
+  readonly expires_at: string | null;
 }
 
 const findsAtOnce = 50;
@@ -28,11 +32,15 @@ export function documentsOn(
   const documents = `${pg.escapeIdentifier(schema)}.sluice_documents`;
   // Run twice, it answers the same: after a broken connection the text may stand there already.
   const put = `
-    insert into ${documents} as d (key, version, text) select $1, $2::int, $3
+    insert into ${documents} as d (key, version, text, expires_at) select $1, $2::int, $3, $4::bigint
     where $2::int = 1 or exists (select from ${documents} where key = $1)
-    on conflict (key) do update set version = excluded.version, text = excluded.text
+    on conflict (key) do update set version = excluded.version, text = excluded.text, expires_at = excluded.expires_at
     where d.version = excluded.version - 1 or (d.version = excluded.version and d.text = excluded.text)
     returning key`;
+  const sweep = `
+    delete from ${documents} where key = any (array(
+      select key from ${documents} where expires_at <= $1 order by expires_at limit ${sweepPortion} for update skip locked
+    ))`;
 
   const puts = new Lane<Asked, true>(
     {
@@ -40,8 +48,8 @@ export function documentsOn(
       keyOf: ({ key }) => storedKey(key),
       run: async (batch) => {
         const written = new Map<string, true>();
-        for (const { key, version, text } of batch) {
-          const { rows } = await pool.query<{ key: string }>(put, [storedKey(key), version, text]);
+        for (const { key, version, text, expiresAt } of batch) {
+          const { rows } = await pool.query<{ key: string }>(put, [storedKey(key), version, text, expiresAt]);
           for (const row of rows) written.set(row.key, true);
         }
         return written;
@@ -56,12 +64,26 @@ export function documentsOn(
       keyOf: storedKey,
       run: async (keys) => {
         const { rows } = await pool.query<Row>(
-          `select key, version, text from ${documents} where key = any ($1::text[])`,
+          `select key, version, text, expires_at from ${documents} where key = any ($1::text[])`,
           [keys.map(storedKey)],
         );
-        return new Map(rows.map(({ key, version, text }) => [key, { version, text }]));
+        return new Map(
+          rows.map(({ key, version, text, expires_at: at }) => [
+            key,
+            { version, text, expiresAt: at === null ? null : Number(at) },
+          ]),
+        );
       },
       serves: () => true,
+    },
+    patience,
+  );
+  const sweeps = new Lane<number, number>(
+    {
+      limit: 1,
+      keyOf: String,
+      run: async ([now = 0]) => new Map([[String(now), (await pool.query(sweep, [now])).rowCount ?? 0]]),
+      serves: () => false,
     },
     patience,
   );
@@ -71,11 +93,17 @@ export function documentsOn(
       requireOpen();
       return finds.ask(key);
     },
-    put: async (key, version, text) => {
+    put: async (key, version, text, expiresAt) => {
       requireOpen();
       requireText('A document', text);
-      return (await puts.ask({ key, version, text })) === true;
+      if (expiresAt !== null) requireMilliseconds('The time when a document may go', expiresAt);
+      return (await puts.ask({ key, version, text, expiresAt })) === true;
     },
-    close: async () => void (await Promise.all([puts.close(), finds.close()])),
+    sweep: async (now) => {
+      requireOpen();
+      requireMilliseconds('The time of a sweep', now);
+      while ((await sweeps.ask(now)) === sweepPortion) requireOpen();
+    },
+    close: async () => void (await Promise.all([puts, finds, sweeps].map((lane) => lane.close()))),
   };
 }

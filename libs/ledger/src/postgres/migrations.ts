@@ -30,6 +30,11 @@ const migrations: readonly ((schema: string) => string)[] = [
       text text not null
     );
   `,
+  // Null is kept for ever: what was there before, until it is written again.
+  (schema) => `
+    alter table ${schema}.sluice_documents add column expires_at bigint;
+    create index sluice_documents_by_expiry on ${schema}.sluice_documents (expires_at) where expires_at is not null;
+  `,
 ];
 
 /** Any number, the same in every version: whoever migrates a ledger in this database holds it. */

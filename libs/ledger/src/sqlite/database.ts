@@ -33,6 +33,10 @@ const migrations: readonly string[] = [
     text TEXT NOT NULL
   ) STRICT;
   `,
+  `
+  ALTER TABLE documents ADD COLUMN expires_at INTEGER;
+  CREATE INDEX documents_by_expiry ON documents (expires_at) WHERE expires_at IS NOT NULL;
+  `,
 ];
 
 /**

@@ -9,19 +9,27 @@ export function documentsOn(
     readonly read: <T>(work: () => T) => Promise<T>;
   },
 ): Documents {
-  const find = database.prepare('SELECT version, text FROM documents WHERE key = ?');
+  const find = database.prepare('SELECT version, text, expires_at FROM documents WHERE key = ?');
   const put = database.prepare(`
-    INSERT INTO documents (key, version, text) SELECT :key, :version, :text
+    INSERT INTO documents (key, version, text, expires_at) SELECT :key, :version, :text, :expiresAt
     WHERE :version = 1 OR EXISTS (SELECT 1 FROM documents WHERE key = :key)
-    ON CONFLICT (key) DO UPDATE SET version = excluded.version, text = excluded.text
+    ON CONFLICT (key) DO UPDATE SET version = excluded.version, text = excluded.text, expires_at = excluded.expires_at
     WHERE version = excluded.version - 1 OR (version = excluded.version AND text = excluded.text)
   `);
+  const sweep = database.prepare('DELETE FROM documents WHERE expires_at <= ?');
   return {
     find: (key) =>
       ways.read(() => {
         const row = find.get(key);
-        return row && { version: row['version'] as number, text: row['text'] as string };
+        return (
+          row && {
+            version: row['version'] as number,
+            text: row['text'] as string,
+            expiresAt: row['expires_at'] as number | null,
+          }
+        );
       }),
-    put: (key, version, text) => ways.write(() => put.run({ key, version, text }).changes > 0),
+    put: (key, version, text, expiresAt) => ways.write(() => put.run({ key, version, text, expiresAt }).changes > 0),
+    sweep: (now) => ways.write(() => void sweep.run(now)),
   };
 }

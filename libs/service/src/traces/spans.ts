@@ -11,8 +11,8 @@ const providerNames: Readonly<Record<ModelProvider, string>> = {
   bedrock: 'aws.bedrock',
 };
 
-/** A model's turn. */
-export function chatSpan(model: ModelSettings, sessionId: string): SpanOf {
+/** A model's turn, and the hash of what it was asked where there is one. */
+export function chatSpan(model: ModelSettings, sessionId: string, promptHash?: string): SpanOf {
   const name = model.name ?? model.provider;
   return {
     name: `chat ${name}`,
@@ -23,6 +23,7 @@ export function chatSpan(model: ModelSettings, sessionId: string): SpanOf {
       'gen_ai.request.model': name,
       'gen_ai.request.max_tokens': model.maxOutputTokens,
       'gen_ai.conversation.id': sessionId,
+      ...(promptHash === undefined ? {} : { 'sluice.prompt.hash': promptHash }),
       ...addressOf(model.baseUrl),
     },
   };

@@ -1,6 +1,5 @@
 import { ToolUnavailableError, ToolUserError } from '@sluice/core';
 import { knowledgeOver } from './knowledge.js';
-import { openJournal } from './journal.js';
 import type { ChangeJournal, JournalEntry } from './journal.js';
 import { loadTask, loadProblem } from './rdf-files.js';
 import { parseResults } from './results-json.js';
@@ -13,15 +12,16 @@ import type { QueryResult, TripleChange, TripleStore } from './triple-store.js';
 export interface EmbeddedKnowledgeSettings {
   /** RDF files, by their path: .nt, .ttl, .nq, .trig, .n3, .rdf, .owl, .xml or .jsonld. */
   readonly load: readonly string[];
-  /** The SQLite file that keeps every change; null forgets them at the end of the process. */
-  readonly journal: string | null;
+  /** Keeps every change; closed with the graph. */
+  readonly journal: ChangeJournal;
   /** How long one query may run, in milliseconds; 10,000 unless told. */
   readonly queryMs?: number;
 }
 
 /**
- * A knowledge graph inside this process (Oxigraph, WebAssembly, in a thread of its own). Changes are on disk in the journal before they
- * are in memory, so they survive any end of the process; one process may have a journal open at a time.
+ * A knowledge graph inside this process (Oxigraph, WebAssembly, in a thread of its own). Changes are in the journal before they are in
+ * memory, so they survive any end of the process; what others wrote there is read before each query and each change, so that all who share
+ * a journal, and load the same files, have the same graph.
  *
  * What bounds a query: its length (10,000 characters), its results (10,000, cut by a LIMIT while it runs) and its time, after which its
  * thread is ended and a new one loads the files and the journal. What does not: the memory it takes within that time (sorting or
@@ -31,8 +31,7 @@ export interface EmbeddedKnowledgeSettings {
  * Throws, with a sentence that names the file and the line, if a file or the journal cannot be read.
  */
 export async function openEmbeddedKnowledge(settings: EmbeddedKnowledgeSettings): Promise<KnowledgeStore> {
-  const journal = openJournal(settings.journal);
-  const store = new EmbeddedStore(settings.load, journal, settings.queryMs ?? 10_000);
+  const store = new EmbeddedStore(settings.load, settings.journal, settings.queryMs ?? 10_000);
   try {
     await store.open();
   } catch (error) {
@@ -46,6 +45,10 @@ class EmbeddedStore implements TripleStore {
   private thread: StoreThread | undefined;
   private last: Promise<unknown> = Promise.resolve();
   private closed = false;
+  /** How many entries of the journal the thread in service holds. */
+  private applied = 0;
+  /** What every change did, by its key. */
+  private readonly outcomes = new Map<string, Pick<JournalEntry, 'added' | 'removed'>>();
 
   constructor(
     private readonly files: readonly string[],
@@ -72,28 +75,27 @@ class EmbeddedStore implements TripleStore {
     });
   }
 
-  async done(key: string): Promise<ChangeOutcome | undefined> {
-    const entry = this.journal.find(key);
-    return entry === undefined ? undefined : outcome(entry, true);
+  done(key: string): Promise<ChangeOutcome | undefined> {
+    return this.next(async () => {
+      await this.current();
+      return this.before(key);
+    });
   }
 
   apply(change: TripleChange, signal: AbortSignal): Promise<ChangeOutcome> {
     return this.next(async () => {
-      const before = this.journal.find(change.key);
-      if (before !== undefined) return outcome(before, true);
-      signal.throwIfAborted();
-      const entry = await this.entryFor(change, await this.current());
-      try {
-        this.journal.append(entry);
-      } catch (error) {
-        throw new ToolUnavailableError('The change could not be written to the journal, so it was not made.', {
-          cause: error,
-        });
+      for (;;) {
+        const thread = await this.current();
+        const before = this.before(change.key);
+        if (before !== undefined) return before;
+        signal.throwIfAborted();
+        const entry = await this.entryFor(change, thread);
+        // Where somebody else was faster, what this change really does is to be found out anew.
+        if (!(await this.journal.append(this.applied, entry))) continue;
+        // From here on it has happened. If the thread dies now, the next one reads it from the journal.
+        await this.take(thread, entry);
+        return { added: entry.added, removed: entry.removed, alreadyDone: false };
       }
-      // From here on it has happened. If the thread dies now, the next one reads it from the journal.
-      const { add, remove } = entry;
-      await (await this.current()).perform({ task: 'change', add, remove });
-      return outcome(entry, false);
     });
   }
 
@@ -101,7 +103,7 @@ class EmbeddedStore implements TripleStore {
     if (this.closed) return;
     this.closed = true;
     await this.thread?.stop(new ToolUnavailableError('The knowledge graph is closed.'));
-    this.journal.close();
+    await this.journal.close();
   }
 
   /** What of the change would really change something: taken back and replayed, only that may be done. */
@@ -121,21 +123,40 @@ class EmbeddedStore implements TripleStore {
     };
   }
 
-  /** The thread in service, loaded: a new one if there is none or the one before it ended. */
+  private before(key: string): ChangeOutcome | undefined {
+    const done = this.outcomes.get(key);
+    return done === undefined ? undefined : { ...done, alreadyDone: true };
+  }
+
+  /** The thread in service, with everything that is in the journal: a new one if there is none or the one before it ended. */
   private async current(): Promise<StoreThread> {
     if (this.closed) throw new ToolUnavailableError('The knowledge graph is closed.');
-    if (this.thread !== undefined && this.thread.ended === undefined) return this.thread;
+    const thread = this.thread === undefined || this.thread.ended !== undefined ? await this.newThread() : this.thread;
+    for (;;) {
+      const entries = await this.journal.after(this.applied);
+      for (const entry of entries) await this.take(thread, entry);
+      if (entries.length === 0) return thread;
+    }
+  }
+
+  private async newThread(): Promise<StoreThread> {
     const thread = new StoreThread();
     this.thread = thread;
+    this.applied = 0;
     try {
       for (const file of this.files)
         await thread.perform(loadTask(file)).catch((error: unknown) => Promise.reject(loadProblem(file, error)));
-      for (const { add, remove } of this.journal.entries()) await thread.perform({ task: 'change', add, remove });
+      return thread;
     } catch (error) {
       await thread.stop(new Error('The knowledge graph could not be loaded.'));
       throw error;
     }
-    return thread;
+  }
+
+  private async take(thread: StoreThread, { key, add, remove, added, removed }: JournalEntry): Promise<void> {
+    await thread.perform({ task: 'change', add, remove });
+    this.applied++;
+    this.outcomes.set(key, { added, removed });
   }
 
   /** One task after another: the store has one thread. */
@@ -169,8 +190,4 @@ class EmbeddedStore implements TripleStore {
       signal.removeEventListener('abort', onAbort);
     }
   }
-}
-
-function outcome({ added, removed }: JournalEntry, alreadyDone: boolean): ChangeOutcome {
-  return { added, removed, alreadyDone };
 }

@@ -1,6 +1,3 @@
-import { mkdirSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import type { Triple } from './terms.js';
 
 /** A change as it was made: only what it really added and removed. */
@@ -13,55 +10,17 @@ export interface JournalEntry {
   readonly removed: number;
 }
 
-/** Every change ever made, by its key, in a SQLite file: what is in it has happened. */
+/**
+ * Every change ever made to the graph, in the order in which they were made: what is in it has happened, for everybody who shares it. Throws
+ * ToolUnavailableError if it cannot be read, or if nothing was written.
+ */
 export interface ChangeJournal {
-  find(key: string): JournalEntry | undefined;
-  /** On disk when it returns; throws, and then nothing is written. */
-  append(entry: JournalEntry): void;
-  /** In the order they were made. */
-  entries(): JournalEntry[];
-  close(): void;
-}
-
-/** Opens or creates the journal; null keeps it in memory. One process at a time. Throws a sentence that names the file. */
-export function openJournal(path: string | null): ChangeJournal {
-  const database = openDatabase(path);
-  const insert = database.prepare('INSERT INTO change (key, entry) VALUES (?, ?)');
-  const select = database.prepare('SELECT entry FROM change WHERE key = ?');
-  const all = database.prepare('SELECT entry FROM change ORDER BY position');
-  return {
-    find: (key) => {
-      const row = select.get(key);
-      return row === undefined ? undefined : entryOf(row['entry']);
-    },
-    append: (entry) => {
-      insert.run(entry.key, JSON.stringify(entry));
-    },
-    entries: () => all.all().map((row) => entryOf(row['entry'])),
-    close: () => database.close(),
-  };
-}
-
-function openDatabase(path: string | null): DatabaseSync {
-  try {
-    if (path !== null) mkdirSync(dirname(path), { recursive: true });
-    const database = new DatabaseSync(path ?? ':memory:');
-    database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
-    database.exec(
-      'CREATE TABLE IF NOT EXISTS change (position INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, entry TEXT NOT NULL) STRICT',
-    );
-    return database;
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new Error(
-      `The journal of the knowledge graph, ${path ?? '(memory)'}, cannot be opened: ${reason}. Make its folder writable, or name another file.`,
-      {
-        cause: error,
-      },
-    );
-  }
-}
-
-function entryOf(text: unknown): JournalEntry {
-  return JSON.parse(String(text)) as JournalEntry;
+  /** The next entries behind the first `seen`, in order; none if there are no more. */
+  after(seen: number): Promise<readonly JournalEntry[]>;
+  /**
+   * Writes the entry behind the first `seen`; false if somebody else wrote one there. It is kept when this resolves. Throws
+   * ToolOutcomeLostError if it may be there or not.
+   */
+  append(seen: number, entry: JournalEntry): Promise<boolean>;
+  close(): Promise<void>;
 }

@@ -3,11 +3,13 @@ import { constants } from 'node:fs';
 import { mkdir, realpath, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ToolUnavailableError, ToolUserError } from '@sluice/core';
+import type { Clock } from '@sluice/core';
 import { addTo, removeEmpty, replace, requireRoom } from './changes.js';
 import type { Home } from './changes.js';
 import { Confined, requireOwnSpelling, shown } from './confined.js';
 import type { Place } from './confined.js';
 import { entriesOf, everythingIn, matchesIn, usageOf } from './contents.js';
+import { forgetIn, markUsed } from './forget.js';
 import { namesOf } from './path.js';
 import { partOf } from './text.js';
 import { workspaceLimits } from './workspace.js';
@@ -25,14 +27,16 @@ import type {
 
 /**
  * Workspaces in a folder, each in a folder of its own that is named by a hash, so that no session’s name can be a path. Several
- * processes may use the folder. `onFault` hears why the folder could not be used; callers of tools do not.
+ * processes may use the folder. A session's folder has the time of its last use. `onFault` hears why the folder could not be used; callers
+ * of tools do not.
  */
-export function openFolderWorkspaces(folder: string, onFault: (error: Error) => void): Workspaces {
+export function openFolderWorkspaces(folder: string, clock: Clock, onFault: (error: Error) => void): Workspaces {
   return {
     of: (session) => {
       const name = createHash('sha256').update(session).digest('hex').slice(0, 40);
-      return new FolderWorkspace(folder, name, onFault);
+      return new FolderWorkspace(folder, name, clock, onFault);
     },
+    forget: (before) => forgetIn(folder, before),
   };
 }
 
@@ -40,6 +44,7 @@ class FolderWorkspace implements Workspace {
   constructor(
     private readonly folder: string,
     private readonly name: string,
+    private readonly clock: Clock,
     private readonly onFault: (error: Error) => void,
   ) {}
 
@@ -144,6 +149,7 @@ class FolderWorkspace implements Workspace {
     try {
       await mkdir(this.folder, { recursive: true });
       const path = join(await realpath(this.folder), this.name);
+      await markUsed(path, this.clock.now());
       return await work({ path, files: new Confined(join(path, 'files')) });
     } catch (error) {
       // Read by its members: an error from another context is no instance of this one’s Error.

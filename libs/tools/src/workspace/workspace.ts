@@ -82,4 +82,6 @@ export interface Workspace {
 export interface Workspaces {
   /** The workspace of a session, by `sessionKey`. Nothing is made before something is written. */
   of(session: string): Workspace;
+  /** Removes those that nobody has used since then, milliseconds since the epoch; returns how many. Reading is a use. */
+  forget(before: number): Promise<number>;
 }

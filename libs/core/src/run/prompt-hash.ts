@@ -1,0 +1,19 @@
+import { type Digest, type JsonValue, canonicalJson } from '../json.js';
+import type { ModelRequest } from '../ports/model.js';
+
+/**
+ * Names what a model was asked: equal for equal questions, whatever the order of keys in the tools' schemas, and another where anything that
+ * is sent differs. The tools count with their full schemas (ruling XB-44); no tools and an empty list are the same.
+ */
+export function promptHash(
+  { instructions, question, history, tools = [] }: Omit<ModelRequest, 'state' | 'tools'> & Partial<ModelRequest>,
+  digest: Digest,
+): string {
+  const sent = {
+    instructions,
+    question,
+    history: history.map((step) => [step.toolId, step.thought, step.arguments, step.outcome, step.observation]),
+    tools: tools.map(({ id, description, inputSchema }) => ({ id, description, inputSchema })),
+  };
+  return digest(canonicalJson(sent as JsonValue));
+}

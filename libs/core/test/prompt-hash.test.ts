@@ -1,0 +1,48 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, it } from '@jest/globals';
+import { promptHash } from '@sluice/core';
+import type { JsonObject, ModelRequest } from '@sluice/core';
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+const tool = (inputSchema: JsonObject) => ({ id: 'core__find', description: 'Finds things', inputSchema });
+const schema = {
+  type: 'object',
+  properties: { name: { type: 'string' }, top: { type: 'integer' } },
+  required: ['name'],
+};
+const request: ModelRequest = {
+  instructions: 'Be brief.',
+  question: 'Who?',
+  state: 's',
+  history: [],
+  tools: [tool(schema)],
+};
+const hashOf = (changes: Partial<ModelRequest>): string => promptHash({ ...request, ...changes }, sha256);
+
+describe('the hash of what a model was asked (K-51, XB-44)', () => {
+  it('is another for another schema, at any depth', () => {
+    const changed = { ...schema, properties: { ...schema.properties, top: { type: 'number' } } };
+    expect(hashOf({ tools: [tool(changed)] })).not.toBe(hashOf({}));
+    expect(hashOf({ tools: [tool({ ...schema, required: [] })] })).not.toBe(hashOf({}));
+  });
+
+  it('is the same whatever the order of keys, and another for tools in another order', () => {
+    const { type, properties, required } = schema;
+    const reordered = { required, properties: { top: properties.top, name: properties.name }, type };
+    expect(hashOf({ tools: [tool(reordered)] })).toBe(hashOf({}));
+    const two = [tool(schema), { ...tool(schema), id: 'core__other' }];
+    expect(hashOf({ tools: two.toReversed() })).not.toBe(hashOf({ tools: two }));
+  });
+
+  it('is the same for no tools and an empty list of them', () => {
+    const { tools: _tools, ...none } = request;
+    expect(promptHash(none, sha256)).toBe(hashOf({ tools: [] }));
+    expect(hashOf({ tools: [] })).not.toBe(hashOf({}));
+  });
+
+  it.each([
+    { question: 'What?' },
+    { instructions: 'Be long.' },
+    { tools: [{ ...tool(schema), description: 'Finds' }] },
+  ])('is another for another %j', (changes) => expect(hashOf(changes)).not.toBe(hashOf({})));
+});
