@@ -38,6 +38,8 @@ export function isPassing(error: unknown): boolean {
   if (isFenced(error)) return false;
   const chain = causes(error);
   if (chain.some(({ name }) => name === 'KafkaJSGroupCoordinatorNotFound')) return true;
+  // kafkajs’s error without a name: the broker took the connection and has not said yet which requests it knows.
+  if (chain.at(-1)?.message === 'Broker not connected') return true;
   return chain.at(-1)?.retriable === true || chain.some(({ code }) => typeof code === 'string' && code.startsWith('E'));
 }
 

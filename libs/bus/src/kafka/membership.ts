@@ -7,8 +7,13 @@ import type { Timeouts } from './options.js';
 
 /** How long a fetch waits for records, milliseconds. It answers at once when there are some; paused partitions come back after at most so long. */
 const fetchWaitMs = 100;
-/** Without a sign of life for so many session timeouts, kafkajs’s loop has died without saying so. */
-const silentSessions = 3;
+/** How often it is looked whether kafkajs’s loop still lives, in a session timeout. */
+const looksInSession = 2;
+/**
+ * After so many looks without a sign of life in between (three session timeouts), the loop has died without saying so.
+ * Looks are counted, not time: a process that stood still itself, or got no processor, has heard nothing and yet knows nothing.
+ */
+const silentLooks = 3 * looksInSession;
 
 export interface MembershipOptions {
   readonly client: Kafka;
@@ -45,6 +50,8 @@ export class Membership {
   #fetching = false;
   #left = false;
   #heardAt = performance.now();
+  /** Looks since then. */
+  #looks = 0;
   #countedAt = performance.now();
   #trouble: string | undefined;
 
@@ -60,7 +67,7 @@ export class Membership {
       allowAutoTopicCreation: false,
       retry: { ...consumerRetry, restartOnFailure: () => Promise.resolve(!stopping.aborted) },
     });
-    this.#watch = setInterval(() => this.#watchLoop(), timeouts.sessionMs / 2);
+    this.#watch = setInterval(() => this.#watchLoop(), timeouts.sessionMs / looksInSession);
     stopping.addEventListener('abort', () => clearInterval(this.#watch), { once: true });
   }
 
@@ -121,9 +128,18 @@ export class Membership {
   #listen(): void {
     const consumer = this.#consumer;
     const { events } = consumer;
-    const heard = (): void => void (this.#heardAt = performance.now());
-    const counted = (): void => void (this.#countedAt = this.#heardAt = performance.now());
+    const heard = (): void => {
+      this.#heardAt = performance.now();
+      this.#looks = 0;
+    };
+    const counted = (): void => {
+      heard();
+      this.#countedAt = this.#heardAt;
+    };
     consumer.on(events.FETCH_START, heard);
+    // Before the next fetch it may have to look for a broker for long: it lives as long as its requests end, in whatever way.
+    consumer.on(events.REQUEST, heard);
+    consumer.on(events.REQUEST_TIMEOUT, heard);
     consumer.on(events.HEARTBEAT, () => {
       counted();
       this.#trouble = undefined;
@@ -174,9 +190,8 @@ export class Membership {
   }
 
   #watchLoop(): void {
-    if (!this.#fetching) return;
+    if (!this.#fetching || ++this.#looks <= silentLooks) return;
     const silentMs = performance.now() - this.#heardAt;
-    if (silentMs < silentSessions * this.options.timeouts.sessionMs) return;
     this.options.died(this.#dead(`it has asked for nothing for ${Math.round(silentMs / 1_000)} s`));
   }
 

@@ -1,6 +1,8 @@
+import { once } from 'node:events';
 import { createServer, request } from 'node:http';
 import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer as createTcpServer } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 
 /** A way to a registry that a test can close and open again; the registry itself is other tests’ too. */
 export interface Gateway {
@@ -49,4 +51,22 @@ export async function closedPort(): Promise<number> {
   const { port } = server.address() as AddressInfo;
   await new Promise((resolve) => server.close(resolve));
   return port;
+}
+
+/** Takes every connection to the port of this host and says nothing. */
+export async function muteServer(port: number): Promise<{ close(): Promise<void> }> {
+  const taken = new Set<Socket>();
+  const server = createTcpServer((socket) => {
+    taken.add(socket.on('error', () => undefined).resume());
+    socket.once('close', () => taken.delete(socket));
+  });
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    close: async () => {
+      server.close();
+      for (const socket of taken) socket.destroy();
+      await once(server, 'close');
+    },
+  };
 }

@@ -83,6 +83,29 @@ describe('a consumer that ends', () => {
   );
 
   it(
+    'is not taken for dead because its own process stood still, however long that was: it goes on',
+    () =>
+      onKafka(async (start) => {
+        const { bus } = await start();
+        const failures: Error[] = [];
+        const consumer = await bus.subscribe({ group: 'e-4', topics, handle });
+        void consumer.failed.then((error) => failures.push(error));
+        await bus.publish([request('s', 'before')]);
+        await eventually('the first output', async () => (await entries(bus)).length > 0);
+        const stoodStillMs = 22_000;
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, stoodStillMs);
+        await bus.publish([request('s', 'after')]);
+        await eventually(
+          'the second output, or the end',
+          async () => failures.length > 0 || (await entries(bus)).length > 1,
+        );
+        expect(failures).toEqual([]);
+        expect(await entries(bus)).toEqual(['before', 'after']);
+      }),
+    2 * testMs,
+  );
+
+  it(
     'does not fail when it is stopped, and can be followed by another one',
     () =>
       onKafka(async (start) => {

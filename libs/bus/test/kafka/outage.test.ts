@@ -4,6 +4,7 @@ import type { Handler, Incoming } from '@sluice/bus';
 import { infra, own, startTimeout } from '../../../../test/infra/client.ts';
 import type { Owned } from '../../../../test/infra/client.ts';
 import { deferred, entries, entry, eventually, grace, numbers, questionOf, request } from '../contract/harness.js';
+import { muteServer } from './away.js';
 import { onKafka } from './on-broker.js';
 
 const topics = ['agent.requests'] as const;
@@ -105,6 +106,33 @@ describe('a broker that goes away', () => {
           const expected = questions.filter((question) => Number(question) % 4 === session);
           expect(await entries(bus, `s-${session}`)).toEqual(expected);
         }
+      }),
+    outageMs,
+  );
+
+  it(
+    'while what stands in its place takes connections and never answers, for longer than a consumer may seem dead: the same',
+    () =>
+      onOwn(async (start) => {
+        const { bus } = await start();
+        const failures: Error[] = [];
+        const handle: Handler = async (message) => [entry(message)];
+        const consumer = await bus.subscribe({ group: 'mute', topics, handle });
+        void consumer.failed.then((error) => failures.push(error));
+        await bus.publish([request('s', 'before')]);
+        await eventually('the first output', async () => (await entries(bus)).length >= 1);
+        await broker.kill();
+        const mute = await muteServer(Number(broker.address.brokers[0]?.split(':')[1]));
+        await delay(25_000);
+        await mute.close();
+        await broker.start();
+        await bus.publish([request('s', 'after')]);
+        await eventually(
+          'the second output, or the end',
+          async () => failures.length > 0 || (await entries(bus)).length >= 2,
+        );
+        expect(failures).toEqual([]);
+        expect(await entries(bus)).toEqual(['before', 'after']);
       }),
     outageMs,
   );
