@@ -50,7 +50,14 @@ describe.each(table.map(([what, policy, reads, writes]) => [what, { policy, read
     it('is asked for what is offered and for what is run, and neither goes past a denial (C-04, C-07)', () => {
       const evaluator: Evaluator = compileEvaluator(configuration);
       const unavailable = new Set<string>();
-      const decision = evaluator.evaluate({ groups: null, state: null, unavailable, calls: noCalls, connections: [] });
+      const decision = evaluator.evaluate({
+        groups: null,
+        state: null,
+        toolIds: null,
+        unavailable,
+        calls: noCalls,
+        connections: [],
+      });
       const passed = [...(reads === 'deny' ? [] : [id.reads]), ...(writes === 'deny' ? [] : [id.writes])];
       expect(decision.offered.map((tool) => tool.id)).toEqual(passed);
       const facts = {

@@ -1,4 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
+import { invocationRecord } from '@sluice/core';
+import type { ToolExecResult } from '@sluice/core';
 import { stepOf } from '@sluice/decisions';
 import type { ToolCall } from '@sluice/contracts';
 
@@ -9,13 +11,15 @@ const record = {
   thought: 'I look it up.',
   calls: [call, { ...call, toolCallId: 'call-2' }],
 } as unknown as ToolCall;
-const times = { startedAt: 1_000, endedAt: 1_250 };
 const find = { key: 'find', target: 'found' };
+
+/** As the executor has it of a call that took a quarter of a second. */
+const ended = (result: ToolExecResult) => invocationRecord(call, result, { startedAtMs: 1_000, endedAtMs: 1_250 });
 
 describe('the record of a call (K-06, X-9)', () => {
   it('holds it from its start to its end: id, name, arguments as written, result, both times, the state', () => {
-    const result = { toolCallId: 'call-1', ok: true, value: { rows: [1] } } as const;
-    expect(stepOf(record, 0, 'begun', find, result, times)).toEqual({
+    const result = { toolCallId: 'call-1', ok: true, value: { rows: [1] }, resultHash: 'h' } as const;
+    expect(stepOf(record, 0, 'begun', find, ended(result))).toEqual({
       thought: 'I look it up.',
       action: 'find',
       arguments: '{"name": "a"}',
@@ -29,6 +33,7 @@ describe('the record of a call (K-06, X-9)', () => {
       index: 0,
       startedAt: 1_000,
       endedAt: 1_250,
+      resultHash: 'h',
     });
   });
 
@@ -40,7 +45,7 @@ describe('the record of a call (K-06, X-9)', () => {
       reason: 'timeout',
       safeMessage: 'Too slow.',
     } as const;
-    expect(stepOf(record, 1, 'begun', find, result, times)).toMatchObject({
+    expect(stepOf(record, 1, 'begun', find, ended(result))).toMatchObject({
       thought: '',
       observation: 'Too slow.',
       outcome: 'execution',
@@ -48,7 +53,9 @@ describe('the record of a call (K-06, X-9)', () => {
       state: 'begun',
       toolCallId: 'call-2',
       index: 1,
-      ...times,
+      startedAt: 1_000,
+      endedAt: 1_250,
+      resultHash: null,
     });
   });
 
@@ -59,6 +66,6 @@ describe('the record of a call (K-06, X-9)', () => {
       errorCode: 'unavailable',
       safeMessage: 'There is none.',
     } as const;
-    expect(stepOf(record, 0, 's', undefined, result, times)).toMatchObject({ action: 'core__find', reason: null });
+    expect(stepOf(record, 0, 's', undefined, ended(result))).toMatchObject({ action: 'core__find', reason: null });
   });
 });
