@@ -9,7 +9,8 @@ import { variablesOf } from './services.js';
 export type Role = 'filter' | 'agent' | 'executor';
 
 /** As `sluice` starts Node (bin/setup.mjs). */
-const nodeFlags = ['--disable-warning=TimeoutNegativeWarning', '--max-semi-space-size=2', '--heap-growing-percent=20'];
+const nodeFlags = ['--disable-warning=TimeoutNegativeWarning', '--max-semi-space-size=4', '--heap-growing-percent=40'];
+const nodeVariables = { MALLOC_ARENA_MAX: '1' };
 const main = join(import.meta.dirname, '../../apps/sluice/src/main.js');
 
 /** A service as a process of its own, built, as a user runs it. */
@@ -36,6 +37,7 @@ export async function openCluster(parts: Infrastructure, configuration: string):
   const file = join(folder, 'sluice.yaml');
   writeFileSync(file, configuration);
   const env = {
+    ...nodeVariables,
     PATH: process.env['PATH'],
     HOME: process.env['HOME'],
     ...variablesOf(parts, prefix),

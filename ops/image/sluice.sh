@@ -1,4 +1,5 @@
 #!/bin/sh
 # The command line in the image; it takes the place of this shell, so that signals reach it.
-exec node --disable-warning=TimeoutNegativeWarning --max-semi-space-size=2 --heap-growing-percent=20 \
+export MALLOC_ARENA_MAX="${MALLOC_ARENA_MAX:-1}"
+exec node --disable-warning=TimeoutNegativeWarning --max-semi-space-size=4 --heap-growing-percent=40 \
   /app/dist/apps/sluice/src/main.js "$@"
