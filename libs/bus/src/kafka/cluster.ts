@@ -33,6 +33,11 @@ export interface Cluster {
   findTopicPartitionMetadata(topic: string): readonly { readonly partitionId: number }[];
   findLeaderForPartitions(topic: string, partitions: readonly number[]): Readonly<Record<string, readonly number[]>>;
   findBroker(node: { readonly nodeId: string }): Promise<Leader>;
+  /** Asks a broker which one coordinates a group or a transactional id. */
+  findGroupCoordinatorMetadata(of: {
+    readonly groupId: string;
+    readonly coordinatorType: number;
+  }): Promise<{ readonly coordinator: { readonly nodeId: number } }>;
   /** The end is the log’s, transactions that are not over included: what they wrote will be seen, or was aborted. */
   fetchTopicsOffset(
     topics: readonly {
@@ -58,10 +63,19 @@ const maker = 'private:Kafka:createCluster';
  * Whoever only wants to look takes the cluster that a client makes for its consumers, and fetches by itself.
  */
 export function clusterOf(client: Kafka): Cluster {
+  const { make } = makerOf(client);
+  return make({ allowAutoTopicCreation: false, metadataMaxAge: 300_000, isolationLevel: readUncommitted });
+}
+
+type Maker = (options: object) => Cluster;
+
+/** Of what a client makes its clusters with, and how another one is put in its place. */
+export function makerOf(client: Kafka): { readonly make: Maker; replace(other: Maker): void } {
   const symbol = Object.getOwnPropertySymbols(client).find(({ description }) => description === maker);
-  const make = symbol === undefined ? undefined : (client as unknown as Record<symbol, unknown>)[symbol];
-  if (typeof make !== 'function') {
+  const members = client as unknown as Record<symbol, unknown>;
+  const make = symbol === undefined ? undefined : members[symbol];
+  if (symbol === undefined || typeof make !== 'function') {
     throw new Error(`This version of kafkajs has no ${maker}. Use version 2.2.4, or teach cluster.ts the new one.`);
   }
-  return make({ allowAutoTopicCreation: false, metadataMaxAge: 300_000, isolationLevel: readUncommitted }) as Cluster;
+  return { make: make as Maker, replace: (other) => void (members[symbol] = other) };
 }

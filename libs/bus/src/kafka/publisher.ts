@@ -4,6 +4,7 @@ import type { BusLog } from '../port.js';
 import type { Encoded } from '../processing/outputs.js';
 import type { Clients } from './clients.js';
 import { producerRetry } from './clients.js';
+import { rememberingCoordinators } from './coordinators.js';
 import { letGo } from './let-go.js';
 import type { Names } from './names.js';
 import { Placement } from './placement.js';
@@ -107,7 +108,7 @@ export class Publisher {
   async #connect(transactionalId?: string): Promise<Watched> {
     const { clients, transactionTimeoutMs } = this.options;
     const placement = new Placement();
-    const producer = clients().producer({
+    const producer = rememberingCoordinators(clients()).producer({
       ...(transactionalId === undefined ? {} : { transactionalId, transactionTimeout: transactionTimeoutMs }),
       idempotent: true,
       maxInFlightRequests: 1,
