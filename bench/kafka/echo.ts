@@ -1,5 +1,6 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { CompressionTypes, Kafka, logLevel, Partitioners } from 'kafkajs';
-import type { Producer } from 'kafkajs';
+import type { ITopicMetadata, Producer } from 'kafkajs';
 
 export const partitions = 4;
 /** The flush policy of Sluice's bus: payload bytes of one transaction. */
@@ -20,9 +21,15 @@ export async function createTopics(brokers: readonly string[], ...topics: string
   await admin.connect();
   await admin.createTopics({
     topics: topics.map((topic) => ({ topic, numPartitions: partitions, replicationFactor: 1 })),
-    waitForLeaders: true,
+    waitForLeaders: false,
   });
+  // A busy broker has made a topic before it knows of it.
+  while (await admin.fetchTopicMetadata({ topics }).then(withoutLeader, () => true)) await delay(50);
   await admin.disconnect();
+}
+
+function withoutLeader({ topics }: { readonly topics: readonly ITopicMetadata[] }): boolean {
+  return topics.some(({ partitions: all }) => all.some(({ leader }) => leader < 0));
 }
 
 /** Fills a topic with records of the given payload, spread over sessions. */

@@ -3,7 +3,7 @@ import type { Kafka, RequestEvent } from 'kafkajs';
 import { infra, startTimeout } from '../../../../test/infra/client.ts';
 import { rememberingCoordinators } from '../../src/kafka/coordinators.js';
 import { testMs } from '../contract/harness.js';
-import { onKafka, plainKafka, withAdmin } from './on-broker.js';
+import { makeTopics, onKafka, plainKafka } from './on-broker.js';
 
 /** What a client’s producer asks of the broker in its transactions, by the names of the requests. */
 async function askedIn(transactions: number, client: Kafka, prefix: string): Promise<Record<string, number>> {
@@ -35,9 +35,7 @@ describe('a producer’s transactions', () => {
     () =>
       onKafka(async (_, options) => {
         const { prefix = '' } = options;
-        await withAdmin(options, (admin) =>
-          admin.createTopics({ topics: [{ topic: `${prefix}out` }], waitForLeaders: true }),
-        );
+        await makeTopics(options, { topic: `${prefix}out` });
         const own = await askedIn(3, plainKafka(options), `${prefix}`);
         expect(own['GroupCoordinator']).toBeGreaterThanOrEqual(12);
         const began = performance.now();

@@ -7,7 +7,7 @@ import Cluster from 'kafkajs/src/cluster/index.js';
 import { KafkaJSGroupCoordinatorNotFound } from 'kafkajs/src/errors.js';
 import { infra, startTimeout } from '../../../../test/infra/client.ts';
 import { entries, entry, eventually, grace, request, testMs } from '../contract/harness.js';
-import { onKafka, withAdmin, withProducer } from './on-broker.js';
+import { makeTopics, onKafka, withAdmin, withProducer } from './on-broker.js';
 
 const topics = ['agent.requests'] as const;
 const handle: Handler = async (message) => [entry(message)];
@@ -21,7 +21,7 @@ describe('a consumer that ends', () => {
       onKafka(async (start, options) => {
         // A topic that somebody else created, with records that kafkajs cannot read.
         const topic = `${options.prefix}agent.requests`;
-        await withAdmin(options, (admin) => admin.createTopics({ topics: [{ topic }], waitForLeaders: true }));
+        await makeTopics(options, { topic });
         const absent = CompressionCodecs[CompressionTypes.ZSTD];
         CompressionCodecs[CompressionTypes.ZSTD] = () => ({
           compress: ({ buffer }: { buffer: Buffer }) => promisify(zstdCompress)(buffer),

@@ -1,11 +1,12 @@
 import { Kafka, logLevel, Partitioners } from 'kafkajs';
-import type { Admin, Consumer, Producer } from 'kafkajs';
+import type { Admin, Consumer, ITopicConfig, Producer } from 'kafkajs';
 import type { KafkaBus, KafkaBusOptions } from '@sluice/bus';
 import { infra } from '../../../../test/infra/client.ts';
 import { freshPrefix } from '../../../../test/infra/fresh.ts';
 import { busOn } from '../../src/kafka/bus.js';
 import { clientsFor } from '../../src/kafka/clients.js';
 import type { Clients } from '../../src/kafka/clients.js';
+import { eventually } from '../contract/harness.js';
 
 let instances = 0;
 
@@ -104,6 +105,19 @@ export async function withAdmin<T>(options: KafkaBusOptions, look: (admin: Admin
   } finally {
     await admin.disconnect();
   }
+}
+
+/** Topics that somebody else made. A busy broker has made one before it knows of it, which kafkajs would take for a failure. */
+export async function makeTopics(options: KafkaBusOptions, ...topics: readonly ITopicConfig[]): Promise<void> {
+  const names = topics.map(({ topic }) => topic);
+  await withAdmin(options, async (admin) => {
+    await admin.createTopics({ topics: [...topics], waitForLeaders: false });
+    await eventually('leaders of the topics', async () => {
+      const found = await admin.fetchTopicMetadata({ topics: names }).catch(() => ({ topics: [] }));
+      const led = found.topics.filter(({ partitions }) => partitions.every(({ leader }) => leader >= 0));
+      return led.length === names.length;
+    });
+  });
 }
 
 /** A producer that knows nothing of the bus; transactional if it gets an id. */

@@ -5,7 +5,7 @@ import { infra, startTimeout } from '../../../../test/infra/client.ts';
 import { isPassing } from '../../src/kafka/failure.js';
 import { Placement } from '../../src/kafka/placement.js';
 import { numbers, testMs } from '../contract/harness.js';
-import { onKafka, plainKafka, withAdmin } from './on-broker.js';
+import { makeTopics, onKafka, plainKafka, withAdmin } from './on-broker.js';
 
 const partitions = 3;
 
@@ -55,9 +55,7 @@ describe('what a producer sends to several partitions', () => {
       () =>
         onKafka(async (_, options) => {
           const topic = `${options.prefix}placed`;
-          await withAdmin(options, (admin) =>
-            admin.createTopics({ topics: [{ topic, numPartitions: partitions }], waitForLeaders: true }),
-          );
+          await makeTopics(options, { topic, numPartitions: partitions });
           const placement = new Placement();
           const watched = plainKafka(options).producer({ createPartitioner: placement.createPartitioner });
           const usual = plainKafka(options).producer({ createPartitioner: Partitioners.DefaultPartitioner });
