@@ -28,6 +28,15 @@ describe('the ids of tools (T-16b, T-22a, XB-5, XB-7)', () => {
     );
   });
 
+  it.each([
+    [58, true],
+    [59, false],
+  ])('have 64 characters at most, so that a key of %i is taken: %s', (length, taken) => {
+    const { tools, problems } = compiled({ tool: { ['k'.repeat(length)]: { type: 'knowledge-query' } } });
+    expect(tools !== null).toBe(taken);
+    if (!taken) expect(problems.map(({ found }) => found).join()).toContain('65 characters');
+  });
+
   it.each(['get:time', 'get.time', 'get time'])('make no other separator of what stands in a key: %j', (key) => {
     expect(compiled({ tool: { [key]: { type: 'knowledge-query' } } }).tools?.[0]?.id).toBe('core__get_time');
   });

@@ -93,11 +93,8 @@ async function stages(invocation: ToolInvocation, pipeline: ToolPipeline): Promi
   const refuse = (verdict: Verdict & { ok: false }): ToolExecResult =>
     failure(context.toolCallId, verdict.code, verdict.message, verdict.reason);
 
-  // 1 lookup: what is known and bound
+  // 1 lookup, 2 eligibility and grant, then policy: cheap, before anything of the tool is touched
   const eligible = pipeline.eligible(toolId);
-  if (!eligible.ok && eligible.code === 'unavailable') return refuse(eligible);
-
-  // 2 eligibility and grant, then policy: cheap, before anything of the tool is touched
   if (!eligible.ok) return refuse(eligible);
   const allowed = pipeline.allowed(toolId);
   if (!allowed.ok) return refuse(allowed);
