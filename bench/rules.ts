@@ -166,6 +166,7 @@ function sampleToolset(decision: Parameters<typeof toolset>[3]): Toolset {
     toolCalls: noCalls,
     principal: localPrincipal,
     redrive: null,
+    answer: null,
   };
   return toolset(ids, request, run, decision, 0);
 }

@@ -121,7 +121,7 @@ describe.each(journals)('graphs that share %s', (name, open) => {
   });
 });
 
-describe('a graph whose journal goes away', () => {
+describe('a graph and its journal', () => {
   const kept = new Map<string, StoredDocument>();
   const documents: Documents = {
     find: async (key) => kept.get(key),
@@ -129,6 +129,17 @@ describe('a graph whose journal goes away', () => {
     sweep: () => Promise.resolve(),
   };
   const gone = (): Promise<never> => Promise.reject(new Fault('ledger_unreachable', 'gone', true));
+
+  it('is looked at once for each question, whatever that takes', async () => {
+    let looks = 0;
+    const find = (key: string) => (looks++, documents.find(key));
+    const store = await openEmbeddedKnowledge({ load, journal: journalIn({ ...documents, find }) });
+    looks = 0;
+    await store.find('Northland', 'borders', patience());
+    await store.query('ASK {}', patience());
+    expect(looks).toBe(2);
+    await store.close();
+  });
 
   it('says whether something may have happened, and goes on when it is back', async () => {
     let now: Documents = documents;

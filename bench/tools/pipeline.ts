@@ -13,6 +13,7 @@ export function pipelineFor(configuration: Configuration, source: ToolSource): T
     state: 'undefined',
     offered: new Set(configuration.policy.allowedTools),
     calls: {},
+    completed: false,
     connections: [],
   };
   const noLedger = (): never => {

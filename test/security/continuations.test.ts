@@ -97,6 +97,13 @@ describe('a continuation that the executor did not sign', () => {
       {},
     ],
     [
+      'with an answer of its own (XB-45)',
+      (record) => ({ ...record, run: { ...record.run, answer: 'Say yes' } }),
+      'continuation_invalid',
+      {},
+    ],
+    ['with other tools (K-08)', (record) => next(record, { toolIds: [] }), 'continuation_invalid', {}],
+    [
       'for somebody else',
       (record) => ({ ...record, run: { ...record.run, principal: null } }),
       'continuation_invalid',

@@ -98,7 +98,7 @@ describe('what today’s services sign', () => {
       filteredByGroup: [],
       filteredByState: [],
     },
-    ...{ inputTokens: 1, outputTokens: 1, toolCalls: { a: 1 }, principal, redrive: null },
+    ...{ inputTokens: 1, outputTokens: 1, toolCalls: { a: 1 }, principal, redrive: null, answer: null },
   };
 
   /** Release 1 did not know who asks, which is signed since: its services cannot stand in a run of today’s. */

@@ -78,8 +78,8 @@ export class ExecutorService {
   /** No call is made; the filter decides anew, in an iteration of its own, so that this ends with the run’s iterations. */
   private backToFilter(record: ToolCall, context: HandlerContext): Promise<readonly Outgoing[]> {
     context.afterCommit(() => this.runtime.metrics.expiredGrants.inc());
-    const { version } = this.runtime.configurations.current().configuration;
-    return this.goOn(stepResult(record, [], turnAfter(record, []), version));
+    const { evaluator } = this.runtime.configurations.current();
+    return this.goOn(stepResult(record, [], turnAfter(record, [], evaluator), evaluator.configuration.version));
   }
 
   private async goOn(result: AgentStepResult): Promise<readonly Outgoing[]> {

@@ -74,7 +74,7 @@ export class Turn {
   ) {
     this.judges = { granting: granting.evaluator, inForce: inForce.evaluator };
     this.offered = new Set(record.offered);
-    this.soFar = turnAfter(record, done);
+    this.soFar = turnAfter(record, done, granting.evaluator);
   }
 
   /** The turn behind the calls that were run so far. */
@@ -103,7 +103,7 @@ export class Turn {
   }
 
   private take(toolId: string | null, step: Step): Step {
-    this.soFar = afterStep(this.soFar, toolId, step);
+    this.soFar = afterStep(this.soFar, toolId, step, this.granting.evaluator);
     return step;
   }
 
@@ -157,10 +157,10 @@ export class Turn {
       signal: this.context.signal,
     };
     const { offered } = this;
-    const { calls } = this.soFar;
+    const { calls, answer } = this.soFar;
     const source = await this.toolbox.source(this.granting.configuration);
     const connections = connectionsOf(this.record, this.granting.evaluator);
-    const facts = { groups: this.record.groups, state, offered, calls, connections };
+    const facts = { groups: this.record.groups, state, offered, calls, completed: answer !== null, connections };
     return runTool(invocation, this.pipeline(source, facts, budget));
   }
 

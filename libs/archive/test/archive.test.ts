@@ -55,6 +55,7 @@ function log(count: number): Incoming[] {
       ...{ stateTransitions: [], requestedGroups: [], availableTools: [], filteredByGroup: [], filteredByState: [] },
       ...{ inputTokens: 0, outputTokens: 0, toolCalls: { a: n }, principal: principal(n % 2 === 0 ? 'even' : 'odd') },
       redrive: null,
+      answer: null,
     };
     const ended = { kind: 'answer', answer: 'Yes', error: null, question: 'q', state: 'undefined', history: [] };
     const record = { ...ids(n), ...ended, run, iterations: 1, configVersion: 'c-1', endedAt: n };

@@ -65,6 +65,7 @@ export const toolErrorReasons = {
   approval_expired: 'Nobody approved the call in time.',
   no_approver: 'The call needs an approval, and policy.approval.approvers names nobody who may give it.',
   budget_used: 'The run has made all the calls that policy.budgets allows it.',
+  run_completed: 'A call before it in its turn ended the run.',
   rate_limited:
     'The tenant has made all the calls that policy.budgets allows in a minute; the message says when to try again.',
   not_permitted: 'The authorizer does not let the caller use the tool or the connection.',

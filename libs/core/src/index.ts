@@ -10,6 +10,7 @@ export * from './tool/admission.js';
 export * from './tool/rate-limit.js';
 export * from './tool/secrets.js';
 export * from './run/run-state.js';
+export * from './run/completion.js';
 export * from './run/prompt-hash.js';
 export * from './run/request-log.js';
 export * from './ports/authorization.js';

@@ -46,7 +46,7 @@ describe('what this run was offered (T-23b)', () => {
   const under = (offered: ReadonlySet<string>) =>
     eligible(
       'core__a',
-      { groups: ['*'], state: 'undefined', offered, calls: {}, connections: [] },
+      { groups: ['*'], state: 'undefined', offered, calls: {}, completed: false, connections: [] },
       { granting: evaluator, inForce: evaluator },
     );
 
@@ -80,7 +80,14 @@ describe('what is offered and what is admitted', () => {
           connections: [],
         });
         const offered = new Set(decision.offered.map((tool) => tool.id));
-        const facts = { groups: decision.groups, state: decision.state, offered, calls, connections: [] };
+        const facts = {
+          groups: decision.groups,
+          state: decision.state,
+          offered,
+          calls,
+          completed: false,
+          connections: [],
+        };
         const judges = { granting: evaluator, inForce: evaluator };
         const admitted = ids.filter((id) => eligible(id, facts, judges).ok && allowed(id, facts, judges).ok);
         expect(admitted).toEqual([...offered]);
@@ -97,7 +104,14 @@ describe('what is offered and what is admitted', () => {
           evaluator.evaluate({ groups, state, toolIds: null, unavailable: new Set(), calls, connections: [] });
         const decision = offeredBy(granting);
         const offered = new Set(decision.offered.map((tool) => tool.id));
-        const facts = { groups: decision.groups, state: decision.state, offered, calls, connections: [] };
+        const facts = {
+          groups: decision.groups,
+          state: decision.state,
+          offered,
+          calls,
+          completed: false,
+          connections: [],
+        };
         const still = new Set(offeredBy(inForce).offered.map((tool) => tool.id));
         const admitted = ids.filter(
           (id) => eligible(id, facts, { granting, inForce }).ok && allowed(id, facts, { granting, inForce }).ok,

@@ -65,6 +65,7 @@ describe.each(table.map(([what, policy, reads, writes]) => [what, { policy, read
         state: 'undefined',
         offered: new Set(Object.values(id)),
         calls: noCalls,
+        completed: false,
         connections: [],
       };
       const judges = { granting: evaluator, inForce: evaluator };

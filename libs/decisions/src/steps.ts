@@ -1,29 +1,37 @@
-import { afterSteps, countCall, historyBytes, normaliseState, transition } from '@sluice/core';
-import type { CallCounts, ConfiguredTool, JsonValue, Step, ToolInvocationRecord } from '@sluice/core';
+import { afterSteps, countCall, endsRun, historyBytes, normaliseState, transition } from '@sluice/core';
+import type { CallCounts, ConfiguredTool, Evaluator, JsonValue, Step, ToolInvocationRecord } from '@sluice/core';
 import type { AgentStepResult, RequestedCall, ToolCall } from '@sluice/contracts';
 import { longestName } from './calls.js';
 
-/** A turn before the call at `index`: the state, the bytes of the history so far, and how often each tool ran. */
+/** A turn before the call at `index`: the state, the bytes of the history so far, how often each tool ran, and the answer if a call ended the run. */
 export interface TurnSoFar {
   readonly state: string;
   readonly bytes: number;
   readonly calls: CallCounts;
+  readonly answer: string | null;
 }
 
+/** The tools under the configuration that granted the turn. */
+type Granted = Pick<Evaluator, 'byId'>;
+
 /** The turn behind the steps that are done, all of them of calls that were judged: behind a full history nothing is parked. */
-export function turnAfter(record: ToolCall, done: readonly Step[]): TurnSoFar {
+export function turnAfter(record: ToolCall, done: readonly Step[], granted: Granted): TurnSoFar {
   const begun: TurnSoFar = {
     state: normaliseState(record.request.state),
     bytes: historyBytes(record.request.history),
     calls: record.run.toolCalls,
+    answer: record.run.answer,
   };
-  return done.reduce((turn, step, index) => afterStep(turn, record.calls[index]?.tool ?? '', step), begun);
+  return done.reduce((turn, step, index) => afterStep(turn, record.calls[index]?.tool ?? '', step, granted), begun);
 }
 
 /** `toolId` is null for a call that was not made since the history was full. */
-export function afterStep({ bytes, calls }: TurnSoFar, toolId: string | null, step: Step): TurnSoFar {
+export function afterStep(turn: TurnSoFar, toolId: string | null, step: Step, granted: Granted): TurnSoFar {
+  const { bytes, calls } = turn;
   const counted = toolId === null ? calls : countCall(calls, toolId, step);
-  return { state: step.state, bytes: bytes + historyBytes([step]), calls: counted };
+  const ended = toolId !== null && step.outcome === 'ok' && endsRun(granted.byId(toolId));
+  const answer = turn.answer ?? (ended ? step.observation : null);
+  return { state: step.state, bytes: bytes + historyBytes([step]), calls: counted, answer };
 }
 
 /** The step of a finished call; refusals are steps as well. */
@@ -77,7 +85,7 @@ export function historyFull(record: ToolCall, index: number, state: string, now:
 export function stepResult(
   record: ToolCall,
   steps: readonly Step[],
-  { state, calls }: Pick<TurnSoFar, 'state' | 'calls'>,
+  { state, calls, answer }: Pick<TurnSoFar, 'state' | 'calls' | 'answer'>,
   inForceVersion: string,
 ): AgentStepResult {
   const { requestId, sessionId, iteration, request, run, configVersion } = record;
@@ -87,7 +95,7 @@ export function stepResult(
     iteration,
     steps,
     next: { ...request, state, history: [...request.history, ...steps.map(withoutHash)] },
-    run: { ...afterSteps(run, steps), toolCalls: calls },
+    run: { ...afterSteps(run, steps), toolCalls: calls, answer },
     configVersion,
     signature: null,
     inForceVersion,

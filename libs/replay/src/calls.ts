@@ -63,7 +63,8 @@ export async function admit(called: Called, judging: Judging, recorded: Step | n
   if (recorded !== null && isLate(recorded, record)) return refused(timeWasUp(toolCallId));
 
   const connections = connectionsOf(record, granting);
-  const facts = { groups: record.groups, state: turn.state, offered, calls: turn.calls, connections };
+  const completed = turn.answer !== null;
+  const facts = { groups: record.groups, state: turn.state, offered, calls: turn.calls, completed, connections };
   for (const stage of [eligible, allowed]) {
     const verdict = stage(call.tool, facts, { granting, inForce });
     if (!verdict.ok) return refused(failure(toolCallId, verdict));

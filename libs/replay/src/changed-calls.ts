@@ -28,7 +28,7 @@ export async function changedCalls(
   const recorded = new Set(record.offered);
   const offered = offeredBy(candidate, record);
   const changes: Change[] = [];
-  let turn = turnAfter(record, []);
+  let turn = turnAfter(record, [], granting);
   for (const [index, step] of steps.entries()) {
     const call = record.calls[index];
     if (call === undefined) break;
@@ -43,7 +43,7 @@ export async function changedCalls(
       const state = target === undefined ? step.state : transition(target, step.stateBefore);
       if (state !== step.state) changes.push({ kind: 'state', tool, index, was: step.state, would: state });
     }
-    turn = afterStep(turn, call.tool, step);
+    turn = afterStep(turn, call.tool, step, granting);
   }
   return changes;
 }

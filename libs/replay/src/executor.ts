@@ -125,7 +125,7 @@ async function stepsOf(
   const offered = new Set(record.offered);
   const outcomes = outcomesOf(run);
   const steps: Step[] = [];
-  let turn = turnAfter(record, []);
+  let turn = turnAfter(record, [], granting);
   for (const [index, call] of record.calls.slice(0, count).entries()) {
     const own = recorded[index] ?? null;
     const times = { startedAtMs: own?.startedAt ?? 0, endedAtMs: own?.endedAt ?? 0 };
@@ -143,7 +143,7 @@ async function stepsOf(
       step = made(record, index, turn.state, known, own, granting.byId(call.tool), times);
     }
     steps.push(step);
-    turn = afterStep(turn, full ? null : call.tool, step);
+    turn = afterStep(turn, full ? null : call.tool, step, granting);
   }
   return { steps, turn };
 }
@@ -168,7 +168,7 @@ function made(
 const ownedByStages: ReadonlySet<string> = new Set<ToolErrorReason>([
   ...(['unknown_tool', 'not_eligible_group', 'not_eligible_state', 'not_allowed', 'no_approver'] as const),
   ...(['budget_used', 'grant_invalid', 'not_permitted', 'not_delegated', 'arguments_too_large'] as const),
-  ...(['approval_refused', 'approval_expired', 'deadline'] as const),
+  ...(['approval_refused', 'approval_expired', 'deadline', 'run_completed'] as const),
 ]);
 
 const admittedText = 'The call is admitted, and what its tool says is not recorded.';

@@ -42,6 +42,21 @@ describe('get_current_time (K-09, C-18)', () => {
   });
 });
 
+describe('mark_complete', () => {
+  const complete = async (args: JsonObject): Promise<unknown> => run('mark_complete', args, {});
+
+  it('gives the summary back, which is the run’s answer (D-T40)', async () => {
+    expect(await complete({ summary: ' Both are written.\n' })).toBe('Both are written.');
+  });
+
+  it.each([[{}], [{ summary: '' }], [{ summary: ' \n' }], [{ summary: 'a'.repeat(6_001) }]])(
+    'takes no %j',
+    async (args) => {
+      await expect(complete(args as JsonObject)).rejects.toThrow(/summary/);
+    },
+  );
+});
+
 describe('text-completion', () => {
   it('passes the prompt and the signal on', async () => {
     const signal = patience();

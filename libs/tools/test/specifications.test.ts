@@ -16,6 +16,7 @@ const effects: Readonly<Record<ToolEffect, readonly string[]>> = {
     'knowledge-query',
     'list_files',
     'list_todos',
+    'mark_complete',
     'read_file',
     'search_files',
     'text-completion',

@@ -386,6 +386,8 @@ export interface Run {
   readonly principal: Principal | null;
   /** The dead letter, as partition/offset, that this attempt of the run was re-driven from; null for the first attempt. */
   readonly redrive: string | null;
+  /** The answer that a tool ended the run with; the filter ends it then. Null while nobody has. */
+  readonly answer: string | null;
 }
 
 /** Why a run ended without an answer. */

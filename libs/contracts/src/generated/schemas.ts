@@ -1149,6 +1149,15 @@ export const schemas = {
         ],
         "doc": "The dead letter, as partition/offset, that this attempt of the run was re-driven from; null for the first attempt.",
         "default": null
+      },
+      {
+        "name": "answer",
+        "type": [
+          "null",
+          "string"
+        ],
+        "doc": "The answer that a tool ended the run with; the filter ends it then. Null while nobody has.",
+        "default": null
       }
     ]
   },

@@ -32,6 +32,8 @@ export interface RunState {
   readonly principal: Principal | null;
   /** The dead letter that this attempt was re-driven from, as `partition/offset`; null for the first one. */
   readonly redrive: string | null;
+  /** The answer that a tool ended the run with; null while nobody has. */
+  readonly answer: string | null;
 }
 
 /** Why a run ends without an answer, as its AgentResponse says it. */
@@ -72,6 +74,7 @@ export function beginRun(
     toolCalls: noCalls,
     principal,
     redrive: null,
+    answer: null,
   };
 }
 

@@ -17,12 +17,18 @@ export interface CallFacts {
   readonly offered: ReadonlySet<string>;
   /** How often each tool ran in this run before this call. */
   readonly calls: CallCounts;
+  /** Whether a call before this one ended the run (ruling XB-45). */
+  readonly completed: boolean;
   /** Ids of the connections that the request may use under the configuration that granted. */
   readonly connections: readonly string[];
 }
 
-/** Why a tool is not eligible now, or that it is: group, state, the offer, and whether it can run at all (ruling XB-2). */
+/** Why a tool is not eligible now, or that it is: the run’s end, group, state, the offer, and whether it can run at all (ruling XB-2). */
 export function eligible(toolId: string, facts: CallFacts, judges: Judges): Verdict {
+  if (facts.completed) {
+    const message = 'The run was ended by a call before this one, so this call was not made.';
+    return { ok: false, code: 'policy_denied', reason: 'run_completed', message };
+  }
   const tool = judges.granting.byId(toolId);
   if (tool === undefined) {
     return {

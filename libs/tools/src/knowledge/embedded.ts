@@ -20,7 +20,7 @@ export interface EmbeddedKnowledgeSettings {
 
 /**
  * A knowledge graph inside this process (Oxigraph, WebAssembly, in a thread of its own). Changes are in the journal before they are in
- * memory, so they survive any end of the process; what others wrote there is read before each query and each change, so that all who share
+ * memory, so they survive any end of the process; what others wrote there is taken up before each question and each change, so that all who share
  * a journal, and load the same files, have the same graph.
  *
  * What bounds a query: its length (10,000 characters), its results (10,000, cut by a LIMIT while it runs) and its time, after which its
@@ -33,7 +33,7 @@ export interface EmbeddedKnowledgeSettings {
 export async function openEmbeddedKnowledge(settings: EmbeddedKnowledgeSettings): Promise<KnowledgeStore> {
   const store = new EmbeddedStore(settings.load, settings.journal, settings.queryMs ?? 10_000);
   try {
-    await store.open();
+    await store.refresh();
   } catch (error) {
     await store.close();
     throw error;
@@ -56,7 +56,7 @@ class EmbeddedStore implements TripleStore {
     private readonly queryMs: number,
   ) {}
 
-  open(): Promise<void> {
+  refresh(): Promise<void> {
     return this.next(async () => {
       await this.current();
     });
@@ -65,7 +65,7 @@ class EmbeddedStore implements TripleStore {
   run(query: ReadQuery, signal: AbortSignal): Promise<QueryResult> {
     return this.next(async () => {
       signal.throwIfAborted();
-      const thread = await this.current();
+      const thread = await this.serving();
       const triples = query.form === 'construct' || query.form === 'describe';
       const task = { task: 'query', bounded: query.bounded, text: query.text, triples } as const;
       const answer = await this.within(thread, signal, () => thread.perform(task));
@@ -75,11 +75,8 @@ class EmbeddedStore implements TripleStore {
     });
   }
 
-  done(key: string): Promise<ChangeOutcome | undefined> {
-    return this.next(async () => {
-      await this.current();
-      return this.before(key);
-    });
+  async done(key: string): Promise<ChangeOutcome | undefined> {
+    return this.before(key);
   }
 
   apply(change: TripleChange, signal: AbortSignal): Promise<ChangeOutcome> {
@@ -126,6 +123,12 @@ class EmbeddedStore implements TripleStore {
   private before(key: string): ChangeOutcome | undefined {
     const done = this.outcomes.get(key);
     return done === undefined ? undefined : { ...done, alreadyDone: true };
+  }
+
+  /** The thread in service as it is; one that is new has everything that is in the journal. */
+  private async serving(): Promise<StoreThread> {
+    if (this.closed) throw new ToolUnavailableError('The knowledge graph is closed.');
+    return this.thread === undefined || this.thread.ended !== undefined ? this.current() : this.thread;
   }
 
   /** The thread in service, with everything that is in the journal: a new one if there is none or the one before it ended. */

@@ -33,6 +33,10 @@ const removedBy = iriText(`${relationPrefix}removed`);
 class EndpointStore implements TripleStore {
   constructor(private readonly settings: SparqlEndpointSettings) {}
 
+  async refresh(): Promise<void> {
+    // The endpoint itself is what all share.
+  }
+
   async run(query: ReadQuery, signal: AbortSignal): Promise<QueryResult> {
     const triples = query.form === 'construct' || query.form === 'describe';
     const accept = triples ? 'application/n-triples' : 'application/sparql-results+json';

@@ -10,9 +10,15 @@ import type { QueryResult, TripleStore } from './triple-store.js';
 /** The knowledge graph over triples, wherever they are kept. */
 export function knowledgeOver(store: TripleStore): KnowledgeStore {
   return {
-    find: (entity, relation, signal) => find({ store, signal }, entity.trim(), relation),
+    find: async (entity, relation, signal) => {
+      signal.throwIfAborted();
+      await store.refresh();
+      return find({ store, signal }, entity.trim(), relation);
+    },
     query: async (sparql, signal) => {
       const query = readQuery(sparql);
+      signal.throwIfAborted();
+      await store.refresh();
       const answer = answerOf(await store.run(query, signal));
       if (answer.count > query.maxResults) {
         throw new ToolUserError(
@@ -21,7 +27,11 @@ export function knowledgeOver(store: TripleStore): KnowledgeStore {
       }
       return answer;
     },
-    change: (request, key, signal) => change({ store, signal }, request, key),
+    change: async (request, key, signal) => {
+      signal.throwIfAborted();
+      await store.refresh();
+      return change({ store, signal }, request, key);
+    },
     close: () => store.close(),
   };
 }

@@ -23,6 +23,8 @@ export interface TripleChange {
  * reach a ToolUnavailableError if nothing has happened yet; after an abort, the signal's reason.
  */
 export interface TripleStore {
+  /** Takes up what others have changed: asked once before each question and each change, of which all that is read is as new as that. */
+  refresh(): Promise<void>;
   run(query: ReadQuery, signal: AbortSignal): Promise<QueryResult>;
   /** What the change of this key did, if it was made before. */
   done(key: string, signal: AbortSignal): Promise<ChangeOutcome | undefined>;

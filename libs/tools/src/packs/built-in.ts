@@ -2,6 +2,7 @@ import type { ToolContract } from '../contract.js';
 import { getCurrentTime } from './get-current-time.js';
 import { graphUpdate } from './graph-update.js';
 import { knowledgeQuery } from './knowledge-query.js';
+import { markComplete } from './mark-complete.js';
 import { textCompletion } from './text-completion.js';
 import { todoTools } from './todo/pack.js';
 import { workspaceTools } from './workspace/pack.js';
@@ -12,6 +13,7 @@ export const builtInTools: readonly ToolContract[] = Object.freeze([
   knowledgeQuery,
   graphUpdate,
   textCompletion,
+  markComplete,
   ...workspaceTools,
   ...todoTools,
 ]);

@@ -1,0 +1,8 @@
+import type { ConfiguredTool } from '../configuration/types.js';
+
+/** The tool type whose success ends the run with its result as the answer (spec/tool-descriptions.md, Completion; ruling XB-45). */
+const completingType = 'mark_complete';
+
+export function endsRun(tool: Pick<ConfiguredTool, 'type'> | undefined): boolean {
+  return tool?.type === completingType;
+}
