@@ -76,7 +76,7 @@ export const nodeFlags = [
 /** Threads that each keep what they freed for themselves would take a tenth more; nothing here waits for memory. */
 export const nodeVariables = { MALLOC_ARENA_MAX: '1' };
 
-/** What goes through a log once and ends: it may take the room that Node gives it, and is about twice as fast for it. */
+/** What goes through a log once and ends: it may take the room that Node gives it, and is much faster for it. */
 const passing = ['replay', 'export', 'audit'];
 const flagsFor = ([name]) => (passing.includes(name) ? nodeFlags.slice(0, 1) : nodeFlags);
 

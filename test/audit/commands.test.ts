@@ -35,7 +35,7 @@ describe('sluice audit, after the sample', () => {
   );
 
   it(
-    'show tells the session in words, in order, and --json a line an entry',
+    'show tells the session in words, in order, and --json a line an entry, with the hashes of a call (XB-26)',
     async () => {
       const { output } = await run('audit', 'show', session);
       const story = [
@@ -51,8 +51,12 @@ describe('sluice audit, after the sample', () => {
       expect(places).toEqual([...places].sort((one, other) => one - other));
       expect(places[0]).toBeGreaterThan(0);
       const lines = (await run('audit', 'show', session, '--json')).output.trim().split('\n');
-      const kinds = lines.map((line) => (JSON.parse(line) as { kind: string }).kind);
-      expect([kinds[0], kinds.at(-1)]).toEqual(['request', 'run_ended']);
+      const told = lines.map((line) => JSON.parse(line) as { kind: string; details: Record<string, unknown> });
+      expect([told[0]?.kind, told.at(-1)?.kind]).toEqual(['request', 'run_ended']);
+      for (const { details } of told.filter(({ kind }) => kind === 'tool_call')) {
+        expect(details['arguments_hash']).toMatch(/^[0-9a-f]{64}$/);
+        expect(details['result_hash']).toMatch(/^executor-[0-9a-f]{12}:[0-9a-f]{64}$/);
+      }
       expect(await run('audit', 'show', 'nobody')).toMatchObject({
         code: 1,
         output: 'The audit tells of no session nobody.\n',
