@@ -45,17 +45,11 @@ class Staying implements HandlerContext {
     return this.context.carried;
   }
 
-  emit(messages: readonly Outgoing[]): void {
-    this.context.emit(messages);
-  }
+  readonly emit = (messages: readonly Outgoing[]): void => this.context.emit(messages);
 
-  carry(text: string): void {
-    this.context.carry(text);
-  }
+  readonly carry = (text: string): void => this.context.carry(text);
 
-  afterCommit(action: () => void): void {
-    this.context.afterCommit(() => now.run(this.what, action));
-  }
+  readonly afterCommit = (action: () => void): void => this.context.afterCommit(() => now.run(this.what, action));
 }
 
 /** Whose record it is. */

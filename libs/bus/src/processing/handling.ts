@@ -97,7 +97,7 @@ async function bury(
   }
 }
 
-/** One attempt on one record. */
+/** One attempt on one record. A handler may take apart what it gets. */
 class Attempt implements HandlerContext {
   constructor(
     readonly attempt: number,
@@ -115,15 +115,11 @@ class Attempt implements HandlerContext {
     return this.carrying.carried;
   }
 
-  emit(messages: readonly Outgoing[]): void {
+  readonly emit = (messages: readonly Outgoing[]): void => {
     if (!this.revocation.revoked) this.options.emit(messages);
-  }
+  };
 
-  afterCommit(action: () => void): void {
-    this.actions.push(action);
-  }
+  readonly afterCommit = (action: () => void): void => void this.actions.push(action);
 
-  carry(text: string): void {
-    this.carrying.leave(text);
-  }
+  readonly carry = (text: string): void => this.carrying.leave(text);
 }

@@ -22,9 +22,9 @@ const topics = ['agent.requests'] as const;
 const order = 'partition';
 
 /** Counts the records of the partition in what it carries, and says the count. */
-function counted(message: Pick<Incoming, 'key'>, context: HandlerContext): string {
-  const count = Number(context.carried) + 1;
-  context.carry(String(count));
+function counted(message: Pick<Incoming, 'key'>, { carried, carry }: HandlerContext): string {
+  const count = Number(carried) + 1;
+  carry(String(count));
   return `${count} ${message.key}`;
 }
 
