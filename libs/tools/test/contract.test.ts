@@ -210,6 +210,7 @@ describe('toolTypes', () => {
       ['knowledge-query', 'read_only', true],
       ['graph-update', 'state_change', true],
       ['text-completion', 'read_only', true],
+      ['mark_complete', 'read_only', true],
       ['read_file', 'read_only', true],
       ['write_file', 'state_change', true],
       ['append_file', 'state_change', false],
