@@ -159,6 +159,10 @@ describe('the pipeline (spec/tool-use.md §2b)', () => {
     expect(await withheld).toMatchObject({ errorCode: 'redaction_failed', resultHash });
     const failing = tool({ exec: () => Promise.reject(new Error('no')) });
     expect(await runTool(invocation(), pipeline(failing))).not.toHaveProperty('resultHash');
+    let deep: JsonValue = 1;
+    for (let level = 0; level < 500_000; level++) deep = [deep];
+    const burrowing = tool({ exec: () => Promise.resolve(deep), redact: () => 'fine' });
+    expect(await runTool(invocation(), pipeline(burrowing))).toEqual({ toolCallId: 'c-1', ok: true, value: 'fine' });
   });
 
   it('withholds what cannot be redacted (E-06, P-10)', async () => {

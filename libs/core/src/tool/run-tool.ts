@@ -211,8 +211,18 @@ function finish(
     if (isA(JsonTooLargeError, error)) return tooLarge(toolCallId, limits);
     return misshapen(toolCallId);
   }
-  const resultHash = pipeline.hashResult(invocation, JSON.stringify(output));
-  return { ...redacted(tool, toolCallId, output, limits), resultHash };
+  const text = writtenOut(output);
+  const hash = text === null ? {} : { resultHash: pipeline.hashResult(invocation, text) };
+  return { ...redacted(tool, toolCallId, output, limits), ...hash };
+}
+
+/** Null for what is nested deeper than can be written; redaction may leave something of it that can. */
+function writtenOut(output: JsonValue): string | null {
+  try {
+    return JSON.stringify(output);
+  } catch {
+    return null;
+  }
 }
 
 function redacted(tool: BoundTool, toolCallId: string, output: JsonValue, limits: ToolLimits): ToolExecResult {
