@@ -1,4 +1,5 @@
 import { describe } from '@jest/globals';
+import { commanded } from './contract/commands.js';
 import { delivery } from './contract/delivery.js';
 import { failures } from './contract/failures.js';
 import type { BusHarness } from './contract/harness.js';
@@ -22,5 +23,6 @@ export function busContract(name: string, harness: BusHarness): void {
     describe('reading', () => reading(harness));
     describe('what a consumer tells of its work', () => telling(harness));
     describe('any history of work, faults and crashes', () => property(harness));
+    describe('any commands', () => commanded(harness));
   });
 }

@@ -62,6 +62,9 @@ export async function aProcess(given: KafkaBusOptions): Promise<Process> {
     said,
     members,
     forgotten: async () => {
+      // kafkajs hears only half of it while it joins, and would be a member again.
+      for (const member of members)
+        member.on(member.events.GROUP_JOIN, () => setImmediate(() => void member.disconnect()));
       await Promise.all(members.map((member) => member.disconnect()));
     },
   };
