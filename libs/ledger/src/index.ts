@@ -4,4 +4,4 @@ export type { SqliteLedger } from './sqlite/ledger.js';
 export { openPostgresLedger } from './postgres/open.js';
 export type { PostgresLedgerOptions } from './postgres/open.js';
 export type { PostgresLedger } from './postgres/ledger.js';
-export type { LedgerLog } from './postgres/absence.js';
+export type { LedgerLog } from './ledger-log.js';

@@ -85,7 +85,7 @@ describe('the ledger’s file', () => {
 
   it('waits for room while it is full, says so, and goes on', () =>
     inFolder(async (file) => {
-      const { database, ledger } = fullLedger(file);
+      const { database, ledger, logged } = fullLedger(file);
       const large = ask('x'.repeat(100_000));
       let answered = 0;
       const asked = [ledger.claim(ask('k')), ledger.claim(large)].map((claim) => claim.finally(() => answered++));
@@ -95,9 +95,11 @@ describe('the ledger’s file', () => {
       });
       expect(await ledger.find('k')).toBeUndefined();
       expect(answered).toBe(0);
+      expect(logged).toEqual([expect.stringMatching(/^error: The ledger .*the disk is full.*waits/)]);
       database.exec('PRAGMA max_page_count = 1000000');
       expect(await Promise.all(asked)).toMatchObject([{ owner: 'a' }, { owner: 'a' }]);
       await expect(ledger.check()).resolves.toBeUndefined();
+      expect(logged.slice(1)).toEqual(['info: The ledger has room again.']);
       await ledger.close();
     }));
 
@@ -150,9 +152,10 @@ describe('the ledger’s file', () => {
 /** A ledger whose file may not grow any more. */
 function fullLedger(file: string) {
   const database = openDatabase(file);
-  const ledger = ledgerOn(database);
+  const logged: string[] = [];
+  const ledger = ledgerOn(database, (level, message) => logged.push(`${level}: ${message}`));
   database.exec(`PRAGMA max_page_count = ${String(database.prepare('PRAGMA page_count').get()?.['page_count'])}`);
-  return { database, ledger };
+  return { database, ledger, logged };
 }
 
 async function untilRejected(work: () => Promise<void>): Promise<unknown> {

@@ -24,9 +24,9 @@ export function openLogFile(environment: Environment, log: Log): Promise<SqliteB
 }
 
 /** Opens the ledger in the data folder. */
-export function openLedgerFile(environment: Environment): Promise<SqliteLedger> {
+export function openLedgerFile(environment: Environment, log: Log): Promise<SqliteLedger> {
   prepareDataFolder(environment.dataFolder);
-  return openSqliteLedger({ file: dataFiles(environment).ledger });
+  return openSqliteLedger({ file: dataFiles(environment).ledger, log: partLog(log) });
 }
 
 /** Removes what the log need not hold any longer. */

@@ -82,6 +82,6 @@ export async function openLedger(
     });
     return { ledger, check: () => ledger.check() };
   }
-  const ledger = await openLedgerFile(environment);
+  const ledger = await openLedgerFile(environment, log);
   return { ledger, check: () => ledger.check() };
 }

@@ -1,11 +1,5 @@
 import type { Fault } from '@sluice/core';
-
-/** Where the ledger says what an operator must know; quiet in normal operation. */
-export type LedgerLog = (
-  level: 'info' | 'warn' | 'error',
-  message: string,
-  details: Readonly<Record<string, unknown>>,
-) => void;
+import type { LedgerLog } from '../ledger-log.js';
 
 const sayAgainMs = 30_000;
 

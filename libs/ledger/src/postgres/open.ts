@@ -1,6 +1,6 @@
 import { Fault } from '@sluice/core';
+import type { LedgerLog } from '../ledger-log.js';
 import { Absence, backOffMs } from './absence.js';
-import type { LedgerLog } from './absence.js';
 import { connectionTo, poolOf } from './connection.js';
 import type { Connection } from './connection.js';
 import { lastingRefusal, mayPass, unreachable } from './database-error.js';

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { LedgerLog } from '../ledger-log.js';
 import { inTransaction } from './database.js';
 import { isBusy, isFull, unreachable } from './storage-error.js';
 
@@ -25,7 +26,10 @@ export class Batch {
   #closing = false;
   #trouble: unknown;
 
-  constructor(private readonly database: DatabaseSync) {}
+  constructor(
+    private readonly database: DatabaseSync,
+    private readonly log: LedgerLog,
+  ) {}
 
   /** Resolves when the result is on the disk. Rejects with Fault('ledger_unreachable'); nothing of the batch is there then. */
   run<T>(work: () => T): Promise<T> {
@@ -66,10 +70,13 @@ export class Batch {
         const results = await patiently('The ledger could not be written', () =>
           inTransaction(this.database, () => batch.map(({ run }) => run())),
         );
+        if (this.#trouble !== undefined) this.log('info', 'The ledger has room again.', {});
         this.#trouble = undefined;
         return results;
       } catch (error) {
         if (this.#closing || !isFull((error as Error).cause)) throw error;
+        if (this.#trouble === undefined)
+          this.log('error', `${(error as Error).message} What is asked of it waits for that.`, {});
         this.#trouble = error;
       }
       await delay(roomWaitMs);

@@ -2,6 +2,7 @@ import { Fault } from '@sluice/core';
 import type { Claim, ClaimRequest, RateLimiter } from '@sluice/core';
 import type { DatabaseSync } from 'node:sqlite';
 import type { DocumentedLedger } from '../documented.js';
+import type { LedgerLog } from '../ledger-log.js';
 import { Batch, patiently } from './batch.js';
 import { openDatabase } from './database.js';
 import { documentsOn } from './documents.js';
@@ -13,19 +14,24 @@ export interface SqliteLedger extends DocumentedLedger, RateLimiter {
   check(): Promise<void>;
 }
 
+export interface SqliteLedgerOptions {
+  readonly file: string;
+  readonly log?: LedgerLog;
+}
+
 /** Claims in a SQLite file of their own (DESIGN, idea 5). Several processes may use the file. Throws Fault('ledger_unreachable'). */
-export async function openSqliteLedger({ file }: { readonly file: string }): Promise<SqliteLedger> {
-  return ledgerOn(await patiently(`The ledger ${file} cannot be used`, () => openDatabase(file)));
+export async function openSqliteLedger({ file, log }: SqliteLedgerOptions): Promise<SqliteLedger> {
+  return ledgerOn(await patiently(`The ledger ${file} cannot be used`, () => openDatabase(file)), log);
 }
 
 /** The ledger on an open database, which it closes in the end. */
-export function ledgerOn(database: DatabaseSync): SqliteLedger {
+export function ledgerOn(database: DatabaseSync, log: LedgerLog = () => undefined): SqliteLedger {
   const find = database.prepare('SELECT key, owner, value, claimed_at, expires_at FROM claims WHERE key = ?');
   const put = database.prepare('INSERT OR REPLACE INTO claims VALUES (?, ?, NULL, ?, ?)');
   const settle = database.prepare('UPDATE claims SET value = ? WHERE key = ? AND value IS NULL');
   const release = database.prepare('DELETE FROM claims WHERE key = ? AND owner = ? AND value IS NULL');
   const sweep = database.prepare('DELETE FROM claims WHERE expires_at <= ?');
-  const batch = new Batch(database);
+  const batch = new Batch(database, log);
   let closed = false;
 
   const inForce = (key: string): Claim | undefined => {
