@@ -95,30 +95,17 @@ export async function benchRules(): Promise<void> {
   });
 
   const evaluator = compileEvaluator(configurationOf(tools));
-  const evaluate = perCall(
-    () =>
-      evaluator.evaluate({
-        groups,
-        state: 'state-2',
-        toolIds: null,
-        unavailable: new Set(),
-        calls: noCalls,
-        connections: [],
-      }),
-    31,
-    500,
-  );
+  const facts = {
+    groups,
+    state: 'state-2',
+    toolIds: null,
+    unavailable: new Set<string>(),
+    calls: noCalls,
+    connections: [],
+  };
+  const evaluate = perCall(() => evaluator.evaluate(facts), 31, 500);
   const codec = await createCodec({ register: async () => 1, find: async () => undefined });
-  const record = sampleToolset(
-    evaluator.evaluate({
-      groups,
-      state: 'state-2',
-      toolIds: null,
-      unavailable: new Set(),
-      calls: noCalls,
-      connections: [],
-    }),
-  );
+  const record = sampleToolset(evaluator.evaluate(facts));
   const encoding = perCall(() => codec.encode(topics.toolsets, record), 31, 200);
   const bytes = codec.encode(topics.toolsets, record).length;
 

@@ -73,7 +73,7 @@ export const nodeFlags = [
   '--heap-growing-percent=40',
 ];
 
-/** Threads that each keep what they freed for themselves would take a tenth more; nothing here waits for memory. */
+/** Threads that each keep what they freed for themselves would take about 10 MB more; nothing here waits for memory. */
 export const nodeVariables = { MALLOC_ARENA_MAX: '1' };
 
 /** What goes through a log once and ends: it may take the room that Node gives it, and is much faster for it. */

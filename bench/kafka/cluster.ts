@@ -3,14 +3,12 @@ import type { ChildProcess } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import type { Infrastructure } from './infrastructure.js';
 import { variablesOf } from './services.js';
 
 export type Role = 'filter' | 'agent' | 'executor';
 
-/** As `sluice` starts Node (bin/setup.mjs). */
-const nodeFlags = ['--disable-warning=TimeoutNegativeWarning', '--max-semi-space-size=4', '--heap-growing-percent=40'];
-const nodeVariables = { MALLOC_ARENA_MAX: '1' };
 const main = join(import.meta.dirname, '../../apps/sluice/src/main.js');
 
 /** A service as a process of its own, built, as a user runs it. */
@@ -32,6 +30,7 @@ export interface Cluster {
 
 /** Services as processes on the given infrastructure, under a prefix of their own and one configuration. */
 export async function openCluster(parts: Infrastructure, configuration: string): Promise<Cluster> {
+  const { nodeFlags, nodeVariables } = await howSluiceStartsNode();
   const folder = mkdtempSync(join(tmpdir(), 'sluice-bench-'));
   const prefix = `bench-${Date.now()}-`;
   const file = join(folder, 'sluice.yaml');
@@ -64,6 +63,13 @@ export async function openCluster(parts: Infrastructure, configuration: string):
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+async function howSluiceStartsNode(): Promise<{
+  readonly nodeFlags: readonly string[];
+  readonly nodeVariables: Readonly<Record<string, string>>;
+}> {
+  return import(pathToFileURL(join(import.meta.dirname, '../../../bin/setup.mjs')).href);
 }
 
 function instanceOf(role: Role, child: ChildProcess, ended: () => void): Instance {

@@ -1,5 +1,6 @@
 import { allowed, compileEvaluator, effectOnce, eligible } from '@sluice/core';
 import type { Configuration, ToolInvocation, ToolPipeline, ToolSource } from '@sluice/core';
+import { hashedResult } from '@sluice/decisions';
 import { createSignatures, newKeySet } from '@sluice/identity';
 
 const signatures = createSignatures(newKeySet(0));
@@ -25,7 +26,7 @@ export function pipelineFor(configuration: Configuration, source: ToolSource): T
     allowed: (toolId) => allowed(toolId, facts, judges),
     authorize: () => Promise.resolve({ ok: true }),
     connection: () => Promise.resolve({ ok: true }),
-    hashResult: ({ callKey }, text) => signatures.keyedHash('executor', `${callKey}\n${text}`),
+    hashResult: (invocation, json) => signatures.keyedHash('executor', hashedResult(invocation, json)),
     approval: () => Promise.resolve({ ok: true }),
     rate: () => Promise.resolve({ ok: true }),
     capabilities: (tool, invocation, signal) =>

@@ -1,6 +1,7 @@
 import { Fault } from '@sluice/core';
-import type { AgentStep, AgentStepResult } from '@sluice/contracts';
+import type { AgentStepResult } from '@sluice/contracts';
 import type { Source } from '@sluice/audit';
+import { withoutHash } from '@sluice/decisions';
 import { verifyContinuation, verifyGrant } from '@sluice/service';
 import type { Runtime } from '@sluice/service';
 
@@ -27,8 +28,4 @@ export async function isAuthentic(message: Source, runtime: Runtime): Promise<bo
 function tellsItsHistory({ steps, next }: AgentStepResult): boolean {
   const end = next.history.slice(next.history.length - steps.length);
   return JSON.stringify(steps.map(withoutHash)) === JSON.stringify(end.map(withoutHash));
-}
-
-function withoutHash(step: AgentStep): AgentStep {
-  return { ...step, resultHash: null };
 }

@@ -33,6 +33,7 @@ import {
   callIdOf,
   callKeyOf,
   connectionsOf,
+  hashedResult,
   historyFull,
   invalidJson,
   judgeConnection,
@@ -211,7 +212,7 @@ export class Turn {
             this.progress('tool_progress', invocation.context.toolCallId, invocation.toolId, connection.text(text)),
           () => connection.credential(invocation.context, signal),
         ),
-      hashResult: ({ callKey }, text) => runtime.signatures.keyedHash('executor', `${callKey}\n${text}`),
+      hashResult: (invocation, json) => runtime.signatures.keyedHash('executor', hashedResult(invocation, json)),
       conceal: (tool, result) => connection.conceal(tool, result, this.record.requestId),
       once: (tool, invocation, effect) =>
         effectOnce(

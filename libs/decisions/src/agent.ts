@@ -1,6 +1,6 @@
 import type { ModelTurn } from '@sluice/core';
 import type { AgentResponse, Run, ToolCall, Toolset } from '@sluice/contracts';
-import { errorResponse } from './run-ends.js';
+import { answerResponse, errorResponse } from './run-ends.js';
 
 /** The run’s end where its time was up before the model had answered. */
 export function outOfTime(toolset: Toolset, now: number): AgentResponse {
@@ -18,21 +18,8 @@ export function withTokens(run: Run, turn: Pick<ModelTurn, 'inputTokens' | 'outp
 
 /** The run’s end with the model’s answer. */
 export function answer(toolset: Toolset, run: Run, text: string, endedAt: number): AgentResponse {
-  const { requestId, sessionId, request, configVersion, state } = toolset;
-  return {
-    requestId,
-    sessionId,
-    kind: 'answer',
-    answer: text,
-    error: null,
-    question: request.question,
-    state,
-    history: request.history,
-    run,
-    iterations: run.iteration,
-    configVersion,
-    endedAt,
-  };
+  const { request, configVersion, state } = toolset;
+  return answerResponse(toolset, text, { request, run, configVersion, state }, endedAt);
 }
 
 /** The calls that the model makes in its turn. */

@@ -10,7 +10,7 @@ import {
 } from '@sluice/core';
 import type { Decision, Evaluator, Facts, Principal, RequestVerdict, RunState } from '@sluice/core';
 import type { AgentRequest, AgentResponse, AgentStepResult, Toolset } from '@sluice/contracts';
-import { errorResponse } from './run-ends.js';
+import { answerResponse, errorResponse } from './run-ends.js';
 import { historyProblem } from './history.js';
 import { connectionsOf } from './connections.js';
 import { toolset } from './toolset.js';
@@ -61,29 +61,6 @@ export function denial(
   return errorResponse(ids, { code: 'authz_denied', message }, { ...about, configVersion }, now);
 }
 
-/** The end of a run that a tool completed: its one answer (ruling XB-45). */
-function completion(
-  ids: RunIds,
-  request: AgentRequest,
-  run: RunState,
-  configVersion: string,
-  endedAt: number,
-): AgentResponse {
-  return {
-    ...ids,
-    kind: 'answer',
-    answer: run.answer,
-    error: null,
-    question: request.question,
-    state: normaliseState(request.state),
-    history: request.history,
-    run,
-    iterations: run.iteration,
-    configVersion,
-    endedAt,
-  };
-}
-
 /** What the filter decides for an iteration: the tools, or the run’s end. */
 export type Iteration =
   | { readonly kind: 'end'; readonly response: AgentResponse }
@@ -109,7 +86,10 @@ export function decideIteration(
   now: number,
 ): Iteration {
   const { limits, version: configVersion } = evaluator.configuration;
-  if (run.answer !== null) return { kind: 'end', response: completion(ids, request, run, configVersion, now) };
+  if (run.answer !== null) {
+    const about = { request, run, configVersion, state: normaliseState(request.state) };
+    return { kind: 'end', response: answerResponse(ids, run.answer, about, now) };
+  }
   const end = runEnd(run, request.history, limits, now);
   if (end !== null) return { kind: 'end', response: errorResponse(ids, end, { request, run, configVersion }, now) };
   const decision = evaluator.evaluate(factsOf({ request, run }, evaluator));

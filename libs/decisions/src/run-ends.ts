@@ -23,3 +23,33 @@ export function errorResponse(
     endedAt,
   };
 }
+
+/** An AgentResponse of kind answer: the model’s, or that of a tool that ended the run (ruling XB-45). */
+export function answerResponse(
+  ids: { readonly requestId: string; readonly sessionId: string },
+  answer: string,
+  about: {
+    readonly request: AgentRequest;
+    readonly run: Run;
+    readonly configVersion: string;
+    /** After the default. */
+    readonly state: string;
+  },
+  endedAt: number,
+): AgentResponse {
+  const { request, run, configVersion, state } = about;
+  return {
+    requestId: ids.requestId,
+    sessionId: ids.sessionId,
+    kind: 'answer',
+    answer,
+    error: null,
+    question: request.question,
+    state,
+    history: request.history,
+    run,
+    iterations: run.iteration,
+    configVersion,
+    endedAt,
+  };
+}

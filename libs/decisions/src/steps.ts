@@ -103,7 +103,7 @@ export function stepResult(
 }
 
 /** The hash is for the audit, which reads it where the step is new; what goes on is what a service of any version passes on whole. */
-function withoutHash(step: Step): Step {
+export function withoutHash(step: Step): Step {
   return step.resultHash === null ? step : { ...step, resultHash: null };
 }
 
