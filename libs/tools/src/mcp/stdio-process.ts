@@ -83,7 +83,21 @@ export class StdioProcess implements Transport {
     if (input.write(serializeMessage(message))) return;
     // One wait for all who send: the child reads again for all of them.
     this.draining ??= once(input, 'drain').finally(() => (this.draining = undefined));
-    await this.draining;
+    try {
+      await this.draining;
+    } catch (error) {
+      if (!(await this.hasEnded())) throw error;
+      throw new Error('The server’s process is gone.', { cause: error });
+    }
+  }
+
+  /** A pipe that broke says only that nobody reads it; why is known when the child has ended, mostly a moment later. */
+  private async hasEnded(): Promise<boolean> {
+    const { child } = this;
+    const ended = (): boolean => child === undefined || child.exitCode !== null || child.signalCode !== null;
+    if (child !== undefined && !ended())
+      await Promise.race([once(child, 'exit'), sleep(graceMs, undefined, { ref: false })]);
+    return ended();
   }
 
   /** Ends the child and everything it started, at once; nothing of what it still says is read. */
