@@ -7,9 +7,11 @@ import type { Infrastructure } from './infrastructure.js';
 import { openServices } from './services.js';
 import type { Services } from './services.js';
 
-const iterations = 60;
+/** Iterations of a run, one run after another: a run’s history grows, and with it what is hashed, signed and asked. */
+const perRun = 10;
+const iterations = 10 * perRun;
 /** The first ones warm everything up. */
-const warmUp = 10;
+const warmUp = 20 * perRun;
 const rounds = 3;
 
 /** One run on an idle system: how long a turn of the loop takes, against a record that goes round three bare hops. */
@@ -43,11 +45,13 @@ export async function iteration(parts: Infrastructure): Promise<void> {
 
 /** Milliseconds between one step and the next of a single run, as a reader of the topic sees them. */
 async function turns(parts: Infrastructure, tool: string, claims?: number[]): Promise<number[]> {
-  const services = await openServices(parts, callsForEver(tool), () => Promise.resolve());
+  const services = await openServices(parts, callsUntilFull(tool), () => Promise.resolve());
   try {
-    const times = await intervals(parts, `${services.prefix}${topics.steps}`, async (send) => {
-      const request = { question: 'Go', group: ['work'], request_id: 'r', session_id: 's' };
+    const times = await intervals(parts, `${services.prefix}${topics.steps}`, async (send, n) => {
+      if (n % perRun !== 0) return false;
+      const request = { question: 'Go', group: ['work'], request_id: `r-${n}`, session_id: 's' };
       await send(`${services.prefix}${topics.requests}`, JSON.stringify(request));
+      return true;
     });
     if (claims !== undefined) claims.push(median(await claimTimes(services)));
     return times;
@@ -72,17 +76,25 @@ async function bareRounds(parts: Infrastructure): Promise<number[]> {
   ] as const)
     ends.push(await bareEcho(brokers, from, to, payload));
   try {
-    return await intervals(parts, b, (send) => send(a, payload));
+    return await intervals(parts, b, async (send, n) => {
+      if (n === 0) await send(a, payload);
+      return n === 0;
+    });
   } finally {
     for (const end of ends) await end();
   }
 }
 
-/** Milliseconds between records on the topic after the first one was sent. */
+type Send = (topic: string, value: Buffer | string) => Promise<void>;
+
+/**
+ * Milliseconds between one record on the topic and the next. `push` is told how many there are so far and says whether it has sent something, so that
+ * the next one is not what came of the last.
+ */
 async function intervals(
   { brokers }: Infrastructure,
   topic: string,
-  begin: (send: (topic: string, value: Buffer | string) => Promise<void>) => Promise<void>,
+  push: (send: Send, soFar: number) => Promise<boolean>,
 ): Promise<number[]> {
   const kafka = client(brokers, 'bench-iteration');
   const producer = kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner });
@@ -90,23 +102,25 @@ async function intervals(
   await producer.connect();
   await consumer.connect();
   await consumer.subscribe({ topics: [topic], fromBeginning: true });
-  const seen: number[] = [];
+  const times: number[] = [];
   let enough: () => void = () => undefined;
   const all = new Promise<void>((resolve) => (enough = resolve));
+  const send: Send = async (to, value) => void (await producer.send({ topic: to, messages: [{ key: 's', value }] }));
+  let seen = 0;
+  let last: number | undefined;
   await consumer.run({
-    eachMessage: () => {
-      if (seen.push(performance.now()) > iterations + warmUp) enough();
-      return Promise.resolve();
+    eachMessage: async () => {
+      const now = performance.now();
+      if (last !== undefined && seen > warmUp) times.push(now - last);
+      last = (await push(send, ++seen)) ? undefined : now;
+      if (times.length >= iterations) enough();
     },
   });
-  await begin(async (to, value) => void (await producer.send({ topic: to, messages: [{ key: 's', value }] })));
+  await push(send, 0);
   await all;
   await consumer.disconnect();
   await producer.disconnect();
-  return seen
-    .slice(1)
-    .map((at, n) => at - (seen[n] ?? at))
-    .slice(warmUp);
+  return times;
 }
 
 /** Milliseconds of a claim in the ledger of the executor. */
@@ -114,7 +128,7 @@ async function claimTimes({ runtimes }: Services): Promise<number[]> {
   const ledger = runtimes[2]?.runtime.ledger;
   if (ledger === undefined) throw new Error('The executor has no ledger.');
   const times: number[] = [];
-  for (let n = 0; n < iterations; n++) {
+  for (let n = 0; n < 60; n++) {
     const start = performance.now();
     await ledger.claim({ key: `bench/${n}`, owner: 'bench', now: Date.now(), ttlMs: 60_000 });
     times.push(performance.now() - start);
@@ -122,15 +136,15 @@ async function claimTimes({ runtimes }: Services): Promise<number[]> {
   return times;
 }
 
-/** Calls the tool in every turn; what is measured ends before it would answer. */
-function callsForEver(tool: string): Model {
+/** Calls the tool in every turn of a run but the last. */
+function callsUntilFull(tool: string): Model {
   return {
     name: 'bench',
     turn: ({ history }) =>
       Promise.resolve({
         thought: '',
-        calls: [{ toolCallId: `c-${history.length}`, tool, arguments: '{}' }],
-        answer: null,
+        calls: history.length < perRun ? [{ toolCallId: `c-${history.length}`, tool, arguments: '{}' }] : [],
+        answer: history.length < perRun ? null : 'Done',
         inputTokens: 0,
         outputTokens: 0,
       }),

@@ -12,11 +12,12 @@ const believedMs = 1_000;
  */
 export function rememberingCoordinators(client: Kafka): Kafka {
   const { make, replace } = makerOf(client);
-  replace((options) => remembering(make(options)));
+  replace((options) => rememberCoordinators(make(options)));
   return client;
 }
 
-function remembering(cluster: Cluster): Cluster {
+/** The same for one cluster. */
+export function rememberCoordinators(cluster: Cluster): Cluster {
   const ask = cluster.findGroupCoordinatorMetadata.bind(cluster);
   const answers = new Map<string, { readonly until: number; readonly answer: ReturnType<typeof ask> }>();
   cluster.findGroupCoordinatorMetadata = (of) => {

@@ -1,11 +1,12 @@
-import type { Admin, Kafka, Producer } from 'kafkajs';
+import type { Admin } from 'kafkajs';
 import { Position } from '../processing/position.js';
 import { producerRetry } from './clients.js';
 import { decodeCarried, decodeFinished } from './finished-set.js';
 import { Placement } from './placement.js';
+import type { Writer, Writers } from './writers.js';
 
 export interface TakeoverOptions {
-  readonly kafka: Kafka;
+  readonly writers: Writers;
   readonly admin: Admin;
   /** Names on the broker. */
   readonly group: string;
@@ -17,7 +18,7 @@ export interface TakeoverOptions {
 
 /** What the owner of a partition holds: the only producer that may move the group’s offset there, and where that stands. */
 export interface Ownership {
-  readonly producer: Producer;
+  readonly writer: Writer;
   readonly placement: Placement;
   readonly position: Position;
   /** What the owner before left for the next record; '' where sessions are the order. */
@@ -26,9 +27,9 @@ export interface Ownership {
 
 /** Takes a partition over: the owner before is fenced first, and only then is it read how far that one came. */
 export async function takeOver(options: TakeoverOptions): Promise<Ownership> {
-  const { kafka, transactionalId, transactionTimeoutMs } = options;
+  const { writers, transactionalId, transactionTimeoutMs } = options;
   const placement = new Placement();
-  const producer = kafka.producer({
+  const writer = writers.writer({
     transactionalId,
     transactionTimeout: transactionTimeoutMs,
     idempotent: true,
@@ -37,12 +38,13 @@ export async function takeOver(options: TakeoverOptions): Promise<Ownership> {
     createPartitioner: placement.createPartitioner,
     retry: producerRetry,
   });
+  const { producer } = writer;
   try {
     await producer.connect();
     // Connecting fences nobody: the producer’s epoch is only raised by the first transaction.
     const fence = await producer.transaction();
     await fence.abort();
-    return { producer, placement, ...(await standingOf(options)) };
+    return { writer, placement, ...(await standingOf(options)) };
   } catch (error) {
     await producer.disconnect();
     throw error;
@@ -54,7 +56,7 @@ async function standingOf({
   group,
   topic,
   partition,
-}: TakeoverOptions): Promise<Omit<Ownership, 'producer' | 'placement'>> {
+}: TakeoverOptions): Promise<Omit<Ownership, 'writer' | 'placement'>> {
   const ends = await admin.fetchTopicOffsets(topic);
   const [committed] = await admin.fetchOffsets({ groupId: group, topics: [topic] });
   const beginning = Number(ends.find((end) => end.partition === partition)?.low ?? 0);

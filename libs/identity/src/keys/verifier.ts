@@ -1,13 +1,11 @@
 import type { KeyObject } from 'node:crypto';
-import { compactVerify } from 'jose';
 import { signers } from '@sluice/core';
 import type { JsonObject, Signatures, SignerRole } from '@sluice/core';
 import { batchType, isBatchToken, readBatchToken } from './batch.js';
+import { openJws } from './jws.js';
 import type { Key, KeySet } from './key-set.js';
 import { Memory } from './memory.js';
 import { publicKey } from './read-key-set.js';
-
-export const algorithm = 'EdDSA';
 
 /** Roots found genuine, so that the tokens of a batch cost one verification. */
 const rootsKept = 1_024;
@@ -24,18 +22,17 @@ export function verifierWith(keys: readonly Key[]): Pick<Signatures, 'verify'> {
   const roots = new Memory<string>(rootsKept);
 
   /** The payload of a genuine JWS of that type. */
-  const open = async (role: SignerRole, jws: string, type: string | undefined): Promise<string> => {
-    const { payload, protectedHeader } = await compactVerify(jws, ({ kid = '' }) => keyOf(accepted, role, kid), {
-      algorithms: [algorithm],
-    });
-    if (protectedHeader.typ !== type) throw new Error('It is a signature over something else.');
-    return Buffer.from(payload).toString('utf8');
+  const open = (role: SignerRole, jws: string, type: string | undefined): string => {
+    const opened = openJws(jws, (kid) => accepted.get(role)?.get(kid));
+    if (opened === null) throw new Error(`The ${role} has no key that signed it.`);
+    if (opened.typ !== type) throw new Error('It is a signature over something else.');
+    return opened.payload.toString('utf8');
   };
-  const openRoot = async (role: SignerRole, jws: string): Promise<string> => {
+  const openRoot = (role: SignerRole, jws: string): string => {
     const key = `${role} ${jws}`;
     const known = roots.get(key);
     if (known !== undefined) return known;
-    const root = await open(role, jws, batchType);
+    const root = open(role, jws, batchType);
     roots.set(key, root);
     return root;
   };
@@ -44,9 +41,9 @@ export function verifierWith(keys: readonly Key[]): Pick<Signatures, 'verify'> {
     verify: async (role, token) => {
       if (token === null) return null;
       try {
-        if (!isBatchToken(token)) return JSON.parse(await open(role, token, undefined)) as JsonObject;
+        if (!isBatchToken(token)) return JSON.parse(open(role, token, undefined)) as JsonObject;
         const batch = readBatchToken(token);
-        if (batch === null || (await openRoot(role, batch.jws)) !== batch.root.toString('base64url')) return null;
+        if (batch === null || openRoot(role, batch.jws) !== batch.root.toString('base64url')) return null;
         return JSON.parse(batch.claims.toString('utf8')) as JsonObject;
       } catch {
         // Whatever is wrong with it: nobody who may has signed it.
@@ -54,14 +51,4 @@ export function verifierWith(keys: readonly Key[]): Pick<Signatures, 'verify'> {
       }
     },
   };
-}
-
-function keyOf(
-  accepted: ReadonlyMap<SignerRole, ReadonlyMap<string, KeyObject>>,
-  role: SignerRole,
-  kid: string,
-): KeyObject {
-  const key = accepted.get(role)?.get(kid);
-  if (key === undefined) throw new Error(`The ${role} has no key of that name.`);
-  return key;
 }
