@@ -1,5 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { Partitioners } from 'kafkajs';
 import type { Producer } from 'kafkajs';
 import type { BusLog } from '../port.js';
 import type { Encoded } from '../processing/outputs.js';
@@ -7,6 +6,7 @@ import type { Clients } from './clients.js';
 import { clientRetry } from './clients.js';
 import { letGo } from './let-go.js';
 import type { Names } from './names.js';
+import { choosePartition } from './partitioner.js';
 import { sendsOf, sizeOf } from './sends.js';
 
 /** Progress that waits for the broker, at most, bytes; what comes beyond it is lost, as best effort may be. */
@@ -83,7 +83,7 @@ export class Emitter {
   async #connect(): Promise<Producer> {
     const producer = this.clients().producer({
       allowAutoTopicCreation: false,
-      createPartitioner: Partitioners.DefaultPartitioner,
+      createPartitioner: () => choosePartition,
       retry: clientRetry,
     });
     await producer.connect();

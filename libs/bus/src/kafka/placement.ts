@@ -1,5 +1,5 @@
-import { Partitioners } from 'kafkajs';
 import type { ICustomPartitioner, Producer, TopicMessages, Transaction } from 'kafkajs';
+import { choosePartition } from './partitioner.js';
 
 /** The broker never said of some records whether they were written, or said of some that they were written twice. */
 export class PlacementError extends Error {
@@ -18,13 +18,10 @@ export class Placement {
   readonly #chosen = new Set<string>();
 
   /** For the producer that is to be watched: what it chooses for each record is noted. */
-  readonly createPartitioner: ICustomPartitioner = () => {
-    const choose = Partitioners.DefaultPartitioner();
-    return (asked) => {
-      const partition = choose(asked);
-      this.#chosen.add(`${asked.topic}/${partition}`);
-      return partition;
-    };
+  readonly createPartitioner: ICustomPartitioner = () => (asked) => {
+    const partition = choosePartition(asked);
+    this.#chosen.add(`${asked.topic}/${partition}`);
+    return partition;
   };
 
   /** Sends one after another; one producer’s sends must not overlap. Throws PlacementError if not each partition answered once. */
