@@ -1,45 +1,21 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Program } from '../harness/program.js';
-import { scriptedEndpoint } from '../harness/scripted-endpoint.js';
-import type { ScriptedEndpoint } from '../harness/scripted-endpoint.js';
 import { startTimeout } from '../infra/client.ts';
-import { openCluster } from './cluster.js';
+import { openActing } from './acting.js';
+import type { Acting } from './acting.js';
 import type { Cluster, Role } from './cluster.js';
-import { effectServer } from './effect-server.js';
 import type { EffectServer } from './effect-server.js';
 import { KafkaReader } from './reader.js';
 
-const script = [
-  ['core__now', '{}'],
-  ['mcp__effects__act', '{}'],
-] as const;
-
-const configuration = (model: string, effects: string): string => `
-tool:
-  now: { type: get_current_time, group: [work], state: analysis, available_in_states: [undefined] }
-  act: { type: mcp-tool, group: [work], available_in_states: [analysis] }
-policy: { allowed_tools: [now, act] }
-model: { provider: openai-compatible, name: scripted, base_url: "${model}" }
-mcp:
-  servers: { effects: { url: "${effects}" } }
-  tools: { act: { server: effects, tool: act, effect: external_side_effect, redaction: whole } }
-limits: { tool_seconds: 5, run_seconds: 600 }
-`;
-
 describe('a new version of every service, one instance after another, under load', () => {
-  let model: ScriptedEndpoint;
+  let opened: Acting | undefined;
   let effects: EffectServer;
   let cluster: Cluster;
   beforeAll(async () => {
-    model = await scriptedEndpoint(script, 5);
-    effects = await effectServer(20);
-    cluster = await openCluster(configuration(model.baseUrl, effects.url));
+    opened = await openActing(1);
+    ({ effects, cluster } = opened);
   }, startTimeout);
-  afterAll(async () => {
-    await cluster?.close();
-    await effects?.close();
-    await model?.close();
-  }, 60_000);
+  afterAll(() => opened?.close(), 60_000);
 
   it('loses nothing and does nothing twice: one answer a run, steps without gap or repeat, each effect once', async () => {
     const roles: readonly Role[] = ['filter', 'agent', 'executor'];

@@ -1,0 +1,41 @@
+import { scriptedEndpoint } from '../harness/scripted-endpoint.js';
+import { openCluster } from './cluster.js';
+import type { Cluster } from './cluster.js';
+import { effectServer } from './effect-server.js';
+import type { EffectServer } from './effect-server.js';
+
+const configuration = (model: string, effects: string): string => `
+tool:
+  now: { type: get_current_time, group: [work], state: analysis, available_in_states: [undefined] }
+  act: { type: mcp-tool, group: [work], available_in_states: [analysis] }
+policy: { allowed_tools: [now, act] }
+model: { provider: openai-compatible, name: scripted, base_url: "${model}" }
+mcp:
+  servers: { effects: { url: "${effects}" } }
+  tools: { act: { server: effects, tool: act, effect: external_side_effect, redaction: whole } }
+limits: { tool_seconds: 5, run_seconds: 600 }
+`;
+
+export interface Acting {
+  readonly cluster: Cluster;
+  readonly effects: EffectServer;
+  close(): Promise<void>;
+}
+
+/** A cluster, with nothing started yet, whose runs look at the time and then act on the world so many times. */
+export async function openActing(acts: number): Promise<Acting> {
+  const act = Array.from({ length: acts }, () => ['mcp__effects__act', '{}'] as const);
+  const model = await scriptedEndpoint([['core__now', '{}'], ...act], 5);
+  const effects = await effectServer(20);
+  const closeOutside = async (): Promise<void> => {
+    await effects.close();
+    await model.close();
+  };
+  try {
+    const cluster = await openCluster(configuration(model.baseUrl, effects.url));
+    return { cluster, effects, close: () => cluster.close().finally(closeOutside) };
+  } catch (error) {
+    await closeOutside();
+    throw error;
+  }
+}
