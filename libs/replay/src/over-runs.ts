@@ -1,5 +1,6 @@
 import type { Worker } from 'node:worker_threads';
-import type { Incoming, LogReader, ReadOptions } from '@sluice/bus';
+import type { LogReader, ReadOptions } from '@sluice/bus';
+import { codecForComparing } from './codec.js';
 import { readRuns, recordsOf } from './runs.js';
 import type { DecisionSelection } from './select.js';
 import { Pool } from './threads/pool.js';
@@ -33,6 +34,7 @@ export async function* overRuns<R>(
   work: RunWork<R>,
   threads: Threads<void> | null,
 ): AsyncGenerator<R, void, undefined> {
+  const codec = await codecForComparing();
   let alone = 0;
   let pool = null as Pool<R> | null;
   let spread = null as Spread<R> | null;
@@ -43,7 +45,7 @@ export async function* overRuns<R>(
   const stop = (): void => void pool?.close();
   signal.addEventListener('abort', stop);
   try {
-    const runs = readRuns(reader, { selection, signal, onUndecodable, light: () => spread !== null });
+    const runs = readRuns(reader, { selection, signal, onUndecodable });
     for await (const { run, dead } of runs) {
       if (spread === null && pool?.isReady() === true) spread = new Spread(pool);
       if (spread !== null) {
@@ -51,7 +53,7 @@ export async function* overRuns<R>(
         yield* spread.taken();
         continue;
       }
-      yield* found(await perform(work, recordsOf(run.requestId, run.messages as Incoming[]), dead));
+      yield* found(await perform(work, recordsOf(run.requestId, run.messages, codec), dead));
       alone += run.selected;
       if (threads !== null && alone >= decisionsAlone)
         pool ??= new Pool(Array.from({ length: threads.count }, () => threads.start()));

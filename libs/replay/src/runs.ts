@@ -1,5 +1,5 @@
 import { placeOf, topics } from '@sluice/contracts';
-import type { DeadLetter, Topic } from '@sluice/contracts';
+import type { Codec, DeadLetter, Topic } from '@sluice/contracts';
 import type { Incoming, LogReader, ReadOptions } from '@sluice/bus';
 import { runOf } from '@sluice/decisions';
 import { isSelected, readFrom } from './select.js';
@@ -16,11 +16,12 @@ export interface RunRecords {
   readonly approvals: Incoming<'agent.approvals'>[];
 }
 
-/** A record of a run as it is held until its run has ended: whole, or as the bytes that it can be read from once more. */
-export type Held = Incoming | Light;
-
-/** A record without what its Avro says. */
-export type Light = Omit<Incoming, 'record' | 'avro'> & { readonly record: null; readonly avro: Buffer };
+/**
+ * A record as it is held until its run has ended: the bytes that it can be read from once more, which take a fraction of the memory, and of the
+ * time that goes to garbage; whole only where the reader has no bytes of today’s schema at hand.
+ */
+export type Held = Omit<Incoming, 'record' | 'avro'> &
+  ({ readonly avro: Buffer; readonly record: null } | { readonly avro: null; readonly record: Incoming['record'] });
 
 /** A run as it was gathered, in the order of the log. */
 export interface Gathered {
@@ -36,8 +37,6 @@ export type DeadLetters = ReadonlyMap<string, DeadLetter>;
 export interface Gathering extends Pick<ReadOptions, 'onUndecodable'> {
   readonly selection: DecisionSelection;
   readonly signal: AbortSignal;
-  /** Whether records are held as their bytes from now on: asked for each. */
-  readonly light: () => boolean;
 }
 
 const read = [
@@ -59,7 +58,7 @@ const lingerMs = 5_000;
 /** Gathers runs with selected decisions from the log; memory is bounded by the runs that are under way at a time. */
 export async function* readRuns(
   reader: LogReader,
-  { selection, signal, light, ...options }: Gathering,
+  { selection, signal, ...options }: Gathering,
 ): AsyncGenerator<{ readonly run: Gathered; readonly dead: DeadLetters }, void, undefined> {
   const open = new Map<string, Gathered>();
   const dead = new Map<string, DeadLetter>();
@@ -83,7 +82,7 @@ export async function* readRuns(
     let run = open.get(requestId);
     if (run === undefined) open.set(requestId, (run = { requestId, messages: [], selected: 0 }));
     if (isDecision(message) && isSelected(message, selection)) run.selected++;
-    run.messages.push(light() ? lightened(message) : message);
+    run.messages.push(held(message));
     if (message.topic === 'agent.responses') ended.push({ run, at: timestamp });
   }
   // What was stopped is not the log’s end, and its runs are not whole.
@@ -91,9 +90,9 @@ export async function* readRuns(
   for (const run of open.values()) if (run.selected > 0) yield { run, dead };
 }
 
-function lightened(message: Incoming): Held {
-  const { avro = null } = message;
-  return avro === null ? message : { ...message, record: null, avro };
+function held({ topic, partition, offset, key, headers, timestamp, record, avro = null }: Incoming): Held {
+  const place = { topic, partition, offset, key, headers, timestamp };
+  return avro === null ? { ...place, record, avro } : { ...place, record: null, avro };
 }
 
 /** Whether somebody decided what the record says. */
@@ -103,9 +102,12 @@ function isDecision(message: Incoming): boolean {
 }
 
 /** The records of a run, by topic, each in the order of the log. */
-export function recordsOf(requestId: string, messages: readonly Incoming[]): RunRecords {
+export function recordsOf(requestId: string, messages: readonly Held[], codec: Codec): RunRecords {
+  const whole = messages.map(({ record, ...held }) => {
+    return { ...held, record: held.avro === null ? record : codec.fromAvro(held.topic, held.avro) };
+  });
   const of = <T extends Topic>(topic: T): Incoming<T>[] =>
-    messages.filter((message) => message.topic === topic) as Incoming<T>[];
+    whole.filter((message) => message.topic === topic) as unknown as Incoming<T>[];
   return {
     requestId,
     requests: of('agent.requests'),

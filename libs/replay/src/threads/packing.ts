@@ -30,14 +30,23 @@ type PackedMessage = readonly [
   number | Incoming['record'],
 ];
 
+/** What a record is counted as whose bytes nobody has counted. */
+const typicalBytes = 8 * 1024;
+
 /** Runs that go to a thread together. */
 export class Packing {
   private readonly runs: PackedRun[] = [];
   private readonly avro: Buffer[] = [];
-  bytes = 0;
+  private avroBytes = 0;
+  private apart = 0;
 
-  get length(): number {
-    return this.runs.length;
+  get isEmpty(): boolean {
+    return this.runs.length === 0;
+  }
+
+  /** Of the records, about. */
+  get bytes(): number {
+    return this.avroBytes + this.apart * typicalBytes;
   }
 
   /** Of the dead letters those that can have ended the run, as they are now. */
@@ -50,7 +59,7 @@ export class Packing {
   }
 
   pack(): Packed {
-    const bytes = new Uint8Array(new ArrayBuffer(this.bytes));
+    const bytes = new Uint8Array(new ArrayBuffer(this.avroBytes));
     let at = 0;
     for (const avro of this.avro) {
       bytes.set(avro, at);
@@ -59,11 +68,14 @@ export class Packing {
     return { bytes, runs: this.runs };
   }
 
-  private message({ topic, partition, offset, timestamp, key, headers, record, avro = null }: Held): PackedMessage {
+  private message({ topic, partition, offset, timestamp, key, headers, record, avro }: Held): PackedMessage {
     const place = [allTopics.indexOf(topic), partition, offset, timestamp, key, headers] as const;
-    if (avro === null) return [...place, record as Incoming['record']];
+    if (avro === null) {
+      this.apart++;
+      return [...place, record];
+    }
     this.avro.push(avro);
-    this.bytes += avro.length;
+    this.avroBytes += avro.length;
     return [...place, avro.length];
   }
 }
@@ -82,13 +94,11 @@ export function* unpack(
   const all = Buffer.from(bytes.buffer);
   let at = 0;
   for (const { requestId, messages, dead } of runs) {
-    const whole = messages.map(([number, partition, offset, timestamp, key, headers, content]): Incoming => {
-      const topic = allTopics[number] as Incoming['topic'];
-      const place = { topic, partition, offset, timestamp, key, headers };
-      if (typeof content !== 'number') return { ...place, record: content, avro: null } as Incoming;
-      const avro = all.subarray(at, (at += content));
-      return { ...place, record: codec.fromAvro(topic, avro), avro } as Incoming;
+    const held = messages.map(([number, partition, offset, timestamp, key, headers, content]): Held => {
+      const place = { topic: allTopics[number] as Held['topic'], partition, offset, timestamp, key, headers };
+      if (typeof content !== 'number') return { ...place, record: content, avro: null };
+      return { ...place, record: null, avro: all.subarray(at, (at += content)) };
     });
-    yield { run: recordsOf(requestId, whole), dead: new Map(dead) };
+    yield { run: recordsOf(requestId, held, codec), dead: new Map(dead) };
   }
 }

@@ -51,7 +51,7 @@ export class Spread<R> {
   }
 
   private send(): void {
-    if (this.packing.length === 0) return;
+    if (this.packing.isEmpty) return;
     this.sent.push(this.pool.send(this.packing.pack()));
     this.packing = new Packing();
   }
