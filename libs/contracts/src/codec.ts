@@ -22,6 +22,8 @@ export interface Codec {
   decode<T extends Topic>(topic: T, payload: Uint8Array): RecordOf<T> | Promise<RecordOf<T>>;
   /** The Avro in a payload, without what stands before it; null if it is of another schema than the topic’s of today. */
   avro(topic: Topic, payload: Uint8Array): Buffer | null;
+  /** The record of what `avro` gave. Throws Fault('undecodable'). */
+  fromAvro<T extends Topic>(topic: T, avro: Buffer): RecordOf<T>;
 }
 
 const headerBytes = 5;
@@ -57,10 +59,10 @@ export async function createCodec(registry: SchemaRegistry): Promise<Codec> {
     return resolver;
   }
 
-  function readAvro<T extends Topic>(topic: T, payload: Buffer, resolver: Resolver): RecordOf<T> {
+  function readAvro<T extends Topic>(topic: T, payload: Buffer, at: number, resolver?: Resolver): RecordOf<T> {
     let decoded: { value: unknown; offset: number };
     try {
-      decoded = typeFor(topic).decode(payload, headerBytes, resolver) as { value: unknown; offset: number };
+      decoded = typeFor(topic).decode(payload, at, resolver) as { value: unknown; offset: number };
     } catch (error) {
       throw undecodable(topic, 'is not Avro of the schema that it names', error);
     }
@@ -88,14 +90,15 @@ export async function createCodec(registry: SchemaRegistry): Promise<Codec> {
       }
       const id = payload.readInt32BE(1);
       const resolver = resolvers.get(`${topic}/${id}`);
-      if (resolver !== undefined) return readAvro(topic, payload, resolver);
-      return learn(topic, id).then((learned) => readAvro(topic, payload, learned));
+      if (resolver !== undefined) return readAvro(topic, payload, headerBytes, resolver);
+      return learn(topic, id).then((learned) => readAvro(topic, payload, headerBytes, learned));
     },
     avro(topic, bytes) {
       const payload = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
       const ours = payload[0] === 0 && payload.length >= headerBytes && payload.readInt32BE(1) === ids.get(topic);
       return ours ? payload.subarray(headerBytes) : null;
     },
+    fromAvro: (topic, avro) => readAvro(topic, avro, 0),
   };
 }
 

@@ -7,14 +7,17 @@ import { NotReplayable } from './outcome.js';
 /** Compiled configurations that are held at a time. */
 const compiledKept = 16;
 
+/** What a log says of its configurations: their texts by version, and since when each was in force. */
+export interface Recorded {
+  readonly sources: ReadonlyMap<string, string>;
+  readonly times: readonly { readonly version: string; readonly since: number }[];
+}
+
 /** Every configuration that was ever in force, and since when. */
 export class RecordedConfigurations {
   private readonly compiled = new Map<string, Evaluator>();
 
-  private constructor(
-    private readonly sources: ReadonlyMap<string, string>,
-    private readonly times: readonly { readonly version: string; readonly since: number }[],
-  ) {}
+  constructor(readonly recorded: Recorded) {}
 
   static async read(reader: LogReader, signal: AbortSignal): Promise<RecordedConfigurations> {
     const sources = new Map<string, string>();
@@ -23,14 +26,14 @@ export class RecordedConfigurations {
       sources.set(record.version, record.configuration);
       times.push({ version: record.version, since: timestamp });
     }
-    return new RecordedConfigurations(sources, times);
+    return new RecordedConfigurations({ sources, times });
   }
 
   /** Throws NotReplayable if it was never recorded, or is of a shape that nobody reads any more. */
   get(version: string): Evaluator {
     let evaluator = this.compiled.get(version);
     if (evaluator === undefined) {
-      const source = this.sources.get(version);
+      const source = this.recorded.sources.get(version);
       if (source === undefined) throw new NotReplayable(`Its configuration ${version} is not among the records.`);
       try {
         evaluator = compileEvaluator(JSON.parse(source) as Configuration);
@@ -48,7 +51,7 @@ export class RecordedConfigurations {
   /** The version that a record names as in force; where an earlier Sluice wrote none, the last one on the log before that time. */
   inForce(version: string, at: number): Evaluator {
     if (version !== '') return this.get(version);
-    const last = this.times.findLast(({ since }) => since <= at);
+    const last = this.recorded.times.findLast(({ since }) => since <= at);
     if (last === undefined) throw new NotReplayable('No configuration on the log is from before it.');
     return this.get(last.version);
   }

@@ -8,3 +8,6 @@ export { differences } from './differences.js';
 export type { Difference } from './differences.js';
 export { whatIf } from './what-if.js';
 export type { Change, Reconsidered, WhatIfOptions } from './what-if.js';
+export type { Threads } from './over-runs.js';
+export { serveReplay } from './threads/job.js';
+export type { ReplayJob } from './threads/job.js';

@@ -1,10 +1,11 @@
-import { createCodec, recordNames, recordToJson } from '@sluice/contracts';
+import { recordNames, recordToJson } from '@sluice/contracts';
 import type { Codec, RecordOf, Topic } from '@sluice/contracts';
-import type { Incoming, LogReader, ReadOptions } from '@sluice/bus';
+import type { Incoming, LogReader } from '@sluice/bus';
 import { deriveAgentEnd, deriveDeadEnd, deriveTurn } from './agent.js';
 import { deriveOutcome } from './approvals.js';
 import { deriveReturned } from './attempts.js';
 import type { AuthorizerOf } from './calls.js';
+import { codecForComparing } from './codec.js';
 import { RecordedConfigurations } from './configurations.js';
 import { differences } from './differences.js';
 import type { Difference } from './differences.js';
@@ -12,19 +13,26 @@ import { deriveAsked, deriveSteps } from './executor.js';
 import { deriveFilterEnd, deriveToolset } from './filter.js';
 import { NotReplayable } from './outcome.js';
 import type { DecisionKind, Outcome, Replayed } from './outcome.js';
-import { readRuns } from './runs.js';
+import { overRuns, startingWith } from './over-runs.js';
+import type { Reading, Threads } from './over-runs.js';
 import type { DeadLetters, RunRecords } from './runs.js';
-import { isSelected, readFrom } from './select.js';
+import { isSelected } from './select.js';
 import type { DecisionSelection } from './select.js';
 import { continuationDifference, grantDifference } from './signed.js';
 import type { Verifier } from './signed.js';
+import type { ReplayJob } from './threads/job.js';
+import type { RunWork } from './work.js';
 
-export interface ReplayOptions {
+/** What decides once more; the same in every thread. */
+export interface Replaying {
   readonly selection: DecisionSelection;
   readonly verifier: Verifier;
   readonly authorizerOf: AuthorizerOf;
-  readonly signal: AbortSignal;
-  readonly onUndecodable: NonNullable<ReadOptions['onUndecodable']>;
+}
+
+export interface ReplayOptions extends Replaying, Reading {
+  /** What else may work on it; null: this thread alone. */
+  readonly threads?: Threads<ReplayJob> | null;
 }
 
 /**
@@ -32,13 +40,26 @@ export interface ReplayOptions {
  * the services decide with, and says whether the bytes are the same (DESIGN, ideas 8 and 12). Nothing is run and no model is asked.
  */
 export async function* replay(reader: LogReader, options: ReplayOptions): AsyncGenerator<Replayed, void, undefined> {
-  const { selection, signal, onUndecodable } = options;
+  const { selection, signal, threads = null } = options;
   const configurations = await RecordedConfigurations.read(reader, signal);
+  const job = { kind: 'replay', selection, configurations: configurations.recorded } as const;
+  yield* overRuns(
+    reader,
+    options,
+    await replaying(configurations, options),
+    threads === null ? null : startingWith(threads, job),
+  );
+}
+
+export async function replaying(
+  configurations: RecordedConfigurations,
+  { selection, ...options }: Replaying,
+): Promise<RunWork<Replayed>> {
   const judge = new Judge(await codecForComparing(), configurations, options);
-  for await (const { run, dead } of readRuns(reader, { from: readFrom(selection), signal, onUndecodable })) {
+  return async (run, dead, found) => {
     for (const message of decisionsOf(run))
-      if (isSelected(message, selection)) yield await judge.judge(message, run, dead);
-  }
+      if (isSelected(message, selection)) found.push(await judge.judge(message, run, dead));
+  };
 }
 
 /** The records of a run that somebody decided, in the order of its way. */
@@ -51,7 +72,7 @@ class Judge {
   constructor(
     private readonly codec: Codec,
     private readonly configurations: RecordedConfigurations,
-    private readonly options: Pick<ReplayOptions, 'verifier' | 'authorizerOf'>,
+    private readonly options: Omit<Replaying, 'selection'>,
   ) {}
 
   async judge(message: Incoming, run: RunRecords, dead: DeadLetters): Promise<Replayed> {
@@ -177,10 +198,4 @@ function kindOf(message: Incoming): DecisionKind {
     case 'agent.config':
       return 'end';
   }
-}
-
-/** Bytes of today’s schemas, for both sides alike. */
-function codecForComparing(): Promise<Codec> {
-  let number = 0;
-  return createCodec({ register: () => Promise.resolve(++number), find: () => Promise.resolve(undefined) });
 }

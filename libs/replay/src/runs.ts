@@ -1,7 +1,9 @@
 import { placeOf, topics } from '@sluice/contracts';
-import type { DeadLetter } from '@sluice/contracts';
+import type { Codec, DeadLetter, Topic } from '@sluice/contracts';
 import type { Incoming, LogReader, ReadOptions } from '@sluice/bus';
 import { runOf } from '@sluice/decisions';
+import { isSelected, readFrom } from './select.js';
+import type { DecisionSelection } from './select.js';
 
 /** The records of one run that decide or are decided. */
 export interface RunRecords {
@@ -14,8 +16,28 @@ export interface RunRecords {
   readonly approvals: Incoming<'agent.approvals'>[];
 }
 
+/**
+ * A record as it is held until its run has ended: the bytes that it can be read from once more, which take a fraction of the memory, and of the
+ * time that goes to garbage; whole only where the reader has no bytes of today’s schema at hand.
+ */
+export type Held = Omit<Incoming, 'record' | 'avro'> &
+  ({ readonly avro: Buffer; readonly record: null } | { readonly avro: null; readonly record: Incoming['record'] });
+
+/** A run as it was gathered, in the order of the log. */
+export interface Gathered {
+  readonly requestId: string;
+  readonly messages: Held[];
+  /** How many of its decisions are selected. */
+  selected: number;
+}
+
 /** Dead letters by the place of the record that they hold. */
 export type DeadLetters = ReadonlyMap<string, DeadLetter>;
+
+export interface Gathering extends Pick<ReadOptions, 'onUndecodable'> {
+  readonly selection: DecisionSelection;
+  readonly signal: AbortSignal;
+}
 
 const read = [
   topics.requests,
@@ -33,19 +55,19 @@ const read = [
  */
 const lingerMs = 5_000;
 
-/** Gathers runs from the log; memory is bounded by the runs that are under way at a time. */
+/** Gathers runs with selected decisions from the log; memory is bounded by the runs that are under way at a time. */
 export async function* readRuns(
   reader: LogReader,
-  options: Pick<ReadOptions, 'from' | 'signal' | 'onUndecodable'>,
-): AsyncGenerator<{ readonly run: RunRecords; readonly dead: DeadLetters }, void, undefined> {
-  const open = new Map<string, RunRecords>();
+  { selection, signal, ...options }: Gathering,
+): AsyncGenerator<{ readonly run: Gathered; readonly dead: DeadLetters }, void, undefined> {
+  const open = new Map<string, Gathered>();
   const dead = new Map<string, DeadLetter>();
-  const ended: { readonly run: RunRecords; readonly at: number }[] = [];
-  for await (const message of reader.read(read, options)) {
+  const ended: { readonly run: Gathered; readonly at: number }[] = [];
+  for await (const message of reader.read(read, { ...options, from: readFrom(selection), signal })) {
     const { timestamp } = message;
     while (ended[0] !== undefined && timestamp - ended[0].at > lingerMs) {
-      const { run } = ended.shift() as { run: RunRecords };
-      if (open.delete(run.requestId)) yield { run, dead };
+      const { run } = ended.shift() as { run: Gathered };
+      if (open.delete(run.requestId) && run.selected > 0) yield { run, dead };
     }
     if (message.topic === 'agent.dead-letters') {
       for (const [place, letter] of dead) {
@@ -58,35 +80,41 @@ export async function* readRuns(
     const requestId = runOf(message);
     if (requestId === null) continue;
     let run = open.get(requestId);
-    if (run === undefined) open.set(requestId, (run = newRun(requestId)));
-    put(message, run);
+    if (run === undefined) open.set(requestId, (run = { requestId, messages: [], selected: 0 }));
+    if (isDecision(message) && isSelected(message, selection)) run.selected++;
+    run.messages.push(held(message));
     if (message.topic === 'agent.responses') ended.push({ run, at: timestamp });
   }
-  for (const run of open.values()) yield { run, dead };
+  // What was stopped is not the log’s end, and its runs are not whole.
+  if (signal.aborted) return;
+  for (const run of open.values()) if (run.selected > 0) yield { run, dead };
 }
 
-function newRun(requestId: string): RunRecords {
-  return { requestId, requests: [], toolsets: [], calls: [], steps: [], responses: [], approvals: [] };
+function held({ topic, partition, offset, key, headers, timestamp, record, avro = null }: Incoming): Held {
+  const place = { topic, partition, offset, key, headers, timestamp };
+  return avro === null ? { ...place, record, avro } : { ...place, record: null, avro };
 }
 
-function put(message: Incoming, run: RunRecords): void {
-  switch (message.topic) {
-    case 'agent.requests':
-      return void run.requests.push(message);
-    case 'agent.toolsets':
-      return void run.toolsets.push(message);
-    case 'agent.tool-calls':
-      return void run.calls.push(message);
-    case 'agent.steps':
-      return void run.steps.push(message);
-    case 'agent.responses':
-      return void run.responses.push(message);
-    case 'agent.approvals':
-      return void run.approvals.push(message);
-    case 'agent.progress':
-    case 'agent.audit':
-    case 'agent.dead-letters':
-    case 'agent.config':
-      return;
-  }
+/** Whether somebody decided what the record says. */
+function isDecision(message: Incoming): boolean {
+  if (message.topic === 'agent.approvals') return message.record.decided === null;
+  return message.topic !== 'agent.requests';
+}
+
+/** The records of a run, by topic, each in the order of the log. */
+export function recordsOf(requestId: string, messages: readonly Held[], codec: Codec): RunRecords {
+  const whole = messages.map(({ record, ...held }) => {
+    return { ...held, record: held.avro === null ? record : codec.fromAvro(held.topic, held.avro) };
+  });
+  const of = <T extends Topic>(topic: T): Incoming<T>[] =>
+    whole.filter((message) => message.topic === topic) as unknown as Incoming<T>[];
+  return {
+    requestId,
+    requests: of('agent.requests'),
+    toolsets: of('agent.toolsets'),
+    calls: of('agent.tool-calls'),
+    steps: of('agent.steps'),
+    responses: of('agent.responses'),
+    approvals: of('agent.approvals'),
+  };
 }

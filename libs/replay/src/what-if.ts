@@ -1,7 +1,7 @@
 import { mayRequest, runEnd } from '@sluice/core';
 import type { Evaluator } from '@sluice/core';
 import type { AgentRequest, ApprovalOutcome, Run, Toolset } from '@sluice/contracts';
-import type { Incoming, LogReader, ReadOptions } from '@sluice/bus';
+import type { Incoming, LogReader } from '@sluice/bus';
 import { factsOf } from '@sluice/decisions';
 import { changedCalls } from './changed-calls.js';
 import { deriveOutcome } from './approvals.js';
@@ -9,10 +9,13 @@ import type { AuthorizerOf } from './calls.js';
 import { RecordedConfigurations } from './configurations.js';
 import { NotReplayable } from './outcome.js';
 import { decisionsOf } from './replay.js';
-import { readRuns } from './runs.js';
+import { overRuns, startingWith } from './over-runs.js';
+import type { Reading, Threads } from './over-runs.js';
 import type { RunRecords } from './runs.js';
-import { isSelected, readFrom } from './select.js';
+import { isSelected } from './select.js';
 import type { DecisionSelection } from './select.js';
+import type { ReplayJob } from './threads/job.js';
+import type { RunWork } from './work.js';
 
 /** One thing that would be otherwise under the candidate. */
 export type Change =
@@ -59,12 +62,15 @@ export interface Reconsidered {
   readonly notReplayable: string | null;
 }
 
-export interface WhatIfOptions {
+export interface Considering {
   readonly candidate: Evaluator;
   readonly selection: DecisionSelection;
   readonly authorizerOf: AuthorizerOf;
-  readonly signal: AbortSignal;
-  readonly onUndecodable: NonNullable<ReadOptions['onUndecodable']>;
+}
+
+export interface WhatIfOptions extends Considering, Reading {
+  /** What else may work on it; null: this thread alone. */
+  readonly threads?: Threads<ReplayJob> | null;
 }
 
 /**
@@ -75,22 +81,33 @@ export async function* whatIf(
   reader: LogReader,
   options: WhatIfOptions,
 ): AsyncGenerator<Reconsidered, void, undefined> {
-  const { selection, signal, onUndecodable } = options;
+  const { candidate, selection, signal, threads = null } = options;
   const configurations = await RecordedConfigurations.read(reader, signal);
-  for await (const { run } of readRuns(reader, { from: readFrom(selection), signal, onUndecodable })) {
+  const recorded = { selection, configurations: configurations.recorded };
+  const job = { kind: 'what-if', candidate: candidate.configuration, ...recorded } as const;
+  yield* overRuns(
+    reader,
+    options,
+    considering(configurations, options),
+    threads === null ? null : startingWith(threads, job),
+  );
+}
+
+export function considering(configurations: RecordedConfigurations, options: Considering): RunWork<Reconsidered> {
+  return async (run, _dead, found) => {
     for (const message of decisionsOf(run)) {
-      if (!isSelected(message, selection)) continue;
-      const found = await reconsider(message, run, configurations, options);
-      if (found !== null) yield found;
+      if (!isSelected(message, options.selection)) continue;
+      const reconsidered = await reconsider(message, run, configurations, options);
+      if (reconsidered !== null) found.push(reconsidered);
     }
-  }
+  };
 }
 
 async function reconsider(
   message: Incoming,
   run: RunRecords,
   configurations: RecordedConfigurations,
-  options: WhatIfOptions,
+  options: Considering,
 ): Promise<Reconsidered | null> {
   const { topic, partition, offset } = message;
   const place = { topic, partition, offset, requestId: run.requestId };
@@ -109,7 +126,7 @@ async function changesOf(
   message: Incoming,
   run: RunRecords,
   configurations: RecordedConfigurations,
-  { candidate, authorizerOf }: WhatIfOptions,
+  { candidate, authorizerOf }: Considering,
 ): Promise<readonly Change[] | null> {
   switch (message.topic) {
     case 'agent.toolsets':

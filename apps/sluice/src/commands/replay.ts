@@ -4,12 +4,13 @@ import type { Configuration } from '@sluice/core';
 import { isTopic } from '@sluice/contracts';
 import type { LogReader } from '@sluice/bus';
 import { openArchive } from '@sluice/archive';
-import { createAuthorizer } from '@sluice/authorization';
 import { createVerifier, unverified } from '@sluice/identity';
 import { replay, whatIf } from '@sluice/replay';
 import type { DecisionSelection, Offsets } from '@sluice/replay';
 import { openBus, recordedKeys } from '@sluice/service';
 import { readTime } from '../read-words.js';
+import { authorizerOf } from '../replay/authorizer-of.js';
+import { threadsFor } from '../replay/threads.js';
 import { Comparison } from '../show/comparison.js';
 import { Prospect } from '../show/prospect.js';
 import { compileForCommand } from '../system/compile-once.js';
@@ -72,8 +73,8 @@ async function compare(given: Given, surroundings: Surroundings): Promise<number
   const comparison = new Comparison(json, keys !== null, surroundings);
   const { onUndecodable } = comparison;
   const verifier = keys === null ? unverified : createVerifier(keys);
-  for await (const replayed of replay(reader, { selection, verifier, authorizerOf, signal, onUndecodable }))
-    comparison.add(replayed);
+  const options = { selection, verifier, authorizerOf, signal, onUndecodable, threads: threadsFor(keys) };
+  for await (const replayed of replay(reader, options)) comparison.add(replayed);
   return comparison.end();
 }
 
@@ -81,19 +82,17 @@ async function consider(given: Given, candidate: Configuration, surroundings: Su
   const { reader, selection, json, signal } = given;
   const prospect = new Prospect(json, candidate.version, surroundings);
   const { onUndecodable } = prospect;
-  const options = { candidate: compileEvaluator(candidate), selection, authorizerOf, signal, onUndecodable };
+  const options = {
+    candidate: compileEvaluator(candidate),
+    selection,
+    authorizerOf,
+    signal,
+    onUndecodable,
+    threads: threadsFor(null),
+  };
   for await (const reconsidered of whatIf(reader, options)) prospect.add(reconsidered);
   prospect.end();
   return 0;
-}
-
-const authorizers = new WeakMap<Configuration, ReturnType<typeof createAuthorizer>>();
-
-function authorizerOf(configuration: Configuration): ReturnType<typeof createAuthorizer> {
-  let authorizer = authorizers.get(configuration);
-  if (authorizer === undefined)
-    authorizers.set(configuration, (authorizer = createAuthorizer(configuration.authorization)));
-  return authorizer;
 }
 
 async function open(

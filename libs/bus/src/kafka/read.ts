@@ -115,7 +115,8 @@ class Reading {
     const opened = await this.#patiently(async () => openStored(this.options.codec, stored));
     if (opened === undefined) return;
     const { message, fault } = opened;
-    if (message !== null) yield message;
+    // A copy: the value is a part of all that one fetch brought, which whoever holds the Avro must not keep.
+    if (message !== null) yield { ...message, avro: copied(this.options.codec.avro(stored.topic, stored.value)) };
     else if (this.wanted.onUndecodable === undefined) throw fault;
     else {
       const { topic, partition, offset } = stored;
@@ -180,4 +181,8 @@ function oldestOf(cursors: readonly Cursor[]): Cursor | undefined {
     if (oldest === undefined || head.timestamp < (oldest.fetched[0]?.timestamp ?? Infinity)) oldest = cursor;
   }
   return oldest;
+}
+
+function copied(avro: Buffer | null): Buffer | null {
+  return avro === null ? null : Buffer.from(avro);
 }

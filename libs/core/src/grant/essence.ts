@@ -77,10 +77,38 @@ function canonical(value: unknown, without?: ReadonlySet<string>): string {
   }
   if (!isJsonObject(value)) return JSON.stringify(value) ?? 'null';
   let text = '';
-  for (const name of Object.keys(value).sort()) {
+  for (const { name, before } of sortedNames(value)) {
     const member = value[name];
     if (member === null || member === undefined || without?.has(name)) continue;
-    text += `${text === '' ? '{' : ','}${JSON.stringify(name)}:${canonical(member)}`;
+    text += `${text === '' ? '{' : ','}${before}${canonical(member)}`;
   }
   return text === '' ? '{}' : `${text}}`;
+}
+
+interface Shape {
+  readonly names: readonly string[];
+  readonly sorted: readonly { readonly name: string; readonly before: string }[];
+}
+
+/** Records of a type have the same names each time, so that they are sorted and quoted once: by the first of them, since that finds most. */
+const shapes = new Map<string, Shape>();
+/** There are about ten; names that nobody knows before, as those of a map are, must not pile up. */
+const shapesKept = 64;
+
+function sortedNames(value: object): Shape['sorted'] {
+  const names = Object.keys(value);
+  const [first] = names;
+  if (first === undefined) return [];
+  const known = shapes.get(first);
+  if (known !== undefined && isSame(known.names, names)) return known.sorted;
+  const sorted = names.toSorted().map((name) => ({ name, before: `${JSON.stringify(name)}:` }));
+  if (shapes.size >= shapesKept) shapes.clear();
+  shapes.set(first, { names, sorted });
+  return sorted;
+}
+
+function isSame(names: readonly string[], others: readonly string[]): boolean {
+  if (names.length !== others.length) return false;
+  for (let n = 0; n < names.length; n++) if (names[n] !== others[n]) return false;
+  return true;
 }

@@ -1,0 +1,29 @@
+import type { MessagePort } from 'node:worker_threads';
+import type { Configuration } from '@sluice/core';
+import { RecordedConfigurations } from '../configurations.js';
+import type { Recorded } from '../configurations.js';
+import { replaying } from '../replay.js';
+import type { Replaying } from '../replay.js';
+import type { DecisionSelection } from '../select.js';
+import { considering } from '../what-if.js';
+import { serve } from './serve.js';
+
+/** What a thread has to do, as data that goes to it. */
+export type ReplayJob = { readonly selection: DecisionSelection; readonly configurations: Recorded } & (
+  { readonly kind: 'replay' } | { readonly kind: 'what-if'; readonly candidate: Configuration }
+);
+
+/** Does in this thread what another one sends through the port; what cannot be sent, the thread brings along. */
+export async function serveReplay(
+  port: MessagePort,
+  job: ReplayJob,
+  { verifier, authorizerOf }: Omit<Replaying, 'selection'>,
+): Promise<void> {
+  const { selection } = job;
+  const configurations = new RecordedConfigurations(job.configurations);
+  if (job.kind === 'replay') return serve(port, await replaying(configurations, { selection, verifier, authorizerOf }));
+  const { version } = job.candidate;
+  const sources = new Map([[version, JSON.stringify(job.candidate)]]);
+  const candidate = new RecordedConfigurations({ sources, times: [] }).get(version);
+  return serve(port, considering(configurations, { candidate, selection, authorizerOf }));
+}
