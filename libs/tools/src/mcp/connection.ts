@@ -68,11 +68,14 @@ export class McpConnection {
     return { server: this.server.id, state: this.state, error: this.error };
   }
 
-  /** The client, once it is connected; ToolUnavailableError, its cause saying why, if that takes longer or fails. */
-  async acquire(waitMs: number, signal: AbortSignal): Promise<Client> {
+  /** The client, once it is connected, at once if it is; ToolUnavailableError, its cause saying why, if that takes longer or fails. */
+  acquire(waitMs: number, signal: AbortSignal): Client | Promise<Client> {
     signal.throwIfAborted();
     if (this.refused) throw new CredentialRefusedError('The server refused this credential.');
-    if (this.client !== undefined) return this.client;
+    return this.client ?? this.connected(waitMs, signal);
+  }
+
+  private async connected(waitMs: number, signal: AbortSignal): Promise<Client> {
     if (this.state === 'closed' || (this.state === 'waiting' && this.retryAt - Date.now() > waitMs))
       throw this.unavailable();
     const { promise } = this.next ?? this.begin();
@@ -89,6 +92,11 @@ export class McpConnection {
       clearTimeout(timer);
       signal.removeEventListener('abort', onAbort);
     }
+  }
+
+  /** Whether the tool is known, without asking, to be what it was when it was allowed; it is if nothing was known of it. */
+  isHeldTo(tool: string, pin: string | null): boolean {
+    return pin === null || this.offered.known(tool) === pin;
   }
 
   /** What the tool is held to now (OfferedNow). */
