@@ -75,25 +75,6 @@ export class McpConnection {
     return this.client ?? this.connected(waitMs, signal);
   }
 
-  private async connected(waitMs: number, signal: AbortSignal): Promise<Client> {
-    if (this.state === 'closed' || (this.state === 'waiting' && this.retryAt - Date.now() > waitMs))
-      throw this.unavailable();
-    const { promise } = this.next ?? this.begin();
-    let timer: NodeJS.Timeout | undefined;
-    let onAbort = (): void => undefined;
-    const stopped = new Promise<never>((_resolve, reject) => {
-      timer = setTimeout(() => reject(this.unavailable(silenceProblem(this.server, waitMs))), waitMs);
-      onAbort = () => reject(signal.reason as Error);
-      signal.addEventListener('abort', onAbort);
-    });
-    try {
-      return await Promise.race([promise, stopped]);
-    } finally {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', onAbort);
-    }
-  }
-
   /** Whether the tool is known, without asking, to be what it was when it was allowed; it is if nothing was known of it. */
   isHeldTo(tool: string, pin: string | null): boolean {
     return pin === null || this.offered.known(tool) === pin;
@@ -153,6 +134,25 @@ export class McpConnection {
     this.client = undefined;
     if (transport instanceof HttpTransport && client !== undefined) await this.endSession(transport);
     await transport?.close();
+  }
+
+  private async connected(waitMs: number, signal: AbortSignal): Promise<Client> {
+    if (this.state === 'closed' || (this.state === 'waiting' && this.retryAt - Date.now() > waitMs))
+      throw this.unavailable();
+    const { promise } = this.next ?? this.begin();
+    let timer: NodeJS.Timeout | undefined;
+    let onAbort = (): void => undefined;
+    const stopped = new Promise<never>((_resolve, reject) => {
+      timer = setTimeout(() => reject(this.unavailable(silenceProblem(this.server, waitMs))), waitMs);
+      onAbort = () => reject(signal.reason as Error);
+      signal.addEventListener('abort', onAbort);
+    });
+    try {
+      return await Promise.race([promise, stopped]);
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', onAbort);
+    }
   }
 
   private begin(): PromiseWithResolvers<Client> {

@@ -57,8 +57,7 @@ export function createMcpHub(servers: readonly McpServer[], given: McpHubParts):
       Promise.all([...ways.values()].map((way) => (way instanceof McpClients ? offerOfClients(way) : offerOf(way)))),
     call: (server, tool, args, options) => {
       const way = ways.get(server);
-      if (way === undefined)
-        return Promise.reject(new ToolUnavailableError(`No MCP server ${server} is configured.`));
+      if (way === undefined) return Promise.reject(new ToolUnavailableError(`No MCP server ${server} is configured.`));
       if (!(way instanceof McpClients)) return call(way, tool, args, options);
       return callAsCaller(way, options, (connection, own) => call(connection, tool, args, own));
     },
