@@ -18,7 +18,7 @@ const rounds = 12;
 const inFlight = 16;
 /** Many short rounds: what disturbs a shared machine lasts longer than one of them, and so falls on both sides. */
 const pairs = 60;
-const callsInRound = 400;
+const callsInRound = { http: 100, stdio: 400 };
 
 type Call = () => Promise<unknown>;
 
@@ -28,9 +28,14 @@ export async function benchMcpCalls(): Promise<void> {
   try {
     const [line] = (await once(server.stdout.setEncoding('utf8'), 'data')) as [string];
     const url = line.trim();
-    const http = await compare('Streamable HTTP', { url }, () => new StreamableHTTPClientTransport(new URL(url)));
+    const http = await compare(
+      'Streamable HTTP',
+      callsInRound.http,
+      { url },
+      () => new StreamableHTTPClientTransport(new URL(url)),
+    );
     const command = { command: process.execPath, args: [script] };
-    const stdio = await compare('stdio', command, () => new StdioClientTransport(command));
+    const stdio = await compare('stdio', callsInRound.stdio, command, () => new StdioClientTransport(command));
     report('A call to an MCP server through the executor’s source, beside the bare SDK client (1 KB in and out)', [
       ...http,
       ...stdio,
@@ -40,14 +45,14 @@ export async function benchMcpCalls(): Promise<void> {
   }
 }
 
-async function compare(name: string, server: object, transport: () => object): Promise<Figure[]> {
+async function compare(name: string, calls: number, server: object, transport: () => object): Promise<Figure[]> {
   const client = new Client({ name: 'bench', version: '1.0.0' });
   await client.connect(transport() as Transport);
   const { call: ours, close } = await throughTheSource(server);
   const bare = (): Promise<unknown> => client.callTool({ name: 'echo', arguments: args });
   try {
     // Until both are compiled as they will stay.
-    for (let warm = 0; warm < 10; warm++) for (const call of [bare, ours]) await costOf(call);
+    for (let warm = 0; warm < 10; warm++) for (const call of [bare, ours]) await costOf(call, calls);
     const [alone, added]: [number[], number[]] = [[], []];
     for (let round = 0; round < rounds; round++) {
       const [theirs, own]: [number[], number[]] = [[], []];
@@ -60,7 +65,7 @@ async function compare(name: string, server: object, transport: () => object): P
     for (let pair = 0; pair < pairs; pair++) {
       // Who goes first takes turns, since the second finds a warmer machine.
       const [first, second] = pair % 2 === 0 ? [bare, ours] : [ours, bare];
-      const costs = [await costOf(first), await costOf(second)] as const;
+      const costs = [await costOf(first, calls), await costOf(second, calls)] as const;
       const [theirs, own] = pair % 2 === 0 ? costs : [costs[1], costs[0]];
       speed.push(theirs.seconds / own.seconds);
       work.push(theirs.processor / own.processor);
@@ -93,8 +98,8 @@ async function compare(name: string, server: object, transport: () => object): P
 }
 
 /** Seconds of a round, and of the processor in this process, garbage included: the server's are not in them. */
-async function costOf(call: Call): Promise<{ seconds: number; processor: number }> {
-  let left = callsInRound;
+async function costOf(call: Call, calls: number): Promise<{ seconds: number; processor: number }> {
+  let left = calls;
   const [begin, usage] = [performance.now(), process.cpuUsage()];
   await Promise.all(
     Array.from({ length: inFlight }, async () => {
