@@ -26,8 +26,9 @@ const unreadBytes = 8_388_608;
 const hasGroups = process.platform !== 'win32';
 
 /**
- * The stdio transport, in place of the SDK's own for two reasons: the child gets exactly the given variables (the SDK adds its own choice
- * of ours), and it leads a process group, so that what it started (npx and shells start things) ends with it.
+ * The stdio transport, in place of the SDK's own for three reasons: the child gets exactly the given variables (the SDK adds its own choice
+ * of ours); it leads a process group, so that what it started (npx and shells start things) ends with it; and calls that are made together
+ * are written together.
  */
 export class StdioProcess implements Transport {
   onclose?: () => void;
@@ -77,7 +78,7 @@ export class StdioProcess implements Transport {
     child.on('error', (error) => this.onerror?.(error));
   }
 
-  /** What is sent in one turn of the event loop goes out in one write: to write is the dearest part of a call. */
+  /** What is sent in one turn of the event loop goes out in one write, at its end: to write is the dearest part of a call. */
   send(message: JSONRPCMessage): Promise<void> {
     const input = this.child?.stdin;
     if (input === undefined || input.destroyed) return Promise.reject(isGone());
