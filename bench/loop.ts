@@ -73,12 +73,12 @@ export async function benchLoop(): Promise<void> {
   }
 }
 
-/** So many runs, so many of them at a time; each with its milliseconds. */
+/** So many runs, so many of them at a time; each with its milliseconds, and the seconds of the processor that this process took for all. */
 export async function runs(
   embedded: OpenRuntime,
   count: number,
   inFlight: number,
-): Promise<{ seconds: number; each: number[] }> {
+): Promise<{ seconds: number; processor: number; each: number[] }> {
   const { bus } = embedded.runtime;
   const prefix = `bench-${process.hrtime.bigint()}`;
   const started = new Map<string, number>();
@@ -97,7 +97,7 @@ export async function runs(
       },
     ]);
   };
-  const begin = performance.now();
+  const [begin, usage] = [performance.now(), process.cpuUsage()];
   const reading = bus.read([topics.responses], { from: 'end', follow: true, signal: stop.signal });
   const responses = reading[Symbol.asyncIterator]();
   let pending = responses.next();
@@ -111,9 +111,11 @@ export async function runs(
     each.push(performance.now() - since);
     await publish();
   }
+  const seconds = (performance.now() - begin) / 1_000;
+  const { user, system } = process.cpuUsage(usage);
   stop.abort();
   await pending.catch(() => undefined);
-  return { seconds: (performance.now() - begin) / 1_000, each };
+  return { seconds, processor: (user + system) / 1e6, each };
 }
 
 /** What a process on the embedded log is told by its surroundings. */

@@ -15,7 +15,7 @@ interface Report {
   readonly figures: Readonly<Record<string, { readonly partitions: number; readonly heartbeat_age_seconds: number }>>;
 }
 
-const all = { broker: 'ok', registry: 'ok', database: 'ok', configuration: 'ok', filter: 'ok' };
+const all = { broker: 'ok', registry: 'ok', database: 'ok', clock: 'ok', configuration: 'ok', filter: 'ok' };
 const outageMs = 120_000;
 
 describe('health of a service whose surroundings go away', () => {

@@ -3,5 +3,5 @@ export { openSqliteLedger } from './sqlite/ledger.js';
 export type { SqliteLedger } from './sqlite/ledger.js';
 export { openPostgresLedger } from './postgres/open.js';
 export type { PostgresLedgerOptions } from './postgres/open.js';
-export type { PostgresLedger } from './postgres/ledger.js';
+export type { PostgresLedger, TimeThere } from './postgres/ledger.js';
 export type { LedgerLog } from './ledger-log.js';

@@ -170,7 +170,14 @@ describe('a ledger whose server goes away', () => {
     const connection = connectionTo('postgres://user:very-secret@localhost:1/claims', 'test');
     const absence = new Absence(() => undefined);
     const pool = poolOf(connection, () => undefined);
-    const ledger = ledgerOn({ pool, place: connection.place, schema: 'public', absence, patienceMs: 700 });
+    const ledger = ledgerOn({
+      pool,
+      place: connection.place,
+      schema: 'public',
+      absence,
+      patienceMs: 700,
+      clock: { now: () => Date.now() },
+    });
     const start = performance.now();
     const error = await ledger.claim(ask('k')).catch((caught: unknown) => caught);
     expect(performance.now() - start).toBeGreaterThan(600);

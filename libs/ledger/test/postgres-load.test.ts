@@ -30,7 +30,14 @@ async function counted(
   let statements = 0;
   pool.on('acquire', () => statements++);
   const absence = new Absence(() => undefined);
-  const ledger = ledgerOn({ pool, place: connection.place, schema: 'public', absence, patienceMs: 1_000 });
+  const ledger = ledgerOn({
+    pool,
+    place: connection.place,
+    schema: 'public',
+    absence,
+    patienceMs: 1_000,
+    clock: { now: () => Date.now() },
+  });
   try {
     await work(ledger, () => statements);
   } finally {

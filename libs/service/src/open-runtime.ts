@@ -1,3 +1,4 @@
+import { ClockWatch } from './clock-watch.js';
 import { Configurations } from './configurations.js';
 import type { Environment } from './environment.js';
 import { Health } from './health.js';
@@ -68,7 +69,13 @@ export async function openRuntime(environment: Environment, log: Log, signal?: A
       openLedger(environment, log, signal, because),
     );
     closing.push(() => ledger.close());
-    health.add({ name: store, check });
+    const clocks = new ClockWatch({ log, metrics });
+    const compared = async (): Promise<void> => {
+      const time = await check();
+      if (time !== null) clocks.note(time);
+    };
+    health.add({ name: store, check: compared });
+    if (store === 'database') health.add({ name: 'clock', check: () => clocks.check() });
 
     const followed = (configurations = new Configurations(bus, metrics, log));
     closing.push(() => followed.close());

@@ -1,11 +1,12 @@
 import type { Bus } from '@sluice/bus';
 import type { RateLimiter } from '@sluice/core';
 import { openPostgresLedger } from '@sluice/ledger';
-import type { DocumentedLedger } from '@sluice/ledger';
+import type { DocumentedLedger, TimeThere } from '@sluice/ledger';
 import { sha256 } from '@sluice/decisions';
 import type { Environment } from './environment.js';
 import { partLog } from './log.js';
 import type { Log } from './log.js';
+import { systemClock } from './runtime.js';
 import { openCluster } from './open-kafka.js';
 import { openLedgerFile, openLogFile, trimLog } from './open-sqlite.js';
 
@@ -42,8 +43,8 @@ export async function openBus(
 
 export interface OpenLedger {
   readonly ledger: DocumentedLedger & RateLimiter;
-  /** Rejects with a sentence while the ledger cannot be asked. */
-  check(): Promise<void>;
+  /** Rejects with a sentence while the ledger cannot be asked; else what time it is there, null where its clock is this machine's own. */
+  check(): Promise<TimeThere | null>;
 }
 
 /** On Kafka a ledger in a file is refused: claims that the other instances do not see would let an effect happen twice, and what tools keep would be kept by one of them. */
@@ -78,10 +79,11 @@ export async function openLedger(
       schema: schemaOf(environment.kafka?.prefix ?? ''),
       instance,
       log: partLog(log, waitsFor),
+      clock: systemClock,
       ...(signal === undefined ? {} : { signal }),
     });
     return { ledger, check: () => ledger.check() };
   }
   const ledger = await openLedgerFile(environment, log);
-  return { ledger, check: () => ledger.check() };
+  return { ledger, check: () => ledger.check().then(() => null) };
 }

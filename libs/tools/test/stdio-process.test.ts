@@ -27,3 +27,29 @@ describe('a server whose pipe breaks while it is written to', () => {
     await server.close();
   });
 });
+
+describe('what is sent to a server', () => {
+  /** A server that gives back what it reads, as one message when its input ends, and in how many pieces it came. */
+  const repeating = `let [text, pieces] = ['', 0];
+    process.stdin.setEncoding('utf8').on('data', (piece) => { text += piece; pieces++; });
+    process.stdin.on('end', () => console.log(JSON.stringify({ jsonrpc: '2.0', method: 'read', params: { text, pieces } })));`;
+
+  it('goes out in one write a turn, in order and whole, also if the server is closed in the same turn', async () => {
+    const server = new StdioProcess({ command: process.execPath, args: ['-e', repeating], environment: {} });
+    const read = new Promise<unknown>((resolve) => (server.onmessage = resolve));
+    await server.start();
+    const messages = Array.from({ length: 8 }, (_, at) => ({ jsonrpc: '2.0' as const, method: `number-${at}` }));
+    const sent = Promise.all(messages.map((one) => server.send(one)));
+    await server.close();
+    await sent;
+    const text = messages.map((one) => `${JSON.stringify(one)}\n`).join('');
+    expect(await read).toEqual({ jsonrpc: '2.0', method: 'read', params: { text, pieces: 1 } });
+  });
+
+  it('is refused once it is closed', async () => {
+    const server = new StdioProcess({ command: process.execPath, args: ['-e', repeating], environment: {} });
+    await server.start();
+    await server.close();
+    await expect(server.send(message)).rejects.toThrow('The server’s process is gone.');
+  });
+});

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { Fault } from '@sluice/core';
-import type { Claim, ClaimRequest, RateAnswer, RateLimiter, RateRequest } from '@sluice/core';
+import type { Claim, ClaimRequest, Clock, RateAnswer, RateLimiter, RateRequest } from '@sluice/core';
 import type { DocumentedLedger } from '../documented.js';
 import type { Absence } from './absence.js';
 import { countedAtOnce } from './connection.js';
@@ -15,8 +15,15 @@ import type { Outcome, Ownership, Stored } from './statements.js';
 import { requireMilliseconds, requireText, storedKey } from './stored-text.js';
 
 export interface PostgresLedger extends DocumentedLedger, RateLimiter {
-  /** Rejects within two seconds with Fault('ledger_unreachable') if claims cannot be written now: for readiness. */
-  check(): Promise<void>;
+  /** Rejects within two seconds with Fault('ledger_unreachable') if claims cannot be written now: for readiness. Else what time it is there. */
+  check(): Promise<TimeThere>;
+}
+
+/** What time it was at the database, and here when it was asked and when it had answered; milliseconds since the epoch. */
+export interface TimeThere {
+  readonly there: number;
+  readonly asked: number;
+  readonly answered: number;
 }
 
 export interface LedgerParts {
@@ -26,6 +33,7 @@ export interface LedgerParts {
   readonly absence: Absence;
   /** How long whoever asks waits for a database that is away, milliseconds; the try under way comes on top. */
   readonly patienceMs: number;
+  readonly clock: Clock;
 }
 
 const checkMs = 2_000;
@@ -34,7 +42,7 @@ const claimsAtOnce = 500;
 const outcomesAtOnce = 50;
 
 /** The ledger on a pool, which it ends when it is closed. */
-export function ledgerOn({ pool, place, schema, absence, patienceMs }: LedgerParts): PostgresLedger {
+export function ledgerOn({ pool, place, schema, absence, patienceMs, clock }: LedgerParts): PostgresLedger {
   const statements = statementsOn(pool, schema);
   const rates = ratesOn(pool, schema);
   const patience = { forMs: patienceMs, absence, mayPass, faultOf: (error: unknown) => unreachable(place, error) };
@@ -86,8 +94,13 @@ export function ledgerOn({ pool, place, schema, absence, patienceMs }: LedgerPar
     return stored && { key, ...stored };
   };
 
-  let probe: Promise<void> | undefined;
-  const probed = (): Promise<void> => (probe ??= statements.probe().finally(() => (probe = undefined)));
+  let probe: Promise<TimeThere> | undefined;
+  const ask = async (): Promise<TimeThere> => {
+    const asked = clock.now();
+    const there = await statements.probe();
+    return { there, asked, answered: clock.now() };
+  };
+  const probed = (): Promise<TimeThere> => (probe ??= ask().finally(() => (probe = undefined)));
 
   return {
     claim: async (request) => {
@@ -138,7 +151,7 @@ export function ledgerOn({ pool, place, schema, absence, patienceMs }: LedgerPar
     },
     check: async () => {
       requireOpen();
-      await within(checkMs, probed()).catch((error: unknown) => {
+      return within(checkMs, probed()).catch((error: unknown) => {
         throw unreachable(place, error);
       });
     },

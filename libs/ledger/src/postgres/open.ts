@@ -1,4 +1,5 @@
 import { Fault } from '@sluice/core';
+import type { Clock } from '@sluice/core';
 import type { LedgerLog } from '../ledger-log.js';
 import { Absence, backOffMs } from './absence.js';
 import { connectionTo, poolOf } from './connection.js';
@@ -17,6 +18,8 @@ export interface PostgresLedgerOptions {
   /** This process, as the database's list of connections shows it. */
   readonly instance: string;
   readonly log?: LedgerLog;
+  /** What the database's clock is compared with; by default this machine's. */
+  readonly clock?: Clock;
   /** Gives up the opening. */
   readonly signal?: AbortSignal;
 }
@@ -30,14 +33,15 @@ const patienceMs = 30_000;
  * retryable) for what waiting does not mend: a wrong address, user or database, missing rights, a newer version's tables.
  */
 export async function openPostgresLedger(options: PostgresLedgerOptions): Promise<PostgresLedger> {
-  const { url, schema = 'public', instance, log = () => undefined, signal = new AbortController().signal } = options;
+  const { url, schema = 'public', instance, log = () => undefined, clock = { now: () => Date.now() } } = options;
+  const { signal = new AbortController().signal } = options;
   const connection = connectionTo(url, instance);
   const absence = new Absence(log);
   await until(signal, () => migrate(connection, schema), connection, absence);
   const pool = poolOf(connection, ({ message }) =>
     log('info', 'An idle connection of the ledger broke; the next statement opens another.', { error: message }),
   );
-  return ledgerOn({ pool, place: connection.place, schema, absence, patienceMs });
+  return ledgerOn({ pool, place: connection.place, schema, absence, patienceMs, clock });
 }
 
 async function until(

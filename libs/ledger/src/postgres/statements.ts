@@ -116,9 +116,13 @@ export function statementsOn(pool: pg.Pool, schema: string) {
     find: (keys: readonly string[]) => query(find, [keys.map(storedKey)]),
     /** How many went, `sweepPortion` at most. */
     sweep: async (now: number) => (await pool.query(sweep, [now])).rowCount ?? 0,
-    /** Rejects if claims cannot be written now. It writes none, but the server refuses it wherever it would refuse one. */
+    /** What time it is there, in milliseconds. Rejects if claims cannot be written now: it writes none, but the server refuses it wherever it would refuse one. */
     probe: async () => {
-      await pool.query(`update ${claims} set value = value where false`);
+      const { rows } = await pool.query<{ now: number }>(
+        `with none as (update ${claims} set value = value where false)
+         select extract(epoch from clock_timestamp())::float8 * 1000 as now`,
+      );
+      return rows[0]?.now ?? NaN;
     },
   };
 }

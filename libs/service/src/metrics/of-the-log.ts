@@ -40,6 +40,10 @@ export function logMetrics({ counter, gauge, histogram }: Kinds) {
       'Whether a part of the process can do its work: 1 or 0, looked at every 5 s.',
       'check',
     ),
+    clockSkew: gauge(
+      'sluice_clock_skew_seconds',
+      'How far the clock of this machine is at least ahead of the database’s, negative if behind; 0 as far as can be told, and on the embedded log.',
+    ),
     configuration: gauge(
       'sluice_configuration_info',
       'Always 1: the version of the configuration in force.',

@@ -25,20 +25,19 @@ export function bindMcpTool(tool: ConfiguredTool, hub: McpHub): BoundTool {
     capabilities,
     repeatable: tool.repeatable || spec.effect === 'read_only',
     validateInput: jsonSchemaInput(spec.inputSchema),
-    exec: async (args, { connectionId }, given) => {
-      const { cancellation, idempotency, auth } = given as Partial<Capabilities>;
+    exec: async (args, { connectionId }, granted) => {
+      const { cancellation, idempotency, auth } = granted as Partial<Capabilities>;
       if (cancellation === undefined || idempotency === undefined || (connection !== undefined && auth === undefined)) {
         throw new Error(
           `The tool ${tool.id} was run without the capabilities it declares: ${capabilities.join(', ')}.`,
         );
       }
-      return hub.call(mcp.server, mcp.tool, isJsonObject(args) ? args : {}, {
-        signal: cancellation.signal,
-        idempotencyKey: idempotency.key,
-        timeoutMs,
-        pin: mcp.pin,
-        ...(auth === undefined || connectionId === undefined ? {} : { credential: await shown(auth, connectionId) }),
-      });
+      const { signal } = cancellation;
+      const options = { signal, idempotencyKey: idempotency.key, timeoutMs, pin: mcp.pin };
+      const given = isJsonObject(args) ? args : {};
+      if (auth === undefined || connectionId === undefined) return hub.call(mcp.server, mcp.tool, given, options);
+      const credential = await shown(auth, connectionId);
+      return hub.call(mcp.server, mcp.tool, given, { ...options, credential });
     },
     validateOutput: jsonSchemaOutput(mcp.outputSchema),
     redact: (output) => redact(spec.redaction, output),

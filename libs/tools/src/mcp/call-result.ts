@@ -1,10 +1,29 @@
+import { CallToolResultSchema } from '@modelcontextprotocol/sdk/types.js';
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { deepestJson, isDeeperThan, isJsonObject, ToolUserError } from '@sluice/core';
 import type { JsonValue } from '@sluice/core';
-import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { printable } from './printable.js';
 
 /** UTF-8 bytes of a server's error text that a model gets to read. */
 const maxErrorBytes = 2_048;
+
+/** The result that an answer is; throws if it is none. Most are nothing but texts, which need no schema to be told, nor a copy. */
+export function resultIn(answer: unknown): CallToolResult {
+  return isTexts(answer) ? answer : CallToolResultSchema.parse(answer);
+}
+
+function isTexts(answer: unknown): answer is CallToolResult {
+  const { content, isError, structuredContent } = (answer ?? {}) as Readonly<Record<string, unknown>>;
+  return (
+    structuredContent === undefined &&
+    (isError === undefined || typeof isError === 'boolean') &&
+    Array.isArray(content) &&
+    content.every((block: unknown) => {
+      const { type, text } = (block ?? {}) as Readonly<Record<string, unknown>>;
+      return type === 'text' && typeof text === 'string';
+    })
+  );
+}
 
 /**
  * What a tool call gave (M-22, M-30, M-103; ruling XB-12): the structured content if there is any; else the texts joined, as the value

@@ -68,27 +68,16 @@ export class McpConnection {
     return { server: this.server.id, state: this.state, error: this.error };
   }
 
-  /** The client, once it is connected; ToolUnavailableError, its cause saying why, if that takes longer or fails. */
-  async acquire(waitMs: number, signal: AbortSignal): Promise<Client> {
+  /** The client, once it is connected, at once if it is; ToolUnavailableError, its cause saying why, if that takes longer or fails. */
+  acquire(waitMs: number, signal: AbortSignal): Client | Promise<Client> {
     signal.throwIfAborted();
     if (this.refused) throw new CredentialRefusedError('The server refused this credential.');
-    if (this.client !== undefined) return this.client;
-    if (this.state === 'closed' || (this.state === 'waiting' && this.retryAt - Date.now() > waitMs))
-      throw this.unavailable();
-    const { promise } = this.next ?? this.begin();
-    let timer: NodeJS.Timeout | undefined;
-    let onAbort = (): void => undefined;
-    const stopped = new Promise<never>((_resolve, reject) => {
-      timer = setTimeout(() => reject(this.unavailable(silenceProblem(this.server, waitMs))), waitMs);
-      onAbort = () => reject(signal.reason as Error);
-      signal.addEventListener('abort', onAbort);
-    });
-    try {
-      return await Promise.race([promise, stopped]);
-    } finally {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', onAbort);
-    }
+    return this.client ?? this.connected(waitMs, signal);
+  }
+
+  /** Whether the tool is known, without asking, to be what it was when it was allowed; it is if nothing was known of it. */
+  isHeldTo(tool: string, pin: string | null): boolean {
+    return pin === null || this.offered.known(tool) === pin;
   }
 
   /** What the tool is held to now (OfferedNow). */
@@ -145,6 +134,25 @@ export class McpConnection {
     this.client = undefined;
     if (transport instanceof HttpTransport && client !== undefined) await this.endSession(transport);
     await transport?.close();
+  }
+
+  private async connected(waitMs: number, signal: AbortSignal): Promise<Client> {
+    if (this.state === 'closed' || (this.state === 'waiting' && this.retryAt - Date.now() > waitMs))
+      throw this.unavailable();
+    const { promise } = this.next ?? this.begin();
+    let timer: NodeJS.Timeout | undefined;
+    let onAbort = (): void => undefined;
+    const stopped = new Promise<never>((_resolve, reject) => {
+      timer = setTimeout(() => reject(this.unavailable(silenceProblem(this.server, waitMs))), waitMs);
+      onAbort = () => reject(signal.reason as Error);
+      signal.addEventListener('abort', onAbort);
+    });
+    try {
+      return await Promise.race([promise, stopped]);
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', onAbort);
+    }
   }
 
   private begin(): PromiseWithResolvers<Client> {

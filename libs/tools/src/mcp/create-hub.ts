@@ -1,7 +1,7 @@
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { CallToolResultSchema, ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
-import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
+import { z } from 'zod';
 import {
   JsonTooLargeError,
   ToolHeldBackError,
@@ -13,7 +13,7 @@ import {
 import type { JsonObject, JsonValue, McpOffer, McpServer } from '@sluice/core';
 import { neverSent } from '../reachability.js';
 import { TooLargeResponse } from './bounded-response.js';
-import { shortened, valueOf } from './call-result.js';
+import { resultIn, shortened, valueOf } from './call-result.js';
 import { callAsCaller, offerToSluice } from './as-somebody.js';
 import { McpClients } from './clients.js';
 import { McpConnection } from './connection.js';
@@ -55,9 +55,9 @@ export function createMcpHub(servers: readonly McpServer[], given: McpHubParts):
   return {
     discover: (): Promise<readonly McpOffer[]> =>
       Promise.all([...ways.values()].map((way) => (way instanceof McpClients ? offerOfClients(way) : offerOf(way)))),
-    call: async (server, tool, args, options) => {
+    call: (server, tool, args, options) => {
       const way = ways.get(server);
-      if (way === undefined) throw new ToolUnavailableError(`No MCP server ${server} is configured.`);
+      if (way === undefined) return Promise.reject(new ToolUnavailableError(`No MCP server ${server} is configured.`));
       if (!(way instanceof McpClients)) return call(way, tool, args, options);
       return callAsCaller(way, options, (connection, own) => call(connection, tool, args, own));
     },
@@ -69,6 +69,8 @@ export function createMcpHub(servers: readonly McpServer[], given: McpHubParts):
   };
 }
 
+/** What a call answers is checked by resultIn. */
+const anything = z.unknown();
 const idleByDefaultMs = 300_000;
 const askAgainMs = 30_000;
 
@@ -97,12 +99,12 @@ async function call(
   options: McpCallOptions,
 ): Promise<JsonValue> {
   const endsAt = Date.now() + options.timeoutMs;
-  const connect = (): Promise<Client> =>
+  const connect = (): Client | Promise<Client> =>
     connection.acquire(Math.min(Math.max(0, endsAt - Date.now()), connection.server.startMs), options.signal);
-  const attempt = async (client: Client): Promise<JsonValue> =>
-    valueOf(await request(client, tool, args, options, Math.max(1, endsAt - Date.now())), connection.hiding);
+  const attempt = (client: Client): Promise<JsonValue> =>
+    request(client, connection, tool, args, options, Math.max(1, endsAt - Date.now()));
   const client = await connect();
-  await holdTo(connection, client, tool, options.pin);
+  if (!connection.isHeldTo(tool, options.pin)) await holdTo(connection, client, tool, options.pin);
   try {
     return await attempt(client);
   } catch (error) {
@@ -116,7 +118,7 @@ async function call(
     // The server was started anew and refused the old session without looking at the call, so it may be sent again.
     await connection.drop(client);
     const other = await connect();
-    await holdTo(connection, other, tool, options.pin);
+    if (!connection.isHeldTo(tool, options.pin)) await holdTo(connection, other, tool, options.pin);
     try {
       return await attempt(other);
     } catch (again) {
@@ -129,7 +131,6 @@ async function call(
 
 /** Throws, before anything is sent, if the tool is not what it was when it was allowed, or nobody can say (invariant 21). */
 async function holdTo(connection: McpConnection, client: Client, tool: string, pin: string | null): Promise<void> {
-  if (pin === null) return;
   const { id } = connection.server;
   let now: string | null;
   try {
@@ -145,20 +146,24 @@ async function holdTo(connection: McpConnection, client: Client, tool: string, p
 
 async function request(
   client: Client,
+  connection: McpConnection,
   tool: string,
   args: JsonObject,
   options: McpCallOptions,
   timeout: number,
-): Promise<CallToolResult> {
+): Promise<JsonValue> {
   // The SDK keeps listening to the signal after the answer and would report a finished call as cancelled: it gets one of its own.
   const own = new AbortController();
   const onAbort = (): void => own.abort(options.signal.reason);
   options.signal.addEventListener('abort', onAbort);
-  const meta = { 'sluice/idempotency-key': options.idempotencyKey, ...options.trace };
-  const params = { name: tool, arguments: { ...args }, _meta: meta };
+  const _meta = { 'sluice/idempotency-key': options.idempotencyKey, ...options.trace };
   try {
-    const wire = { signal: own.signal, timeout, maxTotalTimeout: timeout };
-    return await client.request({ method: 'tools/call', params }, CallToolResultSchema, wire);
+    const answer = await client.request(
+      { method: 'tools/call', params: { name: tool, arguments: args, _meta } },
+      anything,
+      { signal: own.signal, timeout, maxTotalTimeout: timeout },
+    );
+    return valueOf(resultIn(answer), connection.hiding);
   } finally {
     options.signal.removeEventListener('abort', onAbort);
   }

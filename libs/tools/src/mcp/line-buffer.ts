@@ -11,13 +11,20 @@ export class LineBuffer {
   *add(piece: Buffer): Generator<string> {
     let start = 0;
     for (let end = piece.indexOf(newLine); end !== -1; end = piece.indexOf(newLine, start)) {
-      this.keep(piece.subarray(start, end));
+      const line = this.lineWith(piece, start, end);
       start = end + 1;
-      const line = this.pieces.length === 1 ? this.pieces[0] : Buffer.concat(this.pieces);
-      this.clear();
-      yield (line ?? piece).toString('utf8');
+      yield line;
     }
-    this.keep(piece.subarray(start));
+    if (start < piece.length) this.keep(piece.subarray(start));
+  }
+
+  /** Most lines come in one piece, which is read where it is. */
+  private lineWith(piece: Buffer, start: number, end: number): string {
+    if (this.pieces.length === 0 && end - start <= messageBytes) return piece.toString('utf8', start, end);
+    this.keep(piece.subarray(start, end));
+    const line = Buffer.concat(this.pieces);
+    this.clear();
+    return line.toString('utf8');
   }
 
   clear(): void {

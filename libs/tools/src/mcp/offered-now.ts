@@ -10,11 +10,19 @@ interface Listed {
 /** What a server offers at present: asked for when a call needs to know, forgotten when the server says that it changed. */
 export class OfferedNow {
   private listed: Promise<Listed> | undefined;
+  /** What has been found of `listed`. */
+  private pins: ReadonlyMap<string, string | null> | undefined;
   private readonly reported = new Set<string>();
 
   /** Another client, or other tools. */
   forget(): void {
     this.listed = undefined;
+    this.pins = undefined;
+  }
+
+  /** What a tool is held to, as far as it was asked for before; undefined if it was not. */
+  known(tool: string): string | null | undefined {
+    return this.pins?.get(tool);
   }
 
   /**
@@ -30,6 +38,7 @@ export class OfferedNow {
       const { tools, pins } = await listed;
       let pin = pins.get(tool);
       if (pin === undefined) pins.set(tool, (pin = pinIn(tools, tool)));
+      if (this.listed === listed) this.pins = pins;
       return pin;
     } catch (error) {
       if (this.listed === listed) this.listed = undefined;

@@ -1,11 +1,13 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
+import type { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { deserializeMessage, serializeMessage } from '@modelcontextprotocol/sdk/shared/stdio.js';
+import { serializeMessage } from '@modelcontextprotocol/sdk/shared/stdio.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { LineBuffer } from './line-buffer.js';
+import { messageIn } from './message.js';
 import { printable } from './printable.js';
 
 export interface ServerCommand {
@@ -24,8 +26,9 @@ const unreadBytes = 8_388_608;
 const hasGroups = process.platform !== 'win32';
 
 /**
- * The stdio transport, in place of the SDK's own for two reasons: the child gets exactly the given variables (the SDK adds its own choice
- * of ours), and it leads a process group, so that what it started (npx and shells start things) ends with it.
+ * The stdio transport, in place of the SDK's own for three reasons: the child gets exactly the given variables (the SDK adds its own choice
+ * of ours); it leads a process group, so that what it started (npx and shells start things) ends with it; and calls that are made together
+ * are written together.
  */
 export class StdioProcess implements Transport {
   onclose?: () => void;
@@ -37,6 +40,8 @@ export class StdioProcess implements Transport {
   private errorText = '';
   private dead = false;
   private draining: Promise<unknown> | undefined;
+  private unsent = '';
+  private sending: PromiseWithResolvers<void> | undefined;
 
   constructor(private readonly server: ServerCommand) {}
 
@@ -73,21 +78,40 @@ export class StdioProcess implements Transport {
     child.on('error', (error) => this.onerror?.(error));
   }
 
-  async send(message: JSONRPCMessage): Promise<void> {
+  /** What is sent in one turn of the event loop goes out in one write, at its end: to write is the dearest part of a call. */
+  send(message: JSONRPCMessage): Promise<void> {
     const input = this.child?.stdin;
-    if (input === undefined || input.destroyed) throw new Error('The server’s process is gone.');
-    if (input.writableLength > unreadBytes) {
+    if (input === undefined || input.destroyed) return Promise.reject(isGone());
+    if (input.writableLength + this.unsent.length > unreadBytes) {
       this.kill();
-      throw new Error('The server’s process does not read what it is sent.');
+      return Promise.reject(new Error('The server’s process does not read what it is sent.'));
     }
-    if (input.write(serializeMessage(message))) return;
+    this.unsent += serializeMessage(message);
+    if (this.sending === undefined) {
+      this.sending = Promise.withResolvers();
+      process.nextTick(() => this.sendNow(input));
+    }
+    return this.sending.promise;
+  }
+
+  private sendNow(input: Writable): void {
+    const { sending, unsent } = this;
+    if (sending === undefined) return;
+    this.sending = undefined;
+    this.unsent = '';
+    sending.resolve(this.write(input, unsent));
+  }
+
+  private async write(input: Writable, text: string): Promise<void> {
+    if (input.destroyed) throw isGone();
+    if (input.write(text)) return;
     // One wait for all who send: the child reads again for all of them.
     this.draining ??= once(input, 'drain').finally(() => (this.draining = undefined));
     try {
       await this.draining;
     } catch (error) {
       if (!(await this.hasEnded())) throw error;
-      throw new Error('The server’s process is gone.', { cause: error });
+      throw isGone(error);
     }
   }
 
@@ -112,6 +136,7 @@ export class StdioProcess implements Transport {
     const { child } = this;
     if (child?.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
     const gone = once(child, 'exit');
+    this.sendNow(child.stdin);
     child.stdin.end();
     const waited = await Promise.race([gone, sleep(graceMs, 'late', { ref: false })]);
     if (waited === 'late') this.signalGroup('SIGTERM');
@@ -124,7 +149,7 @@ export class StdioProcess implements Transport {
     if (this.dead) return;
     try {
       for (const line of this.buffer.add(chunk)) {
-        this.onmessage?.(deserializeMessage(line));
+        this.onmessage?.(messageIn(line));
         if (this.dead) return;
       }
     } catch (error) {
@@ -145,4 +170,8 @@ export class StdioProcess implements Transport {
       if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
     }
   }
+}
+
+function isGone(cause?: unknown): Error {
+  return new Error('The server’s process is gone.', { cause });
 }
