@@ -24,8 +24,7 @@ function run([program, ...first], args, cwd, stdio = 'inherit') {
 }
 
 /** What every container says of itself: its name, whether it runs, its health, and how it ended if it did. */
-function containers(docker, cwd) {
-  const ids = run(docker, ['ps', '-aq'], cwd, ['ignore', 'pipe', 'inherit']).split('\n').filter(Boolean);
+function inspect(ids, cwd) {
   const inspected = run(['docker'], ['inspect', ...ids], cwd, ['ignore', 'pipe', 'inherit']);
   return JSON.parse(inspected).map(({ Name, State }) => ({
     name: Name.slice(1),
@@ -36,8 +35,10 @@ function containers(docker, cwd) {
 
 /** Resolves when every container of the stack is healthy or has ended well; throws what those say that are not. */
 export async function untilReady(docker, cwd) {
+  // Once: Compose takes a second of a processor to tell, which those that start have better use for.
+  const ids = run(docker, ['ps', '-aq'], cwd, ['ignore', 'pipe', 'inherit']).split('\n').filter(Boolean);
   for (const until = Date.now() + waitMs; ;) {
-    const waiting = containers(docker, cwd).filter(({ ready }) => !ready);
+    const waiting = inspect(ids, cwd).filter(({ ready }) => !ready);
     if (waiting.length === 0) return;
     if (Date.now() > until)
       throw new Error(`Not ready: ${waiting.map(({ name, says }) => `${name} (${says})`).join('; ')}`);

@@ -19,14 +19,17 @@ password() {
 }
 
 [ -s "$folder/keys/keys.json" ] || sluice keys new "$folder/keys/keys.json" >/dev/null
-# Each time, so that rotated keys reach those who sign with them.
+# Writes what a role needs of the keys to the file, unless it has come from these keys already: rotated ones reach those who sign with them.
+export_keys() {
+  [ "$2" -nt "$folder/keys/keys.json" ] && return
+  exported=$(sluice keys export "$1" "$folder/keys/keys.json")
+  echo "$exported" | keep "$2" "$3"
+}
 for role in filter agent executor audit; do
-  exported=$(sluice keys export "$role" "$folder/keys/keys.json")
-  echo "$exported" | keep "$folder/$role/keys.json" 400
+  export_keys "$role" "$folder/$role/keys.json" 400
 done
 # The public ones alone, for whoever verifies.
-exported=$(sluice keys export auditor "$folder/keys/keys.json")
-echo "$exported" | keep "$folder/public/keys.json" 444
+export_keys auditor "$folder/public/keys.json" 444
 # Read by the users of other images too; nobody else mounts these volumes.
 [ -s "$folder/database/password" ] || password | keep "$folder/database/password" 444
 echo "postgres://sluice:$(cat "$folder/database/password")@postgres:5432/sluice" | keep "$folder/database/url" 444

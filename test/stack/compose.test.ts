@@ -1,5 +1,5 @@
 import { existsSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { projectRoot } from '../harness/configurations.js';
 import { composeFile, endsByItself, isOwn, read, readYaml } from './files.js';
@@ -8,7 +8,8 @@ import type { Service } from './files.js';
 const stack = composeFile('docker-compose.yml');
 const cluster = composeFile('compose.cluster.yml');
 const confluent = composeFile('compose.confluent.yml');
-const files = { stack, cluster, confluent };
+const load = composeFile('compose.load.yml');
+const files = { stack, cluster, confluent, load };
 /** What is defined here and not only changed. */
 const whole = [...Object.entries(stack.services), ...brokers()];
 const own = whole.filter(([, service]) => isOwn(service));
@@ -130,6 +131,21 @@ describe('the files', () => {
       expect(confluent.services[name]?.environment).toEqual({ SCHEMA_REGISTRY_URL: 'http://registry:8080' });
   });
 
+  it('give the keys of the load’s users to whom they are shown, and to who makes them', () => {
+    const folder = dirname(
+      (readYaml('examples/load/sluice.yaml') as { identity: { key_file: string } }).identity.key_file,
+    );
+    expect(read('examples/load/mix.yaml')).toContain(`key_file: ${folder}/`);
+    const mounts = Object.entries(load.services).map(([name, { volumes = [] }]) => [name, ...volumes]);
+    expect(mounts).toEqual([
+      ['sluice', `load-keys:/app/${folder}`],
+      ['filter', `load-keys:/app/${folder}:ro`],
+      ['executor', `load-keys:/app/${folder}:ro`],
+    ]);
+    // A volume takes its owner from the image.
+    expect(read('ops/Dockerfile')).toMatch(new RegExp(`chown -R node:node .*/app/${folder} `));
+  });
+
   it('scrape every role', () => {
     const { scrape_configs: jobs } = readYaml('ops/prometheus/prometheus.yml') as {
       readonly scrape_configs: readonly {
@@ -175,7 +191,14 @@ describe('the image', () => {
   it('is given every folder that it copies, and nothing that holds data or secrets', () => {
     const allowed = read('.dockerignore').split('\n');
     expect(allowed).toContain('*');
-    for (const needed of ['!apps', '!libs', '!package-lock.json', '!ops/image', '!examples/countries'])
+    for (const needed of [
+      '!apps',
+      '!libs',
+      '!package-lock.json',
+      '!ops/image',
+      '!examples/countries',
+      '!examples/load',
+    ])
       expect(allowed).toContain(needed);
     expect(allowed.filter((line) => line.startsWith('!')).join('\n')).not.toMatch(/data|keys|\.env|node_modules/);
   });

@@ -48,9 +48,42 @@ export class Stack {
     return (await this.compose('ps', '-q', service)).split('\n').filter((id) => id !== '');
   }
 
-  async inspect(service: string): Promise<readonly { readonly State: { readonly OOMKilled: boolean } }[]> {
-    return JSON.parse(await docker('inspect', ...(await this.containers(service)))) as never;
+  async inspect(service: string): Promise<readonly Inspected[]> {
+    return inspect(await this.containers(service));
   }
+}
+
+export interface Inspected {
+  readonly Name: string;
+  readonly State: { readonly OOMKilled: boolean; readonly StartedAt: string; readonly Pid: number };
+}
+
+async function inspect(containers: readonly string[]): Promise<readonly Inspected[]> {
+  return JSON.parse(await docker('inspect', ...containers)) as readonly Inspected[];
+}
+
+/**
+ * Kills what runs in the container, as a crash would, and resolves when Docker has started it again. `docker kill` will not do: what
+ * was stopped by hand stays so. `image` is one with a shell, for somebody who sees the host's processes.
+ */
+export async function crash(container: string, image: string): Promise<void> {
+  const [before] = await inspect([container]);
+  if (before === undefined) throw new Error(`There is no container ${container}.`);
+  const kill = ['--entrypoint', 'sh', image, '-c', `kill -9 ${before.State.Pid}`];
+  await docker('run', '--rm', '--network', 'none', '--pid', 'host', '--user', '0', ...kill);
+  for (const until = Date.now() + 60_000; ;) {
+    const [after] = await inspect([container]);
+    if (after !== undefined && after.State.Pid > 0 && after.State.StartedAt !== before.State.StartedAt) return;
+    if (Date.now() > until) throw new Error(`Nobody started ${before.Name} again within a minute.`);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+}
+
+/** What each container of the project takes of what it may, as Docker counts it: `name 63.1MiB / 256MiB`. */
+export async function memory(project: string): Promise<readonly string[]> {
+  const ids = await docker('ps', '-q', '--filter', `label=com.docker.compose.project=${project}`);
+  const lines = await docker('stats', '--no-stream', '--format', '{{.Name}} {{.MemUsage}}', ...ids.trim().split('\n'));
+  return lines.trim().split('\n').sort();
 }
 
 export function docker(...args: string[]): Promise<string> {

@@ -2,28 +2,22 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { freePort } from '../infra/ports.ts';
 import { Asking } from './asking.js';
-import { docker, ownBytes, Stack } from './docker.js';
+import { crash, docker, memory, ownBytes, Stack } from './docker.js';
+import { eventually, say } from './eventually.js';
+import { Watching } from './watching.js';
 
 const minutes = 60_000;
 const image = 'sluice:local';
 const parts = ['kafka', 'registry', 'postgres', 'filter', 'agent', 'executor', 'audit', 'prometheus', 'grafana'];
 const question = ['ask', 'What is the capital of Japan?', '--group', 'read-only', '--json'];
 
-/** For whoever reads the test's lines: figures are no conditions. */
-function say(text: string): void {
-  process.stdout.write(`${text}\n`);
-}
-
-async function eventually(what: string, good: () => Promise<boolean>): Promise<void> {
-  for (const until = Date.now() + 3 * minutes; !(await good());) {
-    if (Date.now() > until) throw new Error(`Not within 3 minutes: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 1_000));
-  }
-}
-
 describe('the stack', () => {
+  const project = `sluice-${randomBytes(4).toString('hex')}`;
   let stack: Stack;
-  let ports: { kafka: number; prometheus: number };
+  /** The same with what a load wants. */
+  let loaded: Stack;
+  let kafkaPort: number;
+  let watching: Watching;
   let asking: Asking | undefined;
 
   beforeAll(async () => {
@@ -33,18 +27,21 @@ describe('the stack', () => {
       await freePort(),
       await freePort(),
     ];
-    ports = { kafka, prometheus };
-    stack = await Stack.open(`sluice-${randomBytes(4).toString('hex')}`, {
+    kafkaPort = kafka;
+    watching = new Watching({ prometheus, grafana });
+    const environment = {
       KAFKA_PORT: String(kafka),
       REGISTRY_PORT: String(registry),
       PROMETHEUS_PORT: String(prometheus),
       GRAFANA_PORT: String(grafana),
-    });
+    };
+    stack = await Stack.open(project, environment);
+    loaded = await Stack.open(project, environment, ['docker-compose.yml', 'compose.load.yml']);
     await stack.compose('build');
   }, 15 * minutes);
   afterAll(async () => {
     await asking?.stop();
-    await stack.compose('down', '--volumes', '--remove-orphans');
+    await loaded.compose('down', '--volumes', '--remove-orphans');
   }, 5 * minutes);
 
   const answers = async (): Promise<ReadonlyMap<string, readonly string[]>> => {
@@ -60,11 +57,11 @@ describe('the stack', () => {
       ]),
     );
   };
-  const up = async (query: string): Promise<number> => {
-    const address = `http://127.0.0.1:${ports.prometheus}/api/v1/query?query=${encodeURIComponent(query)}`;
-    const { data } = (await (await fetch(address)).json()) as { data: { result: { value: [number, string] }[] } };
-    return Number(data.result[0]?.value[1] ?? 0);
-  };
+  /** When each container was started: what crashes is started again. */
+  const started = async (): Promise<readonly string[]> =>
+    (await Promise.all(parts.map((part) => stack.inspect(part))))
+      .flat()
+      .map(({ Name, State }) => `${Name} ${State.StartedAt}`);
 
   it(
     'is made of an image that adds less than 150 MB to its base, with no second Node and no secret in it',
@@ -72,16 +69,11 @@ describe('the stack', () => {
       const bytes = await ownBytes(image);
       say(`The image adds ${Math.round(bytes / 1e6)} MB to its base.`);
       expect(bytes).toBeLessThan(150e6);
-      const inside = await docker(
-        'run',
-        '--rm',
-        '--entrypoint',
-        'sh',
-        image,
-        '-c',
-        'id -un; find / -name "keys.json" -o -name node -type f -perm -1 -size +1M 2>/dev/null',
-      );
-      expect(inside.trim().split('\n')).toEqual(['node', '/usr/local/bin/node']);
+      const inside = (...run: string[]) => docker('run', '--rm', '--entrypoint', 'sh', ...run);
+      expect((await inside(image, '-c', 'id -un')).trim()).toBe('node');
+      // By root, who may look into every folder.
+      const found = 'find / -xdev -name keys.json -o -xdev -name node -type f -perm -1 -size +1M';
+      expect((await inside('--user', '0', image, '-c', found)).trim()).toBe('/usr/local/bin/node');
     },
     2 * minutes,
   );
@@ -101,6 +93,26 @@ describe('the stack', () => {
     10 * minutes,
   );
 
+  it.each([
+    [{ KAFKA_BROKERS: 'kafka' }, 'KAFKA_BROKERS holds "kafka"; each broker is host:port'],
+    [{ SLUICE_PARTITIONS: '0' }, 'SLUICE_PARTITIONS is "0"; it must be a whole number from 1'],
+    [
+      { SLUICE_KEYS_FILE: '/run/sluice/none' },
+      'SLUICE_KEYS_FILE names the file /run/sluice/none, which cannot be read',
+    ],
+    [{ DATABASE_URL_FILE: '/run/sluice/none' }, 'DATABASE_URL_FILE names the file /run/sluice/none, which cannot be'],
+  ])(
+    'says which variable is wrong, and ends with 1 instead of waiting: %j',
+    async (wrong: Record<string, string>, sentence) => {
+      const variables = Object.entries(wrong).flatMap(([name, value]) => ['-e', `${name}=${value}`]);
+      await expect(stack.compose('run', '--rm', '--no-deps', '-T', ...variables, 'filter')).rejects.toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining(sentence),
+      });
+    },
+    minutes,
+  );
+
   it(
     'is watched by Prometheus, every instance of every role, also when there are three executors',
     async () => {
@@ -109,8 +121,8 @@ describe('the stack', () => {
       await eventually(
         'three executors, one filter, one agent',
         async () =>
-          (await up('sum(up{job="sluice",role="executor"})')) === 3 &&
-          (await up('sum(up{job="sluice",role=~"filter|agent"})')) === 2,
+          (await watching.value('sum(up{job="sluice",role="executor"})')) === 3 &&
+          (await watching.value('sum(up{job="sluice",role=~"filter|agent"})')) === 2,
       );
       expect(await stack.containers('executor')).toHaveLength(3);
     },
@@ -120,10 +132,9 @@ describe('the stack', () => {
   it.each(parts)(
     '%s may be killed while questions come: it comes back',
     async (part) => {
-      asking ??= await Asking.start(`127.0.0.1:${ports.kafka}`, 250);
+      asking ??= await Asking.start(`127.0.0.1:${kafkaPort}`, 250);
       const before = asking.asked.length;
-      for (const container of await stack.containers(part)) await docker('kill', container);
-      for (const container of await stack.containers(part)) await docker('start', container);
+      await Promise.all((await stack.containers(part)).map((container) => crash(container, image)));
       await stack.ready();
       await eventually('more questions', async () => Promise.resolve((asking?.asked.length ?? 0) > before + 4));
     },
@@ -157,12 +168,22 @@ describe('the stack', () => {
   );
 
   it(
-    'has kept within its memory',
+    'has not lost a record of what its audit tells, nor of what Prometheus saw',
     async () => {
-      for (const part of parts)
-        for (const { State } of await stack.inspect(part)) expect([part, State.OOMKilled]).toEqual([part, false]);
+      expect(await stack.sluice('audit', 'verify')).toContain('Nothing was changed, dropped, inserted or moved');
+      expect(await watching.value('count(up{job="prometheus"} offset 2m)')).toBe(1);
     },
     2 * minutes,
+  );
+
+  it(
+    'has woken nobody, though each of its parts was killed',
+    async () => {
+      await eventually('every rule evaluated', async () => (await watching.rules()).broken.length === 0);
+      expect((await watching.rules()).all).toBeGreaterThan(20);
+      expect(await watching.woken()).toEqual([]);
+    },
+    4 * minutes,
   );
 
   it(
@@ -176,5 +197,38 @@ describe('the stack', () => {
       expect(JSON.parse((await stack.sluice(...question)).trim())).toMatchObject({ kind: 'answer' });
     },
     10 * minutes,
+  );
+
+  it(
+    'shows data in every panel under a load, and keeps within its memory',
+    async () => {
+      await loaded.compose('up', '--detach', '--scale', 'executor=3');
+      await loaded.ready();
+      const before = await started();
+      const load = loaded.sluice('load', '--rate', '20', '--for', '3m', '--json');
+      let silent: readonly string[] = [];
+      const shown = eventually('data in every panel', async () => {
+        silent = await watching.silentPanels();
+        return silent.length === 0;
+      }).catch((error: unknown) => {
+        throw new Error(`${String(error)}\n${silent.join('\n')}`);
+      });
+      const [ended] = await Promise.all([load, shown]);
+      say((await memory(project)).join('\n'));
+      expect(JSON.parse(ended)).toMatchObject({ sent: 3_600, ended: 3_600, unanswered: 0, unexpected: 0 });
+      expect(await started()).toEqual(before);
+      for (const part of parts)
+        for (const { State } of await stack.inspect(part)) expect([part, State.OOMKilled]).toEqual([part, false]);
+    },
+    15 * minutes,
+  );
+
+  it(
+    'wakes somebody for what the load does that deserves it, and for nothing else',
+    async () => {
+      await eventually('the alert', async () => (await watching.woken()).length > 0);
+      expect(await watching.woken()).toEqual(['SluiceEscalationAttempt']);
+    },
+    4 * minutes,
   );
 });
