@@ -6,6 +6,8 @@ import type { Random } from '../random.ts';
 
 const waveMs = 300;
 const wave = 6;
+/** A broker that was killed on a busy machine takes minutes to come back. */
+const patienceMs = 300_000;
 
 /** What is asked of the system, and what is put on its log to be refused. Publishes past the lines, as an upstream system does. */
 export class Load {
@@ -61,17 +63,23 @@ export class Load {
   }
 
   async #publish(runs: readonly Asked[]): Promise<void> {
-    const messages = runs.map(({ runId, sessionId }) => ({
-      key: sessionId,
-      value: JSON.stringify({
-        question: `Do run ${runId} now`,
-        group: ['work'],
-        request_id: runId,
-        session_id: sessionId,
-      }),
-    }));
     // One by one: of several that go to different brokers, kafkajs 2.2.4 may lose some when one of these goes away.
-    for (const message of messages)
-      await this.#producer.send({ topic: `${this.#prefix}agent.requests`, messages: [message] });
+    for (const run of runs) await this.#insist(run);
+  }
+
+  /** Asks until the broker has said that it has it, however long that one takes to come back; then it may have it twice. */
+  async #insist({ runId, sessionId }: Asked): Promise<void> {
+    const question = { question: `Do run ${runId} now`, group: ['work'], request_id: runId, session_id: sessionId };
+    const message = { key: sessionId, value: JSON.stringify(question) };
+    for (const until = Date.now() + patienceMs; ; await sleep(waveMs)) {
+      try {
+        await this.#producer.send({ topic: `${this.#prefix}agent.requests`, messages: [message] });
+        return;
+      } catch (error) {
+        if (Date.now() > until) throw error;
+        const place = this.asked.findIndex((one) => one.runId === runId);
+        this.asked[place] = { runId, sessionId, repeated: true };
+      }
+    }
   }
 }
