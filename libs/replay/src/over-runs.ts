@@ -26,7 +26,8 @@ const decisionsAlone = 2_000;
 
 /**
  * Does the work on each run that has selected decisions, and gives what it finds in the order of one thread. Without threads, for little,
- * and until they are there, it is done here. Memory is bounded: where the threads are slower, reading waits. Ends early, without an error, where the signal aborts.
+ * and until they are there, it is done here. Memory is bounded: where the threads are slower, reading waits. Ends early, without an error,
+ * where the signal aborts.
  */
 export async function* overRuns<R>(
   reader: LogReader,
@@ -70,6 +71,7 @@ export async function* overRuns<R>(
   }
 }
 
+/** Threads that all have the job. */
 export function startingWith<Job>({ count, start }: Threads<Job>, job: Job): Threads<void> {
   return { count, start: () => start(job) };
 }
