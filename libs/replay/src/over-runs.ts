@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import type { LogReader, ReadOptions } from '@sluice/bus';
 import { codecForComparing } from './codec.js';
@@ -56,6 +57,9 @@ export async function* overRuns<R>(
       }
       yield* found(await perform(work, recordsOf(run.requestId, run.messages, codec), dead));
       alone += run.selected;
+      // Runs that are in memory already are never waited for, and who never waits hears neither of threads nor that he is to stop.
+      await setImmediate();
+      if (signal.aborted) return;
       if (threads !== null && alone >= decisionsAlone)
         pool ??= new Pool(Array.from({ length: threads.count }, () => threads.start()));
     }
