@@ -1,5 +1,5 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { availableParallelism, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Model } from '@sluice/core';
 import { createCodec, topics } from '@sluice/contracts';
@@ -8,13 +8,15 @@ import type { Archive } from '@sluice/archive';
 import { createAuthorizer } from '@sluice/authorization';
 import { createVerifier, readKeySet, unverified } from '@sluice/identity';
 import { everything, replay } from '@sluice/replay';
+import type { ReplayJob, Threads } from '@sluice/replay';
 import type { OpenRuntime } from '@sluice/service';
 import { startEmbedded } from '../apps/sluice/src/system/embedded.js';
+import { threadsFor } from '../apps/sluice/src/replay/threads.js';
 import { newRequest } from '../apps/sluice/src/run-request.js';
 import { embeddedIn } from './loop.js';
 import { median, report } from './measure.js';
 
-const runs = 1_000;
+const runs = 2_000;
 const turns = 8;
 
 const configuration = `
@@ -57,17 +59,30 @@ export async function benchReplay(): Promise<void> {
     const keys = readKeySet(await readFile(join(folder, 'keys.json'), 'utf8'), 'keys.json');
     const archive = await openArchive(file);
     const bytes = await bytesOfDecisions(archive);
-    const opening = await times(async () => void (await openArchive(file)));
-    const plain = await times(() => all(archive, unverified));
-    const verified = await times(() => all(archive, createVerifier(keys)));
-    const count = await all(archive, unverified);
+    const opening = await times(() => openArchive(file));
+    const verifier = createVerifier(keys);
+    const count = await all(archive, unverified, null);
+    const one = await times(() => all(archive, unverified, null));
+    const verified = await times(() => all(archive, verifier, null));
     report(
-      `A replay of ${count} decisions of ${(bytes / count / 1_024).toFixed(1)} KB from an export, by processor time`,
+      `A replay of ${count} decisions of ${(bytes / count / 1_024).toFixed(1)} KB from an export, in one thread, by processor time`,
       [
-        { name: 'decisions a second', value: count / plain, unit: '1/s', goal: { atLeast: 20_000 } },
-        { name: 'decisions a second, every signature verified', value: count / verified, unit: '1/s' },
-        { name: 'opening the file and checking its SHA-256', value: 1_000 * opening, unit: 'ms' },
+        { name: 'decisions a second', value: count / one.processor, unit: '1/s' },
+        { name: 'decisions a second, every signature verified', value: count / verified.processor, unit: '1/s' },
+        { name: 'opening the file and checking its SHA-256', value: 1_000 * opening.processor, unit: 'ms' },
         { name: 'size of the file to that of its records', value: archive.trailer.bytes / bytes, unit: '' },
+      ],
+    );
+    const [load = 0] = loadavg();
+    const spread = await times(() => all(archive, unverified, threadsFor(null)));
+    const spreadVerified = await times(() => all(archive, verifier, threadsFor(keys)));
+    report(
+      `The same with a thread for each of ${availableParallelism()} cores, which begin anew each time, by the clock on a machine with a load of ${load.toFixed(1)}`,
+      [
+        { name: 'decisions a second', value: count / spread.clock, unit: '1/s', goal: { atLeast: 20_000 } },
+        { name: 'decisions a second, every signature verified', value: count / spreadVerified.clock, unit: '1/s' },
+        { name: 'decisions a second of processor time', value: count / spread.processor, unit: '1/s' },
+        { name: 'decisions a second in one thread, by the clock', value: count / one.clock, unit: '1/s' },
       ],
     );
   } finally {
@@ -105,10 +120,15 @@ async function bytesOfDecisions(archive: Archive): Promise<number> {
   return bytes;
 }
 
-async function all(archive: Archive, verifier: Parameters<typeof replay>[1]['verifier']): Promise<number> {
+async function all(
+  archive: Archive,
+  verifier: Parameters<typeof replay>[1]['verifier'],
+  threads: Threads<ReplayJob> | null,
+): Promise<number> {
   let count = 0;
   for await (const { outcome } of replay(archive, {
     selection: everything,
+    threads,
     verifier,
     authorizerOf: ({ authorization }) => createAuthorizer(authorization),
     signal: new AbortController().signal,
@@ -122,14 +142,26 @@ async function all(archive: Archive, verifier: Parameters<typeof replay>[1]['ver
   return count;
 }
 
-/** Seconds of the processor, of the middle one of five rounds after one that warms up: what others do meanwhile does not count. */
-async function times(work: () => Promise<unknown>): Promise<number> {
-  const seconds: number[] = [];
+interface Seconds {
+  readonly processor: number;
+  readonly clock: number;
+}
+
+/**
+ * Seconds of the middle one of five rounds after one that warms up: of the processor, where what others do meanwhile counts little, and
+ * by the clock.
+ */
+async function times(work: () => Promise<unknown>): Promise<Seconds> {
+  const rounds: Seconds[] = [];
   for (let round = 0; round <= 5; round++) {
     const start = process.cpuUsage();
+    const since = performance.now();
     await work();
     const { user, system } = process.cpuUsage(start);
-    if (round > 0) seconds.push((user + system) / 1_000_000);
+    if (round > 0) rounds.push({ processor: (user + system) / 1e6, clock: (performance.now() - since) / 1_000 });
   }
-  return median(seconds);
+  return {
+    processor: median(rounds.map(({ processor }) => processor)),
+    clock: median(rounds.map(({ clock }) => clock)),
+  };
 }

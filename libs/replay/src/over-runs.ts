@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import type { LogReader, ReadOptions } from '@sluice/bus';
 import { codecForComparing } from './codec.js';
@@ -26,7 +27,8 @@ const decisionsAlone = 2_000;
 
 /**
  * Does the work on each run that has selected decisions, and gives what it finds in the order of one thread. Without threads, for little,
- * and until they are there, it is done here. Memory is bounded: where the threads are slower, reading waits. Ends early, without an error, where the signal aborts.
+ * and until they are there, it is done here. Memory is bounded: where the threads are slower, reading waits. Ends early, without an error,
+ * where the signal aborts.
  */
 export async function* overRuns<R>(
   reader: LogReader,
@@ -55,6 +57,9 @@ export async function* overRuns<R>(
       }
       yield* found(await perform(work, recordsOf(run.requestId, run.messages, codec), dead));
       alone += run.selected;
+      // Runs that are in memory already are never waited for, and who never waits hears neither of threads nor that he is to stop.
+      await setImmediate();
+      if (signal.aborted) return;
       if (threads !== null && alone >= decisionsAlone)
         pool ??= new Pool(Array.from({ length: threads.count }, () => threads.start()));
     }
@@ -70,6 +75,7 @@ export async function* overRuns<R>(
   }
 }
 
+/** Threads that all have the job. */
 export function startingWith<Job>({ count, start }: Threads<Job>, job: Job): Threads<void> {
   return { count, start: () => start(job) };
 }

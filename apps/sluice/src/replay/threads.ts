@@ -9,19 +9,15 @@ export interface Given {
   readonly keys: KeySet | null;
 }
 
-/**
- * A thread for each core; null where there is one, since then threads only cost. `keys` are those to verify with. What the threads make is mostly thrown away at
- * once, which is cheaper with more room for it.
- */
-export function threadsFor(keys: KeySet | null, count = availableParallelism()): Threads<ReplayJob> | null {
+/** The worker beside this file: `.ts` where the sources run as they are, `.js` once built. */
+const program = new URL(`./worker${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url);
+
+/** A thread for each core, which verifies with the keys if there are any; null where there is one core, since there threads only cost. */
+export function threadsFor(keys: KeySet | null): Threads<ReplayJob> | null {
+  const count = availableParallelism();
   if (count < 2) return null;
   return {
     count,
-    start: (job) =>
-      new Worker(new URL(`./worker${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url), {
-        name: 'sluice-replay',
-        workerData: { job, keys } satisfies Given,
-        resourceLimits: { maxYoungGenerationSizeMb: 64 },
-      }),
+    start: (job) => new Worker(program, { name: 'sluice-replay', workerData: { job, keys } satisfies Given }),
   };
 }

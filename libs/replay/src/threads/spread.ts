@@ -46,6 +46,7 @@ export class Spread<R> {
     } catch (error) {
       // What comes after a failure is told by nobody.
       this.sent.length = 0;
+      this.packing = new Packing();
       throw error;
     }
   }
