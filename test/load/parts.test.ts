@@ -2,9 +2,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Fault } from '@sluice/core';
 import { askingFrom } from '../../apps/sluice/src/load/asking.js';
 import { Latencies } from '../../apps/sluice/src/load/latencies.js';
 import { readMix } from '../../apps/sluice/src/load/mix.js';
+import { publishPatiently } from '../../apps/sluice/src/load/patient.js';
 import { projectRoot } from '../harness/configurations.js';
 
 const own = readMix(join(projectRoot, 'examples/load/mix.yaml'));
@@ -81,5 +83,31 @@ describe('a mix with mistakes', () => {
 
   it('is refused where there is none', () => {
     expect(() => readMix(join(folder, 'nowhere.yaml'))).toThrow(/nowhere\.yaml cannot be read/);
+  });
+});
+
+describe('what the log does not take', () => {
+  const failing = (times: number, retryable: boolean) => {
+    const bus = {
+      tries: 0,
+      publish: () =>
+        bus.tries++ < times ? Promise.reject(new Fault('storage', 'It is away.', retryable)) : Promise.resolve(),
+    };
+    return bus;
+  };
+  const never = new AbortController().signal;
+
+  it('is tried again while that may help', async () => {
+    const bus = failing(2, true);
+    await publishPatiently(bus, [], never);
+    expect(bus.tries).toBe(3);
+  });
+
+  it('is given up where it cannot, and when the load is stopped', async () => {
+    const hopeless = failing(1, false);
+    await expect(publishPatiently(hopeless, [], never)).rejects.toThrow('It is away.');
+    const stopped = failing(Infinity, true);
+    await expect(publishPatiently(stopped, [], AbortSignal.timeout(50))).rejects.toThrow('It is away.');
+    expect([hopeless.tries, stopped.tries]).toEqual([1, 2]);
   });
 });

@@ -2,6 +2,7 @@ import { topics } from '@sluice/contracts';
 import type { ApprovalRequested } from '@sluice/contracts';
 import type { Bus, Incoming } from '@sluice/bus';
 import type { Mix } from './mix.js';
+import { publishPatiently } from './patient.js';
 import { randomFrom } from './random.js';
 import type { Tally } from './tally.js';
 
@@ -21,7 +22,11 @@ export class Approver {
     this.random = randomFrom(seed);
   }
 
-  async decide(requested: ApprovalRequested, { partition, offset }: Incoming<'agent.approvals'>): Promise<void> {
+  async decide(
+    requested: ApprovalRequested,
+    { partition, offset }: Incoming<'agent.approvals'>,
+    signal: AbortSignal,
+  ): Promise<void> {
     const decision = this.random() < this.settings.refuses ? 'refuse' : 'approve';
     const { approvalId, requestId, sessionId, argumentsHash } = requested;
     const decided = {
@@ -38,7 +43,7 @@ export class Approver {
     };
     const headers = await this.credentials(this.settings.user);
     const record = { requested: null, decided, outcome: null };
-    await this.bus.publish([{ topic: topics.approvals, key: sessionId, record, headers }]);
+    await publishPatiently(this.bus, [{ topic: topics.approvals, key: sessionId, record, headers }], signal);
     this.tally.decisions[decision]++;
   }
 }

@@ -3,6 +3,7 @@ import { topics } from '@sluice/contracts';
 import type { Bus, Outgoing, ReadOptions } from '@sluice/bus';
 import type { Approver, Credentials } from './approver.js';
 import type { Asked } from './asking.js';
+import { publishPatiently } from './patient.js';
 import type { Tally } from './tally.js';
 
 /** How often what is due is sent, in milliseconds. */
@@ -57,7 +58,7 @@ async function send({ next, perSecond, durationMs, ...load }: Load, signal: Abor
     const due = Math.min(total, Math.ceil(((performance.now() - began) * perSecond) / 1_000));
     const asked = Array.from({ length: due - sent }, () => next());
     sent = due;
-    await publish(asked, load);
+    await publish(asked, load, signal);
     load.onTick();
     await delay(tickMs);
   }
@@ -66,6 +67,7 @@ async function send({ next, perSecond, durationMs, ...load }: Load, signal: Abor
 async function publish(
   asked: readonly Asked[],
   { bus, tally, credentials }: Omit<Load, 'next' | 'perSecond' | 'durationMs'>,
+  signal: AbortSignal,
 ) {
   if (asked.length === 0) return;
   const messages: Outgoing[] = [];
@@ -76,7 +78,7 @@ async function publish(
     messages.push(message, ...(twice ? [message] : []));
     tally.asks(one, performance.now());
   }
-  await bus.publish(messages);
+  await publishPatiently(bus, messages, signal);
 }
 
 async function ends({ tally, patienceMs, onTick }: Load, signal: AbortSignal): Promise<void> {
@@ -98,10 +100,11 @@ async function takeEnds({ bus, tally, name, onEnd }: Load, options: ReadOptions)
   }
 }
 
-async function decide({ bus, name, approver }: Load, options: ReadOptions): Promise<void> {
+async function decide({ bus, name, approver }: Load, options: ReadOptions & { readonly signal: AbortSignal }) {
   if (approver === null) return;
   for await (const message of bus.read([topics.approvals], options)) {
     const { requested } = message.record;
-    if (requested !== null && message.key.startsWith(`${name}-`)) await approver.decide(requested, message);
+    if (requested !== null && message.key.startsWith(`${name}-`))
+      await approver.decide(requested, message, options.signal);
   }
 }
