@@ -92,8 +92,14 @@ export function docker(...args: string[]): Promise<string> {
 
 async function run(program: string, args: readonly string[], environment: Readonly<Record<string, string>>) {
   const env = { ...process.env, ...environment };
-  const { stdout } = await execute(program, args, { cwd: projectRoot, env, maxBuffer: 256 * 1024 * 1024 });
-  return stdout;
+  const options = { cwd: projectRoot, env, maxBuffer: 256 * 1024 * 1024 };
+  try {
+    return (await execute(program, args, options)).stdout;
+  } catch (error) {
+    // Node's sentence has what was said on standard error alone.
+    const { message, code, stderr, stdout } = error as Error & Readonly<Record<'code' | 'stderr' | 'stdout', unknown>>;
+    throw Object.assign(new Error(`${message}\n${String(stdout)}`, { cause: error }), { code, stderr });
+  }
 }
 
 /** What the image has beyond its base, in bytes: its layers down to the first of our own. */

@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import pg from 'pg';
 import { openPostgresLedger } from '@sluice/ledger';
+import { connectionTo } from '../src/postgres/connection.js';
 import { infra, startTimeout } from '../../../test/infra/client.ts';
 import { freshDatabase } from '../../../test/infra/fresh.ts';
 import { ledgerContract } from './contract.js';
@@ -33,6 +35,19 @@ ratesContract('PostgreSQL', { open: async () => asRates(await openPair()) });
 documentsContract('PostgreSQL', openPair);
 
 const ask = (key: string, owner = 'a', now = 0) => ({ key, owner, now, ttlMs: 1_000 });
+
+describe('the ledger’s connections', () => {
+  it('have nothing compiled for them, which takes longer than any of their statements', () =>
+    onDatabase(async ({ url }) => {
+      const client = new pg.Client(connectionTo(url, 'test').config);
+      await client.connect();
+      try {
+        expect((await client.query('show jit')).rows).toEqual([{ jit: 'off' }]);
+      } finally {
+        await client.end();
+      }
+    }));
+});
 
 describe('the ledger’s tables', () => {
   it('are made once when several processes start at the same time, and kept by those that come later', () =>
