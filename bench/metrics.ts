@@ -68,8 +68,8 @@ async function scrapes({ registry }: Metrics): Promise<{ wall: number[]; process
 /** Rounds with and without, in turn and in changing order, so that neither is always the one that runs first. */
 async function shares() {
   const [speed, work, bares]: [number[], number[], number[]] = [[], [], []];
-  const { system, close } = await openLoop(turns, { configured: configuration });
   const counting = switched();
+  const { system, close } = await openLoop(turns, { configured: configuration });
   try {
     const round = (counted: boolean): Promise<{ seconds: number; processor: number }> => {
       counting.on = counted;
@@ -116,11 +116,11 @@ function costOf(heard: readonly Counted[]): number {
   return median(costs);
 }
 
-/** Lets every metric of this process count or not. A switch, since other methods every round would have all who call them compiled anew. */
+/** Lets every metric that is made from now on count or not: a counter takes its method when it is made. A switch, since other methods every round would have all who call them compiled anew. */
 function switched(): { on: boolean; heard: Counted[] | undefined; restore(): void } {
   const prototypes = [Counter.prototype, Gauge.prototype, Histogram.prototype] as unknown as Record<string, Method>[];
   const given = prototypes.flatMap((prototype) =>
-    ['inc', 'set', 'observe'].flatMap((name) => {
+    ['inc', 'incWithoutExemplar', 'set', 'observeWithoutExemplar'].flatMap((name) => {
       const method = prototype[name];
       return method === undefined ? [] : [[prototype, name, method] as const];
     }),
