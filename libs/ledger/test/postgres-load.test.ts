@@ -1,3 +1,5 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import type pg from 'pg';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { infra, startTimeout } from '../../../test/infra/client.ts';
@@ -42,6 +44,17 @@ async function counted(
     await work(ledger, () => statements);
   } finally {
     await ledger.close();
+  }
+}
+
+/** What the server counted, when it has counted all: it does so a second late. */
+async function settled<T>(read: () => Promise<T>): Promise<T> {
+  await delay(1_500);
+  for (let last = await read(); ;) {
+    await delay(1_500);
+    const now = await read();
+    if (isDeepStrictEqual(now, last)) return now;
+    last = now;
   }
 }
 
@@ -133,6 +146,32 @@ describe('claims under load', () => {
       // A deadlock would have been asked again, and said so.
       expect(logged).toEqual([]);
     }));
+
+  it.each([1, 2, 30, 300])('are read by their keys, though the table had %i rows when the first ones came', (rows) =>
+    onDatabase(async ({ open, query }) => {
+      const ledger = await open();
+      const claim = async (count: number, name: string): Promise<void> => {
+        for (let n = 0; n < count; n++) await ledger.claim({ ...ask(`${name}-${n}`), ttlMs: 1e12 });
+      };
+      await query('alter table sluice_claims set (autovacuum_enabled = false)');
+      await query(`insert into sluice_claims select 'k' || n, 'a', null, 0, 1e12 from generate_series(1, ${rows}) n`);
+      await query('analyze sluice_claims');
+      // After five times the server keeps the plan of a statement that it knows by name.
+      await claim(10, 'early');
+      await query(`insert into sluice_claims select 'm' || n, 'a', null, 0, 1e12 from generate_series(1, 20000) n`);
+      const read = async (): Promise<{ scans: number; rows: number }> => {
+        const [found] = await query<{ scans: number; rows: number }>(`
+          select sum(i.idx_scan)::int as scans, sum(i.idx_tup_read)::int + max(t.seq_tup_read)::int as rows
+          from pg_stat_user_indexes i join pg_stat_user_tables t using (relid) where t.relname = 'sluice_claims'`);
+        return found ?? { scans: 0, rows: 0 };
+      };
+      const before = await settled(read);
+      await claim(20, 'late');
+      const after = await settled(read);
+      expect(after.scans - before.scans).toBeGreaterThanOrEqual(20);
+      expect(after.rows - before.rows).toBeLessThan(1_000);
+    }),
+  );
 
   it('leave to a sweep what has expired, in portions, beside sweeps of other processes', () =>
     onDatabase(async ({ open, query }) => {

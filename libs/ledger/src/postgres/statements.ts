@@ -37,24 +37,25 @@ export const sweepPortion = 1_000;
 
 /**
  * The ledger's statements. Each is a transaction of its own, and each takes its row locks in the order of the keys (by bytes) or
- * does not wait for them, so that batches of different processes cannot deadlock. They are not prepared by name: a plan kept from
- * the time when the table was small would read the whole of it later.
+ * does not wait for them, so that batches of different processes cannot deadlock. Only the claim is prepared by name, whose plan is the
+ * same at any size of the table: a plan kept from when the table was small would read the whole of it for the others later.
  */
 export function statementsOn(pool: pg.Pool, schema: string) {
   const claims = `${pg.escapeIdentifier(schema)}.sluice_claims`;
-  const query = async (text: string, values: unknown[]): Promise<ReadonlyMap<string, Stored>> => {
-    const { rows } = await pool.query<Row>(text, values);
+  const query = async (text: string, values: unknown[], name?: string): Promise<ReadonlyMap<string, Stored>> => {
+    const { rows } = await pool.query<Row>({ text, values, ...(name === undefined ? {} : { name }) });
     return new Map(rows.map((row) => [row.key, storedOf(row)]));
   };
 
-  // What is held is read off the snapshot and locks nothing. The rest is inserted; where somebody else was faster since the
+  // What is held is read off the snapshot and locks nothing; the limit, of which a key has no need, has it read key by key. The rest is inserted; where somebody else was faster since the
   // snapshot, the row that is there now is written as it is, because only a row that is written is returned in its newest form.
   const stale = 'c.expires_at <= excluded.claimed_at';
   const claim = `
     with asked as materialized (
       select * from unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[]) as a (key, owner, claimed_at, expires_at)
     ), held as materialized (
-      select c.* from asked a join ${claims} c on c.key = a.key where c.expires_at > a.claimed_at
+      select c.* from asked a cross join lateral (select * from ${claims} where key = a.key limit 1) c
+      where c.expires_at > a.claimed_at
     ), won as (
       insert into ${claims} as c (key, owner, value, claimed_at, expires_at)
       select a.key, a.owner, null, a.claimed_at, a.expires_at from asked a
@@ -97,12 +98,16 @@ export function statementsOn(pool: pg.Pool, schema: string) {
 
   return {
     claim: (batch: readonly ClaimRequest[]) =>
-      query(claim, [
-        batch.map(({ key }) => storedKey(key)),
-        batch.map(({ owner }) => owner),
-        batch.map(({ now }) => now),
-        batch.map(({ now, ttlMs }) => now + ttlMs),
-      ]),
+      query(
+        claim,
+        [
+          batch.map(({ key }) => storedKey(key)),
+          batch.map(({ owner }) => owner),
+          batch.map(({ now }) => now),
+          batch.map(({ now, ttlMs }) => now + ttlMs),
+        ],
+        'sluice_claim',
+      ),
     /** Answers for those whose owner asked, with the value that was first. */
     settle: (batch: readonly Outcome[]) =>
       query(settle, [
