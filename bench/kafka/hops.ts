@@ -10,7 +10,7 @@ import { request } from './throughput.js';
 
 /** One record at a time on an idle broker: three chained hops, bare and through the bus. */
 export async function hops(parts: Infrastructure): Promise<void> {
-  const count = 40;
+  const count = 60;
   const bare = await chainedBare(parts, count);
   const ours = await chainedBus(parts, count);
   report('Three chained hops on Kafka, one record at a time', [
@@ -111,7 +111,7 @@ async function chainedBus(parts: Infrastructure, count: number): Promise<number[
   return times;
 }
 
-/** Milliseconds from sending a record to seeing what came of it, one after another, after a few to warm up. */
+/** Milliseconds from sending a record to seeing what came of it, one after another, after as many as it takes to warm up. */
 async function roundTrips(
   brokers: readonly string[],
   input: string,
@@ -128,7 +128,7 @@ async function roundTrips(
   let arrived: () => void = () => undefined;
   await consumer.run({ eachMessage: async () => arrived() });
   const times: number[] = [];
-  const warmUp = 5;
+  const warmUp = 200;
   for (let n = 0; n < count + warmUp; n++) {
     const seen = new Promise<void>((resolve) => (arrived = resolve));
     const start = performance.now();

@@ -64,7 +64,10 @@ function explain(chain: readonly KafkaError[]): { readonly reason: string; reado
   if (codes.has('ECONNREFUSED'))
     return { reason: 'refuses connections. Start it, or correct the address.', retryable: true };
   if (codes.has('ENOTFOUND') || codes.has('EAI_AGAIN')) {
-    return { reason: 'has a host name that nobody knows. Correct the address.', retryable: true };
+    const [, host] = /(?:ENOTFOUND|EAI_AGAIN) ([\w.-]+)/.exec(text) ?? [];
+    // In a container a broker’s name goes with it.
+    const which = host === undefined ? 'a host name that nobody knows' : `the host name ${host}, which nobody knows`;
+    return { reason: `has ${which}. Start that broker, or correct the address.`, retryable: true };
   }
   if (/before secure TLS|wrong version number/.test(text)) {
     return { reason: 'does not speak TLS. Leave tls out, or name the port where it does.', retryable: true };

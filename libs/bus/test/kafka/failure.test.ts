@@ -1,0 +1,32 @@
+import { describe, expect, it } from '@jest/globals';
+import { KafkaJSConnectionError } from 'kafkajs';
+import { brokerFault } from '../../src/kafka/failure.js';
+
+const failed = (message: string, code: string): Error => {
+  const cause = Object.assign(new Error(message), { code });
+  return Object.assign(new KafkaJSConnectionError(`Connection error: ${message}`), { cause, code });
+};
+
+describe('what is said of brokers that cannot be had', () => {
+  it.each([
+    [
+      'getaddrinfo ENOTFOUND kafka-2',
+      'ENOTFOUND',
+      'has the host name kafka-2, which nobody knows. Start that broker, or correct the address.',
+    ],
+    [
+      'getaddrinfo EAI_AGAIN kafka-2',
+      'EAI_AGAIN',
+      'has the host name kafka-2, which nobody knows. Start that broker, or correct the address.',
+    ],
+    ['lookup failed', 'ENOTFOUND', 'has a host name that nobody knows. Start that broker, or correct the address.'],
+    ['connect ECONNREFUSED 127.0.0.1:1', 'ECONNREFUSED', 'refuses connections. Start it, or correct the address.'],
+  ])('of “%s”', (message, code, reason) => {
+    const fault = brokerFault('The group g cannot be joined', ['kafka-1:9092', 'kafka-2:9092'], failed(message, code));
+    expect(fault).toMatchObject({
+      code: 'storage',
+      retryable: true,
+      message: `The group g cannot be joined: Kafka at kafka-1:9092, kafka-2:9092 ${reason}`,
+    });
+  });
+});
