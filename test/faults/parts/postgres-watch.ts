@@ -1,11 +1,11 @@
 import type { Seen } from './kafka-watch.ts';
 import type { Watch } from './tcp-proxy.ts';
 
-/** The ledger's statements by a part of their text that no other has; the keys stand beside them, so a claim tells what it is for. */
+/** The ledger's statements by their name, or a part of their text that no other has; the keys stand beside them, so a claim tells what it is for. */
 const statements: readonly (readonly [name: string, ...texts: string[]])[] = [
-  ['claim of an effect', 'on conflict (key)', 'effect/'],
-  ['claim of a turn', 'on conflict (key)', 'turn/'],
-  ['claim of a request', 'on conflict (key)', 'request/'],
+  ['claim of an effect', 'sluice_claim', 'effect/'],
+  ['claim of a turn', 'sluice_claim', 'turn/'],
+  ['claim of a request', 'sluice_claim', 'request/'],
   ['outcome', 'set value = coalesce('],
 ];
 
