@@ -1,11 +1,14 @@
 import type { Seen } from './kafka-watch.ts';
 import type { Watch } from './tcp-proxy.ts';
 
+/** As the protocol ends names: the table's begins with it. */
+const claimName = 'sluice_claim\0';
+
 /** The ledger's statements by their name, or a part of their text that no other has; the keys stand beside them, so a claim tells what it is for. */
 const statements: readonly (readonly [name: string, ...texts: string[]])[] = [
-  ['claim of an effect', 'sluice_claim', 'effect/'],
-  ['claim of a turn', 'sluice_claim', 'turn/'],
-  ['claim of a request', 'sluice_claim', 'request/'],
+  ['claim of an effect', claimName, 'effect/'],
+  ['claim of a turn', claimName, 'turn/'],
+  ['claim of a request', claimName, 'request/'],
   ['outcome', 'set value = coalesce('],
 ];
 
