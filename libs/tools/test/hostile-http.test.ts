@@ -184,7 +184,8 @@ describe('a hostile server over Streamable HTTP: the others go on, and it costs 
       (response) => void pour(events(response), event('{"jsonrpc":"2.0","id":1,"method":"roots/list"}'), Infinity),
     );
     const { hub, logged } = open(hostile);
-    await call(hub);
+    // On a busy machine the flood comes before the answer, and the call ends with what is cut off.
+    await call(hub, 's0', 20_000).catch(() => undefined);
     await until(() => logged.some((line) => line.includes('was cut off')));
     expect(hostile.seen['POST']).toBeLessThan(3_000);
   });
