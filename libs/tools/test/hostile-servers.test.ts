@@ -108,6 +108,8 @@ describe('a hostile server that is called over stdio: the others go on, and it c
     ['floods us with requests and reads no answer', 'floods-requests', ToolOutcomeLostError],
   ])('%s', async (_, fault, kind, timeoutMs = 2_000) => {
     const { hub } = open(fault);
+    // Both are started, so that the limit is the call's alone.
+    await hub.discover();
     const before = process.memoryUsage().rss;
     const started = performance.now();
     const running = call(hub, 'work', { timeoutMs });
