@@ -18,7 +18,9 @@ describe('the lines of a stream', () => {
     const piece = 'x'.repeat(1_024);
     const buffer = new LineBuffer();
     const before = performance.now();
-    for (let at = 0; at < 10_240; at++) expect([...buffer.add(Buffer.from(piece))]).toEqual([]);
+    let early = 0;
+    for (let at = 0; at < 10_240; at++) early += [...buffer.add(Buffer.from(piece))].length;
+    expect(early).toBe(0);
     expect([...buffer.add(Buffer.from('\n'))][0]).toHaveLength(10_485_760);
     expect(performance.now() - before).toBeLessThan(2_000);
     expect(() => linesOf(...Array.from({ length: 10_241 }, () => piece))).toThrow(/larger than 10485760 bytes/);

@@ -37,6 +37,14 @@ export const runtime = dashboardOf({
       ),
       lines(
         {
+          title: 'Clock skew',
+          description: 'How far the clock is ahead of the database’s. Beyond a minute a process is not ready.',
+          unit: 's',
+        },
+        { expr: of('sluice_clock_skew_seconds'), legend: who },
+      ),
+      lines(
+        {
           title: 'Uptime',
           description: 'Falls to zero when a process starts anew.',
           unit: 's',

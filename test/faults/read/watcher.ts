@@ -3,6 +3,8 @@ import { SchemaRegistry } from '@kafkajs/confluent-schema-registry';
 import { Kafka, logLevel } from 'kafkajs';
 import type { Admin } from 'kafkajs';
 import { passOverAborted } from '../../../libs/bus/src/kafka/aborted.ts';
+import { clusterOf } from '../../../libs/bus/src/kafka/cluster.ts';
+import type { Cluster } from '../../../libs/bus/src/kafka/cluster.ts';
 import { readers } from '../check/observed.ts';
 import type { Committed, Found, Place } from '../check/observed.ts';
 
@@ -29,6 +31,7 @@ export class Watcher {
   readonly #registry: SchemaRegistry;
   readonly #prefix: string;
   readonly #admin: Admin;
+  readonly #cluster: Cluster;
   #reads = 0;
 
   constructor(brokers: readonly string[], registryUrl: string, prefix: string) {
@@ -38,14 +41,19 @@ export class Watcher {
     this.#registry = new SchemaRegistry({ host: registryUrl });
     this.#prefix = prefix;
     this.#admin = this.#kafka.admin();
+    // An admin’s ends are those of committed records: a transaction whose markers a killed broker has yet to write would be missing.
+    this.#cluster = clusterOf(this.#kafka);
   }
 
-  open(): Promise<void> {
-    return insist(() => this.#admin.connect());
+  async open(): Promise<void> {
+    await insist(() => this.#admin.connect());
+    await insist(() => this.#cluster.connect());
+    await insist(() => this.#cluster.addMultipleTargetTopics(topics.map((topic) => this.#prefix + topic)));
   }
 
   async close(): Promise<void> {
     await this.#admin.disconnect();
+    await this.#cluster.disconnect();
   }
 
   /** A client of its own, to publish with. */
@@ -80,16 +88,19 @@ export class Watcher {
   }
 
   async #ends(): Promise<readonly Place[]> {
-    const all = await Promise.all(
-      topics.map(async (topic) =>
-        (await this.#admin.fetchTopicOffsets(this.#prefix + topic)).map(({ partition, high }) => ({
-          topic,
-          partition,
-          offset: Number(high),
-        })),
-      ),
+    await this.#cluster.refreshMetadata();
+    const asked = topics.map((topic) => {
+      const name = this.#prefix + topic;
+      const partitions = this.#cluster.findTopicPartitionMetadata(name);
+      return { topic: name, partitions: partitions.map(({ partitionId }) => ({ partition: partitionId })) };
+    });
+    return (await this.#cluster.fetchTopicsOffset(asked)).flatMap(({ topic, partitions }) =>
+      partitions.map(({ partition, offset }) => ({
+        topic: topic.slice(this.#prefix.length),
+        partition,
+        offset: Number(offset),
+      })),
     );
-    return all.flat();
   }
 
   /** All committed records up to where the log ends now; what a transaction has under way is waited for. */

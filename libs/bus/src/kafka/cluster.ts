@@ -38,8 +38,6 @@ export interface Cluster {
     readonly groupId: string;
     readonly coordinatorType: number;
   }): Promise<{ readonly coordinator: { readonly nodeId: number } }>;
-  /** A connection to the one that does. */
-  findGroupCoordinator(of: { readonly groupId: string; readonly coordinatorType: number }): Promise<object>;
   /** The end is the log’s, transactions that are not over included: what they wrote will be seen, or was aborted. */
   fetchTopicsOffset(
     topics: readonly {
@@ -56,8 +54,6 @@ export interface Cluster {
   >;
 }
 
-/** kafkajs’s name for what coordinates a group, and not a transaction. */
-export const groupCoordinator = 0;
 /** Of offsets only; each fetch says for itself what it wants to see. */
 const readUncommitted = 0;
 const maker = 'private:Kafka:createCluster';

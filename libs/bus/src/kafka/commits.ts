@@ -1,10 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Fault } from '@sluice/core';
-import type { Transaction } from 'kafkajs';
+import type { Producer, Transaction } from 'kafkajs';
 import type { BusLog, ConsumerObserver } from '../port.js';
 import { runAfterCommit } from '../processing/after-commit.js';
 import type { Finished } from '../processing/handling.js';
-import type { Encoded } from '../processing/outputs.js';
 import type { Position } from '../processing/position.js';
 import { backOff, pause } from '../processing/retry.js';
 import { isConcurrent, isPassing } from './failure.js';
@@ -12,7 +11,6 @@ import { encodeCarried, encodeFinished } from './finished-set.js';
 import type { Names } from './names.js';
 import type { Placement } from './placement.js';
 import { sendsOf, sizeOf } from './sends.js';
-import type { Writer } from './writers.js';
 
 /** Output bytes of one transaction, unless a single record’s outputs have more. */
 const transactionBytes = 1024 * 1024;
@@ -30,7 +28,7 @@ export interface Done {
 }
 
 export interface CommitsOptions {
-  readonly writer: Writer;
+  readonly producer: Producer;
   readonly placement: Placement;
   readonly position: Position;
   /** What the partition carries so far. */
@@ -56,8 +54,6 @@ export interface CommitsOptions {
 export class Commits {
   readonly #queue: (Done & { readonly bytes: number })[] = [];
   readonly #dropped = new AbortController();
-  /** Aborted when what the transaction under way is filled with need not be tried again. */
-  #filling: AbortController | undefined;
   #running: Promise<void> | undefined;
   #wanted = false;
   #committed: number;
@@ -122,7 +118,6 @@ export class Commits {
   /** Forgets what is not being committed: it is repeated by the next owner. */
   drop(): void {
     this.#dropped.abort();
-    this.#filling?.abort();
     clearTimeout(this.#idle);
     this.#queue.length = 0;
   }
@@ -148,16 +143,17 @@ export class Commits {
   }
 
   async #commit(batch: readonly Done[]): Promise<void> {
-    const { writer, position, group, log, committed } = this.options;
+    const { producer, placement, position, names, group, log, committed } = this.options;
     for (const { finished, past } of batch) position.finish(finished.stored.offset, past);
     this.#carried = batch.at(-1)?.finished.carried ?? this.#carried;
     this.#wanted = false;
     const prefix = position.prefix;
     this.#began = performance.now();
-    const transaction = await writer.producer.transaction();
+    const transaction = await producer.transaction();
     const metadata = encodeFinished(prefix, position.ranges) + encodeCarried(this.#carried);
+    await this.#sendOffset(transaction, prefix, metadata);
     const outputs = batch.flatMap(({ finished }) => finished.outputs);
-    await this.#fill(transaction, prefix, metadata, outputs);
+    await placement.send(transaction, sendsOf(outputs, names));
     await transaction.commit();
     this.options.observer?.transaction(true, performance.now() - this.#began);
     position.saved();
@@ -171,42 +167,19 @@ export class Commits {
     runAfterCommit(records, group, log);
   }
 
-  /** The offset and the outputs, side by side as soon as nothing is in their way. Ends when both have, however they end. */
-  async #fill(transaction: Transaction, prefix: number, metadata: string, outputs: readonly Encoded[]): Promise<void> {
-    const { placement, names } = this.options;
-    const over = new AbortController();
-    this.#filling = over;
-    let sending: Promise<void> | undefined;
-    const send = (): void => {
-      sending ??= placement.send(transaction, sendsOf(outputs, names));
-      sending.catch(() => over.abort());
-    };
-    const [offset] = await Promise.allSettled([this.#sendOffset(transaction, prefix, metadata, send, over.signal)]);
-    if (offset.status === 'fulfilled') send();
-    await sending;
-    if (offset.status === 'rejected') throw offset.reason;
-  }
-
   /**
    * The offset goes first: whatever is in the way (the markers of the transaction before, a broker that is away) is met
    * here, where the request can be sent again as it is. kafkajs sends AddOffsetsToTxn once and leaves that to us.
    */
-  async #sendOffset(
-    transaction: Transaction,
-    prefix: number,
-    metadata: string,
-    added: () => void,
-    over: AbortSignal,
-  ): Promise<void> {
-    const { writer, groupId, topic, partition } = this.options;
+  async #sendOffset(transaction: Transaction, prefix: number, metadata: string): Promise<void> {
+    const { groupId, topic, partition } = this.options;
     const offset = { partition, offset: String(prefix), metadata };
-    const offsets = { consumerGroupId: groupId, topics: [{ topic, partitions: [offset] }] };
     for (let attempt = 1, waits = 1; ;) {
       try {
-        await writer.sendOffsets(transaction, offsets, added);
+        await transaction.sendOffsets({ consumerGroupId: groupId, topics: [{ topic, partitions: [offset] }] });
         return;
       } catch (error) {
-        if (over.aborted) throw error;
+        if (this.#dropped.signal.aborted) throw error;
         if (isConcurrent(error)) {
           if (waits++ % unusualWaits === 0) this.#report(error);
           await delay(concurrentWaitMs);
@@ -214,7 +187,7 @@ export class Commits {
         }
         if (!isPassing(error)) throw error;
         this.#report(error);
-        if (!(await pause(backOff(attempt++, brokerRetry), over))) throw error;
+        if (!(await pause(backOff(attempt++, brokerRetry), this.#dropped.signal))) throw error;
       }
     }
   }

@@ -1,19 +1,19 @@
 import type { Codec } from '@sluice/contracts';
 import type { Clock } from '@sluice/core';
-import type { Admin, EachBatchPayload } from 'kafkajs';
+import type { Admin, EachBatchPayload, Kafka } from 'kafkajs';
 import type { BusLog, Consumer, Outgoing, PartitionLag, Standing, Subscription } from '../port.js';
 import type { HandlingOptions } from '../processing/handling.js';
 import { pause } from '../processing/retry.js';
 import { Slots } from '../processing/slots.js';
 import type { Clients } from './clients.js';
 import { consumerRetry } from './clients.js';
+import { rememberingCoordinators } from './coordinators.js';
 import { brokerFault, within } from './failure.js';
 import { Membership } from './membership.js';
 import type { Names } from './names.js';
 import type { Timeouts } from './options.js';
 import { Partition } from './partition.js';
 import { takeOver } from './takeover.js';
-import { Writers } from './writers.js';
 
 const defaultInFlight = 1_000;
 /** How long the broker may take to say where its partitions end, milliseconds. */
@@ -59,7 +59,8 @@ export class GroupConsumer implements Consumer {
   readonly #partitions = new Map<string, Partition>();
   readonly #membership: Membership;
   readonly #admin: Admin;
-  readonly #writers: Writers;
+  /** For the partitions’ producers, apart from the consumer’s client: clients share the offsets they remember (point 13). */
+  readonly #writers: Kafka;
   readonly #handling: HandlingOptions;
   #stopped: Promise<void> | undefined;
   #tellFailure: (error: Error) => void = () => undefined;
@@ -69,8 +70,7 @@ export class GroupConsumer implements Consumer {
     this.failed = new Promise((resolve) => (this.#tellFailure = resolve));
     this.#slots = new Slots(subscription.maxInFlight ?? defaultInFlight);
     this.#handling = { ...options, stopping: this.#stopping.signal };
-    const topicNames = subscription.topics.map((topic) => names.topic(topic));
-    this.#writers = new Writers(clients, topicNames);
+    this.#writers = rememberingCoordinators(clients());
     const client = clients();
     this.#admin = client.admin({ retry: consumerRetry });
     this.#membership = new Membership({
@@ -78,7 +78,7 @@ export class GroupConsumer implements Consumer {
       brokers,
       group: subscription.group,
       groupId: names.group(subscription.group),
-      topics: topicNames,
+      topics: subscription.topics.map((topic) => names.topic(topic)),
       timeouts,
       stopping: this.#stopping.signal,
       assigned: (assignment) => this.#assign(assignment),
@@ -123,7 +123,7 @@ export class GroupConsumer implements Consumer {
   }
 
   async start(): Promise<void> {
-    await Promise.all([this.#admin.connect(), this.#writers.connect()]);
+    await this.#admin.connect();
     await this.#membership.join();
   }
 
@@ -188,7 +188,7 @@ export class GroupConsumer implements Consumer {
     steering.pause();
     if (this.#stopping.signal.aborted) return;
     const ours = {
-      writers: this.#writers,
+      kafka: this.#writers,
       admin: this.#admin,
       group: names.group(group),
       topic: name,
@@ -240,7 +240,7 @@ export class GroupConsumer implements Consumer {
     this.#partitions.clear();
     try {
       await within(leaveMs, late, Promise.all([...closing, this.#membership.leave()]));
-      await within(leaveMs, late, Promise.all([this.#admin.disconnect(), this.#writers.disconnect()]));
+      await within(leaveMs, late, this.#admin.disconnect());
     } catch (error) {
       log('warn', 'The group could not be left; it notices by itself after the session timeout.', {
         group: subscription.group,

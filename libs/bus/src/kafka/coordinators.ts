@@ -12,12 +12,11 @@ const believedMs = 1_000;
  */
 export function rememberingCoordinators(client: Kafka): Kafka {
   const { make, replace } = makerOf(client);
-  replace((options) => rememberCoordinators(make(options)));
+  replace((options) => remembering(make(options)));
   return client;
 }
 
-/** The same for one cluster. */
-export function rememberCoordinators(cluster: Cluster): Cluster {
+function remembering(cluster: Cluster): Cluster {
   const ask = cluster.findGroupCoordinatorMetadata.bind(cluster);
   const answers = new Map<string, { readonly until: number; readonly answer: ReturnType<typeof ask> }>();
   cluster.findGroupCoordinatorMetadata = (of) => {

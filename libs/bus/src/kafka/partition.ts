@@ -127,7 +127,7 @@ export class Partition {
     return new Promise((lost) => {
       const { steering } = this.options;
       this.#lost = lost;
-      this.#producer = ownership.writer.producer;
+      this.#producer = ownership.producer;
       this.#tenure = new Tenure({ ...this.options, ...ownership, lost, steer: () => this.#steer() });
       steering.seek(this.#tenure.cursor);
       this.#steer();
@@ -140,7 +140,7 @@ export class Partition {
         const ownership = await this.options.takeOver();
         this.#trouble = undefined;
         if (!this.#closed.signal.aborted) return ownership;
-        await letGo(ownership.writer.producer, this.options.log);
+        await letGo(ownership.producer, this.options.log);
       } catch (error) {
         if (this.#closed.signal.aborted) return undefined;
         this.#report(error);

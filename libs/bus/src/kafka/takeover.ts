@@ -1,12 +1,11 @@
-import type { Admin } from 'kafkajs';
+import type { Admin, Kafka, Producer } from 'kafkajs';
 import { Position } from '../processing/position.js';
 import { producerRetry } from './clients.js';
 import { decodeCarried, decodeFinished } from './finished-set.js';
 import { Placement } from './placement.js';
-import type { Writer, Writers } from './writers.js';
 
 export interface TakeoverOptions {
-  readonly writers: Writers;
+  readonly kafka: Kafka;
   readonly admin: Admin;
   /** Names on the broker. */
   readonly group: string;
@@ -18,7 +17,7 @@ export interface TakeoverOptions {
 
 /** What the owner of a partition holds: the only producer that may move the group’s offset there, and where that stands. */
 export interface Ownership {
-  readonly writer: Writer;
+  readonly producer: Producer;
   readonly placement: Placement;
   readonly position: Position;
   /** What the owner before left for the next record; '' where sessions are the order. */
@@ -27,9 +26,9 @@ export interface Ownership {
 
 /** Takes a partition over: the owner before is fenced first, and only then is it read how far that one came. */
 export async function takeOver(options: TakeoverOptions): Promise<Ownership> {
-  const { writers, transactionalId, transactionTimeoutMs } = options;
+  const { kafka, transactionalId, transactionTimeoutMs } = options;
   const placement = new Placement();
-  const writer = writers.writer({
+  const producer = kafka.producer({
     transactionalId,
     transactionTimeout: transactionTimeoutMs,
     idempotent: true,
@@ -38,13 +37,12 @@ export async function takeOver(options: TakeoverOptions): Promise<Ownership> {
     createPartitioner: placement.createPartitioner,
     retry: producerRetry,
   });
-  const { producer } = writer;
   try {
     await producer.connect();
     // Connecting fences nobody: the producer’s epoch is only raised by the first transaction.
     const fence = await producer.transaction();
     await fence.abort();
-    return { writer, placement, ...(await standingOf(options)) };
+    return { producer, placement, ...(await standingOf(options)) };
   } catch (error) {
     await producer.disconnect();
     throw error;
@@ -56,7 +54,7 @@ async function standingOf({
   group,
   topic,
   partition,
-}: TakeoverOptions): Promise<Omit<Ownership, 'writer' | 'placement'>> {
+}: TakeoverOptions): Promise<Omit<Ownership, 'producer' | 'placement'>> {
   const ends = await admin.fetchTopicOffsets(topic);
   const [committed] = await admin.fetchOffsets({ groupId: group, topics: [topic] });
   const beginning = Number(ends.find((end) => end.partition === partition)?.low ?? 0);

@@ -3,8 +3,7 @@ import type { Kafka, RequestEvent } from 'kafkajs';
 import { infra, startTimeout } from '../../../../test/infra/client.ts';
 import { rememberingCoordinators } from '../../src/kafka/coordinators.js';
 import { testMs } from '../contract/harness.js';
-import { Writers } from '../../src/kafka/writers.js';
-import { makeTopics, onKafka, plainKafka, standing } from './on-broker.js';
+import { makeTopics, onKafka, plainKafka } from './on-broker.js';
 
 /** What a client’s producer asks of the broker in its transactions, by the names of the requests. */
 async function askedIn(transactions: number, client: Kafka, prefix: string): Promise<Record<string, number>> {
@@ -45,49 +44,6 @@ describe('a producer’s transactions', () => {
         expect(ours['GroupCoordinator']).toBeLessThanOrEqual(2 * Math.ceil((performance.now() - began) / 1_000));
         for (const name of ['AddPartitionsToTxn', 'AddOffsetsToTxn', 'TxnOffsetCommit', 'Produce', 'EndTxn'])
           expect(ours[name]).toBeGreaterThanOrEqual(3);
-      }),
-    testMs,
-  );
-
-  it(
-    'commit their offset over another connection, while they are written to',
-    () =>
-      onKafka(async (_, options) => {
-        const { prefix = '' } = options;
-        await makeTopics(options, { topic: `${prefix}agent.requests` });
-        const writers = new Writers(() => plainKafka(options), [`${prefix}agent.requests`]);
-        await writers.connect();
-        const { producer, sendOffsets } = writers.writer({
-          transactionalId: `${prefix}writer`,
-          idempotent: true,
-          maxInFlightRequests: 1,
-        });
-        await producer.connect();
-        const asked: string[] = [];
-        producer.on('producer.network.request', ({ payload }: RequestEvent) => asked.push(payload.apiName));
-        const transaction = await producer.transaction();
-        const topic = `${prefix}agent.requests`;
-        const offset = { partition: 0, offset: '7', metadata: 'so far' };
-        let writing: Promise<unknown> | undefined;
-        let committed = false;
-        await sendOffsets(
-          transaction,
-          { consumerGroupId: `${prefix}group`, topics: [{ topic, partitions: [offset] }] },
-          () => {
-            expect(committed).toBe(false);
-            expect(asked).toContain('AddOffsetsToTxn');
-            writing = transaction.send({ topic, messages: [{ key: 's', value: 'x' }] });
-          },
-        );
-        committed = true;
-        expect(writing).toBeDefined();
-        await writing;
-        await transaction.commit();
-        expect(asked).toEqual(expect.arrayContaining(['AddPartitionsToTxn', 'Produce', 'EndTxn']));
-        expect(asked).not.toContain('TxnOffsetCommit');
-        expect(await standing(options, 'group', 'agent.requests')).toMatchObject({ committed: 7, metadata: 'so far' });
-        await producer.disconnect();
-        await writers.disconnect();
       }),
     testMs,
   );

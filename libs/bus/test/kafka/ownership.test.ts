@@ -4,7 +4,6 @@ import type { Handler, KafkaBusOptions } from '@sluice/bus';
 import { infra, startTimeout } from '../../../../test/infra/client.ts';
 import { takeOver } from '../../src/kafka/takeover.js';
 import type { TakeoverOptions } from '../../src/kafka/takeover.js';
-import { Writers } from '../../src/kafka/writers.js';
 import {
   deferred,
   entries,
@@ -101,12 +100,10 @@ describe('who owns a partition', () => {
     () =>
       onKafka(async (start, options) => {
         await start();
-        const clients = () => plainKafka(options);
-        const writers = new Writers(clients, [`${options.prefix}agent.requests`]);
-        await writers.connect();
+        const kafka = plainKafka(options);
         await withAdmin(options, async (admin) => {
           const ours: TakeoverOptions = {
-            writers,
+            kafka,
             admin,
             group: `${options.prefix}o-3`,
             topic: `${options.prefix}agent.requests`,
@@ -119,7 +116,7 @@ describe('who owns a partition', () => {
           for (let round = 0; round < 60; round++) {
             const offset = { partition: 0, offset: String(stands + 1), metadata: null };
             const committing = (async () => {
-              const transaction = await owner.writer.producer.transaction();
+              const transaction = await owner.producer.transaction();
               await transaction.sendOffsets({
                 consumerGroupId: ours.group,
                 topics: [{ topic: ours.topic, partitions: [offset] }],
@@ -135,14 +132,13 @@ describe('who owns a partition', () => {
             ]);
             if (commit) expect(next.position.prefix).toBe(stands + 1);
             stands = next.position.prefix;
-            await owner.writer.producer.disconnect();
+            await owner.producer.disconnect();
             owner = next;
           }
           const [now] = await admin.fetchOffsets({ groupId: ours.group, topics: [ours.topic] });
           expect(Math.max(Number(now?.partitions[0]?.offset), 0)).toBe(stands);
-          await owner.writer.producer.disconnect();
+          await owner.producer.disconnect();
         });
-        await writers.disconnect();
       }),
     testMs,
   );
