@@ -1,18 +1,20 @@
 import { topics } from '@sluice/contracts';
-import type { Ledger } from '@sluice/core';
+import type { Model } from '@sluice/core';
 import { Partitioners } from 'kafkajs';
 import { median, report } from '../measure.js';
 import { bareEcho, client, createTopics } from './echo.js';
 import type { Infrastructure } from './infrastructure.js';
-import { perRun } from './calling-model.js';
-import { forkServices } from './services.js';
+import { openServices } from './services.js';
+import type { Services } from './services.js';
 
+/** Iterations of a run, one run after another: a run’s history grows, and with it what is hashed, signed and asked. */
+const perRun = 10;
 const iterations = 10 * perRun;
 /** The first ones warm everything up. */
 const warmUp = 20 * perRun;
 const rounds = 3;
 
-/** One run on an idle system, each service a process of its own: how long a turn of the loop takes, against a record that goes round three bare hops. */
+/** One run on an idle system: how long a turn of the loop takes, against a record that goes round three bare hops. */
 export async function iteration(parts: Infrastructure): Promise<void> {
   const times = { bare: [] as number[], plain: [] as number[], effect: [] as number[], claim: [] as number[] };
   for (let round = 0; round < rounds; round++) {
@@ -43,7 +45,7 @@ export async function iteration(parts: Infrastructure): Promise<void> {
 
 /** Milliseconds between one step and the next of a single run, as a reader of the topic sees them. */
 async function turns(parts: Infrastructure, tool: string, claims?: number[]): Promise<number[]> {
-  const services = await forkServices(parts, tool);
+  const services = await openServices(parts, callsUntilFull(tool), () => Promise.resolve());
   try {
     const times = await intervals(parts, `${services.prefix}${topics.steps}`, async (send, n) => {
       if (n % perRun !== 0) return false;
@@ -51,7 +53,7 @@ async function turns(parts: Infrastructure, tool: string, claims?: number[]): Pr
       await send(`${services.prefix}${topics.requests}`, JSON.stringify(request));
       return true;
     });
-    if (claims !== undefined) claims.push(median(await claimTimes(services.runtime.ledger)));
+    if (claims !== undefined) claims.push(median(await claimTimes(services)));
     return times;
   } finally {
     await services.close();
@@ -121,8 +123,10 @@ async function intervals(
   return times;
 }
 
-/** Milliseconds of a claim in the ledger. */
-async function claimTimes(ledger: Ledger): Promise<number[]> {
+/** Milliseconds of a claim in the ledger of the executor. */
+async function claimTimes({ runtimes }: Services): Promise<number[]> {
+  const ledger = runtimes[2]?.runtime.ledger;
+  if (ledger === undefined) throw new Error('The executor has no ledger.');
   const times: number[] = [];
   for (let n = 0; n < 60; n++) {
     const start = performance.now();
@@ -130,4 +134,19 @@ async function claimTimes(ledger: Ledger): Promise<number[]> {
     times.push(performance.now() - start);
   }
   return times;
+}
+
+/** Calls the tool in every turn of a run but the last. */
+function callsUntilFull(tool: string): Model {
+  return {
+    name: 'bench',
+    turn: ({ history }) =>
+      Promise.resolve({
+        thought: '',
+        calls: history.length < perRun ? [{ toolCallId: `c-${history.length}`, tool, arguments: '{}' }] : [],
+        answer: history.length < perRun ? null : 'Done',
+        inputTokens: 0,
+        outputTokens: 0,
+      }),
+  };
 }

@@ -1,6 +1,3 @@
-import { fork } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -64,16 +61,8 @@ export function variablesOf(parts: Infrastructure, prefix: string): Record<strin
   };
 }
 
-/** A prefix of its own with the configuration on it, and a runtime that follows it. */
-interface Prepared {
-  readonly prefix: string;
-  /** Of a process that belongs to it. */
-  readonly variables: Readonly<Record<string, string>>;
-  readonly first: OpenRuntime;
-  clear(): Promise<void>;
-}
-
-async function prepare(parts: Infrastructure): Promise<Prepared> {
+/** Filter, agent and executor on Kafka, each with clients of its own, with a model and a server that are functions. */
+export async function openServices(parts: Infrastructure, model: Model, act: Act): Promise<Services> {
   const prefix = `bench-${Date.now()}-`;
   const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
   const file = join(folder, 'sluice.yaml');
@@ -86,29 +75,24 @@ async function prepare(parts: Infrastructure): Promise<Prepared> {
   if (compiled.configuration === null) throw new Error(JSON.stringify(compiled.problems));
   const { version } = compiled.configuration;
   const record = { version, configuration: JSON.stringify(compiled.configuration), source: 'bench', compiledAt: 0 };
-  const variables = { ...variablesOf(parts, prefix), SLUICE_DATA: folder };
-  const first = await openRuntime(readEnvironment(variables), createLog('silent'));
-  await first.runtime.bus.publish([{ topic: topics.config, key: 'config', record }]);
-  await first.runtime.configurations.start();
-  return { prefix, variables, first, clear: () => rm(folder, { recursive: true, force: true }) };
-}
 
-/** Filter, agent and executor on Kafka, each with clients of its own, with a model and a server that are functions. */
-export async function openServices(parts: Infrastructure, model: Model, act: Act): Promise<Services> {
-  const { prefix, variables, first, clear } = await prepare(parts);
-  const runtimes: OpenRuntime[] = [first];
+  const runtimes: OpenRuntime[] = [];
+  const open = async (): Promise<OpenRuntime> => {
+    const environment = readEnvironment({ ...variablesOf(parts, prefix), SLUICE_DATA: folder });
+    const opened = await openRuntime(environment, createLog('silent'));
+    if (runtimes.push(opened) === 1)
+      await opened.runtime.bus.publish([{ topic: topics.config, key: 'config', record }]);
+    await opened.runtime.configurations.start();
+    return opened;
+  };
   const models = { get: () => Promise.resolve(model) };
   const starts = [
     startFilter,
     (runtime: OpenRuntime['runtime']) => startAgent(runtime, models),
     (runtime: OpenRuntime['runtime']) => startExecutor(runtime, serversOf(act), models),
   ];
-  for (const [place, start] of starts.entries()) {
-    const opened = place === 0 ? first : await openRuntime(readEnvironment(variables), createLog('silent'));
-    if (place > 0) {
-      runtimes.push(opened);
-      await opened.runtime.configurations.start();
-    }
+  for (const start of starts) {
+    const opened = await open();
     const service = await start(opened.runtime);
     opened.beforeClose(() => service.close());
   }
@@ -118,43 +102,13 @@ export async function openServices(parts: Infrastructure, model: Model, act: Act
     runtimes,
     close: async () => {
       await Promise.all(runtimes.map((opened) => opened.close()));
-      await clear();
+      await rm(folder, { recursive: true, force: true });
     },
   };
 }
 
-/** The same, each in a process of its own, as they run; the model calls the tool again and again. */
-export async function forkServices(
-  parts: Infrastructure,
-  tool: string,
-): Promise<Omit<Services, 'runtimes'> & { readonly runtime: OpenRuntime['runtime'] }> {
-  const { prefix, variables, first, clear } = await prepare(parts);
-  const program = join(import.meta.dirname, 'service-process.js');
-  const env = { ...process.env, ...variables };
-  const children = ['filter', 'agent', 'executor'].map((role) => fork(program, [role, tool], { env }));
-  const close = async (): Promise<void> => {
-    const gone = children.filter(({ exitCode }) => exitCode === null).map((child) => once(child, 'exit'));
-    for (const child of children) if (child.connected) child.disconnect();
-    await Promise.all(gone);
-    await first.close();
-    await clear();
-  };
-  try {
-    await Promise.all(children.map((child) => Promise.race([once(child, 'message'), ended(child)])));
-  } catch (error) {
-    await close();
-    throw error;
-  }
-  return { prefix, brokers: parts.brokers, runtime: first.runtime, close };
-}
-
-async function ended(child: ChildProcess): Promise<never> {
-  const [code] = await once(child, 'exit');
-  throw new Error(`A service of the benchmark ended with ${String(code)} before it served.`);
-}
-
 /** The MCP servers without the protocol, so that what is measured is the loop. */
-export function serversOf(act: Act): McpServers {
+function serversOf(act: Act): McpServers {
   const servers: Pick<McpServers, 'use' | 'offers' | 'discover' | 'call' | 'status' | 'close'> = {
     use: () => Promise.resolve(),
     offers: () => Promise.resolve([offer]),
