@@ -27,6 +27,7 @@ function isSocket(link: string, inode: string): boolean {
 function inodeOf(clientPort: number): string | undefined {
   const local = `:${clientPort.toString(16).toUpperCase().padStart(4, '0')}`;
   const rows = ['/proc/net/tcp', '/proc/net/tcp6'].flatMap((table) => readFileSync(table, 'utf8').split('\n').slice(1));
-  const fields = rows.map((row) => row.trim().split(/\s+/)).find(([, address]) => address?.endsWith(local) === true);
-  return fields?.[9];
+  const all = rows.map((row) => row.trim().split(/\s+/));
+  // One that the same port had before stands there for a while, and is nobody's any more.
+  return all.find((fields) => fields[1]?.endsWith(local) === true && fields[9] !== '0')?.[9];
 }
