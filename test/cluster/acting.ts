@@ -1,20 +1,9 @@
+import { actingConfiguration } from '../harness/acting-configuration.js';
 import { scriptedEndpoint } from '../harness/scripted-endpoint.js';
 import { openCluster } from './cluster.js';
 import type { Cluster } from './cluster.js';
 import { effectServer } from './effect-server.js';
 import type { EffectServer } from './effect-server.js';
-
-const configuration = (model: string, effects: string): string => `
-tool:
-  now: { type: get_current_time, group: [work], state: analysis, available_in_states: [undefined] }
-  act: { type: mcp-tool, group: [work], available_in_states: [analysis] }
-policy: { allowed_tools: [now, act] }
-model: { provider: openai-compatible, name: scripted, base_url: "${model}" }
-mcp:
-  servers: { effects: { url: "${effects}" } }
-  tools: { act: { server: effects, tool: act, effect: external_side_effect, redaction: whole } }
-limits: { tool_seconds: 5, run_seconds: 600 }
-`;
 
 export interface Acting {
   readonly cluster: Cluster;
@@ -32,7 +21,7 @@ export async function openActing(acts: number): Promise<Acting> {
     await model.close();
   };
   try {
-    const cluster = await openCluster(configuration(model.baseUrl, effects.url));
+    const cluster = await openCluster(actingConfiguration(model.baseUrl, effects.url));
     return { cluster, effects, close: () => cluster.close().finally(closeOutside) };
   } catch (error) {
     await closeOutside();

@@ -14,7 +14,8 @@ import { startEffects } from '../parts/effects.ts';
 import type { Effects } from '../parts/effects.ts';
 import { startModel } from '../parts/model.ts';
 import { commandLine, surroundings } from '../parts/services.ts';
-import { configuration, mayPass } from '../parts/world.ts';
+import { actingConfiguration } from '../../harness/acting-configuration.ts';
+import { mayPass } from '../parts/world.ts';
 import { readLogFile } from './log-file.ts';
 
 const patienceMs = 120_000;
@@ -51,7 +52,7 @@ export class Embedded {
     mkdirSync(data, { recursive: true });
     const nobodyDies = (): boolean => false;
     const [model, effects] = await Promise.all([startModel(nobodyDies), startEffects(nobodyDies)]);
-    writeFileSync(join(folder, 'sluice.yaml'), configuration(model.url, effects.url));
+    writeFileSync(join(folder, 'sluice.yaml'), actingConfiguration(model.url, effects.url));
     const compiled = (await import(pathToFileURL(busModule).href)) as CompiledBus;
     const bus = await compiled.openSqliteBus({
       file: join(data, 'log.sqlite'),

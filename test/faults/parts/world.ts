@@ -5,6 +5,7 @@ import { agreement } from '../check/agreement.ts';
 import { unknownOutcomes } from '../check/effects.ts';
 import type { Observed } from '../check/observed.ts';
 import { standstill } from '../check/standstill.ts';
+import { actingConfiguration } from '../../harness/acting-configuration.ts';
 import { freshPrefix } from '../../infra/fresh.ts';
 import { Watcher } from '../read/watcher.ts';
 import { startEffects } from './effects.ts';
@@ -61,7 +62,7 @@ export async function openWorld(folder: string, brokers: 1 | 3, say: (line: stri
   for (const role of ['filter', 'agent', 'executor'])
     writeFileSync(`${keys}.${role}`, await services.command(['keys', 'export', role, keys], environment));
   const file = join(folder, 'sluice.yaml');
-  writeFileSync(file, configuration(model.url, effects.url));
+  writeFileSync(file, actingConfiguration(model.url, effects.url));
   await services.command(['config', 'apply', file], environment);
 
   const watcher = new Watcher(infrastructure.brokerAddresses, infrastructure.registryUrl, prefix);
@@ -132,16 +133,3 @@ function looking(
 export function mayPass(violation: string): boolean {
   return / has 0 ends| is at | still notes | has 0 dead letters|no step tells/.test(violation);
 }
-
-/** What the runs may use: a tool that looks and one that acts, with a model that follows a script. */
-export const configuration = (model: string, effects: string): string => `
-tool:
-  now: { type: get_current_time, group: [work], state: analysis, available_in_states: [undefined] }
-  act: { type: mcp-tool, group: [work], available_in_states: [analysis] }
-policy: { allowed_tools: [now, act] }
-model: { provider: openai-compatible, name: scripted, base_url: "${model}" }
-mcp:
-  servers: { effects: { url: "${effects}" } }
-  tools: { act: { server: effects, tool: act, effect: external_side_effect, redaction: whole } }
-limits: { tool_seconds: 5, run_seconds: 1800 }
-`;

@@ -5,7 +5,7 @@ const multiplier = 0x5bd1e995;
 
 /**
  * The partition that every Kafka client chooses for a key by default (murmur2), so that a session stays where upstream producers put it. kafkajs
- * comes to the same by arithmetic on objects of 64 bits, which was a fifteenth of what a service allocated.
+ * comes to the same by arithmetic on objects of 64 bits, which was a twentieth of what the services allocated.
  */
 export const choosePartition: ReturnType<ICustomPartitioner> = ({ message: { key }, partitionMetadata }) => {
   if (key === null || key === undefined) throw new Error('A record without a key belongs to no session.');

@@ -21,19 +21,17 @@ export function verifierWith(keys: readonly Key[]): Pick<Signatures, 'verify'> {
   for (const key of keys) accepted.get(key.role)?.set(key.kid, publicKey(key));
   const roots = new Memory<string>(rootsKept);
 
-  /** The payload of a genuine JWS of that type. */
-  const open = (role: SignerRole, jws: string, type: string | undefined): string => {
+  /** The payload of a genuine JWS of that type; null if it is none, or over something else. */
+  const open = (role: SignerRole, jws: string, type: string | undefined): string | null => {
     const opened = openJws(jws, (kid) => accepted.get(role)?.get(kid));
-    if (opened === null) throw new Error(`The ${role} has no key that signed it.`);
-    if (opened.typ !== type) throw new Error('It is a signature over something else.');
-    return opened.payload.toString('utf8');
+    return opened === null || opened.typ !== type ? null : opened.payload.toString('utf8');
   };
-  const openRoot = (role: SignerRole, jws: string): string => {
+  const openRoot = (role: SignerRole, jws: string): string | null => {
     const key = `${role} ${jws}`;
     const known = roots.get(key);
     if (known !== undefined) return known;
     const root = open(role, jws, batchType);
-    roots.set(key, root);
+    if (root !== null) roots.set(key, root);
     return root;
   };
 
@@ -41,12 +39,15 @@ export function verifierWith(keys: readonly Key[]): Pick<Signatures, 'verify'> {
     verify: async (role, token) => {
       if (token === null) return null;
       try {
-        if (!isBatchToken(token)) return JSON.parse(open(role, token, undefined)) as JsonObject;
+        if (!isBatchToken(token)) {
+          const claims = open(role, token, undefined);
+          return claims === null ? null : (JSON.parse(claims) as JsonObject);
+        }
         const batch = readBatchToken(token);
         if (batch === null || openRoot(role, batch.jws) !== batch.root.toString('base64url')) return null;
         return JSON.parse(batch.claims.toString('utf8')) as JsonObject;
       } catch {
-        // Whatever is wrong with it: nobody who may has signed it.
+        // It is signed and holds no JSON, so it holds no claims.
         return null;
       }
     },

@@ -6,6 +6,7 @@ import type { McpServer } from '@sluice/core';
 import { watchForFlood } from './flood.js';
 import { callEnded, HttpTransport } from './http-transport.js';
 import type { McpServerState, McpServerStatus } from './hub.js';
+import { inTime } from './in-time.js';
 import { OfferedNow } from './offered-now.js';
 import { Seldom } from './seldom.js';
 import { StdioProcess } from './stdio-process.js';
@@ -140,19 +141,7 @@ export class McpConnection {
     if (this.state === 'closed' || (this.state === 'waiting' && this.retryAt - Date.now() > waitMs))
       throw this.unavailable();
     const { promise } = this.next ?? this.begin();
-    let timer: NodeJS.Timeout | undefined;
-    let onAbort = (): void => undefined;
-    const stopped = new Promise<never>((_resolve, reject) => {
-      timer = setTimeout(() => reject(this.unavailable(silenceProblem(this.server, waitMs))), waitMs);
-      onAbort = () => reject(signal.reason as Error);
-      signal.addEventListener('abort', onAbort);
-    });
-    try {
-      return await Promise.race([promise, stopped]);
-    } finally {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', onAbort);
-    }
+    return inTime(promise, waitMs, signal, () => this.unavailable(silenceProblem(this.server, waitMs)));
   }
 
   private begin(): PromiseWithResolvers<Client> {
