@@ -112,6 +112,7 @@ export async function startDying(changes: { policy?: object; limits?: object; id
         terminal: false,
         inProject: (file) => file,
         write: (text) => void (output += text),
+        taken: () => Promise.resolve(),
         stopped: new Promise(() => undefined),
         sampleConfiguration: () => Promise.reject(new Error('No sample is needed.')),
         input: Readable.from([]),

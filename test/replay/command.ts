@@ -23,6 +23,7 @@ export async function command(
     log: createLog('warn', process.stderr),
     paint: paintFor(process.stdout),
     write: (text: string) => void (output += text),
+    taken: () => Promise.resolve(),
     terminal: false,
     inProject: (file: string) => file,
     stopped: new Promise<string>(() => undefined),

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { askedToStop, commandLog, processEnvironment } from '@sluice/service';
 import type { Surroundings } from './commands/surroundings.js';
+import { Output } from './show/output.js';
 import { paintFor } from './show/paint.js';
 
 interface Command {
@@ -33,16 +34,18 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
 /** dist/apps/sluice/src → the project. */
 const root = join(dirname(fileURLToPath(import.meta.url)), '../../../..');
 
+const output = new Output(process.stdout);
+
 async function main([name, ...args]: readonly string[]): Promise<number> {
   if (name === undefined || name === 'help' || name === '--help' || name === '-h') {
-    process.stdout.write(await help());
+    output.write(await help());
     return name === undefined ? 2 : 0;
   }
   const load = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (load === undefined) throw new Error(`There is no command ${name}.\n\n${await help()}`);
   const command = await load();
   if (args.includes('--help')) {
-    process.stdout.write(`${command.usage}\n`);
+    output.write(`${command.usage}\n`);
     return 0;
   }
   return command.run(args, surroundings());
@@ -54,13 +57,19 @@ async function help(): Promise<string> {
 }
 
 function surroundings(): Surroundings {
+  let stopped: Promise<string> | undefined;
+  // A command that never looks whether it is asked to stop ends at once, as a signal ends it.
+  void output.gone.then(() => stopped ?? process.exit(1));
   return {
     environment: processEnvironment(),
     log: commandLog(),
     paint: paintFor(process.stdout),
-    write: (text) => void process.stdout.write(text),
+    write: (text) => output.write(text),
+    taken: () => output.taken(),
     terminal: process.stdout.isTTY,
-    stopped: askedToStop(),
+    get stopped() {
+      return (stopped ??= Promise.race([askedToStop(), output.gone]));
+    },
     sampleConfiguration,
     inProject,
     input: process.stdin,
@@ -87,10 +96,10 @@ async function sampleConfiguration(): Promise<string> {
   return 'examples/countries/sluice.yaml';
 }
 
-main(process.argv.slice(2)).then(
-  (code) => process.exit(code),
-  (error: unknown) => {
-    process.stderr.write(`sluice: ${error instanceof Error ? error.message : String(error)}\n`);
-    process.exit(1);
-  },
-);
+try {
+  const code = await main(process.argv.slice(2));
+  await output.flushed();
+  process.exit(code);
+} catch (error) {
+  process.stderr.write(`sluice: ${error instanceof Error ? error.message : String(error)}\n`, () => process.exit(1));
+}

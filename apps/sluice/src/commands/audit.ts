@@ -63,7 +63,7 @@ async function onLog({ environment, log }: Surroundings, work: (bus: Bus) => Pro
   }
 }
 
-async function show(bus: Bus, session: string, json: boolean, { write, paint }: Surroundings): Promise<number> {
+async function show(bus: Bus, session: string, json: boolean, { write, taken, paint }: Surroundings): Promise<number> {
   const { entries, left } = await sessionEntries(bus, session);
   if (entries.length === 0) {
     write(`The audit tells of no session ${session}.\n`);
@@ -73,6 +73,7 @@ async function show(bus: Bus, session: string, json: boolean, { write, paint }: 
   for (const entry of entries) {
     if (json) write(`${JSON.stringify(entry)}\n`);
     else story.tell(entry);
+    await taken();
   }
   if (left > 0) write(paint.dim(`\n${left} more entries of this session are not shown.\n`));
   return 0;

@@ -110,12 +110,13 @@ async function withStores(
 }
 
 async function list(filter: LetterFilter, json: boolean, stores: Stores, surroundings: Surroundings): Promise<number> {
-  const { write, paint } = surroundings;
+  const { write, taken, paint } = surroundings;
   let count = 0;
   for await (const letter of readLetters(stores.bus, filter)) {
     count++;
     const shown = { letter, redriven: await redriveOf(letter.id, stores.ledger) };
     write(json ? `${JSON.stringify(letterJson(shown))}\n` : letterLines(shown, paint));
+    await taken();
   }
   if (count === 0 && !json) write('There is no such dead letter.\n');
   return 0;
@@ -133,7 +134,7 @@ async function redriveEach(
   letters: AsyncIterable<Letter>,
   dryRun: boolean,
   stores: Stores,
-  { write, paint }: Surroundings,
+  { write, taken, paint }: Surroundings,
 ): Promise<number> {
   const by = whoIsThis();
   let done = 0;
@@ -145,6 +146,7 @@ async function redriveEach(
     else refused++;
     const mark = why === null ? paint.good('✓') : paint.bad('✗');
     write(`${mark} ${letter.id}: ${why ?? `${dryRun ? 'would go' : 'goes'} ${consequence(plan)}`}\n`);
+    await taken();
   }
   write(`${done} ${dryRun ? 'would be re-driven' : 're-driven'}, ${refused} not.\n`);
   return refused === 0 ? 0 : 1;

@@ -74,7 +74,10 @@ async function compare(given: Given, surroundings: Surroundings): Promise<number
   const { onUndecodable } = comparison;
   const verifier = keys === null ? unverified : createVerifier(keys);
   const options = { selection, verifier, authorizerOf, signal, onUndecodable, threads: threadsFor(keys) };
-  for await (const replayed of replay(reader, options)) comparison.add(replayed);
+  for await (const replayed of replay(reader, options)) {
+    comparison.add(replayed);
+    await surroundings.taken();
+  }
   return comparison.end();
 }
 
@@ -90,7 +93,10 @@ async function consider(given: Given, candidate: Configuration, surroundings: Su
     onUndecodable,
     threads: threadsFor(null),
   };
-  for await (const reconsidered of whatIf(reader, options)) prospect.add(reconsidered);
+  for await (const reconsidered of whatIf(reader, options)) {
+    prospect.add(reconsidered);
+    await surroundings.taken();
+  }
   prospect.end();
   return 0;
 }

@@ -8,9 +8,11 @@ export interface Surroundings {
   readonly paint: Paint;
   /** Writes to standard output. */
   write(text: string): void;
+  /** Resolves as soon as whoever reads standard output has room for more: a loop over a log waits for it. */
+  taken(): Promise<void>;
   /** Whether somebody watches standard output in a terminal. */
   readonly terminal: boolean;
-  /** Resolves when the process is asked to stop. */
+  /** Resolves when the process is asked to stop, or nobody reads standard output any more. */
   readonly stopped: Promise<string>;
   /** The path of the sample configuration, with its data set built if it was not yet. */
   sampleConfiguration(): Promise<string>;

@@ -25,7 +25,7 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
   if (values.from !== 'start' && values.from !== 'end')
     throw new Error(`--from is "${values.from}"; it must be start or end.`);
   const topics = values.topic === undefined ? allTopics : readTopics(values.topic);
-  const { environment, log, write, paint, stopped } = surroundings;
+  const { environment, log, write, taken, paint, stopped } = surroundings;
   const { bus } = await openBus(environment, log);
   const stop = new AbortController();
   void stopped.then(() => stop.abort());
@@ -36,6 +36,7 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
     for await (const message of bus.read(topics, options)) {
       if (values.session !== undefined && message.key !== values.session) continue;
       write(`${values.json ? asJson(message) : asLine(message, surroundings)}\n`);
+      await taken();
     }
     return 0;
   } finally {

@@ -110,16 +110,18 @@ export async function withAdmin<T>(options: KafkaBusOptions, look: (admin: Admin
   }
 }
 
-/** Topics that somebody else made. A busy broker has made one before it knows of it, which kafkajs would take for a failure. */
+/**
+ * Topics that somebody else made. A busy broker has made one before it knows of it, which kafkajs would take for a failure; and it tells
+ * of a leader before that has a log to write to, which a plain producer would write again for, with what had arrived. So their ends are asked for.
+ */
 export async function makeTopics(options: KafkaBusOptions, ...topics: readonly ITopicConfig[]): Promise<void> {
-  const names = topics.map(({ topic }) => topic);
   await withAdmin(options, async (admin) => {
     await admin.createTopics({ topics: [...topics], waitForLeaders: false });
-    await eventually('leaders of the topics', async () => {
-      const found = await admin.fetchTopicMetadata({ topics: names }).catch(() => ({ topics: [] }));
-      const led = found.topics.filter(({ partitions }) => partitions.every(({ leader }) => leader >= 0));
-      return led.length === names.length;
-    });
+    for (const { topic, numPartitions = 1 } of topics)
+      await eventually(`the ends of ${topic}`, async () => {
+        const ends = await admin.fetchTopicOffsets(topic).catch(() => []);
+        return ends.length === numPartitions;
+      });
   });
 }
 
