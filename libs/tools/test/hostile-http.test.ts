@@ -15,8 +15,10 @@ interface HostileServer {
   readonly url: string;
   /** Requests so far, by method of HTTP. */
   readonly seen: Record<string, number>;
-  /** Connections that are open, and answers that were not ended by either side. */
+  /** Answers that were not ended by either side. */
   readonly openAnswers: () => number;
+  /** Connections so far. */
+  readonly connections: () => number;
 }
 
 const closing: (() => Promise<unknown>)[] = [];
@@ -60,6 +62,8 @@ async function start(onCall: Answer, onGet?: (response: ServerResponse) => void)
       } else answer({});
     });
   });
+  let connections = 0;
+  server.on('connection', () => connections++);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   closing.push(async () => {
@@ -67,7 +71,7 @@ async function start(onCall: Answer, onGet?: (response: ServerResponse) => void)
     server.close();
   });
   const { port } = server.address() as { port: number };
-  return { url: `http://127.0.0.1:${port}/mcp`, seen, openAnswers: () => openAnswers };
+  return { url: `http://127.0.0.1:${port}/mcp`, seen, openAnswers: () => openAnswers, connections: () => connections };
 }
 
 async function body(request: IncomingMessage): Promise<string> {
@@ -163,6 +167,16 @@ describe('a hostile server over Streamable HTTP: the others go on, and it costs 
     expect(await call(hub)).toBe('worked');
     await until(() => hostile.openAnswers() === 0);
     expect(await call(hub)).toBe('worked');
+  });
+
+  it('is asked again over the connections that are there, whatever it says to what nobody reads', async () => {
+    const server = await start(
+      (id, response) => events(response).end(event(json(id, worked))),
+      (response) => response.writeHead(405).end('Nothing stands here.'),
+    );
+    const { hub } = open(server);
+    for (let n = 0; n < 20; n++) expect(await call(hub)).toBe('worked');
+    expect(server.connections()).toBeLessThanOrEqual(3);
   });
 
   it('ends its standing stream at once, again and again: asked for no more than once a second', async () => {

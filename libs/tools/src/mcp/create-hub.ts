@@ -12,7 +12,7 @@ import {
 } from '@sluice/core';
 import type { JsonObject, JsonValue, McpOffer, McpServer } from '@sluice/core';
 import { neverSent } from '../reachability.js';
-import { TooLargeResponse } from './bounded-response.js';
+import { TooLargeAnswer } from './http-answer.js';
 import { resultIn, shortened, valueOf } from './call-result.js';
 import { callAsCaller, offerToSluice } from './as-somebody.js';
 import { McpClients } from './clients.js';
@@ -172,7 +172,7 @@ async function request(
 /** What to throw for a call that was sent: what the server says is for the model, a lost answer is nobody's to explain. */
 function thrownFor(error: unknown, tool: string, timeoutMs: number, connection: McpConnection): unknown {
   if (error instanceof ToolUserError || error instanceof ToolUnavailableError) return error;
-  if (error instanceof TooLargeResponse) return new JsonTooLargeError(error.message, { cause: error });
+  if (error instanceof TooLargeAnswer) return new JsonTooLargeError(error.message, { cause: error });
   if (!(error instanceof McpError)) return new ToolOutcomeLostError(`No answer came from ${tool}.`, { cause: error });
   const said = withoutCode(error.message);
   switch (error.code) {

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
-import { boundedResponse, isStream } from './bounded-response.js';
+import { ask } from './http-answer.js';
+import type { Asked } from './http-answer.js';
 
 /** The code of an answer that was too large to be read: outside what JSON-RPC and MCP use. */
 export const tooLargeCode = -31_413;
@@ -31,7 +32,7 @@ export class HttpTransport extends StreamableHTTPClientTransport {
   /** `token` goes along with every request; null for a server that wants none. */
   constructor(url: URL, token: string | null) {
     const requestInit = token === null ? {} : { requestInit: { headers: { authorization: `Bearer ${token}` } } };
-    super(url, { fetch: (to, init) => this.fetch(to, init), ...requestInit });
+    super(url, { fetch: (to, init) => this.fetch(to, init as Asked), ...requestInit });
   }
 
   override async send(...given: Parameters<StreamableHTTPClientTransport['send']>): Promise<void> {
@@ -65,36 +66,37 @@ export class HttpTransport extends StreamableHTTPClientTransport {
     if (more) this.sweeping = setTimeout(() => this.sweep(), afterAnswerMs).unref();
   }
 
-  private async fetch(to: string | URL, init: RequestInit = {}): Promise<Response> {
-    if (init.method === 'GET') return this.fetchStanding(to, init);
-    const id = requestIn(init.body);
-    if (id === null) return fetch(to, { ...init, signal: either(init.signal, AbortSignal.timeout(unaskedMs)) });
+  private async fetch(to: string | URL, asked: Asked): Promise<Response> {
+    if (asked.method === 'GET') return this.fetchStanding(to, asked);
+    const id = requestIn(asked.body);
+    if (id === null)
+      return ask(
+        to,
+        { ...asked, signal: either(asked.signal, AbortSignal.timeout(unaskedMs)) },
+        { onEnd: nothing, onTooLarge: nothing },
+      );
     const call: OpenCall = { end: new AbortController(), answeredAt: 0 };
     this.calls.set(id, call);
-    try {
-      // The transport's own signal is left out: to close is to end every call.
-      const response = await fetch(to, { ...init, signal: call.end.signal });
-      return boundedResponse(response, {
+    // The transport's own signal is left out: to close is to end every call.
+    return ask(
+      to,
+      { ...asked, signal: call.end.signal },
+      {
         onEnd: () => void this.calls.delete(id),
         // Of a body of JSON the SDK itself says so; from a stream it would go on waiting for the answer.
-        onTooLarge: () => isStream(response) && this.onmessage?.(tooLarge(id)),
-      });
-    } catch (error) {
-      this.calls.delete(id);
-      throw error;
-    }
+        onTooLarge: (inEvents) => inEvents && this.onmessage?.(tooLarge(id)),
+      },
+    );
   }
 
-  private async fetchStanding(to: string | URL, init: RequestInit): Promise<Response> {
+  private async fetchStanding(to: string | URL, asked: Asked): Promise<Response> {
     if (this.standing >= standingStreams) throw new Error('The server has as many streams open as it may have.');
     const now = performance.now();
     const wait = this.standingAt - now;
     this.standingAt = Math.max(this.standingAt, now) + standingEveryMs;
-    if (wait > 0) await sleep(wait, undefined, { ref: false, ...(init.signal ? { signal: init.signal } : {}) });
-    const response = await fetch(to, init);
-    if (!response.ok) return response;
+    if (wait > 0) await sleep(wait, undefined, { ref: false, ...(asked.signal ? { signal: asked.signal } : {}) });
     this.standing++;
-    return boundedResponse(response, { onEnd: () => this.standing--, onTooLarge: () => undefined });
+    return ask(to, asked, { onEnd: () => this.standing--, onTooLarge: nothing });
   }
 
   private end(id: string | number): void {
@@ -102,6 +104,8 @@ export class HttpTransport extends StreamableHTTPClientTransport {
     this.calls.delete(id);
   }
 }
+
+const nothing = (): void => undefined;
 
 function tooLarge(id: string | number): JSONRPCMessage {
   return { jsonrpc: '2.0', id, error: { code: tooLargeCode, message: 'The answer is too large.' } };

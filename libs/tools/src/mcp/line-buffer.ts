@@ -1,4 +1,4 @@
-import { messageBytes } from './bounded-response.js';
+import { messageBytes } from './http-answer.js';
 
 const newLine = 0x0a;
 

@@ -1,0 +1,158 @@
+import { request } from 'undici';
+import type { Dispatcher } from 'undici';
+
+/** Bytes of one message from a server: of a body of JSON, or of one event of a stream. As over stdio. */
+export const messageBytes = 10_485_760;
+
+const newLine = 0x0a;
+const carriageReturn = 0x0d;
+
+/** Of a body that nobody reads, in bytes and milliseconds. */
+const leftOverBytes = 65_536;
+const leftOverMs = 1_000;
+
+const nothing = (): void => undefined;
+
+/** What a fetch is asked for; the SDK asks for nothing else. */
+export interface Asked {
+  readonly method?: string;
+  readonly headers?: Iterable<[string, string]>;
+  readonly body?: string;
+  readonly signal?: AbortSignal;
+}
+
+export interface BoundedBy {
+  /** Called before the body fails; `inEvents` if it is a stream of events. */
+  onTooLarge(inEvents: boolean): void;
+  /** Called once, when the body has ended in whatever way. */
+  onEnd(): void;
+}
+
+export class TooLargeAnswer extends Error {
+  override readonly name = 'TooLargeAnswer';
+}
+
+/**
+ * Like fetch, for an SDK that wants a function like it: with what it uses of a Response, and with a body that fails as soon as one message
+ * in it is too large, so that no more of it is ever held. fetch itself would read the body through a stream more, which costs as much as all
+ * else of a call. Nothing packed is asked for, and what is packed all the same is refused: it may hold any size.
+ */
+export async function ask(url: string | URL, asked: Asked, given: BoundedBy): Promise<Response> {
+  const { method = 'GET', headers = [], body = null, signal = null } = asked;
+  // Whoever asks has limits of time of its own.
+  const options = { headers, body, signal, headersTimeout: 0, bodyTimeout: 0 };
+  try {
+    const answer = await request(url, { ...options, method: method as Dispatcher.HttpMethod });
+    return new Answer(answer, given) as unknown as Response;
+  } catch (error) {
+    given.onEnd();
+    if (signal?.aborted === true) throw error;
+    throw new TypeError('the request failed', { cause: error });
+  }
+}
+
+class Answer {
+  readonly status: number;
+  readonly statusText: string;
+  readonly ok: boolean;
+  readonly headers: { get(name: string): string | null };
+  private stream: ReadableStream<Uint8Array> | undefined;
+  private readonly isEvents: boolean;
+
+  constructor(
+    private readonly answer: Dispatcher.ResponseData,
+    private readonly given: BoundedBy,
+  ) {
+    const { statusCode, statusText, headers, body } = answer;
+    this.status = statusCode;
+    this.statusText = statusText;
+    this.ok = statusCode >= 200 && statusCode <= 299;
+    this.headers = { get: (name) => [headers[name.toLowerCase()] ?? []].flat().join(', ') || null };
+    this.isEvents = this.headers.get('content-type')?.startsWith('text/event-stream') ?? false;
+    body.once('close', () => given.onEnd());
+    // Whoever reads it hears of it; often nobody does.
+    body.on('error', nothing);
+    const packed = this.headers.get('content-encoding') ?? 'identity';
+    if (packed !== 'identity')
+      body.destroy(new TooLargeAnswer(`The answer is packed (${packed}), which nobody asked for.`));
+  }
+
+  /** For a stream of events; it is read no further ahead than its reader is. */
+  get body(): ReadableStream<Uint8Array> {
+    return (this.stream ??= this.streamed());
+  }
+
+  async text(): Promise<string> {
+    const chunks: Uint8Array[] = [];
+    const check = this.check();
+    for await (const chunk of this.answer.body as AsyncIterable<Buffer>) chunks.push(check(chunk));
+    return Buffer.concat(chunks).toString();
+  }
+
+  async json(): Promise<unknown> {
+    return JSON.parse(await this.text()) as unknown;
+  }
+
+  private streamed(): ReadableStream<Uint8Array> {
+    const { body } = this.answer;
+    const check = this.check();
+    let wanted = true;
+    return new ReadableStream({
+      start: (controller) => {
+        body.on('data', (chunk: Buffer) => {
+          if (!wanted) return;
+          try {
+            controller.enqueue(check(chunk));
+            if ((controller.desiredSize ?? 0) <= 0) body.pause();
+          } catch (error) {
+            body.destroy(error as Error);
+          }
+        });
+        body.once('end', () => wanted && controller.close());
+        body.once('error', (error) => wanted && controller.error(error));
+      },
+      pull: () => void body.resume(),
+      // What little is left is read, so that the connection can be used again.
+      cancel: () => {
+        wanted = false;
+        return body.dump({ limit: leftOverBytes, signal: AbortSignal.timeout(leftOverMs) }).then(nothing, nothing);
+      },
+    });
+  }
+
+  /** Passes chunks on for as long as no message is too large. */
+  private check(): (chunk: Buffer) => Buffer {
+    const isWithin = this.isEvents ? withinEvents() : withinBody();
+    return (chunk) => {
+      if (isWithin(chunk)) return chunk;
+      this.given.onTooLarge(this.isEvents);
+      throw new TooLargeAnswer(`The answer is larger than ${messageBytes} bytes.`);
+    };
+  }
+}
+
+function withinBody(): (chunk: Uint8Array) => boolean {
+  let bytes = 0;
+  return (chunk) => (bytes += chunk.length) <= messageBytes;
+}
+
+/** An event of a stream ends at an empty line. */
+function withinEvents(): (chunk: Uint8Array) => boolean {
+  let bytes = 0;
+  let last = 0;
+  return (chunk) => {
+    const end = lastEmptyLine(chunk, last);
+    bytes = end === -1 ? bytes + chunk.length : chunk.length - end;
+    last = chunk.at(-1) ?? last;
+    return bytes <= messageBytes;
+  };
+}
+
+/** Where the last empty line of a chunk ends, or -1; `before` is the byte that came before the chunk. */
+function lastEmptyLine(chunk: Uint8Array, before: number): number {
+  for (let at = chunk.lastIndexOf(newLine); at >= 0; at = at === 0 ? -1 : chunk.lastIndexOf(newLine, at - 1)) {
+    const previous = at === 0 ? before : chunk[at - 1];
+    if (previous === newLine || (previous === carriageReturn && chunk[at - 2] === newLine)) return at + 1;
+  }
+  return -1;
+}
