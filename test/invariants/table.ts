@@ -50,7 +50,7 @@ export const invariants: Readonly<Record<string, Invariant>> = {
   '18': { name: 'CATALOG_IS_EXPLICIT', shown: [['test/workflow.test.ts', 'shows the model exactly the offered tools'], [refusals, 'what becomes eligible in mid-turn but was not offered']], stage: 'eligible' },
   '19': { name: 'POLICY_IS_DATA', shown: [['test/bad-input.test.ts', 'takes force without a restart'], [house, 'no case for a tenant']] },
   '20': { name: 'DENY_BY_DEFAULT', shown: [[refusals, 'a tool that policy does not allow'], [evaluate, 'without a policy eligible tools are not permitted']], stage: 'policy' },
-  '21': { name: 'MCP_UNTRUSTED_BY_DEFAULT', shown: [[hostileServers, 'has the changed one held back and reported'], ['libs/tools/test/hostile-servers.test.ts', 'are none that can be called']] },
+  '21': { name: 'MCP_UNTRUSTED_BY_DEFAULT', shown: [[hostileServers, 'has the changed one held back and reported'], ['libs/tools/test/allowed-by-name.test.ts', 'are none that can be called']] },
   '22': { name: 'TOOL_ID_STABILITY', shown: [[source, 'refuses two tools with one id'], ['libs/core/test/served-names.test.ts', 'never drops a tool']] },
   '23': { name: 'TOOL_CONFIG_PROPAGATION', shown: [[refusals, 'what becomes eligible in mid-turn but was not offered'], ['test/workflow.test.ts', 'keeps runs of many sessions apart'], ['libs/core/test/admission.test.ts', 'is all it may run']] },
   '24': { name: 'TOOL_CONTRACTS_ARE_CANONICAL', shown: [[contract, 'tells the compiler schema, effect, redaction'], [house, 'nothing that runs without being bound']] },
