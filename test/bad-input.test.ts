@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -252,6 +252,7 @@ describe('an MCP server that will not start', () => {
       expect((await system.ask({ group: ['*'] })).history.map((step) => step.outcome)).toEqual(['ok', 'ok']);
     } finally {
       await system.close();
+      rmSync(folder, { recursive: true });
     }
   });
 });

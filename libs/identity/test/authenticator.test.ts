@@ -1,4 +1,4 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -11,6 +11,7 @@ import type { Issuer } from './issuer.js';
 
 const claims = { actor: 'sub', tenant: 'tenant', subject: null, groups: 'tool_groups', connections: null };
 const folder = mkdtempSync(join(tmpdir(), 'sluice-identity-'));
+afterAll(() => rmSync(folder, { recursive: true }));
 const seconds = (milliseconds: number): number => Math.floor(milliseconds / 1_000);
 
 function settings(where: { readonly jwksUrl?: string; readonly keyFile?: string }): IdentitySettings {

@@ -1,4 +1,4 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
@@ -73,7 +73,8 @@ describe('the environment', () => {
   });
 
   it('takes a secret from a file', () => {
-    const file = join(mkdtempSync(join(tmpdir(), 'sluice-env-')), 'password');
+    const folder = mkdtempSync(join(tmpdir(), 'sluice-env-'));
+    const file = join(folder, 'password');
     writeFileSync(file, 'hunter2\n');
     const sasl = { KAFKA_SASL_MECHANISM: 'scram-sha-512', KAFKA_SASL_USERNAME: 'u', KAFKA_SASL_PASSWORD_FILE: file };
     expect(readEnvironment({ ...kafka, ...sasl }).kafka?.sasl).toEqual({
@@ -82,6 +83,7 @@ describe('the environment', () => {
       password: 'hunter2',
     });
     expect(readEnvironment({ OPENAI_API_KEY_FILE: file }).secret('OPENAI_API_KEY')).toBe('hunter2');
+    rmSync(folder, { recursive: true });
   });
 
   it('gives a child the few variables every program needs and the named ones, and no others', () => {
