@@ -161,8 +161,11 @@ export function knowledgeSuite(name: string, open: () => Promise<KnowledgeStore>
       it.each([
         'SELECT * { SERVICE <http://127.0.0.1:1/> { ?s ?p ?o } }',
         'SELECT * { \\u0053ERVICE <http://127.0.0.1:1/> { ?s ?p ?o } }',
+        // What looks like a comment or a string to whoever does not decode the IRI.
+        'SELECT * { ?s <http://a#\\u0041> ?o . SERVICE <http://127.0.0.1:1/> { ?x ?y ?z } }',
+        "SELECT * { ?s <http://a'\\U00000041> ?o . SERVICE <http://127.0.0.1:1/> { ?x ?y ?z } } # '",
       ])('refuses to reach another server: %s', async (sparql) => {
-        await expect(query(sparql)).rejects.toThrow(ToolUserError);
+        await expect(query(sparql)).rejects.toThrow(/SERVICE would|\\u escapes/);
       });
 
       it('is not fooled by words inside texts and IRIs', async () => {
@@ -261,6 +264,17 @@ export function knowledgeSuite(name: string, open: () => Promise<KnowledgeStore>
           added: 1,
           alreadyDone: false,
         });
+      });
+
+      it('finds what leads to a hundred things with long names', async () => {
+        const cities = Array.from({ length: 120 }, (_, n) => `都市の名前がとても長い${n}号`);
+        await change(
+          cities.map((city) => ['東京', '所在地', city]),
+          [],
+          'long-names',
+        );
+        expect((await find('東京', '所在地')).count).toBe(120);
+        expect((await find('東京')).count).toBe(121);
       });
 
       it('is made once when the same key comes twice at the same time', async () => {

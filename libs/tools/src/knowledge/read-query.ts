@@ -19,16 +19,26 @@ const updates = /^(insert|delete|load|clear|create|drop|copy|move|add|with)\b/i;
 const reads = /^(select|ask|construct|describe)\b/i;
 const prologue = /^\s*(?:base\s+<[^>]*>|prefix\s+[^\s:]*:\s*<[^>]*>)\s*/i;
 
+const escape = /\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8}/;
+
+/** One of our own SELECT queries, about as many things as there are: its length and its words are ours. */
+export function ownSelect(text: string, maxResults: number): ReadQuery {
+  return { form: 'select', text, bounded: bounded(text, withoutTexts(text), maxResults + 1), maxResults };
+}
+
 /**
  * Looks at a SPARQL query before it is run. Throws ToolUserError for what does not read (updates), for what reaches another server
  * (SERVICE), and for a text that is too long.
  */
-export function readQuery(text: string, maxResults = maxQueryResults): ReadQuery {
+export function readQuery(text: string): ReadQuery {
   if (text.length > maxQueryCharacters) {
     throw new ToolUserError(
       `The query has ${text.length} characters and the limit is ${maxQueryCharacters}. Ask for less at once.`,
     );
   }
+  // SPARQL decodes such escapes before or while it reads words, so a keyword, or the end of what hides one, could be in them.
+  if (escape.test(text))
+    throw new ToolUserError('The query has \\u escapes. Write the characters themselves, also in strings and IRIs.');
   const bare = withoutTexts(text);
   let body = bare.trimStart();
   for (let match = prologue.exec(body); match !== null; match = prologue.exec(body)) body = body.slice(match[0].length);
@@ -42,20 +52,21 @@ export function readQuery(text: string, maxResults = maxQueryResults): ReadQuery
     throw new ToolUserError('The query must begin with SELECT, ASK, CONSTRUCT or DESCRIBE, after its prefixes.');
   if (/\bservice\b/i.test(body))
     throw new ToolUserError('SERVICE would reach another server, which is not allowed. Query this graph alone.');
-  return { form, text, bounded: form === 'ask' ? text : bounded(text, bare, maxResults + 1), maxResults };
+  return {
+    form,
+    text,
+    bounded: form === 'ask' ? text : bounded(text, bare, maxQueryResults + 1),
+    maxResults: maxQueryResults,
+  };
 }
 
 /** The query with all strings and comments blanked, so that words in them mean nothing; IRIs keep only their brackets. Same length. */
 function withoutTexts(text: string): string {
-  const escape = /\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8}/;
   const texts =
     /"""(?:[^\\]|\\[^])*?"""|'''(?:[^\\]|\\[^])*?'''|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|<[^<>"{}|^`\\\s]*>|#[^\n]*/g;
-  const bare = text.replace(texts, (match) =>
+  return text.replace(texts, (match) =>
     match.startsWith('<') ? `<${' '.repeat(match.length - 2)}>` : ' '.repeat(match.length),
   );
-  // SPARQL decodes such escapes before it reads words, so a keyword could hide in one.
-  if (escape.test(bare)) throw new ToolUserError('Write the query without \\u escapes outside strings and IRIs.');
-  return bare;
 }
 
 /** The query with a LIMIT of at most this many: its own, if that is lower. */

@@ -1,4 +1,4 @@
-import { readQuery } from './read-query.js';
+import { ownSelect } from './read-query.js';
 import { iriText, literalText } from './terms.js';
 import type { Binding, TripleStore } from './triple-store.js';
 
@@ -13,7 +13,7 @@ const maxLookupResults = 50_000;
 
 /** Runs one of the lookups' own SELECT queries. */
 export async function select({ store, signal }: Reading, sparql: string): Promise<readonly Binding[]> {
-  const result = await store.run(readQuery(sparql, maxLookupResults), signal);
+  const result = await store.run(ownSelect(sparql, maxLookupResults), signal);
   if (result.kind !== 'rows') throw new Error('A SELECT query gave no rows.');
   return result.rows;
 }
