@@ -35,3 +35,14 @@ declare module 'kafkajs/src/network/requestQueue/index.js' {
     destroy(): void;
   }
 }
+
+/** Only tests look at these. */
+declare module 'kafkajs/src/producer/sendMessages.js' {
+  import type { ProducerBatch, RecordMetadata } from 'kafkajs';
+
+  export default function createSendMessages(parts: object): (batch: ProducerBatch) => Promise<RecordMetadata[]>;
+}
+
+declare module 'kafkajs/src/retry/index.js' {
+  export default function createRetry(options: object): object;
+}
