@@ -11,6 +11,9 @@ const carriageReturn = 0x0d;
 const leftOverBytes = 65_536;
 const leftOverMs = 1_000;
 
+/** Unless whoever asks says otherwise; the names in lower case, as Headers gives them. */
+const always = { 'user-agent': 'sluice', 'accept-encoding': 'identity' };
+
 const nothing = (): void => undefined;
 
 /** What a fetch is asked for; the SDK asks for nothing else. */
@@ -40,12 +43,19 @@ export class TooLargeAnswer extends Error {
 export async function ask(url: string | URL, asked: Asked, given: BoundedBy): Promise<Response> {
   const { method = 'GET', headers = [], body = null, signal = null } = asked;
   // Whoever asks has limits of time of its own.
-  const options = { headers, body, signal, headersTimeout: 0, bodyTimeout: 0 };
+  const options = {
+    headers: { ...always, ...Object.fromEntries(headers) },
+    body,
+    signal,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  };
   try {
     const answer = await request(url, { ...options, method: method as Dispatcher.HttpMethod });
-    return new Answer(answer, given) as unknown as Response;
+    return new Answer(answer, given).unpacked() as unknown as Response;
   } catch (error) {
     given.onEnd();
+    if (error instanceof TooLargeAnswer) throw error;
     if (signal?.aborted === true) throw error;
     throw new TypeError('the request failed', { cause: error });
   }
@@ -68,13 +78,19 @@ class Answer {
     this.statusText = statusText;
     this.ok = statusCode >= 200 && statusCode <= 299;
     this.headers = { get: (name) => [headers[name.toLowerCase()] ?? []].flat().join(', ') || null };
-    this.isEvents = this.headers.get('content-type')?.startsWith('text/event-stream') ?? false;
+    this.isEvents = this.headers.get('content-type')?.toLowerCase().startsWith('text/event-stream') ?? false;
     body.once('close', () => given.onEnd());
     // Whoever reads it hears of it; often nobody does.
     body.on('error', nothing);
+  }
+
+  /** The answer itself; throws if it is packed. */
+  unpacked(): this {
     const packed = this.headers.get('content-encoding') ?? 'identity';
-    if (packed !== 'identity')
-      body.destroy(new TooLargeAnswer(`The answer is packed (${packed}), which nobody asked for.`));
+    if (packed === 'identity') return this;
+    const error = new TooLargeAnswer(`The answer is packed (${packed}), which nobody asked for.`);
+    this.answer.body.destroy(error);
+    throw error;
   }
 
   /** For a stream of events; it is read no further ahead than its reader is. */
@@ -86,7 +102,7 @@ class Answer {
     const chunks: Uint8Array[] = [];
     const check = this.check();
     for await (const chunk of this.answer.body as AsyncIterable<Buffer>) chunks.push(check(chunk));
-    return Buffer.concat(chunks).toString();
+    return new TextDecoder().decode(Buffer.concat(chunks));
   }
 
   async json(): Promise<unknown> {

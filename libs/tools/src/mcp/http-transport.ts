@@ -12,22 +12,31 @@ export const callEnded = 'The call has ended.';
 /** How long the answer to a notification may take, and a stream may go on after its answer, in milliseconds. */
 const unaskedMs = 10_000;
 const afterAnswerMs = 1_000;
-/** Standing streams at one time, and the shortest time between two openings: a server that ends them at once would have us ask without a pause. */
+/** Streams beside those of calls at one time, and the shortest time between two openings: a server that ends them at once would have us ask without a pause. */
 const standingStreams = 4;
 const standingEveryMs = 1_000;
 
 interface OpenCall {
   readonly end: AbortController;
+  /** Whether the body of its answer is being read. */
+  reading: boolean;
   /** When its answer came, on the monotonic clock; 0 while there is none. */
   answeredAt: number;
+}
+
+/** A stream that was asked for by GET. */
+interface Standing {
+  readonly end: AbortController;
+  /** It goes on with the broken stream of a call, and is of no use once no call waits. The other one tells what nobody asked for. */
+  readonly forCalls: boolean;
 }
 
 /** The SDK's Streamable HTTP, with bounds: on the size of an answer, and on the time of a stream, which ends with its call. */
 export class HttpTransport extends StreamableHTTPClientTransport {
   private readonly calls = new Map<string | number, OpenCall>();
-  private sweeping: NodeJS.Timeout | undefined;
-  private standing = 0;
+  private readonly standing = new Set<Standing>();
   private standingAt = 0;
+  private sweeping: NodeJS.Timeout | undefined;
 
   /** `token` goes along with every request; null for a server that wants none. */
   constructor(url: URL, token: string | null) {
@@ -36,9 +45,17 @@ export class HttpTransport extends StreamableHTTPClientTransport {
   }
 
   override async send(...given: Parameters<StreamableHTTPClientTransport['send']>): Promise<void> {
-    const id = abandonedBy(given[0]);
-    if (id !== null) this.end(id);
-    await super.send(...given);
+    const [message] = given;
+    const abandoned = abandonedBy(message);
+    if (abandoned !== null) this.end(abandoned);
+    const id = requestIn(message);
+    if (id !== null) this.calls.set(id, { end: new AbortController(), reading: false, answeredAt: 0 });
+    try {
+      await super.send(...given);
+    } catch (error) {
+      if (id !== null) this.calls.delete(id);
+      throw error;
+    }
   }
 
   override async close(): Promise<void> {
@@ -52,6 +69,11 @@ export class HttpTransport extends StreamableHTTPClientTransport {
     const call = this.calls.get(id);
     if (call === undefined) return;
     call.answeredAt = performance.now();
+    if (!call.reading) this.calls.delete(id);
+    if (call.reading || this.standing.size > 1) this.sweepSoon();
+  }
+
+  private sweepSoon(): void {
     this.sweeping ??= setTimeout(() => this.sweep(), afterAnswerMs).unref();
   }
 
@@ -63,26 +85,41 @@ export class HttpTransport extends StreamableHTTPClientTransport {
       if (answeredAt > 0 && answeredAt <= before) this.end(id);
       else more ||= answeredAt > 0;
     }
-    if (more) this.sweeping = setTimeout(() => this.sweep(), afterAnswerMs).unref();
+    this.endUnwanted();
+    if (more) this.sweepSoon();
+  }
+
+  /** Streams that went on for calls, of which none waits any more. */
+  private endUnwanted(): void {
+    if (this.isAwaited()) return;
+    for (const { forCalls, end } of this.standing) if (forCalls) end.abort(new Error(callEnded));
+  }
+
+  private isAwaited(): boolean {
+    return [...this.calls.values()].some(({ answeredAt }) => answeredAt === 0);
   }
 
   private async fetch(to: string | URL, asked: Asked): Promise<Response> {
     if (asked.method === 'GET') return this.fetchStanding(to, asked);
-    const id = requestIn(asked.body);
-    if (id === null)
-      return ask(
-        to,
-        { ...asked, signal: either(asked.signal, AbortSignal.timeout(unaskedMs)) },
-        { onEnd: nothing, onTooLarge: nothing },
-      );
-    const call: OpenCall = { end: new AbortController(), answeredAt: 0 };
-    this.calls.set(id, call);
+    const id = requestIn(JSON.parse(asked.body ?? 'null'));
+    if (id === null) {
+      const signal = either(asked.signal, AbortSignal.timeout(unaskedMs));
+      return ask(to, { ...asked, signal }, { onEnd: nothing, onTooLarge: nothing });
+    }
+    // It may have been given up on the way here, or while a redirect was followed: then nobody waits for it, and nothing would end it.
+    const call = this.calls.get(id);
+    if (call === undefined || asked.signal?.aborted === true) throw new Error(callEnded);
+    call.reading = true;
     // The transport's own signal is left out: to close is to end every call.
     return ask(
       to,
       { ...asked, signal: call.end.signal },
       {
-        onEnd: () => void this.calls.delete(id),
+        onEnd: () => {
+          call.reading = false;
+          // Without an answer it goes on: elsewhere, or over another stream, until it is given up.
+          if (call.answeredAt > 0) this.calls.delete(id);
+        },
         // Of a body of JSON the SDK itself says so; from a stream it would go on waiting for the answer.
         onTooLarge: (inEvents) => inEvents && this.onmessage?.(tooLarge(id)),
       },
@@ -90,18 +127,30 @@ export class HttpTransport extends StreamableHTTPClientTransport {
   }
 
   private async fetchStanding(to: string | URL, asked: Asked): Promise<Response> {
-    if (this.standing >= standingStreams) throw new Error('The server has as many streams open as it may have.');
-    const now = performance.now();
-    const wait = this.standingAt - now;
-    this.standingAt = Math.max(this.standingAt, now) + standingEveryMs;
-    if (wait > 0) await sleep(wait, undefined, { ref: false, ...(asked.signal ? { signal: asked.signal } : {}) });
-    this.standing++;
-    return ask(to, asked, { onEnd: () => this.standing--, onTooLarge: nothing });
+    // The SDK asks for both in the same way; there is one for what nobody asked for.
+    const forCalls = [...this.standing].some((other) => !other.forCalls);
+    if (forCalls && !this.isAwaited()) throw new Error(callEnded);
+    if (this.standing.size >= standingStreams) throw new Error('The server has as many streams open as it may have.');
+    const standing: Standing = { end: new AbortController(), forCalls };
+    this.standing.add(standing);
+    const signal = either(asked.signal, standing.end.signal);
+    const onEnd = (): void => void this.standing.delete(standing);
+    try {
+      const now = performance.now();
+      const wait = this.standingAt - now;
+      this.standingAt = Math.max(this.standingAt, now) + standingEveryMs;
+      if (wait > 0) await sleep(wait, undefined, { ref: false, signal });
+    } catch (error) {
+      onEnd();
+      throw error;
+    }
+    return ask(to, { ...asked, signal }, { onEnd, onTooLarge: nothing });
   }
 
   private end(id: string | number): void {
     this.calls.get(id)?.end.abort(new Error(callEnded));
     this.calls.delete(id);
+    this.endUnwanted();
   }
 }
 
@@ -115,10 +164,9 @@ function either(first: AbortSignal | null | undefined, second: AbortSignal): Abo
   return first ? AbortSignal.any([first, second]) : second;
 }
 
-/** The id of the request in a body, or null if it holds a notification or an answer, or there is none. */
-function requestIn(body: unknown): string | number | null {
-  if (typeof body !== 'string') return null;
-  const message = JSON.parse(body) as JSONRPCMessage;
+/** The id of a request; null for a notification, an answer, or nothing. */
+function requestIn(message: JSONRPCMessage | JSONRPCMessage[] | null): string | number | null {
+  if (message === null || Array.isArray(message)) return null;
   return 'method' in message && 'id' in message ? message.id : null;
 }
 
