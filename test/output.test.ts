@@ -20,7 +20,9 @@ const command = (args: readonly string[], output: 'pipe' | '/dev/full' = 'pipe')
   const words = [process.execPath, main, ...args];
   if (output !== 'pipe') words.unshift('/bin/sh', '-c', `exec "$0" "$@" > ${output}`);
   const [program = '', ...rest] = words;
-  return spawn(program, rest, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(program, rest, { cwd: projectRoot, env });
+  child.stdin.on('error', () => undefined).end('{"group":["read-only"]}\n'.repeat(3_000));
+  return child;
 };
 
 /** Ten times what a pipe holds. */
@@ -80,6 +82,7 @@ describe('what a command writes', () => {
   it.each([
     ['follows the log', tail.filter((word) => word !== '--once')],
     ['reads it once', tail],
+    ['never looks whether it is to stop', ['explain', '--config', 'examples/spec-5.1.yaml']],
   ])(
     'ends with its reader, without an error, if the command %s',
     async (_, args) => {

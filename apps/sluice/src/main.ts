@@ -44,7 +44,8 @@ async function main([name, ...args]: readonly string[]): Promise<number> {
   const load = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (load === undefined) throw new Error(`There is no command ${name}.\n\n${await help()}`);
   const command = await load();
-  if (args.includes('--help')) {
+  const options = args.includes('--') ? args.slice(0, args.indexOf('--')) : args;
+  if (options.includes('--help') || options.includes('-h')) {
     output.write(`${command.usage}\n`);
     return 0;
   }
@@ -58,8 +59,6 @@ async function help(): Promise<string> {
 
 function surroundings(): Surroundings {
   let stopped: Promise<string> | undefined;
-  // A command that never looks whether it is asked to stop ends at once, as a signal ends it.
-  void output.gone.then(() => stopped ?? process.exit(1));
   return {
     environment: processEnvironment(),
     log: commandLog(),
@@ -67,6 +66,7 @@ function surroundings(): Surroundings {
     write: (text) => output.write(text),
     taken: () => output.taken(),
     terminal: process.stdout.isTTY,
+    // A command that does not look whether it is asked to stop ends at once, as a signal ends it.
     get stopped() {
       return (stopped ??= Promise.race([askedToStop(), output.gone]));
     },
@@ -96,10 +96,14 @@ async function sampleConfiguration(): Promise<string> {
   return 'examples/countries/sluice.yaml';
 }
 
+let code = 0;
 try {
-  const code = await main(process.argv.slice(2));
+  code = await main(process.argv.slice(2));
   await output.flushed();
   process.exit(code);
 } catch (error) {
+  // Whoever read it has had enough, which is no mistake.
+  if (output.hasNoReader) process.exit(code);
+  await output.flushed().catch(() => undefined);
   process.stderr.write(`sluice: ${error instanceof Error ? error.message : String(error)}\n`, () => process.exit(1));
 }

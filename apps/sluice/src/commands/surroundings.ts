@@ -8,7 +8,7 @@ export interface Surroundings {
   readonly paint: Paint;
   /** Writes to standard output. */
   write(text: string): void;
-  /** Resolves as soon as whoever reads standard output has room for more: a loop over a log waits for it. */
+  /** Resolves as soon as whoever reads standard output has room for more, and throws if nobody reads it any more: a loop over a log waits for it. */
   taken(): Promise<void>;
   /** Whether somebody watches standard output in a terminal. */
   readonly terminal: boolean;

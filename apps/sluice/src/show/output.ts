@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 
 /**
@@ -5,7 +6,7 @@ import type { Writable } from 'node:stream';
  * when the process exits: so a loop over a log waits for `taken`, and the process for `flushed` before it ends.
  */
 export class Output {
-  /** Resolves when nothing can be written any more, as in `sluice tail | head` once that has its lines. */
+  /** Resolves when nothing can be written any more. */
   readonly gone: Promise<string>;
   #failure: NodeJS.ErrnoException | null = null;
 
@@ -18,21 +19,30 @@ export class Output {
     });
   }
 
+  /** Whether the reader has had enough, as that of `sluice tail | head` has once it has its lines. */
+  get hasNoReader(): boolean {
+    return this.#failure?.code === 'EPIPE';
+  }
+
   write(text: string): void {
     if (this.#failure === null) this.stream.write(text);
   }
 
-  /** Resolves as soon as the reader has room for more, or is gone. */
+  /** Resolves as soon as the reader has room for more. Throws if nothing can be written any more. */
   async taken(): Promise<void> {
-    if (this.#failure !== null || !this.stream.writableNeedDrain) return;
-    await Promise.race([new Promise((resolve) => this.stream.once('drain', resolve)), this.gone]);
+    this.#check();
+    if (!this.stream.writableNeedDrain) return;
+    await once(this.stream, 'drain').catch(() => this.#check());
   }
 
-  /** Resolves when all of it is taken, or the reader has had enough. Throws if it could not be written, as on a full disk. */
+  /** Resolves when all of it is taken. Throws if it could not be. */
   async flushed(): Promise<void> {
-    if (this.#failure === null)
-      await Promise.race([new Promise((resolve) => this.stream.write('', resolve)), this.gone]);
-    if (this.#failure !== null && this.#failure.code !== 'EPIPE')
-      throw new Error(`Standard output cannot be written to: ${this.#failure.message}.`);
+    if (this.#failure === null) await new Promise((resolve) => this.stream.write('', resolve));
+    this.#check();
+  }
+
+  #check(): void {
+    if (this.#failure !== null)
+      throw new Error(`Standard output cannot be written to: ${this.#failure.message}.`, { cause: this.#failure });
   }
 }
