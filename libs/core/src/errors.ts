@@ -131,7 +131,7 @@ export type RunErrorCode = keyof typeof runErrors;
 export const faultCodes = {
   undecodable: 'The payload is neither Avro of a known schema nor JSON of the topic’s shape.',
   invalid_request: 'The record was decoded, but cannot be what it says.',
-  unknown_configuration: 'The record names a configuration version that is not here yet.',
+  unknown_configuration: 'The record names a configuration version that is not here yet, or cannot be read here.',
   identity_unreachable: 'The keys that credentials are verified with cannot be had.',
   grant_invalid: 'The record carries no grant that the filter signed for this turn.',
   continuation_invalid: 'The executor did not sign this continuation, or it was altered since.',

@@ -1,7 +1,7 @@
 import { compileEvaluator } from '@sluice/core';
 import type { Configuration, Evaluator } from '@sluice/core';
 import { topics } from '@sluice/contracts';
-import type { LogReader } from '@sluice/bus';
+import type { LogReader, ReadOptions } from '@sluice/bus';
 import { NotReplayable } from './outcome.js';
 
 /** Compiled configurations that are held at a time. */
@@ -19,10 +19,14 @@ export class RecordedConfigurations {
 
   constructor(readonly recorded: Recorded) {}
 
-  static async read(reader: LogReader, signal: AbortSignal): Promise<RecordedConfigurations> {
+  static async read(
+    reader: LogReader,
+    { signal, onUndecodable }: Required<Pick<ReadOptions, 'signal' | 'onUndecodable'>>,
+  ): Promise<RecordedConfigurations> {
     const sources = new Map<string, string>();
     const times: { version: string; since: number }[] = [];
-    for await (const { record, timestamp } of reader.read([topics.config], { from: 'start', signal })) {
+    const options = { from: 'start', signal, onUndecodable } as const;
+    for await (const { record, timestamp } of reader.read([topics.config], options)) {
       sources.set(record.version, record.configuration);
       times.push({ version: record.version, since: timestamp });
     }

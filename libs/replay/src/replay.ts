@@ -40,8 +40,8 @@ export interface ReplayOptions extends Replaying, Reading {
  * the services decide with, and says whether the bytes are the same (DESIGN, ideas 8 and 12). Nothing is run and no model is asked.
  */
 export async function* replay(reader: LogReader, options: ReplayOptions): AsyncGenerator<Replayed, void, undefined> {
-  const { selection, signal, threads = null } = options;
-  const configurations = await RecordedConfigurations.read(reader, signal);
+  const { selection, threads = null } = options;
+  const configurations = await RecordedConfigurations.read(reader, options);
   const job = { kind: 'replay', selection, configurations: configurations.recorded } as const;
   yield* overRuns(
     reader,

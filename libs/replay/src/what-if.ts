@@ -81,8 +81,8 @@ export async function* whatIf(
   reader: LogReader,
   options: WhatIfOptions,
 ): AsyncGenerator<Reconsidered, void, undefined> {
-  const { candidate, selection, signal, threads = null } = options;
-  const configurations = await RecordedConfigurations.read(reader, signal);
+  const { candidate, selection, threads = null } = options;
+  const configurations = await RecordedConfigurations.read(reader, options);
   const recorded = { selection, configurations: configurations.recorded };
   const job = { kind: 'what-if', candidate: candidate.configuration, ...recorded } as const;
   yield* overRuns(

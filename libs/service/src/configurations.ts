@@ -1,7 +1,7 @@
 import { compileEvaluator, Fault } from '@sluice/core';
 import type { Configuration, Evaluator } from '@sluice/core';
 import { topics } from '@sluice/contracts';
-import type { Bus } from '@sluice/bus';
+import type { Bus, Incoming, ReadOptions } from '@sluice/bus';
 import type { Log } from './log.js';
 import type { Metrics } from './metrics.js';
 
@@ -11,10 +11,21 @@ export interface Loaded {
   readonly evaluator: Evaluator;
 }
 
+/** Throws whatever is wrong with a configuration as agent.config has it. */
+export function loadedFrom(source: string): Loaded {
+  const configuration = JSON.parse(source) as Configuration;
+  return { configuration, evaluator: compileEvaluator(configuration) };
+}
+
+type Place = Pick<Incoming, 'topic' | 'partition' | 'offset'>;
+
 const waitForVersionMs = 5_000;
 const compiledKept = 16;
 
-/** Follows agent.config: the last record is in force, and every version ever in force can still be had (DESIGN, idea 13). */
+/**
+ * Follows agent.config: the last record that can be read is in force, and every version ever in force can still be had (DESIGN, idea 13).
+ * One that cannot be read is passed over, since it must not keep out those behind it.
+ */
 export class Configurations {
   private readonly sources = new Map<string, string>();
   private readonly compiled = new Map<string, Loaded>();
@@ -31,11 +42,16 @@ export class Configurations {
 
   /** Reads what there is, then goes on following until close(). */
   async start(): Promise<void> {
+    const found: Incoming<'agent.config'>[] = [];
     let next = 0;
-    for await (const { record, offset } of this.bus.read([topics.config], { from: 'start' })) {
-      this.take(record.version, record.configuration);
-      next = offset + 1;
+    const passed = (after: number): void => void (next = after);
+    for await (const message of this.bus.read([topics.config], { from: 'start', ...this.passingOver(passed) })) {
+      found.push(message);
+      next = message.offset + 1;
     }
+    for (const { record } of found) this.sources.set(record.version, record.configuration);
+    // The others are compiled when a record names them: a shape that nobody reads any more keeps no service from starting.
+    found.findLast((message) => this.take(message));
     this.following = this.follow(next);
   }
 
@@ -50,10 +66,19 @@ export class Configurations {
     return this.inForce ?? null;
   }
 
-  /** The configuration that a record names; waits a little for one that is on its way. */
+  /** The configuration that a record names; waits a little for one that is on its way. Throws a Fault if it cannot be had or read. */
   async version(version: string): Promise<Loaded> {
     if (!this.sources.has(version)) await this.arrival(version);
-    return this.load(version);
+    try {
+      return this.load(version);
+    } catch (error) {
+      throw new Fault(
+        'unknown_configuration',
+        `The record names configuration ${version}, which is on agent.config and cannot be read here: ${(error as Error).message}`,
+        true,
+        { cause: error },
+      );
+    }
   }
 
   onChange(listener: (loaded: Loaded) => void): void {
@@ -68,16 +93,18 @@ export class Configurations {
 
   private async follow(from: number): Promise<void> {
     let next = from;
+    const passed = (after: number): void => void (next = after);
     const signal = this.stopping.signal;
     while (!signal.aborted) {
       try {
-        for await (const { record, offset } of this.bus.read([topics.config], {
+        for await (const message of this.bus.read([topics.config], {
           from: { offset: next },
           follow: true,
           signal,
+          ...this.passingOver(passed),
         })) {
-          this.take(record.version, record.configuration);
-          next = offset + 1;
+          next = message.offset + 1;
+          this.take(message);
         }
       } catch (error) {
         if (signal.aborted) return;
@@ -87,21 +114,47 @@ export class Configurations {
     }
   }
 
-  private take(version: string, source: string): void {
-    this.sources.set(version, source);
-    const loaded = this.load(version);
-    if (loaded === this.inForce) return;
+  private passingOver(passed: (after: number) => void): Pick<ReadOptions, 'onUndecodable'> {
+    return {
+      onUndecodable: (place, reason) => {
+        this.tellOfUnreadable(place, reason);
+        passed(place.offset + 1);
+      },
+    };
+  }
+
+  /** Puts it in force; false if it cannot be read, and what is in force stays. */
+  private take(message: Incoming<'agent.config'>): boolean {
+    const { version, configuration } = message.record;
+    const known = this.sources.get(version);
+    let loaded: Loaded;
+    try {
+      loaded = known === configuration ? this.load(version) : this.keep(version, loadedFrom(configuration));
+    } catch (error) {
+      if (known === undefined) this.sources.set(version, configuration);
+      this.tellOfUnreadable(message, (error as Error).message);
+      return false;
+    }
+    this.sources.set(version, configuration);
+    if (loaded === this.inForce) return true;
     this.inForce = loaded;
     this.measure(loaded);
     for (const listener of this.listeners) listener(loaded);
+    return true;
+  }
+
+  private tellOfUnreadable({ topic, partition, offset }: Place, reason: string): void {
+    this.log.error(
+      { topic, partition, offset, reason },
+      'a record on agent.config holds no configuration that can be read here and is passed over; what was in force stays. Apply one that can be: `sluice config apply FILE`',
+    );
   }
 
   private load(version: string): Loaded {
-    let loaded = this.compiled.get(version);
-    if (loaded === undefined) {
-      const configuration = JSON.parse(this.sources.get(version) as string) as Configuration;
-      loaded = { configuration, evaluator: compileEvaluator(configuration) };
-    }
+    return this.keep(version, this.compiled.get(version) ?? loadedFrom(this.sources.get(version) as string));
+  }
+
+  private keep(version: string, loaded: Loaded): Loaded {
     this.compiled.delete(version);
     this.compiled.set(version, loaded);
     const oldest = this.compiled.keys().next().value;

@@ -9,6 +9,7 @@ export * from './operations.js';
 export * from './bus-transport.js';
 export * from './clock-watch.js';
 export * from './configuration-file.js';
+export * from './configuration-log.js';
 export * from './configurations.js';
 export * from './credential.js';
 export * from './runtime.js';

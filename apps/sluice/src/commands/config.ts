@@ -3,7 +3,7 @@ import { formatFindings, formatProblems } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { ConfigVersion } from '@sluice/contracts';
 import type { Bus } from '@sluice/bus';
-import { openBus } from '@sluice/service';
+import { configurationsOn, inForceOf, openBus } from '@sluice/service';
 import { compileForCommand } from '../system/compile-once.js';
 import { differences } from '@sluice/replay';
 import type { Surroundings } from './surroundings.js';
@@ -48,7 +48,7 @@ async function apply(file: string, bus: Bus, surroundings: Surroundings): Promis
     return 1;
   }
   const { version } = configuration;
-  const last = (await versions(bus)).at(-1);
+  const last = inForceOf(await configurationsOn(bus));
   if (last?.version === version) {
     write(`${paint.good('✓')} ${version} is in force already.\n`);
     return 0;
@@ -61,23 +61,25 @@ async function apply(file: string, bus: Bus, surroundings: Surroundings): Promis
 }
 
 async function saysWhatIsInForce(bus: Bus, { write, paint }: Surroundings): Promise<boolean> {
-  const last = (await versions(bus)).at(-1);
+  const last = inForceOf(await configurationsOn(bus));
   if (last !== undefined) write(`${paint.good('✓')} ${last.version} is in force, from ${last.source}. It stays.\n`);
   return last !== undefined;
 }
 
 async function list(bus: Bus, { write, paint }: Surroundings): Promise<number> {
-  const all = await versions(bus);
+  const all = await configurationsOn(bus);
+  const last = inForceOf(all);
   if (all.length === 0) write('No configuration was ever applied. Apply one: sluice config apply FILE\n');
-  for (const [index, { version, compiledAt, source }] of all.entries()) {
-    const mark = index === all.length - 1 ? paint.good(' in force') : '';
+  for (const one of all) {
+    const { version, compiledAt, source } = one;
+    const mark = one === last ? paint.good(' in force') : '';
     write(`${version}  ${new Date(compiledAt).toISOString()}  ${source}${mark}\n`);
   }
   return 0;
 }
 
 async function show(named: string | undefined, bus: Bus, { write }: Surroundings): Promise<number> {
-  const { configuration } = find(await versions(bus), named);
+  const { configuration } = find(await configurationsOn(bus), named);
   write(`${JSON.stringify(JSON.parse(configuration), null, 2)}\n`);
   return 0;
 }
@@ -89,7 +91,7 @@ async function diff(
   { write, paint }: Surroundings,
 ): Promise<number> {
   if (older === undefined) throw new Error(`Name the version to compare with.\n${usage}`);
-  const all = await versions(bus);
+  const all = await configurationsOn(bus);
   const [before, after] = [find(all, older), find(all, newer)].map(
     (record) => JSON.parse(record.configuration) as object,
   );
@@ -100,16 +102,12 @@ async function diff(
   return 0;
 }
 
-async function versions(bus: Bus): Promise<readonly ConfigVersion[]> {
-  const all: ConfigVersion[] = [];
-  for await (const { record } of bus.read([topics.config], { from: 'start' })) all.push(record);
-  return all;
-}
-
 /** The version with this name or beginning, or the one in force. */
 function find(all: readonly ConfigVersion[], named: string | undefined): ConfigVersion {
   const found =
-    named === undefined ? all.at(-1) : all.findLast(({ version }) => version === named || version.startsWith(named));
+    named === undefined
+      ? inForceOf(all)
+      : all.findLast(({ version }) => version === named || version.startsWith(named));
   if (found !== undefined) return found;
   throw new Error(
     named === undefined

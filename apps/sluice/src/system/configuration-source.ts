@@ -4,7 +4,7 @@ import type { Configuration, Pins } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import { cedarProblems } from '@sluice/authorization';
 import { builtInTools, loadToolTypes } from '@sluice/tools';
-import { compileFile } from '@sluice/service';
+import { compileFile, configurationsOn, inForceOf } from '@sluice/service';
 import type { Compiled, Runtime } from '@sluice/service';
 import type { McpServers } from '../../../executor/src/mcp-servers.js';
 
@@ -124,8 +124,6 @@ export class ConfigurationSource {
   }
 
   private async lastVersion(): Promise<string | null> {
-    let last: string | null = null;
-    for await (const { record } of this.runtime.bus.read([topics.config], { from: 'start' })) last = record.version;
-    return last;
+    return inForceOf(await configurationsOn(this.runtime.bus))?.version ?? null;
   }
 }

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock, Ledger } from '@sluice/core';
-import { placeOf, redriveHeader, topics } from '@sluice/contracts';
+import { placeOf, redriveHeader } from '@sluice/contracts';
 import type { Bus, Outgoing } from '@sluice/bus';
+import { configurationsOn, inForceOf } from '../configuration-log.js';
 import type { Letter } from './letters.js';
 import { digestOf, permitKey, permitOf } from './permit.js';
 import type { Permit } from './permit.js';
@@ -97,8 +98,7 @@ async function publishedAs(id: string, topic: Outgoing['topic'], permit: Permit,
 
 /** Whether the configuration in force asks for credentials. */
 export async function asksForCredentials(bus: Bus): Promise<boolean> {
-  let text = '{}';
-  for await (const { record } of bus.read([topics.config], { from: 'start' })) text = record.configuration;
+  const text = inForceOf(await configurationsOn(bus))?.configuration ?? '{}';
   const { identity } = JSON.parse(text) as { identity?: { provider: string } };
   return (identity?.provider ?? 'none') !== 'none';
 }

@@ -1,0 +1,162 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { topics } from '@sluice/contracts';
+import type { SqliteBus } from '@sluice/bus';
+import {
+  asksForCredentials,
+  configurationsOn,
+  createLog,
+  inForceOf,
+  openRuntime,
+  readEnvironment,
+} from '@sluice/service';
+import type { OpenRuntime } from '@sluice/service';
+import { unverified } from '@sluice/identity';
+import { everything, replay } from '@sluice/replay';
+import { calls, workflowConfiguration } from '../harness/configurations.js';
+import { sluice } from '../harness/program.js';
+import { inOrder, ScriptedModel, startSystem } from '../harness/system.js';
+import { authorizerOf } from '../replay/replaying.js';
+import { eventually } from '../security/forging.js';
+
+const fixture = readFileSync(join(import.meta.dirname, '../fixtures/configurations/1.json'), 'utf8');
+const readable = (version: string): string => JSON.stringify({ ...(JSON.parse(fixture) as object), version });
+const ofAnotherShape = JSON.stringify({ version: 'c-odd', rules: [] });
+
+describe('a record on agent.config that cannot be read', () => {
+  let folder: string;
+  let open: OpenRuntime;
+  let lines: Record<string, unknown>[];
+  const start = async (): Promise<void> => {
+    lines = [];
+    const environment = readEnvironment({ SLUICE_DATA: folder, SLUICE_PORT: '0' });
+    const write = (line: string): void => void lines.push(JSON.parse(line) as Record<string, unknown>);
+    open = await openRuntime(environment, createLog('warn', { write }));
+  };
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'sluice-unreadable-'));
+    await start();
+  });
+  afterEach(async () => {
+    await open.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const bus = () => open.runtime.bus as SqliteBus;
+  const publish = (version: string, configuration: string) =>
+    bus().publish([
+      { topic: topics.config, key: 'config', record: { version, configuration, source: 'test', compiledAt: 0 } },
+    ]);
+  const inForce = () => open.runtime.configurations.inForceOrNull()?.configuration.version ?? null;
+  const isInForce = (version: string) => eventually(async () => (inForce() === version ? true : undefined));
+  const passedOver = () => lines.filter(({ msg }) => /passed over.*sluice config apply/.test(String(msg)));
+
+  const unreadable: readonly (readonly [string, () => Promise<unknown>])[] = [
+    ['cannot be decoded', () => bus().appendRaw('agent.config', 'config', Buffer.from('{"nonsense":1}'))],
+    ['holds a configuration of another shape', () => publish('c-odd', ofAnotherShape)],
+    ['holds no JSON', () => publish('c-odd', 'version: c-odd')],
+  ];
+
+  it.each(unreadable)('and %s keeps out none behind it, and is told of once with its place', async (_, write) => {
+    await publish('c-1', readable('c-1'));
+    await open.runtime.configurations.start();
+    expect(inForce()).toBe('c-1');
+    await write();
+    await publish('c-2', readable('c-2'));
+    await isInForce('c-2');
+    expect(passedOver()).toEqual([
+      expect.objectContaining({ topic: 'agent.config', partition: 0, offset: 1, reason: expect.any(String) }),
+    ]);
+    expect(lines).toHaveLength(1);
+  });
+
+  it.each(unreadable)('and %s leaves a service that starts with the one before it', async (_, write) => {
+    await publish('c-1', readable('c-1'));
+    await write();
+    await open.close();
+    await start();
+    await open.runtime.configurations.start();
+    expect(inForce()).toBe('c-1');
+    expect(passedOver()).toMatchObject([{ offset: 1 }]);
+    expect(inForceOf(await configurationsOn(bus()))?.version).toBe('c-1');
+    expect(await asksForCredentials(bus())).toBe(false);
+    await publish('c-2', readable('c-2'));
+    await isInForce('c-2');
+    expect(passedOver()).toHaveLength(1);
+  });
+
+  it('is nothing to say where a later one is in force, until a record names it', async () => {
+    await publish('c-odd', ofAnotherShape);
+    await publish('c-1', readable('c-1'));
+    const { configurations } = open.runtime;
+    await configurations.start();
+    expect([inForce(), lines]).toEqual(['c-1', []]);
+    await expect(configurations.version('c-odd')).rejects.toMatchObject({
+      code: 'unknown_configuration',
+      message: expect.stringContaining('configuration c-odd, which is on agent.config and cannot be read here: '),
+      retryable: true,
+    });
+    expect((await configurations.version('c-1')).configuration.version).toBe('c-1');
+  });
+
+  it('can be mended by one of the same version', async () => {
+    await publish('c-1', ofAnotherShape);
+    const { configurations } = open.runtime;
+    await configurations.start();
+    expect(() => configurations.current()).toThrow('No configuration is in force yet.');
+    await publish('c-1', readable('c-1'));
+    await isInForce('c-1');
+    expect((await configurations.version('c-1')).configuration.version).toBe('c-1');
+  });
+});
+
+describe('an undecodable record on agent.config', () => {
+  it('keeps neither the system from starting nor its log from being replayed', async () => {
+    let system = await startSystem(workflowConfiguration(), new ScriptedModel(inOrder({ calls: [calls.query] })));
+    try {
+      await system.bus.appendRaw('agent.config', 'config', Buffer.from('{"nonsense":1}'));
+      system = await system.restart();
+      expect(await system.ask({ group: ['read-only'] })).toMatchObject({ kind: 'answer', iterations: 2 });
+      const told: object[] = [];
+      const options = {
+        ...{ selection: everything, verifier: unverified, authorizerOf, signal: new AbortController().signal },
+        onUndecodable: (place: object) => void told.push(place),
+      };
+      const outcomes: string[] = [];
+      for await (const { outcome } of replay(system.bus, options)) outcomes.push(outcome.kind);
+      expect(told).toEqual([{ topic: 'agent.config', partition: 0, offset: 1 }]);
+      expect(outcomes).toEqual(Array.from({ length: 5 }, () => 'equal'));
+    } finally {
+      await system.close();
+    }
+  });
+
+  it('is passed over by the commands', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'sluice-unreadable-'));
+    try {
+      const data = { SLUICE_DATA: folder };
+      const config = async (...args: string[]) => {
+        const { output, errors } = await sluice(['config', ...args], data).ended;
+        return output + errors;
+      };
+      const file = join(folder, 'sluice.yaml');
+      writeFileSync(file, workflowConfiguration());
+      await config('apply', file);
+      const open = await openRuntime(readEnvironment({ ...data, SLUICE_PORT: '0' }), createLog('silent'));
+      const record = { version: 'c-odd', configuration: ofAnotherShape, source: 'test', compiledAt: 0 };
+      await open.runtime.bus.publish([{ topic: topics.config, key: 'config', record }]);
+      await (open.runtime.bus as SqliteBus).appendRaw('agent.config', 'config', Buffer.from('{"nonsense":1}'));
+      await open.close();
+      expect(await config('apply', file)).toContain('is in force already');
+      expect((await config('list')).split('\n').filter((line) => line.endsWith(' in force'))).toEqual([
+        expect.stringMatching(/^c-[0-9a-f]{16} .*sluice\.yaml in force$/),
+      ]);
+      writeFileSync(file, workflowConfiguration({ allowed: 'knowledge-query' }));
+      expect(await config('apply', file)).toMatch(/is in force, after c-[0-9a-f]{16}\./);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+});
