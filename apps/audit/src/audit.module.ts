@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import type { DynamicModule } from '@nestjs/common';
 import { decodeHead } from '@sluice/audit';
-import { requireSigner, RUNTIME, startService } from '@sluice/service';
+import { openVerifier, requireSigner, RUNTIME, startService } from '@sluice/service';
 import type { Runtime, Service } from '@sluice/service';
 import { AuditController } from './audit.controller.js';
 import { AuditService } from './audit.service.js';
@@ -30,7 +30,8 @@ export class AuditModule {
 export async function startAudit(runtime: Runtime, pace: Pace = defaultPace): Promise<Service> {
   requireSigner('audit', runtime);
   const unsealed = new Unsealed(runtime, pace);
-  const audit = new AuditService(runtime, unsealed, pace);
+  const signatures = openVerifier(runtime.environment, runtime.signatures);
+  const audit = new AuditService(runtime, unsealed, pace, { signatures, clock: runtime.clock });
   const service = await startService('audit', AuditModule.with(runtime, audit), runtime, {
     order: 'partition',
     taken: (place, carried) => unsealed.taken(place, decodeHead(carried)),

@@ -17,6 +17,7 @@ import type { Dead, HandlerContext, Outgoing } from '@sluice/bus';
 import type { Runtime } from '@sluice/service';
 import type { Pace } from './pace.js';
 import { isAuthentic } from './authentic.js';
+import type { Verifying } from './authentic.js';
 import { findHead } from './place-in-chain.js';
 import { ToolDirectory } from './tool-directory.js';
 import type { Unsealed } from './unsealed.js';
@@ -29,12 +30,13 @@ export class AuditService {
     private readonly runtime: Runtime,
     private readonly unsealed: Unsealed,
     private readonly pace: Pace,
+    private readonly verifying: Verifying,
   ) {
     this.#tools = new ToolDirectory(runtime.configurations);
   }
 
   async tell(message: Source, context: HandlerContext): Promise<readonly Outgoing[]> {
-    const facts = { tools: await this.#tools.lookup(message), authentic: await isAuthentic(message, this.runtime) };
+    const facts = { tools: await this.#tools.lookup(message), authentic: await isAuthentic(message, this.verifying) };
     const entries = entriesOf(message, facts);
     return this.#write(entries, { ...message, hash: contentHash(message) }, context);
   }

@@ -1,19 +1,32 @@
 import { Fault } from '@sluice/core';
+import type { Clock, Signatures } from '@sluice/core';
 import type { AgentStepResult } from '@sluice/contracts';
 import type { Source } from '@sluice/audit';
 import { withoutHash } from '@sluice/decisions';
-import { verifyContinuation, verifyGrant } from '@sluice/service';
-import type { Runtime } from '@sluice/service';
+import { verifyContinuation, verifyGrant, verifyReturned } from '@sluice/service';
+
+/** With all keys that were ever used: a chain may be written long after its records were. */
+export interface Verifying {
+  readonly signatures: Pick<Signatures, 'verify'>;
+  readonly clock: Clock;
+}
 
 /** Whether what filter or executor sign of a record is theirs, however old; true where nobody signs. */
-export async function isAuthentic(message: Source, runtime: Runtime): Promise<boolean> {
+export async function isAuthentic(message: Source, verifying: Verifying): Promise<boolean> {
+  if (message.topic === 'agent.steps') {
+    const { record } = message;
+    if (await holds(verifyContinuation(record, verifying))) return tellsItsHistory(record);
+    // A turn that a redrive sends back to the filter is signed by the filter’s own grant, and has no steps.
+    return record.steps.length === 0 && holds(verifyReturned(record, verifying));
+  }
+  if (message.topic === 'agent.toolsets' || message.topic === 'agent.tool-calls')
+    return holds(verifyGrant(message.record, verifying));
+  return true;
+}
+
+async function holds(verification: Promise<unknown>): Promise<boolean> {
   try {
-    if (message.topic === 'agent.steps') {
-      await verifyContinuation(message.record, runtime);
-      return tellsItsHistory(message.record);
-    }
-    if (message.topic === 'agent.toolsets' || message.topic === 'agent.tool-calls')
-      await verifyGrant(message.record, runtime);
+    await verification;
     return true;
   } catch (error) {
     if (error instanceof Fault && !error.retryable) return false;

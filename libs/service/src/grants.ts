@@ -1,9 +1,13 @@
 import { continuationClaims, Fault, grantClaims, isReturned, judgeContinuation, judgeGrant } from '@sluice/core';
+import type { Signatures } from '@sluice/core';
 import type { AgentStepResult, ToolCall, Toolset } from '@sluice/contracts';
 import { sha256, turnOf } from '@sluice/decisions';
 import type { Runtime } from './runtime.js';
 
 type Signing = Pick<Runtime, 'signatures' | 'clock'>;
+
+/** Who verifies may be more than who signs: for the audit, all keys that were ever used. */
+type Verifying = Pick<Runtime, 'clock'> & { readonly signatures: Pick<Signatures, 'verify'> };
 
 /** The filter’s decision with its signature over what it granted. */
 export async function signGrant(toolset: Toolset, { signatures, clock }: Signing): Promise<Toolset> {
@@ -17,7 +21,7 @@ export async function signGrant(toolset: Toolset, { signatures, clock }: Signing
  */
 export async function verifyGrant(
   record: Toolset | ToolCall,
-  { signatures, clock }: Signing,
+  { signatures, clock }: Verifying,
   at = clock.now(),
 ): Promise<'valid' | 'expired'> {
   const claims = await signatures.verify('filter', record.grant);
@@ -32,14 +36,20 @@ export async function signContinuation(result: AgentStepResult, { signatures }: 
 }
 
 /** Throws a Fault that says what the record is, if the executor did not sign exactly this continuation. */
-export async function verifyContinuation(result: AgentStepResult, { signatures }: Signing): Promise<void> {
+export async function verifyContinuation(
+  result: AgentStepResult,
+  { signatures }: Pick<Verifying, 'signatures'>,
+): Promise<void> {
   const claims = await signatures.verify('executor', result.signature);
   const verdict = judgeContinuation(claims, result, sha256);
   if (verdict.kind === 'forged') throw new Fault(verdict.code, verdict.why, false);
 }
 
 /** A turn that comes back from the dead letters carries the filter’s own grant as its signature. Throws Fault('continuation_invalid') if it does not. */
-export async function verifyReturned(result: AgentStepResult, { signatures }: Signing): Promise<void> {
+export async function verifyReturned(
+  result: AgentStepResult,
+  { signatures }: Pick<Verifying, 'signatures'>,
+): Promise<void> {
   const { next: request, signature, ...turn } = result;
   const claims = await signatures.verify('filter', signature);
   if (isReturned(claims, { ...turn, request }, sha256)) return;

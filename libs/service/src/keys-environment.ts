@@ -1,5 +1,5 @@
 import { chmodSync, existsSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { completed, createSignatures, newKeySet, readKeySet, writeKeySet } from '@sluice/identity';
+import { completed, createSignatures, createVerifier, newKeySet, readKeySet, writeKeySet } from '@sluice/identity';
 import type { KeySet } from '@sluice/identity';
 import type { Signatures, SignerRole } from '@sluice/core';
 import { dataFiles, prepareDataFolder } from './data-folder.js';
@@ -51,6 +51,19 @@ export function recordedKeys({ bus, dataFolder, secret }: Surroundings, fromElse
   const file = dataFiles({ dataFolder }).keys;
   if (fromElsewhere || bus === 'kafka' || !existsSync(file)) return null;
   return readKeySet(readFileSync(file, 'utf8'), file);
+}
+
+/**
+ * Verifies what a key of this installation ever signed, retired ones included: for a service that looks back and acts on nothing. What
+ * this process signed itself it recognises without arithmetic.
+ */
+export function openVerifier(environment: Surroundings, signatures: Signatures): Pick<Signatures, 'verify'> {
+  const keys = recordedKeys(environment, false);
+  if (keys === null) return signatures;
+  const verifier = createVerifier(keys);
+  return {
+    verify: async (role, token) => (await signatures.verify(role, token)) ?? verifier.verify(role, token),
+  };
 }
 
 function ownKeys(environment: Surroundings): KeySet {
