@@ -32,12 +32,12 @@ export class AuditService {
     private readonly pace: Pace,
     private readonly verifying: Verifying,
   ) {
-    this.#tools = new ToolDirectory(runtime.configurations);
+    this.#tools = new ToolDirectory(runtime.configurations, runtime.clock);
   }
 
   async tell(message: Source, context: HandlerContext): Promise<readonly Outgoing[]> {
-    const facts = { tools: await this.#tools.lookup(message), authentic: await isAuthentic(message, this.verifying) };
-    const entries = entriesOf(message, facts);
+    const authentic = await isAuthentic(message, this.verifying);
+    const entries = entriesOf(message, { tools: await this.#tools.lookup(message, authentic), authentic });
     return this.#write(entries, { ...message, hash: contentHash(message) }, context);
   }
 

@@ -1,4 +1,5 @@
 import { Fault } from '@sluice/core';
+import type { Clock } from '@sluice/core';
 import type { AskedTool, Source, ToolLookup } from '@sluice/audit';
 import type { Configurations, Loaded } from '@sluice/service';
 
@@ -9,29 +10,43 @@ const nothing: ToolLookup = () => undefined;
 /** What configurations say of the tools that records name. */
 export class ToolDirectory {
   readonly #unknown = new Set<string>();
+  /**
+   * When the last wait in vain began. A version is on agent.config before any record names it, so whatever older records name would have
+   * come by then: a copy of a genuine record may name any version, and many of them must not hold up the chain one after another.
+   */
+  #waitedFrom = 0;
   readonly #tools = new WeakMap<Loaded, ReadonlyMap<string, AskedTool>>();
 
-  constructor(private readonly configurations: Configurations) {}
+  constructor(
+    private readonly configurations: Configurations,
+    private readonly clock: Clock,
+  ) {}
 
-  /** For the entries of this record. A version that is not on agent.config has no tools, and so no argument is repeated. */
-  async lookup(message: Source): Promise<ToolLookup> {
+  /**
+   * For the entries of this record. A version that is not on agent.config has no tools, and so no argument is repeated. What is not
+   * authentic waits for none: whoever may write to the topic could hold up the chain.
+   */
+  async lookup(message: Source, authentic: boolean): Promise<ToolLookup> {
     if (message.topic !== 'agent.steps') return nothing;
     const { configVersion } = message.record;
-    const loaded = await this.#version(configVersion);
-    if (loaded === undefined) return nothing;
+    const here = this.configurations.versionOrNull(configVersion);
+    const loaded = here ?? (authentic ? await this.#arrival(configVersion, message.timestamp) : null);
+    if (loaded === null) return nothing;
     const tools = this.#toolsOf(loaded);
     return (version, key) => (version === configVersion ? tools.get(key) : undefined);
   }
 
-  async #version(version: string): Promise<Loaded | undefined> {
-    if (this.#unknown.has(version)) return undefined;
+  async #arrival(version: string, namedAt: number): Promise<Loaded | null> {
+    if (this.#unknown.has(version) || namedAt < this.#waitedFrom) return null;
+    const began = this.clock.now();
     try {
       return await this.configurations.version(version);
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
       if (this.#unknown.size >= mostUnknown) this.#unknown.clear();
       this.#unknown.add(version);
-      return undefined;
+      this.#waitedFrom = began;
+      return null;
     }
   }
 

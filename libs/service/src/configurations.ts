@@ -81,6 +81,16 @@ export class Configurations {
     }
   }
 
+  /** The same, if it is here by now and can be read. */
+  versionOrNull(version: string): Loaded | null {
+    if (!this.sources.has(version)) return null;
+    try {
+      return this.load(version);
+    } catch {
+      return null;
+    }
+  }
+
   onChange(listener: (loaded: Loaded) => void): void {
     this.listeners.push(listener);
     if (this.inForce !== undefined) listener(this.inForce);
