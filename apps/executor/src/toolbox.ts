@@ -36,6 +36,7 @@ import type {
 } from '@sluice/tools';
 import { chatSpan, dataFiles, usage } from '@sluice/service';
 import type { Runtime } from '@sluice/service';
+import { KnowledgeStores } from './knowledge-stores.js';
 import { Room } from './room.js';
 import { requireWorkspaces, workspacesIn } from './workspaces.js';
 
@@ -54,7 +55,7 @@ export class Toolbox {
   private readonly life: SessionLife;
   private readonly opened = new WeakMap<Configuration, Promise<Opened>>();
   private readonly authorizers = new WeakMap<Configuration, AuthorizationPort>();
-  private knowledge: { readonly settings: string; readonly store: Promise<KnowledgeStore> } | undefined;
+  private readonly knowledge: KnowledgeStores;
 
   constructor(
     private readonly runtime: Runtime,
@@ -63,6 +64,10 @@ export class Toolbox {
   ) {
     const { environment, clock, metrics, log } = runtime;
     this.life = { clock, keptMs: environment.sessionsKeptMs };
+    this.knowledge = new KnowledgeStores({
+      open: (settings) => this.openKnowledge(settings),
+      onCloseFailed: (error) => log.warn({ error: (error as Error).message }, 'a knowledge graph could not be let go'),
+    });
     this.connections = createConnectionBroker({
       secret: (variable) => environment.secret(variable),
       clock,
@@ -87,8 +92,9 @@ export class Toolbox {
     return authorizer;
   }
 
-  /** Loads what the configuration needs. Throws a sentence if a store that its tools need is not there. */
+  /** Loads what the configuration, from now on the one in force, needs. Throws a sentence if a store that its tools need is not there. */
   async prepare(configuration: Configuration): Promise<void> {
+    this.knowledge.use(configuration.knowledge);
     const { contracts } = await this.open(configuration);
     requireWorkspaces(configuration, contracts, this.runtime.environment);
   }
@@ -107,7 +113,7 @@ export class Toolbox {
       cancellation: () => ({ signal }),
       idempotency: () => ({ key: invocation.callKey }),
       progress: () => ({ report }),
-      knowledge: () => this.openKnowledge(configuration.knowledge),
+      knowledge: () => this.knowledge.of(configuration.knowledge),
       workspace: () => this.workspace(sessionKey(invocation.context)),
       auth: async () => authOf(await credential()),
       connections: async () => clientsOf(await credential(), signal),
@@ -120,10 +126,8 @@ export class Toolbox {
     return Object.fromEntries(await Promise.all(declared));
   }
 
-  async close(): Promise<void> {
-    const { knowledge } = this;
-    this.knowledge = undefined;
-    await (await knowledge?.store)?.close();
+  close(): Promise<void> {
+    return this.knowledge.close();
   }
 
   private open(configuration: Configuration): Promise<Opened> {
@@ -166,27 +170,8 @@ export class Toolbox {
     }
   }
 
-  /** One store at a time: other settings close it and open theirs, on the same journal. */
-  private openKnowledge(settings: KnowledgeSettings): Promise<KnowledgeStore> {
-    const wanted = JSON.stringify(settings);
-    if (this.knowledge?.settings !== wanted) {
-      const before = this.knowledge?.store;
-      const store = this.replace(before, settings);
-      this.knowledge = { settings: wanted, store };
-      store.catch(() => {
-        if (this.knowledge?.store === store) this.knowledge = undefined;
-      });
-    }
-    return (this.knowledge as { store: Promise<KnowledgeStore> }).store;
-  }
-
-  private async replace(
-    before: Promise<KnowledgeStore> | undefined,
-    settings: KnowledgeSettings,
-  ): Promise<KnowledgeStore> {
-    await (await before?.catch(() => undefined))?.close();
+  private async openKnowledge({ endpoint, updateEndpoint, load }: KnowledgeSettings): Promise<KnowledgeStore> {
     try {
-      const { endpoint, updateEndpoint, load } = settings;
       if (endpoint !== null) return openSparqlEndpoint({ endpoint, updateEndpoint });
       return await openEmbeddedKnowledge({ load, journal: this.openJournal() });
     } catch (error) {

@@ -4,9 +4,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
-import { ToolUserError } from '@sluice/core';
+import { ToolUnavailableError, ToolUserError } from '@sluice/core';
 import { openEmbeddedKnowledge, openJournalFile } from '../src/index.js';
-import type { KnowledgeStore } from '../src/index.js';
+import type { ChangeJournal, KnowledgeStore } from '../src/index.js';
 import { patience } from './configured.js';
 import { knowledgeSuite, sampleTurtle } from './knowledge-suite.js';
 
@@ -156,7 +156,45 @@ describe('the embedded store', () => {
     await store.close();
     await expect(store.query('ASK {}', patience())).rejects.toThrow(/closed/);
   });
+
+  it('ends what it does before it is closed, and refuses what waits', async () => {
+    const { journal, written, goOn } = slowJournal();
+    const store = await openEmbeddedKnowledge({ load: [], journal });
+    const changing = add(store, 'one', 'k1');
+    await written;
+    const waiting = add(store, 'two', 'k2');
+    waiting.catch(() => undefined);
+    const closing = store.close();
+    goOn();
+    expect(await changing).toEqual({ added: 1, removed: 0, alreadyDone: false });
+    await expect(waiting).rejects.toThrow(ToolUnavailableError);
+    await closing;
+  });
+
+  it('knows what a change did that is in the journal, whatever becomes of the thread', async () => {
+    const { journal, written, goOn } = slowJournal();
+    const store = await openEmbeddedKnowledge({ load: [], journal, queryMs: 2_000 });
+    const changing = add(store, 'one', 'k1');
+    await written;
+    await store.close();
+    goOn();
+    expect(await changing).toEqual({ added: 1, removed: 0, alreadyDone: false });
+  });
 });
+
+/** A journal that has written an entry and does not say so yet. */
+function slowJournal(): { journal: ChangeJournal; written: Promise<null>; goOn: () => void } {
+  const inner = openJournalFile(null);
+  const written = Promise.withResolvers<null>();
+  const said = Promise.withResolvers<null>();
+  const append: ChangeJournal['append'] = async (...entry) => {
+    const done = await inner.append(...entry);
+    written.resolve(null);
+    await said.promise;
+    return done;
+  };
+  return { journal: { ...inner, append }, written: written.promise, goOn: () => said.resolve(null) };
+}
 
 function writerScript(journal: string): string {
   return `import { openJournalFile } from ${JSON.stringify(journal)};

@@ -89,8 +89,8 @@ class EmbeddedStore implements TripleStore {
         const entry = await this.entryFor(change, thread);
         // Where somebody else was faster, what this change really does is to be found out anew.
         if (!(await this.journal.append(this.applied, entry))) continue;
-        // From here on it has happened. If the thread dies now, the next one reads it from the journal.
-        await this.take(thread, entry);
+        // From here on it has happened, and what it did is known. If the thread dies now, the next one reads it from the journal.
+        await this.take(thread, entry).catch(() => undefined);
         return { added: entry.added, removed: entry.removed, alreadyDone: false };
       }
     });
@@ -99,6 +99,7 @@ class EmbeddedStore implements TripleStore {
   async close(): Promise<void> {
     if (this.closed) return;
     this.closed = true;
+    await this.underWay();
     await this.thread?.stop(new ToolUnavailableError('The knowledge graph is closed.'));
     await this.journal.close();
   }
@@ -170,6 +171,14 @@ class EmbeddedStore implements TripleStore {
       () => undefined,
     );
     return result;
+  }
+
+  /** Waits for what is done now, not longer than for a query; what waits behind it is refused. */
+  private async underWay(): Promise<void> {
+    const { promise: late, resolve } = Promise.withResolvers<null>();
+    const timer = setTimeout(() => resolve(null), this.queryMs);
+    await Promise.race([this.last, late]);
+    clearTimeout(timer);
   }
 
   /** Waits for a query until its time is up or its caller gives up; both end the thread. */
