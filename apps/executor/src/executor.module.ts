@@ -43,11 +43,7 @@ export async function startExecutor(runtime: Runtime, servers: McpServers, model
     prepared.catch((error: unknown) => {
       if (prepared !== atStart) runtime.log.error((error as Error).message);
     });
-    servers
-      .use(neededServers(configuration))
-      .catch((error: unknown) =>
-        runtime.log.warn({ error: (error as Error).message }, 'the former MCP servers could not be let go'),
-      );
+    servers.use(neededServers(configuration));
   });
   // What is in force at the start can refuse it; what comes later only loses the tools that it cannot have.
   await (atStart ??= Promise.resolve());

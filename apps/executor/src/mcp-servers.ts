@@ -1,3 +1,4 @@
+import { ToolUnavailableError } from '@sluice/core';
 import type { McpOffer, McpServer } from '@sluice/core';
 import { createConnectionBroker, credentialForServers, formsOf } from '@sluice/connections';
 import { createMcpHub } from '@sluice/tools';
@@ -5,11 +6,24 @@ import type { McpHub } from '@sluice/tools';
 import { about, mcpSpan, systemClock } from '@sluice/service';
 import type { Environment, Log, Traces } from '@sluice/service';
 
-/** The MCP servers of the configuration in force, behind one hub that lives as long as the process: other servers, other hub inside. */
+interface Opened {
+  readonly server: McpServer;
+  readonly hub: McpHub;
+  /** Calls under way, and questions what it offers. */
+  users: number;
+}
+
+/**
+ * The MCP servers of the configuration in force, behind one hub that lives as long as the process. A server whose entry stays as it is keeps
+ * its connection; one that is changed or gone is let go when its last call has ended.
+ */
 export class McpServers implements McpHub {
-  private hub: McpHub;
-  private servers = '[]';
-  private addresses: ReadonlyMap<string, string | null> = new Map();
+  /** By their entries in the configuration, as JSON. */
+  private readonly open = new Map<string, Opened>();
+  private readonly leaving = new Set<Promise<void>>();
+  private inForce: readonly Opened[] | null = null;
+  /** Those of the configuration that was compiled last: it may never come into force, and one of them may have to be asked again. */
+  private asked: readonly Opened[] = [];
   /** For what Sluice itself asks the servers; calls bring credentials of their own. */
   private readonly broker = createConnectionBroker({
     secret: (variable) => this.environment.secret(variable),
@@ -21,52 +35,96 @@ export class McpServers implements McpHub {
     private readonly log: Log,
     private readonly onChange: (server: string) => void,
     private readonly traces: Traces,
-  ) {
-    this.hub = this.create([]);
+  ) {}
+
+  /** From now on these servers are the ones that are called; calls under way at others go on. */
+  use(servers: readonly McpServer[]): void {
+    this.inForce = servers.map((server) => this.opened(server));
+    this.letGo();
   }
 
-  /** From now on these servers are the ones that are called; calls under way at others are ended. */
-  async use(servers: readonly McpServer[]): Promise<void> {
-    const wanted = JSON.stringify(servers);
-    if (wanted === this.servers) return;
-    const before = this.hub;
-    this.hub = this.create(servers);
-    this.servers = wanted;
-    this.addresses = new Map(servers.map(({ id, url }) => [id, url]));
-    await before.close();
-  }
-
-  /** Asks these servers what they offer, and uses them from now on. */
+  /** Asks these servers what they offer. Which ones are called stays as it is. */
   async offers(servers: readonly McpServer[]): Promise<readonly McpOffer[]> {
-    await this.use(servers);
-    return this.hub.discover();
+    this.asked = servers.map((server) => this.opened(server));
+    this.letGo();
+    return this.ask(this.asked);
   }
 
   discover(): Promise<readonly McpOffer[]> {
-    return this.hub.discover();
+    return this.ask(this.current());
   }
 
   /** The server is told in which trace the call stands, as the protocol has it: in `_meta`. */
-  call: McpHub['call'] = (server, tool, args, options) =>
-    this.traces.span(
-      () => mcpSpan({ id: server, url: this.addresses.get(server) ?? null }, tool),
-      () => this.hub.call(server, tool, args, { ...options, trace: this.traces.headers() }),
+  call: McpHub['call'] = (id, tool, args, options) => {
+    const opened = this.current().find(({ server }) => server.id === id);
+    if (opened === undefined) return Promise.reject(new ToolUnavailableError(`No MCP server ${id} is configured.`));
+    return this.traces.span(
+      () => mcpSpan(opened.server, tool),
+      () => this.with(opened, (hub) => hub.call(id, tool, args, { ...options, trace: this.traces.headers() })),
     );
+  };
 
-  status: McpHub['status'] = () => this.hub.status();
+  status: McpHub['status'] = () => this.current().flatMap(({ hub }) => hub.status());
 
-  close(): Promise<void> {
-    return this.hub.close();
+  async close(): Promise<void> {
+    await Promise.all([...[...this.open.values()].map(({ hub }) => hub.close()), ...this.leaving]);
   }
 
-  private create(servers: readonly McpServer[]): McpHub {
-    return createMcpHub(servers, {
+  /** Those in force; before any is, those that were asked. */
+  private current(): readonly Opened[] {
+    return this.inForce ?? this.asked;
+  }
+
+  private opened(server: McpServer): Opened {
+    const entry = JSON.stringify(server);
+    let opened = this.open.get(entry);
+    if (opened === undefined) this.open.set(entry, (opened = { server, hub: this.create(server), users: 0 }));
+    return opened;
+  }
+
+  private async ask(servers: readonly Opened[]): Promise<readonly McpOffer[]> {
+    return (await Promise.all(servers.map((opened) => this.with(opened, (hub) => hub.discover())))).flat();
+  }
+
+  private async with<T>(opened: Opened, work: (hub: McpHub) => Promise<T>): Promise<T> {
+    opened.users++;
+    try {
+      return await work(opened.hub);
+    } finally {
+      opened.users--;
+      if (opened.users === 0 && !this.isWanted(opened.server)) this.letGo();
+    }
+  }
+
+  private isWanted(server: McpServer): boolean {
+    return [...(this.inForce ?? []), ...this.asked].some((one) => one.server === server);
+  }
+
+  private letGo(): void {
+    for (const [entry, { server, hub, users }] of this.open) {
+      if (users > 0 || this.isWanted(server)) continue;
+      this.open.delete(entry);
+      const gone = hub
+        .close()
+        .catch((error: unknown) =>
+          this.log.warn(
+            { server: server.id, error: (error as Error).message },
+            'a former MCP server could not be let go',
+          ),
+        )
+        .finally(() => this.leaving.delete(gone));
+      this.leaving.add(gone);
+    }
+  }
+
+  private create(server: McpServer): McpHub {
+    return createMcpHub([server], {
       environment: (names) => this.environment.forChild(names),
       credential: credentialForServers(this.broker),
       forms: formsOf,
-      onChange: this.onChange,
+      onChange: (id) => this.isWanted(server) && this.onChange(id),
       // Nobody’s in particular: a server goes while some call happens to be under way.
-      log: (server, message) => about({}, () => this.log.warn({ server }, message)),
+      log: (id, message) => about({}, () => this.log.warn({ server: id }, message)),
     });
   }
 }

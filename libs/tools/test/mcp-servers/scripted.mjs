@@ -40,6 +40,11 @@ const tools = {
     await sleep(30_000, undefined, { signal, ref: false });
     return text('late');
   },
+  soon: async () => {
+    await sleep(1_500);
+    await server.sendToolListChanged();
+    return text('done');
+  },
   cancelled: async () => text(JSON.stringify(cancelled)),
   fail: async () => ({ ...text(`It went wrong: ${'é'.repeat(3_000)}`), isError: true }),
   words: async () => text('plain words'),
