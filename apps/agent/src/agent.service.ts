@@ -5,10 +5,19 @@ import { topics } from '@sluice/contracts';
 import type { Toolset } from '@sluice/contracts';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
 import { answer, outOfTime, sha256, toolCall, withTokens } from '@sluice/decisions';
-import { chatSpan, endRun, redrivenFrom, RUNTIME, takeTurn, usage, verifyGrant } from '@sluice/service';
+import {
+  chatSpan,
+  endRun,
+  measureFailure,
+  measureTurn,
+  redrivenFrom,
+  RUNTIME,
+  takeTurn,
+  usage,
+  verifyGrant,
+} from '@sluice/service';
 import type { Loaded, Runtime } from '@sluice/service';
 import type { ModelSource } from '@sluice/model';
-import { measureFailure, measureTurn } from './model-metrics.js';
 import { ProgressText } from './progress.js';
 
 /** The token under which Nest injects where models come from. */

@@ -4,11 +4,13 @@ import type {
   Configuration,
   ConnectionBroker,
   KnowledgeSettings,
+  ModelSettings,
+  ModelTurn,
   ToolCapabilities,
   ToolInvocation,
   ToolSource,
 } from '@sluice/core';
-import { ToolUnavailableError } from '@sluice/core';
+import { Fault, ToolUnavailableError } from '@sluice/core';
 import { createConnectionBroker } from '@sluice/connections';
 import { createAuthorizer } from '@sluice/authorization';
 import type { ModelSource } from '@sluice/model';
@@ -34,7 +36,7 @@ import type {
   ToolContract,
   Workspace,
 } from '@sluice/tools';
-import { chatSpan, dataFiles, usage } from '@sluice/service';
+import { chatSpan, dataFiles, measureFailure, measureTurn, usage } from '@sluice/service';
 import type { Runtime } from '@sluice/service';
 import { KnowledgeStores } from './knowledge-stores.js';
 import { Room } from './room.js';
@@ -152,14 +154,16 @@ export class Toolbox {
     configuration: Configuration,
     prompt: string,
     signal: AbortSignal,
-    { context }: ToolInvocation,
+    invocation: ToolInvocation,
   ): Promise<string> {
     try {
       const model = await this.models.get(configuration.model);
       const request = { instructions: '', question: prompt, state: '', history: [], tools: [] };
-      const chat = () => chatSpan(configuration.model, context.sessionId);
+      const chat = () => chatSpan(configuration.model, invocation.context.sessionId);
       return await this.runtime.traces.span(chat, async (end) => {
-        const turn = await model.turn(request, { signal });
+        const turn = await this.measured(configuration.model, signal, invocation, () =>
+          model.turn(request, { signal }),
+        );
         end({ attributes: usage(turn) });
         return turn.answer ?? turn.thought;
       });
@@ -167,6 +171,28 @@ export class Toolbox {
       if (signal.aborted) throw error;
       this.runtime.log.warn({ error: (error as Error).message }, 'the text-completion tool could not reach its model');
       throw new ToolUnavailableError('The language model cannot be reached.', { cause: error });
+    }
+  }
+
+  /** Counted as the agent's turns are, and at once: also a call whose record comes again was one to the provider. */
+  private async measured(
+    model: ModelSettings,
+    signal: AbortSignal,
+    invocation: ToolInvocation,
+    ask: () => Promise<ModelTurn>,
+  ): Promise<ModelTurn> {
+    const { clock, metrics } = this.runtime;
+    const startedAt = clock.now();
+    const seconds = (): number => (clock.now() - startedAt) / 1_000;
+    try {
+      const turn = await ask();
+      measureTurn(turn, seconds(), model, metrics);
+      return turn;
+    } catch (error) {
+      // A service that gives the record up is no failure of the model; a call whose time is up is one.
+      if (!invocation.signal.aborted)
+        measureFailure(signal.aborted ? noAnswer(error) : error, seconds(), model, metrics);
+      throw error;
     }
   }
 
@@ -185,4 +211,8 @@ export class Toolbox {
     const { environment, documents } = this.runtime;
     return environment.bus === 'kafka' ? journalIn(documents) : openJournalFile(dataFiles(environment).graph);
   }
+}
+
+function noAnswer(cause: unknown): Fault {
+  return new Fault('model_unreachable', 'The model did not answer in the time of the call.', true, { cause });
 }

@@ -3,6 +3,7 @@ export type { Kept, Retention } from './retention-environment.js';
 export type { KafkaEnvironment } from './kafka-environment.js';
 export * from './log.js';
 export * from './metrics.js';
+export * from './model-metrics.js';
 export * from './bounded-names.js';
 export * from './health.js';
 export * from './operations.js';

@@ -1,6 +1,6 @@
 import { Fault } from '@sluice/core';
 import type { ModelPrice, ModelProvider, ModelSettings, ModelTurn } from '@sluice/core';
-import type { Metrics } from '@sluice/service';
+import type { Metrics } from './metrics.js';
 
 /** The names of OpenTelemetry’s conventions where it has one for the provider; else our own. */
 const providers: Readonly<Record<ModelProvider, string>> = {
