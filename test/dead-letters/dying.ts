@@ -1,14 +1,13 @@
-import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { Fault } from '@sluice/core';
 import type { ClaimRequest, Ledger } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { AgentRequest, AgentResponse } from '@sluice/contracts';
 import type { SqliteBus } from '@sluice/bus';
-import { createLog } from '@sluice/service';
 import { defineTool } from '@sluice/tools';
 import { run as deadLetters } from '../../apps/sluice/src/commands/dead-letters.js';
 import { newRequest } from '../../apps/sluice/src/run-request.js';
+import { inProcess } from '../harness/in-process.js';
 import { ScriptedModel } from '../harness/system.js';
 import { startWithTools } from '../harness/with-tools.js';
 import { eventually } from '../security/forging.js';
@@ -101,24 +100,7 @@ export async function startDying(changes: { policy?: object; limits?: object; id
         return last === undefined ? undefined : `${last.partition}/${last.offset}`;
       }),
     /** The command, as somebody runs it beside the services: with the log and the ledger opened once more. */
-    command: async (...args: string[]): Promise<{ code: number; output: string }> => {
-      let output = '';
-      const plain = (text: string): string => text;
-      const paint = { strong: plain, dim: plain, state: plain, tool: plain, good: plain, bad: plain };
-      const code = await deadLetters(args, {
-        environment: runtime.environment,
-        log: createLog('silent'),
-        paint,
-        terminal: false,
-        inProject: (file) => file,
-        write: (text) => void (output += text),
-        taken: () => Promise.resolve(),
-        stopped: new Promise(() => undefined),
-        sampleConfiguration: () => Promise.reject(new Error('No sample is needed.')),
-        input: Readable.from([]),
-      });
-      return { code, output };
-    },
+    command: (...args: string[]) => inProcess(deadLetters, runtime.environment, ...args),
   };
 }
 

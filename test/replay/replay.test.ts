@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { openArchive } from '@sluice/archive';
 import type { Archive } from '@sluice/archive';
-import type { Incoming } from '@sluice/bus';
+import type { Incoming, LogReader, ReadOptions } from '@sluice/bus';
 import type { Topic } from '@sluice/contracts';
 import { newKeySet, readKeySet } from '@sluice/identity';
 import type { KeySet } from '@sluice/identity';
@@ -48,6 +48,25 @@ async function approvalAfter(
   });
   return unequal(await replayed(tampered, keys));
 }
+
+/** The log with another outcome of the run’s approval before each one that counted. */
+function forgedBefore(run: string, forgery: object): LogReader {
+  return {
+    read: <T extends Topic>(topics: readonly T[], options: ReadOptions) =>
+      (async function* () {
+        for await (const message of archive.read(topics, options)) {
+          const { outcome = null } = message.topic === 'agent.approvals' ? (message as ApprovalMessage).record : {};
+          if (outcome?.requestId === run && outcome.notTaken === null) {
+            const record = { requested: null, decided: null, outcome: { ...outcome, ...forgery } };
+            yield { ...message, offset: message.offset - 0.5, record, avro: null } as unknown as Incoming<T>;
+          }
+          yield message;
+        }
+      })(),
+  };
+}
+
+type ApprovalMessage = Incoming<'agent.approvals'>;
 
 /** `kind of run: path, path` for what differs, `kind of run: reason` for what cannot be replayed. */
 function unequal(decisions: Awaited<ReturnType<typeof replayed>>): string[] {
@@ -141,6 +160,19 @@ describe('a record that was changed is found, and what of it', () => {
     const nobody = await approvalAfter(1, 'outcome', () => ({ notTaken: 'too_late' }));
     expect(nobody.join()).toContain('approval judged of approval-1: outcome.not_taken');
     expect(nobody.join()).toContain('whose outcome is not among the records');
+  });
+});
+
+describe('an outcome that somebody else wrote', () => {
+  it.each([
+    ['approval-1', 'refuse', 'user:ann'],
+    ['approval-2', 'approve', 'user:bob'],
+    ['approval-2', 'expire', 'service:executor'],
+  ])('of %s, %s, is found, and its turn is judged by the one that counted', async (run, decision, decidedBy) => {
+    const forging = forgedBefore(run, { decision, decidedBy, reason: 'Says eve.' });
+    expect(unequal(await replayed(forging, keys))).toEqual([
+      expect.stringMatching(`^approval judged of ${run}: (outcome\\.|What it was decided on)`),
+    ]);
   });
 });
 

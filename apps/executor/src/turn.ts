@@ -43,11 +43,10 @@ import {
   turnAfter,
 } from '@sluice/decisions';
 import type { Asking, TurnSoFar } from '@sluice/decisions';
-import { toolSpan } from '@sluice/service';
+import { ApprovalClaims, toolSpan } from '@sluice/service';
 import type { Loaded, Runtime, SpanEnd } from '@sluice/service';
 import { CallConnection } from './connections/call-connection.js';
 import { judgeApproval } from './approvals/asking.js';
-import { ApprovalClaims } from './approvals/claims.js';
 import type { Toolbox } from './toolbox.js';
 
 /** How long an effect's claim is remembered, in milliseconds: a week. */

@@ -41,6 +41,38 @@ export function deriveOutcome(
   });
 }
 
+/**
+ * The outcomes that a turn can have gone on with. Whoever may decide can write others, which the executor drops: so where there are
+ * several, those that follow from a decision or a question.
+ */
+export function outcomesTaken(
+  approvalId: string,
+  run: RunRecords,
+  configurations: Pick<RecordedConfigurations, 'inForce'>,
+): readonly ApprovalOutcome[] {
+  const taken = run.approvals.flatMap(({ record: { outcome } }) =>
+    outcome !== null && outcome.approvalId === approvalId && outcome.notTaken === null ? [outcome] : [],
+  );
+  if (taken.length < 2) return taken;
+  const following = taken.filter((outcome) => follows(outcome, run, configurations));
+  return following.length > 0 ? following : taken;
+}
+
+function follows(
+  outcome: ApprovalOutcome,
+  run: RunRecords,
+  configurations: Pick<RecordedConfigurations, 'inForce'>,
+): boolean {
+  const said = ({ decision, decidedBy, reason, argumentsHash, notTaken }: ApprovalOutcome): string =>
+    JSON.stringify([decision, decidedBy, reason, argumentsHash, notTaken]);
+  try {
+    return deriveOutcome(outcome, run, configurations).some((derived) => said(derived) === said(outcome));
+  } catch (error) {
+    if (!(error instanceof NotReplayable)) throw error;
+    return true;
+  }
+}
+
 /** The executor’s own word that nobody decided in time. */
 function expired(recorded: ApprovalOutcome, { approvals }: RunRecords): readonly ApprovalOutcome[] {
   return approvals.flatMap(({ record: { requested } }) => {

@@ -95,12 +95,8 @@ function judgeArguments(
   return { kind: 'approval', approvalId: approvalIdOf(callKeyOf(record, call, index)) };
 }
 
-/** What the recorded decision on the approval means. */
-export function approved(approvalId: string, outcomes: readonly ApprovalOutcome[], toolCallId: string): Admission {
-  const taken = outcomes.find((outcome) => outcome.approvalId === approvalId && outcome.notTaken === null);
-  if (taken === undefined)
-    throw new NotReplayable(`It needed the approval ${approvalId}, whose outcome is not among the records.`);
-  const { decision, reason } = taken;
+/** What the recorded decision on an approval means. */
+export function approved({ approvalId, decision, reason }: ApprovalOutcome, toolCallId: string): Admission {
   if (decision !== 'approve' && decision !== 'refuse' && decision !== 'expire')
     throw new NotReplayable(`The outcome of the approval ${approvalId} is "${decision}", which is none.`);
   const verdict = approvalVerdict({ decision, reason });

@@ -1,6 +1,6 @@
 import { invocationRecord } from '@sluice/core';
 import type { CallTimes, Step, ToolErrorCode, ToolErrorReason, ToolExecResult } from '@sluice/core';
-import type { AgentStepResult, ApprovalOutcome, ApprovalRequested, RequestedCall, ToolCall } from '@sluice/contracts';
+import type { AgentStepResult, ApprovalRequested, RequestedCall, ToolCall } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 import {
   afterStep,
@@ -15,10 +15,12 @@ import {
   turnAfter,
 } from '@sluice/decisions';
 import type { TurnSoFar } from '@sluice/decisions';
+import { outcomesTaken } from './approvals.js';
 import { admit, approved } from './calls.js';
 import type { Admission, AuthorizerOf } from './calls.js';
 import { goingOn } from './attempts.js';
 import type { RecordedConfigurations } from './configurations.js';
+import { NotReplayable } from './outcome.js';
 import { grantExpiry } from './signed.js';
 import type { Verifier } from './signed.js';
 import type { RunRecords } from './runs.js';
@@ -123,7 +125,11 @@ async function stepsOf(
 ): Promise<{ readonly steps: readonly Step[]; readonly turn: TurnSoFar }> {
   const granting = configurations.get(record.configVersion);
   const offered = new Set(record.offered);
-  const outcomes = outcomesOf(run);
+  const waysOn = (approvalId: string, toolCallId: string): readonly Admission[] => {
+    const taken = outcomesTaken(approvalId, run, configurations);
+    if (taken.length > 0) return taken.map((outcome) => approved(outcome, toolCallId));
+    throw new NotReplayable(`It needed the approval ${approvalId}, whose outcome is not among the records.`);
+  };
   const steps: Step[] = [];
   let turn = turnAfter(record, [], granting);
   for (const [index, call] of record.calls.slice(0, count).entries()) {
@@ -139,8 +145,11 @@ async function stepsOf(
       const called = { record, call, index, offered, turn };
       const admission = await admit(called, { granting, inForce, authorizerOf }, own);
       const toolCallId = callIdOf(record, call, index);
-      const known = admission.kind === 'approval' ? approved(admission.approvalId, outcomes, toolCallId) : admission;
-      step = made(record, index, turn.state, known, own, granting.byId(call.tool), times);
+      const ways = admission.kind === 'approval' ? waysOn(admission.approvalId, toolCallId) : [admission];
+      const tool = granting.byId(call.tool);
+      const { state } = turn;
+      const all = ways.map((known) => made(record, index, state, known, own, tool, times)) as [Step, ...Step[]];
+      step = all.find((one) => one.outcome === own?.outcome && one.observation === own.observation) ?? all[0];
     }
     steps.push(step);
     turn = afterStep(turn, full ? null : call.tool, step, granting);
@@ -191,8 +200,4 @@ function askedIn({ approvals }: RunRecords, iteration: number): readonly Approva
     if (record.requested !== null && record.requested.iteration === iteration)
       byIndex.set(record.requested.index, record.requested);
   return [...byIndex.values()].sort((one, other) => one.index - other.index);
-}
-
-function outcomesOf({ approvals }: RunRecords): readonly ApprovalOutcome[] {
-  return approvals.flatMap(({ record }) => (record.outcome === null ? [] : [record.outcome]));
 }

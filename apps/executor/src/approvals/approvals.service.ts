@@ -5,10 +5,18 @@ import { placeOf, topics } from '@sluice/contracts';
 import type { ApprovalDecided, ApprovalOutcome, ApprovalRequested } from '@sluice/contracts';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
 import { sha256 } from '@sluice/decisions';
-import { approvalAt, AUTHENTICATOR, credentialOf, inHop, redrivenBefore, redrivenFrom, RUNTIME } from '@sluice/service';
+import {
+  ApprovalClaims,
+  approvalAt,
+  AUTHENTICATOR,
+  credentialOf,
+  inHop,
+  redrivenBefore,
+  redrivenFrom,
+  RUNTIME,
+} from '@sluice/service';
 import type { Runtime } from '@sluice/service';
 import { ExecutorService } from '../executor.service.js';
-import { ApprovalClaims } from './claims.js';
 
 /**
  * Takes decisions on parked calls, and goes on with their turns. In two hops: the first decision that counts becomes an outcome on the

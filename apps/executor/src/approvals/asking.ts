@@ -2,8 +2,7 @@ import { redactArguments } from '@sluice/core';
 import type { BoundTool, JsonValue, ToolInvocation, Verdict } from '@sluice/core';
 import { approvalIdOf, approvalVerdict, isApprovalNeeded } from '@sluice/decisions';
 import type { Asking } from '@sluice/decisions';
-import type { Loaded } from '@sluice/service';
-import type { ApprovalClaims } from './claims.js';
+import type { ApprovalClaims, Loaded } from '@sluice/service';
 
 /**
  * What became of the call’s approval, which it needs if either configuration says so: the one in force may only deny (DESIGN, idea 7).

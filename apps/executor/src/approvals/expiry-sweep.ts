@@ -1,8 +1,7 @@
 import { topics } from '@sluice/contracts';
 import type { ApprovalOutcome, ApprovalRequested } from '@sluice/contracts';
-import { approvalAt, approvalMemoryMs, openApprovals } from '@sluice/service';
+import { ApprovalClaims, approvalAt, approvalMemoryMs, CountingApprovals, openApprovals } from '@sluice/service';
 import type { ApprovalPlace, Runtime } from '@sluice/service';
-import { ApprovalClaims } from './claims.js';
 
 /** How often it looks, in milliseconds. */
 const everyMs = 5_000;
@@ -16,11 +15,13 @@ interface Waiting extends ApprovalPlace {
 }
 
 /**
- * Refuses the calls that nobody decided on in time. What is open is read off the log each time, so that a restart forgets nothing;
+ * Refuses the calls that nobody decided on in time. What is open is read off the log each time, so that a restart forgets nothing, and
+ * the ledger says which records are executors’ own;
  * any number of executors may look, and the ledger says who was first.
  */
 export class ExpirySweep {
   private readonly claims: ApprovalClaims;
+  private readonly counting: CountingApprovals;
   private readonly stopping = new AbortController();
   private timer: NodeJS.Timeout | undefined;
   private looking: Promise<void>;
@@ -28,6 +29,7 @@ export class ExpirySweep {
 
   constructor(private readonly runtime: Runtime) {
     this.claims = new ApprovalClaims(runtime);
+    this.counting = new CountingApprovals(this.claims);
     this.since = runtime.clock.now() - approvalMemoryMs;
     this.looking = this.look();
   }
@@ -60,7 +62,7 @@ export class ExpirySweep {
       ...place,
       expiresAt: requested.expiresAt,
     });
-    const open = await openApprovals(bus, this.since, kept, signal);
+    const open = await openApprovals(bus, this.since, (message) => this.counting.counts(message), kept, signal);
     if (signal.aborted) return;
     metrics.approvalsWaiting.set(open.size);
     const oldest = Math.min(now, ...[...open.values()].map(({ timestamp }) => timestamp));

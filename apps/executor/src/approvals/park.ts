@@ -4,8 +4,8 @@ import type { ToolCall } from '@sluice/contracts';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
 import { approvalRequest } from '@sluice/decisions';
 import type { Asking } from '@sluice/decisions';
+import { ApprovalClaims } from '@sluice/service';
 import type { Loaded, Runtime } from '@sluice/service';
-import { ApprovalClaims } from './claims.js';
 
 /**
  * Parks a turn before the call at `index`: the ToolCall stays where it is on the log, and what goes out in place of a result says

@@ -4,8 +4,18 @@ import { isNotTaken, notTakenReasons } from '@sluice/core';
 import { recordToJson, topics } from '@sluice/contracts';
 import type { ApprovalOutcome, ApprovalRequested } from '@sluice/contracts';
 import type { Bus } from '@sluice/bus';
-import { approvalAt, approvalMemoryMs, openApprovals, openBus, ownToken } from '@sluice/service';
-import type { ApprovalPlace } from '@sluice/service';
+import {
+  ApprovalClaims,
+  approvalAt,
+  approvalMemoryMs,
+  CountingApprovals,
+  openApprovals,
+  openBus,
+  openLedger,
+  ownToken,
+  systemClock,
+} from '@sluice/service';
+import type { ApprovalPlace, Counts } from '@sluice/service';
 import { shorten } from '../show/story.js';
 import type { Surroundings } from './surroundings.js';
 
@@ -20,6 +30,7 @@ sluice approvals refuse ID [--reason "…"] [--as user:NAME]
 const patienceMs = 10_000;
 
 type Open = { readonly requested: ApprovalRequested; readonly place: ApprovalPlace };
+type Log = { readonly bus: Bus; readonly counts: Counts };
 type Deciding = { readonly decision: 'approve' | 'refuse'; readonly reason: string; readonly decidedBy: string };
 
 export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
@@ -30,35 +41,48 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
   });
   const [action, id, ...more] = positionals;
   if (more.length > 0) throw new Error(`One approval at a time.\n${usage}`);
-  const { bus } = await openBus(surroundings.environment, surroundings.log);
-  try {
+  return withLog(surroundings, async (log) => {
     switch (action) {
       case 'list':
-        return await list(bus, values.json, surroundings);
+        return list(log, values.json, surroundings);
       case 'show':
-        return await show(await find(bus, id), bus, surroundings);
+        return show(await find(log, id), log.bus, surroundings);
       case 'approve':
       case 'refuse': {
         const token = ownToken(surroundings.environment);
         const decidedBy = values.as ?? (token === undefined ? `user:${userInfo().username}` : '');
-        return await decide(
-          await find(bus, id),
-          { decision: action, reason: values.reason ?? '', decidedBy },
-          bus,
-          surroundings,
-        );
+        const deciding = { decision: action, reason: values.reason ?? '', decidedBy } as const;
+        return decide(await find(log, id), deciding, log, surroundings);
       }
       case undefined:
       default:
         throw new Error(`Say what to do with approvals.\n${usage}`);
+    }
+  });
+}
+
+/** The log, and the ledger’s word on what of it counts. An approver may have no access to the ledger: then all that is there is shown. */
+async function withLog({ environment, log }: Surroundings, work: (log: Log) => Promise<number>): Promise<number> {
+  const { bus } = await openBus(environment, log);
+  try {
+    if (environment.bus === 'kafka' && environment.databaseUrl === null) {
+      log.warn('DATABASE_URL is not set: nobody checks whether what the log says of approvals comes from an executor');
+      return await work({ bus, counts: () => Promise.resolve(true) });
+    }
+    const { ledger } = await openLedger(environment, log);
+    try {
+      const counting = new CountingApprovals(new ApprovalClaims({ ledger, clock: systemClock }));
+      return await work({ bus, counts: (message) => counting.counts(message) });
+    } finally {
+      await ledger.close();
     }
   } finally {
     await bus.close();
   }
 }
 
-async function list(bus: Bus, json: boolean, { write, paint }: Surroundings): Promise<number> {
-  const open = await allOpen(bus);
+async function list(log: Log, json: boolean, { write, paint }: Surroundings): Promise<number> {
+  const open = await allOpen(log);
   if (json)
     for (const { requested } of open) write(`${JSON.stringify(recordToJson('ApprovalRequested', requested))}\n`);
   else if (open.length === 0) write('No call waits for an approval.\n');
@@ -93,7 +117,7 @@ async function show({ requested, place }: Open, bus: Bus, { write, paint }: Surr
 async function decide(
   { requested, place }: Open,
   deciding: Deciding,
-  bus: Bus,
+  log: Log,
   { environment, write, paint }: Surroundings,
 ): Promise<number> {
   const { approvalId, requestId, sessionId, argumentsHash } = requested;
@@ -104,8 +128,8 @@ async function decide(
   const record = { requested: null, decided, outcome: null };
   const token = ownToken(environment);
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
-  await bus.publish([{ topic: topics.approvals, key: sessionId, record, headers }]);
-  const outcome = await outcomeOf(approvalId, deciding, decidedAt - 1_000, bus);
+  await log.bus.publish([{ topic: topics.approvals, key: sessionId, record, headers }]);
+  const outcome = await outcomeOf(approvalId, deciding, decidedAt - 1_000, log);
   if (outcome === null) {
     write('The decision is on the log. No executor has taken it yet; one does when it runs.\n');
     return 0;
@@ -130,13 +154,13 @@ async function outcomeOf(
   approvalId: string,
   deciding: Deciding,
   fromTime: number,
-  bus: Bus,
+  { bus, counts }: Log,
 ): Promise<ApprovalOutcome | null> {
   const options = { from: { time: fromTime }, follow: true, signal: AbortSignal.timeout(patienceMs) };
-  for await (const { record } of bus.read([topics.approvals], options)) {
-    const { outcome } = record;
+  for await (const message of bus.read([topics.approvals], options)) {
+    const { outcome } = message.record;
     if (outcome?.approvalId !== approvalId) continue;
-    if (isOwn(outcome, deciding) || outcome.notTaken === null) return outcome;
+    if (outcome.notTaken === null ? await counts(message) : isOwn(outcome, deciding)) return outcome;
   }
   return null;
 }
@@ -146,9 +170,9 @@ function isOwn({ decision, decidedBy }: ApprovalOutcome, deciding: Deciding): bo
   return decision === deciding.decision && (deciding.decidedBy === '' || decidedBy === deciding.decidedBy);
 }
 
-async function find(bus: Bus, id: string | undefined): Promise<Open> {
+async function find(log: Log, id: string | undefined): Promise<Open> {
   if (id === undefined) throw new Error(`Name the approval.\n${usage}`);
-  const [found, ...others] = (await allOpen(bus)).filter(({ requested }) => requested.approvalId.startsWith(id));
+  const [found, ...others] = (await allOpen(log)).filter(({ requested }) => requested.approvalId.startsWith(id));
   if (found === undefined) {
     throw new Error(`No call waits for the approval ${id}. "sluice approvals list" shows those that are open.`);
   }
@@ -157,8 +181,8 @@ async function find(bus: Bus, id: string | undefined): Promise<Open> {
 }
 
 /** Without the steps before them, which may be long. */
-async function allOpen(bus: Bus): Promise<readonly Open[]> {
-  const open = await openApprovals(bus, Date.now() - approvalMemoryMs, (requested, place) => ({
+async function allOpen({ bus, counts }: Log): Promise<readonly Open[]> {
+  const open = await openApprovals(bus, Date.now() - approvalMemoryMs, counts, (requested, place) => ({
     requested: { ...requested, steps: [] },
     place,
   }));

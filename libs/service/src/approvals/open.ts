@@ -1,9 +1,6 @@
 import { topics } from '@sluice/contracts';
 import type { ApprovalRequested } from '@sluice/contracts';
-import type { Bus } from '@sluice/bus';
-
-/** How long what concerns an approval is remembered, in milliseconds: a week, as long as a record can come again from the log. */
-export const approvalMemoryMs = 7 * 24 * 3_600_000;
+import type { Bus, Incoming } from '@sluice/bus';
 
 /** Open approvals that are looked at in one go, the oldest first: the others come up when these are decided. */
 const mostOpen = 10_000;
@@ -16,21 +13,28 @@ export interface ApprovalPlace {
   readonly timestamp: number;
 }
 
+/** Whether a request or an outcome is an executor’s: anybody who may decide can write one (`CountingApprovals`). */
+export type Counts = (message: Incoming<'agent.approvals'>) => Promise<boolean>;
+
 /**
- * The approvals that were asked for since the given time and have no outcome yet, by their ids, read from the log alone. Of each, what
+ * The approvals that were asked for since the given time and have no outcome yet, by their ids, as far as the records count. Of each, what
  * `keep` makes of it is kept, so that memory is bounded by that.
  */
 export async function openApprovals<T>(
   bus: Bus,
   sinceTime: number,
+  counts: Counts,
   keep: (requested: ApprovalRequested, place: ApprovalPlace) => T,
   signal = new AbortController().signal,
 ): Promise<ReadonlyMap<string, T>> {
   const open = new Map<string, T>();
   const options = { from: { time: sinceTime }, onUndecodable: () => undefined, signal } as const;
-  for await (const { record, partition, offset, timestamp } of bus.read([topics.approvals], options)) {
+  for await (const message of bus.read([topics.approvals], options)) {
+    const { record, partition, offset, timestamp } = message;
     const { requested, outcome } = record;
-    if (outcome !== null && outcome.notTaken === null) open.delete(outcome.approvalId);
+    const closes = outcome !== null && outcome.notTaken === null;
+    if ((requested === null && !closes) || !(await counts(message))) continue;
+    if (closes) open.delete(outcome.approvalId);
     if (requested === null || open.has(requested.approvalId) || open.size >= mostOpen) continue;
     open.set(requested.approvalId, keep(requested, { partition, offset, timestamp }));
   }

@@ -1,10 +1,12 @@
 import { canonicalJson } from '@sluice/core';
 import type { ApprovalDecision, JsonValue } from '@sluice/core';
 import { placeOf } from '@sluice/contracts';
-import type { ApprovalRequested } from '@sluice/contracts';
+import type { ApprovalOutcome, ApprovalRequested } from '@sluice/contracts';
 import { sha256 } from '@sluice/decisions';
-import { approvalMemoryMs } from '@sluice/service';
-import type { Runtime } from '@sluice/service';
+import type { Runtime } from '../runtime.js';
+
+/** How long what concerns an approval is remembered, in milliseconds: a week, as long as a record can come again from the log. */
+export const approvalMemoryMs = 7 * 24 * 3_600_000;
 
 /** The decision that was taken on an approval, as the ledger keeps it. */
 export interface TakenDecision {
@@ -48,6 +50,15 @@ export class ApprovalClaims {
   async decisionOn(approvalId: string): Promise<TakenDecision | null | undefined> {
     const claim = await this.runtime.ledger.find(decisionKey(approvalId));
     return claim === undefined ? undefined : read(claim.value);
+  }
+
+  /** Whether the outcome says what was decided: an executor claims the decision before it tells of it, so what comes before is somebody else’s. */
+  async isDecided({ approvalId, notTaken, decision, decidedBy, reason }: ApprovalOutcome): Promise<boolean> {
+    if (notTaken !== null) return false;
+    const taken = await this.decisionOn(approvalId);
+    if (taken === undefined || taken === null || taken.decision !== decision) return false;
+    // As the log gives it back.
+    return taken.decidedBy.toWellFormed() === decidedBy && taken.reason.toWellFormed() === reason;
   }
 
   /** True for the one outcome with which the turn goes on; the same record may ask again. */

@@ -1,0 +1,95 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { topics } from '@sluice/contracts';
+import type { ApprovalOutcome, ApprovalRequested } from '@sluice/contracts';
+import { approvalIdOf, callKeyOf } from '@sluice/decisions';
+import { run as approvals } from '../../apps/sluice/src/commands/approvals.js';
+import {
+  asked,
+  begun,
+  configured,
+  notTheSecond,
+  outcomes,
+  short,
+  startRunning,
+  threeCalls,
+} from '../harness/approving.js';
+import { calls, ids } from '../harness/configurations.js';
+import { inProcess } from '../harness/in-process.js';
+import { inOrder, ScriptedModel, startSystem } from '../harness/system.js';
+import type { TestSystem } from '../harness/system.js';
+
+const soon = "{ approvers: ['*'], expires_seconds: 2 }";
+const expired = [
+  ['complex-analysis', 'ok', null, 'results'],
+  ['reset-workflow', 'policy_denied', 'approval_expired', 'results'],
+  ['text-completion', 'ok', null, 'undefined'],
+];
+
+let system: TestSystem | undefined;
+afterEach(async () => {
+  await system?.close();
+  system = undefined;
+});
+
+/** As anybody does who may write agent.approvals, and nothing else. */
+const smuggle = (
+  { bus }: TestSystem,
+  record: { readonly requested: ApprovalRequested } | { readonly outcome: ApprovalOutcome },
+) => {
+  const whole = { requested: null, decided: null, outcome: null, ...record };
+  return bus.publish([{ topic: topics.approvals, key: 'session-1', record: whole }]);
+};
+const list = ({ embedded }: TestSystem, ...more: string[]) =>
+  inProcess(approvals, embedded.runtime.environment, 'list', ...more);
+
+describe('what somebody else writes of an approval counts for nothing (XB-14, DESIGN 4.15)', () => {
+  it.each(['approve', 'expire'])(
+    'an outcome (%s): the call still waits, and expires when its time is up',
+    async (decision) => {
+      const { opened, end } = await startRunning(soon, [threeCalls]);
+      system = opened;
+      const { approvalId, requestId, sessionId, argumentsHash } = (await asked(opened)).requested;
+      const said = { decision, decidedBy: 'service:executor', reason: '', notTaken: null, at: 0, configVersion: '' };
+      await smuggle(opened, { outcome: { approvalId, requestId, sessionId, argumentsHash, ...said } });
+      expect((await list(opened)).output).toContain(approvalId);
+      expect(short((await end).history)).toEqual(expired);
+      expect(await begun(opened)).toEqual(notTheSecond);
+      expect((await outcomes(opened)).map(({ at }) => at > 0)).toEqual([false, true]);
+      expect((await list(opened)).output).toBe('No call waits for an approval.\n');
+    },
+    30_000,
+  );
+
+  it('a request under the id of a call to come: the call is shown as it is, and expires when its time is up', async () => {
+    const model = new ScriptedModel(inOrder(threeCalls));
+    system = await startSystem(configured(soon), model);
+    const [tool, args] = calls.reset;
+    const call = { toolCallId: '', tool, arguments: args };
+    const approvalId = approvalIdOf(callKeyOf({ requestId: 'run-1', iteration: 1 }, call, 1));
+    const requestIds = {
+      approvalId,
+      requestId: 'run-1',
+      sessionId: 'session-1',
+      iteration: 1,
+      index: 1,
+      toolCallId: '',
+    };
+    await smuggle(system, {
+      requested: {
+        ...{ ...requestIds, tool: ids.reset, effect: 'state_change', thought: '', steps: [], argumentsHash: '' },
+        ...{ arguments: '{"harmless":true}', requestedBy: 'user:eve', onBehalfOf: null, tenantId: '' },
+        ...{ topic: topics.toolCalls, partition: 0, offset: 0, requestedAt: Date.now() },
+        ...{ expiresAt: Date.now() + 3_600_000, configVersion: '', inForceVersion: '' },
+      } as ApprovalRequested,
+    });
+    expect((await list(system)).output).toBe('No call waits for an approval.\n');
+    const end = system.ask({ group: ['*'], state: 'analysis', requestId: 'run-1', sessionId: 'session-1' });
+    expect((await asked(system, 2)).requested.approvalId).toBe(approvalId);
+    expect(JSON.parse((await list(system, '--json')).output)).toMatchObject({
+      approval_id: approvalId,
+      arguments: '{}',
+      requested_by: 'user:local',
+    });
+    expect(short((await end).history)).toEqual(expired);
+  }, 30_000);
+});

@@ -1,0 +1,28 @@
+import { Readable } from 'node:stream';
+import { createLog } from '@sluice/service';
+import type { Environment } from '@sluice/service';
+import type { Surroundings } from '../../apps/sluice/src/commands/surroundings.js';
+
+/** A command, as somebody runs it beside the services: with the log and the ledger opened once more. */
+export async function inProcess(
+  run: (args: readonly string[], surroundings: Surroundings) => Promise<number>,
+  environment: Environment,
+  ...args: readonly string[]
+): Promise<{ code: number; output: string }> {
+  let output = '';
+  const plain = (text: string): string => text;
+  const paint = { strong: plain, dim: plain, state: plain, tool: plain, good: plain, bad: plain };
+  const code = await run(args, {
+    environment,
+    log: createLog('silent'),
+    paint,
+    terminal: false,
+    inProject: (file) => file,
+    write: (text) => void (output += text),
+    taken: () => Promise.resolve(),
+    stopped: new Promise(() => undefined),
+    sampleConfiguration: () => Promise.reject(new Error('No sample is needed.')),
+    input: Readable.from([]),
+  });
+  return { code, output };
+}
