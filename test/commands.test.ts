@@ -126,6 +126,15 @@ describe('sluice config', () => {
     expect((await sluice(['config', 'show', 'c-none'], data).ended).errors).toContain(
       'There was never a version c-none',
     );
+    for (const [words, said] of [
+      [['show', ''], 'Name the version.'],
+      [['diff', 'c-', two], 'c- is too little to name the version by'],
+    ] as const)
+      expect(await sluice(['config', ...words], data).ended).toMatchObject({
+        code: 1,
+        output: '',
+        errors: expect.stringContaining(said),
+      });
   });
 });
 

@@ -54,6 +54,16 @@ describe('sluice approvals', () => {
     for (const said of [id, 'state_change', open['arguments_hash'], open['request_id'], 'agent.tool-calls 0'])
       expect(shown).toContain(said);
 
+    for (const words of [
+      ['approve', ''],
+      ['refuse', ''],
+      ['show', ''],
+    ])
+      expect(await approvals(...words)).toMatchObject({
+        code: 1,
+        errors: expect.stringContaining('Name the approval.'),
+      });
+    expect((await approvals('approve', 'a-')).errors).toContain('a- is too little to name the approval by');
     const nobody = await approvals('approve', id, '--as', 'user:eve');
     expect([nobody.code, nobody.output]).toEqual([1, expect.stringContaining('does not name who decided')]);
     const decided = await approvals('approve', id, '--as', 'user:ann', '--reason', 'Fine.');

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { topics } from '@sluice/contracts';
 import { workflowConfiguration } from '../harness/configurations.js';
+import { command } from '../harness/command.js';
 import { sluice } from '../harness/program.js';
-import { command } from './command.js';
 import type { TestSystem } from '../harness/system.js';
 import { recordRuns } from './recorded.js';
 

@@ -16,6 +16,7 @@ import {
   systemClock,
 } from '@sluice/service';
 import type { ApprovalPlace, Counts } from '@sluice/service';
+import { byBeginning } from '../by-beginning.js';
 import { shorten } from '../show/story.js';
 import type { Surroundings } from './surroundings.js';
 
@@ -171,12 +172,10 @@ function isOwn({ decision, decidedBy }: ApprovalOutcome, deciding: Deciding): bo
 }
 
 async function find(log: Log, id: string | undefined): Promise<Open> {
-  if (id === undefined) throw new Error(`Name the approval.\n${usage}`);
-  const [found, ...others] = (await allOpen(log)).filter(({ requested }) => requested.approvalId.startsWith(id));
-  if (found === undefined) {
+  if (id === undefined || id === '') throw new Error(`Name the approval.\n${usage}`);
+  const found = byBeginning(await allOpen(log), id, 'approval', ({ requested }) => requested.approvalId);
+  if (found === undefined)
     throw new Error(`No call waits for the approval ${id}. "sluice approvals list" shows those that are open.`);
-  }
-  if (others.length > 0) throw new Error(`More than one approval begins with ${id}. Write more of it.`);
   return found;
 }
 

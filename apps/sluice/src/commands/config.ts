@@ -4,6 +4,7 @@ import { topics } from '@sluice/contracts';
 import type { ConfigVersion } from '@sluice/contracts';
 import type { Bus } from '@sluice/bus';
 import { configurationsOn, inForceOf, openBus } from '@sluice/service';
+import { byBeginning } from '../by-beginning.js';
 import { compileForCommand } from '../system/compile-once.js';
 import { differences } from '@sluice/replay';
 import type { Surroundings } from './surroundings.js';
@@ -102,12 +103,9 @@ async function diff(
   return 0;
 }
 
-/** The version with this name or beginning, or the one in force. */
+/** The version with this name or the only one with this beginning, or the one in force. */
 function find(all: readonly ConfigVersion[], named: string | undefined): ConfigVersion {
-  const found =
-    named === undefined
-      ? inForceOf(all)
-      : all.findLast(({ version }) => version === named || version.startsWith(named));
+  const found = named === undefined ? inForceOf(all) : byBeginning(all, named, 'version', ({ version }) => version);
   if (found !== undefined) return found;
   throw new Error(
     named === undefined

@@ -1,9 +1,26 @@
 import { createLog, readEnvironment } from '@sluice/service';
+import * as approvals from '../../apps/sluice/src/commands/approvals.js';
+import * as audit from '../../apps/sluice/src/commands/audit.js';
+import * as config from '../../apps/sluice/src/commands/config.js';
+import * as deadLetters from '../../apps/sluice/src/commands/dead-letters.js';
 import * as exporting from '../../apps/sluice/src/commands/export.js';
+import * as keys from '../../apps/sluice/src/commands/keys.js';
 import * as replaying from '../../apps/sluice/src/commands/replay.js';
+import * as tail from '../../apps/sluice/src/commands/tail.js';
+import * as topics from '../../apps/sluice/src/commands/topics.js';
 import { paintFor } from '../../apps/sluice/src/show/paint.js';
 
-const commands = { export: exporting, replay: replaying };
+const commands = {
+  approvals,
+  audit,
+  config,
+  'dead-letters': deadLetters,
+  export: exporting,
+  keys,
+  replay: replaying,
+  tail,
+  topics,
+};
 
 export interface Ended {
   readonly code: number;
