@@ -3,7 +3,7 @@ import type { DynamicModule } from '@nestjs/common';
 import { Models } from '@sluice/model';
 import type { ModelSource } from '@sluice/model';
 import { AUTHENTICATOR, neededServers, requireSigner, RUNTIME, startService } from '@sluice/service';
-import type { Runtime, Service } from '@sluice/service';
+import type { Log, Runtime, Service } from '@sluice/service';
 import { createAuthenticator } from '@sluice/identity';
 import { ApprovalsService } from './approvals/approvals.service.js';
 import { ExpirySweep } from './approvals/expiry-sweep.js';
@@ -76,15 +76,18 @@ function sayWhoDecides({ configurations, log }: Runtime): void {
   });
 }
 
+/** Where no configuration file is followed, a server's change is only told. */
+export function sayServerChange(server: string, log: Log): void {
+  log.warn(
+    { server },
+    'an MCP server came back or changed its tools; compile the configuration again to take up what it offers now',
+  );
+}
+
 /** The executor with MCP servers and models of its own. What a server changes later is held back until somebody compiles again. */
 export async function serveExecutor(runtime: Runtime): Promise<Service> {
   const { environment, log, traces } = runtime;
-  const sayChange = (server: string): void =>
-    log.warn(
-      { server },
-      'an MCP server came back or changed its tools; compile the configuration again to take up what it offers now',
-    );
-  const servers = new McpServers(environment, log, sayChange, traces);
+  const servers = new McpServers(environment, log, (server) => sayServerChange(server, log), traces);
   const service = await startExecutor(runtime, servers, new Models((variable) => environment.secret(variable)));
   return {
     close: async () => {

@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 import type { Bus } from '@sluice/bus';
 import type { AgentRequest } from '@sluice/contracts';
 import { openBus, openLogFile, ownToken } from '@sluice/service';
+import { appliedConfiguration } from '../system/applied.js';
 import { startEmbedded } from '../system/embedded.js';
 import { followRun, newRequest, publishRequest } from '../run-request.js';
 import { Story } from '../show/story.js';
@@ -13,7 +14,8 @@ export const usage = `sluice ask "question" [--group a,b] [--state s] [--connect
   Without --group the request's groups are absent (default); --group "" means no tools.
   --tools names the ids of the tools that the run may use, of those it would be offered; without it all of these.
   Without --connections no tool may use one; "*" is all that you may use. SLUICE_TOKEN is sent along as the credential.
-  If nothing is running on the data folder, the services run in this process until the answer is there.`;
+  If nothing is running on the data folder, the services run in this process until the answer is there: under SLUICE_CONFIG, else
+  what is in force there, else the sample's configuration.`;
 
 export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
   const { request, json } = readArguments(args);
@@ -35,12 +37,14 @@ async function askCluster(request: Asked, json: boolean, surroundings: Surroundi
 async function askEmbedded(request: Asked, json: boolean, surroundings: Surroundings): Promise<number> {
   const { environment, log } = surroundings;
   const bus = await openLogFile(environment, log);
+  let configFile = environment.configFile;
   try {
     if ((await bus.holderOf('filter')) !== null) return await publishAndFollow(bus, request, json, surroundings);
+    if (configFile === null && (await appliedConfiguration(bus)) === null)
+      configFile = await surroundings.sampleConfiguration();
   } finally {
     await bus.close();
   }
-  const configFile = environment.configFile ?? (await surroundings.sampleConfiguration());
   const system = await startEmbedded({ environment: { ...environment, port: 0 }, configFile });
   try {
     return await publishAndFollow(system.runtime.bus, request, json, surroundings);

@@ -12,16 +12,17 @@ import type { Mix } from '../load/mix.js';
 import { runLoad } from '../load/run-load.js';
 import { summary, summaryJson } from '../load/summary.js';
 import { Tally } from '../load/tally.js';
+import { aboutVersion, appliedConfiguration, loadFile } from '../system/applied.js';
 import { startEmbedded } from '../system/embedded.js';
 import type { Surroundings } from './surroundings.js';
 
 export const usage = `sluice load [--rate n] [--for 30s] [--sessions n] [--seed n] [--mix FILE] [--json]
   Publishes a mix of requests at a steady rate (5 a second, for 30 s, over 50 sessions) and shows what comes of them, live in a terminal.
   Exit code 0 if every request ended as its kind should. docs/load.md tells what the mix is and how to write one of your own.
-  If nothing is running on the data folder, the services run in this process, under examples/load/sluice.yaml.`;
+  If nothing is running on the data folder, the services run in this process: under SLUICE_CONFIG, else what somebody applied there,
+  else examples/load/sluice.yaml.`;
 
 const ownMix = 'examples/load/mix.yaml';
-const ownConfiguration = 'examples/load/sluice.yaml';
 /** How long the end waits for what is in flight, in milliseconds. */
 const patienceMs = 60_000;
 const drawEveryMs = 250;
@@ -45,11 +46,14 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
   }
   const bus = await openLogFile(environment, log);
   if ((await bus.holderOf('filter')) !== null) return closing(bus, () => load(bus, mix, wanted, surroundings));
-  await bus.close();
+  const applied = await closing(bus, () => appliedConfiguration(bus));
+
+  if (applied !== null && !wanted.json && environment.configFile === null)
+    surroundings.write(`In force is ${aboutVersion(applied)}.\n`);
 
   // The filter reads the users' keys when the first request comes: they are made before.
   const credentials = await credentialsFor(mix, environment);
-  const configFile = environment.configFile ?? surroundings.inProject(ownConfiguration);
+  const configFile = environment.configFile ?? (applied === null ? surroundings.inProject(loadFile) : null);
   const system = await startEmbedded({ environment: { ...environment, port: 0 }, configFile, fileOnly: true });
   return closing(system, () => load(system.runtime.bus, mix, wanted, surroundings, credentials));
 }

@@ -1,6 +1,8 @@
 import { parseArgs } from 'node:util';
-import { dataFiles } from '@sluice/service';
+import { dataFiles, openLogFile } from '@sluice/service';
+import type { ConfigVersion } from '@sluice/contracts';
 import type { OpenRuntime } from '@sluice/service';
+import { aboutVersion, appliedConfiguration } from '../system/applied.js';
 import { startEmbedded } from '../system/embedded.js';
 import { followRun, publishRequest } from '../run-request.js';
 import { sampleMistakes, sampleQuestion, sampleRequest } from '../sample.js';
@@ -9,15 +11,21 @@ import type { Surroundings } from './surroundings.js';
 
 export const usage = `sluice start [--once]
   Runs all services in this process on an embedded log, shows the sample workflow, and keeps serving.
+  Under SLUICE_CONFIG, or a configuration that was applied in the data folder, it serves without the sample.
   --once  ends after the sample; exit code 0 only if its answer is right`;
 
 export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
   const { values } = parseArgs({ args: [...args], options: { once: { type: 'boolean', default: false } } });
   const { environment, write, paint, stopped } = surroundings;
-  const own = environment.configFile !== null;
-  if (own && values.once)
+  if (environment.configFile !== null && values.once)
     throw new Error('--once runs the sample, which needs the sample configuration. Leave SLUICE_CONFIG unset.');
-  const configFile = environment.configFile ?? (await surroundings.sampleConfiguration());
+  const applied = environment.configFile === null ? await inForce(surroundings) : null;
+  if (applied !== null && values.once)
+    throw new Error(
+      `--once runs the sample, which needs the sample configuration, but ${aboutVersion(applied)} is in force in ${environment.dataFolder}. Set SLUICE_DATA to another folder.`,
+    );
+  const configFile = environment.configFile ?? (applied === null ? await surroundings.sampleConfiguration() : null);
+  const own = environment.configFile !== null || applied !== null;
 
   const system = await startEmbedded({ environment, configFile });
   try {
@@ -29,6 +37,7 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
         `health ${system.url}/health/ready · metrics ${system.url}/metrics · lines ${dataFiles(environment).lines}\n`,
       ),
     );
+    if (applied !== null) write(`In force is ${aboutVersion(applied)}. It stays, so there is no sample.\n`);
     const right = own || (await runSample(system, surroundings));
     if (values.once) return right ? 0 : 1;
     write(whatNext(surroundings, own));
@@ -38,6 +47,16 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
     return 0;
   } finally {
     await system.close();
+  }
+}
+
+/** What somebody applied in this data folder. */
+async function inForce({ environment, log }: Surroundings): Promise<ConfigVersion | null> {
+  const bus = await openLogFile(environment, log);
+  try {
+    return await appliedConfiguration(bus);
+  } finally {
+    await bus.close();
   }
 }
 

@@ -4,15 +4,16 @@ import { createLog, dataFiles, logToFile, openRuntime, prepareDataFolder } from 
 import type { Environment, OpenRuntime } from '@sluice/service';
 import { startAudit } from '../../../audit/src/audit.module.js';
 import { startAgent } from '../../../agent/src/agent.module.js';
-import { startExecutor } from '../../../executor/src/executor.module.js';
+import { sayServerChange, startExecutor } from '../../../executor/src/executor.module.js';
 import { McpServers } from '../../../executor/src/mcp-servers.js';
 import { startFilter } from '../../../filter/src/filter.module.js';
 import { ConfigurationSource } from './configuration-source.js';
 
-/** Starts all services in this process, under a configuration file that is followed. Lines go to a file in the data folder. */
+/** Starts all services in this process, under a configuration file that is followed or what is in force on the log. Lines go to a file in the data folder. */
 export async function startEmbedded(given: {
   readonly environment: Environment;
-  readonly configFile: string;
+  /** Null for what is in force on the log. */
+  readonly configFile: string | null;
   /** Another source of models than the providers' adapters and the built-in one. */
   readonly models?: ModelSource;
   /** Lines go to the file alone: the terminal shows something else. */
@@ -26,11 +27,18 @@ export async function startEmbedded(given: {
   const open = await openRuntime(environment, log);
   const { runtime, beforeClose } = open;
   try {
-    const servers = new McpServers(environment, log, () => void source.again('server'), runtime.traces);
+    let source: ConfigurationSource | undefined;
+    const onChange = (server: string): void => {
+      if (source === undefined) sayServerChange(server, log);
+      else void source.again('server');
+    };
+    const servers = new McpServers(environment, log, onChange, runtime.traces);
     beforeClose(() => servers.close());
-    const source = new ConfigurationSource(configFile, servers, runtime);
-    beforeClose(() => source.close());
-    await source.start();
+    if (configFile !== null) {
+      const followed = (source = new ConfigurationSource(configFile, servers, runtime));
+      beforeClose(() => followed.close());
+      await followed.start();
+    }
     await runtime.configurations.start();
     for (const start of [
       () => startFilter(runtime),

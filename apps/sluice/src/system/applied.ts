@@ -1,0 +1,21 @@
+import { topics } from '@sluice/contracts';
+import type { ConfigVersion } from '@sluice/contracts';
+import type { Bus } from '@sluice/bus';
+
+/** The sample's configuration file and that of `sluice load`, as they are published. */
+export const sampleFile = 'examples/countries/sluice.yaml';
+export const loadFile = 'examples/load/sluice.yaml';
+
+/**
+ * The configuration in force if somebody put it there: then no command replaces it by one that comes with the project. Null if there is
+ * none yet, or if it is one of those, which give way to each other and to later versions of themselves.
+ */
+export async function appliedConfiguration(bus: Pick<Bus, 'read'>): Promise<ConfigVersion | null> {
+  let last: ConfigVersion | null = null;
+  for await (const { record } of bus.read([topics.config], { from: 'start' })) last = record;
+  return last === null || last.source === sampleFile || last.source === loadFile ? null : last;
+}
+
+export function aboutVersion({ version, source }: ConfigVersion): string {
+  return `configuration ${version} from ${source}`;
+}
