@@ -29,13 +29,37 @@ export async function followRun(
   onRecord: (message: Incoming) => void,
   signal?: AbortSignal,
 ): Promise<AgentResponse | null> {
-  const options = { from: { time: fromTime }, follow: true, ...(signal === undefined ? {} : { signal }) };
+  // A record of another run that nobody can read is no reason to stop.
+  const onUndecodable = (): void => undefined;
+  const options = {
+    from: { time: fromTime },
+    follow: true,
+    onUndecodable,
+    ...(signal === undefined ? {} : { signal }),
+  };
   for await (const message of bus.read(storyTopics, options)) {
     if (requestIdOf(message) !== requestId) continue;
     onRecord(message);
     if (message.topic === 'agent.responses') return message.record;
   }
   return null;
+}
+
+/** How the run of a request that was made before ended, the last time if it was re-driven, with its records told; null if it has not. */
+export async function pastRun(
+  bus: Bus,
+  requestId: string,
+  onRecord: (message: Incoming) => void,
+): Promise<AgentResponse | null> {
+  const records: Incoming[] = [];
+  let end: AgentResponse | null = null;
+  for await (const message of bus.read(storyTopics, { from: 'start', onUndecodable: () => undefined })) {
+    if (requestIdOf(message) !== requestId) continue;
+    records.push(message);
+    if (message.topic === 'agent.responses') end = message.record;
+  }
+  if (end !== null) for (const message of records) onRecord(message);
+  return end;
 }
 
 /** A request with nothing but a question, to be filled in. */

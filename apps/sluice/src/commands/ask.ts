@@ -1,16 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { parseArgs } from 'node:util';
-import type { Bus } from '@sluice/bus';
-import type { AgentRequest } from '@sluice/contracts';
+import type { Bus, Incoming } from '@sluice/bus';
+import type { AgentRequest, AgentResponse } from '@sluice/contracts';
 import { openBus, openLogFile, ownToken } from '@sluice/service';
 import { appliedConfiguration } from '../system/applied.js';
 import { startEmbedded } from '../system/embedded.js';
-import { followRun, newRequest, publishRequest } from '../run-request.js';
+import { followRun, newRequest, pastRun, publishRequest } from '../run-request.js';
 import { Story } from '../show/story.js';
 import type { Surroundings } from './surroundings.js';
 
-export const usage = `sluice ask "question" [--group a,b] [--state s] [--connections a,b] [--session id] [--request id] [--max-iterations n] [--json]
+export const usage = `sluice ask "question" [--group a,b] [--state s] [--tools a,b] [--connections a,b] [--session id] [--request id] [--max-iterations n] [--json]
   Publishes an AgentRequest, shows the run and prints the answer; exit code 0 if there is one.
+  An id that --request gives is taken once: asked for again, it shows what came of it.
   Without --group the request's groups are absent (default); --group "" means no tools.
   --tools names the ids of the tools that the run may use, of those it would be offered; without it all of these.
   Without --connections no tool may use one; "*" is all that you may use. SLUICE_TOKEN is sent along as the credential.
@@ -18,28 +19,25 @@ export const usage = `sluice ask "question" [--group a,b] [--state s] [--connect
   what is in force there, else the sample's configuration.`;
 
 export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
-  const { request, json } = readArguments(args);
-  const { environment } = surroundings;
-  return environment.bus === 'kafka'
-    ? askCluster(request, json, surroundings)
-    : askEmbedded(request, json, surroundings);
+  const asked = readArguments(args);
+  return surroundings.environment.bus === 'kafka' ? askCluster(asked, surroundings) : askEmbedded(asked, surroundings);
 }
 
-async function askCluster(request: Asked, json: boolean, surroundings: Surroundings): Promise<number> {
+async function askCluster(asked: Asked, surroundings: Surroundings): Promise<number> {
   const { bus } = await openBus(surroundings.environment, surroundings.log);
   try {
-    return await publishAndFollow(bus, request, json, surroundings);
+    return await publishAndFollow(bus, asked, surroundings);
   } finally {
     await bus.close();
   }
 }
 
-async function askEmbedded(request: Asked, json: boolean, surroundings: Surroundings): Promise<number> {
+async function askEmbedded(asked: Asked, surroundings: Surroundings): Promise<number> {
   const { environment, log } = surroundings;
   const bus = await openLogFile(environment, log);
   let configFile = environment.configFile;
   try {
-    if ((await bus.holderOf('filter')) !== null) return await publishAndFollow(bus, request, json, surroundings);
+    if ((await bus.holderOf('filter')) !== null) return await publishAndFollow(bus, asked, surroundings);
     if (configFile === null && (await appliedConfiguration(bus)) === null)
       configFile = await surroundings.sampleConfiguration();
   } finally {
@@ -47,15 +45,20 @@ async function askEmbedded(request: Asked, json: boolean, surroundings: Surround
   }
   const system = await startEmbedded({ environment: { ...environment, port: 0 }, configFile });
   try {
-    return await publishAndFollow(system.runtime.bus, request, json, surroundings);
+    return await publishAndFollow(system.runtime.bus, asked, surroundings);
   } finally {
     await system.close();
   }
 }
 
-type Asked = AgentRequest & { readonly requestId: string; readonly sessionId: string };
+interface Asked {
+  readonly request: AgentRequest & { readonly requestId: string; readonly sessionId: string };
+  /** Whether somebody chose the request's id, so that it may be on the log already. */
+  readonly named: boolean;
+  readonly json: boolean;
+}
 
-function readArguments(args: readonly string[]): { request: Asked; json: boolean } {
+function readArguments(args: readonly string[]): Asked {
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,
@@ -72,6 +75,7 @@ function readArguments(args: readonly string[]): { request: Asked; json: boolean
   });
   const [question, ...more] = positionals;
   if (question === undefined || more.length > 0) throw new Error(`Give one question, in quotes.\n${usage}`);
+  if (values.request === '') throw new Error(`--request is empty; it must be an id, or be left out.\n${usage}`);
   const requestId = values.request ?? `ask-${randomUUID()}`;
   const iterations = values['max-iterations'];
   if (iterations !== undefined && !/^[1-9]\d{0,5}$/.test(iterations))
@@ -86,22 +90,42 @@ function readArguments(args: readonly string[]): { request: Asked; json: boolean
       state: values.state ?? null,
       maxIterations: iterations === undefined ? null : Number(iterations),
     },
+    named: values.request !== undefined,
     json: values.json,
   };
 }
 
-async function publishAndFollow(bus: Bus, request: Asked, json: boolean, surroundings: Surroundings): Promise<number> {
-  const { write, paint, stopped } = surroundings;
-  const stop = new AbortController();
-  void stopped.then(() => stop.abort());
+async function publishAndFollow(
+  bus: Bus,
+  { request, named, json }: Asked,
+  surroundings: Surroundings,
+): Promise<number> {
+  const { write, paint } = surroundings;
   const story = new Story(json ? () => undefined : write, paint);
-  const since = Date.now() - 1_000;
-  await publishRequest(bus, request, ownToken(surroundings.environment));
-  const response = await followRun(bus, request.requestId, since, (message) => story.tell(message), stop.signal);
+  const tell = (message: Incoming): void => story.tell(message);
+  const before = named ? await pastRun(bus, request.requestId, tell) : null;
+  if (before !== null && !json)
+    write(paint.dim(`\nThe request ${request.requestId} was made before, and this is what came of it.\n`));
+  const response = before ?? (await askNow(bus, request, named, tell, surroundings));
   if (response === null) return 130;
   if (json)
     write(
       `${JSON.stringify({ request_id: response.requestId, kind: response.kind, answer: response.answer, error: response.error, state: response.state, iterations: response.iterations })}\n`,
     );
   return response.error === null ? 0 : 1;
+}
+
+async function askNow(
+  bus: Bus,
+  request: Asked['request'],
+  named: boolean,
+  tell: (message: Incoming) => void,
+  { environment, stopped }: Surroundings,
+): Promise<AgentResponse | null> {
+  const stop = new AbortController();
+  void stopped.then(() => stop.abort());
+  // A request of that name may be on its way already; then this one is dropped, and the other's run is what there is to follow.
+  const since = named ? 0 : Date.now() - 1_000;
+  await publishRequest(bus, request, ownToken(environment));
+  return followRun(bus, request.requestId, since, tell, stop.signal);
 }
