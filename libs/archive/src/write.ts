@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { open, rename, rm } from 'node:fs/promises';
+import { lstat, open, readlink, realpath, rename, rm } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
 import { createZstdCompress } from 'node:zlib';
 import { allTopics, createCodec } from '@sluice/contracts';
 import { withoutCredentials } from '@sluice/bus';
@@ -20,25 +21,43 @@ export interface Exported {
 
 /**
  * Writes the records to a new file, compressed, with today’s schemas in it and without credentials. A record is held no longer than it
- * takes to write it. The file has its name only when it is whole: until then it stands beside it under another one. Throws a sentence if
- * the file cannot be written.
+ * takes to write it. The file has its name only when it is whole: until then it stands beside it under another one. A link is followed.
+ * Throws a sentence if the file cannot be written, or if what has its name is no file, such as a device.
  */
 export async function writeArchive(file: string, exported: Exported): Promise<Trailer> {
-  const beside = `${file}.${process.pid}.part`;
+  let beside: string | undefined;
   let handle: FileHandle | undefined;
   try {
+    const target = await regularFile(file);
+    beside = `${target}.${process.pid}.part`;
     handle = await open(beside, 'wx', 0o600);
     const trailer = await write(handle, exported);
     await handle.sync();
     await handle.close();
-    await rename(beside, file);
+    await rename(beside, target);
     return trailer;
   } catch (error) {
     await handle?.close().catch(() => undefined);
-    await rm(beside, { force: true });
+    if (beside !== undefined) await rm(beside, { force: true });
     if (typeof (error as NodeJS.ErrnoException).syscall !== 'string') throw error;
     throw new Error(`The export ${file} cannot be written: ${(error as Error).message}.`, { cause: error });
   }
+}
+
+/** Where the file is to be, behind any links: it takes the place of a former one, and of nothing else. */
+async function regularFile(file: string): Promise<string> {
+  const there = await lstat(file).catch(unlessNone);
+  if (there === null || there.isFile()) return file;
+  if (!there.isSymbolicLink())
+    throw new Error(`The export ${file} cannot be written: what has this name is no regular file. Name another.`);
+  // A link to what is not there yet has no real path, so it is gone after by itself.
+  const behind = await realpath(file).catch(unlessNone);
+  return regularFile(behind ?? resolve(await realpath(dirname(file)), await readlink(file)));
+}
+
+function unlessNone(error: unknown): null {
+  if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+  throw error;
 }
 
 async function write(handle: FileHandle, exported: Exported): Promise<Trailer> {

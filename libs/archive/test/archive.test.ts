@@ -1,4 +1,14 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -183,5 +193,47 @@ describe('an export', () => {
     expect(readFileSync(file).equals(before)).toBe(true);
     expect(readdirSync(folder).filter((name) => name.endsWith('.part'))).toEqual([]);
     await expect(exported('no/such/folder', messages)).rejects.toThrow(/cannot be written: /);
+  });
+});
+
+describe('where an export goes', () => {
+  const none = (async function* (): AsyncGenerator<Incoming, void, undefined> {})();
+  const write = (file: string) =>
+    writeArchive(file, { selection: everything, createdAt: 7, records: none, undecodable: () => 0 });
+  const place = mkdtempSync(join(folder, 'where-'));
+
+  it.each([
+    ['a file', 'there', true],
+    ['nothing yet', 'to-be', false],
+  ])('a link to %s stays one, and what it points to is written', async (_, name, there) => {
+    const link = join(place, `link-to-${name}`);
+    if (there) writeFileSync(join(place, name), 'old');
+    symlinkSync(name, link);
+    await write(link);
+    expect(lstatSync(link).isSymbolicLink()).toBe(true);
+    expect(lstatSync(join(place, name)).isFile()).toBe(true);
+    expect(readFileSync(join(place, name), 'utf8')).not.toBe('old');
+    await openArchive(link);
+  });
+
+  it('what is no regular file is refused and stays, also behind a link', async () => {
+    const socket = join(place, 'socket');
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(socket, resolve));
+    try {
+      symlinkSync(socket, join(place, 'link-to-socket'));
+      mkdirSync(join(place, 'folder'));
+      for (const name of ['socket', 'link-to-socket', 'folder'])
+        await expect(write(join(place, name))).rejects.toThrow('what has this name is no regular file. Name another.');
+      expect(lstatSync(socket).isSocket()).toBe(true);
+    } finally {
+      await new Promise((resolve) => server.close(resolve));
+    }
+  });
+
+  it('a link that leads nowhere but to itself is refused with a sentence', async () => {
+    const round = join(place, 'round');
+    symlinkSync(round, round);
+    await expect(write(round)).rejects.toThrow(`The export ${round} cannot be written: ELOOP`);
   });
 });
