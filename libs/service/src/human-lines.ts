@@ -1,4 +1,5 @@
 import type { DestinationStream } from 'pino';
+import { printable } from './printable.js';
 
 const levels: Readonly<Record<number, string>> = {
   10: 'TRACE',
@@ -23,9 +24,4 @@ function human(line: string): string {
 
 function shown(value: unknown): string {
   return typeof value === 'string' && /^[!-~]+$/.test(value) ? value : printable(JSON.stringify(value));
-}
-
-/** What a record's sender wrote must not steer a terminal. */
-function printable(text: string): string {
-  return text.replace(/[^\P{Cc}\n]/gu, '�');
 }

@@ -13,6 +13,8 @@ import {
   openBus,
   openLedger,
   ownToken,
+  printable,
+  printableIn,
   systemClock,
 } from '@sluice/service';
 import type { ApprovalPlace, Counts } from '@sluice/service';
@@ -89,20 +91,24 @@ async function list(log: Log, json: boolean, { write, paint }: Surroundings): Pr
   else if (open.length === 0) write('No call waits for an approval.\n');
   else
     for (const { requested } of open) {
-      const { approvalId, tool, requestedBy, expiresAt } = requested;
-      write(`${paint.strong(approvalId)}  ${paint.tool(tool)} ${shorten(requested.arguments)}\n`);
+      const { approvalId, tool, arguments: args, requestedBy, expiresAt } = printableIn(requested);
+      write(`${paint.strong(approvalId)}  ${paint.tool(tool)} ${shorten(args)}\n`);
       write(paint.dim(`   asked by ${requestedBy}, waits until ${time(expiresAt)}\n`));
     }
   return 0;
 }
 
-async function show({ requested, place }: Open, bus: Bus, { write, paint }: Surroundings): Promise<number> {
-  const { steps = [] } = (await approvalAt(bus, place)) ?? {};
+async function show({ requested: asked, place }: Open, bus: Bus, { write, paint }: Surroundings): Promise<number> {
+  const requested = printableIn(asked);
+  const steps = printableIn((await approvalAt(bus, place))?.steps ?? []);
   const { approvalId, requestId, tool, effect, thought, requestedBy, onBehalfOf, argumentsHash } = requested;
   const lines: readonly (readonly [string, string])[] = [
     ['approval', paint.strong(approvalId)],
     ['tool', `${paint.tool(tool)} (${effect})`],
-    ['arguments', JSON.stringify(JSON.parse(requested.arguments), null, 2).replaceAll('\n', `\n${' '.repeat(13)}`)],
+    [
+      'arguments',
+      printable(JSON.stringify(JSON.parse(requested.arguments), null, 2)).replaceAll('\n', `\n${' '.repeat(13)}`),
+    ],
     ['hash', argumentsHash],
     ['asked by', `${requestedBy}${onBehalfOf === null ? '' : ` for ${onBehalfOf}`}, ${time(requested.requestedAt)}`],
     ['waits until', time(requested.expiresAt)],
@@ -130,7 +136,7 @@ async function decide(
   const token = ownToken(environment);
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
   await log.bus.publish([{ topic: topics.approvals, key: sessionId, record, headers }]);
-  const outcome = await outcomeOf(approvalId, deciding, decidedAt - 1_000, log);
+  const outcome = printableIn(await outcomeOf(approvalId, deciding, decidedAt - 1_000, log));
   if (outcome === null) {
     write('The decision is on the log. No executor has taken it yet; one does when it runs.\n');
     return 0;

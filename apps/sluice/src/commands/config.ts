@@ -3,7 +3,7 @@ import { formatFindings, formatProblems } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { ConfigVersion } from '@sluice/contracts';
 import type { Bus } from '@sluice/bus';
-import { configurationsOn, inForceOf, openBus } from '@sluice/service';
+import { configurationsOn, inForceOf, openBus, printable, printableIn } from '@sluice/service';
 import { byBeginning } from '../by-beginning.js';
 import { compileForCommand } from '../system/compile-once.js';
 import { differences } from '@sluice/replay';
@@ -63,7 +63,8 @@ async function apply(file: string, bus: Bus, surroundings: Surroundings): Promis
 
 async function saysWhatIsInForce(bus: Bus, { write, paint }: Surroundings): Promise<boolean> {
   const last = inForceOf(await configurationsOn(bus));
-  if (last !== undefined) write(`${paint.good('✓')} ${last.version} is in force, from ${last.source}. It stays.\n`);
+  if (last !== undefined)
+    write(`${paint.good('✓')} ${last.version} is in force, from ${printable(last.source)}. It stays.\n`);
   return last !== undefined;
 }
 
@@ -72,7 +73,7 @@ async function list(bus: Bus, { write, paint }: Surroundings): Promise<number> {
   const last = inForceOf(all);
   if (all.length === 0) write('No configuration was ever applied. Apply one: sluice config apply FILE\n');
   for (const one of all) {
-    const { version, compiledAt, source } = one;
+    const { version, compiledAt, source } = printableIn(one);
     const mark = one === last ? paint.good(' in force') : '';
     write(`${version}  ${new Date(compiledAt).toISOString()}  ${source}${mark}\n`);
   }
@@ -96,7 +97,7 @@ async function diff(
   const [before, after] = [find(all, older), find(all, newer)].map(
     (record) => JSON.parse(record.configuration) as object,
   );
-  for (const { path, was, is } of differences(before, after)) {
+  for (const { path, was, is } of printableIn(differences(before, after))) {
     if (was !== undefined) write(`${paint.bad(`- ${path}: ${was}`)}\n`);
     if (is !== undefined) write(`${paint.good(`+ ${path}: ${is}`)}\n`);
   }

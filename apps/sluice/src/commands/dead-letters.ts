@@ -11,6 +11,7 @@ import {
   openLedger,
   permitBefore,
   planRedrive,
+  printable,
   readLetters,
   redrive,
   redriveOf,
@@ -145,7 +146,8 @@ async function redriveEach(
     if (why === null) done++;
     else refused++;
     const mark = why === null ? paint.good('✓') : paint.bad('✗');
-    write(`${mark} ${letter.id}: ${why ?? `${dryRun ? 'would go' : 'goes'} ${consequence(plan)}`}\n`);
+    const said = why === null ? `${dryRun ? 'would go' : 'goes'} ${consequence(plan)}` : printable(why);
+    write(`${mark} ${letter.id}: ${said}\n`);
     await taken();
   }
   write(`${done} ${dryRun ? 'would be re-driven' : 're-driven'}, ${refused} not.\n`);

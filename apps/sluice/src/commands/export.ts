@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import type { ReadOptions } from '@sluice/bus';
 import { selectRecords, writeArchive } from '@sluice/archive';
 import type { Selection } from '@sluice/archive';
-import { openBus } from '@sluice/service';
+import { openBus, printable } from '@sluice/service';
 import { readTime, readTopics } from '../read-words.js';
 import type { Surroundings } from './surroundings.js';
 
@@ -39,7 +39,7 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
     let lost = 0;
     const onUndecodable: ReadOptions['onUndecodable'] = ({ topic, partition, offset }, reason) => {
       lost++;
-      write(`${paint.bad('undecodable')} ${topic}/${partition}/${offset} is not in the export: ${reason}\n`);
+      write(`${paint.bad('undecodable')} ${topic}/${partition}/${offset} is not in the export: ${printable(reason)}\n`);
     };
     const records = untilStopped(selectRecords(bus, selection, onUndecodable, stop.signal), stop.signal);
     const exported = { selection, createdAt: Date.now(), records, undecodable: () => lost };

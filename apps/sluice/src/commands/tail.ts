@@ -3,7 +3,7 @@ import { allTopics, recordNames, recordToJson } from '@sluice/contracts';
 import { withoutCredentials } from '@sluice/bus';
 import type { Approval, Topic } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
-import { openBus } from '@sluice/service';
+import { openBus, printableIn } from '@sluice/service';
 import { readTopics } from '../read-words.js';
 import { howToDecide, shorten } from '../show/story.js';
 import type { Surroundings } from './surroundings.js';
@@ -35,7 +35,7 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
     const options = { from: values.from, follow: !values.once, signal: stop.signal, onUndecodable } as const;
     for await (const message of bus.read(topics, options)) {
       if (values.session !== undefined && message.key !== values.session) continue;
-      write(`${values.json ? asJson(message) : asLine(message, surroundings)}\n`);
+      write(`${values.json ? asJson(message) : asLine(printableIn(message), surroundings)}\n`);
       await taken();
     }
     return 0;

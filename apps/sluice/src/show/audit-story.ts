@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '@sluice/core';
+import { printableIn } from '@sluice/service';
 import type { SessionEntry } from '../audit/session.js';
 import type { Paint } from './paint.js';
 import { shorten } from './story.js';
@@ -14,7 +15,8 @@ export class AuditStory {
     private readonly paint: Paint,
   ) {}
 
-  tell(entry: SessionEntry): void {
+  tell(told: SessionEntry): void {
+    const entry = printableIn(told);
     if (entry.request_id !== '' && entry.request_id !== this.#request) {
       this.#request = entry.request_id;
       this.write(`\n${this.paint.strong(`Run ${entry.request_id}`)}\n`);

@@ -2,6 +2,7 @@ import { placeOf } from '@sluice/contracts';
 import type { ReadOptions } from '@sluice/bus';
 import { decisionKinds } from '@sluice/replay';
 import type { Replayed } from '@sluice/replay';
+import { printable, printableIn } from '@sluice/service';
 import type { Surroundings } from '../commands/surroundings.js';
 import { shorten } from './story.js';
 
@@ -52,7 +53,7 @@ export class Comparison {
       return;
     }
     this.say(paint.bad('different'), place, `${kind} of run ${requestId}`);
-    for (const { path, was, is } of outcome.differences)
+    for (const { path, was, is } of printableIn(outcome.differences))
       this.surroundings.write(
         `   ${path}: recorded ${shorten(was ?? 'nothing', longestValue)}, derived ${shorten(is ?? 'nothing', longestValue)}\n`,
       );
@@ -87,7 +88,7 @@ export class Comparison {
   }
 
   private say(how: string, place: string, what: string): void {
-    this.surroundings.write(`${how} ${place} ${what}\n`);
+    this.surroundings.write(`${how} ${place} ${printable(what)}\n`);
   }
 
   private line(value: object): void {

@@ -3,6 +3,7 @@ import { faultCodes } from '@sluice/core';
 import { recordNames, recordToJson } from '@sluice/contracts';
 import type { DeadLetter } from '@sluice/contracts';
 import { withoutCredentials } from '@sluice/bus';
+import { printable, printableIn } from '@sluice/service';
 import type { Letter, Permit, Plan } from '@sluice/service';
 import type { Paint } from './paint.js';
 import { shorten } from './story.js';
@@ -17,7 +18,8 @@ export interface ShownLetter {
 const bytesShown = 2_000;
 
 /** A dead letter in two lines. */
-export function letterLines({ letter, redriven }: ShownLetter, paint: Paint): string {
+export function letterLines(shown: ShownLetter, paint: Paint): string {
+  const { letter, redriven } = printableIn(shown);
   const { id, dead, session } = letter;
   const done = redriven === null ? '' : paint.good(`  re-driven by ${redriven.by}, ${time(redriven.at)}`);
   const from = `${dead.topic} ${dead.partition}/${dead.offset}`;
@@ -28,7 +30,8 @@ export function letterLines({ letter, redriven }: ShownLetter, paint: Paint): st
 }
 
 /** All that is known of one: what, why, where from, what it says, and what a redrive would do. */
-export function letterPage({ letter, redriven }: ShownLetter, plan: Plan, paint: Paint): string {
+export function letterPage(shown: ShownLetter, plan: Plan, paint: Paint): string {
+  const { letter, redriven } = printableIn(shown);
   const { id, dead, session, content } = letter;
   const headers = Object.entries(withoutCredentials(dead.headers)).map(([name, value]) => `${name}: ${value}`);
   const rows: readonly (readonly [string, string])[] = [
@@ -43,7 +46,7 @@ export function letterPage({ letter, redriven }: ShownLetter, plan: Plan, paint:
     ...(redriven === null ? [['redrive', consequence(plan)] as const] : []),
     content.topic === null
       ? ['bytes', `${describeBytes(dead)}\n${content.reason}\n${beginning(dead)}`]
-      : ['record', JSON.stringify(recordToJson(recordNames[content.topic], content.record), null, 2)],
+      : ['record', printable(JSON.stringify(recordToJson(recordNames[content.topic], content.record), null, 2))],
   ];
   const gap = ' '.repeat(13);
   return rows
@@ -68,7 +71,7 @@ export function letterJson({ letter, redriven }: ShownLetter): object {
 }
 
 export function consequence(plan: Plan): string {
-  return plan.kind === 'refused' ? `no: ${plan.why}` : `to ${plan.message.topic}: ${plan.means}`;
+  return printable(plan.kind === 'refused' ? `no: ${plan.why}` : `to ${plan.message.topic}: ${plan.means}`);
 }
 
 export function time(milliseconds: number): string {

@@ -1,6 +1,7 @@
 import { placeOf } from '@sluice/contracts';
 import type { ReadOptions } from '@sluice/bus';
 import type { Change, Reconsidered } from '@sluice/replay';
+import { printable } from '@sluice/service';
 import type { Surroundings } from '../commands/surroundings.js';
 
 /** Examples that are named for each thing that would change. */
@@ -34,7 +35,7 @@ export class Prospect {
   readonly onUndecodable: NonNullable<ReadOptions['onUndecodable']> = ({ topic, partition, offset }, reason) => {
     this.undecodable++;
     if (this.json) this.line({ topic, partition, offset, outcome: 'undecodable', reason });
-    else this.surroundings.write(`undecodable ${topic}/${partition}/${offset} ${reason}\n`);
+    else this.surroundings.write(`undecodable ${topic}/${partition}/${offset} ${printable(reason)}\n`);
   };
 
   add(reconsidered: Reconsidered): void {
@@ -44,7 +45,10 @@ export class Prospect {
     if (notReplayable !== null) {
       this.notReplayable++;
       if (this.json) this.line({ topic, partition, offset, request_id: requestId, not_replayable: notReplayable });
-      else this.surroundings.write(`not replayable ${place} of run ${requestId}: ${notReplayable}\n`);
+      else
+        this.surroundings.write(
+          `not replayable ${place} of run ${printable(requestId)}: ${printable(notReplayable)}\n`,
+        );
     }
     if (changes.length === 0) return;
     this.altered++;
@@ -73,10 +77,12 @@ export class Prospect {
     const { write, paint } = this.surroundings;
     const most = [...this.whats].sort(([, one], [, other]) => other.count - one.count);
     for (const [what, { count: times, examples }] of most)
-      write(`${String(times).padStart(6)} × ${what}\n         ${paint.dim(`such as ${examples.join(', ')}`)}\n`);
+      write(
+        `${String(times).padStart(6)} × ${printable(what)}\n         ${paint.dim(printable(`such as ${examples.join(', ')}`))}\n`,
+      );
     for (const [name, counts] of Object.entries(this.by)) {
       const all = [...counts].sort(([, one], [, other]) => other - one).map(([of, times]) => `${of} ${times}`);
-      if (all.length > 0) write(`${paint.dim(`by ${name}`.padEnd(10))} ${all.join(', ')}\n`);
+      if (all.length > 0) write(`${paint.dim(`by ${name}`.padEnd(10))} ${printable(all.join(', '))}\n`);
     }
     const lost = undecodable === 0 ? '' : `, ${undecodable} records undecodable`;
     write(

@@ -1,5 +1,6 @@
 import type { AgentResponse, AgentStep, Approval, Toolset } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
+import { printableIn } from '@sluice/service';
 import type { Paint } from './paint.js';
 
 /** How much of an observation or of arguments one line shows. */
@@ -13,7 +14,8 @@ export class Story {
     private readonly paint: Paint,
   ) {}
 
-  tell(message: Incoming): void {
+  tell(told: Incoming): void {
+    const message = printableIn(told);
     switch (message.topic) {
       case 'agent.toolsets':
         return this.iteration(message.record);

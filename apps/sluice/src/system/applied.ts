@@ -1,6 +1,7 @@
 import { topics } from '@sluice/contracts';
 import type { ConfigVersion } from '@sluice/contracts';
 import type { Bus } from '@sluice/bus';
+import { printable } from '@sluice/service';
 
 /** The sample's configuration file and that of `sluice load`, as they are published. */
 export const sampleFile = 'examples/countries/sluice.yaml';
@@ -17,5 +18,5 @@ export async function appliedConfiguration(bus: Pick<Bus, 'read'>): Promise<Conf
 }
 
 export function aboutVersion({ version, source }: ConfigVersion): string {
-  return `configuration ${version} from ${source}`;
+  return `configuration ${version} from ${printable(source)}`;
 }
