@@ -77,7 +77,7 @@ async function write(handle: FileHandle, exported: Exported): Promise<Trailer> {
   }
   const { bytes, sha256 } = await output.end();
   const trailer = { records, undecodable: exported.undecodable(), bytes, sha256 };
-  await handle.write(trailerFrame(trailer));
+  await handle.appendFile(trailerFrame(trailer));
   return trailer;
 }
 
@@ -116,7 +116,8 @@ class Output {
     for await (const piece of this.zstd as AsyncIterable<Buffer>) {
       this.hash.update(piece);
       this.bytes += piece.length;
-      await handle.write(piece);
+      // It writes all or throws; `write` may write less where the disk is nearly full, and say nothing.
+      await handle.appendFile(piece);
     }
   }
 }
