@@ -105,3 +105,12 @@ export async function startDying(changes: { policy?: object; limits?: object; id
 }
 
 export type Dying = Awaited<ReturnType<typeof startDying>>;
+
+/** Where a run can die, and what is out of order then. */
+export const hops: readonly (readonly [where: string, topic: string, code: string, cut: (dying: Dying) => void])[] = [
+  ['at its request', 'agent.requests', 'ledger_unreachable', ({ cutLedger }) => cutLedger('request/')],
+  ['at the model', 'agent.toolsets', 'model_refused', ({ cutModel }) => cutModel()],
+  ['before its calls', 'agent.tool-calls', 'ledger_unreachable', ({ cutLedger }) => cutLedger('turn/agent.tool-calls')],
+  ['between two effects', 'agent.tool-calls', 'ledger_unreachable', ({ cutLedger }) => cutLedger('effect/hop-3/1/1/')],
+  ['on its way back', 'agent.steps', 'ledger_unreachable', ({ cutLedger }) => cutLedger('turn/agent.steps')],
+];

@@ -4,17 +4,8 @@ import type { Bus, Outgoing } from '@sluice/bus';
 import { letterAt, planRedrive, redrive } from '@sluice/service';
 import { replayed } from '../replay/replaying.js';
 import { eventually } from '../security/forging.js';
-import { startDying } from './dying.js';
+import { hops, startDying } from './dying.js';
 import type { Dying } from './dying.js';
-
-/** Where a run can die, and what is out of order then. */
-const hops: readonly (readonly [where: string, topic: string, code: string, cut: (dying: Dying) => void])[] = [
-  ['at its request', 'agent.requests', 'ledger_unreachable', ({ cutLedger }) => cutLedger('request/')],
-  ['at the model', 'agent.toolsets', 'model_refused', ({ cutModel }) => cutModel()],
-  ['before its calls', 'agent.tool-calls', 'ledger_unreachable', ({ cutLedger }) => cutLedger('turn/agent.tool-calls')],
-  ['between two effects', 'agent.tool-calls', 'ledger_unreachable', ({ cutLedger }) => cutLedger('effect/hop-3/1/1/')],
-  ['on its way back', 'agent.steps', 'ledger_unreachable', ({ cutLedger }) => cutLedger('turn/agent.steps')],
-];
 
 describe('a dead letter that is re-driven', () => {
   let dying: Dying;

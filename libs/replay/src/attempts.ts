@@ -1,9 +1,11 @@
-import { anotherAttempt } from '@sluice/core';
+import { anotherAttempt, isReturned } from '@sluice/core';
 import type { RunLimits, RunState } from '@sluice/core';
 import { redriveHeader } from '@sluice/contracts';
 import type { AgentStepResult } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
-import { returnedTurn } from '@sluice/decisions';
+import { returnedTurn, sha256 } from '@sluice/decisions';
+import { NotReplayable } from './outcome.js';
+import type { Verifier } from './signed.js';
 import type { RunRecords } from './runs.js';
 
 /** The run as it goes on from a record: as it is, or as another attempt where the record was re-driven and taken as that. */
@@ -28,13 +30,18 @@ export function isRedriven({ headers }: Pick<Incoming, 'headers'>, { redrive }: 
  * What a redrive gave back to the filter instead of an executor, from each turn that it can have been; null if an executor decided the record.
  * Its signature is the turn’s grant, which is verified where the turn is.
  */
-export function deriveReturned(
+export async function deriveReturned(
   { record, headers }: Incoming<'agent.steps'>,
   { toolsets }: RunRecords,
-): readonly AgentStepResult[] | null {
+  verifier: Verifier,
+): Promise<readonly AgentStepResult[] | null> {
   if (headers[redriveHeader] === undefined || record.steps.length > 0) return null;
   const turns = toolsets.filter((toolset) => toolset.record.iteration === record.iteration);
-  return turns.some((toolset) => toolset.record.grant === record.signature)
-    ? turns.map((toolset) => returnedTurn(toolset.record))
-    : null;
+  if (turns.some((toolset) => toolset.record.grant === record.signature))
+    return turns.map((toolset) => returnedTurn(toolset.record));
+  // Only a grant ends at a time; what an executor signs of a turn says otherwise the same.
+  const claims = await verifier.verify('filter', record.signature);
+  if (typeof claims?.['exp'] !== 'number' || !isReturned(claims, { ...record, request: record.next }, sha256))
+    return null;
+  throw new NotReplayable('It gave back a turn that was re-driven, whose Toolset is not among the records.');
 }

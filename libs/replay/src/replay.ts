@@ -104,7 +104,7 @@ class Judge {
       case 'agent.tool-calls':
         return { kind, outcome: this.compare(message, deriveTurn(message, run), 'its Toolset') };
       case 'agent.steps': {
-        const returned = deriveReturned(message, run);
+        const returned = await deriveReturned(message, run, verifier);
         if (returned !== null) return { kind, outcome: this.compare(message, returned, 'the turn that was re-driven') };
         const compared = this.compare(message, await deriveSteps(message, run, deriving), 'its ToolCall');
         return { kind, outcome: withSigned(compared, await continuationDifference(message.record, verifier)) };

@@ -1,7 +1,8 @@
-import { placeOf, topics } from '@sluice/contracts';
+import { placeOf, redriveHeader, topics } from '@sluice/contracts';
 import type { Codec, DeadLetter, Topic } from '@sluice/contracts';
 import type { Incoming, LogReader, ReadOptions } from '@sluice/bus';
 import { runOf } from '@sluice/decisions';
+import { DeadEnds } from './dead-ends.js';
 import { isSelected, readFrom } from './select.js';
 import type { DecisionSelection } from './select.js';
 
@@ -29,6 +30,11 @@ export interface Gathered {
   readonly messages: Held[];
   /** How many of its decisions are selected. */
   selected: number;
+  /** When its last end came, null while it goes on; and whether that was an error. */
+  endedAt: number | null;
+  isError: boolean;
+  /** The dead letters that it has ended with, once it is held as a dead end. */
+  readonly letters: Map<string, DeadLetter>;
 }
 
 /** Dead letters by the place of the record that they hold. */
@@ -55,10 +61,11 @@ const read = [
  */
 const lingerMs = 5_000;
 
-/** Gathers runs with selected decisions from the log; memory is bounded by the runs that are under way at a time. */
+/** Gathers runs with selected decisions from the log; memory is bounded by the runs that are under way at a time, and by what is held of dead ends. */
 export async function* readRuns(
   reader: LogReader,
   { selection, signal, ...options }: Gathering,
+  deadEnds = new DeadEnds(),
 ): AsyncGenerator<{ readonly run: Gathered; readonly dead: DeadLetters }, void, undefined> {
   const open = new Map<string, Gathered>();
   const dead = new Map<string, DeadLetter>();
@@ -66,8 +73,17 @@ export async function* readRuns(
   for await (const message of reader.read(read, { ...options, from: readFrom(selection), signal })) {
     const { timestamp } = message;
     while (ended[0] !== undefined && timestamp - ended[0].at > lingerMs) {
-      const { run } = ended.shift() as { run: Gathered };
-      if (open.delete(run.requestId) && run.selected > 0) yield { run, dead };
+      const { run, at } = ended.shift() as (typeof ended)[number];
+      // It goes on or has ended once more since, or is given away.
+      if (run.endedAt !== at || open.get(run.requestId) !== run) continue;
+      deadEnds.release(run);
+      if (deadEnds.holds(run, dead)) continue;
+      open.delete(run.requestId);
+      if (run.selected > 0) yield { run, dead: deadEnds.lettersOf(run, dead) };
+    }
+    for (const run of deadEnds.beyond()) {
+      open.delete(run.requestId);
+      if (run.selected > 0) yield { run, dead: run.letters };
     }
     if (message.topic === 'agent.dead-letters') {
       for (const [place, letter] of dead) {
@@ -80,14 +96,25 @@ export async function* readRuns(
     const requestId = runOf(message);
     if (requestId === null) continue;
     let run = open.get(requestId);
-    if (run === undefined) open.set(requestId, (run = { requestId, messages: [], selected: 0 }));
+    if (run === undefined) open.set(requestId, (run = begun(requestId)));
+    if (message.headers[redriveHeader] !== undefined) {
+      deadEnds.release(run);
+      run.endedAt = null;
+    }
     if (isDecision(message) && isSelected(message, selection)) run.selected++;
     run.messages.push(held(message));
-    if (message.topic === 'agent.responses') ended.push({ run, at: timestamp });
+    if (message.topic !== 'agent.responses') continue;
+    run.endedAt = timestamp;
+    run.isError = message.record.error !== null;
+    ended.push({ run, at: timestamp });
   }
   // What was stopped is not the log’s end, and its runs are not whole.
   if (signal.aborted) return;
-  for (const run of open.values()) if (run.selected > 0) yield { run, dead };
+  for (const run of open.values()) if (run.selected > 0) yield { run, dead: deadEnds.lettersOf(run, dead) };
+}
+
+function begun(requestId: string): Gathered {
+  return { requestId, messages: [], selected: 0, endedAt: null, isError: false, letters: new Map() };
 }
 
 function held({ topic, partition, offset, key, headers, timestamp, record, avro = null }: Incoming): Held {
