@@ -1,5 +1,5 @@
-import { accessSync, constants, mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import type { Environment } from './environment.js';
 
 /** The files of the embedded default. */
@@ -19,12 +19,29 @@ export function dataFiles({ dataFolder }: Pick<Environment, 'dataFolder'>) {
 /** Makes the data folder if it is not there. Throws a sentence if it cannot be used. */
 export function prepareDataFolder(folder: string): void {
   try {
-    mkdirSync(folder, { recursive: true });
+    makeFolder(folder);
     accessSync(folder, constants.W_OK);
   } catch (error) {
     throw new Error(
       `The data folder ${folder} cannot be written: ${(error as Error).message}. Set SLUICE_DATA to one that can.`,
       { cause: error },
     );
+  }
+}
+
+/**
+ * Makes a folder and those above it that are not there. Node's own way of it never ends where a folder that is there says that it is not,
+ * as /proc does.
+ */
+export function makeFolder(folder: string): void {
+  try {
+    mkdirSync(folder);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST' && statSync(folder).isDirectory()) return;
+    const above = dirname(folder);
+    if (code !== 'ENOENT' || existsSync(above)) throw error;
+    makeFolder(above);
+    makeFolder(folder);
   }
 }
