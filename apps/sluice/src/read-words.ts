@@ -9,12 +9,27 @@ export function readTopics(text: string): readonly Topic[] {
   });
 }
 
+const date = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?)?$/;
+/** Fewer digits are a year or a slip, and not milliseconds of any time that a log knows. */
+const milliseconds = /^\d{12,}$/;
+
 /** A time as milliseconds since the epoch; null if none is given. */
-export function readTime(option: string, text: string | undefined): number | null {
+function readTime(option: string, text: string | undefined): number | null {
   if (text === undefined) return null;
-  const time = /^\d+$/.test(text) ? Number(text) : Date.parse(text);
+  const time = milliseconds.test(text) ? Number(text) : date.test(text) ? Date.parse(text) : NaN;
   if (Number.isSafeInteger(time)) return time;
   throw new Error(
     `${option} is "${text}"; it must be a time such as 2026-11-22T05:00:00Z, or milliseconds since the epoch.`,
   );
+}
+
+/** Both ends of a range, which has to hold something: `to` is not included. */
+export function readRange({ from, to }: { readonly from?: string | undefined; readonly to?: string | undefined }): {
+  readonly from: number | null;
+  readonly to: number | null;
+} {
+  const range = { from: readTime('--from', from), to: readTime('--to', to) };
+  if (range.from !== null && range.to !== null && range.to <= range.from)
+    throw new Error(`--to is "${to}", which is not after --from "${from}", so there is nothing between them.`);
+  return range;
 }

@@ -41,7 +41,9 @@ export async function openArchive(file: string): Promise<Archive> {
 async function readEnd(file: string): Promise<Trailer> {
   let size: number;
   try {
-    ({ size } = await stat(file));
+    const there = await stat(file);
+    if (!there.isFile()) throw new Error('it is no file');
+    ({ size } = there);
   } catch (error) {
     throw new Error(`The export ${file} cannot be read: ${(error as Error).message}.`, { cause: error });
   }

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { openSqliteBus } from '@sluice/bus';
 import type { SqliteBus } from '@sluice/bus';
 import { allTopics } from '@sluice/contracts';
@@ -21,6 +23,14 @@ export function openLogFile(environment: Environment, log: Log): Promise<SqliteB
     isAlive,
     log: partLog(log),
   });
+}
+
+/** Throws a sentence if the environment names an embedded log that was never made: whoever only looks must not make one. */
+export function requireLog({ bus, dataFolder }: Pick<Environment, 'bus' | 'dataFolder'>): void {
+  if (bus === 'kafka' || existsSync(dataFiles({ dataFolder }).log)) return;
+  throw new Error(
+    `There is no log in ${resolve(dataFolder)}. Set SLUICE_DATA to the data folder that is meant; \`sluice start\` makes one.`,
+  );
 }
 
 /** Opens the ledger in the data folder. */

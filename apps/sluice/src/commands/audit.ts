@@ -1,18 +1,19 @@
-import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { verifyAudit } from '@sluice/audit';
 import type { Anchor } from '@sluice/audit';
 import type { Bus } from '@sluice/bus';
-import { openBus, openSignatures } from '@sluice/service';
+import { openBus, openSignatures, requireLog } from '@sluice/service';
 import { lastCheckpoints } from '../audit/checkpoints.js';
 import { sessionEntries } from '../audit/session.js';
+import { readText } from '../read-text.js';
 import { AuditStory } from '../show/audit-story.js';
-import { reportAsText, reportAsJson } from '../show/audit-report.js';
+import { isSound, reportAsText, reportAsJson } from '../show/audit-report.js';
 import type { Surroundings } from './surroundings.js';
 
 export const usage = `sluice audit verify [--json] [--anchors FILE] [--without-sources]
   Recomputes every chain of the audit log, and names each record that was changed, dropped, inserted or moved, and what lies beyond
-  the last checkpoint. Compares with the records that are told of where they are still there. Exit code 1 if there is a finding.
+  the last checkpoint. Compares with the records that are told of where they are still there. Exit code 1 if there is a finding, or no
+  audit at all.
 sluice audit show SESSION [--json]     what happened in a session, in words
 sluice audit checkpoints               the last checkpoint of each chain, a line each: keep them elsewhere, for verify --anchors`;
 
@@ -33,11 +34,12 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
   switch (action) {
     case 'verify': {
       const anchors = values.anchors === undefined ? [] : readAnchors(values.anchors);
+      requireLog(environment);
       const signatures = openSignatures(environment);
       return onLog(surroundings, async (bus) => {
         const report = await verifyAudit(bus, { signatures, anchors, sources: !values['without-sources'] });
         surroundings.write(values.json ? reportAsJson(report) : reportAsText(report, surroundings.paint));
-        return report.found === 0 ? 0 : 1;
+        return isSound(report) ? 0 : 1;
       });
     }
     case 'show':
@@ -55,6 +57,7 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
 }
 
 async function onLog({ environment, log }: Surroundings, work: (bus: Bus) => Promise<number>): Promise<number> {
+  requireLog(environment);
   const { bus } = await openBus(environment, log);
   try {
     return await work(bus);
@@ -81,8 +84,8 @@ async function show(bus: Bus, session: string, json: boolean, { write, taken, pa
 
 /** Lines of `sluice audit checkpoints`. */
 function readAnchors(file: string): readonly Anchor[] {
-  const lines = readFileSync(file, 'utf8').split('\n');
-  return lines.flatMap((line, index) => {
+  const lines = readText(file).split('\n');
+  const anchors = lines.flatMap((line, index) => {
     if (line.trim() === '') return [];
     try {
       const { chain, signature } = JSON.parse(line) as Record<string, unknown>;
@@ -94,4 +97,7 @@ function readAnchors(file: string): readonly Anchor[] {
       `${file}, line ${index + 1}, is no line of \`sluice audit checkpoints\`. Give the file as that wrote it.`,
     );
   });
+  if (anchors.length === 0)
+    throw new Error(`${file} holds no checkpoints. Give a file of what \`sluice audit checkpoints\` prints.`);
+  return anchors;
 }

@@ -2,8 +2,8 @@ import { parseArgs } from 'node:util';
 import type { ReadOptions } from '@sluice/bus';
 import { selectRecords, writeArchive } from '@sluice/archive';
 import type { Selection } from '@sluice/archive';
-import { openBus, printable } from '@sluice/service';
-import { readTime, readTopics } from '../read-words.js';
+import { openBus, printable, requireLog } from '@sluice/service';
+import { readRange, readTopics } from '../read-words.js';
 import type { Surroundings } from './surroundings.js';
 
 export const usage = `sluice export [--from time] [--to time] [--session id] [--tenant id] [--topic agent.steps,…] FILE
@@ -25,8 +25,7 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
   const [file, ...more] = positionals;
   if (file === undefined || more.length > 0) throw new Error(`Give one file to write to.\n${usage}`);
   const selection: Selection = {
-    from: readTime('--from', values.from),
-    to: readTime('--to', values.to),
+    ...readRange(values),
     session: values.session ?? null,
     tenant: values.tenant ?? null,
     topics: values.topic === undefined ? null : readTopics(values.topic),
@@ -34,6 +33,7 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
   const { environment, log, write, paint, stopped } = surroundings;
   const stop = new AbortController();
   void stopped.then(() => stop.abort());
+  requireLog(environment);
   const { bus } = await openBus(environment, log, stop.signal);
   try {
     let lost = 0;

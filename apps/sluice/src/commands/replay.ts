@@ -1,14 +1,15 @@
 import { parseArgs } from 'node:util';
 import { compileEvaluator, formatProblems } from '@sluice/core';
 import type { Configuration } from '@sluice/core';
-import { isTopic } from '@sluice/contracts';
+import { isTopic, topics } from '@sluice/contracts';
+import type { Topic } from '@sluice/contracts';
 import type { LogReader } from '@sluice/bus';
 import { openArchive } from '@sluice/archive';
 import { createVerifier, unverified } from '@sluice/identity';
 import { replay, whatIf } from '@sluice/replay';
 import type { DecisionSelection, Offsets } from '@sluice/replay';
-import { openBus, recordedKeys } from '@sluice/service';
-import { readTime } from '../read-words.js';
+import { openBus, recordedKeys, requireLog } from '@sluice/service';
+import { readRange } from '../read-words.js';
 import { authorizerOf } from '../replay/authorizer-of.js';
 import { threadsFor } from '../replay/threads.js';
 import { Comparison } from '../show/comparison.js';
@@ -18,8 +19,8 @@ import type { Surroundings } from './surroundings.js';
 
 export const usage = `sluice replay [--from time] [--to time] [--offsets agent.toolsets/0/17-42] [--session id] [--tenant id] [--tool name]
              [--export FILE] [--config FILE] [--json]
-  Decides everything once more from its recorded inputs and compares to the byte; exit code 1 on differences. Runs no tool, asks no
-  model. --export reads a file of sluice export instead of the log. --config says instead which decisions would be otherwise under
+  Decides everything once more from its recorded inputs and compares to the byte; exit code 1 on differences, and if there is
+  nothing to decide. Runs no tool, asks no model. --export reads a file of sluice export instead of the log. --config says instead which decisions would be otherwise under
   that configuration.`;
 
 export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
@@ -38,8 +39,7 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
     },
   });
   const selection: DecisionSelection = {
-    from: readTime('--from', values.from),
-    to: readTime('--to', values.to),
+    ...readRange(values),
     offsets: values.offsets === undefined ? null : readOffsets(values.offsets),
     session: values.session ?? null,
     tenant: values.tenant ?? null,
@@ -97,8 +97,7 @@ async function consider(given: Given, candidate: Configuration, surroundings: Su
     prospect.add(reconsidered);
     await surroundings.taken();
   }
-  prospect.end();
-  return 0;
+  return prospect.end();
 }
 
 async function open(
@@ -107,6 +106,7 @@ async function open(
   signal: AbortSignal,
 ): Promise<{ readonly reader: LogReader; close(): Promise<void> }> {
   if (file !== undefined) return { reader: await openArchive(file), close: () => Promise.resolve() };
+  requireLog(environment);
   const { bus } = await openBus(environment, log, signal);
   return { reader: bus, close: () => bus.close() };
 }
@@ -117,6 +117,14 @@ async function compiled(file: string, surroundings: Surroundings): Promise<Confi
   throw new Error(`The configuration ${file} has mistakes:\n${formatProblems(problems)}`);
 }
 
+const decisionTopics: readonly Topic[] = [
+  topics.toolsets,
+  topics.toolCalls,
+  topics.steps,
+  topics.responses,
+  topics.approvals,
+];
+
 function readOffsets(text: string): Offsets {
   const [, topic = '', partition, from, to] = /^([^/]+)\/(\d+)\/(\d+)(?:-(\d+))?$/.exec(text) ?? [];
   if (!isTopic(topic)) {
@@ -124,5 +132,9 @@ function readOffsets(text: string): Offsets {
       `--offsets is "${text}"; it must be a topic, a partition and offsets, such as agent.toolsets/0/17-42.`,
     );
   }
-  return { topic, partition: Number(partition), from: Number(from), to: Number(to ?? from) };
+  if (!decisionTopics.includes(topic))
+    throw new Error(`--offsets names ${topic}, which holds no decisions. ${decisionTopics.join(', ')} do.`);
+  const offsets = { topic, partition: Number(partition), from: Number(from), to: Number(to ?? from) };
+  if (offsets.to < offsets.from) throw new Error(`--offsets is "${text}"; its last offset is before its first.`);
+  return offsets;
 }

@@ -1,15 +1,16 @@
 import { parseArgs } from 'node:util';
 import { allTopics, recordNames, recordToJson } from '@sluice/contracts';
 import { withoutCredentials } from '@sluice/bus';
-import type { Approval, Topic } from '@sluice/contracts';
-import type { Incoming } from '@sluice/bus';
-import { openBus, printableIn } from '@sluice/service';
+import type { Approval } from '@sluice/contracts';
+import type { Incoming, ReadOptions } from '@sluice/bus';
+import { openBus, printable, printableIn, requireLog } from '@sluice/service';
 import { readTopics } from '../read-words.js';
 import { howToDecide, shorten } from '../show/story.js';
 import type { Surroundings } from './surroundings.js';
 
 export const usage = `sluice tail [--topic agent.steps,agent.responses] [--session id] [--from start|end] [--json] [--once]
-  Watches the log; --from start begins with what is there, --once ends there. --json prints each record whole, a line each.`;
+  Watches the log; --from start begins with what is there, --once ends there. --json prints each record whole, a line each, and
+  {"undecodable":…} with its place for one that cannot be read.`;
 
 export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
   const { values } = parseArgs({
@@ -26,12 +27,16 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
     throw new Error(`--from is "${values.from}"; it must be start or end.`);
   const topics = values.topic === undefined ? allTopics : readTopics(values.topic);
   const { environment, log, write, taken, paint, stopped } = surroundings;
+  requireLog(environment);
   const { bus } = await openBus(environment, log);
   const stop = new AbortController();
   void stopped.then(() => stop.abort());
   try {
-    const onUndecodable = ({ topic, offset }: { topic: Topic; offset: number }, reason: string): void =>
-      write(`${paint.bad('undecodable')} ${topic} ${offset} ${reason}\n`);
+    const onUndecodable: ReadOptions['onUndecodable'] = ({ topic, partition, offset }, reason) => {
+      const undecodable = { topic, partition, offset, reason };
+      if (values.json) write(`${JSON.stringify({ undecodable })}\n`);
+      else write(`${paint.bad('undecodable')} ${topic}/${partition}/${offset} ${printable(reason)}\n`);
+    };
     const options = { from: values.from, follow: !values.once, signal: stop.signal, onUndecodable } as const;
     for await (const message of bus.read(topics, options)) {
       if (values.session !== undefined && message.key !== values.session) continue;

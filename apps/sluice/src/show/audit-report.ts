@@ -7,9 +7,16 @@ function beyond({ sequence, sealed }: ChainReport): number {
   return sequence - sealed;
 }
 
+/** A check that looked at nothing must not pass. */
+export function isSound({ found, chains }: AuditReport): boolean {
+  return found === 0 && chains.some(({ entries }) => entries > 0);
+}
+
 export function reportAsText(report: AuditReport, paint: Paint): string {
   const { chains, findings, found, sources, notCompared } = report;
   const sum = (of: (chain: ChainReport) => number): number => chains.reduce((all, chain) => all + of(chain), 0);
+  if (found === 0 && !isSound(report))
+    return `${paint.bad('✗')} There is no audit here: agent.audit holds no entries.\n`;
   const lines = [
     `${sum(({ entries }) => entries)} entries in ${chains.length} chains, ${sum(({ checkpoints }) => checkpoints)} checkpoints.`,
     ...chains.filter((chain) => beyond(chain) > 0).map(beyondLine),
@@ -24,9 +31,10 @@ export function reportAsText(report: AuditReport, paint: Paint): string {
   return `${lines.join('\n')}\n`;
 }
 
-export function reportAsJson({ chains, findings, found, sources, notCompared }: AuditReport): string {
+export function reportAsJson(report: AuditReport): string {
+  const { chains, findings, found, sources, notCompared } = report;
   const written = {
-    ok: found === 0,
+    ok: isSound(report),
     found,
     chains: chains.map(({ chain, entries, sequence, head, sealed, checkpoints }) => ({
       ...{ chain, entries, sequence, head, sealed, checkpoints },

@@ -6,6 +6,8 @@ import { printable, printableIn } from '@sluice/service';
 import type { Surroundings } from '../commands/surroundings.js';
 import { shorten } from './story.js';
 
+/** A check that looked at nothing must not pass. */
+export const nothingSelected = 'Nothing was replayed: no decision is in what was selected.';
 const longestValue = 120;
 
 /** Tells what a replay found: each decision that is not equal, and how many of each kind there were. */
@@ -69,7 +71,7 @@ export class Comparison {
       const counts = { replayed: equal + different, equal, different, not_replayable: notReplayable };
       this.line({ ...counts, undecodable: this.undecodable, signatures_verified: this.verified, by_kind });
     } else this.summary(equal, different, notReplayable);
-    return different > 0 ? 1 : 0;
+    return different > 0 || equal + notReplayable === 0 ? 1 : 0;
   }
 
   private summary(equal: number, different: number, notReplayable: number): void {
@@ -77,6 +79,10 @@ export class Comparison {
     for (const [kind, counts] of this.counts) {
       const all = counts.equal + counts.different + counts.not_replayable;
       if (all > 0) write(`${paint.dim(kind.padEnd(16))} ${counts.equal} of ${all} equal\n`);
+    }
+    if (equal + different + notReplayable === 0) {
+      write(`${paint.bad('✗')} ${nothingSelected}\n`);
+      return;
     }
     const mark = different > 0 ? paint.bad('✗') : paint.good('✓');
     const lost = this.undecodable === 0 ? '' : `, ${this.undecodable} records undecodable`;

@@ -2,6 +2,7 @@ import { placeOf } from '@sluice/contracts';
 import type { ReadOptions } from '@sluice/bus';
 import type { Change, Reconsidered } from '@sluice/replay';
 import { printable } from '@sluice/service';
+import { nothingSelected } from './comparison.js';
 import type { Surroundings } from '../commands/surroundings.js';
 
 /** Examples that are named for each thing that would change. */
@@ -65,16 +66,21 @@ export class Prospect {
     if (tenant !== '') count(this.by.tenant, tenant);
   }
 
-  end(): void {
+  /** Says how many there were; returns the exit code. */
+  end(): number {
     const { considered, altered, notReplayable: not_replayable, undecodable } = this;
     if (this.json) {
       const by = Object.fromEntries(
         Object.entries(this.by).map(([name, counts]) => [name, Object.fromEntries(counts)]),
       );
       this.line({ config_version: this.version, considered, altered, not_replayable, undecodable, by });
-      return;
+      return considered === 0 ? 1 : 0;
     }
     const { write, paint } = this.surroundings;
+    if (considered === 0) {
+      write(`${paint.bad('✗')} ${nothingSelected}\n`);
+      return 1;
+    }
     const most = [...this.whats].sort(([, one], [, other]) => other.count - one.count);
     for (const [what, { count: times, examples }] of most)
       write(
@@ -88,6 +94,7 @@ export class Prospect {
     write(
       `Under ${this.version} ${altered} of ${considered} decisions would be otherwise; ${not_replayable} not replayable${lost}\n`,
     );
+    return 0;
   }
 
   private line(value: object): void {
