@@ -15,11 +15,13 @@ import {
   ownToken,
   printable,
   printableIn,
+  requireLog,
   systemClock,
 } from '@sluice/service';
 import type { ApprovalPlace, Counts } from '@sluice/service';
 import { byBeginning } from '../by-beginning.js';
 import { shorten } from '../show/story.js';
+import { refuseSurplus } from '../surplus.js';
 import type { Surroundings } from './surroundings.js';
 
 export const usage = `sluice approvals list [--json]     calls that wait for an approval, the oldest first
@@ -44,6 +46,12 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
   });
   const [action, id, ...more] = positionals;
   if (more.length > 0) throw new Error(`One approval at a time.\n${usage}`);
+  const words = id === undefined ? [] : [id];
+  if (action === 'list') refuseSurplus({ values, words }, { taken: ['json'], words: 0 }, usage);
+  if (action === 'show') refuseSurplus({ values, words }, { taken: [], words: 1 }, usage);
+  if (action === 'approve' || action === 'refuse')
+    refuseSurplus({ values, words }, { taken: ['reason', 'as'], words: 1 }, usage);
+  requireLog(surroundings.environment);
   return withLog(surroundings, async (log) => {
     switch (action) {
       case 'list':

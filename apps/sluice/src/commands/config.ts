@@ -3,10 +3,11 @@ import { formatFindings, formatProblems } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { ConfigVersion } from '@sluice/contracts';
 import type { Bus } from '@sluice/bus';
-import { configurationsOn, inForceOf, openBus, printable, printableIn } from '@sluice/service';
+import { configurationsOn, inForceOf, openBus, printable, printableIn, requireLog } from '@sluice/service';
 import { byBeginning } from '../by-beginning.js';
 import { compileForCommand } from '../system/compile-once.js';
 import { differences } from '@sluice/replay';
+import { refuseSurplus } from '../surplus.js';
 import type { Surroundings } from './surroundings.js';
 
 export const usage = `sluice config apply FILE          compiles the file and publishes it: every service follows; with --if-none
@@ -22,6 +23,7 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
     options: { 'if-none': { type: 'boolean', default: false } },
   });
   const [action, ...rest] = positionals;
+  const takes = (words: number): void => refuseSurplus({ values, words: rest }, { taken: [], words }, usage);
   switch (action) {
     case 'apply': {
       const file = one(rest, 'FILE');
@@ -30,11 +32,14 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
       );
     }
     case 'list':
-      return withBus(surroundings, (bus) => list(bus, surroundings));
+      takes(0);
+      return withLog(surroundings, (bus) => list(bus, surroundings));
     case 'show':
-      return withBus(surroundings, (bus) => show(rest[0], bus, surroundings));
+      takes(1);
+      return withLog(surroundings, (bus) => show(rest[0], bus, surroundings));
     case 'diff':
-      return withBus(surroundings, (bus) => diff(rest[0], rest[1], bus, surroundings));
+      takes(2);
+      return withLog(surroundings, (bus) => diff(rest[0], rest[1], bus, surroundings));
     case undefined:
     default:
       throw new Error(`Say what to do with configurations.\n${usage}`);
@@ -119,6 +124,12 @@ function one(values: readonly string[], name: string): string {
   const [value, ...more] = values;
   if (value === undefined || more.length > 0) throw new Error(`Give one ${name}.\n${usage}`);
   return value;
+}
+
+/** For whoever only looks. */
+async function withLog(surroundings: Surroundings, work: (bus: Bus) => Promise<number>): Promise<number> {
+  requireLog(surroundings.environment);
+  return withBus(surroundings, work);
 }
 
 async function withBus(surroundings: Surroundings, work: (bus: Bus) => Promise<number>): Promise<number> {

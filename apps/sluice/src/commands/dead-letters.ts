@@ -15,12 +15,14 @@ import {
   readLetters,
   redrive,
   redriveOf,
+  requireLog,
   requireSharedLedger,
   systemClock,
 } from '@sluice/service';
 import type { Letter, LetterFilter, Plan } from '@sluice/service';
 import { consequence, letterJson, letterLines, letterPage, time } from '../show/letter.js';
 import { readSince } from './since.js';
+import { refuseSurplus } from '../surplus.js';
 import type { Surroundings } from './surroundings.js';
 
 export const usage = `sluice dead-letters list [--topic agent.steps] [--code model_refused] [--session id] [--since 12h] [--json]
@@ -41,6 +43,8 @@ const options = {
   'dry-run': { type: 'boolean', default: false },
 } as const;
 
+const filters = ['topic', 'code', 'session', 'since'] as const;
+
 type Values = ReturnType<typeof parseArgs<{ options: typeof options }>>['values'];
 
 interface Stores {
@@ -54,16 +58,21 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
   const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options });
   const [action, ...ids] = positionals;
   const filter = readFilter(values);
+  const takes = (...taken: readonly string[]): void =>
+    refuseSurplus({ values, words: ids }, { taken, words: Infinity }, usage);
   switch (action) {
     case 'list':
       if (ids.length > 0) throw new Error(`"list" takes no id; "show" does.\n${usage}`);
+      takes(...filters, 'json');
       return withStores(surroundings, (stores) => list(filter, values.json, stores, surroundings));
     case 'show': {
       const [id, ...more] = ids;
       if (id === undefined || more.length > 0) throw new Error(`Name one dead letter.\n${usage}`);
+      takes('json');
       return withStores(surroundings, (stores) => show(id, values.json, stores, surroundings));
     }
     case 'redrive': {
+      takes(...filters, 'all', 'dry-run');
       const filtered = Object.keys(filter).length > 0 || values.all;
       if (filtered === ids.length > 0)
         throw new Error(`Name the dead letters by their ids, or by a filter (--all for every one).\n${usage}`);
@@ -97,6 +106,7 @@ async function withStores(
   work: (stores: Stores) => Promise<number>,
 ): Promise<number> {
   requireSharedLedger(environment);
+  requireLog(environment);
   const { bus } = await openBus(environment, log);
   try {
     const { ledger } = await openLedger(environment, log);

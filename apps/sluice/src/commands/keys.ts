@@ -1,9 +1,11 @@
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
 import { keysFor, newKeySet, readKeySet, rotate, writeKeySet } from '@sluice/identity';
 import type { KeySet } from '@sluice/identity';
-import { createKeyFile, keyFile, replaceKeyFile } from '@sluice/service';
+import { createKeyFile, keyFile, makeFolder, replaceKeyFile } from '@sluice/service';
+import { readText } from '../read-text.js';
+import { refuseSurplus } from '../surplus.js';
 import type { Surroundings } from './surroundings.js';
 
 export const usage = `sluice keys new [FILE]             makes the keys that filter, executor and audit sign with
@@ -18,18 +20,23 @@ export function run(args: readonly string[], surroundings: Surroundings): Promis
   const { positionals } = parseArgs({ args: [...args], allowPositionals: true });
   const [action, ...rest] = positionals;
   const { environment, write } = surroundings;
+  const takes = (words: number): void => refuseSurplus({ values: {}, words: rest }, { taken: [], words }, usage);
   const file = (named: string | undefined): string => named ?? keyFile(environment);
   switch (action) {
     case 'new':
+      takes(1);
       make(file(rest[0]), surroundings);
       break;
     case 'list':
+      takes(1);
       list(read(file(rest[0])), surroundings);
       break;
     case 'rotate':
+      takes(1);
       rotateFile(file(rest[0]), surroundings);
       break;
     case 'export':
+      takes(2);
       write(writeKeySet(keysFor(roleOf(rest[0]), read(file(rest[1])))));
       break;
     case undefined:
@@ -43,7 +50,7 @@ function make(file: string, surroundings: Surroundings): void {
   if (existsSync(file))
     throw new Error(`${file} is there already. Rotate its keys with \`sluice keys rotate\`, or name another file.`);
   const set = newKeySet(Date.now());
-  mkdirSync(dirname(file), { recursive: true });
+  makeFolder(dirname(file));
   createKeyFile(file, set);
   surroundings.write(`${file} holds new keys; keep it from everybody else.\n`);
   list(set, surroundings);
@@ -65,7 +72,7 @@ function list({ keys }: KeySet, { write, paint }: Surroundings): void {
 
 function read(file: string): KeySet {
   if (!existsSync(file)) throw new Error(`${file} is not there. Make it with \`sluice keys new\`, or name the file.`);
-  return readKeySet(readFileSync(file, 'utf8'), file);
+  return readKeySet(readText(file), file);
 }
 
 function roleOf(name: string | undefined): (typeof roles)[number] {

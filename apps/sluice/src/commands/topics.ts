@@ -3,12 +3,13 @@ import { access, allTopics, recordNames } from '@sluice/contracts';
 import type { Access, Role } from '@sluice/contracts';
 import { openBus } from '@sluice/service';
 import type { Environment, Kept } from '@sluice/service';
+import { refuseSurplus } from '../surplus.js';
 import type { Surroundings } from './surroundings.js';
 
 const hour = 3_600_000;
 const day = 24 * hour;
 
-export const usage = `sluice topics [--acls [--principal NAME]] [--apply]
+export const usage = `sluice topics [--apply | --acls [--principal NAME]]
   Lists the topics, who reads and writes them, and how long they are kept. --apply gives topics that are there the retention that
   SLUICE_RETENTION_HOURS and SLUICE_RETENTION name, since only new ones are created with it. --acls prints the kafka-acls.sh commands that give each role exactly what it
   needs; the principals are User:sluice-filter and so on, or NAME-filter with --principal NAME.`;
@@ -20,11 +21,13 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
     options: {
       acls: { type: 'boolean', default: false },
       apply: { type: 'boolean', default: false },
-      principal: { type: 'string', default: 'User:sluice' },
+      principal: { type: 'string' },
     },
   });
+  const taken = values.acls ? ['acls', 'principal'] : ['apply'];
+  refuseSurplus({ values, words: [] }, { taken, words: 0 }, usage);
   const prefix = environment.kafka?.prefix ?? '';
-  if (values.acls) for (const line of acls(prefix, values.principal)) write(`${line}\n`);
+  if (values.acls) for (const line of acls(prefix, values.principal ?? 'User:sluice')) write(`${line}\n`);
   else if (values.apply) await apply(surroundings);
   else for (const line of listing(prefix, environment)) write(`${line}\n`);
   return 0;

@@ -1,0 +1,12 @@
+/** What an action does not take is refused, so that nobody believes it was heeded. `taken` are its options, `words` how many words it takes. */
+export function refuseSurplus(
+  given: { readonly values: Readonly<Record<string, unknown>>; readonly words: readonly string[] },
+  { taken, words }: { readonly taken: readonly string[]; readonly words: number },
+  usage: string,
+): void {
+  if (given.words.length > words) throw new Error(`That is more than the command takes.\n${usage}`);
+  for (const [name, value] of Object.entries(given.values)) {
+    if (value === undefined || value === false || taken.includes(name)) continue;
+    throw new Error(`The command takes no --${name} here.\n${usage}`);
+  }
+}
