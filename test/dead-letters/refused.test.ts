@@ -17,6 +17,7 @@ function letter(dead: Partial<DeadLetter>, content?: Content): Letter {
   const whole = {
     ...{ topic, partition: 0, offset: 7, group: 'filter', key: 's', value: Buffer.from('?'), headers: {} },
     ...{ timestamp: 9.5 * day, code: 'retries_exhausted', reason: 'It was tried.', attempts: 10, failedAt: 9.6 * day },
+    lastFault: null,
     ...dead,
   };
   return { id: '0/1', dead: whole, session: 's', content: content ?? { topic: topics.requests, record: request } };

@@ -100,7 +100,7 @@ export class AgentService {
       const failure = patience.signal.aborted ? noAnswer(configuration, error) : error;
       measureFailure(failure, (clock.now() - startedAt) / 1_000, configuration.model, metrics);
       if (patience.signal.aborted && clock.now() >= toolset.run.deadline) return null;
-      throw failure;
+      throw askedUntil(toolset.run.deadline, failure);
     } finally {
       clearTimeout(timer);
       context.signal.removeEventListener('abort', giveUp);
@@ -125,4 +125,10 @@ function noAnswer({ limits }: Configuration, cause: unknown): Fault {
   return new Fault('model_unreachable', `The model did not answer within ${limits.modelMs / 1_000} s.`, true, {
     cause,
   });
+}
+
+/** A model that is away may come back, so it is asked again until the run’s time is up. */
+function askedUntil(deadline: number, failure: unknown): unknown {
+  if (!(failure instanceof Fault) || !failure.retryable) return failure;
+  return new Fault(failure.code, failure.message, true, { cause: failure, until: deadline });
 }

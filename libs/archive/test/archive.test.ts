@@ -72,7 +72,15 @@ function log(count: number): Incoming[] {
     messages.push({ ...place('agent.responses', n), record } as Incoming);
   }
   const dead = { topic: 'agent.requests', partition: 0, offset: 0, group: 'filter', key: 's-0' };
-  const why = { headers: {}, timestamp: 5, code: 'unexpected', reason: 'So', attempts: 1, failedAt: 6 };
+  const why = {
+    headers: {},
+    timestamp: 5,
+    code: 'unexpected',
+    reason: 'So',
+    attempts: 1,
+    failedAt: 6,
+    lastFault: null,
+  };
   const record = { ...dead, value: Buffer.from([0, 1, 2]), ...why };
   messages.push({ ...place('agent.dead-letters', 0), record } as Incoming);
   return messages;

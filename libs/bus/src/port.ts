@@ -62,6 +62,8 @@ export interface Dead {
   readonly message: Incoming | null;
   readonly code: string;
   readonly reason: string;
+  /** The code of the fault that the retries ended with; null if it was not retried until the limit. */
+  readonly lastFault: string | null;
   readonly attempts: number;
 }
 
@@ -69,7 +71,7 @@ export interface RetryPolicy {
   /** First wait; doubled each time up to `maxMs`. */
   readonly initialMs: number;
   readonly maxMs: number;
-  /** Attempts in all; after the last one the record is dead (`retries_exhausted`). */
+  /** Attempts in all, but for a fault that says itself until when; after the last one the record is dead (`retries_exhausted`). */
   readonly attempts: number;
 }
 

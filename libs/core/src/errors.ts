@@ -161,12 +161,15 @@ export const securityFaults = [
 /** A fault: the record is retried with back-off if `retryable`, else it goes to the dead letters with its code and message. */
 export class Fault extends Error {
   override readonly name = 'Fault';
+  /** Until when it is worth retrying, however often, milliseconds since the epoch; null: as often as the bus retries anything. */
+  readonly until: number | null;
   constructor(
     readonly code: FaultCode,
     message: string,
     readonly retryable: boolean,
-    options?: { cause?: unknown },
+    options?: { cause?: unknown; until?: number },
   ) {
     super(message, options);
+    this.until = options?.until ?? null;
   }
 }

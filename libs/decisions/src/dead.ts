@@ -79,12 +79,23 @@ function runErrorOf(dead: Dead): RunErrorCode {
   if (dead.topic === topics.requests && (dead.code === 'undecodable' || dead.code === 'invalid_request'))
     return 'invalid_request';
   if (dead.code === 'output_too_large') return 'size_exceeded';
-  return dead.code === 'model_refused' || dead.code === 'model_unreachable' ? 'model_failed' : 'dead_lettered';
+  const fault = dead.lastFault ?? dead.code;
+  return fault === 'model_refused' || fault === 'model_unreachable' ? 'model_failed' : 'dead_lettered';
 }
 
-/** What was undecodable or refused is told; what failed unforeseen is for operators alone. */
+/**
+ * What was undecodable or refused is told; what failed unforeseen or again and again is for operators alone. A former version told
+ * the last fault’s own words, and its letters do not name that fault.
+ */
 function messageOf(dead: Dead): string {
   if (dead.code === 'unexpected')
     return 'A record of this run could not be processed. It is kept among the dead letters.';
-  return dead.reason;
+  switch (dead.lastFault) {
+    case null:
+      return dead.reason;
+    case 'model_unreachable':
+      return 'The model could not be reached, however often it was asked.';
+    default:
+      return 'A record of this run was tried again and again and could not be processed. It is kept among the dead letters.';
+  }
 }

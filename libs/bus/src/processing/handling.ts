@@ -1,11 +1,12 @@
-import type { Clock, FaultCode } from '@sluice/core';
+import type { Clock } from '@sluice/core';
 import type { Codec } from '@sluice/contracts';
 import type { BusLog, HandlerContext, Outgoing, Subscription } from '../port.js';
 import { Carrying, keepsPartitionOrder } from './carrying.js';
 import { deadLetter, deadOf } from './dead.js';
 import { encodeAll } from './outputs.js';
 import type { Encoded } from './outputs.js';
-import { defaultRetry, judge, pause } from './retry.js';
+import { dead as deadly, defaultRetry, judge, pause } from './retry.js';
+import type { Death } from './retry.js';
 import type { Revocation } from './revocation.js';
 import type { Opened, Stored } from './stored.js';
 
@@ -39,10 +40,10 @@ export async function handleRecord(
   revocation: Revocation,
   carried = '',
 ): Promise<Finished | null> {
-  const { subscription, codec, stopping } = options;
+  const { subscription, codec, clock, stopping } = options;
   const found = keepsPartitionOrder(subscription) ? carried : null;
   if (opened.message === null)
-    return bury(opened, opened.fault.code, opened.fault.message, 1, options, revocation, found);
+    return bury(opened, deadly(opened.fault.code, opened.fault.message), 1, options, revocation, found);
   for (let attempt = 1; ; attempt++) {
     const afterCommit: (() => void)[] = [];
     const carrying = new Carrying(found);
@@ -53,13 +54,13 @@ export async function handleRecord(
       return { stored: opened.stored, outputs: encodeAll(codec, outputs), afterCommit, carried: carrying.left };
     } catch (error) {
       if (revocation.revoked) return null;
-      const verdict = judge(error, attempt, subscription.retry ?? defaultRetry);
+      const verdict = judge(error, attempt, subscription.retry ?? defaultRetry, clock.now());
       switch (verdict.kind) {
         case 'retry':
           if (!(await pause(verdict.waitMs, stopping))) return null;
           break;
         case 'dead':
-          return bury(opened, verdict.code, verdict.reason, attempt, options, revocation, found);
+          return bury(opened, verdict, attempt, options, revocation, found);
       }
     }
   }
@@ -67,8 +68,7 @@ export async function handleRecord(
 
 async function bury(
   opened: Opened,
-  code: FaultCode,
-  reason: string,
+  death: Death,
   attempts: number,
   options: HandlingOptions,
   revocation: Revocation,
@@ -76,7 +76,7 @@ async function bury(
 ): Promise<Finished> {
   const { subscription, codec, clock, log } = options;
   const { stored } = opened;
-  const dead = deadOf(opened, code, reason, attempts);
+  const dead = deadOf(opened, death, attempts);
   const letters = subscription.deadLetters === false ? [] : [deadLetter(codec, dead, subscription.group, clock.now())];
   const afterCommit: (() => void)[] = [];
   const carrying = new Carrying(found);

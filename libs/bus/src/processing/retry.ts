@@ -7,24 +7,39 @@ import { OutputRefused } from './outputs.js';
 export const defaultRetry: RetryPolicy = { initialMs: 100, maxMs: 10_000, attempts: 10 };
 
 /** What is to be done with a record whose handler threw. */
-export type Verdict =
-  | { readonly kind: 'retry'; readonly waitMs: number }
-  | { readonly kind: 'dead'; readonly code: FaultCode; readonly reason: string };
+export type Verdict = { readonly kind: 'retry'; readonly waitMs: number } | Death;
 
-/** `attempt` counts from 1. */
-export function judge(error: unknown, attempt: number, retry: RetryPolicy): Verdict {
+/** Why a record is given up. `lastFault` is the one that the retries ended with, null if there were none to end. */
+export interface Death {
+  readonly kind: 'dead';
+  readonly code: FaultCode;
+  readonly reason: string;
+  readonly lastFault: FaultCode | null;
+}
+
+/** `attempt` counts from 1; `now` is in milliseconds since the epoch. */
+export function judge(error: unknown, attempt: number, retry: RetryPolicy, now: number): Verdict {
   if (error instanceof Fault) {
-    if (!error.retryable) return { kind: 'dead', code: error.code, reason: error.message };
-    if (attempt < retry.attempts) return { kind: 'retry', waitMs: backOff(attempt, retry) };
+    if (!error.retryable) return dead(error.code, error.message);
+    const waitMs = waitBefore(error, attempt, retry, now);
+    if (waitMs !== null) return { kind: 'retry', waitMs };
     const reason = `It was tried ${attempt} times; the last fault was ${error.code}: ${error.message}`;
-    return { kind: 'dead', code: 'retries_exhausted', reason };
+    return { kind: 'dead', code: 'retries_exhausted', reason, lastFault: error.code };
   }
-  if (error instanceof OutputRefused) return { kind: 'dead', code: error.code, reason: error.message };
-  return {
-    kind: 'dead',
-    code: 'unexpected',
-    reason: error instanceof Error ? `${error.name}: ${error.message}` : String(error),
-  };
+  if (error instanceof OutputRefused) return dead(error.code, error.message);
+  return dead('unexpected', error instanceof Error ? `${error.name}: ${error.message}` : String(error));
+}
+
+export function dead(code: FaultCode, reason: string): Death {
+  return { kind: 'dead', code, reason, lastFault: null };
+}
+
+/** The wait before the next attempt, null if there is none. Towards a fault's own end waits get shorter, so that none leaps over it. */
+function waitBefore({ until }: Fault, attempt: number, retry: RetryPolicy, now: number): number | null {
+  const waitMs = backOff(attempt, retry);
+  if (until === null) return attempt < retry.attempts ? waitMs : null;
+  const left = until - now;
+  return left > retry.initialMs ? Math.min(waitMs, left / 2) : null;
 }
 
 export function backOff(attempt: number, retry: Pick<RetryPolicy, 'initialMs' | 'maxMs'>): number {

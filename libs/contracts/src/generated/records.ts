@@ -302,6 +302,8 @@ export interface DeadLetter {
   readonly attempts: number;
   /** Milliseconds since the epoch. */
   readonly failedAt: number;
+  /** The code of the fault that the retries ended with; null if it was not retried until the limit, or by a former version. */
+  readonly lastFault: string | null;
 }
 
 /** A tool that is not offered, and every reason why. */

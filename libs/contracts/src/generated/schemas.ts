@@ -898,6 +898,15 @@ export const schemas = {
         "name": "failed_at",
         "type": "long",
         "doc": "Milliseconds since the epoch."
+      },
+      {
+        "name": "last_fault",
+        "type": [
+          "null",
+          "string"
+        ],
+        "doc": "The code of the fault that the retries ended with; null if it was not retried until the limit, or by a former version.",
+        "default": null
       }
     ]
   },
