@@ -5,9 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { recordFromJson } from '@sluice/contracts';
 import type { AgentRequest } from '@sluice/contracts';
+import type { LogReader } from '@sluice/bus';
 import { calls, ids, projectRoot, workflowConfiguration } from './harness/configurations.js';
 import { inOrder, ScriptedModel, startSystem } from './harness/system.js';
 import type { TestSystem } from './harness/system.js';
+import { replayed } from './replay/replaying.js';
 
 async function eventually<T>(look: () => Promise<T>, good: (value: T) => boolean): Promise<T> {
   for (const until = Date.now() + 15_000; ;) {
@@ -167,6 +169,67 @@ describe('AgentRequests that are none', () => {
       (value) => value === before + 2,
     );
     expect((await system.all('agent.responses')).filter(({ record }) => record.requestId === 'once')).toHaveLength(1);
+  });
+
+  const endsOf = async (requestId: string) =>
+    (await system.all('agent.responses')).filter(({ record }) => record.requestId === requestId);
+  const append = (requestId: string, question: unknown) =>
+    system.bus.appendRaw(
+      'agent.requests',
+      'other',
+      Buffer.from(JSON.stringify({ request_id: requestId, session_id: 'other', question })),
+    );
+
+  it('end no run that has the request_id already, ended or not, whatever is wrong with them (XB-25)', async () => {
+    const script = model.script;
+    let answer = (): void => undefined;
+    model.script = () => new Promise((resolve) => (answer = () => resolve({ answer: 'the one end' })));
+    const end = system.ask({ requestId: 'taken', question: 'first' });
+    await eventually(
+      async () => (await system.all('agent.toolsets')).some(({ record }) => record.requestId === 'taken'),
+      (begun) => begun,
+    );
+    const dropped = await system.metric('sluice_duplicate_requests_total');
+    const send = async (times: number): Promise<void> => {
+      await append('taken', '  ');
+      const offset = await append('taken', 5);
+      expect(await deadAt(offset)).toMatchObject({ code: 'undecodable' });
+      await eventually(
+        () => system.metric('sluice_duplicate_requests_total'),
+        (value) => value === dropped + times,
+      );
+    };
+    await send(1);
+    expect(await endsOf('taken')).toEqual([]);
+    answer();
+    model.script = script;
+    expect(await end).toMatchObject({ kind: 'answer', answer: 'the one end' });
+    await send(2);
+    expect(await endsOf('taken')).toHaveLength(1);
+  });
+
+  it.each([
+    ['  ', 'that cannot be what it says'],
+    [5, 'that cannot be read'],
+  ])('take their request_id: under that of %j, %s, nothing ends a second time', async (question, what) => {
+    const before = await system.metric('sluice_duplicate_requests_total');
+    await append(what, question);
+    expect(await system.responseOf(what)).toMatchObject({ error: { code: 'invalid_request' } });
+    await append(what, 'A good one?');
+    await eventually(
+      () => system.metric('sluice_duplicate_requests_total'),
+      (value) => value === before + 1,
+    );
+    expect(await endsOf(what)).toHaveLength(1);
+  });
+
+  it('leave ends that a replay makes once more to the byte', async () => {
+    const log: LogReader = {
+      read: (topics, options) => system.bus.read(topics, { ...options, onUndecodable: () => undefined }),
+    };
+    const decisions = await replayed(log, null);
+    expect(decisions.filter(({ kind }) => kind === 'end').length).toBeGreaterThan(10);
+    expect(decisions.filter(({ outcome }) => outcome.kind === 'different')).toEqual([]);
   });
 });
 

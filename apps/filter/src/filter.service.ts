@@ -12,10 +12,10 @@ import {
   credentialOf,
   endRun,
   redrivenFrom,
-  runMemoryMs,
   RUNTIME,
   runOf,
   signGrant,
+  takeRequest,
   takeTurn,
   verified,
   verifyContinuation,
@@ -37,22 +37,18 @@ export class FilterService {
 
   /** A new request. Its request_id is taken once; the same record may ask again. */
   async begin(message: Incoming<'agent.requests'>, context: HandlerContext): Promise<readonly Outgoing[]> {
-    const { ledger, clock, configurations } = this.runtime;
-    const problem = requestProblem(message.record);
-    if (problem !== null) throw new Fault('invalid_request', problem, false);
+    const { clock, configurations } = this.runtime;
     const loaded = configurations.current();
     const ids = requestIds(message, message.record);
-    const request = taken(message.record, ids);
 
     const redriven = await redrivenFrom(message, context, this.runtime);
     const owner = redriven?.owner ?? placeOf(message);
-    const claim = await ledger.claim({
-      key: `request/${ids.requestId}`,
-      owner,
-      now: clock.now(),
-      ttlMs: runMemoryMs,
-    });
-    if (claim.owner !== owner) return this.dropDuplicate(ids, claim.owner, context);
+    const takenBy = await takeRequest(ids.requestId, owner, this.runtime);
+    if (takenBy !== owner) return this.dropDuplicate(ids, takenBy, context);
+    // Only now: what is wrong with a record that came under another’s request_id ends nothing.
+    const problem = requestProblem(message.record);
+    if (problem !== null) throw new Fault('invalid_request', problem, false);
+    const request = taken(message.record, ids);
 
     const { identity } = loaded.configuration;
     const sender = await this.authenticator.authenticate(identity, credentialOf(message.headers), message.timestamp);

@@ -1,11 +1,13 @@
-import { normaliseGroups, requestLog } from '@sluice/core';
-import { topics } from '@sluice/contracts';
+import { Fault, normaliseGroups, requestLog } from '@sluice/core';
+import { placeOf, topics } from '@sluice/contracts';
 import type { AgentRequest, AgentResponse } from '@sluice/contracts';
 import type { Dead, HandlerContext, Outgoing } from '@sluice/bus';
 import { endOfDead } from '@sluice/decisions';
 import { boundedLabel } from './metrics.js';
+import { redrivenBefore } from './redrive/take.js';
 import type { Runtime } from './runtime.js';
 import { isSecurityFault, reportSecurityEvent } from './security-events.js';
+import { takeRequest } from './take-once.js';
 
 type Ending = Pick<Runtime, 'clock' | 'log' | 'metrics' | 'configurations'>;
 
@@ -35,7 +37,11 @@ export function endRun(
  * What goes out beside a dead letter: if the record was on the loop and its session can be read, the end of its run (DESIGN, idea 2).
  * A record that is not its run’s own ends nothing, else whoever can write one could end another’s run.
  */
-export function endDeadRun(dead: Dead, context: HandlerContext, runtime: Ending): readonly Outgoing[] {
+export async function endDeadRun(
+  dead: Dead,
+  context: HandlerContext,
+  runtime: Ending & Pick<Runtime, 'ledger'>,
+): Promise<readonly Outgoing[]> {
   context.afterCommit(() => {
     runtime.metrics.deadLetters.inc({ topic: dead.topic, code: dead.code });
     const { topic, partition, offset, code, reason, attempts } = dead;
@@ -44,5 +50,22 @@ export function endDeadRun(dead: Dead, context: HandlerContext, runtime: Ending)
   });
   if (isSecurityFault(dead.code)) return [];
   const end = endOfDead(dead, runtime.clock.now());
-  return end === null ? [] : [endRun(end.response, end.asked, context, runtime)];
+  if (end === null || !(await isItsRuns(dead, end.response.requestId, runtime))) return [];
+  return [endRun(end.response, end.asked, context, runtime)];
+}
+
+/**
+ * Whether the record may end the run that it names. A request names any run it likes, so a dead one takes its request_id like a good one,
+ * and ends nothing if another has it. If the ledger does not answer, the end goes out, as whoever asked would wait for it in vain.
+ */
+async function isItsRuns(dead: Dead, requestId: string, runtime: Ending & Pick<Runtime, 'ledger'>): Promise<boolean> {
+  if (dead.topic !== topics.requests) return true;
+  try {
+    const redriven = dead.message === null ? null : await redrivenBefore(dead.message, runtime);
+    const owner = redriven?.owner ?? placeOf(dead);
+    return (await takeRequest(requestId, owner, runtime)) === owner;
+  } catch (error) {
+    if (error instanceof Fault && error.code === 'ledger_unreachable') return true;
+    throw error;
+  }
 }

@@ -78,11 +78,11 @@ export async function startService(
 }
 
 /** What goes out beside a dead letter, in the dead record's trace; its lines say whose record it was. */
-function buried(group: string, dead: Dead, context: HandlerContext, runtime: Runtime): readonly Outgoing[] {
+function buried(group: string, dead: Dead, context: HandlerContext, runtime: Runtime): Promise<readonly Outgoing[]> {
   const ids = dead.message === null ? {} : idsOf(dead.message);
   const traceId = traceIdOf(dead.headers);
-  return about(traceId === undefined ? ids : { ...ids, trace_id: traceId }, () =>
-    runtime.traces.dead(group, dead, context, endDeadRun(dead, staysAbout(context), runtime)),
+  return about(traceId === undefined ? ids : { ...ids, trace_id: traceId }, async () =>
+    runtime.traces.dead(group, dead, context, await endDeadRun(dead, staysAbout(context), runtime)),
   );
 }
 

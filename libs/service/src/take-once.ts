@@ -4,6 +4,16 @@ import type { Incoming } from '@sluice/bus';
 import { runMemoryMs } from './redrive/permit.js';
 import type { Runtime } from './runtime.js';
 
+/** A request_id is taken once (ruling XB-25): the first record under it has it and may ask again. Returns whose it is. */
+export async function takeRequest(
+  requestId: string,
+  owner: string,
+  { ledger, clock }: Pick<Runtime, 'ledger' | 'clock'>,
+): Promise<string> {
+  const claim = await ledger.claim({ key: `request/${requestId}`, owner, now: clock.now(), ttlMs: runMemoryMs });
+  return claim.owner;
+}
+
 /**
  * A grant serves one turn, and a turn goes on once (DESIGN, ideas 2 and 9): the first record of a turn takes it and may ask again,
  * a copy of it is not taken. A re-driven record asks as the `owner` that was given up. Returns when the turn was taken first,

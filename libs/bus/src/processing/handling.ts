@@ -73,7 +73,7 @@ async function bury(
   options: HandlingOptions,
   revocation: Revocation,
   found: string | null,
-): Promise<Finished> {
+): Promise<Finished | null> {
   const { subscription, codec, clock, log } = options;
   const { stored } = opened;
   const dead = deadOf(opened, death, attempts);
@@ -82,8 +82,10 @@ async function bury(
   const carrying = new Carrying(found);
   try {
     const more = await subscription.onDead?.(dead, new Attempt(attempts, afterCommit, carrying, options, revocation));
+    if (revocation.revoked) return null;
     return { stored, outputs: [...letters, ...encodeAll(codec, more ?? [])], afterCommit, carried: carrying.left };
   } catch (error) {
+    if (revocation.revoked) return null;
     // The record must not be stuck for ever because telling of its end fails too.
     const { topic, partition, offset } = stored;
     log('error', 'What was to follow a dead letter failed; the dead letter goes out alone.', {
