@@ -223,6 +223,26 @@ describe('AgentRequests that are none', () => {
     expect(await endsOf(what)).toHaveLength(1);
   });
 
+  it.each([
+    ['too large to go on', [], /The output to agent.toolsets has \d+ bytes/, 'size_exceeded'],
+    ['not valid either', [{ action: '' }], /history\[0\]\.action is empty/, 'invalid_request'],
+  ])('of a megabyte end as well, and are counted: one that is %s', async (what, history, message, code) => {
+    const request = { request_id: what, session_id: 's-large', question: 'x'.repeat(1_047_000), history };
+    const value = Buffer.from(JSON.stringify(request));
+    const labels = { topic: 'agent.requests', code: code === 'size_exceeded' ? 'output_too_large' : code };
+    const before = await system.metric('sluice_dead_letters_total', labels);
+    const offset = await system.bus.appendRaw('agent.requests', 's-large', value);
+    expect(await system.responseOf(what)).toMatchObject({
+      ...{ sessionId: 's-large', kind: 'error', question: '', history: [] },
+      error: { code, message: expect.stringMatching(message) },
+    });
+    expect((await deadAt(offset))?.value).toHaveLength(value.length);
+    await eventually(
+      () => system.metric('sluice_dead_letters_total', labels),
+      (value) => value === before + 1,
+    );
+  });
+
   it('leave ends that a replay makes once more to the byte', async () => {
     const log: LogReader = {
       read: (topics, options) => system.bus.read(topics, { ...options, onUndecodable: () => undefined }),

@@ -106,6 +106,8 @@ export interface Subscription {
   readonly deadLetters?: boolean;
   /** What else goes out when a record becomes a dead letter, in the same transaction as the dead letter itself. */
   readonly onDead?: (dead: Dead, context: HandlerContext) => readonly Outgoing[] | Promise<readonly Outgoing[]>;
+  /** Called when a record that was given up is through, whatever became of `onDead`: for metrics and log lines that must count once. */
+  readonly afterDead?: (dead: Dead) => void;
   /** Records taken from the log and not yet finished, at most; beyond it reading pauses. Default 1,000. */
   readonly maxInFlight?: number;
   readonly retry?: RetryPolicy;

@@ -28,6 +28,9 @@ export interface Codec {
 
 const headerBytes = 5;
 
+/** The largest payload of one record, in bytes: a broker's default limit with room for key and headers. */
+export const maxPayloadBytes = 1_000_000;
+
 /** Registers every topic's schema before the first record, so that no record waits for a number. */
 export async function createCodec(registry: SchemaRegistry): Promise<Codec> {
   const types = new Map<Topic, Type>();
@@ -100,6 +103,12 @@ export async function createCodec(registry: SchemaRegistry): Promise<Codec> {
     },
     fromAvro: (topic, avro) => readAvro(topic, avro, 0),
   };
+}
+
+/** How many bytes the record's payload has, whatever number its schema has. */
+export function payloadBytes<T extends Topic>(topic: T, record: RecordOf<T>): number {
+  // Where there is no room at all, avsc says how much is lacking.
+  return headerBytes - typeOf(selfContained(recordNames[topic])).encode(record, Buffer.alloc(0));
 }
 
 /** The avsc type of a schema, with the field names the process uses. */

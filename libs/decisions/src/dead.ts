@@ -1,5 +1,5 @@
 import type { RunErrorCode } from '@sluice/core';
-import { requestIds, topics } from '@sluice/contracts';
+import { maxPayloadBytes, payloadBytes, requestIds, topics } from '@sluice/contracts';
 import type { AgentRequest, AgentResponse, Run } from '@sluice/contracts';
 import type { Dead } from '@sluice/bus';
 import { errorResponse } from './run-ends.js';
@@ -12,8 +12,24 @@ export function endOfDead(
   const about = whatIsKnown(dead);
   if (about === null) return null;
   const error = { code: runErrorOf(dead), message: messageOf(dead) };
-  const response = errorResponse(about, error, about, endedAt);
-  return { response, asked: about.request ?? { group: null, state: null } };
+  const telling = (request: AgentRequest | null) => errorResponse(about, error, { ...about, request }, endedAt);
+  return { response: fitting(about.request, telling), asked: about.request ?? { group: null, state: null } };
+}
+
+/** The end with as much of what was asked as there is room for: what was too large for the run to go on may be so for telling of it. */
+function fitting(
+  request: AgentRequest | null,
+  telling: (request: AgentRequest | null) => AgentResponse,
+): AgentResponse {
+  if (request === null) return telling(null);
+  const whole = telling(request);
+  if (fits(whole)) return whole;
+  const brief = telling({ ...request, question: '', history: [] });
+  return fits(brief) ? brief : telling(null);
+}
+
+function fits(response: AgentResponse): boolean {
+  return payloadBytes(topics.responses, response) <= maxPayloadBytes;
 }
 
 interface Known {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Dead } from '@sluice/bus';
+import { maxPayloadBytes, payloadBytes, recordFromJson, topics } from '@sluice/contracts';
 import type { AgentRequest } from '@sluice/contracts';
 import { endOfDead } from '@sluice/decisions';
 
@@ -48,5 +49,37 @@ describe('what a caller reads of a record that was retried until the limit', () 
       code: 'dead_lettered',
       message: reason,
     });
+  });
+});
+
+describe('the end of a request that was too large', () => {
+  const endOf = (changes: Partial<AgentRequest>) => {
+    const record = { ...request, state: 'checking', ...changes };
+    const why = { code: 'output_too_large', reason: 'Make it smaller.', lastFault: null, attempts: 1 };
+    const dead: Dead = { ...place, value: Buffer.alloc(0), message: { ...place, record }, ...why };
+    const response = endOfDead(dead, 9)?.response;
+    expect(response).toMatchObject({ requestId: 'r', sessionId: 's', error: { code: 'size_exceeded' } });
+    return response;
+  };
+  const bytes = (response: ReturnType<typeof endOf>) =>
+    response === undefined ? 0 : payloadBytes(topics.responses, response);
+  const whole = (length: number) => endOf({ question: 'x'.repeat(length) });
+
+  it('repeats what was asked as long as there is room for it, to the byte', () => {
+    const room = 900_000 + maxPayloadBytes - bytes(whole(900_000));
+    expect(whole(room)?.question).toHaveLength(room);
+    expect(bytes(whole(room))).toBe(maxPayloadBytes);
+    expect(whole(room + 1)).toMatchObject({ question: '', history: [], state: 'checking' });
+  });
+
+  it('does without a history that there is no room for', () => {
+    const step = { action: 'look', arguments: '{}', observation: 'x'.repeat(1_048_000) };
+    const { history } = recordFromJson('AgentRequest', { question: 'q', history: [step] }) as AgentRequest;
+    const end = endOf({ history });
+    expect(end).toMatchObject({ question: '', history: [], state: 'checking' });
+  });
+
+  it('does without a state that there is no room for', () => {
+    expect(endOf({ state: 'x'.repeat(1_048_000) })).toMatchObject({ question: '', state: 'undefined' });
   });
 });

@@ -33,6 +33,14 @@ export function endRun(
   return { topic: topics.responses, key: response.sessionId, record: response };
 }
 
+/** Says and counts that a record was put among the dead letters, once it is there. */
+export function tellOfDead(dead: Dead, runtime: Ending): void {
+  runtime.metrics.deadLetters.inc({ topic: dead.topic, code: dead.code });
+  const { topic, partition, offset, code, reason, attempts } = dead;
+  if (isSecurityFault(code)) return reportSecurityEvent(dead, code, runtime);
+  runtime.log.error({ topic, partition, offset, code, reason, attempts }, 'a record was put among the dead letters');
+}
+
 /**
  * What goes out beside a dead letter: if the record was on the loop and its session can be read, the end of its run (DESIGN, idea 2).
  * A record that is not its run’s own ends nothing, else whoever can write one could end another’s run.
@@ -42,12 +50,6 @@ export async function endDeadRun(
   context: HandlerContext,
   runtime: Ending & Pick<Runtime, 'ledger'>,
 ): Promise<readonly Outgoing[]> {
-  context.afterCommit(() => {
-    runtime.metrics.deadLetters.inc({ topic: dead.topic, code: dead.code });
-    const { topic, partition, offset, code, reason, attempts } = dead;
-    if (isSecurityFault(code)) return reportSecurityEvent(dead, code, runtime);
-    runtime.log.error({ topic, partition, offset, code, reason, attempts }, 'a record was put among the dead letters');
-  });
   if (isSecurityFault(dead.code)) return [];
   const end = endOfDead(dead, runtime.clock.now());
   if (end === null || !(await isItsRuns(dead, end.response.requestId, runtime))) return [];

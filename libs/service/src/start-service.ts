@@ -3,10 +3,11 @@ import { GroupHeld } from '@sluice/bus';
 import type { Dead, HandlerContext, Outgoing, Subscription } from '@sluice/bus';
 import { NestFactory } from '@nestjs/core';
 import { about, idsOf, staysAbout, traceIdOf } from './about.js';
+import type { About } from './about.js';
 import { BusTransport, PassOnFilter } from './bus-transport.js';
 import { countFaultsFromZero, measureHop, observerOf, watchConsumer } from './consumer-metrics.js';
 import { nestLog } from './log.js';
-import { endDeadRun } from './run-ends.js';
+import { endDeadRun, tellOfDead } from './run-ends.js';
 import type { Runtime } from './runtime.js';
 import { noTraces } from './traces/traces.js';
 
@@ -32,9 +33,10 @@ export async function startService(
     observer: observerOf(group, runtime),
     through: (message) => measureHop(group, message, runtime),
     ...watching,
-    onDead: (dead, context) => {
-      context.afterCommit(() => measureHop(group, dead, runtime));
-      return watching?.onDead?.(dead, context) ?? buried(group, dead, context, runtime);
+    onDead: (dead, context) => watching?.onDead?.(dead, context) ?? buried(group, dead, context, runtime),
+    afterDead: (dead) => {
+      measureHop(group, dead, runtime);
+      if (watching?.onDead === undefined) about(whose(dead), () => tellOfDead(dead, runtime));
     },
   });
   const app = await NestFactory.createMicroservice(module, {
@@ -79,11 +81,15 @@ export async function startService(
 
 /** What goes out beside a dead letter, in the dead record's trace; its lines say whose record it was. */
 function buried(group: string, dead: Dead, context: HandlerContext, runtime: Runtime): Promise<readonly Outgoing[]> {
-  const ids = dead.message === null ? {} : idsOf(dead.message);
-  const traceId = traceIdOf(dead.headers);
-  return about(traceId === undefined ? ids : { ...ids, trace_id: traceId }, async () =>
+  return about(whose(dead), async () =>
     runtime.traces.dead(group, dead, context, await endDeadRun(dead, staysAbout(context), runtime)),
   );
+}
+
+function whose(dead: Dead): About {
+  const ids = dead.message === null ? {} : idsOf(dead.message);
+  const traceId = traceIdOf(dead.headers);
+  return traceId === undefined ? ids : { ...ids, trace_id: traceId };
 }
 
 /** How long a start waits for a former process on the same log to end, in milliseconds. */

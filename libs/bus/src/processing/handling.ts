@@ -78,12 +78,14 @@ async function bury(
   const { stored } = opened;
   const dead = deadOf(opened, death, attempts);
   const letters = subscription.deadLetters === false ? [] : [deadLetter(codec, dead, subscription.group, clock.now())];
+  const through = (): void => subscription.afterDead?.(dead);
   const afterCommit: (() => void)[] = [];
   const carrying = new Carrying(found);
   try {
     const more = await subscription.onDead?.(dead, new Attempt(attempts, afterCommit, carrying, options, revocation));
     if (revocation.revoked) return null;
-    return { stored, outputs: [...letters, ...encodeAll(codec, more ?? [])], afterCommit, carried: carrying.left };
+    const outputs = [...letters, ...encodeAll(codec, more ?? [])];
+    return { stored, outputs, afterCommit: [through, ...afterCommit], carried: carrying.left };
   } catch (error) {
     if (revocation.revoked) return null;
     // The record must not be stuck for ever because telling of its end fails too.
@@ -95,7 +97,7 @@ async function bury(
       offset,
       error: String(error),
     });
-    return { stored, outputs: letters, afterCommit: [], carried: found ?? '' };
+    return { stored, outputs: letters, afterCommit: [through], carried: found ?? '' };
   }
 }
 

@@ -1,8 +1,6 @@
+import { maxPayloadBytes } from '@sluice/contracts';
 import type { Codec, RecordOf, Topic } from '@sluice/contracts';
 import type { Outgoing } from '../port.js';
-
-/** The largest payload of one record, in bytes: a broker's default limit with room for key and headers. */
-export const maxPayloadBytes = 1_000_000;
 
 /** A record ready for the log. */
 export interface Encoded {

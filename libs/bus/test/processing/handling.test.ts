@@ -1,0 +1,68 @@
+import { describe, expect, it } from '@jest/globals';
+import { Fault } from '@sluice/core';
+import { createCodec, topics } from '@sluice/contracts';
+import type { Dead, Subscription } from '@sluice/bus';
+import { handleRecord } from '../../src/processing/handling.js';
+import { Revocation } from '../../src/processing/revocation.js';
+import { openStored } from '../../src/processing/stored.js';
+import { deferred } from '../contract/harness.js';
+
+const codec = createCodec({ register: () => Promise.resolve(1), find: () => Promise.resolve(undefined) });
+
+/** Handles a request that is given up at once. */
+async function given(more: Pick<Subscription, 'onDead' | 'afterDead'>, revocation = new Revocation()) {
+  const subscription: Subscription = {
+    group: 'g',
+    topics: [topics.requests],
+    handle: () => Promise.reject(new Fault('invalid_request', 'It cannot be so.', false)),
+    ...more,
+  };
+  const nothing = (): void => undefined;
+  const stopping = new AbortController().signal;
+  const options = { subscription, codec: await codec, clock: Date, log: nothing, emit: nothing, stopping };
+  const place = { topic: topics.requests, partition: 0, offset: 3, key: 's', headers: {}, timestamp: 5 };
+  const opened = await openStored(await codec, { ...place, value: Buffer.from('{"question":"q"}') });
+  return handleRecord(opened, options, revocation);
+}
+
+describe('a record that is given up', () => {
+  it.each([
+    ['goes out with what follows it', () => [], 2],
+    ['goes out alone where that fails', () => Promise.reject(new Error('It has no room.')), 1],
+  ])('%s, and is counted once', async (_, follows, actions) => {
+    const counted: string[] = [];
+    const finished = await given({
+      afterDead: ({ code }: Dead) => void counted.push(code),
+      onDead: (_dead, { afterCommit }) => {
+        afterCommit(() => counted.push('what followed'));
+        return follows();
+      },
+    });
+    expect(finished?.outputs.map(({ topic }) => topic)).toEqual([topics.deadLetters]);
+    expect(counted).toEqual([]);
+    finished?.afterCommit.forEach((action) => action());
+    expect(counted).toEqual(['invalid_request', 'what followed'].slice(0, actions));
+  });
+
+  it.each([
+    ['ends', () => []],
+    ['fails', () => Promise.reject(new Error('The ledger was closed.'))],
+  ])('and then taken away, before what follows it %s, is left to who has it now', async (_, follows) => {
+    const revocation = new Revocation();
+    const [asked, answered] = [deferred(), deferred()];
+    const finished = given(
+      {
+        onDead: async () => {
+          asked.resolve();
+          await answered.promise;
+          return follows();
+        },
+      },
+      revocation,
+    );
+    await asked.promise;
+    revocation.revoke(new Error('The partition moved.'));
+    answered.resolve();
+    expect(await finished).toBeNull();
+  });
+});
