@@ -110,7 +110,7 @@ export async function openServices(parts: Infrastructure, model: Model, act: Act
 /** The MCP servers without the protocol, so that what is measured is the loop. */
 function serversOf(act: Act): McpServers {
   const servers: Pick<McpServers, 'use' | 'offers' | 'discover' | 'call' | 'status' | 'close'> = {
-    use: () => Promise.resolve(),
+    use: () => undefined,
     offers: () => Promise.resolve([offer]),
     discover: () => Promise.resolve([offer]),
     call: async (_server, _tool, args) => {
