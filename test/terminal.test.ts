@@ -3,9 +3,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { topics } from '@sluice/contracts';
-import type { AgentResponse } from '@sluice/contracts';
+import type { AgentResponse, ApprovalRequested } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
-import { createLog, openLogFile, printable, printableIn, readEnvironment } from '@sluice/service';
+import {
+  ApprovalClaims,
+  createLog,
+  openLedger,
+  openLogFile,
+  printable,
+  printableIn,
+  readEnvironment,
+  systemClock,
+} from '@sluice/service';
 import { newRequest } from '../apps/sluice/src/run-request.js';
 import { AuditStory } from '../apps/sluice/src/show/audit-story.js';
 import { Story } from '../apps/sluice/src/show/story.js';
@@ -19,7 +28,8 @@ describe('what a record says does not steer the terminal of whoever looks', () =
   const folder = mkdtempSync(join(tmpdir(), 'sluice-terminal-'));
   const variables = { SLUICE_DATA: folder };
   beforeAll(async () => {
-    const bus = await openLogFile(readEnvironment(variables), createLog('warn', process.stderr));
+    const [environment, log] = [readEnvironment(variables), createLog('warn', process.stderr)];
+    const bus = await openLogFile(environment, log);
     const request = newRequest(steering, { requestId: 'r', sessionId: 's' });
     const letter = {
       ...{ topic: topics.requests, partition: 0, offset: 0, group: 'filter', key: 's', value: Buffer.from('{}') },
@@ -43,6 +53,10 @@ describe('what a record says does not steer the terminal of whoever looks', () =
       { topic: topics.approvals, key: 's', record: { requested: approval, decided: null, outcome: null } },
     ] as unknown as Parameters<typeof bus.publish>[0]);
     await bus.close();
+    // As the executor does that asks for an approval: else it counts for nothing, and is not shown.
+    const { ledger } = await openLedger(environment, log);
+    await new ApprovalClaims({ ledger, clock: systemClock }).vouch(approval as unknown as ApprovalRequested);
+    await ledger.close();
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
