@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createLog, openLogFile, readEnvironment } from '@sluice/service';
 import { sluice } from './harness/program.js';
 
 const testMs = 60_000;
@@ -67,6 +68,19 @@ describe('what was applied in a data folder', () => {
     'stays in force under `load`',
     async () => {
       await run('load', '--rate', '1', '--for', '1s', '--json');
+      expect(await versions()).toEqual([applied]);
+    },
+    testMs,
+  );
+
+  it(
+    'stays in force behind a record that nobody can read',
+    async () => {
+      const log = await openLogFile(readEnvironment(variables), createLog('silent'));
+      await log.appendRaw('agent.config', 'config', Buffer.from('{"nonsense":1}'));
+      await log.close();
+      const { code, errors } = await run('ask', 'What time is it?', '--group', 'work');
+      expect([code, errors]).toEqual([0, expect.stringContaining('is passed over; what was in force stays')]);
       expect(await versions()).toEqual([applied]);
     },
     testMs,

@@ -2,6 +2,7 @@ import { utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { projectRoot } from '../harness/configurations.js';
+import { eventually } from '../harness/eventually.js';
 import { inOrder, ScriptedModel, startSystem } from '../harness/system.js';
 import type { TestSystem } from '../harness/system.js';
 
@@ -24,15 +25,6 @@ mcp:
     work: { server: hostile, tool: work, effect: ${effect}, redaction: whole }
     change: { server: hostile, tool: change, effect: read_only, redaction: whole }
 `;
-}
-
-async function eventually<T>(look: () => T | Promise<T>, good: (value: T) => boolean): Promise<T> {
-  for (const until = Date.now() + 15_000; ;) {
-    const value = await look();
-    if (good(value)) return value;
-    if (Date.now() > until) throw new Error(`Not within 15 s; last seen: ${JSON.stringify(value)}`);
-    await new Promise((resolve) => setTimeout(resolve, 25));
-  }
 }
 
 let system: TestSystem | undefined;

@@ -48,7 +48,7 @@ export const invariants: Readonly<Record<string, Invariant>> = {
   '16': { name: 'TOOL_ID_NAMESPACED', shown: [['libs/core/test/configuration.test.ts', 'loads unchanged, entry by entry'], [source, 'refuses two tools with one id'], ['libs/core/test/tool-ids.test.ts', 'hold letters, digits, _ and - alone']] },
   '17': { name: 'EFFECT_TYPED', shown: [[contract, 'refuses an effect that is none of the three']] },
   '18': { name: 'CATALOG_IS_EXPLICIT', shown: [['test/workflow.test.ts', 'shows the model exactly the offered tools'], [refusals, 'what becomes eligible in mid-turn but was not offered']], stage: 'eligible' },
-  '19': { name: 'POLICY_IS_DATA', shown: [['test/bad-input.test.ts', 'takes force without a restart'], [house, 'no case for a tenant']] },
+  '19': { name: 'POLICY_IS_DATA', shown: [['test/while-it-runs.test.ts', 'takes force without a restart'], [house, 'no case for a tenant']] },
   '20': { name: 'DENY_BY_DEFAULT', shown: [[refusals, 'a tool that policy does not allow'], [evaluate, 'without a policy eligible tools are not permitted']], stage: 'policy' },
   '21': { name: 'MCP_UNTRUSTED_BY_DEFAULT', shown: [[hostileServers, 'has the changed one held back and reported'], ['libs/tools/test/allowed-by-name.test.ts', 'are none that can be called']] },
   '22': { name: 'TOOL_ID_STABILITY', shown: [[source, 'refuses two tools with one id'], ['libs/core/test/served-names.test.ts', 'never drops a tool']] },

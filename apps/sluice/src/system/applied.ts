@@ -1,7 +1,6 @@
-import { topics } from '@sluice/contracts';
 import type { ConfigVersion } from '@sluice/contracts';
 import type { Bus } from '@sluice/bus';
-import { printable } from '@sluice/service';
+import { configurationsOn, inForceOf, printable } from '@sluice/service';
 
 /** The sample's configuration file and that of `sluice load`, as they are published. */
 export const sampleFile = 'examples/countries/sluice.yaml';
@@ -12,9 +11,8 @@ export const loadFile = 'examples/load/sluice.yaml';
  * none yet, or if it is one of those, which give way to each other and to later versions of themselves.
  */
 export async function appliedConfiguration(bus: Pick<Bus, 'read'>): Promise<ConfigVersion | null> {
-  let last: ConfigVersion | null = null;
-  for await (const { record } of bus.read([topics.config], { from: 'start' })) last = record;
-  return last === null || last.source === sampleFile || last.source === loadFile ? null : last;
+  const last = inForceOf(await configurationsOn(bus));
+  return last === undefined || last.source === sampleFile || last.source === loadFile ? null : last;
 }
 
 export function aboutVersion({ version, source }: ConfigVersion): string {
