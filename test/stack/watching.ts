@@ -20,13 +20,17 @@ export class Watching {
     return first === undefined ? null : Number(first.value[1]);
   }
 
-  /** The alerts that have woken somebody since the stack was begun, each once. */
+  /** The alerts that have woken somebody since the stack was begun, each once for what it was about: `SluiceNotReady check=log role=filter`. */
   async woken(): Promise<readonly string[]> {
-    const ever = 'max by (alertname) (max_over_time(ALERTS{alertstate="firing", severity="page"}[1d]))';
-    const { data } = await this.prometheus<{ result: { metric: { alertname: string } }[] }>(
+    const ever = 'max_over_time(ALERTS{alertstate="firing", severity="page"}[1d])';
+    const { data } = await this.prometheus<{ result: { metric: Readonly<Record<string, string>> }[] }>(
       `query?query=${encodeURIComponent(ever)}`,
     );
-    return data.result.map(({ metric }) => metric.alertname).sort();
+    return data.result
+      .map(({ metric: { alertname, alertstate, severity, job, ...about } }) =>
+        [alertname, ...Object.entries(about).map((label) => label.join('='))].join(' '),
+      )
+      .sort();
   }
 
   /** The rules, and those of them that have not been evaluated, or in vain. */
