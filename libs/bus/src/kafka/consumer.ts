@@ -13,7 +13,8 @@ import { Membership } from './membership.js';
 import type { Names } from './names.js';
 import type { Timeouts } from './options.js';
 import { Partition } from './partition.js';
-import { takeOver } from './takeover.js';
+import { Reach } from './reach.js';
+import { boundsOf, takeOver } from './takeover.js';
 
 const defaultInFlight = 1_000;
 /** How long the broker may take to say where its partitions end, milliseconds. */
@@ -83,6 +84,7 @@ export class GroupConsumer implements Consumer {
       stopping: this.#stopping.signal,
       assigned: (assignment) => this.#assign(assignment),
       received: (payload) => this.#receive(payload),
+      outOfRange: async (topic, partition) => this.#partitions.get(`${topic}/${partition}`)?.outOfRange(),
       passed: (topic, partition, first, last) => this.#partitions.get(`${topic}/${partition}`)?.passed(first, last),
       died: (fault) => this.#fail(fault),
     });
@@ -195,6 +197,7 @@ export class GroupConsumer implements Consumer {
       partition,
       transactionalId: names.partitionWriter(group, source, partition),
       transactionTimeoutMs: timeouts.transactionMs,
+      reach: new Reach(),
     };
     this.#partitions.set(
       key,
@@ -212,6 +215,7 @@ export class GroupConsumer implements Consumer {
         observer: subscription.observer,
         steering,
         takeOver: () => takeOver(ours),
+        bounds: () => boundsOf(this.#admin, name, partition),
         isMember: () => this.#membership.isMember(),
         explain: (error) => brokerFault(`The group ${group} cannot go on with ${name}/${partition}`, brokers, error),
         failed: (error) => this.#fail(error instanceof Error ? error : new Error(String(error))),

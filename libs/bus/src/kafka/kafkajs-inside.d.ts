@@ -1,4 +1,4 @@
-/** What of kafkajs 2.2.4’s inside the bus uses; see aborted.ts, cluster.ts and idle-timer.ts for why. */
+/** What of kafkajs 2.2.4’s inside the bus uses; see aborted.ts, cluster.ts, idle-timer.ts and out-of-range.ts for why. */
 declare module 'kafkajs/src/broker/index.js' {
   /** A connection to a broker. */
   export default class Broker {
@@ -20,6 +20,16 @@ declare module 'kafkajs/src/consumer/batch.js' {
     readonly rawMessages: readonly unknown[];
     /** Of all of them; meaningless if there is none. */
     lastOffset(): string;
+  }
+}
+
+/** Likewise. */
+declare module 'kafkajs/src/consumer/offsetManager/index.js' {
+  /** Where a consumer reads on, of the partitions that it was given. */
+  export default class OffsetManager {
+    readonly cluster: object;
+    /** Called where the log has nothing at the offset that was asked for. */
+    setDefaultOffset(place: { readonly topic: string; readonly partition: number }): Promise<void>;
   }
 }
 

@@ -4,6 +4,8 @@ import { pause } from '../processing/retry.js';
 import { clientRetry, consumerRetry } from './clients.js';
 import { brokerFault, isPassing } from './failure.js';
 import type { Timeouts } from './options.js';
+import { tellingOutOfRange } from './out-of-range.js';
+import type { OutOfRange } from './out-of-range.js';
 
 /** How long a fetch waits for records, milliseconds. It answers at once when there are some; paused partitions come back after at most so long. */
 const fetchWaitMs = 100;
@@ -32,6 +34,8 @@ export interface MembershipOptions {
   readonly received: (payload: EachBatchPayload) => void;
   /** A batch that kafkajs keeps to itself, of control records and aborted ones. */
   readonly passed: (topic: string, partition: number, first: number, last: number) => void;
+  /** It holds up the broker’s partitions as well, so it must not take long. */
+  readonly outOfRange: OutOfRange;
   /** Called once: it goes on by itself no more. */
   readonly died: (fault: Fault) => void;
 }
@@ -57,7 +61,7 @@ export class Membership {
 
   constructor(private readonly options: MembershipOptions) {
     const { client, groupId, timeouts, stopping } = options;
-    this.#consumer = client.consumer({
+    this.#consumer = tellingOutOfRange(client, options.outOfRange).consumer({
       groupId,
       sessionTimeout: timeouts.sessionMs,
       rebalanceTimeout: timeouts.sessionMs,

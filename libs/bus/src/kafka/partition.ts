@@ -1,9 +1,9 @@
 import type { Topic } from '@sluice/contracts';
-import type { Fault } from '@sluice/core';
+import { Fault } from '@sluice/core';
 import type { KafkaMessage, Producer } from 'kafkajs';
 import type { BusLog } from '../port.js';
 import { backOff, pause } from '../processing/retry.js';
-import { isFenced } from './failure.js';
+import { isFenced, within } from './failure.js';
 import { letGo } from './let-go.js';
 import type { Ownership } from './takeover.js';
 import { Tenure } from './tenure.js';
@@ -12,6 +12,9 @@ import type { TenureOptions } from './tenure.js';
 const retry = { initialMs: 100, maxMs: 10_000 };
 /** A tenure that lasted so long was a success: the next loss is not held against it, milliseconds. */
 const steadyMs = 30_000;
+/** How long the broker may take to say where the log begins and ends, and how long it is let be before it is asked again, milliseconds. */
+const boundsMs = 2_000;
+const againMs = 100;
 
 /** What the partition does to kafkajs’s consumer. */
 export interface Steering {
@@ -22,6 +25,8 @@ export interface Steering {
 
 export interface PartitionOptions extends Omit<TenureOptions, keyof Ownership | 'lost' | 'steer'> {
   readonly takeOver: () => Promise<Ownership>;
+  /** Where the log begins and ends. */
+  readonly bounds: () => Promise<{ readonly beginning: number; readonly end: number }>;
   readonly steering: Steering;
   /** Resolves with the next sign that the group still counts this consumer among its members. */
   readonly isMember: () => Promise<void>;
@@ -76,6 +81,27 @@ export class Partition {
 
   passed(first: number, last: number): void {
     this.#tenure?.passed(first, last);
+  }
+
+  /** The log has nothing where it was to be read: retention was faster, it was cut back, or its leader is behind. */
+  async outOfRange(): Promise<void> {
+    const tenure = this.#tenure;
+    if (tenure === undefined) return;
+    try {
+      const late = (): Error => new Error(`The broker has not said for ${boundsMs} ms where the log ends.`);
+      const { beginning, end } = await within(boundsMs, late, this.options.bounds());
+      if (tenure !== this.#tenure) return;
+      if (end < tenure.cursor) {
+        // What is in work may be on the log no more, and what comes instead would be taken for finished: the takeover says how it stands.
+        this.stopReading();
+        this.#lost(new Fault('storage', `Its log ends at ${end}, and was read up to ${tenure.cursor}.`, true));
+        return;
+      }
+      this.options.steering.seek(Math.max(beginning, tenure.cursor));
+    } catch (error) {
+      if (!this.#closed.signal.aborted) this.options.log('warn', this.options.explain(error).message, this.#place);
+    }
+    await pause(againMs, this.#closed.signal);
   }
 
   /**
@@ -178,9 +204,15 @@ export class Partition {
   }
 
   #report(error: unknown): void {
-    const { log, explain, group, topic, partition } = this.options;
-    const { message } = explain(error);
-    log('warn', `The partition is taken over anew. ${message}`, { group, topic, partition });
+    const { log, explain } = this.options;
+    const { message, retryable } = explain(error);
+    if (retryable) log('warn', `The partition is taken over anew. ${message}`, this.#place);
+    else log('error', `The partition waits. ${message}`, this.#place);
     this.#trouble = message;
+  }
+
+  get #place() {
+    const { group, topic, partition } = this.options;
+    return { group, topic, partition };
   }
 }

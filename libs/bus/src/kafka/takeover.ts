@@ -3,6 +3,7 @@ import { Position } from '../processing/position.js';
 import { producerRetry } from './clients.js';
 import { decodeCarried, decodeFinished } from './finished-set.js';
 import { Placement } from './placement.js';
+import type { Reach } from './reach.js';
 
 export interface TakeoverOptions {
   readonly kafka: Kafka;
@@ -13,6 +14,8 @@ export interface TakeoverOptions {
   readonly partition: number;
   readonly transactionalId: string;
   readonly transactionTimeoutMs: number;
+  /** What former takeovers of the partition have seen. */
+  readonly reach: Reach;
 }
 
 /** What the owner of a partition holds: the only producer that may move the group’s offset there, and where that stands. */
@@ -49,20 +52,32 @@ export async function takeOver(options: TakeoverOptions): Promise<Ownership> {
   }
 }
 
+/** Where the log of a partition begins and ends. */
+export async function boundsOf(
+  admin: Admin,
+  topic: string,
+  partition: number,
+): Promise<{ readonly beginning: number; readonly end: number }> {
+  const bounds = await admin.fetchTopicOffsets(topic);
+  const found = bounds.find((one) => one.partition === partition);
+  return { beginning: Number(found?.low ?? 0), end: Number(found?.high ?? 0) };
+}
+
 async function standingOf({
   admin,
   group,
   topic,
   partition,
+  reach,
 }: TakeoverOptions): Promise<Omit<Ownership, 'producer' | 'placement'>> {
-  const ends = await admin.fetchTopicOffsets(topic);
+  const { beginning, end } = await boundsOf(admin, topic, partition);
   const [committed] = await admin.fetchOffsets({ groupId: group, topics: [topic] });
-  const beginning = Number(ends.find((end) => end.partition === partition)?.low ?? 0);
   const found = committed?.partitions.find((one) => one.partition === partition);
   const prefix = Number(found?.offset ?? -1);
   // A group that is new begins at the beginning; what retention took away nobody will ever finish.
   const position = new Position(Math.max(prefix, beginning));
   for (const { first, past } of decodeFinished(prefix, found?.metadata ?? null)) position.finish(first, past);
   position.saved();
+  reach.assert(group, `${topic}/${partition}`, position.end, end);
   return { position, carried: decodeCarried(found?.metadata ?? null) };
 }

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Handler, KafkaBusOptions } from '@sluice/bus';
 import { infra, startTimeout } from '../../../../test/infra/client.ts';
+import { Reach } from '../../src/kafka/reach.js';
 import { takeOver } from '../../src/kafka/takeover.js';
 import type { TakeoverOptions } from '../../src/kafka/takeover.js';
 import {
@@ -99,7 +100,9 @@ describe('who owns a partition', () => {
     'point 3: a takeover in the middle of the other’s commit sees that commit, or it never comes to be',
     () =>
       onKafka(async (start, options) => {
-        await start();
+        const { bus } = await start();
+        // What is committed below is on the log.
+        await bus.publish(Array.from({ length: 60 }, (_, index) => request('s', String(index))));
         const kafka = plainKafka(options);
         await withAdmin(options, async (admin) => {
           const ours: TakeoverOptions = {
@@ -110,6 +113,7 @@ describe('who owns a partition', () => {
             partition: 0,
             transactionalId: writerOf(options, 'o-3'),
             transactionTimeoutMs: 5_000,
+            reach: new Reach(),
           };
           let owner = await takeOver(ours);
           let stands = owner.position.prefix;
