@@ -19,13 +19,15 @@ export interface Cursor {
   readonly name: string;
   readonly partition: number;
   /** Records before it are passed over. */
-  readonly first: number;
+  first: number;
   /** Where the log ended when the reading began: a commit that was answered before is seen, even if its markers are still being written. */
-  readonly end: number;
+  end: number;
   /** The next offset to be fetched. */
   next: number;
   /** Fetched and not yet given out. */
   readonly fetched: Stored[];
+  /** Since when the log has ended before `next`, on the monotonic clock; undefined if it does not. */
+  shortSince?: number | undefined;
 }
 
 /** Where each partition of the topics is to be read from, and where it ends now. */
@@ -135,16 +137,42 @@ function take(cursor: Cursor, batch: Batch): void {
     if (Number(message.offset) >= cursor.first) cursor.fetched.push(storedOf(cursor.topic, cursor.partition, message));
   }
   cursor.next = Number(batch.lastOffset()) + 1;
+  cursor.shortSince = undefined;
 }
 
-/** The cursor whose records retention has taken away, if that is the error: it goes on at what is left. */
-export async function skipTrimmed(cluster: Cluster, cursors: readonly Cursor[], error: unknown): Promise<boolean> {
+/** A leader that is behind has come round by then, milliseconds; a log that still ends before its reader was cut back, or made anew. */
+const cutAfterMs = 5_000;
+
+/**
+ * Moves the cursor that has nothing at its offset, if that is the error. Whose records retention has taken away goes on at what is left. Where the
+ * log ends before it, a follower begins anew after a while, since it would never see what comes until there is as much as before.
+ */
+export async function moveIntoRange(
+  cluster: Cluster,
+  cursors: readonly Cursor[],
+  error: unknown,
+  follows: boolean,
+): Promise<boolean> {
   const lost = causes(error).find(({ name }) => name === 'KafkaJSOffsetOutOfRange') as
     { readonly topic?: string; readonly partition?: number } | undefined;
   const cursor = cursors.find(({ name, partition }) => name === lost?.topic && partition === lost.partition);
   if (cursor === undefined) return false;
   const { name: topic, partition } = cursor;
-  const [answer] = await cluster.fetchTopicsOffset([{ topic, partitions: [{ partition }], fromBeginning: true }]);
-  cursor.next = Number(answer?.partitions[0]?.offset ?? cursor.next);
+  const ask = async (fromBeginning: boolean): Promise<number> => {
+    const [answer] = await cluster.fetchTopicsOffset([{ topic, partitions: [{ partition }], fromBeginning }]);
+    return Number(answer?.partitions[0]?.offset ?? cursor.next);
+  };
+  const [beginning, end] = [await ask(true), await ask(false)];
+  if (end >= cursor.next) {
+    cursor.shortSince = undefined;
+    cursor.next = Math.max(cursor.next, beginning);
+    return true;
+  }
+  const now = performance.now();
+  cursor.shortSince ??= now;
+  if (!follows || now - cursor.shortSince < cutAfterMs) return false;
+  cursor.shortSince = undefined;
+  // What was fetched and not given out is given out as what follows.
+  cursor.first = cursor.next = cursor.end = beginning;
   return true;
 }

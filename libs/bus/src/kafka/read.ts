@@ -7,7 +7,7 @@ import type { Stored } from '../processing/stored.js';
 import { clusterOf } from './cluster.js';
 import type { Cluster } from './cluster.js';
 import type { Clients } from './clients.js';
-import { cursorsAt, fetchNext, skipTrimmed } from './fetch.js';
+import { cursorsAt, fetchNext, moveIntoRange } from './fetch.js';
 import type { Cursor } from './fetch.js';
 import type { Names } from './names.js';
 
@@ -129,7 +129,8 @@ class Reading {
       try {
         await fetchNext(this.cluster, cursors, waitMs);
       } catch (error) {
-        if (!(await skipTrimmed(this.cluster, cursors, error))) throw error;
+        const follows = this.wanted.follow === true;
+        if (!(await moveIntoRange(this.cluster, cursors, error, follows))) throw error;
       }
     });
   }

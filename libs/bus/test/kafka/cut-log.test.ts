@@ -21,6 +21,15 @@ const setBack = (options: KafkaBusOptions, group: string, offset: number) =>
     }),
   );
 
+async function madeAnew(options: KafkaBusOptions): Promise<void> {
+  const name = nameOf(options);
+  await withAdmin(options, async (admin) => {
+    await admin.deleteTopics({ topics: [name] });
+    await eventually('its end', async () => !(await admin.listTopics()).includes(name));
+  });
+  await makeTopics(options, { topic: name, numPartitions: 1, replicationFactor: 1 });
+}
+
 const collecting =
   (into: string[]): Handler =>
   (message) => {
@@ -78,11 +87,7 @@ describe('a log that ends before what its group has finished', () => {
             const { committed, end } = await standing(options, 'c-2', 'agent.requests');
             return committed === end;
           });
-          await withAdmin(options, (admin) => admin.deleteTopics({ topics: [nameOf(options)] }));
-          await eventually('its end', () =>
-            withAdmin(options, async (admin) => !(await admin.listTopics()).includes(nameOf(options))),
-          );
-          await makeTopics(options, { topic: nameOf(options), numPartitions: 1, replicationFactor: 1 });
+          await madeAnew(options);
           const other = await start();
           await other.bus.publish([request('n', 'new')]);
           // Who commits once more between the end of the old topic and the new one has finished what is not there.
@@ -90,6 +95,32 @@ describe('a log that ends before what its group has finished', () => {
           await eventually('the new one, or word of it', () => handled.includes('new') || told());
           await grace();
           expect(handled).toHaveLength(told() ? 8 : 9);
+        }),
+      testMs,
+    );
+
+    it(
+      'is begun anew by a follower, who would else see nothing until there is as much as before',
+      () =>
+        onKafka(async (start, options) => {
+          const { bus } = await start();
+          await bus.publish([...'abc'].map((question) => request('s', question)));
+          const seen: string[] = [];
+          const ending = new AbortController();
+          const following = (async () => {
+            const reading = bus.read(topics, { from: 'start', follow: true, signal: ending.signal });
+            for await (const message of reading) seen.push(questionOf(message));
+          })();
+          await eventually('the old ones', () => seen.length === 3);
+          await madeAnew(options);
+          const other = await start();
+          await other.bus.publish([request('s', 'new')]);
+          await eventually('the new one', () => seen.length === 4);
+          await other.bus.publish([request('s', 'newer')]);
+          await eventually('what follows it', () => seen.length === 5);
+          expect(seen).toEqual(['a', 'b', 'c', 'new', 'newer']);
+          ending.abort();
+          await following;
         }),
       testMs,
     );
