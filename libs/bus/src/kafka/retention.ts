@@ -24,6 +24,11 @@ const committed: readonly Topic[] = [
 /** What a redeployment sets on topics that are there; the rest of their settings is whoever made them’s. */
 const settings = ['retention.ms', 'retention.bytes', 'segment.ms', 'segment.bytes'] as const;
 
+const size = 'retention.bytes';
+const unlimited = '-1';
+/** In the place of a value: the topic has none of its own. */
+const brokers = 'the broker’s own';
+
 interface Entry {
   readonly configName: string;
   readonly configValue: string;
@@ -47,10 +52,13 @@ export async function retentionDifferences(
   const found = await describe(admin, names);
   return allTopics.flatMap((topic) => {
     const entries = found.get(topic) ?? [];
-    return wantedOf(topic, names, options).flatMap(({ name, value: wanted }) => {
+    const wanted = wantedOf(topic, names, options);
+    const others = wanted.flatMap(({ name, value }) => {
       const is = entries.find(({ configName }) => configName === name)?.configValue;
-      return is === undefined || is === wanted ? [] : [{ topic, setting: name, is, wanted }];
+      return is === undefined || is === value ? [] : [{ topic, setting: name, is, wanted: value }];
     });
+    const limit = wanted.some(({ name }) => name === size) ? undefined : ownLimit(entries);
+    return limit === undefined ? others : [...others, { topic, setting: size, is: limit, wanted: brokers }];
   });
 }
 
@@ -107,6 +115,12 @@ export async function offsetsWarning(admin: Admin, names: Names): Promise<string
 function days(milliseconds: number): string {
   const count = milliseconds / day;
   return `${Number.isInteger(count) ? count : count.toFixed(1)} ${count === 1 ? 'day' : 'days'}`;
+}
+
+/** The size that the topic was given once, where it has one: who wants none any more would lose records to it that are young enough. */
+function ownLimit(entries: readonly Entry[]): string | undefined {
+  const own = entries.find(({ configName, configSource }) => configName === size && configSource === topicsOwn);
+  return own?.configValue === unlimited ? undefined : own?.configValue;
 }
 
 function isSetting(name: string): boolean {

@@ -40,6 +40,16 @@ describe('how long topics are kept', () => {
             expect(settings.get('compression.type')).toBe('uncompressed');
           });
           expect(await bus.applyRetention()).toEqual([]);
+          const without = await start({ topics: { ...topics, retentionMs } });
+          expect(await without.bus.applyRetention()).toEqual([
+            `${name}: retention.bytes was ${4 * 1024 ** 3}, is the broker’s own`,
+          ]);
+          await withAdmin(options, async (admin) => {
+            const settings = await settingsOf(admin, name);
+            expect(settings.get('retention.bytes')).toBe('-1');
+            expect(settings.get('retention.ms')).toBe(String(30 * day));
+          });
+          expect(await without.bus.applyRetention()).toEqual([]);
         },
         { topics },
       ),
