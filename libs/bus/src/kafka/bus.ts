@@ -54,10 +54,10 @@ export function openKafkaBus(options: KafkaBusOptions): Promise<KafkaBus> {
 export async function busOn(clients: Clients, options: KafkaBusOptions): Promise<KafkaBus> {
   const timeouts = timeoutsOf(options);
   const names = new Names(options.prefix);
-  const { clock, brokers, log = () => undefined, signal = new AbortController().signal } = options;
+  const { brokers, log = () => undefined, signal = new AbortController().signal } = options;
   const registry = confluentRegistry(options.registry, names, options.clientId);
   const admin = clients().admin({ retry: consumerRetry });
-  const patience = { clock, log, signal };
+  const patience = { log, signal };
   try {
     await insist(async () => {
       try {
@@ -97,7 +97,6 @@ class OpenBus implements KafkaBus {
     const { names, options, timeouts, clients, log } = parts;
     this.#publisher = new Publisher({
       ...parts,
-      clock: options.clock,
       transactionalId: names.publisher(options.instance),
       transactionTimeoutMs: timeouts.transactionMs,
       explain: this.#explain('The log could not be written'),
@@ -204,7 +203,7 @@ class OpenBus implements KafkaBus {
   /** It answers, and what was published last did not fail. */
   async #checkBroker(): Promise<void> {
     this.#assertOpen();
-    const { admin, names, options } = this.parts;
+    const { admin, names } = this.parts;
     const explain = this.#explain('The log cannot be used');
     try {
       await within(checkMs, notInTime, admin.fetchTopicMetadata({ topics: [names.topic(wire.config)] }));
@@ -212,7 +211,7 @@ class OpenBus implements KafkaBus {
       throw explain(error);
     }
     const failed = this.#publisher.trouble;
-    if (failed !== undefined && options.clock.now() - failed.at < troubleMs)
+    if (failed !== undefined && performance.now() - failed.at < troubleMs)
       throw new Fault('storage', failed.reason, true);
   }
 

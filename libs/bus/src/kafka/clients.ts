@@ -36,7 +36,7 @@ export function clientsFor(options: KafkaBusOptions): Clients {
 }
 
 export function configOf(options: KafkaBusOptions): KafkaConfig {
-  const { brokers, clientId, tls, sasl, log = () => undefined, clock } = options;
+  const { brokers, clientId, tls, sasl, log = () => undefined } = options;
   return {
     brokers: [...brokers],
     clientId,
@@ -46,7 +46,7 @@ export function configOf(options: KafkaBusOptions): KafkaConfig {
     enforceRequestTimeout: true,
     retry: clientRetry,
     logLevel: logLevel.WARN,
-    logCreator: quietLog(log, clock),
+    logCreator: quietLog(log),
     ...(tls === undefined ? {} : { ssl: tls }),
     ...(sasl === undefined ? {} : { sasl: saslOf(sasl) }),
   };

@@ -1,5 +1,4 @@
 import { Fault } from '@sluice/core';
-import type { Clock } from '@sluice/core';
 import type { BusLog } from '../port.js';
 import { backOff, pause } from '../processing/retry.js';
 
@@ -8,14 +7,13 @@ const waits = { initialMs: 250, maxMs: 10_000 };
 const remindMs = 60_000;
 
 export interface Patience {
-  readonly clock: Clock;
   readonly log: BusLog;
   /** Ends the waiting. */
   readonly signal: AbortSignal;
 }
 
 /** Tries until it works, saying so once in a while. Throws a Fault that cannot pass at once, and the last one if `signal` aborts. */
-export async function insist<T>(work: () => Promise<T>, { clock, log, signal }: Patience): Promise<T> {
+export async function insist<T>(work: () => Promise<T>, { log, signal }: Patience): Promise<T> {
   let said = -Infinity;
   for (let attempt = 1; ; attempt++) {
     try {
@@ -23,7 +21,7 @@ export async function insist<T>(work: () => Promise<T>, { clock, log, signal }: 
     } catch (error) {
       if (!(error instanceof Fault && error.retryable)) throw error;
       if (signal.aborted) throw error;
-      const now = clock.now();
+      const now = performance.now();
       if (now - said >= remindMs) {
         said = now;
         log('warn', `${error.message} It is tried again until it works.`, { attempt });

@@ -1,5 +1,5 @@
 import type { Producer } from 'kafkajs';
-import type { Clock, Fault } from '@sluice/core';
+import type { Fault } from '@sluice/core';
 import type { BusLog } from '../port.js';
 import type { Encoded } from '../processing/outputs.js';
 import type { Clients } from './clients.js';
@@ -18,7 +18,6 @@ export interface PublisherOptions {
   readonly names: Names;
   readonly transactionalId: string;
   readonly transactionTimeoutMs: number;
-  readonly clock: Clock;
   readonly log: BusLog;
   readonly explain: (error: unknown) => Fault;
 }
@@ -48,7 +47,7 @@ export class Publisher {
 
   constructor(private readonly options: PublisherOptions) {}
 
-  /** Why the last publish failed, and when (milliseconds since the epoch); undefined once one worked again. */
+  /** Why the last publish failed, and when, on the monotonic clock, milliseconds; undefined once one worked again. */
   get trouble(): { readonly reason: string; readonly at: number } | undefined {
     return this.#trouble;
   }
@@ -78,7 +77,7 @@ export class Publisher {
         for (const { resolve } of batch) resolve();
       } catch (error) {
         const fault = this.options.explain(error);
-        this.#trouble = { reason: fault.message, at: this.options.clock.now() };
+        this.#trouble = { reason: fault.message, at: performance.now() };
         for (const { reject } of batch) reject(fault);
         // How far it came is unknown: the next producer fences this one and with it what it left open.
         await this.#dropProducers();

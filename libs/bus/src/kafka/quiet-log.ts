@@ -1,6 +1,5 @@
 import { logLevel } from 'kafkajs';
 import type { logCreator } from 'kafkajs';
-import type { Clock } from '@sluice/core';
 import type { BusLog } from '../port.js';
 
 /** The same line again is left out for so long, milliseconds: kafkajs says the same of every connection and every attempt. */
@@ -17,14 +16,14 @@ const routine: readonly RegExp[] = [
 ];
 
 /** kafkajs’s own warnings and errors, as warnings: whether something has to be done is the bus’s to say. */
-export function quietLog(log: BusLog, clock: Clock): logCreator {
+export function quietLog(log: BusLog): logCreator {
   const said = new Map<string, number>();
   return () => (entry) => {
     if (entry.level > logLevel.WARN) return;
     const { message, error, groupId, broker } = entry.log;
     const text = [message, error].filter((part) => typeof part === 'string').join(': ');
     if (routine.some((pattern) => pattern.test(text))) return;
-    const now = clock.now();
+    const now = performance.now();
     if (now - (said.get(text) ?? -Infinity) < silenceMs) return;
     if (said.size >= maxRemembered) said.clear();
     said.set(text, now);

@@ -95,8 +95,8 @@ class OpenBus implements SqliteBus {
     this.#append = appender(database, ids, clock);
     this.#fetch = fetcher(database, ids);
     const appended = () => this.#wakeups.notify();
-    this.#published = new GroupAppend(store, this.#append, 'powerLoss', clock, appended);
-    this.#emitted = new GroupAppend(store, this.#append, 'processLoss', clock, appended);
+    this.#published = new GroupAppend(store, this.#append, 'powerLoss', appended);
+    this.#emitted = new GroupAppend(store, this.#append, 'processLoss', appended);
     this.#emit = emitter(codec, this.#emitted, log);
   }
 
@@ -207,7 +207,7 @@ class OpenBus implements SqliteBus {
     this.#assertOpen();
     await patiently('The log could not be read', () => this.#fetch.end());
     const failed = this.#published.trouble;
-    if (failed !== undefined && this.options.clock.now() - failed.at < troubleMs)
+    if (failed !== undefined && performance.now() - failed.at < troubleMs)
       throw new Fault('storage', failed.reason, true);
   }
 

@@ -1,4 +1,3 @@
-import type { Clock } from '@sluice/core';
 import type { Encoded } from '../processing/outputs.js';
 import type { Append } from './append.js';
 import type { Durability, Store } from './store.js';
@@ -23,7 +22,6 @@ export class GroupAppend {
     private readonly store: Store,
     private readonly append: Append,
     private readonly durability: Durability,
-    private readonly clock: Clock,
     private readonly appended: () => void,
   ) {}
 
@@ -32,7 +30,7 @@ export class GroupAppend {
     return this.#bytes;
   }
 
-  /** Why the last append failed, and when (milliseconds since the epoch); undefined once one worked again. */
+  /** Why the last append failed, and when, on the monotonic clock, milliseconds; undefined once one worked again. */
   get trouble(): { readonly reason: string; readonly at: number } | undefined {
     return this.#trouble;
   }
@@ -62,7 +60,7 @@ export class GroupAppend {
         batch.forEach(({ resolve }, index) => resolve(offsets[index] ?? []));
         this.appended();
       } catch (error) {
-        this.#trouble = { reason: error instanceof Error ? error.message : String(error), at: this.clock.now() };
+        this.#trouble = { reason: error instanceof Error ? error.message : String(error), at: performance.now() };
         for (const { reject } of batch) reject(error);
       } finally {
         this.#bytes -= batch.reduce((sum, { bytes }) => sum + bytes, 0);

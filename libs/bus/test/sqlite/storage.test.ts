@@ -107,6 +107,28 @@ describe('a disk that is full', () => {
   );
 });
 
+describe('a publish that failed', () => {
+  it(
+    'is forgotten after five seconds, also if the clock is set back meanwhile',
+    () =>
+      inFolder(async (file) => {
+        const database = openDatabase(file);
+        let backMs = 0;
+        const bus = await busOn(database, { ...aProcess(), clock: { now: () => Date.now() - backMs } });
+        const pages = Number(database.prepare('PRAGMA page_count').get()?.['page_count']);
+        database.exec(`PRAGMA max_page_count = ${pages}`);
+        await expect(bus.publish([request('s', 'x'.repeat(100_000))])).rejects.toMatchObject({ code: 'storage' });
+        database.exec('PRAGMA max_page_count = 1000000');
+        expect(await isHealthy(bus)).toBe(false);
+        backMs = 3_600_000;
+        await delay(5_500);
+        expect(await isHealthy(bus)).toBe(true);
+        await bus.close();
+      }),
+    testMs,
+  );
+});
+
 describe('a file that another process keeps locked', () => {
   it(
     'is waited for, while the event loop goes on',
