@@ -2,11 +2,15 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { topics } from '@sluice/contracts';
 import type { ApprovalOutcome, ApprovalRequested } from '@sluice/contracts';
 import { approvalIdOf, callKeyOf } from '@sluice/decisions';
+import { approvalMemoryMs } from '@sluice/service';
+import { ExpirySweep } from '../../apps/executor/src/approvals/expiry-sweep.js';
 import { run as approvals } from '../../apps/sluice/src/commands/approvals.js';
 import {
+  anyone,
   asked,
   begun,
   configured,
+  decide,
   notTheSecond,
   outcomes,
   short,
@@ -14,6 +18,7 @@ import {
   threeCalls,
 } from '../harness/approving.js';
 import { calls, ids } from '../harness/configurations.js';
+import { eventually } from '../harness/eventually.js';
 import { inProcess } from '../harness/in-process.js';
 import { inOrder, ScriptedModel, startSystem } from '../harness/system.js';
 import type { TestSystem } from '../harness/system.js';
@@ -91,5 +96,31 @@ describe('what somebody else writes of an approval counts for nothing (XB-14, DE
       requested_by: 'user:local',
     });
     expect(short((await end).history)).toEqual(expired);
+  }, 30_000);
+
+  it('a copy of a request behind its outcome: it is not listed, and no sweep sees to it, however much later', async () => {
+    const { opened, end } = await startRunning(anyone, [threeCalls]);
+    system = opened;
+    const { runtime } = opened.embedded;
+    const honest = await asked(opened);
+    await decide(opened, honest, 'approve');
+    await end;
+    await smuggle(opened, { requested: honest.requested });
+    expect((await list(opened)).output).toBe('No call waits for an approval.\n');
+    const { message: copy } = await asked(opened, 2);
+
+    for (const behind of [honest.message.timestamp, copy.timestamp]) {
+      const seen: number[] = [];
+      const approvalsWaiting = { set: (count: number) => void seen.push(count) };
+      const clock = { now: () => behind + approvalMemoryMs };
+      const metrics = { ...runtime.metrics, approvalsWaiting } as never;
+      const sweep = new ExpirySweep({ ...runtime, clock, metrics });
+      const looked = await eventually(
+        () => seen,
+        ({ length }) => length > 0,
+      ).finally(() => sweep.close());
+      expect(looked).toEqual([0]);
+    }
+    expect(await outcomes(opened)).toHaveLength(1);
   }, 30_000);
 });

@@ -1,5 +1,6 @@
 import { topics } from '@sluice/contracts';
 import type { ApprovalOutcome, ApprovalRequested } from '@sluice/contracts';
+import type { Incoming } from '@sluice/bus';
 import { ApprovalClaims, approvalAt, approvalMemoryMs, CountingApprovals, openApprovals } from '@sluice/service';
 import type { ApprovalPlace, Runtime } from '@sluice/service';
 
@@ -26,6 +27,8 @@ export class ExpirySweep {
   private timer: NodeJS.Timeout | undefined;
   private looking: Promise<void>;
   private since: number;
+  /** Of what was open the last time, whether its turn has gone on: the ledger is asked once. */
+  private goneOn: ReadonlyMap<string, boolean> = new Map();
 
   constructor(private readonly runtime: Runtime) {
     this.claims = new ApprovalClaims(runtime);
@@ -62,7 +65,8 @@ export class ExpirySweep {
       ...place,
       expiresAt: requested.expiresAt,
     });
-    const open = await openApprovals(bus, this.since, (message) => this.counting.counts(message), kept, signal);
+    const counts = (message: Incoming<'agent.approvals'>) => this.counting.counts(message);
+    const open = await this.waiting(await openApprovals(bus, this.since, counts, kept, signal));
     if (signal.aborted) return;
     metrics.approvalsWaiting.set(open.size);
     const oldest = Math.min(now, ...[...open.values()].map(({ timestamp }) => timestamp));
@@ -72,6 +76,15 @@ export class ExpirySweep {
       if (signal.aborted) return;
       if (waiting.expiresAt <= now) await this.expire(approvalId, waiting, now);
     }
+  }
+
+  /** Without those whose outcome stands on the log before what was read: what asks for them behind it is a copy. */
+  private async waiting(open: ReadonlyMap<string, Waiting>): Promise<ReadonlyMap<string, Waiting>> {
+    const goneOn = new Map<string, boolean>();
+    for (const approvalId of open.keys())
+      goneOn.set(approvalId, this.goneOn.get(approvalId) ?? (await this.claims.hasGoneOn(approvalId)));
+    this.goneOn = goneOn;
+    return new Map([...open].filter(([approvalId]) => !goneOn.get(approvalId)));
   }
 
   /**

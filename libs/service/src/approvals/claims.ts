@@ -63,7 +63,12 @@ export class ApprovalClaims {
 
   /** True for the one outcome with which the turn goes on; the same record may ask again. */
   async goesOn(approvalId: string, owner: string): Promise<boolean> {
-    return (await this.claim(`resumed/${approvalId}`, owner)).owner === owner;
+    return (await this.claim(resumedKey(approvalId), owner)).owner === owner;
+  }
+
+  /** Whether the turn has gone on: a request that stands on the log behind that is a copy. */
+  async hasGoneOn(approvalId: string): Promise<boolean> {
+    return (await this.runtime.ledger.find(resumedKey(approvalId))) !== undefined;
   }
 
   /** True for the one sweep that sees to an expired approval within a minute. */
@@ -78,6 +83,10 @@ export class ApprovalClaims {
 
 function decisionKey(approvalId: string): string {
   return `approval/${approvalId}`;
+}
+
+function resumedKey(approvalId: string): string {
+  return `resumed/${approvalId}`;
 }
 
 function vouchKey(requested: ApprovalRequested): string {

@@ -4,6 +4,8 @@ import type { Bus, Incoming } from '@sluice/bus';
 
 /** Open approvals that are looked at in one go, the oldest first: the others come up when these are decided. */
 const mostOpen = 10_000;
+/** Ids of decided approvals that are remembered while the log is read, so that a copy of what was asked opens none of them again. */
+const mostClosed = 100_000;
 
 /** Where an ApprovalRequested stands on agent.approvals. */
 export interface ApprovalPlace {
@@ -28,15 +30,22 @@ export async function openApprovals<T>(
   signal = new AbortController().signal,
 ): Promise<ReadonlyMap<string, T>> {
   const open = new Map<string, T>();
+  const closed = new Set<string>();
   const options = { from: { time: sinceTime }, onUndecodable: () => undefined, signal } as const;
   for await (const message of bus.read([topics.approvals], options)) {
     const { record, partition, offset, timestamp } = message;
     const { requested, outcome } = record;
     const closes = outcome !== null && outcome.notTaken === null;
     if ((requested === null && !closes) || !(await counts(message))) continue;
-    if (closes) open.delete(outcome.approvalId);
-    if (requested === null || open.has(requested.approvalId) || open.size >= mostOpen) continue;
-    open.set(requested.approvalId, keep(requested, { partition, offset, timestamp }));
+    if (closes) {
+      open.delete(outcome.approvalId);
+      closed.add(outcome.approvalId);
+      if (closed.size > mostClosed) closed.delete(closed.values().next().value as string);
+    }
+    if (requested === null || open.size >= mostOpen) continue;
+    const { approvalId } = requested;
+    if (!open.has(approvalId) && !closed.has(approvalId))
+      open.set(approvalId, keep(requested, { partition, offset, timestamp }));
   }
   return open;
 }
