@@ -28,6 +28,11 @@ describe('a request that was made before', () => {
     testMs,
   );
 
+  it.each(['--request', '--session'])('is not made with an id that is too long (%s)', async (option) => {
+    const { code, errors } = await sluice(['ask', question, option, 'x'.repeat(257)], { SLUICE_DATA: folder }).ended;
+    expect([code, errors]).toEqual([1, expect.stringContaining(`${option} has more than 256 characters`)]);
+  });
+
   it(
     'has one answer for machines too, and was asked once',
     async () => {

@@ -50,6 +50,16 @@ describe('AgentRequests that are none', () => {
       /history\[0\]\.tool_call_id has 129 characters/,
     ],
     [
+      'has a request_id that is too long',
+      `{"request_id":"${'r'.repeat(257)}","session_id":"s-8","question":"q"}`,
+      /^request_id has more than 256 characters/,
+    ],
+    [
+      'has a session_id that is too long',
+      `{"request_id":"bad-9","session_id":"${'s'.repeat(257)}","question":"q"}`,
+      /^session_id, .* has more than 256 characters/,
+    ],
+    [
       'brings a step that is none (K-14)',
       '{"request_id":"bad-7","session_id":"s-7","question":"q","history":[{"role":"user","content":"x"}]}',
       /history\[0\]/,
@@ -80,6 +90,25 @@ describe('AgentRequests that are none', () => {
       ).toHaveLength(1);
     },
   );
+
+  it.each(['"q"', '1'])(
+    'ids near a megabyte: an end that repeats their beginnings, with the question %s',
+    async (question) => {
+      const [request, session] = [question + 'r'.repeat(480_000), 's'.repeat(480_000)].map((id) => JSON.stringify(id));
+      const json = `{"request_id":${request},"session_id":${session},"question":${question}}`;
+      await deadAt(await system.bus.appendRaw('agent.requests', 'k', Buffer.from(json)));
+      const requestId = (question + 'r'.repeat(4_096)).slice(0, 4_096);
+      expect(await system.responseOf(requestId)).toMatchObject({
+        sessionId: 's'.repeat(4_096),
+        error: { code: 'invalid_request' },
+      });
+    },
+  );
+
+  it('ids of 256 characters are taken', async () => {
+    const [requestId, sessionId] = ['r'.repeat(256), 's'.repeat(256)];
+    expect(await system.ask({ requestId, sessionId })).toMatchObject({ kind: 'answer', requestId, sessionId });
+  });
 
   it('bytes that are nothing at all: kept, and answered only where the key names a session', async () => {
     const bytes = Buffer.from([7, 1, 2, 3]);

@@ -46,7 +46,7 @@ export class FilterService {
     const takenBy = await takeRequest(ids.requestId, owner, this.runtime);
     if (takenBy !== owner) return this.dropDuplicate(ids, takenBy, context);
     // Only now: what is wrong with a record that came under another’s request_id ends nothing.
-    const problem = requestProblem(message.record);
+    const problem = requestProblem(ids, message.record);
     if (problem !== null) throw new Fault('invalid_request', problem, false);
     const request = taken(message.record, ids);
 

@@ -89,7 +89,7 @@ export type ToolErrorReason = keyof typeof toolErrorReasons;
 /** Why a run ended without an answer: the `error.code` of an AgentResponse. */
 export const runErrors = {
   invalid_request: {
-    meaning: 'The AgentRequest cannot be decoded, lacks its question, or has wrong types.',
+    meaning: 'The AgentRequest cannot be decoded, lacks its question, or has wrong types or an id that is too long.',
     remedy: 'Correct the fields that the message names and send it again under a new request_id.',
     retryable: false,
   },

@@ -9,6 +9,7 @@ import {
   wildcard,
 } from '@sluice/core';
 import type { Decision, Evaluator, Facts, Principal, RequestVerdict, RunState } from '@sluice/core';
+import { longestId } from '@sluice/contracts';
 import type { AgentRequest, AgentResponse, AgentStepResult, Toolset } from '@sluice/contracts';
 import { answerResponse, errorResponse } from './run-ends.js';
 import { historyProblem } from './history.js';
@@ -21,11 +22,14 @@ export interface RunIds {
 }
 
 /** What is wrong with a request whoever asks, as a sentence that says what to write; null if nothing is (spec/tool-use.md §2b, step 4). */
-export function requestProblem({
-  question,
-  connections,
-  history,
-}: Pick<AgentRequest, 'question' | 'connections' | 'history'>): string | null {
+export function requestProblem(
+  { requestId, sessionId }: RunIds,
+  { question, connections, history }: Pick<AgentRequest, 'question' | 'connections' | 'history'>,
+): string | null {
+  if (requestId.length > longestId)
+    return `request_id has more than ${longestId} characters. Give it 1 to ${longestId}, or leave it out.`;
+  if (sessionId.length > longestId)
+    return `session_id, or the record’s key where there is none, has more than ${longestId} characters. Give it 1 to ${longestId}.`;
   if (question.trim() === '') return 'The question is empty. Put the user’s question there.';
   const odd = connections?.findIndex((id) => id !== wildcard && !connectionIdForm.test(id)) ?? -1;
   if (odd !== -1)

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import type { Bus, Incoming } from '@sluice/bus';
+import { longestId } from '@sluice/contracts';
 import type { AgentRequest, AgentResponse } from '@sluice/contracts';
 import { openBus, openLogFile, ownToken } from '@sluice/service';
 import { appliedConfiguration } from '../system/applied.js';
@@ -76,6 +77,9 @@ function readArguments(args: readonly string[]): Asked {
   const [question, ...more] = positionals;
   if (question === undefined || more.length > 0) throw new Error(`Give one question, in quotes.\n${usage}`);
   if (values.request === '') throw new Error(`--request is empty; it must be an id, or be left out.\n${usage}`);
+  for (const option of ['request', 'session'] as const)
+    if ((values[option] ?? '').length > longestId)
+      throw new Error(`--${option} has more than ${longestId} characters, which no id may have.\n${usage}`);
   const requestId = values.request ?? `ask-${randomUUID()}`;
   const iterations = values['max-iterations'];
   if (iterations !== undefined && !/^[1-9]\d{0,5}$/.test(iterations))

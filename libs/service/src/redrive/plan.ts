@@ -2,6 +2,7 @@ import type { AgentRequest } from '@sluice/contracts';
 import { placeOf, requestIds, topics } from '@sluice/contracts';
 import type { Outgoing } from '@sluice/bus';
 import { requestProblem, returnedTurn } from '@sluice/decisions';
+import type { RunIds } from '@sluice/decisions';
 import { isSecurityFault } from '../security-events.js';
 import type { Letter } from './letters.js';
 import { runMemoryMs } from './permit.js';
@@ -56,8 +57,9 @@ export function planRedrive({ dead, content }: Letter, facts: PlanFacts): Plan {
   const plan = (kind: RedriveKind, message: Outgoing, means: string): Plan => ({ kind, message, owner, since, means });
   switch (content.topic) {
     case 'agent.requests': {
-      const record = { ...content.record, ...requestIds({ ...dead, topic: topics.requests }, content.record) };
-      const why = whyNotAsked(record, facts);
+      const ids = requestIds({ ...dead, topic: topics.requests }, content.record);
+      const record = { ...content.record, ...ids };
+      const why = whyNotAsked(ids, record, facts);
       if (why !== null) return refused(why);
       return plan('attempt', { topic: content.topic, key: key || record.sessionId, record }, 'the run begins anew');
     }
@@ -100,10 +102,10 @@ function refused(why: string): Plan {
   return { kind: 'refused', why };
 }
 
-function whyNotAsked(request: AgentRequest, facts: PlanFacts): string | null {
+function whyNotAsked(ids: RunIds, request: AgentRequest, facts: PlanFacts): string | null {
   if (request.question.trim() === '')
     return 'Its question is empty, which no redrive mends. Ask under a new request_id.';
-  const problem = requestProblem(request);
+  const problem = requestProblem(ids, request);
   if (problem !== null) return `No redrive mends what it asks; ask under a new request_id. ${problem}`;
   if (facts.identity)
     return 'Its credential was not kept, so nobody can say who asks. Whoever asked sends it again under a new request_id.';
