@@ -33,6 +33,23 @@ async function running(...given: Parameters<typeof startRunning>): ReturnType<ty
 describe('a decision (XB-14)', () => {
   const taken = (response: AgentResponse) => response.history.map(({ outcome }) => outcome);
 
+  it('that is too large to be told of is none: it is put aside, and the next one counts', async () => {
+    const { opened, end } = await running(anyone, [threeCalls]);
+    const first = await asked(opened);
+    const { approvalId, requestId, sessionId, argumentsHash } = first.requested;
+    const decided = {
+      ...{ approval_id: approvalId, request_id: requestId, session_id: sessionId, arguments_hash: argumentsHash },
+      ...{ decision: 'refuse', decided_by: 'user:bob', decided_at: Date.now(), reason: 'x'.repeat(1_000_000) },
+      ...{ requested_partition: first.message.partition, requested_offset: first.message.offset },
+    };
+    await opened.bus.appendRaw(topics.approvals, sessionId, Buffer.from(JSON.stringify({ decided })));
+    expect(await decide(opened, first, 'approve')).toMatchObject({ decision: 'approve', notTaken: null });
+    expect(taken(await end)).toEqual(['ok', 'ok', 'ok']);
+    expect((await opened.all('agent.dead-letters')).map(({ record }) => [record.code, record.reason])).toEqual([
+      ['invalid_request', expect.stringMatching(/Give a shorter reason/)],
+    ]);
+  });
+
   it('is the first one’s: a second decider and a repeated record change nothing', async () => {
     const { opened, end } = await running(anyone, [threeCalls]);
     const first = await asked(opened);

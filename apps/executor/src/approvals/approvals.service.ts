@@ -1,8 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Fault, judgeDecision } from '@sluice/core';
 import type { ApprovalDecision, Authenticator, Decider, NotTaken } from '@sluice/core';
-import { placeOf, topics } from '@sluice/contracts';
-import type { ApprovalDecided, ApprovalOutcome, ApprovalRequested } from '@sluice/contracts';
+import { maxPayloadBytes, payloadBytes, placeOf, topics } from '@sluice/contracts';
+import type { Approval, ApprovalDecided, ApprovalOutcome, ApprovalRequested } from '@sluice/contracts';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
 import { sha256 } from '@sluice/decisions';
 import {
@@ -52,8 +52,14 @@ export class ApprovalsService {
     const decidedBy = decider?.actorId ?? decided.decidedBy;
     const { policy, version: configVersion } = configurations.current().configuration;
     let notTaken = judgeDecision(asked, decided, decider, message.timestamp, policy);
+    const { approvalId, requestId, sessionId, decision, reason, argumentsHash } = decided;
+    const ids = { approvalId, requestId: asked?.requestId ?? requestId, sessionId: asked?.sessionId ?? sessionId };
+    const outcome = { ...ids, decision, decidedBy, reason, argumentsHash, notTaken, at: clock.now(), configVersion };
+    // Before it is taken: a decision of which nobody can be told would keep the run waiting for ever.
+    if (payloadBytes(topics.approvals, outcomeRecord(outcome)) > maxPayloadBytes)
+      throw new Fault('invalid_request', 'The decision is too large to be told of. Give a shorter reason.', false);
     if (asked !== null && notTaken === null) {
-      const { reason, requestedPartition, requestedOffset } = decided;
+      const { requestedPartition, requestedOffset } = decided;
       const { first } = await this.claims.decide(asked.approvalId, placeOf(message), {
         decision: decided.decision as ApprovalDecision,
         decidedBy,
@@ -64,10 +70,7 @@ export class ApprovalsService {
       if (!first) notTaken = 'already_decided';
     }
     if (notTaken !== null) this.sayNotTaken(notTaken, decided, context);
-    const { approvalId, requestId, sessionId, decision, reason, argumentsHash } = decided;
-    const ids = { approvalId, requestId: asked?.requestId ?? requestId, sessionId: asked?.sessionId ?? sessionId };
-    const outcome = { ...ids, decision, decidedBy, reason, argumentsHash, notTaken, at: clock.now(), configVersion };
-    return [{ topic: topics.approvals, key: ids.sessionId, record: { requested: null, decided: null, outcome } }];
+    return [{ topic: topics.approvals, key: ids.sessionId, record: outcomeRecord({ ...outcome, notTaken }) }];
   }
 
   /** Whose decision it is: what its credential says, where an identity is configured, else what it says itself. Null: it proves nothing. */
@@ -145,4 +148,8 @@ export class ApprovalsService {
       );
     });
   }
+}
+
+function outcomeRecord(outcome: ApprovalOutcome): Approval {
+  return { requested: null, decided: null, outcome };
 }
