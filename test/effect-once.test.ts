@@ -57,6 +57,19 @@ describe('an effect (DESIGN 4.4)', () => {
   const run = (kind: Kind, owner: string, claims = claimsOf(owner), invocation = call()) =>
     effectOnce(kind as BoundTool, invocation, claims, effect);
 
+  it('that another attempt could not begin, and gave back, is made by the one who waits', async () => {
+    const unavailable = { toolCallId: 'c', ok: false, errorCode: 'unavailable', safeMessage: 'Away.' } as const;
+    const first = effectOnce(once as BoundTool, call(), claimsOf('a'), async () => {
+      await sleep(60);
+      return unavailable;
+    });
+    await sleep(20);
+    const second = run(once, 'b', undefined, call('k', 5_000));
+    expect(await first).toEqual(unavailable);
+    expect(await second).toMatchObject({ ok: true, value: 1 });
+    expect(await ledger.find('k')).toMatchObject({ owner: 'b', value: expect.stringContaining('"ok":true') });
+  });
+
   it('that only reads needs no claim', async () => {
     await run(readOnly, 'a');
     await run(readOnly, 'b');

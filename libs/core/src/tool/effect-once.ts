@@ -22,8 +22,8 @@ const longestPollMs = 1_000;
 
 /**
  * Runs a tool's effect at most once for a call key. The first claim wins and writes the outcome beside it. Whoever meets a claim
- * without an outcome waits for it up to the tool's time limit, then runs again only what is safe to repeat, and otherwise answers
- * `outcome_unknown`: a thing is never silently done twice.
+ * without an outcome waits for it up to the tool's time limit, and makes the call if the claim is taken back meanwhile; then it runs
+ * again only what is safe to repeat, and otherwise answers `outcome_unknown`: a thing is never silently done twice.
  */
 export async function effectOnce(
   tool: BoundTool,
@@ -42,7 +42,10 @@ export async function effectOnce(
   let value = claim.value;
   for (let wait = firstPollMs; value === null && clock.now() < giveUpAt; wait = Math.min(2 * wait, longestPollMs)) {
     await claims.sleep(Math.max(1, Math.min(wait, giveUpAt - clock.now())), signal);
-    value = (await ledger.find(key))?.value ?? null;
+    const found = await ledger.find(key);
+    // Taken back, since nothing began: so it is this attempt’s to make.
+    if (found === undefined) return effectOnce(tool, invocation, claims, effect);
+    value = found.value;
   }
   if (value !== null) return { ...(JSON.parse(value) as ToolExecResult), toolCallId: invocation.context.toolCallId };
   if (tool.repeatable) return effect();
