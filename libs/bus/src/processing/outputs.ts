@@ -2,6 +2,9 @@ import { maxPayloadBytes } from '@sluice/contracts';
 import type { Codec, RecordOf, Topic } from '@sluice/contracts';
 import type { Outgoing } from '../port.js';
 
+/** The longest key, in bytes: with the largest payload and its headers it is still within a broker's default limit. */
+const maxKeyBytes = 16_384;
+
 /** A record ready for the log. */
 export interface Encoded {
   readonly topic: Topic;
@@ -31,6 +34,13 @@ export function encodeAll(codec: Codec, messages: readonly Outgoing[]): readonly
       throw new OutputRefused(
         'output_too_large',
         `The output to ${message.topic} has ${bytes} bytes, more than the ${maxPayloadBytes} a record may have. Make it smaller.`,
+      );
+    }
+    const keyBytes = Buffer.byteLength(encoded.key);
+    if (keyBytes > maxKeyBytes) {
+      throw new OutputRefused(
+        'output_too_large',
+        `The key of the output to ${message.topic} has ${keyBytes} bytes, more than the ${maxKeyBytes} a key may have. Give it a shorter session id.`,
       );
     }
     return encoded;

@@ -197,18 +197,21 @@ export function failures(harness: BusHarness): void {
   );
 
   it.each([
-    ['is too large', 'x'.repeat(1_000_001), 'output_too_large', /agent\.audit has 10000\d\d bytes/],
-    ['does not have the topic’s shape', 7 as unknown as string, 'unexpected', /agent\.audit.*shape/],
+    ['is too large', { details: 'x'.repeat(1_000_001) }, 'output_too_large', /agent\.audit has 10000\d\d bytes/],
+    ['has too long a key', { key: 'x'.repeat(16_385) }, 'output_too_large', /key of .* agent\.audit has 16385 bytes/],
+    ['does not have the topic’s shape', { details: 7 as unknown as string }, 'unexpected', /agent\.audit.*shape/],
   ])(
     'puts a record among the dead letters if an output %s, and none of its outputs on the log',
-    (_, details, code, reason) =>
+    (_, { details, key }: { readonly details?: string; readonly key?: string }, code, reason) =>
       onLog(harness, async ({ bus }) => {
         await bus.publish([request('f-8', 'fails'), request('f-8', 'waits')]);
         await bus.subscribe({
           group: 'f-8',
           topics: ['agent.requests'],
           handle: async (message) =>
-            questionOf(message) === 'fails' ? [entry(message), entry(message, details)] : [entry(message)],
+            questionOf(message) === 'fails'
+              ? [entry(message), { ...entry(message, details), ...(key === undefined ? {} : { key }) }]
+              : [entry(message)],
         });
         await eventually('the next one’s output', async () => (await entries(bus)).length >= 1);
         expect(await entries(bus)).toEqual(['waits']);
