@@ -75,6 +75,7 @@ describe('a check that looked at nothing does not pass', () => {
     expect([code, output]).toEqual([1, '✗ There is no audit here: agent.audit holds no entries.\n']);
     const json = await command(['audit', 'verify', '--json'], variables);
     expect([json.code, JSON.parse(json.output)]).toEqual([1, expect.objectContaining({ ok: false })]);
+    expect(existsSync(join(variables.SLUICE_DATA, 'keys.json'))).toBe(false);
   });
 
   it('audit verify, with a file that holds no checkpoints', async () => {

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -84,6 +84,19 @@ describe('sluice audit, after the sample', () => {
       expect(cut.output).toContain(
         'dropped agent.responses/0, entry 1: Records that were written are not there. An anchored checkpoint was signed for entry 1.',
       );
+    },
+    testMs,
+  );
+
+  it(
+    'verify takes nothing for forged because the keys are not there, and makes none',
+    async () => {
+      const keys = join(folder, 'keys.json');
+      renameSync(keys, `${keys}.away`);
+      const { code, errors } = await run('audit', 'verify');
+      expect([code, errors]).toEqual([1, expect.stringContaining(`${keys} is not there, so what was signed cannot be`)]);
+      expect(existsSync(keys)).toBe(false);
+      renameSync(`${keys}.away`, keys);
     },
     testMs,
   );

@@ -55,7 +55,10 @@ export function signatureOf({ details }: Pick<AuditRecord, 'details'>): string |
 }
 
 /** What was signed; null if the audit did not sign it. */
-export async function openCheckpoint(signature: string | null, signatures: Signatures): Promise<Checkpoint | null> {
+export async function openCheckpoint(
+  signature: string | null,
+  signatures: Pick<Signatures, 'verify'>,
+): Promise<Checkpoint | null> {
   const claims = await signatures.verify('audit', signature);
   return claims !== null && isCheckpoint(claims) ? (claims as unknown as Checkpoint) : null;
 }

@@ -66,6 +66,19 @@ export function openVerifier(environment: Surroundings, signatures: Signatures):
   };
 }
 
+/**
+ * Verifies what was ever signed on the log, for whoever only looks: keys are not made here, since everything that others signed would be taken
+ * for forged. Where there are none, what is to be verified rejects with a sentence.
+ */
+export function verifierForLooking(environment: Surroundings): Pick<Signatures, 'verify'> {
+  requireKeys(environment);
+  const keys = recordedKeys(environment, false);
+  if (keys !== null) return createVerifier(keys);
+  const { keys: file } = dataFiles(environment);
+  const why = `${file} is not there, so what was signed cannot be verified. Put the keys there that the log was written with, or name their file with ${variable}_FILE.`;
+  return { verify: () => Promise.reject(new Error(why)) };
+}
+
 function ownKeys(environment: Surroundings): KeySet {
   const file = dataFiles(environment).keys;
   prepareDataFolder(environment.dataFolder);

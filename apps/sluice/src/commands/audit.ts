@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { verifyAudit } from '@sluice/audit';
 import type { Anchor } from '@sluice/audit';
 import type { Bus } from '@sluice/bus';
-import { openBus, openSignatures, requireLog } from '@sluice/service';
+import { openBus, requireLog, verifierForLooking } from '@sluice/service';
 import { lastCheckpoints } from '../audit/checkpoints.js';
 import { sessionEntries } from '../audit/session.js';
 import { readText } from '../read-text.js';
@@ -35,7 +35,7 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
     case 'verify': {
       const anchors = values.anchors === undefined ? [] : readAnchors(values.anchors);
       requireLog(environment);
-      const signatures = openSignatures(environment);
+      const signatures = verifierForLooking(environment);
       return onLog(surroundings, async (bus) => {
         const report = await verifyAudit(bus, { signatures, anchors, sources: !values['without-sources'] });
         surroundings.write(values.json ? reportAsJson(report) : reportAsText(report, surroundings.paint));

@@ -22,7 +22,7 @@ export class Seals {
 
   constructor(
     private readonly chain: ChainVerifier,
-    private readonly signatures: Signatures,
+    private readonly signatures: Pick<Signatures, 'verify'>,
     private readonly findings: Findings,
   ) {}
 

@@ -16,7 +16,7 @@ import { SourceComparison } from './sources.js';
 export type { Anchor } from './seals.js';
 
 export interface VerifyOptions {
-  readonly signatures: Signatures;
+  readonly signatures: Pick<Signatures, 'verify'>;
   /** Checkpoints that were kept elsewhere. */
   readonly anchors?: readonly Anchor[];
   /** False: the records that are told of are not read. Default true. */
