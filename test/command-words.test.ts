@@ -78,6 +78,15 @@ describe('a check that looked at nothing does not pass', () => {
     expect(existsSync(join(variables.SLUICE_DATA, 'keys.json'))).toBe(false);
   });
 
+  it('audit checkpoints, of a log without an audit', async () => {
+    const { code, output, errors } = await command(['audit', 'checkpoints'], variables);
+    expect([code, output, errors]).toEqual([
+      1,
+      '',
+      expect.stringContaining('There is no audit here: agent.audit holds'),
+    ]);
+  });
+
   it('audit verify, with a file that holds no checkpoints', async () => {
     const file = join(folder, 'empty.txt');
     writeFileSync(file, '\n');

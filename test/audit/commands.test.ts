@@ -94,7 +94,10 @@ describe('sluice audit, after the sample', () => {
       const keys = join(folder, 'keys.json');
       renameSync(keys, `${keys}.away`);
       const { code, errors } = await run('audit', 'verify');
-      expect([code, errors]).toEqual([1, expect.stringContaining(`${keys} is not there, so what was signed cannot be`)]);
+      expect([code, errors]).toEqual([
+        1,
+        expect.stringContaining(`${keys} is not there, so what was signed cannot be`),
+      ]);
       expect(existsSync(keys)).toBe(false);
       renameSync(`${keys}.away`, keys);
     },

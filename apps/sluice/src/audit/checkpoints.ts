@@ -1,4 +1,5 @@
-import { checkpointKind, signatureOf } from '@sluice/audit';
+import type { Signatures } from '@sluice/core';
+import { checkpointKind, openCheckpoint, signatureOf } from '@sluice/audit';
 import { topics } from '@sluice/contracts';
 import type { Bus } from '@sluice/bus';
 
@@ -13,27 +14,29 @@ export interface KeptCheckpoint {
   readonly signature: string;
 }
 
-/** The last checkpoint of each chain on the log. */
-export async function lastCheckpoints(log: Pick<Bus, 'read'>): Promise<readonly KeptCheckpoint[]> {
+/**
+ * The last checkpoint of each chain on the log. What the audit did not sign is passed over, since whoever may write to the topic could put it
+ * in a genuine one’s place and leave nothing to hold the chain against; `verify` names it. Throws a sentence if there is none at all.
+ */
+export async function lastCheckpoints(
+  log: Pick<Bus, 'read'>,
+  signatures: Pick<Signatures, 'verify'>,
+): Promise<readonly KeptCheckpoint[]> {
   const last = new Map<string, KeptCheckpoint>();
+  let entries = 0;
   for await (const { record } of log.read([topics.audit], { from: 'start', onUndecodable: () => undefined })) {
+    entries++;
     const signature = record.kind === checkpointKind ? signatureOf(record) : null;
-    const kept = signature === null ? null : read(signature);
-    if (kept !== null && kept.sequence >= (last.get(kept.chain)?.sequence ?? 0)) last.set(kept.chain, kept);
+    const checkpoint = await openCheckpoint(signature, signatures);
+    if (signature === null || checkpoint === null) continue;
+    const { chain, sequence, head, at } = checkpoint;
+    if (sequence < (last.get(chain)?.sequence ?? 0)) continue;
+    last.set(chain, { chain, sequence, head, at: new Date(at).toISOString(), signature });
   }
+  if (entries === 0) throw new Error('There is no audit here: agent.audit holds no entries.');
+  if (last.size === 0)
+    throw new Error(
+      'No chain has a checkpoint of the audit yet. One comes within a minute or two, while the audit runs.',
+    );
   return [...last.values()].sort((one, other) => (one.chain < other.chain ? -1 : 1));
-}
-
-/** What the signature is over, not verified: `verify` does that. Null for what is no such signature. */
-function read(signature: string): KeptCheckpoint | null {
-  try {
-    const payload = signature.includes('~') ? signature.split('~').at(-1) : signature.split('.')[1];
-    const { chain, sequence, head, at } = JSON.parse(
-      Buffer.from(payload ?? '', 'base64url').toString('utf8'),
-    ) as Record<string, unknown>;
-    if (typeof chain !== 'string' || typeof sequence !== 'number' || typeof head !== 'string') return null;
-    return { chain, sequence, head, at: new Date(Number(at)).toISOString(), signature };
-  } catch {
-    return null;
-  }
 }

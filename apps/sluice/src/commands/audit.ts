@@ -15,7 +15,8 @@ export const usage = `sluice audit verify [--json] [--anchors FILE] [--without-s
   the last checkpoint. Compares with the records that are told of where they are still there. Exit code 1 if there is a finding, or no
   audit at all.
 sluice audit show SESSION [--json]     what happened in a session, in words
-sluice audit checkpoints               the last checkpoint of each chain, a line each: keep them elsewhere, for verify --anchors`;
+sluice audit checkpoints               the last checkpoint of each chain, a line each
+  Keep them elsewhere, for verify --anchors. Exit code 1 if there are none.`;
 
 export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
   const { values, positionals } = parseArgs({
@@ -47,7 +48,8 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
       return onLog(surroundings, (bus) => show(bus, session, values.json, surroundings));
     case 'checkpoints':
       return onLog(surroundings, async (bus) => {
-        for (const checkpoint of await lastCheckpoints(bus)) surroundings.write(`${JSON.stringify(checkpoint)}\n`);
+        const kept = await lastCheckpoints(bus, verifierForLooking(environment));
+        for (const checkpoint of kept) surroundings.write(`${JSON.stringify(checkpoint)}\n`);
         return 0;
       });
     case undefined:
