@@ -9,7 +9,7 @@ export function modelMetrics({ counter, histogram }: Kinds) {
   return {
     modelTurns: histogram(
       'gen_ai_client_operation_duration_seconds',
-      'Time a model took for a turn; those that failed have the fault code as error_type.',
+      'Time a model took for a turn of the agent or a text of text-completion; those that failed have the fault code as error_type.',
       turnSeconds,
       'gen_ai_operation_name',
       'gen_ai_provider_name',
@@ -18,7 +18,7 @@ export function modelMetrics({ counter, histogram }: Kinds) {
     ),
     modelTokens: histogram(
       'gen_ai_client_token_usage',
-      'Tokens of a turn by type (input, output).',
+      'Tokens of a turn or a text by type (input, output).',
       tokens,
       'gen_ai_operation_name',
       'gen_ai_provider_name',
