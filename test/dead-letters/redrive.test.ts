@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { redriveHeader, topics } from '@sluice/contracts';
 import type { Bus, Outgoing } from '@sluice/bus';
-import { letterAt, planRedrive, redrive } from '@sluice/service';
+import { planRedrive } from '@sluice/decisions';
+import { letterAt, redrive } from '@sluice/service';
 import { replayed } from '../replay/replaying.js';
 import { eventually } from '../security/forging.js';
 import { hops, startDying } from './dying.js';

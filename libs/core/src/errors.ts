@@ -158,6 +158,12 @@ export const securityFaults = [
   'replayed',
 ] as const satisfies readonly FaultCode[];
 
+export type SecurityFault = (typeof securityFaults)[number];
+
+export function isSecurityFault(code: string): code is SecurityFault {
+  return securityFaults.some((fault) => fault === code);
+}
+
 /** A fault: the record is retried with back-off if `retryable`, else it goes to the dead letters with its code and message. */
 export class Fault extends Error {
   override readonly name = 'Fault';

@@ -10,3 +10,6 @@ export * from './connections.js';
 export * from './steps.js';
 export * from './approvals.js';
 export * from './grants.js';
+export * from './redrive/letter.js';
+export * from './redrive/permit.js';
+export * from './redrive/plan.js';

@@ -36,5 +36,4 @@ export * from './security-events.js';
 export * from './redrive/permit.js';
 export * from './redrive/take.js';
 export * from './redrive/letters.js';
-export * from './redrive/plan.js';
 export * from './redrive/redrive.js';

@@ -1,4 +1,4 @@
-import { Fault, normaliseGroups, requestLog } from '@sluice/core';
+import { Fault, isSecurityFault, normaliseGroups, requestLog } from '@sluice/core';
 import { placeOf, topics } from '@sluice/contracts';
 import type { AgentRequest, AgentResponse } from '@sluice/contracts';
 import type { Dead, HandlerContext, Outgoing } from '@sluice/bus';
@@ -6,7 +6,7 @@ import { endOfDead } from '@sluice/decisions';
 import { boundedLabel } from './metrics.js';
 import { redrivenBefore } from './redrive/take.js';
 import type { Runtime } from './runtime.js';
-import { isSecurityFault, reportSecurityEvent } from './security-events.js';
+import { reportSecurityEvent } from './security-events.js';
 import { takeRequest } from './take-once.js';
 
 type Ending = Pick<Runtime, 'clock' | 'log' | 'metrics' | 'configurations'>;

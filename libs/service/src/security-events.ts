@@ -1,12 +1,6 @@
-import { securityFaults } from '@sluice/core';
+import type { SecurityFault } from '@sluice/core';
 import type { Dead } from '@sluice/bus';
 import type { Runtime } from './runtime.js';
-
-export type SecurityFault = (typeof securityFaults)[number];
-
-export function isSecurityFault(code: string): code is SecurityFault {
-  return securityFaults.some((fault) => fault === code);
-}
 
 /** What an operator is told of a record that is not its run’s own, and what is counted (rulings XG-14, XG-26). */
 export function reportSecurityEvent(

@@ -1,7 +1,7 @@
 import { Fault } from '@sluice/core';
 import { placeOf, topics } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
-import { runMemoryMs } from './redrive/permit.js';
+import { runMemoryMs } from '@sluice/decisions';
 import type { Runtime } from './runtime.js';
 
 /** A request_id is taken once (ruling XB-25): the first record under it has it and may ask again. Returns whose it is. */

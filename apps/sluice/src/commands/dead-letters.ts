@@ -4,13 +4,14 @@ import { faultCodes } from '@sluice/core';
 import type { Ledger } from '@sluice/core';
 import { isTopic } from '@sluice/contracts';
 import type { Bus } from '@sluice/bus';
+import { planRedrive } from '@sluice/decisions';
+import type { Letter, Plan } from '@sluice/decisions';
 import {
   asksForCredentials,
   letterAt,
   openBus,
   openLedger,
   permitBefore,
-  planRedrive,
   printable,
   readLetters,
   redrive,
@@ -19,7 +20,7 @@ import {
   requireSharedLedger,
   systemClock,
 } from '@sluice/service';
-import type { Letter, LetterFilter, Plan } from '@sluice/service';
+import type { LetterFilter } from '@sluice/service';
 import { consequence, letterJson, letterLines, letterPage, time } from '../show/letter.js';
 import { readSince } from './since.js';
 import { refuseSurplus } from '../surplus.js';

@@ -4,7 +4,7 @@ import { recordNames, recordToJson } from '@sluice/contracts';
 import type { DeadLetter } from '@sluice/contracts';
 import { withoutCredentials } from '@sluice/bus';
 import { printable, printableIn } from '@sluice/service';
-import type { Letter, Permit, Plan } from '@sluice/service';
+import type { Letter, Permit, Plan } from '@sluice/decisions';
 import type { Paint } from './paint.js';
 import { shorten } from './story.js';
 

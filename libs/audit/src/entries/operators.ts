@@ -1,4 +1,4 @@
-import { securityFaults } from '@sluice/core';
+import { isSecurityFault } from '@sluice/core';
 import type { ConfigVersion, DeadLetter } from '@sluice/contracts';
 import { sha256 } from '../content.js';
 import { cut, time, told } from './told.js';
@@ -18,7 +18,7 @@ export function deadLetterEntry(letter: DeadLetter): Told {
       code,
       reason: cut(letter.reason),
       // Somebody wrote a record that is not its run’s own (ruling XG-14).
-      security: securityFaults.some((fault) => fault === code),
+      security: isSecurityFault(code),
       invalid_state_transition: code === 'state_altered',
       attempts: letter.attempts,
       value_hash: sha256(value),

@@ -2,11 +2,10 @@ import { randomUUID } from 'node:crypto';
 import type { Clock, Ledger } from '@sluice/core';
 import { placeOf, redriveHeader } from '@sluice/contracts';
 import type { Bus, Outgoing } from '@sluice/bus';
+import { digestOf } from '@sluice/decisions';
+import type { Letter, Permit, Plan } from '@sluice/decisions';
 import { configurationsOn, inForceOf } from '../configuration-log.js';
-import type { Letter } from './letters.js';
-import { digestOf, permitKey, permitOf } from './permit.js';
-import type { Permit } from './permit.js';
-import type { Plan } from './plan.js';
+import { permitKey, permitOf } from './permit.js';
 
 type Stores = { readonly bus: Bus; readonly ledger: Ledger; readonly clock: Clock };
 

@@ -1,12 +1,12 @@
-import { anotherAttempt, Fault } from '@sluice/core';
+import { anotherAttempt, Fault, isSecurityFault } from '@sluice/core';
 import { placeOf, redriveHeader } from '@sluice/contracts';
 import type { RunState } from '@sluice/core';
 import type { HandlerContext, Incoming } from '@sluice/bus';
+import { digestOf, mayHaveActed, runMemoryMs } from '@sluice/decisions';
+import type { Permit } from '@sluice/decisions';
 import type { Loaded } from '../configurations.js';
 import type { Runtime } from '../runtime.js';
-import { isSecurityFault } from '../security-events.js';
-import { digestOf, permitOf, runMemoryMs } from './permit.js';
-import type { Permit } from './permit.js';
+import { permitOf } from './permit.js';
 
 /** A record that was re-driven, and whose permit is for it: it goes on in the place of the one that was given up. */
 export interface Redriven {
@@ -93,11 +93,6 @@ export async function verified<T>(redriven: Redriven | null, verify: () => Promi
     const why = `What the dead letter ${redriven.deadLetter} carries is not accepted any more, for instance because the keys were rotated since: ${error.message}`;
     throw new Fault('invalid_request', `${why} Ask again under a new request_id.`, false, { cause: error });
   }
-}
-
-/** Whether a record of the topic makes calls, which its run must remember to not make them twice. */
-export function mayHaveActed(topic: Incoming['topic']): boolean {
-  return topic === 'agent.tool-calls' || topic === 'agent.approvals';
 }
 
 function tooOld(deadLetter: string): Fault {

@@ -1,13 +1,12 @@
-import type { AgentRequest } from '@sluice/contracts';
+import { isSecurityFault } from '@sluice/core';
 import { placeOf, requestIds, topics } from '@sluice/contracts';
-import type { Outgoing } from '@sluice/bus';
-import { requestProblem, returnedTurn } from '@sluice/decisions';
-import type { RunIds } from '@sluice/decisions';
-import { isSecurityFault } from '../security-events.js';
-import type { Letter } from './letters.js';
+import type { AgentRequest } from '@sluice/contracts';
+import type { Incoming, Outgoing } from '@sluice/bus';
+import { requestProblem, returnedTurn } from '../filter.js';
+import type { RunIds } from '../filter.js';
+import type { Letter } from './letter.js';
 import { runMemoryMs } from './permit.js';
 import type { Permit, RedriveKind } from './permit.js';
-import { mayHaveActed } from './take.js';
 
 /** What a redrive would do, or why there is none. */
 export type Plan =
@@ -115,4 +114,9 @@ function whyNotAsked(ids: RunIds, request: AgentRequest, facts: PlanFacts): stri
 function timeIsUp({ deadline }: AgentRequest, { now }: PlanFacts): string | null {
   if (deadline === null || now < deadline) return null;
   return `The request wanted its answer by ${new Date(deadline).toISOString()}. Ask again with a later deadline.`;
+}
+
+/** Whether a record of the topic makes calls, which its run must remember to not make them twice. */
+export function mayHaveActed(topic: Incoming['topic']): boolean {
+  return topic === 'agent.tool-calls' || topic === 'agent.approvals';
 }
