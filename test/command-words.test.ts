@@ -117,11 +117,24 @@ describe('ranges and times', () => {
     [['--from=-5'], '--from is "-5"; it must be a time'],
     [['--to', '2026-11-22 day 7'], '--to is "2026-11-22 day 7"; it must be a time'],
     [['--to', '2026-13-01'], '--to is "2026-13-01"; it must be a time'],
+    [['--to', '2026-02-30'], '--to is "2026-02-30"; it must be a time'],
     [['--offsets', 'agent.steps/0/9-3'], 'its last offset is before its first'],
     [['--offsets', 'agent.requests/0/0'], '--offsets names agent.requests, which holds no decisions.'],
   ])('replay %j is refused', async (words, said) => {
     const { code, errors } = await command(['replay', '--export', fixture, ...words]);
     expect([code, errors]).toEqual([1, expect.stringContaining(said)]);
+  });
+
+  it.each(['2026-11-22 day 7', '2026-02-30', '2026-11-31T05:00Z', 'yesterday', '5'])(
+    'dead-letters list --since %s is refused',
+    async (since) => {
+      const { code, errors } = await command(['dead-letters', 'list', '--since', since], variables);
+      expect([code, errors]).toEqual([1, expect.stringContaining(`--since is "${since}"; write how long ago`)]);
+    },
+  );
+
+  it.each(['90s', '7d', '2026-02-28', '2024-02-29T05:00Z'])('dead-letters list --since %s is taken', async (since) => {
+    expect((await command(['dead-letters', 'list', '--since', since], variables)).errors).toBe('');
   });
 
   it.each(['2026-01-01', '2020-01-01T05:00Z', '2020-01-01T05:00:00.123+02:00', '1577836800000'])(
