@@ -8,6 +8,7 @@ import { sessionEntries } from '../audit/session.js';
 import { readText } from '../read-text.js';
 import { AuditStory } from '../show/audit-story.js';
 import { isSound, reportAsText, reportAsJson } from '../show/audit-report.js';
+import { refuseSurplus } from '../surplus.js';
 import type { Surroundings } from './surroundings.js';
 
 export const usage = `sluice audit verify [--json] [--anchors FILE] [--without-sources]
@@ -28,12 +29,14 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
       'without-sources': { type: 'boolean', default: false },
     },
   });
-  const [action, session, ...more] = positionals;
-  if (more.length > 0 || (action !== 'show' && session !== undefined))
-    throw new Error(`That is more than the command takes.\n${usage}`);
+  const [action, ...words] = positionals;
+  const [session] = words;
+  const takes = (count: number, ...taken: readonly string[]): void =>
+    refuseSurplus({ values, words }, { taken, words: count }, usage);
   const { environment } = surroundings;
   switch (action) {
     case 'verify': {
+      takes(0, 'json', 'anchors', 'without-sources');
       const anchors = values.anchors === undefined ? [] : readAnchors(values.anchors);
       requireLog(environment);
       const signatures = verifierForLooking(environment);
@@ -44,9 +47,11 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
       });
     }
     case 'show':
+      takes(1, 'json');
       if (session === undefined) throw new Error(`Name the session.\n${usage}`);
       return onLog(surroundings, (bus) => show(bus, session, values.json, surroundings));
     case 'checkpoints':
+      takes(0);
       return onLog(surroundings, async (bus) => {
         const kept = await lastCheckpoints(bus, verifierForLooking(environment));
         for (const checkpoint of kept) surroundings.write(`${JSON.stringify(checkpoint)}\n`);
