@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { lstat, open, readlink, realpath, rename, rm } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
@@ -29,7 +29,8 @@ export async function writeArchive(file: string, exported: Exported): Promise<Tr
   let handle: FileHandle | undefined;
   try {
     const target = await regularFile(file);
-    beside = `${target}.${process.pid}.part`;
+    // A process’s number is no name: every container may have the same, and one that was killed leaves its part there.
+    beside = `${target}.${randomBytes(4).toString('hex')}.part`;
     handle = await open(beside, 'wx', 0o600);
     const trailer = await write(handle, exported);
     await handle.sync();

@@ -224,6 +224,15 @@ describe('where an export goes', () => {
     await openArchive(link);
   });
 
+  it('is not in the way of what another process of the same number writes there, or was writing when it was killed', async () => {
+    const file = join(place, 'crowded');
+    const part = `${file}.${process.pid}.part`;
+    writeFileSync(part, 'of a process in another container');
+    await write(file);
+    await openArchive(file);
+    expect(readFileSync(part, 'utf8')).toBe('of a process in another container');
+  });
+
   it('what is no regular file is refused and stays, also behind a link', async () => {
     const socket = join(place, 'socket');
     const server = createServer();
