@@ -4,8 +4,9 @@ import fc from 'fast-check';
 import { compileEvaluator } from '@sluice/core';
 import type { Configuration, ConfiguredTool } from '@sluice/core';
 import { openArchive } from '@sluice/archive';
-import type { AgentStep, ToolCall, Toolset } from '@sluice/contracts';
-import type { Incoming } from '@sluice/bus';
+import type { Archive } from '@sluice/archive';
+import type { AgentStep, ToolCall, Topic, Toolset } from '@sluice/contracts';
+import type { Incoming, LogReader, ReadOptions } from '@sluice/bus';
 import { everything, whatIf } from '@sluice/replay';
 import type { Reconsidered } from '@sluice/replay';
 import { authorizerOf, undecodable } from './replaying.js';
@@ -60,9 +61,10 @@ describe('what a candidate would change (DESIGN 4.13)', () => {
   const toolsets: Incoming<'agent.toolsets'>[] = [];
   const turns: Incoming<'agent.tool-calls'>[] = [];
   const steps: Incoming<'agent.steps'>[] = [];
-  let reconsidered: (candidate: Configuration) => Promise<Reconsidered[]>;
+  let archive: Archive;
+  let reconsidered: (candidate: Configuration, reader?: LogReader) => Promise<Reconsidered[]>;
   beforeAll(async () => {
-    const archive = await openArchive(join(import.meta.dirname, '../fixtures/released/1.sluice'));
+    archive = await openArchive(join(import.meta.dirname, '../fixtures/released/1.sluice'));
     for await (const { record } of archive.read(['agent.config'], { from: 'start' }))
       configurations.set(record.version, JSON.parse(record.configuration) as Configuration);
     for await (const message of archive.read(['agent.toolsets'], { from: 'start' })) toolsets.push(message);
@@ -70,9 +72,9 @@ describe('what a candidate would change (DESIGN 4.13)', () => {
     for await (const message of archive.read(['agent.steps'], { from: 'start' })) steps.push(message);
     const signal = new AbortController().signal;
     const given = { selection: everything, authorizerOf, signal, onUndecodable: undecodable };
-    reconsidered = async (candidate) => {
+    reconsidered = async (candidate, reader = archive) => {
       const found = [];
-      for await (const one of whatIf(archive, { ...given, candidate: compileEvaluator(candidate) })) found.push(one);
+      for await (const one of whatIf(reader, { ...given, candidate: compileEvaluator(candidate) })) found.push(one);
       return found;
     };
   });
@@ -135,6 +137,31 @@ describe('what a candidate would change (DESIGN 4.13)', () => {
       { numRuns: 60 },
     );
     expect(altered).toBeGreaterThan(100);
+  });
+
+  it('is of the calls that were made, where the turn had gone back to the filter and the model was asked anew', async () => {
+    const real = steps.find(({ record }) => record.steps.length > 0) as Incoming<'agent.steps'>;
+    const { requestId, iteration, steps: made } = real.record;
+    const [{ action }] = made as [AgentStep];
+    const without: Configuration = { ...first(), tools: first().tools.filter(({ key }) => key !== action) };
+    const changes = async (reader: LogReader) => {
+      const found = await reconsidered(without, reader);
+      return found.find(({ topic, offset }) => topic === real.topic && offset === real.offset)?.changes;
+    };
+    const before = await changes(archive);
+    expect(before).toEqual([expect.objectContaining({ kind: 'call', tool: action })]);
+    const both = {
+      read: (topics: readonly Topic[], options: ReadOptions) =>
+        (async function* () {
+          for await (const one of archive.read(topics, options)) {
+            const isTurn = one.topic === 'agent.tool-calls' && one.record.requestId === requestId;
+            if (isTurn && one.record.iteration === iteration)
+              yield { ...one, avro: null, record: { ...one.record, thought: 'of a turn before', calls: [] } };
+            yield one;
+          }
+        })(),
+    } as LogReader;
+    expect(await changes(both)).toEqual(before);
   });
 
   it('names a run that would end sooner, and one that would not', async () => {

@@ -1,6 +1,6 @@
 import { transition } from '@sluice/core';
 import type { Evaluator, Step } from '@sluice/core';
-import type { ToolCall } from '@sluice/contracts';
+import type { AgentStepResult, ToolCall } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 import { afterStep, factsOf, turnAfter } from '@sluice/decisions';
 import { admit } from './calls.js';
@@ -20,8 +20,8 @@ export async function changedCalls(
   candidate: Evaluator,
   authorizerOf: AuthorizerOf,
 ): Promise<readonly Change[]> {
-  const { iteration, steps } = message.record;
-  const record = run.calls.find((one) => one.record.iteration === iteration)?.record;
+  const { steps } = message.record;
+  const record = turnOf(message.record, run);
   if (record === undefined) throw new NotReplayable('Its ToolCall is not among the records.');
   const granting = configurations.get(record.configVersion);
   const stretches = stretchesOf(message, run);
@@ -46,6 +46,23 @@ export async function changedCalls(
     turn = afterStep(turn, call.tool, step, granting);
   }
   return changes;
+}
+
+/**
+ * The turn that the steps are of: an iteration has several where it went back to the filter, as after a redrive, and the model was asked anew.
+ * Of those with the same calls the one of the same attempt.
+ */
+function turnOf({ iteration, steps, run: { redrive } }: AgentStepResult, { calls }: RunRecords): ToolCall | undefined {
+  const ofIteration = calls.map(({ record }) => record).filter((one) => one.iteration === iteration);
+  const called = ofIteration.filter((one) =>
+    steps.every(({ toolCallId, arguments: args, thought }, index) => {
+      const call = one.calls[index];
+      // Only a turn’s first step tells its thought.
+      const thinksSo = thought === '' || thought === one.thought;
+      return thinksSo && call?.toolCallId === toolCallId && call.arguments === args;
+    }),
+  );
+  return called.find((one) => one.run.redrive === redrive) ?? called[0] ?? ofIteration[0];
 }
 
 async function fate(
