@@ -17,8 +17,8 @@ export interface DecisionSelection {
   readonly offsets: Offsets | null;
   readonly session: string | null;
   readonly tenant: string | null;
-  /** A tool’s key or id. */
-  readonly tool: string | null;
+  /** All names of a tool (`toolNames`). */
+  readonly tool: readonly string[] | null;
 }
 
 export const everything: DecisionSelection = {
@@ -51,18 +51,18 @@ export function isSelected(message: Incoming, selection: DecisionSelection): boo
 }
 
 /** Whether the decision offers the tool or hides it, or is about a call of it. */
-function isAbout(message: Incoming, tool: string): boolean {
+function isAbout(message: Incoming, names: readonly string[]): boolean {
   switch (message.topic) {
     case 'agent.toolsets': {
       const { tools, hidden } = message.record;
-      return tools.some(({ id, key }) => id === tool || key === tool) || hidden.some(({ key }) => key === tool);
+      return [...tools, ...hidden].some(({ key }) => names.includes(key));
     }
     case 'agent.tool-calls':
-      return message.record.calls.some((call) => isNamed(call.tool, tool));
+      return message.record.calls.some(({ tool }) => names.includes(tool));
     case 'agent.steps':
-      return message.record.steps.some(({ action }) => action === tool || isNamed(tool, action));
+      return message.record.steps.some(({ action }) => names.includes(action));
     case 'agent.approvals':
-      return message.record.requested !== null && isNamed(message.record.requested.tool, tool);
+      return message.record.requested !== null && names.includes(message.record.requested.tool);
     case 'agent.responses':
     case 'agent.requests':
     case 'agent.progress':
@@ -71,9 +71,4 @@ function isAbout(message: Incoming, tool: string): boolean {
     case 'agent.config':
       return false;
   }
-}
-
-/** Ids end with the key, or with the tool’s name at its server. */
-function isNamed(id: string, keyOrId: string): boolean {
-  return id === keyOrId || id.endsWith(`__${keyOrId}`);
 }

@@ -6,7 +6,7 @@ import type { Topic } from '@sluice/contracts';
 import type { LogReader } from '@sluice/bus';
 import { openArchive } from '@sluice/archive';
 import { createVerifier, unverified } from '@sluice/identity';
-import { replay, whatIf } from '@sluice/replay';
+import { replay, toolNames, whatIf } from '@sluice/replay';
 import type { DecisionSelection, Offsets } from '@sluice/replay';
 import { openBus, recordedKeys, requireLog } from '@sluice/service';
 import { readRange } from '../read-words.js';
@@ -38,18 +38,19 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
       json: { type: 'boolean', default: false },
     },
   });
-  const selection: DecisionSelection = {
+  const narrowed = {
     ...readRange(values),
     offsets: values.offsets === undefined ? null : readOffsets(values.offsets),
     session: values.session ?? null,
     tenant: values.tenant ?? null,
-    tool: values.tool ?? null,
   };
   const candidate = values.config === undefined ? null : await compiled(values.config, surroundings);
   const stop = new AbortController();
   void surroundings.stopped.then(() => stop.abort());
   const { reader, close } = await open(values.export, surroundings, stop.signal);
   try {
+    const tool = values.tool === undefined ? null : await toolNames(reader, values.tool, stop.signal);
+    const selection = { ...narrowed, tool };
     const given = { reader, selection, json: values.json, fromFile: values.export !== undefined, signal: stop.signal };
     const code = await (candidate === null ? compare(given, surroundings) : consider(given, candidate, surroundings));
     if (stop.signal.aborted) throw new Error('Stopped before everything was replayed.');
