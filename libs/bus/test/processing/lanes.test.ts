@@ -27,9 +27,10 @@ describe('lanes', () => {
   it('stay fast when one session has a very long line', () => {
     const lanes = new Lanes<number>();
     for (let index = -1; index < 200_000; index++) lanes.enter('a', index);
-    const start = performance.now();
+    const before = process.cpuUsage();
     for (let index = 0; index < 200_000; index++) if (lanes.next('a') !== index) throw new Error('Out of order.');
-    expect(performance.now() - start).toBeLessThan(2_000);
+    // Of the processor: a machine with much else to do makes nothing slower by this measure. Two seconds are a hundred times what it takes.
+    expect(process.cpuUsage(before).user).toBeLessThan(2_000_000);
     expect(lanes.next('a')).toBeUndefined();
   });
 });
