@@ -1,5 +1,5 @@
 import { Fault } from '@sluice/core';
-import type { Clock, Signatures } from '@sluice/core';
+import type { Clock, Verifier } from '@sluice/core';
 import type { AgentStepResult } from '@sluice/contracts';
 import type { Source } from '@sluice/audit';
 import { withoutHash } from '@sluice/decisions';
@@ -7,7 +7,7 @@ import { verifyContinuation, verifyGrant, verifyReturned } from '@sluice/service
 
 /** With all keys that were ever used: a chain may be written long after its records were. */
 export interface Verifying {
-  readonly signatures: Pick<Signatures, 'verify'>;
+  readonly signatures: Verifier;
   readonly clock: Clock;
 }
 

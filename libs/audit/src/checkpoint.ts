@@ -1,4 +1,4 @@
-import type { JsonObject, Signatures } from '@sluice/core';
+import type { JsonObject, Signatures, Verifier } from '@sluice/core';
 import type { AuditRecord } from '@sluice/contracts';
 import { hashOf, seal } from './chain.js';
 import type { Head } from './chain.js';
@@ -55,10 +55,7 @@ export function signatureOf({ details }: Pick<AuditRecord, 'details'>): string |
 }
 
 /** What was signed; null if the audit did not sign it. */
-export async function openCheckpoint(
-  signature: string | null,
-  signatures: Pick<Signatures, 'verify'>,
-): Promise<Checkpoint | null> {
+export async function openCheckpoint(signature: string | null, signatures: Verifier): Promise<Checkpoint | null> {
   const claims = await signatures.verify('audit', signature);
   return claims !== null && isCheckpoint(claims) ? (claims as unknown as Checkpoint) : null;
 }

@@ -1,11 +1,10 @@
 import { anotherAttempt, isReturned } from '@sluice/core';
-import type { RunLimits, RunState } from '@sluice/core';
+import type { RunLimits, RunState, Verifier } from '@sluice/core';
 import { redriveHeader } from '@sluice/contracts';
 import type { AgentStepResult } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 import { returnedTurn, sha256 } from '@sluice/decisions';
 import { NotReplayable } from './outcome.js';
-import type { Verifier } from './signed.js';
 import type { RunRecords } from './runs.js';
 
 /** The run as it goes on from a record: as it is, or as another attempt where the record was re-driven and taken as that. */

@@ -1,5 +1,5 @@
 import { invocationRecord } from '@sluice/core';
-import type { CallTimes, Step, ToolErrorCode, ToolErrorReason, ToolExecResult } from '@sluice/core';
+import type { CallTimes, Step, ToolErrorCode, ToolErrorReason, ToolExecResult, Verifier } from '@sluice/core';
 import type { AgentStepResult, ApprovalRequested, RequestedCall, ToolCall } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 import {
@@ -22,7 +22,6 @@ import { goingOn } from './attempts.js';
 import type { RecordedConfigurations } from './configurations.js';
 import { NotReplayable } from './outcome.js';
 import { grantExpiry } from './signed.js';
-import type { Verifier } from './signed.js';
 import type { RunRecords } from './runs.js';
 
 export interface Deriving {

@@ -1,3 +1,4 @@
+import type { Verifier } from '@sluice/core';
 import { recordNames, recordToJson } from '@sluice/contracts';
 import type { Codec, RecordOf, Topic } from '@sluice/contracts';
 import type { Incoming, LogReader } from '@sluice/bus';
@@ -19,13 +20,13 @@ import type { DeadLetters, RunRecords } from './runs.js';
 import { isSelected } from './select.js';
 import type { DecisionSelection } from './select.js';
 import { continuationDifference, grantDifference } from './signed.js';
-import type { Verifier } from './signed.js';
 import type { ReplayJob } from './threads/job.js';
 import type { RunWork } from './work.js';
 
 /** What decides once more; the same in every thread. */
 export interface Replaying {
   readonly selection: DecisionSelection;
+  /** With every key that ever signed; without keys it reads what was signed, and that is compared alone. */
   readonly verifier: Verifier;
   readonly authorizerOf: AuthorizerOf;
 }

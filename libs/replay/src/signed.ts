@@ -1,11 +1,8 @@
 import { grantLifeMs, judgeContinuation, judgeGrant } from '@sluice/core';
-import type { JsonObject, Signatures } from '@sluice/core';
+import type { JsonObject, Verifier } from '@sluice/core';
 import type { AgentStepResult, Toolset } from '@sluice/contracts';
 import { sha256, turnOf } from '@sluice/decisions';
 import type { Difference } from './differences.js';
-
-/** Verifies signatures with every key that ever signed; without keys it reads what was signed, and that is compared alone. */
-export type Verifier = Pick<Signatures, 'verify'>;
 
 /** What is wrong with the filter’s signature over a turn; a signature is verified instead of compared (DESIGN, idea 12). */
 export async function grantDifference(record: Toolset, verifier: Verifier): Promise<Difference | null> {

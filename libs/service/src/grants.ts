@@ -1,5 +1,5 @@
 import { continuationClaims, Fault, grantClaims, isReturned, judgeContinuation, judgeGrant } from '@sluice/core';
-import type { Signatures } from '@sluice/core';
+import type { Verifier } from '@sluice/core';
 import type { AgentStepResult, ToolCall, Toolset } from '@sluice/contracts';
 import { sha256, turnOf } from '@sluice/decisions';
 import type { Runtime } from './runtime.js';
@@ -7,7 +7,7 @@ import type { Runtime } from './runtime.js';
 type Signing = Pick<Runtime, 'signatures' | 'clock'>;
 
 /** Who verifies may be more than who signs: for the audit, all keys that were ever used. */
-type Verifying = Pick<Runtime, 'clock'> & { readonly signatures: Pick<Signatures, 'verify'> };
+type Verifying = Pick<Runtime, 'clock'> & { readonly signatures: Verifier };
 
 /** The filter’s decision with its signature over what it granted. */
 export async function signGrant(toolset: Toolset, { signatures, clock }: Signing): Promise<Toolset> {

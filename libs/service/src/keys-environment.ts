@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { completed, createSignatures, createVerifier, newKeySet, readKeySet, writeKeySet } from '@sluice/identity';
 import type { KeySet } from '@sluice/identity';
-import type { Signatures, SignerRole } from '@sluice/core';
+import type { Signatures, SignerRole, Verifier } from '@sluice/core';
 import { dataFiles, prepareDataFolder } from './data-folder.js';
 import type { Environment } from './environment.js';
 import { systemClock } from './runtime.js';
@@ -57,7 +57,7 @@ export function recordedKeys({ bus, dataFolder, secret }: Surroundings, fromElse
  * Verifies what a key of this installation ever signed, retired ones included: for a service that looks back and acts on nothing. What
  * this process signed itself it recognises without arithmetic.
  */
-export function openVerifier(environment: Surroundings, signatures: Signatures): Pick<Signatures, 'verify'> {
+export function openVerifier(environment: Surroundings, signatures: Signatures): Verifier {
   const keys = recordedKeys(environment, false);
   if (keys === null) return signatures;
   const verifier = createVerifier(keys);
@@ -70,7 +70,7 @@ export function openVerifier(environment: Surroundings, signatures: Signatures):
  * Verifies what was ever signed on the log, for whoever only looks: keys are not made here, since everything that others signed would be taken
  * for forged. Where there are none, what is to be verified rejects with a sentence.
  */
-export function verifierForLooking(environment: Surroundings): Pick<Signatures, 'verify'> {
+export function verifierForLooking(environment: Surroundings): Verifier {
   requireKeys(environment);
   const keys = recordedKeys(environment, false);
   if (keys !== null) return createVerifier(keys);

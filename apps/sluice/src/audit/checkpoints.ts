@@ -1,4 +1,4 @@
-import type { Signatures } from '@sluice/core';
+import type { Verifier } from '@sluice/core';
 import { checkpointKind, openCheckpoint, signatureOf } from '@sluice/audit';
 import { topics } from '@sluice/contracts';
 import type { Bus } from '@sluice/bus';
@@ -20,7 +20,7 @@ export interface KeptCheckpoint {
  */
 export async function lastCheckpoints(
   log: Pick<Bus, 'read'>,
-  signatures: Pick<Signatures, 'verify'>,
+  signatures: Verifier,
 ): Promise<readonly KeptCheckpoint[]> {
   const last = new Map<string, KeptCheckpoint>();
   let entries = 0;

@@ -1,4 +1,4 @@
-import type { Signatures } from '@sluice/core';
+import type { Verifier } from '@sluice/core';
 import type { AuditRecord } from '@sluice/contracts';
 import { isNothingElse, openCheckpoint, signatureOf } from '../checkpoint.js';
 import type { Checkpoint } from '../checkpoint.js';
@@ -22,7 +22,7 @@ export class Seals {
 
   constructor(
     private readonly chain: ChainVerifier,
-    private readonly signatures: Pick<Signatures, 'verify'>,
+    private readonly signatures: Verifier,
     private readonly findings: Findings,
   ) {}
 

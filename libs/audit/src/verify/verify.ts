@@ -1,4 +1,4 @@
-import type { Signatures } from '@sluice/core';
+import type { Verifier } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { Topic } from '@sluice/contracts';
 import type { Bus, Incoming } from '@sluice/bus';
@@ -16,7 +16,7 @@ import { SourceComparison } from './sources.js';
 export type { Anchor } from './seals.js';
 
 export interface VerifyOptions {
-  readonly signatures: Pick<Signatures, 'verify'>;
+  readonly signatures: Verifier;
   /** Checkpoints that were kept elsewhere. */
   readonly anchors?: readonly Anchor[];
   /** False: the records that are told of are not read. Default true. */

@@ -18,3 +18,6 @@ export interface Signatures {
   /** What the role signed, or null if it is not the role’s signature. Never rejects for what is in the text. */
   verify(by: SignerRole, token: string | null): Promise<JsonObject | null>;
 }
+
+/** For who checks signatures and makes none. */
+export type Verifier = Pick<Signatures, 'verify'>;

@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { signers } from '@sluice/core';
-import type { JsonObject, Signatures, SignerRole } from '@sluice/core';
+import type { JsonObject, SignerRole, Verifier } from '@sluice/core';
 import { batchType, isBatchToken, readBatchToken } from './batch.js';
 import { openJws } from './jws.js';
 import type { Key, KeySet } from './key-set.js';
@@ -11,12 +11,12 @@ import { publicKey } from './read-key-set.js';
 const rootsKept = 1_024;
 
 /** Verifies what any key of the set ever signed, retired ones included: for those who look back, never for a service. */
-export function createVerifier({ keys }: KeySet): Pick<Signatures, 'verify'> {
+export function createVerifier({ keys }: KeySet): Verifier {
   return verifierWith(keys);
 }
 
 /** Verifies what one of these keys signed for its role. */
-export function verifierWith(keys: readonly Key[]): Pick<Signatures, 'verify'> {
+export function verifierWith(keys: readonly Key[]): Verifier {
   const accepted = new Map<SignerRole, Map<string, KeyObject>>(signers.map((role) => [role, new Map()]));
   for (const key of keys) accepted.get(key.role)?.set(key.kid, publicKey(key));
   const roots = new Memory<string>(rootsKept);
