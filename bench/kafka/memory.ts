@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Partitioners } from 'kafkajs';
+import type { Admin } from 'kafkajs';
 import { topics } from '@sluice/contracts';
 import { median, report } from '../measure.js';
 import { openCluster } from './cluster.js';
@@ -9,9 +10,11 @@ import { startInfrastructure } from './infrastructure.js';
 
 /** Runs; each is two records for the filter and for the agent, one for the executor, and seven on the log in all. */
 const runs = 500_000;
-const runsPerSecond = 500;
+const runsPerSecond = 120;
 const tickMs = 250;
 const sampleTicks = 8;
+/** Records that the filter may have left before more are published: a backlog has a memory of its own, which is not what is measured here. */
+const mostUnread = 240;
 const configuration = `
 tool:
   now: { type: get_current_time, description: Tells the current time, group: [work] }
@@ -38,8 +41,7 @@ export async function benchMemory(): Promise<void> {
       if (++sampled % 30 === 0) console.log(`  ${published} of ${runs} runs …`);
     });
     const seconds = (performance.now() - began) / 1_000;
-    const behind = await unread(cluster);
-    report(`Memory, ${runs} runs at ${Math.round(runs / seconds)} a second, ${behind} records unread at the end`, [
+    report(`Memory, ${runs} runs at ${Math.round(runs / seconds)} a second`, [
       ...[...samples].flatMap(([{ role }, list]) => {
         const [early, late] = [residentIn(list, 0.1, 0.2), residentIn(list, 0.9, 1)];
         return [
@@ -59,20 +61,26 @@ function residentIn(samples: readonly Sample[], from: number, to: number): numbe
   return median(samples.filter(({ share }) => share >= from && share <= to).map(({ mb }) => mb));
 }
 
+/** At a steady pace; where the services fall behind, publishing waits for them. */
 async function publishSteadily({ brokers, prefix }: Cluster, sample: (published: number) => void): Promise<void> {
-  const producer = client(brokers, 'bench-memory').producer({ createPartitioner: Partitioners.DefaultPartitioner });
-  await producer.connect();
-  const began = performance.now();
+  const kafka = client(brokers, 'bench-memory');
+  const producer = kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner });
+  const admin = kafka.admin();
+  await Promise.all([producer.connect(), admin.connect()]);
   let published = 0;
   for (let tick = 1; published < runs; tick++) {
-    const due = Math.min(runs, Math.floor((tick * tickMs * runsPerSecond) / 1_000));
-    const messages = Array.from({ length: due - published }, (_, n) => request(published + n));
+    const due = performance.now() + tickMs;
+    const count = Math.min(runs - published, (tickMs * runsPerSecond) / 1_000);
+    const messages = Array.from({ length: count }, (_, n) => request(published + n));
     await producer.send({ topic: `${prefix}${topics.requests}`, messages });
-    published = due;
-    if (tick % sampleTicks === 0) sample(published);
-    await delay(Math.max(0, began + tick * tickMs - performance.now()));
+    published += count;
+    if (tick % sampleTicks === 0) {
+      sample(published);
+      while ((await unread(admin, prefix)) > mostUnread) await delay(tickMs);
+    }
+    await delay(Math.max(0, due - performance.now()));
   }
-  await producer.disconnect();
+  await Promise.all([producer.disconnect(), admin.disconnect()]);
 }
 
 function request(n: number): { key: string; value: string } {
@@ -80,16 +88,10 @@ function request(n: number): { key: string; value: string } {
   return { key: record.session_id, value: JSON.stringify(record) };
 }
 
-/** What the filter has not acknowledged: small if the services kept pace. */
-async function unread({ brokers, prefix }: Cluster): Promise<number> {
-  const admin = client(brokers, 'bench-memory').admin();
-  await admin.connect();
-  try {
-    const name = `${prefix}${topics.requests}`;
-    const [group] = await admin.fetchOffsets({ groupId: `${prefix}filter`, topics: [name] });
-    const read = (group?.partitions ?? []).reduce((sum, { offset }) => sum + Math.max(0, Number(offset)), 0);
-    return (await admin.fetchTopicOffsets(name)).reduce((sum, { high }) => sum + Number(high), 0) - read;
-  } finally {
-    await admin.disconnect();
-  }
+/** What the filter has not acknowledged. */
+async function unread(admin: Admin, prefix: string): Promise<number> {
+  const name = `${prefix}${topics.requests}`;
+  const [group] = await admin.fetchOffsets({ groupId: `${prefix}filter`, topics: [name] });
+  const read = (group?.partitions ?? []).reduce((sum, { offset }) => sum + Math.max(0, Number(offset)), 0);
+  return (await admin.fetchTopicOffsets(name)).reduce((sum, { high }) => sum + Number(high), 0) - read;
 }
