@@ -133,6 +133,7 @@ export function embeddedIn(dataFolder: string) {
     configFile: null,
     host: '127.0.0.1',
     port: 0,
+    httpPort: 0,
     logLevel: 'warn',
     drainMs: 1_000,
     instance: 'bench',

@@ -8,8 +8,12 @@ import { projectRoot } from './harness/configurations.js';
 const folder = mkdtempSync(join(tmpdir(), 'sluice-readme-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Runs a line as a reader would type it; ends it with Ctrl-C once it says so. */
-function shell(line: string, until?: string): Promise<{ end: number | string | null; output: string }> {
+/** Runs a line as a reader would type it; ends it with Ctrl-C once it says so and what is done meanwhile is done. */
+function shell(
+  line: string,
+  until?: string,
+  meanwhile: (output: string) => Promise<void> = () => Promise.resolve(),
+): Promise<{ end: number | string | null; output: string }> {
   const child = spawn('sh', ['-c', line], {
     cwd: projectRoot,
     detached: true,
@@ -22,14 +26,23 @@ function shell(line: string, until?: string): Promise<{ end: number | string | n
     },
   });
   let output = '';
+  let said = false;
+  const stop = (): boolean => process.kill(-(child.pid as number), 'SIGINT');
   const take = (piece: Buffer): void => {
     output += piece.toString();
-    if (until !== undefined && output.includes(until)) process.kill(-(child.pid as number), 'SIGINT');
+    if (said || until === undefined || !output.includes(until)) return;
+    said = true;
+    void meanwhile(output).finally(stop);
   };
   child.stdout.on('data', take);
   child.stderr.on('data', take);
   return new Promise((resolve) => child.once('close', (code, signal) => resolve({ end: code ?? signal, output })));
 }
+
+const lines = [...readFileSync(join(projectRoot, 'README.md'), 'utf8').matchAll(/```sh\n([\s\S]*?)```/g)].flatMap(
+  (block) => (block[1] ?? '').split('\n').filter((line) => line !== ''),
+);
+const curl = lines.find((line) => line.startsWith('curl ')) ?? 'no curl';
 
 /** What each line of the README must show; null where the line is run by somebody else. */
 const expected: Readonly<Record<string, { readonly shows: string; readonly until?: string } | null>> = {
@@ -41,6 +54,8 @@ const expected: Readonly<Record<string, { readonly shows: string; readonly until
   [`echo '{"question":"?","group":["knowledge"],"state":"analysis"}' | npx sluice explain --config examples/spec-5.1.yaml`]:
     { shows: '"eligible":["graph-update"]' },
   'npx sluice check examples/countries/sluice.yaml': { shows: '6 tools, 6 allowed' },
+  // It asks what `npm start` began; below.
+  [curl]: null,
   // my.yaml is the reader's own copy of the sample.
   'SLUICE_CONFIG=my.yaml npm start': { shows: 'It keeps serving', until: 'Ctrl-C stops it.' },
   // test/stack runs it, where there is Docker.
@@ -50,10 +65,6 @@ const expected: Readonly<Record<string, { readonly shows: string; readonly until
   'npm run lint': null,
   'npm run bench': null,
 };
-
-const lines = [...readFileSync(join(projectRoot, 'README.md'), 'utf8').matchAll(/```sh\n([\s\S]*?)```/g)].flatMap(
-  (block) => (block[1] ?? '').split('\n').filter((line) => line !== ''),
-);
 
 describe('the README', () => {
   it('has no command that nobody tries', () =>
@@ -69,4 +80,16 @@ describe('the README', () => {
       if (check.until !== undefined) expect(output).toContain('Stopping');
     }, 60_000);
   }
+
+  it(`works as written, whoever sends it: ${curl}`, async () => {
+    let answer = '';
+    await shell('npm start', 'Ctrl-C stops it.', async (output) => {
+      const url = /http (http:\/\/\S+\/v1\/runs)/.exec(output)?.[1] ?? '';
+      const headers = [...curl.matchAll(/-H '([^:]+): ([^']+)'/g)].map(([, name = '', value = '']) => [name, value]);
+      const body = /-d '([^']+)'/.exec(curl)?.[1] ?? '';
+      answer = await (await fetch(url, { method: 'POST', headers: Object.fromEntries(headers), body })).text();
+    });
+    expect(curl).toMatch(/^curl -N http:\/\/127\.0\.0\.1:8091\/v1\/runs /);
+    expect(answer).toContain('Tokyo');
+  }, 60_000);
 });

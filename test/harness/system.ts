@@ -87,6 +87,7 @@ export async function startSystem(
     configFile,
     host: '127.0.0.1',
     port: 0,
+    httpPort: 0,
     logLevel: 'info',
     drainMs: 2_000,
     instance: `test-${process.pid}-${count++}`,

@@ -140,6 +140,7 @@ export function environmentIn(dataFolder: string): Parameters<typeof openRuntime
     configFile: null,
     host: '127.0.0.1',
     port: 0,
+    httpPort: 0,
     logLevel: 'info',
     drainMs: 500,
     instance: `tools-${process.pid}`,

@@ -71,8 +71,8 @@ describe('sluice keys', () => {
       expect(owned.map((key) => key.role)).toEqual(Array.from({ length: count }, () => role));
       for (const { d } of owned) expect(all).toContain(d);
     }
-    expect((await run('export', 'gateway')).errors).toContain(
-      'Name the role: filter, agent, executor, audit, auditor.',
+    expect((await run('export', 'upstream')).errors).toContain(
+      'Name the role: filter, agent, executor, audit, auditor, gateway.',
     );
   });
 

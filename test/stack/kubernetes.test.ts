@@ -3,6 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import * as apps from 'kubernetes-models/apps/v1';
 import * as autoscaling from 'kubernetes-models/autoscaling/v2';
 import * as batch from 'kubernetes-models/batch/v1';
+import * as core from 'kubernetes-models/v1';
 import * as policy from 'kubernetes-models/policy/v1';
 import ts from 'typescript';
 import { parse, parseAllDocuments } from 'yaml';
@@ -15,6 +16,7 @@ const models: Readonly<Record<string, readonly [string, new (data: never) => { v
   PodDisruptionBudget: ['policy/v1', policy.PodDisruptionBudget],
   HorizontalPodAutoscaler: ['autoscaling/v2', autoscaling.HorizontalPodAutoscaler],
   Job: ['batch/v1', batch.Job],
+  Service: ['v1', core.Service],
 };
 
 interface Manifest {
@@ -42,6 +44,8 @@ const named = documents.map(([file, manifest]) => [`${file}: ${manifest.kind}`, 
 const roles = kustomization.resources
   .filter((file) => file !== 'configuration.yaml')
   .map((file) => file.replace('.yaml', ''));
+/** Those that take a share of partitions. */
+const workers = roles.filter((role) => role !== 'gateway');
 const page = read('docs/operations.md');
 
 /** The manifests as literals of Kubernetes' own types: what TypeScript says of a key that there is not, or of a wrong value. */
@@ -87,7 +91,7 @@ describe('the manifests for Kubernetes', () => {
     );
   }, 60_000);
 
-  it.each(roles)('%s: deployment, disruption budget and autoscaler name each other', (role) => {
+  it.each(workers)('%s: deployment, disruption budget and autoscaler name each other', (role) => {
     const own = documents.filter(([file]) => file === `${role}.yaml`).map(([, manifest]) => manifest);
     expect(own.map(({ kind, metadata }) => [kind, metadata.name])).toEqual([
       ['Deployment', `sluice-${role}`],
@@ -120,6 +124,30 @@ describe('the manifests for Kubernetes', () => {
     const plain = (text: string, name: string) =>
       text.replaceAll(name, 'ROLE').replaceAll(/memory: \d+Mi/g, 'memory: N');
     expect(plain(read(`${folder}/${role}.yaml`), role)).toBe(plain(read(`${folder}/filter.yaml`), 'filter'));
+  });
+
+  it('let the gateway be reached, where it listens', () => {
+    const own = documents.filter(([file]) => file === 'gateway.yaml').map(([, manifest]) => manifest);
+    expect(own.map(({ kind }) => kind)).toEqual([
+      'Deployment',
+      'Service',
+      'PodDisruptionBudget',
+      'HorizontalPodAutoscaler',
+    ]);
+    const labels = { 'app.kubernetes.io/name': 'sluice', 'app.kubernetes.io/component': 'gateway' };
+    const ports = expect.arrayContaining([{ name: 'requests', containerPort: 8091 }]);
+    expect(own[0]?.spec).toMatchObject({
+      selector: { matchLabels: labels },
+      template: { spec: { containers: [{ args: ['serve', '--role', 'gateway'], ports }] } },
+    });
+    expect(own[1]?.spec).toMatchObject({ selector: labels, ports: [{ targetPort: 'requests' }] });
+    // Its pod is like that of any other role, but for the second port.
+    const pod = (role: string): string =>
+      read(`${folder}/${role}.yaml`)
+        .split('---')[0]
+        ?.replaceAll(role, 'ROLE')
+        .replace(/^#.*\n/, '') ?? '';
+    expect(pod('gateway').replace(/.*containerPort: 8091.*\n/, '')).toBe(pod('agent'));
   });
 
   it('name secrets whose making is on the page, and variables that are', () => {

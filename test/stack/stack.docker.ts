@@ -8,7 +8,18 @@ import { Watching } from './watching.js';
 
 const minutes = 60_000;
 const image = 'sluice:local';
-const parts = ['kafka', 'registry', 'postgres', 'filter', 'agent', 'executor', 'audit', 'prometheus', 'grafana'];
+const parts = [
+  'kafka',
+  'registry',
+  'postgres',
+  'filter',
+  'agent',
+  'executor',
+  'audit',
+  'gateway',
+  'prometheus',
+  'grafana',
+];
 const question = ['ask', 'What is the capital of Japan?', '--group', 'read-only', '--json'];
 
 describe('the stack', () => {

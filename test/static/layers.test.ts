@@ -52,8 +52,11 @@ describe('each layer in one place (spec/tool-use.md §1)', () => {
   });
 
   it('nobody invents an event stream of his own (T-07b, S-02)', () => {
-    const streams = holding(/text\/event-stream/).filter((path) => !path.startsWith('libs/tools/src/mcp/'));
-    expect(streams).toEqual([]);
+    const ours = (pattern: RegExp) => holding(pattern).filter((path) => !path.startsWith('libs/tools/src/mcp/'));
+    expect(ours(/[`'"]data: |content-type\W+text\/event-stream/i)).toEqual([]);
+    // The one stream there is comes from the published encoder.
+    expect(ours(/AssistantTransportEncoder\(/)).toEqual(['apps/gateway/src/stream/run-stream.ts']);
+    expect(ours(/\bevent-?stream\b/i)).toEqual(['apps/gateway/src/prefers.ts', 'apps/sluice/src/commands/start.ts']);
   });
 
   it('a tool gives one result and no parts of one: nothing that runs or binds a tool takes a stream (K-69)', () => {

@@ -145,6 +145,8 @@ export interface ReadOptions {
   /** Go on waiting for new records until the signal aborts; otherwise end at the log's end as it was at the call. */
   readonly follow?: boolean;
   readonly signal?: AbortSignal;
+  /** Which records are wanted, by key; asked when each is reached. The others are passed over and never decoded. Default: all. */
+  readonly ofKey?: (key: string) => boolean;
   /** Called for a record that cannot be decoded, which is then passed over. Default: throws Fault('undecodable'). */
   readonly onUndecodable?: (position: { topic: Topic; partition: number; offset: number }, reason: string) => void;
 }

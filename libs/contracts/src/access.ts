@@ -44,6 +44,21 @@ export const access = {
     writes: ['agent.audit'],
     group: 'audit',
   },
+  /** Requests and decisions over HTTP, and what is told of runs to those who made them; each instance reads everything, without a group. */
+  gateway: {
+    reads: [
+      'agent.requests',
+      'agent.toolsets',
+      'agent.progress',
+      'agent.tool-calls',
+      'agent.approvals',
+      'agent.steps',
+      'agent.responses',
+      'agent.config',
+    ],
+    writes: ['agent.requests', 'agent.approvals'],
+    group: null,
+  },
   /** Whoever runs `sluice audit`. */
   auditor: {
     reads: audited,

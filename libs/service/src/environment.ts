@@ -37,6 +37,8 @@ export interface Environment {
   /** Address of health and metrics. SLUICE_HOST and SLUICE_PORT, default 127.0.0.1 and 8090. */
   readonly host: string;
   readonly port: number;
+  /** Where the gateway listens, on the same host. SLUICE_HTTP_PORT, by default the one after SLUICE_PORT; 0 takes any that is free. */
+  readonly httpPort: number;
   /** SLUICE_LOG_LEVEL, default info. */
   readonly logLevel: string;
   /** Where spans go, by OpenTelemetry’s own variables (docs/traces.md); nowhere if it is null or absent. */
@@ -64,6 +66,7 @@ export function processEnvironment(instead: Readonly<Record<string, string>> = {
 export function readEnvironment(values: Readonly<Record<string, string | undefined>>): Environment {
   const variables = new Variables(values, readFile);
   const bus = variables.oneOf('SLUICE_BUS', ['sqlite', 'kafka'], 'sqlite');
+  const port = variables.integer('SLUICE_PORT', 8090, 0, 65_535);
   const dataFolder = resolve(variables.text('SLUICE_DATA') ?? 'data');
   return {
     bus,
@@ -77,7 +80,8 @@ export function readEnvironment(values: Readonly<Record<string, string | undefin
     keyFile: absolute(variables.text('SLUICE_KEYS_FILE')),
     configFile: absolute(variables.text('SLUICE_CONFIG')),
     host: variables.text('SLUICE_HOST') ?? '127.0.0.1',
-    port: variables.integer('SLUICE_PORT', 8090, 0, 65_535),
+    port,
+    httpPort: variables.integer('SLUICE_HTTP_PORT', port === 0 ? 0 : Math.min(port + 1, 65_535), 0, 65_535),
     logLevel: variables.oneOf('SLUICE_LOG_LEVEL', logLevels, 'info'),
     traces: readTraces(variables),
     drainMs: variables.integer('SLUICE_DRAIN_SECONDS', 10, 0, 3_600) * 1_000,

@@ -53,6 +53,13 @@ export function createMetrics() {
       'sluice_duplicate_requests_total',
       'AgentRequests dropped because their request_id had been taken.',
     ),
+    httpRequests: counter(
+      'sluice_http_requests_total',
+      'Requests that the gateway answered, by route and status.',
+      'route',
+      'status',
+    ),
+    followedRuns: gauge('sluice_followed_runs', 'Runs that are followed over HTTP now.'),
     hiddenTools: counter('sluice_hidden_tools_total', 'Tools hidden from a turn, by the first reason.', 'reason'),
     toolCalls: counter(
       'sluice_tool_calls_total',

@@ -70,27 +70,39 @@ export async function serveOperations(given: {
     await app.listen(given.port, given.host);
   } catch (error) {
     await app.close();
-    throw listenError(error, given);
+    const { host, port } = given;
+    throw listenError(error, { host, port, what: 'Health and metrics', variable: 'SLUICE_PORT' });
   }
   const address = app.getHttpServer().address() as AddressInfo;
   return { url: `http://${given.host}:${address.port}`, close: () => app.close() };
 }
 
-function listenError(error: unknown, { host, port }: { host: string; port: number }): Error {
+/** What keeps a server from listening, as a sentence that names the variable to change. */
+export function listenError(
+  error: unknown,
+  {
+    host,
+    port,
+    what,
+    variable,
+  }: { readonly host: string; readonly port: number; readonly what: string; readonly variable: string },
+): Error {
   const code = (error as NodeJS.ErrnoException).code;
   if (code === 'EADDRINUSE') {
     return new Error(
-      `Port ${port} on ${host} is taken by another program. Set SLUICE_PORT to a free one (0 picks one).`,
-      { cause: error },
+      `Port ${port} on ${host} is taken by another program. Set ${variable} to a free one (0 picks one).`,
+      {
+        cause: error,
+      },
     );
   }
   if (code === 'EACCES') {
-    return new Error(`Port ${port} on ${host} may not be used by this user. Set SLUICE_PORT to one above 1023.`, {
+    return new Error(`Port ${port} on ${host} may not be used by this user. Set ${variable} to one above 1023.`, {
       cause: error,
     });
   }
   return new Error(
-    `Health and metrics cannot be served on ${host}:${port}: ${(error as Error).message}. Check SLUICE_HOST and SLUICE_PORT.`,
+    `${what} cannot be served on ${host}:${port}: ${(error as Error).message}. Check SLUICE_HOST and ${variable}.`,
     { cause: error },
   );
 }

@@ -10,8 +10,17 @@ export async function takeRequest(
   owner: string,
   { ledger, clock }: Pick<Runtime, 'ledger' | 'clock'>,
 ): Promise<string> {
-  const claim = await ledger.claim({ key: `request/${requestId}`, owner, now: clock.now(), ttlMs: runMemoryMs });
+  const claim = await ledger.claim({ key: requestKey(requestId), owner, now: clock.now(), ttlMs: runMemoryMs });
   return claim.owner;
+}
+
+/** Whether somebody has the request_id by now; another may still be first. */
+export async function isRequestTaken(requestId: string, { ledger }: Pick<Runtime, 'ledger'>): Promise<boolean> {
+  return (await ledger.find(requestKey(requestId))) !== undefined;
+}
+
+function requestKey(requestId: string): string {
+  return `request/${requestId}`;
 }
 
 /**

@@ -55,6 +55,7 @@ describe('the environment', () => {
       databaseUrl: null,
       host: '127.0.0.1',
       port: 8090,
+      httpPort: 8091,
       logLevel: 'info',
       drainMs: 10_000,
     });

@@ -113,6 +113,24 @@ export const overview = dashboardOf({
         { expr: quantile(0.99, 'sluice_run_duration_seconds'), legend: '99 %' },
       ),
     ],
+    'Over HTTP': [
+      lines(
+        {
+          title: 'Requests by status',
+          description: 'What the gateway answered: 2xx for runs and tools, 4xx for what the caller has to change.',
+          unit: 'reqps',
+        },
+        { expr: orZero(sumBy('status', rate('sluice_http_requests_total'))), legend: '{{status}}' },
+      ),
+      lines(
+        {
+          title: 'Runs followed',
+          description: 'Callers that wait for a run or are told how it goes, by instance.',
+          unit: 'short',
+        },
+        { expr: orZero(of('sluice_followed_runs')), legend: '{{instance}}' },
+      ),
+    ],
     Hops: [
       lines(
         {

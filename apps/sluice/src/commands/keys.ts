@@ -14,7 +14,7 @@ sluice keys rotate [FILE]          the next keys sign from now on, the former ar
 sluice keys export ROLE [FILE]     prints what a process of the role needs: all public keys, and private ones of that role alone
   FILE is the one that SLUICE_KEYS_FILE names, else keys.json in the data folder. docs/security.md says how to rotate.`;
 
-const roles = ['filter', 'agent', 'executor', 'audit', 'auditor'] as const;
+const roles = ['filter', 'agent', 'executor', 'audit', 'auditor', 'gateway'] as const;
 
 export function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
   const { positionals } = parseArgs({ args: [...args], allowPositionals: true });

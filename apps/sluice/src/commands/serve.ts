@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { processEnvironment, runProcess } from '@sluice/service';
 import type { Runtime, Service } from '@sluice/service';
 
-export const usage = `sluice serve [--role filter|agent|executor|audit|all] [--bus kafka|sqlite]
+export const usage = `sluice serve [--role filter|agent|executor|audit|gateway|all] [--bus kafka|sqlite]
   Runs one service, or all of them, until it is asked to stop; any number of instances of a role share the work on Kafka.
   The configuration is the last one on agent.config: publish it with "sluice config apply FILE".
   docs/operations.md names the variables for Kafka, the schema registry and PostgreSQL.`;
@@ -15,13 +15,15 @@ const agent = async (): Promise<Start> => (await import('../../../agent/src/agen
 const executor = async (): Promise<Start> => (await import('../../../executor/src/executor.module.js')).serveExecutor;
 
 const audit = async (): Promise<Start> => (await import('../../../audit/src/audit.module.js')).startAudit;
+const gateway = async (): Promise<Start> => (await import('../../../gateway/src/gateway.module.js')).startGateway;
 
 const roles: Readonly<Record<string, readonly (() => Promise<Start>)[]>> = {
   filter: [filter],
   agent: [agent],
   executor: [executor],
   audit: [audit],
-  all: [filter, agent, executor, audit],
+  gateway: [gateway],
+  all: [filter, agent, executor, audit, gateway],
 };
 
 export async function run(args: readonly string[]): Promise<number> {

@@ -111,7 +111,7 @@ class Reading {
   }
 
   async *#open(stored: Stored): AsyncGenerator<Incoming, void, undefined> {
-    if (this.ending.aborted) return;
+    if (this.ending.aborted || this.wanted.ofKey?.(stored.key) === false) return;
     const opened = await this.#patiently(async () => openStored(this.options.codec, stored));
     if (opened === undefined) return;
     const { message, fault } = opened;

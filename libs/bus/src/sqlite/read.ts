@@ -33,7 +33,7 @@ export function readLog<T extends Topic>(
 async function* iterate(
   cursors: Map<Topic, number>,
   end: number,
-  { follow = false, signal, onUndecodable }: ReadOptions,
+  { follow = false, signal, ofKey, onUndecodable }: ReadOptions,
   { fetch, codec, wakeups, closed }: LogReader,
 ): AsyncGenerator<Incoming, void, undefined> {
   const ending = signal === undefined ? closed : AbortSignal.any([signal, closed]);
@@ -52,7 +52,7 @@ async function* iterate(
         if (ending.aborted) return;
         cursors.set(place.topic, place.offset + 1);
         const stored = atOnce(() => fetch.record(place)) ?? (await patiently(doing, () => fetch.record(place)));
-        if (stored === undefined) continue;
+        if (stored === undefined || ofKey?.(stored.key) === false) continue;
         // Waiting for what is here already costs more than reading it.
         const opening = openStored(codec, stored);
         const { message, fault } = opening instanceof Promise ? await opening : opening;

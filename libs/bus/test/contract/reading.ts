@@ -120,6 +120,38 @@ export function reading(harness: BusHarness): void {
       }),
     testMs,
   );
+
+  it(
+    'tells only of the keys that are wanted, which may change while it follows, and decodes no other',
+    () =>
+      onLog(harness, async ({ bus, appendRaw }) => {
+        const wanted = new Set(['g-6']);
+        const ofKey = (key: string): boolean => wanted.has(key);
+        await bus.publish([request('g-6', 'a'), request('g-7', 'b')]);
+        await appendRaw('agent.requests', 'g-8', Buffer.from('{broken'), {});
+        const past: string[] = [];
+        for await (const message of bus.read(['agent.requests'], { from: 'start', ofKey }))
+          past.push(questionOf(message));
+        expect(past).toEqual(['a']);
+
+        const ending = new AbortController();
+        const found: string[] = [];
+        const following = (async () => {
+          const options = { from: 'end', follow: true, signal: ending.signal, ofKey } as const;
+          for await (const message of bus.read(['agent.requests'], options)) found.push(questionOf(message));
+        })();
+        await grace();
+        await bus.publish([request('g-7', 'c'), request('g-6', 'd')]);
+        await eventually('the first', () => found.length === 1);
+        wanted.add('g-7');
+        await bus.publish([request('g-7', 'e')]);
+        await eventually('the second', () => found.length === 2);
+        ending.abort();
+        await following;
+        expect(found).toEqual(['d', 'e']);
+      }),
+    testMs,
+  );
 }
 
 async function publishBoth(bus: Bus) {

@@ -57,7 +57,7 @@ export function rotate({ keys }: KeySet, now: number): KeySet {
 }
 
 /** What a process of the role needs: all public keys, and the private ones of that role alone. Agent and auditor sign nothing. */
-export function keysFor(role: SignerRole | 'agent' | 'auditor', { keys }: KeySet): KeySet {
+export function keysFor(role: SignerRole | 'agent' | 'auditor' | 'gateway', { keys }: KeySet): KeySet {
   return { keys: keys.map((key) => (key.role === role ? key : { ...key, d: null })) };
 }
 

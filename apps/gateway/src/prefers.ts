@@ -1,0 +1,19 @@
+import type { Request } from 'express';
+
+/** How a caller wants to hear of its run. */
+export type Preference =
+  | { readonly kind: 'stream' }
+  /** The end, if it comes in so many milliseconds; 0: at once, whether it is there or not. */
+  | { readonly kind: 'wait'; readonly milliseconds: number };
+
+/** Nobody is made to wait for longer, in seconds; connections are often cut at a minute. */
+const longestWait = 55;
+
+/** `Accept: text/event-stream` is told as it happens; else `Prefer: wait=<seconds>` (RFC 7240) says how long to wait for the end. */
+export function prefers(request: Pick<Request, 'get'>): Preference {
+  if (/\btext\/event-stream\b/i.test(request.get('accept') ?? '')) return { kind: 'stream' };
+  const seconds = Number(
+    /(?:^|[,;\s])wait\s*=\s*"?(\d{1,9})"?(?:$|[,;\s])/i.exec(request.get('prefer') ?? '')?.[1] ?? 0,
+  );
+  return { kind: 'wait', milliseconds: Math.min(seconds, longestWait) * 1_000 };
+}

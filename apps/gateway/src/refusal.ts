@@ -1,0 +1,59 @@
+import { Catch, HttpException } from '@nestjs/common';
+import type { ArgumentsHost, ExceptionFilter } from '@nestjs/common';
+import { Fault } from '@sluice/core';
+import type { Log } from '@sluice/service';
+import type { Response } from 'express';
+
+/** Why a request over HTTP gets nothing: its status, a code for programs and a sentence that says what to change. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal';
+
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    message: string,
+    readonly headers: Readonly<Record<string, string>> = {},
+  ) {
+    super(message);
+  }
+}
+
+/** Whoever was refused is told why; what nobody foresaw is logged, and its text goes no further. */
+@Catch()
+export class RefusalFilter implements ExceptionFilter {
+  constructor(private readonly log: Log) {}
+
+  catch(error: unknown, host: ArgumentsHost): void {
+    const response = host.switchToHttp().getResponse<Response>();
+    const { status, code, message, headers } = this.refusalFor(error);
+    if (response.headersSent) response.destroy();
+    else response.status(status).set(headers).json({ error: { code, message } });
+  }
+
+  private refusalFor(error: unknown): Refusal {
+    if (error instanceof Refusal) return error;
+    if (error instanceof Fault) {
+      if (!error.retryable) return new Refusal(400, error.code, error.message);
+      this.log.warn({ code: error.code, error: error.message }, 'a request over HTTP could not be served now');
+      return new Refusal(503, error.code, 'This cannot be answered now. Try again in a moment.', {
+        'retry-after': '1',
+      });
+    }
+    if (error instanceof HttpException) return ofNest(error);
+    this.log.error({ error: error instanceof Error ? error.message : String(error) }, 'a request over HTTP failed');
+    return new Refusal(500, 'internal', 'The gateway failed on this request; its log says why.');
+  }
+}
+
+/** What Nest and Express refuse by themselves: a path that is not there, a body that cannot be read. */
+function ofNest(error: HttpException): Refusal {
+  const status = error.getStatus();
+  switch (status) {
+    case 404:
+      return new Refusal(404, 'not_found', `${error.message}. docs/http.md says what there is.`);
+    case 413:
+      return new Refusal(413, 'too_large', 'The body is too large.');
+    default:
+      return new Refusal(status, 'invalid_request', error.message);
+  }
+}

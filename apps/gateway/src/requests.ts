@@ -1,0 +1,42 @@
+import { randomUUID } from 'node:crypto';
+import type { Request } from 'express';
+import { maxPayloadBytes, payloadBytes, recordFromJson, ShapeError } from '@sluice/contracts';
+import type { AgentRequest, RecordOf, Topic } from '@sluice/contracts';
+import { requestProblem } from '@sluice/decisions';
+import { Refusal } from './refusal.js';
+
+/** A body that JSON was read from. Only what says that it is JSON: what a page of another origin may send without asking does not. */
+export function jsonBody(request: Request): unknown {
+  if (request.is('application/json') === false)
+    throw new Refusal(415, 'invalid_request', 'Send the body as JSON, with the header content-type: application/json.');
+  return request.body;
+}
+
+/** The record of a body in the wire’s shape. Throws Refusal(400) with what is wrong. */
+export function recordOf<T>(name: string, body: unknown): T {
+  try {
+    return recordFromJson(name, body) as T;
+  } catch (error) {
+    if (error instanceof ShapeError)
+      throw new Refusal(400, 'invalid_request', error.message.replace(/^\$/, 'The body'));
+    throw error;
+  }
+}
+
+export type NamedRequest = AgentRequest & { readonly requestId: string; readonly sessionId: string };
+
+/** The AgentRequest of a body; ids that it leaves out are made here. `isNamed`: its sender chose the request_id. */
+export function requestOf(body: unknown): { readonly request: NamedRequest; readonly isNamed: boolean } {
+  const given = recordOf<AgentRequest>('AgentRequest', body);
+  const requestId = given.requestId || randomUUID();
+  const ids = { requestId, sessionId: given.sessionId || requestId };
+  const problem = requestProblem(ids, given);
+  if (problem !== null) throw new Refusal(400, 'invalid_request', problem);
+  return { request: { ...given, ...ids }, isNamed: Boolean(given.requestId) };
+}
+
+/** Throws Refusal(413) for what is larger than a record may be. */
+export function requireSize<T extends Topic>(topic: T, record: RecordOf<T>): void {
+  if (payloadBytes(topic, record) > maxPayloadBytes)
+    throw new Refusal(413, 'too_large', `The record is larger than the ${maxPayloadBytes} bytes that one may have.`);
+}

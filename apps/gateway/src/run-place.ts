@@ -1,0 +1,51 @@
+import { Refusal } from './refusal.js';
+
+/** Where a run is to be found on the log. */
+export interface RunPlace {
+  readonly requestId: string;
+  readonly sessionId: string;
+  /** Milliseconds since the epoch; no record of the run is older. */
+  readonly since: number;
+}
+
+/** Clocks of gateway, services and brokers differ, in milliseconds. */
+const marginMs = 10_000;
+
+/** The place of a run that is asked for now. */
+export function beginOf(
+  { requestId, sessionId }: { readonly requestId: string; readonly sessionId: string },
+  now: number,
+): RunPlace {
+  return { requestId, sessionId, since: now - marginMs };
+}
+
+/** Where a run is to be seen, at any instance. */
+export function whereIs({ requestId, sessionId, since }: RunPlace): string {
+  const query = new URLSearchParams({ session_id: sessionId, since: String(since) });
+  return `/v1/runs/${encodeURIComponent(requestId)}?${query.toString()}`;
+}
+
+/** The place that a caller asks for. Throws Refusal(400) with what to write. */
+export function placeAsked({
+  requestId,
+  query,
+}: {
+  readonly requestId: string;
+  readonly query: Readonly<Record<string, unknown>>;
+}): RunPlace {
+  const { session_id: sessionId = requestId, since } = query;
+  if (typeof sessionId !== 'string' || sessionId === '')
+    throw new Refusal(
+      400,
+      'invalid_request',
+      'session_id must be the id of the run’s session; where it is the request_id it may be left out.',
+    );
+  const time = typeof since !== 'string' ? NaN : /^\d{1,15}$/.test(since) ? Number(since) : Date.parse(since);
+  if (Number.isNaN(time))
+    throw new Refusal(
+      400,
+      'invalid_request',
+      'since must say from when on to look for the run: milliseconds since the epoch, or a time such as 2026-01-31T12:00:00Z. The header location of the answer to its POST has it.',
+    );
+  return { requestId, sessionId, since: time };
+}

@@ -1,0 +1,30 @@
+import { Controller, Get, Headers, Inject, Param, Post, Query, Req, Res } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { RunsService } from './runs.service.js';
+import { prefers } from './prefers.js';
+
+/** Runs over HTTP: asked for, waited for, told as they go on (docs/http.md). */
+@Controller('v1/runs')
+export class RunsController {
+  constructor(@Inject(RunsService) private readonly runs: RunsService) {}
+
+  @Post()
+  begin(
+    @Req() request: Request,
+    @Headers('authorization') authorization: string | undefined,
+    @Res() response: Response,
+  ): Promise<void> {
+    return this.runs.begin(request, authorization, prefers(request), response);
+  }
+
+  @Get(':requestId')
+  see(
+    @Param('requestId') requestId: string,
+    @Query() query: Readonly<Record<string, unknown>>,
+    @Req() request: Request,
+    @Headers('authorization') authorization: string | undefined,
+    @Res() response: Response,
+  ): Promise<void> {
+    return this.runs.see({ requestId, query }, authorization, prefers(request), response);
+  }
+}

@@ -1,0 +1,131 @@
+import { pipeline } from 'node:stream/promises';
+import { Readable } from 'node:stream';
+import { Inject, Injectable } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { topics } from '@sluice/contracts';
+import type { Incoming } from '@sluice/bus';
+import { isRequestTaken, RUNTIME } from '@sluice/service';
+import type { Runtime } from '@sluice/service';
+import { Callers, credentialHeaders } from './caller.js';
+import type { Preference } from './prefers.js';
+import { Refusal } from './refusal.js';
+import { jsonBody, requestOf, requireSize } from './requests.js';
+import { endOf, running } from './run-json.js';
+import { beginOf, placeAsked, whereIs } from './run-place.js';
+import type { RunPlace } from './run-place.js';
+import { encoded, runChunks } from './stream/run-stream.js';
+import type { Followed } from './watch/followed.js';
+import { Past } from './watch/past.js';
+import { RunWatch } from './watch/run-watch.js';
+import { Whose } from './watch/whose.js';
+
+/** What a caller is told of: a run, by whom it may be seen, what there was of it and what comes. */
+interface Told {
+  readonly run: RunPlace;
+  readonly whose: Whose;
+  readonly past: Iterable<Incoming> | AsyncIterable<Incoming>;
+  readonly followed: Followed;
+}
+
+/** Publishes requests, and tells their senders what comes of them. */
+@Injectable()
+export class RunsService {
+  private readonly past: Past;
+
+  constructor(
+    @Inject(RUNTIME) private readonly runtime: Runtime,
+    @Inject(Callers) private readonly callers: Callers,
+    @Inject(RunWatch) private readonly watch: RunWatch,
+  ) {
+    this.past = new Past(runtime.bus);
+  }
+
+  async begin(
+    http: Request,
+    authorization: string | undefined,
+    preference: Preference,
+    response: Response,
+  ): Promise<void> {
+    const { bus, clock } = this.runtime;
+    const caller = await this.callers.of(authorization);
+    const { request, isNamed } = requestOf(jsonBody(http));
+    requireSize(topics.requests, request);
+    const run = beginOf(request, clock.now());
+    if (isNamed && (await isRequestTaken(run.requestId, this.runtime)))
+      throw new Refusal(409, 'conflict', `The request_id ${run.requestId} was taken before. ${howToSee}`);
+
+    // Before it is published, so that nothing of it is missed.
+    const followed = this.watch.follow(run);
+    try {
+      const headers = credentialHeaders(authorization);
+      await bus.publish([{ topic: topics.requests, key: run.sessionId, record: request, headers }]);
+      await this.tell({ run, whose: new Whose(caller), past: [], followed }, preference, response);
+    } finally {
+      followed.end();
+    }
+  }
+
+  async see(
+    asked: { readonly requestId: string; readonly query: Readonly<Record<string, unknown>> },
+    authorization: string | undefined,
+    preference: Preference,
+    response: Response,
+  ): Promise<void> {
+    const caller = await this.callers.of(authorization);
+    const run = placeAsked(asked);
+    const whose = new Whose(caller);
+    const gone = new AbortController();
+    response.once('close', () => gone.abort());
+    const followed = this.watch.follow(run);
+    const past = this.past.of(run, gone.signal);
+    try {
+      const first = await upToOwner(past, whose);
+      await this.tell({ run, whose, past: behind(first, past), followed }, preference, response);
+    } finally {
+      followed.end();
+      await past.return();
+    }
+  }
+
+  private async tell(told: Told, preference: Preference, response: Response): Promise<void> {
+    const { run, whose, past, followed } = told;
+    response.once('close', () => followed.end());
+    response.set('location', whereIs(run));
+    if (preference.kind === 'stream') return stream(told, response);
+    const end = await endOf(whose, past, followed, preference.milliseconds);
+    if (end === 'not_theirs') throw new Refusal(409, 'conflict', anothersRun);
+    if (end === null) response.status(202).json(running(run));
+    else response.status(200).json(end);
+  }
+}
+
+const howToSee = 'GET /v1/runs/<request_id>?session_id=<session_id>&since=<when it began> says what came of it.';
+const anothersRun = 'The request_id names a run of somebody else. Choose another one, or leave it out.';
+
+async function stream({ run, whose, past, followed }: Told, response: Response): Promise<void> {
+  const { body, headers } = encoded(runChunks(run, whose, past, followed, anothersRun));
+  response.status(200).set(headers).flushHeaders();
+  // Whoever goes away has heard enough: the run goes on without them.
+  await pipeline(Readable.fromWeb(body as Parameters<typeof Readable.fromWeb>[0]), response).catch(() => undefined);
+}
+
+/** What there is up to the first record that says whose the run is. Throws Refusal(404) if it is another’s, or nothing is there. */
+async function upToOwner(past: AsyncIterator<Incoming, void>, whose: Whose): Promise<readonly Incoming[]> {
+  const first: Incoming[] = [];
+  for (let next = await past.next(); next.done !== true; next = await past.next()) {
+    first.push(next.value);
+    const telling = whose.of(next.value);
+    if (telling === 'tell') return first;
+    if (telling === 'not_theirs') break;
+  }
+  if (first.length > 0 && first.every((message) => whose.of(message) === 'keep')) return first;
+  throw new Refusal(404, 'not_found', 'You have no such run there. Look at its request_id, session_id and since.');
+}
+
+async function* behind(
+  first: readonly Incoming[],
+  rest: AsyncIterable<Incoming>,
+): AsyncGenerator<Incoming, void, undefined> {
+  yield* first;
+  yield* rest;
+}

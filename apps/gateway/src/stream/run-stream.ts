@@ -1,0 +1,69 @@
+import { AssistantTransportEncoder } from 'assistant-stream';
+import type { AssistantStreamChunk } from 'assistant-stream';
+import type { Incoming } from '@sluice/bus';
+import type { RunPlace } from '../run-place.js';
+import type { Followed } from '../watch/followed.js';
+import type { Whose } from '../watch/whose.js';
+import { RunParts } from './parts.js';
+
+/** So often something is sent at least, for proxies that close what is silent: an empty list of data, which adds nothing. */
+const keepAliveMs = 15_000;
+
+/**
+ * A run as the chunks of one assistant message: what there was, then what comes, until its end. They are made as they are taken, so a
+ * slow reader holds up nobody but itself.
+ */
+export async function* runChunks(
+  { requestId, sessionId, since }: RunPlace,
+  whose: Whose,
+  past: Iterable<Incoming> | AsyncIterable<Incoming>,
+  followed: Followed,
+  anothersRun: string,
+): AsyncGenerator<AssistantStreamChunk, void, undefined> {
+  const parts = new RunParts();
+  try {
+    yield* parts.begin({ request_id: requestId, session_id: sessionId, since });
+    for await (const message of past)
+      if (followed.isNews(message) && (yield* told(message, whose, parts, anothersRun))) return;
+    for (;;) {
+      const message = await followed.next(keepAliveMs);
+      if (message === undefined) break;
+      if (message === null) yield { type: 'data', path: [], data: [] };
+      else if (yield* told(message, whose, parts, anothersRun)) return;
+    }
+    const again = `The run goes on: GET /v1/runs/${encodeURIComponent(requestId)} tells it from its beginning.`;
+    if (followed.cutShort === 'slow') yield* parts.cut('slow', `The reader is too slow to be told more. ${again}`);
+    else if (followed.cutShort === 'stopping') yield* parts.cut('stopping', `This gateway is being stopped. ${again}`);
+  } finally {
+    followed.end();
+  }
+}
+
+/** True once nothing more is to be told. */
+function* told(
+  message: Incoming,
+  whose: Whose,
+  parts: RunParts,
+  anothersRun: string,
+): Generator<AssistantStreamChunk, boolean, undefined> {
+  switch (whose.of(message)) {
+    case 'keep':
+      return false;
+    case 'not_theirs':
+      yield* parts.cut('conflict', anothersRun);
+      return true;
+    case 'tell':
+      yield* parts.of(message);
+      return message.topic === 'agent.responses';
+  }
+}
+
+/** The bytes of a stream and the headers that say what they are: server-sent events in the assistant transport format. */
+export function encoded(chunks: AsyncIterable<AssistantStreamChunk>): {
+  readonly body: ReadableStream<Uint8Array>;
+  readonly headers: Readonly<Record<string, string>>;
+} {
+  const encoder = new AssistantTransportEncoder();
+  const headers = { ...Object.fromEntries(encoder.headers), 'cache-control': 'no-store', 'x-accel-buffering': 'no' };
+  return { body: ReadableStream.from(chunks).pipeThrough(encoder), headers };
+}

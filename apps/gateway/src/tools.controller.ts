@@ -1,0 +1,44 @@
+import { Controller, Get, Headers, Inject, Query } from '@nestjs/common';
+import type { OfferedTool } from '@sluice/contracts';
+import { beginning, decideIteration } from '@sluice/decisions';
+import { RUNTIME } from '@sluice/service';
+import type { Runtime } from '@sluice/service';
+import { Callers } from './caller.js';
+import { Refusal } from './refusal.js';
+import { requestOf } from './requests.js';
+
+/** What a caller would be offered, by the evaluator that decides it in a run (spec/tool-use.md P1; DESIGN, idea 7). */
+@Controller('v1/tools')
+export class ToolsController {
+  constructor(
+    @Inject(RUNTIME) private readonly runtime: Runtime,
+    @Inject(Callers) private readonly callers: Callers,
+  ) {}
+
+  /** `group` as names with commas between, absent for the default; `state` absent for `undefined`. What is hidden is not named. */
+  @Get()
+  async list(
+    @Query() query: Readonly<Record<string, unknown>>,
+    @Headers('authorization') authorization: string | undefined,
+  ): Promise<object> {
+    const { clock, configurations } = this.runtime;
+    const caller = await this.callers.of(authorization);
+    const { evaluator } = configurations.current();
+    const asked = { question: 'Which tools?', group: names(query['group']), state: query['state'] };
+    const { request } = requestOf(Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined)));
+    const { run, groups, permission } = beginning(request, caller, evaluator, clock.now());
+    if (!permission.ok) throw new Refusal(403, 'authz_denied', permission.message);
+    const decided = decideIteration(request, request, run, evaluator, clock.now());
+    if (decided.kind === 'end') throw new Refusal(400, 'invalid_request', decided.response.error?.message ?? '');
+    const { configVersion, tools, state: inState } = decided.record;
+    return { config_version: configVersion, state: inState, group: groups, tools: tools.map(listed) };
+  }
+}
+
+function names(given: unknown): unknown {
+  return typeof given === 'string' ? given.split(',').filter((name) => name !== '') : given;
+}
+
+function listed({ id, key, description, effect, inputSchema }: OfferedTool): object {
+  return { id, key, description, effect, input_schema: JSON.parse(inputSchema) as unknown };
+}

@@ -1,0 +1,72 @@
+import type { Incoming } from '@sluice/bus';
+import { placeOf } from '@sluice/contracts';
+
+/** Records that wait for a slow reader, at most; whoever is further behind reads the run again. */
+const mostWaiting = 1_000;
+
+/** Why a following ended before its run did. */
+export type CutShort = 'slow' | 'stopping';
+
+/** One reader's share of what is watched: the records of one run, each once, in the order in which they came. */
+export class Followed {
+  readonly #waiting: Incoming[] = [];
+  readonly #told = new Set<string>();
+  #wake: (() => void) | undefined;
+  #ended = false;
+  #cutShort: CutShort | null = null;
+
+  /** `forget` is called once, when nobody reads any more. */
+  constructor(
+    readonly requestId: string,
+    private readonly forget: () => void,
+  ) {}
+
+  /** Why nothing more comes; null while it goes on, or if the reader ended it. */
+  get cutShort(): CutShort | null {
+    return this.#cutShort;
+  }
+
+  take(message: Incoming): void {
+    if (this.#ended) return;
+    this.#waiting.push(message);
+    if (this.#waiting.length > mostWaiting) this.end('slow');
+    this.#wake?.();
+  }
+
+  /** True the first time: what was read from the past does not come again. */
+  isNews(message: Incoming): boolean {
+    const place = placeOf(message);
+    if (this.#told.has(place)) return false;
+    this.#told.add(place);
+    return true;
+  }
+
+  /** The next record; null if none comes in so many milliseconds, undefined if none comes any more. */
+  async next(withinMs: number): Promise<Incoming | null | undefined> {
+    if (this.#waiting.length === 0 && !this.#ended) await this.#arrival(withinMs);
+    if (this.#cutShort === 'slow') return undefined;
+    for (let message = this.#waiting.shift(); message !== undefined; message = this.#waiting.shift())
+      if (this.isNews(message)) return message;
+    return this.#ended ? undefined : null;
+  }
+
+  end(cutShort: CutShort | null = null): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#cutShort = cutShort;
+    if (cutShort === 'slow') this.#waiting.length = 0;
+    this.forget();
+    this.#wake?.();
+  }
+
+  #arrival(withinMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => this.#wake?.(), withinMs);
+      this.#wake = () => {
+        clearTimeout(timer);
+        this.#wake = undefined;
+        resolve();
+      };
+    });
+  }
+}

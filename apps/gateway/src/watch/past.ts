@@ -1,0 +1,50 @@
+import { runOf } from '@sluice/decisions';
+import { topics } from '@sluice/contracts';
+import type { Incoming, LogReader } from '@sluice/bus';
+import { Refusal } from '../refusal.js';
+
+/** What stays of a run: pieces of text and progress are on the log for a short time only, and say nothing that these do not. */
+const lastingTopics = [
+  topics.requests,
+  topics.toolsets,
+  topics.toolCalls,
+  topics.approvals,
+  topics.steps,
+  topics.responses,
+] as const;
+
+/** Readings at a time: each goes through a piece of the log. */
+const mostReadings = 16;
+
+/** What the log has of runs by now. */
+export class Past {
+  #readings = 0;
+
+  constructor(private readonly bus: LogReader) {}
+
+  /**
+   * The records of a run from `since` on, in milliseconds since the epoch: the request first, the run’s end last. Throws Refusal(503)
+   * where too many read already. Whoever takes the first record must go on to the end or return.
+   */
+  async *of(
+    run: { readonly requestId: string; readonly sessionId: string; readonly since: number },
+    signal: AbortSignal,
+  ): AsyncGenerator<Incoming, void, undefined> {
+    if (this.#readings >= mostReadings)
+      throw new Refusal(503, 'busy', 'This gateway looks for other runs. Try again in a moment.', {
+        'retry-after': '1',
+      });
+    this.#readings++;
+    try {
+      const ofKey = (key: string): boolean => key === run.sessionId;
+      const options = { from: { time: run.since }, signal, ofKey, onUndecodable: () => undefined };
+      for await (const message of this.bus.read(lastingTopics, options)) {
+        if (runOf(message) !== run.requestId) continue;
+        yield message;
+        if (message.topic === topics.responses) return;
+      }
+    } finally {
+      this.#readings--;
+    }
+  }
+}

@@ -1,0 +1,93 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { runOf } from '@sluice/decisions';
+import { topics } from '@sluice/contracts';
+import type { Runtime } from '@sluice/service';
+import { Refusal } from '../refusal.js';
+import { Followed } from './followed.js';
+
+/** What is told of a run while it goes on. */
+export const watchedTopics = [
+  topics.toolsets,
+  topics.progress,
+  topics.toolCalls,
+  topics.approvals,
+  topics.steps,
+  topics.responses,
+] as const;
+
+/** Runs that are followed at a time. */
+const mostFollowed = 1_000;
+
+/** Further back than clocks differ: no record of a request that is made from now on lies behind it. */
+const marginMs = 60_000;
+
+/**
+ * One reading of the log for all who follow runs through this process. It stands in no group, so each instance sees every run, and it
+ * decodes the records of those sessions alone that somebody follows.
+ */
+export class RunWatch {
+  readonly #bySession = new Map<string, Set<Followed>>();
+  readonly #stopping = new AbortController();
+  #reading: Promise<void> = Promise.resolve();
+  #count = 0;
+
+  constructor(private readonly runtime: Pick<Runtime, 'bus' | 'clock' | 'log' | 'metrics'>) {}
+
+  start(): void {
+    this.runtime.metrics.followedRuns.set(0);
+    this.#reading = this.#read(this.runtime.clock.now() - marginMs);
+  }
+
+  /** From now on, until `end`. Throws Refusal(503) where too many runs are followed. */
+  follow({ requestId, sessionId }: { readonly requestId: string; readonly sessionId: string }): Followed {
+    if (this.#count >= mostFollowed) {
+      const message = `This gateway follows ${mostFollowed} runs already. Try again in a moment, or at another instance.`;
+      throw new Refusal(503, 'busy', message, { 'retry-after': '1' });
+    }
+    const session = this.#bySession.get(sessionId) ?? new Set();
+    this.#bySession.set(sessionId, session);
+    const followed = new Followed(requestId, () => {
+      session.delete(followed);
+      if (session.size === 0) this.#bySession.delete(sessionId);
+      this.#counted(-1);
+    });
+    session.add(followed);
+    this.#counted(1);
+    if (this.#stopping.signal.aborted) followed.end('stopping');
+    return followed;
+  }
+
+  async close(): Promise<void> {
+    this.#stopping.abort();
+    for (const session of [...this.#bySession.values()]) for (const followed of [...session]) followed.end('stopping');
+    await this.#reading;
+  }
+
+  #counted(more: number): void {
+    this.#count += more;
+    this.runtime.metrics.followedRuns.set(this.#count);
+  }
+
+  async #read(from: number): Promise<void> {
+    const { bus, log } = this.runtime;
+    const { signal } = this.#stopping;
+    const ofKey = (key: string): boolean => this.#bySession.has(key);
+    let since = from;
+    while (!signal.aborted) {
+      try {
+        // What nobody can read tells nobody anything: the service that it was for says so.
+        const options = { from: { time: since }, follow: true, signal, ofKey, onUndecodable: () => undefined };
+        for await (const message of bus.read(watchedTopics, options)) {
+          since = Math.max(since, message.timestamp - marginMs);
+          const requestId = runOf(message);
+          for (const followed of this.#bySession.get(message.key) ?? [])
+            if (followed.requestId === requestId) followed.take(message);
+        }
+      } catch (error) {
+        if (signal.aborted) return;
+        log.error({ error: (error as Error).message }, 'runs cannot be followed; trying again');
+        await delay(1_000, undefined, { signal }).catch(() => undefined);
+      }
+    }
+  }
+}

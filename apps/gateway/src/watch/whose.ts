@@ -1,0 +1,43 @@
+import type { Incoming } from '@sluice/bus';
+import type { Principal } from '@sluice/core';
+import { isSame } from '../caller.js';
+
+/** What a caller may be told of a record of the run that it names. */
+export type Telling = 'tell' | 'keep' | 'not_theirs';
+
+/**
+ * Holds a caller to its own runs. An id is no secret, so it opens nothing: the first record that says whose run it is decides, and what
+ * comes before it and does not say is kept back.
+ */
+export class Whose {
+  #theirs = false;
+
+  constructor(private readonly caller: Principal) {}
+
+  of(message: Incoming): Telling {
+    const said = principalOf(message);
+    if (said === 'unsaid') return this.#theirs ? 'tell' : 'keep';
+    // The refusal of a request whose credential nobody could read: it holds nothing but the refusal.
+    if (said === null) return 'tell';
+    this.#theirs = isSame(said, this.caller);
+    return this.#theirs ? 'tell' : 'not_theirs';
+  }
+}
+
+function principalOf(message: Incoming): Principal | null | 'unsaid' {
+  switch (message.topic) {
+    case 'agent.toolsets':
+    case 'agent.tool-calls':
+    case 'agent.steps':
+      return message.record.run.principal ?? 'unsaid';
+    case 'agent.responses':
+      return message.record.run === null ? null : (message.record.run.principal ?? 'unsaid');
+    case 'agent.requests':
+    case 'agent.progress':
+    case 'agent.approvals':
+    case 'agent.audit':
+    case 'agent.dead-letters':
+    case 'agent.config':
+      return 'unsaid';
+  }
+}

@@ -1,0 +1,41 @@
+import { AssistantMessageAccumulator, AssistantTransportDecoder } from 'assistant-stream';
+import type { AssistantMessage, AssistantStreamChunk } from 'assistant-stream';
+
+/** Asks the gateway as any client does. */
+export function post(
+  url: string,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+  signal?: AbortSignal,
+): Promise<Response> {
+  return fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+    ...(signal === undefined ? {} : { signal }),
+  });
+}
+
+export const streamed = { accept: 'text/event-stream' };
+
+/** The chunks of a stream as the protocol’s own client reads them; rejects where the stream does not keep to it. */
+export async function chunksOf(response: Response): Promise<readonly AssistantStreamChunk[]> {
+  const chunks: AssistantStreamChunk[] = [];
+  for await (const chunk of decoded(response)) chunks.push(chunk);
+  return chunks;
+}
+
+/** One after another, as they come. */
+export function decoded(response: Response): AsyncIterable<AssistantStreamChunk> {
+  const body = response.body as ReadableStream<Uint8Array<ArrayBuffer>>;
+  return body.pipeThrough(new AssistantTransportDecoder()) as unknown as AsyncIterable<AssistantStreamChunk>;
+}
+
+/** The message that a client has made of the chunks by their end. */
+export async function messageOf(chunks: readonly AssistantStreamChunk[]): Promise<AssistantMessage> {
+  const states = ReadableStream.from(chunks).pipeThrough(new AssistantMessageAccumulator());
+  let message: AssistantMessage | undefined;
+  for await (const state of states as unknown as AsyncIterable<AssistantMessage>) message = state;
+  if (message === undefined) throw new Error('The stream made no message.');
+  return message;
+}

@@ -1,0 +1,266 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { request as httpRequest } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { startGateway } from '../../apps/gateway/src/gateway.module.js';
+import type { Gateway } from '../../apps/gateway/src/gateway.module.js';
+import type { AssistantStreamChunk } from 'assistant-stream';
+import { audience, issuer, newIssuer } from '../../libs/identity/test/issuer.js';
+import type { Issuer } from '../../libs/identity/test/issuer.js';
+import { calls, ids, workflowConfiguration } from '../harness/configurations.js';
+import { inOrder, ScriptedModel, startSystem } from '../harness/system.js';
+import type { TestSystem } from '../harness/system.js';
+import { chunksOf, decoded, post, streamed } from './over-http.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'sluice-gateway-'));
+const keyFile = join(folder, 'issuer.json');
+const identity = `identity: { provider: jwt, key_file: "${keyFile}", issuer: "${issuer}", audience: ${audience} }`;
+const approval = "approval: { approvers: ['user:bob'] }";
+const wait = { prefer: 'wait=20' };
+
+describe('requests over HTTP', () => {
+  let honest: Issuer;
+  let system: TestSystem;
+  let gateway: Gateway;
+  let alice: Readonly<Record<string, string>>;
+  let bob: Readonly<Record<string, string>>;
+  const as = async (sub: string, claims: object): Promise<Readonly<Record<string, string>>> => ({
+    authorization: `Bearer ${await honest.token({ sub, ...claims })}`,
+  });
+  beforeAll(async () => {
+    honest = await newIssuer();
+    writeFileSync(keyFile, JSON.stringify(honest.jwks));
+    alice = await as('alice', { tool_groups: ['*'] });
+    bob = await as('bob', { tool_groups: ['read-only'] });
+    const configuration = workflowConfiguration({ limits: identity }).replace(/^policy:$/m, `policy:\n  ${approval}`);
+    const scripts: Record<string, ReturnType<typeof inOrder>> = {
+      Reset: inOrder({ calls: [calls.reset] }),
+      Look: inOrder({ calls: [calls.query] }, { answer: 'Found.' }),
+    };
+    const model = new ScriptedModel((request) => scripts[request.question]?.(request) ?? { answer: 'done' });
+    system = await startSystem(configuration, model);
+    gateway = await startGateway(system.embedded.runtime);
+  });
+  afterAll(async () => {
+    await gateway.close();
+    await system.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const runs = (): string => `${gateway.url}/v1/runs`;
+  const json = async (response: Response): Promise<Record<string, unknown>> =>
+    (await response.json()) as Record<string, unknown>;
+  const error = async (response: Response) => [response.status, (await json(response))['error']];
+
+  it('are answered with the run’s end where the caller waits for it', async () => {
+    const response = await post(runs(), { question: 'Look', group: ['read-only'] }, { ...bob, ...wait });
+    expect(response.status).toBe(200);
+    expect(await json(response)).toMatchObject({
+      status: 'ended',
+      kind: 'answer',
+      answer: 'Found.',
+      error: null,
+      state: 'analysis',
+      iterations: 2,
+      history: [{ action: 'knowledge-query', outcome: 'ok' }],
+    });
+  });
+
+  it('are taken at once where it does not, and say where the run is to be seen', async () => {
+    const response = await post(runs(), { question: 'Look', group: ['read-only'], session_id: 'söme/one' }, bob);
+    expect(response.status).toBe(202);
+    const { request_id: requestId } = await json(response);
+    await system.responseOf(requestId as string);
+    const seen = await fetch(`${gateway.url}${response.headers.get('location') ?? ''}`, { headers: bob });
+    expect([seen.status, await json(seen)]).toMatchObject([200, { request_id: requestId, answer: 'Found.' }]);
+  });
+
+  it('say who asks by their credential, which the filter verifies again and which goes no further', async () => {
+    const response = await post(runs(), { question: 'Look', group: ['read-only'] }, { ...bob, ...wait });
+    const { request_id: requestId } = await json(response);
+    const end = await system.responseOf(requestId as string);
+    expect(end.run?.principal).toMatchObject({ actorId: 'user:bob', tenantId: 'acme' });
+    const [, token = ''] = (bob['authorization'] ?? '').split(' ');
+    for (const topic of ['agent.toolsets', 'agent.tool-calls', 'agent.steps', 'agent.responses'] as const)
+      expect(JSON.stringify(await system.all(topic))).not.toContain(token);
+    const lines = JSON.stringify(await system.lines());
+    expect(lines).not.toContain(token);
+  });
+
+  it('are refused without one, and counted as the filter counts them', async () => {
+    const before = await system.metric('sluice_requests_refused_total', { reason: 'credential' });
+    const published = (await system.all('agent.requests')).length;
+    const refused = await post(runs(), { question: 'Look' });
+    expect(refused.headers.get('www-authenticate')).toBe('Bearer');
+    expect(await error(refused)).toEqual([
+      401,
+      { code: 'authz_denied', message: expect.stringContaining('carries no credential') },
+    ]);
+    expect(await system.metric('sluice_requests_refused_total', { reason: 'credential' })).toBe(before + 1);
+    expect((await system.all('agent.requests')).length).toBe(published);
+  });
+
+  it('for groups that are not permitted end as on the bus, with the same counters', async () => {
+    const before = await system.metric('agent_privilege_escalation_attempts_total');
+    const response = await post(runs(), { question: 'Look', group: ['*'] }, { ...bob, ...wait });
+    expect([response.status, await json(response)]).toMatchObject([
+      200,
+      { kind: 'error', error: { code: 'authz_denied' }, iterations: 0 },
+    ]);
+    expect(await system.metric('agent_privilege_escalation_attempts_total')).toBe(before + 1);
+  });
+
+  it('show a run to nobody but the one who made it', async () => {
+    const mine = await post(runs(), { question: 'Look', group: ['*'], request_id: 'alices' }, { ...alice, ...wait });
+    const place = `${gateway.url}${mine.headers.get('location') ?? ''}`;
+    expect((await fetch(place, { headers: alice })).status).toBe(200);
+    for (const accept of ['application/json', 'text/event-stream'])
+      expect(await error(await fetch(place, { headers: { ...bob, accept } }))).toMatchObject([
+        404,
+        { code: 'not_found' },
+      ]);
+    expect((await fetch(place)).status).toBe(401);
+    const same = await post(runs(), { question: 'Look', request_id: 'alices' }, bob);
+    expect(await error(same)).toMatchObject([409, { code: 'conflict' }]);
+  });
+
+  it('that come twice at once under one id show the second caller nothing of the first one’s run', async () => {
+    // Taken on the log before the second one asks, and not yet in the ledger when it is published: as if both came at one moment.
+    const twice = await Promise.all(
+      [alice, bob].map((who) =>
+        post(runs(), { question: 'Look', group: ['read-only'], request_id: 'both' }, { ...who, ...streamed }),
+      ),
+    );
+    const told = await Promise.all(
+      twice.map(async (response) => (response.status === 200 ? chunksOf(response) : error(response))),
+    );
+    const owner = (await system.responseOf('both')).run?.principal?.actorId === 'user:alice' ? 0 : 1;
+    expect(JSON.stringify(told[owner])).toContain('Found.');
+    expect(JSON.stringify(told[1 - owner])).not.toContain('Found.');
+    expect(JSON.stringify(told[1 - owner])).toContain('"conflict"');
+  });
+
+  it.each([
+    ['no question', {}, 400, /question is missing/],
+    ['an empty question', { question: ' ' }, 400, /question is empty/],
+    ['another shape', { question: 'Q', group: 'read-only' }, 400, /The body\.group must be a list, but is string/],
+    ['no object', '[]', 400, /The body must be an object, but is a list/],
+    ['broken JSON', '{"question"', 400, /JSON/],
+    ['a long id', { question: 'Q', request_id: 'x'.repeat(257) }, 400, /more than 256 characters/],
+    ['a large record', { question: 'Q'.repeat(1_000_000) }, 413, /larger than the \d+ bytes/],
+    ['a larger body', { question: 'Q'.repeat(2_000_000) }, 413, /too large/],
+  ])('with %s are refused with what to change', async (_, body, status, sentence) => {
+    expect(await error(await post(runs(), body, alice))).toEqual([
+      status,
+      { code: expect.any(String), message: expect.stringMatching(sentence) },
+    ]);
+  });
+
+  it('must say that they are JSON, which a page of another origin cannot without asking', async () => {
+    const response = await fetch(runs(), { method: 'POST', body: '{"question":"Q"}', headers: alice });
+    expect(await error(response)).toMatchObject([415, { message: expect.stringContaining('content-type') }]);
+  });
+
+  it.each([
+    ['/v1/runs/x', 400, /since must say/],
+    ['/v1/runs/x?since=yesterday', 400, /since must say/],
+    ['/v1/runs/x?since=0&session_id=', 400, /session_id must be/],
+    ['/v1/runs/x?since=0', 404, /no such run/],
+    ['/v1/nothing', 404, /docs\/http\.md/],
+  ])('GET %s: says what is wrong', async (path, status, sentence) => {
+    const response = await fetch(`${gateway.url}${path}`, { headers: alice });
+    expect(await error(response)).toEqual([
+      status,
+      { code: expect.any(String), message: expect.stringMatching(sentence) },
+    ]);
+  });
+
+  it('that are no HTTP leave the gateway as it was', async () => {
+    await new Promise<void>((resolve) => {
+      const broken = httpRequest(runs(), { method: 'POST', headers: { ...alice, 'content-length': '100' } });
+      broken.on('error', () => undefined).on('close', () => resolve());
+      broken.write('{"question":');
+      setTimeout(() => broken.destroy(), 50);
+    });
+    expect((await post(runs(), { question: 'Look', group: [] }, { ...alice, ...wait })).status).toBe(200);
+  });
+
+  it('list the tools that a run of the same caller is offered (K-53)', async () => {
+    const listed = async (who: Readonly<Record<string, string>>, query: string) => {
+      const response = await fetch(`${gateway.url}/v1/tools${query}`, { headers: who });
+      return { status: response.status, body: await json(response) };
+    };
+    for (const [state, group] of [
+      ['undefined', ['read-only']],
+      ['analysis', ['read-only', 'knowledge', 'compute', 'admin']],
+      ['analysis', []],
+    ] as const) {
+      const run = await post(runs(), { question: 'Hello', group, state }, { ...alice, ...wait });
+      const { request_id: id } = await json(run);
+      const toolset = (await system.all('agent.toolsets')).find(({ record }) => record.requestId === id);
+      const { status, body } = await listed(alice, `?group=${group.join(',')}&state=${state}`);
+      expect(status).toBe(200);
+      expect(body).toEqual({
+        config_version: toolset?.record.configVersion,
+        state,
+        group,
+        tools: toolset?.record.tools.map((tool) => ({
+          id: tool.id,
+          key: tool.key,
+          description: tool.description,
+          effect: tool.effect,
+          input_schema: JSON.parse(tool.inputSchema) as unknown,
+        })),
+      });
+    }
+    expect(await listed(bob, '?group=admin')).toMatchObject({ status: 403, body: { error: { code: 'authz_denied' } } });
+    expect((await listed({}, '')).status).toBe(401);
+  });
+
+  it('decide on a call that waits, by whoever may, and the stream says so (K-67)', async () => {
+    const asking = await post(
+      runs(),
+      { question: 'Reset', group: ['*'], state: 'analysis' },
+      { ...alice, ...streamed },
+    );
+    const told = decoded(asking)[Symbol.asyncIterator]();
+    const asked = await dataOf('approval_requested', told);
+    expect(asked).toMatchObject({ tool: ids.reset, requested_by: 'user:alice' });
+    const decision = { ...asked, decision: 'approve' };
+    const approvals = `${gateway.url}/v1/approvals`;
+    expect(await error(await post(approvals, decision))).toMatchObject([401, { code: 'authz_denied' }]);
+    expect(await error(await post(approvals, {}, bob))).toMatchObject([400, { code: 'invalid_request' }]);
+    const decided = await post(approvals, decision, bob);
+    expect([decided.status, await json(decided)]).toEqual([
+      202,
+      { approval_id: asked['approval_id'], status: 'published' },
+    ]);
+    expect(await dataOf('approval_outcome', told)).toMatchObject({
+      decision: 'approve',
+      decided_by: 'user:bob',
+      not_taken: null,
+    });
+    const rest = await restOf(told);
+    expect(rest).toContainEqual(expect.objectContaining({ type: 'result', isError: false }));
+    expect(rest.at(-1)).toMatchObject({ type: 'message-finish', finishReason: 'stop' });
+  });
+});
+
+type Chunks = AsyncIterator<AssistantStreamChunk>;
+
+/** Reads on to the part of data with this name. */
+async function dataOf(name: string, chunks: Chunks): Promise<Record<string, unknown>> {
+  for (let next = await chunks.next(); next.done !== true; next = await chunks.next()) {
+    const { value } = next;
+    if (value.type === 'part-start' && value.part.type === 'data' && value.part.name === name)
+      return value.part.data as Record<string, unknown>;
+  }
+  throw new Error(`The stream ended without ${name}.`);
+}
+
+async function restOf(chunks: Chunks): Promise<readonly AssistantStreamChunk[]> {
+  const rest: AssistantStreamChunk[] = [];
+  for (let next = await chunks.next(); next.done !== true; next = await chunks.next()) rest.push(next.value);
+  return rest;
+}
