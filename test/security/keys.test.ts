@@ -62,6 +62,7 @@ describe('sluice keys', () => {
       ['audit', 2],
       ['agent', 0],
       ['auditor', 0],
+      ['gateway', 0],
     ] as const) {
       const { code, output } = await run('export', role);
       expect(code).toBe(0);
