@@ -133,6 +133,7 @@ function sampleToolset(decision: Parameters<typeof toolset>[3]): Toolset {
     maxIterations: null,
     deadline: null,
     toolIds: null,
+    toolChoice: null,
     userId: null,
     ...ids,
   };
@@ -155,5 +156,5 @@ function sampleToolset(decision: Parameters<typeof toolset>[3]): Toolset {
     redrive: null,
     answer: null,
   };
-  return toolset(ids, request, run, decision, 0);
+  return toolset(ids, request, run, decision, null, 0);
 }

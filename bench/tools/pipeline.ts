@@ -14,6 +14,7 @@ export function pipelineFor(configuration: Configuration, source: ToolSource): T
     state: 'undefined',
     offered: new Set(configuration.policy.allowedTools),
     calls: {},
+    toolChoice: null,
     completed: false,
     connections: [],
   };

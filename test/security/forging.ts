@@ -7,7 +7,7 @@ import type { TestSystem } from '../harness/system.js';
 
 /** The record that the honest agent would make of the Toolset: a call of the query tool under its grant. */
 export function toolCallOf(toolset: Toolset, thought = 'forged'): ToolCall {
-  const { requestId, sessionId, iteration, request, run, groups, configVersion, tools, grant } = toolset;
+  const { requestId, sessionId, iteration, request, run, groups, configVersion, tools, grant, toolChoice } = toolset;
   const [tool, args] = calls.query;
   const call = { toolCallId: 'call-forged', tool, arguments: args };
   const offered = tools.map(({ id }) => id);
@@ -23,6 +23,7 @@ export function toolCallOf(toolset: Toolset, thought = 'forged'): ToolCall {
     offered,
     configVersion,
     grant,
+    toolChoice,
   };
 }
 

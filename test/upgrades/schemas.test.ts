@@ -83,6 +83,7 @@ describe('what today’s services sign', () => {
       maxIterations: 3,
       deadline: null,
       toolIds: null,
+      toolChoice: null,
       userId: null,
       connections: null,
     },
@@ -118,6 +119,7 @@ describe('what today’s services sign', () => {
     const toolset = {
       ...{ ...ids, iteration: 1, request, run, state: 't', groups: ['a'], tools: [], hidden: [], hiddenCounts: {} },
       ...{ unknownGroups: [], unavailable: [], configVersion: 'v', decidedAt: 3, grant: 'x' },
+      toolChoice: null,
     };
     const there = <T>(record: string, value: T): readonly [sent: T, back: T] => {
       const [old, now] = [typeIn(release, record), today(record)];

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Fault, promptHash } from '@sluice/core';
-import type { Configuration, ModelRequest, ModelTurn } from '@sluice/core';
+import { Fault, isAsChosen, promptHash, toolChoiceOf } from '@sluice/core';
+import type { Configuration, ModelRequest, ModelTurn, ToolChoice } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { Toolset } from '@sluice/contracts';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
@@ -76,6 +76,7 @@ export class AgentService {
         description,
         inputSchema: JSON.parse(inputSchema),
       })),
+      toolChoice: toolChoiceOf(toolset.toolChoice),
     };
     const { clock, metrics } = this.runtime;
     const startedAt = clock.now();
@@ -93,6 +94,7 @@ export class AgentService {
         const turn = await model.turn(request, options);
         end({ attributes: usage(turn) });
         this.sayBeside(turn);
+        if (!isAsChosen(request.toolChoice, turn.calls)) throw notAsChosen(model.name, request.toolChoice);
         return turn;
       });
     } catch (error) {
@@ -125,6 +127,13 @@ function noAnswer({ limits }: Configuration, cause: unknown): Fault {
   return new Fault('model_unreachable', `The model did not answer within ${limits.modelMs / 1_000} s.`, true, {
     cause,
   });
+}
+
+/** Nothing of such a turn is done or told: an answer that looked nothing up must not pass for one that did. */
+function notAsChosen(name: string, choice: ToolChoice): Fault {
+  const wanted = choice.type === 'tool' ? `the tool ${choice.id}` : 'a tool';
+  const message = `The model ${name} did not call ${wanted}, as the request’s tool_choice wants it: leave tool_choice out, or configure a model whose provider holds to it.`;
+  return new Fault('model_refused', message, false);
 }
 
 /** A model that is away may come back, so it is asked again until the run’s time is up. */

@@ -158,7 +158,8 @@ export class Toolbox {
   ): Promise<string> {
     try {
       const model = await this.models.get(configuration.model);
-      const request = { instructions: '', question: prompt, state: '', history: [], tools: [] };
+      const asked = { instructions: '', question: prompt, state: '', history: [], tools: [] };
+      const request = { ...asked, toolChoice: { type: 'auto' } } as const;
       const chat = () => chatSpan(configuration.model, invocation.context.sessionId);
       return await this.runtime.traces.span(chat, async (end) => {
         const turn = await this.measured(configuration.model, signal, invocation, () =>

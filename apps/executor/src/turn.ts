@@ -160,7 +160,8 @@ export class Turn {
     const { calls, answer } = this.soFar;
     const source = await this.toolbox.source(this.granting.configuration);
     const connections = connectionsOf(this.record, this.granting.evaluator);
-    const facts = { groups: this.record.groups, state, offered, calls, completed: answer !== null, connections };
+    const { groups, toolChoice } = this.record;
+    const facts = { groups, state, offered, toolChoice, calls, completed: answer !== null, connections };
     return runTool(invocation, this.pipeline(source, facts, budget));
   }
 

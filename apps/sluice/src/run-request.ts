@@ -69,6 +69,7 @@ export function newRequest(question: string, ids: { readonly requestId: string; 
     state: null,
     group: null,
     toolIds: null,
+    toolChoice: null,
     connections: null,
     history: [],
     maxIterations: null,

@@ -38,6 +38,7 @@ const asked = (n: number) => ({
   maxIterations: null,
   deadline: null,
   toolIds: null,
+  toolChoice: null,
   userId: null,
   connections: null,
   ...ids(n),

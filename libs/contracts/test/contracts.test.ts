@@ -34,6 +34,7 @@ const request: AgentRequest = {
   maxIterations: null,
   deadline: null,
   toolIds: null,
+  toolChoice: null,
   userId: null,
 };
 

@@ -65,6 +65,7 @@ export const toolErrorReasons = {
   approval_expired: 'Nobody approved the call in time.',
   no_approver: 'The call needs an approval, and policy.approval.approvers names nobody who may give it.',
   budget_used: 'The run has made all the calls that policy.budgets allows it.',
+  none_chosen: 'The request’s tool_choice is `none`: no tool is called in its run.',
   run_completed: 'A call before it in its turn ended the run.',
   rate_limited:
     'The tenant has made all the calls that policy.budgets allows in a minute; the message says when to try again.',
@@ -89,7 +90,8 @@ export type ToolErrorReason = keyof typeof toolErrorReasons;
 /** Why a run ended without an answer: the `error.code` of an AgentResponse. */
 export const runErrors = {
   invalid_request: {
-    meaning: 'The AgentRequest cannot be decoded, lacks its question, or has wrong types or an id that is too long.',
+    meaning:
+      'The AgentRequest cannot be decoded, lacks its question, has wrong types or an id that is too long, or its tool_choice names no offered tool.',
     remedy: 'Correct the fields that the message names and send it again under a new request_id.',
     retryable: false,
   },

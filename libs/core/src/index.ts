@@ -37,6 +37,7 @@ export * from './rules/transition.js';
 export * from './rules/budget-used.js';
 export * from './rules/connections.js';
 export * from './rules/rules.js';
+export * from './rules/tool-choice.js';
 export * from './rules/tool-policy.js';
 export * from './rules/evaluate.js';
 export * from './rules/explain.js';

@@ -41,12 +41,40 @@ function evaluatorOf(raw: unknown): Evaluator {
   return compileEvaluator(configuration);
 }
 
+describe('a run in which no tool is to be called (K-07)', () => {
+  const evaluator = evaluatorOf({ tool: { a: { type: 'knowledge-query' } }, policy: { allowed_tools: ['*'] } });
+  const judge = (toolId: string, toolChoice: string | null) => {
+    const offered = new Set(['core__a']);
+    const facts = {
+      groups: ['*'],
+      state: 'undefined',
+      offered,
+      toolChoice,
+      calls: {},
+      completed: false,
+      connections: [],
+    };
+    return eligible(toolId, facts, { granting: evaluator, inForce: evaluator });
+  };
+
+  it.each(['core__a', 'core__unknown'])('refuses %s for that reason, and names no other tool', (toolId) => {
+    expect(judge(toolId, 'none')).toEqual({
+      ...{ ok: false, code: 'policy_denied', reason: 'none_chosen' },
+      message: expect.not.stringContaining('core__'),
+    });
+  });
+
+  it.each([null, 'required', 'core__a', 'core__b'])('is no run with the choice %s', (choice) => {
+    expect(judge('core__a', choice)).toEqual({ ok: true });
+  });
+});
+
 describe('what this run was offered (T-23b)', () => {
   const evaluator = evaluatorOf({ tool: { a: { type: 'knowledge-query' } }, policy: { allowed_tools: ['*'] } });
   const under = (offered: ReadonlySet<string>) =>
     eligible(
       'core__a',
-      { groups: ['*'], state: 'undefined', offered, calls: {}, completed: false, connections: [] },
+      { groups: ['*'], state: 'undefined', offered, calls: {}, toolChoice: null, completed: false, connections: [] },
       { granting: evaluator, inForce: evaluator },
     );
 
@@ -65,11 +93,13 @@ describe('what is offered and what is admitted', () => {
     groups: fc.option(fc.subarray(['g', 'h', 'default', '*'])),
     state: fc.constantFrom('s', 'undefined'),
     calls: someCalls,
+    // As the records have it: a tool’s id whether it is offered or not, since being wanted is no right.
+    toolChoice: fc.constantFrom(null, 'none', 'required', ...ids),
   });
 
-  it('are the same tools, budgets and approvers included: both come from one rule (DESIGN 4.7, XB-2, C-08, X-18)', () => {
+  it('are the same tools, budgets and approvers included, and none where none may be called: both come from one rule (DESIGN 4.7, XB-2, C-08, X-18, K-07)', () => {
     fc.assert(
-      fc.property(file, request, (raw, { groups, state, calls }) => {
+      fc.property(file, request, (raw, { groups, state, calls, toolChoice }) => {
         const evaluator = evaluatorOf(raw);
         const decision = evaluator.evaluate({
           groups,
@@ -85,12 +115,13 @@ describe('what is offered and what is admitted', () => {
           state: decision.state,
           offered,
           calls,
+          toolChoice,
           completed: false,
           connections: [],
         };
         const judges = { granting: evaluator, inForce: evaluator };
         const admitted = ids.filter((id) => eligible(id, facts, judges).ok && allowed(id, facts, judges).ok);
-        expect(admitted).toEqual([...offered]);
+        expect(admitted).toEqual(toolChoice === 'none' ? [] : [...offered]);
       }),
       { numRuns: 500 },
     );
@@ -98,7 +129,7 @@ describe('what is offered and what is admitted', () => {
 
   it('differ only by what the configuration now in force denies besides', () => {
     fc.assert(
-      fc.property(file, file, request, (raw, later, { groups, state, calls }) => {
+      fc.property(file, file, request, (raw, later, { groups, state, calls, toolChoice }) => {
         const [granting, inForce] = [evaluatorOf(raw), evaluatorOf(later)];
         const offeredBy = (evaluator: Evaluator) =>
           evaluator.evaluate({ groups, state, toolIds: null, unavailable: new Set(), calls, connections: [] });
@@ -109,6 +140,7 @@ describe('what is offered and what is admitted', () => {
           state: decision.state,
           offered,
           calls,
+          toolChoice,
           completed: false,
           connections: [],
         };
@@ -116,7 +148,7 @@ describe('what is offered and what is admitted', () => {
         const admitted = ids.filter(
           (id) => eligible(id, facts, { granting, inForce }).ok && allowed(id, facts, { granting, inForce }).ok,
         );
-        expect(admitted).toEqual([...offered].filter((id) => still.has(id)));
+        expect(admitted).toEqual(toolChoice === 'none' ? [] : [...offered].filter((id) => still.has(id)));
       }),
       { numRuns: 500 },
     );

@@ -209,6 +209,18 @@ describe('finding a tool', () => {
 });
 
 describe('explain', () => {
+  it.each([
+    [null, undefined],
+    ['auto', { tool_choice: 'auto' }],
+    ['none', { tool_choice: 'none' }],
+    ['text-completion', { tool_choice: 'core__text-completion' }],
+    ['graph-update', { refused: expect.stringMatching(/^tool_choice names `graph-update`/) }],
+  ])('K-07: says what the choice %s comes to in the first turn, or why it is refused', (choice, expected) => {
+    const facts = { groups: ['*'], state: 'analysis', toolIds: null, unavailable: nothing, calls: noCalls };
+    const plain = explain(allowed, { ...facts, connections: [] });
+    expect(explain(allowed, { ...facts, connections: [] }, choice)).toEqual({ ...plain, ...expected });
+  });
+
   it('G-60, G-130: prints the decision in the names of the documents', () => {
     expect(
       explain(allowed, {

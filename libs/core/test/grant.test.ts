@@ -43,6 +43,7 @@ const turn: GrantedTurn = {
   groups: ['read-only'],
   state: 'undefined',
   tools: ['core__a'],
+  toolChoice: null,
   configVersion: 'c-1',
 };
 
@@ -79,6 +80,7 @@ describe('a grant', () => {
     ['another run', { requestId: 'q' }, 'request'],
     ['another iteration', { iteration: 2 }, 'iteration'],
     ['more tools', { tools: ['core__a', 'core__b'] }, 'tools'],
+    ['a choice of tools (K-07)', { toolChoice: 'none' }, 'choice'],
     ['other groups', { groups: ['read-only', 'write'] }, 'groups'],
     ['no groups', { groups: [] }, 'groups'],
     ['another state', { state: 'analysis' }, 'state'],

@@ -16,6 +16,7 @@ const request: ModelRequest = {
   state: 's',
   history: [],
   tools: [tool(schema)],
+  toolChoice: { type: 'auto' },
 };
 const hashOf = (changes: Partial<ModelRequest>): string => promptHash({ ...request, ...changes }, sha256);
 
@@ -35,7 +36,7 @@ describe('the hash of what a model was asked (K-51, XB-44)', () => {
   });
 
   it('is the same for no tools and an empty list of them', () => {
-    const { tools: _tools, ...none } = request;
+    const { tools: _tools, toolChoice: _auto, ...none } = request;
     expect(promptHash(none, sha256)).toBe(hashOf({ tools: [] }));
     expect(hashOf({ tools: [] })).not.toBe(hashOf({}));
   });
@@ -44,5 +45,7 @@ describe('the hash of what a model was asked (K-51, XB-44)', () => {
     { question: 'What?' },
     { instructions: 'Be long.' },
     { tools: [{ ...tool(schema), description: 'Finds' }] },
+    { toolChoice: { type: 'none' } } as const,
+    { toolChoice: { type: 'tool', id: 'core__find' } } as const,
   ])('is another for another %j', (changes) => expect(hashOf(changes)).not.toBe(hashOf({})));
 });

@@ -65,6 +65,7 @@ describe.each(table.map(([what, policy, reads, writes]) => [what, { policy, read
         state: 'undefined',
         offered: new Set(Object.values(id)),
         calls: noCalls,
+        toolChoice: null,
         completed: false,
         connections: [],
       };

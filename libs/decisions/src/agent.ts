@@ -24,7 +24,7 @@ export function answer(toolset: Toolset, run: Run, text: string, endedAt: number
 
 /** The calls that the model makes in its turn. */
 export function toolCall(toolset: Toolset, run: Run, turn: Pick<ModelTurn, 'thought' | 'calls'>): ToolCall {
-  const { requestId, sessionId, iteration, request, groups, configVersion, tools, grant } = toolset;
+  const { requestId, sessionId, iteration, request, groups, configVersion, tools, grant, toolChoice } = toolset;
   return {
     requestId,
     sessionId,
@@ -37,5 +37,6 @@ export function toolCall(toolset: Toolset, run: Run, turn: Pick<ModelTurn, 'thou
     offered: tools.map((tool) => tool.id),
     configVersion,
     grant,
+    toolChoice,
   };
 }

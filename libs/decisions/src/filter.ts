@@ -1,5 +1,6 @@
 import {
   beginRun,
+  chooseTools,
   connectionIdForm,
   mayRequest,
   nextIteration,
@@ -97,7 +98,13 @@ export function decideIteration(
   const end = runEnd(run, request.history, limits, now);
   if (end !== null) return { kind: 'end', response: errorResponse(ids, end, { request, run, configVersion }, now) };
   const decision = evaluator.evaluate(factsOf({ request, run }, evaluator));
-  return { kind: 'toolset', record: toolset(ids, request, nextIteration(run, decision), decision, now), decision };
+  const next = nextIteration(run, decision);
+  const chosen = chooseTools(request.toolChoice, next.iteration, decision.offered);
+  if (!chosen.ok) {
+    const error = { code: 'invalid_request', message: chosen.message } as const;
+    return { kind: 'end', response: errorResponse(ids, error, { request, run, configVersion }, now) };
+  }
+  return { kind: 'toolset', record: toolset(ids, request, next, decision, chosen.choice, now), decision };
 }
 
 /** A turn that is re-driven, as the filter gets it back: nothing was done in it, and the filter’s own grant says that it is the filter’s. */

@@ -12,6 +12,7 @@ export function toolset(
   request: AgentRequest,
   run: RunState,
   decision: Decision,
+  toolChoice: string | null,
   now: number,
 ): Toolset {
   return {
@@ -29,6 +30,7 @@ export function toolset(
     configVersion: decision.configVersion,
     decidedAt: now,
     grant: null,
+    toolChoice,
   };
 }
 

@@ -8,6 +8,7 @@ export function requestOf(request: Partial<ModelRequest>): ModelRequest {
     state: 'undefined',
     history: [],
     tools: [],
+    toolChoice: { type: 'auto' },
     ...request,
   };
 }

@@ -64,7 +64,9 @@ export async function admit(called: Called, judging: Judging, recorded: Step | n
 
   const connections = connectionsOf(record, granting);
   const completed = turn.answer !== null;
-  const facts = { groups: record.groups, state: turn.state, offered, calls: turn.calls, completed, connections };
+  const { groups, toolChoice } = record;
+  const { state, calls } = turn;
+  const facts = { groups, state, offered, toolChoice, calls, completed, connections };
   for (const stage of [eligible, allowed]) {
     const verdict = stage(call.tool, facts, { granting, inForce });
     if (!verdict.ok) return refused(failure(toolCallId, verdict));

@@ -176,7 +176,7 @@ function made(
 const ownedByStages: ReadonlySet<string> = new Set<ToolErrorReason>([
   ...(['unknown_tool', 'not_eligible_group', 'not_eligible_state', 'not_allowed', 'no_approver'] as const),
   ...(['budget_used', 'grant_invalid', 'not_permitted', 'not_delegated', 'arguments_too_large'] as const),
-  ...(['approval_refused', 'approval_expired', 'deadline', 'run_completed'] as const),
+  ...(['approval_refused', 'approval_expired', 'deadline', 'run_completed', 'none_chosen'] as const),
 ]);
 
 const admittedText = 'The call is admitted, and what its tool says is not recorded.';

@@ -50,10 +50,10 @@ export function deriveFilterEnd(
   }
   const { principal, startedAt, iteration } = record.run;
   if (principal === null) throw new NotReplayable('It does not say who asked.');
-  const iterations =
-    iteration === 0
-      ? fromRequests(run, { configVersion, principal, startedAt, now, after: record.run }, configurations)
-      : fromSteps(run, iteration, { configVersion, now, after: record.run }, configurations);
+  const after = { configVersion, now, after: record.run };
+  const begun = iteration === 0 ? fromRequests(run, { ...after, principal, startedAt }, configurations) : [];
+  // A first turn that came back to be decided again ends before its first iteration as well.
+  const iterations = [...begun, ...fromSteps(run, iteration, after, configurations)];
   return iterations.map((derived) => (derived.kind === 'end' ? derived.response : derived.record));
 }
 

@@ -1,5 +1,5 @@
-import { mayRequest, runEnd } from '@sluice/core';
-import type { Evaluator } from '@sluice/core';
+import { chooseTools, mayRequest, runEnd } from '@sluice/core';
+import type { Evaluator, RunErrorCode } from '@sluice/core';
 import type { AgentRequest, ApprovalOutcome, Run, Toolset } from '@sluice/contracts';
 import type { Incoming, LogReader } from '@sluice/bus';
 import { factsOf } from '@sluice/decisions';
@@ -121,6 +121,11 @@ async function reconsider(
   }
 }
 
+/** How the filter ends runs; a request that is invalid whatever is offered has no run, and is none of its decisions. */
+const decidedEnds: ReadonlySet<string> = new Set<RunErrorCode>([
+  ...(['authz_denied', 'invalid_request', 'max_iterations', 'deadline_exceeded', 'size_exceeded'] as const),
+]);
+
 /** Null for what no configuration decides: a model’s turn, an answer. */
 async function changesOf(
   message: Incoming,
@@ -146,7 +151,7 @@ async function changesOf(
     case 'agent.responses': {
       const { error, run: ended, endedAt } = message.record;
       const code = error?.code ?? '';
-      if (!['authz_denied', 'max_iterations', 'deadline_exceeded', 'size_exceeded'].includes(code)) return null;
+      if (!decidedEnds.has(code) || (code === 'invalid_request' && ended === null)) return null;
       const request = requestOf(run, ended);
       if (ended === null || request === null) throw new NotReplayable('Who asked what is not among the records.');
       const would = endUnder(request, ended, candidate, endedAt) ?? 'goes on';
@@ -187,14 +192,17 @@ function isOfOne(one: ApprovalOutcome, other: ApprovalOutcome): boolean {
 }
 
 /** With which code the run would end here, or null if it would go on. */
-function endUnder(request: AgentRequest, run: Run, { configuration }: Evaluator, now: number): string | null {
-  const { identity, limits } = configuration;
+function endUnder(request: AgentRequest, run: Run, candidate: Evaluator, now: number): string | null {
+  const { identity, limits } = candidate.configuration;
   if (run.principal === null) throw new NotReplayable('It does not say who asked.');
   if (run.iteration === 0 && !mayRequest(request, run.requestedGroups, run.principal, identity).ok)
     return 'authz_denied';
   const maxIterations = Math.min(request.maxIterations ?? limits.maxIterations, limits.maxIterations);
   const deadline = Math.min(request.deadline ?? Infinity, run.startedAt + limits.runMs);
-  return runEnd({ ...run, maxIterations, deadline }, request.history, limits, now)?.code ?? null;
+  const end = runEnd({ ...run, maxIterations, deadline }, request.history, limits, now);
+  if (end !== null) return end.code;
+  const { offered } = candidate.evaluate(factsOf({ request, run }, candidate));
+  return chooseTools(request.toolChoice, run.iteration + 1, offered).ok ? null : 'invalid_request';
 }
 
 /** The request as it stood at the run’s end. */

@@ -20,6 +20,8 @@ export function toolsetEntry(toolset: Toolset, { authentic }: Facts): Told {
     hidden_counts: hiddenCounts,
     unknown_groups: toolset.unknownGroups,
     unavailable: toolset.unavailable,
+    // Told where there is one, so that entries of turns without are what they always were.
+    ...(toolset.toolChoice === null ? {} : { tool_choice: toolset.toolChoice }),
     decided_at: time(toolset.decidedAt),
     grant_hash: grant === null ? null : sha256(grant),
   });

@@ -76,6 +76,7 @@ export function requestRecord(session: string | null, question: string): AgentRe
     maxIterations: null,
     deadline: null,
     toolIds: null,
+    toolChoice: null,
     userId: null,
   };
 }

@@ -44,6 +44,8 @@ export interface AgentRequest {
   readonly deadline: number | null;
   /** Who the sender says asks. Never believed: identity comes from the credential, and another one than that is refused. */
   readonly userId: string | null;
+  /** Whether the model must call a tool: `auto`, `none` (it calls none in the whole run), `required` (it calls one in its first turn), or the key or id of the offered tool that it calls in its first turn. Absent, null or empty means `auto`. */
+  readonly toolChoice: string | null;
 }
 
 /** The one end of a run. */
@@ -436,6 +438,8 @@ export interface ToolCall {
   readonly configVersion: string;
   /** The filter's signed grant. */
   readonly grant: string | null;
+  /** What the Toolset said of it: `none`, `required` or the id of an offered tool; null means `auto`. */
+  readonly toolChoice: string | null;
 }
 
 /** What the filter decided for one iteration: the eligible tools, why each other one is hidden, and every input of the decision. */
@@ -470,4 +474,6 @@ export interface Toolset {
   readonly decidedAt: number;
   /** The filter’s signature over what it granted for this turn, as compact JWS. */
   readonly grant: string | null;
+  /** What the request’s tool_choice comes to in this iteration: `none`, `required` or the id of an offered tool; null means `auto`. */
+  readonly toolChoice: string | null;
 }

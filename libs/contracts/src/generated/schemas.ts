@@ -167,6 +167,15 @@ export const schemas = {
         ],
         "doc": "Who the sender says asks. Never believed: identity comes from the credential, and another one than that is refused.",
         "default": null
+      },
+      {
+        "name": "tool_choice",
+        "type": [
+          "null",
+          "string"
+        ],
+        "doc": "Whether the model must call a tool: `auto`, `none` (it calls none in the whole run), `required` (it calls one in its first turn), or the key or id of the offered tool that it calls in its first turn. Absent, null or empty means `auto`.",
+        "default": null
       }
     ]
   },
@@ -1291,6 +1300,15 @@ export const schemas = {
         ],
         "doc": "The filter's signed grant.",
         "default": null
+      },
+      {
+        "name": "tool_choice",
+        "type": [
+          "null",
+          "string"
+        ],
+        "doc": "What the Toolset said of it: `none`, `required` or the id of an offered tool; null means `auto`.",
+        "default": null
       }
     ]
   },
@@ -1400,6 +1418,15 @@ export const schemas = {
           "string"
         ],
         "doc": "The filter’s signature over what it granted for this turn, as compact JWS.",
+        "default": null
+      },
+      {
+        "name": "tool_choice",
+        "type": [
+          "null",
+          "string"
+        ],
+        "doc": "What the request’s tool_choice comes to in this iteration: `none`, `required` or the id of an offered tool; null means `auto`.",
         "default": null
       }
     ]

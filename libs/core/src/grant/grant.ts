@@ -15,6 +15,8 @@ export interface GrantedTurn {
   readonly state: string;
   /** Ids of the tools that were offered. */
   readonly tools: readonly string[];
+  /** What the model may or must do with them, as the records have it (toolChoiceOf). */
+  readonly toolChoice: string | null;
   readonly configVersion: string;
 }
 
@@ -75,6 +77,7 @@ function named(turn: GrantedTurn, digest: Digest): JsonObject {
     groups: turn.groups,
     state: turn.state,
     tools: turn.tools,
+    choice: turn.toolChoice,
     config: turn.configVersion,
     digest: digestOfRun(turn.request, turn.run, digest),
   };

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../json.js';
+import type { ToolChoice } from '../rules/tool-choice.js';
 import type { Step } from '../run/step.js';
 
 /** A tool as the model sees it: exactly the offered ones, by id. */
@@ -21,6 +22,8 @@ export interface ModelRequest {
   readonly history: readonly ModelStep[];
   /** Empty means: answer without tools. */
   readonly tools: readonly ModelTool[];
+  /** What it may or must do with them; where there are none, it means nothing. */
+  readonly toolChoice: ToolChoice;
 }
 
 /** A call as the model wrote it: `arguments` is the raw text, valid JSON or not. */

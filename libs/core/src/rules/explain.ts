@@ -1,4 +1,5 @@
-import type { Evaluator, Facts } from './evaluate.js';
+import type { Decision, Evaluator, Facts } from './evaluate.js';
+import { chooseTools } from './tool-choice.js';
 import { transition } from './transition.js';
 
 /** What `sluice explain` prints, as it stands on the wire: tool keys in configuration order. */
@@ -11,10 +12,14 @@ export interface Explanation {
   /** For each eligible tool the state after it succeeds. */
   readonly transitions: Readonly<Record<string, string>>;
   readonly config_version: string;
+  /** Where the request has a tool_choice: what it comes to in the first iteration, as on the Toolset. */
+  readonly tool_choice?: string;
+  /** Where it can have no tool_choice such as it has: why it is refused. */
+  readonly refused?: string;
 }
 
 /** Tells a decision in the documents' names (spec/tool-groups.md §8.2); read off the one evaluator, so it cannot differ from it. */
-export function explain(evaluator: Evaluator, facts: Facts): Explanation {
+export function explain(evaluator: Evaluator, facts: Facts, toolChoice: string | null = null): Explanation {
   const decision = evaluator.evaluate(facts);
   const targets = new Map(evaluator.configuration.tools.map((tool) => [tool.key, tool]));
   return {
@@ -27,5 +32,12 @@ export function explain(evaluator: Evaluator, facts: Facts): Explanation {
       decision.eligible.map((key) => [key, transition(targets.get(key) ?? { target: null }, decision.state)]),
     ),
     config_version: decision.configVersion,
+    ...chosen(toolChoice, decision),
   };
+}
+
+function chosen(asked: string | null, { offered }: Decision): Pick<Explanation, 'tool_choice' | 'refused'> {
+  if (asked === null) return {};
+  const verdict = chooseTools(asked, 1, offered);
+  return verdict.ok ? { tool_choice: verdict.choice ?? 'auto' } : { refused: verdict.message };
 }

@@ -1,12 +1,15 @@
 import { type Digest, type JsonValue, canonicalJson } from '../json.js';
 import type { ModelRequest } from '../ports/model.js';
 
+type Asked = Pick<ModelRequest, 'instructions' | 'question' | 'history'>;
+
 /**
  * Names what a model was asked: equal for equal questions, whatever the order of keys in the tools' schemas, and another where anything that
- * is sent differs. The tools count with their full schemas (ruling XB-44); no tools and an empty list are the same.
+ * is sent differs. The tools count with their full schemas (ruling XB-44); no tools and an empty list are the same, and so are
+ * no choice and auto, which is what every prompt had before there was a choice.
  */
 export function promptHash(
-  { instructions, question, history, tools = [] }: Omit<ModelRequest, 'state' | 'tools'> & Partial<ModelRequest>,
+  { instructions, question, history, tools = [], toolChoice }: Asked & Partial<ModelRequest>,
   digest: Digest,
 ): string {
   const sent = {
@@ -14,6 +17,7 @@ export function promptHash(
     question,
     history: history.map((step) => [step.toolId, step.thought, step.arguments, step.outcome, step.observation]),
     tools: tools.map(({ id, description, inputSchema }) => ({ id, description, inputSchema })),
+    ...(toolChoice === undefined || toolChoice.type === 'auto' ? {} : { toolChoice }),
   };
   return digest(canonicalJson(sent as JsonValue));
 }

@@ -15,6 +15,8 @@ export interface CallFacts {
   readonly state: string;
   /** Ids that the filter offered for this turn. */
   readonly offered: ReadonlySet<string>;
+  /** What the model may or must do with them, as the records have it (toolChoiceOf). */
+  readonly toolChoice: string | null;
   /** How often each tool ran in this run before this call. */
   readonly calls: CallCounts;
   /** Whether a call before this one ended the run (ruling XB-45). */
@@ -23,11 +25,16 @@ export interface CallFacts {
   readonly connections: readonly string[];
 }
 
-/** Why a tool is not eligible now, or that it is: the run’s end, group, state, the offer, and whether it can run at all (ruling XB-2). */
+/** Why a tool is not eligible now, or that it is: the run’s end, the request’s choice, group, state, the offer, and whether it can run at all (ruling XB-2). */
 export function eligible(toolId: string, facts: CallFacts, judges: Judges): Verdict {
   if (facts.completed) {
     const message = 'The run was ended by a call before this one, so this call was not made.';
     return { ok: false, code: 'policy_denied', reason: 'run_completed', message };
+  }
+  if (facts.toolChoice === 'none') {
+    const message =
+      'The request wants no tool to be called (its tool_choice is none), so this call was not made. Answer without a tool.';
+    return { ok: false, code: 'policy_denied', reason: 'none_chosen', message };
   }
   const tool = judges.granting.byId(toolId);
   if (tool === undefined) {
