@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { ModelRequest, ModelSettings } from '@sluice/core';
+import type { ModelRequest, ModelSettings, ToolChoice } from '@sluice/core';
 import { createModel } from '@sluice/model';
 import { parse } from 'yaml';
 import { requestOf } from './requests.js';
@@ -15,6 +15,10 @@ import type { Wire } from './wires/wire.js';
 const requests = parse(readFileSync(new URL('wires/requests.yaml', import.meta.url), 'utf8')) as Record<
   string,
   { readonly path: string; readonly body: unknown }
+>;
+const choices = parse(readFileSync(new URL('wires/choices.yaml', import.meta.url), 'utf8')) as Record<
+  string,
+  Partial<Record<ToolChoice['type'], object>>
 >;
 const full = requestOf({ instructions: 'Be brief.', question: 'Who?', tools: offered, history: past });
 
@@ -77,6 +81,29 @@ describe.each<[string, Wire]>(Object.entries({ openai, anthropic, google, bedroc
       ]) {
         expect(text).toContain(part);
       }
+    });
+
+    it.each<ToolChoice>([{ type: 'required' }, { type: 'tool', id: 'mcp__s__note' }, { type: 'none' }])(
+      'K-07: says in its own words that the choice is $type, and nothing else is otherwise',
+      async (toolChoice) => {
+        const { path, body } = await sent({ ...full, toolChoice });
+        const difference = choices[name]?.[toolChoice.type];
+        const auto = requests[name];
+        if (difference !== undefined) {
+          expect({ path, body }).toEqual({ path: auto?.path, body: { ...(auto?.body as object), ...difference } });
+          return;
+        }
+        // Without a word for none, the model is shown none, as where none are offered.
+        expect([name, toolChoice.type]).toEqual(['bedrock', 'none']);
+        endpoint.received.length = 0;
+        const { path: samePath, body: sameBody } = await sent({ ...full, tools: [] });
+        expect({ path, body }).toEqual({ path: samePath, body: sameBody });
+      },
+    );
+
+    it('K-07: says nothing of a choice where no tools are offered', async () => {
+      const { body } = await sent({ ...full, tools: [], toolChoice: { type: 'none' } });
+      expect(JSON.stringify(body)).not.toMatch(/tool_?choice|functionCallingConfig/i);
     });
 
     it('sends no empty instructions', async () => {

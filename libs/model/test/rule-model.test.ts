@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
+import { toolChoiceOf } from '@sluice/core';
 import type { JsonObject, ModelStep, ModelTool } from '@sluice/core';
 import { createRuleModel } from '@sluice/model';
 import { parse } from 'yaml';
@@ -8,6 +9,8 @@ import { requestOf, stepOf } from './requests.js';
 /** One turn of a case: a call with its result, or the answer. */
 interface CaseTurn {
   readonly offered: readonly string[];
+  /** As a Toolset says it; auto if absent. */
+  readonly choice?: string;
   readonly calls?: string;
   readonly with?: JsonObject;
   readonly outcome?: string;
@@ -41,7 +44,8 @@ describe('the rule-based model', () => {
       async (_shows, { question, turns }) => {
         const history: ModelStep[] = [];
         for (const [iteration, turn] of turns.entries()) {
-          const request = requestOf({ question, history, tools: turn.offered.map(toolNamed) });
+          const toolChoice = toolChoiceOf(turn.choice ?? null);
+          const request = requestOf({ question, history, tools: turn.offered.map(toolNamed), toolChoice });
           const said: string[] = [];
           const decided = await createRuleModel().turn(request, { signal, onText: (piece) => said.push(piece) });
 

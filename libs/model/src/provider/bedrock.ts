@@ -17,7 +17,7 @@ export function createBedrockModel(settings: ModelSettings, secret: Secret): Mod
     ...(settings.baseUrl === null ? {} : { baseURL: settings.baseUrl }),
     ...credentials(settings, secret),
   });
-  return createProviderModel({ model: provider.languageModel(name), settings, name });
+  return createProviderModel({ model: provider.languageModel(name), settings, name, lacksNone: true });
 }
 
 function credentials(settings: ModelSettings, secret: Secret) {

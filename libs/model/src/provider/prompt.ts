@@ -1,5 +1,17 @@
-import type { LanguageModelV4FunctionTool, LanguageModelV4Message, LanguageModelV4Prompt } from '@ai-sdk/provider';
-import { isJsonObject, type JsonObject, type ModelRequest, type ModelStep, type ModelTool } from '@sluice/core';
+import type {
+  LanguageModelV4FunctionTool,
+  LanguageModelV4Message,
+  LanguageModelV4Prompt,
+  LanguageModelV4ToolChoice,
+} from '@ai-sdk/provider';
+import {
+  isJsonObject,
+  type JsonObject,
+  type ModelRequest,
+  type ModelStep,
+  type ModelTool,
+  type ToolChoice,
+} from '@sluice/core';
 import { derivedCallId } from '../call-ids.js';
 
 /**
@@ -24,6 +36,11 @@ export function definitionsOf(tools: readonly ModelTool[]): LanguageModelV4Funct
     description: tool.description,
     inputSchema: tool.inputSchema as LanguageModelV4FunctionTool['inputSchema'],
   }));
+}
+
+/** What the model may or must do with them; each provider’s own library has its wire’s word for it. */
+export function choiceOf(choice: ToolChoice): LanguageModelV4ToolChoice {
+  return choice.type === 'tool' ? { type: 'tool', toolName: choice.id } : choice;
 }
 
 /** A past step with the id its call has on the wire. */

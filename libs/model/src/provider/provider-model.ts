@@ -1,7 +1,7 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions, SharedV4ProviderOptions } from '@ai-sdk/provider';
 import type { Model, ModelOptions, ModelRequest, ModelSettings, ModelTurn } from '@sluice/core';
 import { createFaults } from './faults.js';
-import { definitionsOf, promptOf } from './prompt.js';
+import { choiceOf, definitionsOf, promptOf } from './prompt.js';
 import { readStream } from './stream.js';
 import { turnOf } from './turn.js';
 
@@ -13,6 +13,8 @@ export interface ProviderSetup {
   readonly name: string;
   /** Settings that only this provider's library knows, by its name. */
   readonly providerOptions?: SharedV4ProviderOptions;
+  /** Whether its API has no way of saying that none of the tools it is sent may be called: then it is sent none. */
+  readonly lacksNone?: boolean;
   /** The call ids in one raw chunk of the stream, where the library makes up ids of its own for those that lack one. */
   readonly wireCallIds?: (chunk: unknown) => string[];
 }
@@ -34,14 +36,18 @@ export function createProviderModel(setup: ProviderSetup): Model {
     return turnOf(read, request.history, faults);
   }
 
-  async function open(request: ModelRequest, options: ModelOptions) {
+  async function open(asked: ModelRequest, options: ModelOptions) {
+    const withheld = asked.toolChoice.type === 'none' && setup.lacksNone === true;
+    const request = withheld ? { ...asked, tools: [] } : asked;
     const call: LanguageModelV4CallOptions = {
       prompt: promptOf(request),
       maxOutputTokens: setup.settings.maxOutputTokens,
       abortSignal: options.signal,
       ...(setup.providerOptions === undefined ? {} : { providerOptions: setup.providerOptions }),
       includeRawChunks: setup.wireCallIds !== undefined,
-      ...(request.tools.length === 0 ? {} : { tools: definitionsOf(request.tools), toolChoice: { type: 'auto' } }),
+      ...(request.tools.length === 0
+        ? {}
+        : { tools: definitionsOf(request.tools), toolChoice: choiceOf(request.toolChoice) }),
     };
     return (await setup.model.doStream(call)).stream;
   }

@@ -3,7 +3,7 @@ import { fillArguments, type Material } from './arguments.js';
 import type { Clause } from './clauses.js';
 import { fitness, leastFitness } from './fitness.js';
 import { jsonOf, rowsOf } from './observations.js';
-import type { ClauseProgress } from './progress.js';
+import { firstOpen, type ClauseProgress } from './progress.js';
 import { kindOf } from './properties.js';
 
 /** What to do about one clause. */
@@ -57,6 +57,24 @@ export function planFor(
   }
   const failed = steps.findLast((step) => step.outcome !== 'ok');
   return failed !== undefined ? { kind: 'failed', step: failed } : (unfilled ?? { kind: 'no_tool' });
+}
+
+/**
+ * What to call where something must be called and nothing fits: the best fitting tool for the first open clause, else for the last one,
+ * among equals the one offered first. What its schema requires and nobody said is left out, so that the tool’s own check says it. Null
+ * without a clause or a tool.
+ */
+export function forcedPlan(
+  progress: readonly ClauseProgress[],
+  tools: readonly ModelTool[],
+  found: Found,
+): { readonly clause: Clause; readonly plan: Plan & { kind: 'call' } } | null {
+  const clause = (progress[firstOpen(progress)] ?? progress.at(-1))?.clause;
+  if (clause === undefined) return null;
+  const [best] = tools.toSorted((a, b) => fitness(b, clause) - fitness(a, clause));
+  if (best === undefined) return null;
+  const { value } = fillArguments(best.inputSchema, { clause, ...found });
+  return { clause, plan: { kind: 'call', tool: best, arguments: value, isCorrection: false } };
 }
 
 /**

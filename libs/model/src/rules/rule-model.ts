@@ -1,15 +1,16 @@
-import type { Model, ModelOptions, ModelRequest, ModelTurn } from '@sluice/core';
+import type { Model, ModelOptions, ModelRequest, ModelTurn, ToolChoice } from '@sluice/core';
 import { derivedCallId } from '../call-ids.js';
 import { answerOf } from './answer.js';
 import { clausesOf, type Clause } from './clauses.js';
 import { extractOf } from './extract.js';
-import { foundIn, planFor, type Plan } from './plan.js';
+import { forcedPlan, foundIn, planFor, type Plan } from './plan.js';
 import { firstOpen, progressOf, type ClauseProgress } from './progress.js';
 
 /**
  * The built-in model: rules about words instead of a language model, so that Sluice runs, and is tested, without any key.
  * Equal requests give equal turns. It splits the question into clauses, does the first open one with the offered tool
- * that fits it best, at most one call a turn, and answers from the observations when nothing is left to do.
+ * that fits it best, at most one call a turn, and answers from the observations when nothing is left to do. Where it must call a tool
+ * and none fits, it calls the one that fits best all the same, with what the question gives for its arguments.
  */
 export function createRuleModel(): Model {
   return {
@@ -23,9 +24,13 @@ export function createRuleModel(): Model {
   };
 }
 
-function decide({ question, history, tools }: ModelRequest): ModelTurn {
+function decide({ question, history, tools: offered, toolChoice }: ModelRequest): ModelTurn {
+  const tools = offered.filter(({ id }) => mayCall(toolChoice, id));
   if (tools.length === 0 && history.length === 0) {
-    return answered('No tools are offered, so the prompt itself is all there is to answer from.', extractOf(question));
+    return answered(
+      'No tool is there to call, so the prompt itself is all there is to answer from.',
+      extractOf(question),
+    );
   }
   const progress = progressOf(clausesOf(question), history);
   const found = foundIn(history);
@@ -37,7 +42,17 @@ function decide({ question, history, tools }: ModelRequest): ModelTurn {
     if (plan.kind === 'call') return called(current.clause, plan, history);
     plans.set(index, plan);
   }
+  const forced = mustCall(toolChoice) ? forcedPlan(progress, tools, found) : null;
+  if (forced !== null) return called(forced.clause, forced.plan, history);
   return answered(whyStopped(progress), answerOf(progress, plans));
+}
+
+function mayCall(choice: ToolChoice, id: string): boolean {
+  return choice.type !== 'none' && (choice.type !== 'tool' || choice.id === id);
+}
+
+function mustCall({ type }: ToolChoice): boolean {
+  return type === 'required' || type === 'tool';
 }
 
 function whyStopped(progress: readonly ClauseProgress[]): string {
