@@ -66,6 +66,18 @@ describe('sluice explain', () => {
     });
   });
 
+  it('says what a tool_choice comes to, or that it is refused, which is no mistake of the line (K-07)', async () => {
+    const config = file('choice.yaml', workflowConfiguration({ allowed: 'text-completion' }));
+    const lines = ['text-completion', 'knowledge-query'].map((choice) =>
+      JSON.stringify({ group: ['read-only'], tool_choice: choice }),
+    );
+    const { code, output } = await sluice(['explain', '--config', config], {}, lines.join('\n')).ended;
+    const [chosen, refused] = output.split('\n');
+    expect(code).toBe(0);
+    expect(JSON.parse(chosen ?? '')).toMatchObject({ tool_choice: 'core__text-completion' });
+    expect(JSON.parse(refused ?? '')).toMatchObject({ refused: expect.stringContaining('Offered are: core__text-') });
+  });
+
   it('answers a line that is no request in its place, goes on, and ends with 1', async () => {
     const { code, output } = await sluice(['explain', '--config', spec], {}, 'nonsense\n{"group":"x"}\n{}\n').ended;
     const lines = output.trim().split('\n');

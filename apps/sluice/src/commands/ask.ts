@@ -10,11 +10,12 @@ import { followRun, newRequest, pastRun, publishRequest } from '../run-request.j
 import { Story } from '../show/story.js';
 import type { Surroundings } from './surroundings.js';
 
-export const usage = `sluice ask "question" [--group a,b] [--state s] [--tools a,b] [--connections a,b] [--session id] [--request id] [--max-iterations n] [--json]
+export const usage = `sluice ask "question" [--group a,b] [--state s] [--tools a,b] [--tool-choice c] [--connections a,b] [--session id] [--request id] [--max-iterations n] [--json]
   Publishes an AgentRequest, shows the run and prints the answer; exit code 0 if there is one.
   An id that --request gives is taken once: asked for again, it shows what came of it.
   Without --group the request's groups are absent (default); --group "" means no tools.
   --tools names the ids of the tools that the run may use, of those it would be offered; without it all of these.
+  --tool-choice is auto (the model calls tools as it likes), none, required, or the key or id of the tool that it must call first.
   Without --connections no tool may use one; "*" is all that you may use. SLUICE_TOKEN is sent along as the credential.
   If nothing is running on the data folder, the services run in this process until the answer is there: under SLUICE_CONFIG, else
   what is in force there, else the sample's configuration.`;
@@ -67,6 +68,7 @@ function readArguments(args: readonly string[]): Asked {
       group: { type: 'string' },
       state: { type: 'string' },
       tools: { type: 'string' },
+      'tool-choice': { type: 'string' },
       connections: { type: 'string' },
       session: { type: 'string' },
       request: { type: 'string' },
@@ -90,6 +92,7 @@ function readArguments(args: readonly string[]): Asked {
       ...newRequest(question, { requestId, sessionId: values.session ?? requestId }),
       group: list(values.group),
       toolIds: list(values.tools),
+      toolChoice: values['tool-choice'] ?? null,
       connections: list(values.connections),
       state: values.state ?? null,
       maxIterations: iterations === undefined ? null : Number(iterations),

@@ -8,7 +8,8 @@ import { compileForCommand } from '../system/compile-once.js';
 import type { Surroundings } from './surroundings.js';
 
 export const usage = `sluice explain --config FILE
-  Reads one AgentRequest a line as JSON on standard input and prints one decision a line as JSON. A line that is no request
+  Reads one AgentRequest a line as JSON on standard input and prints one decision a line as JSON; for one with a
+  tool_choice it says what that comes to in the first turn, or why it is refused. A line that is no request
   gives {"error": …} in its place, and exit code 1 at the end.`;
 
 export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
@@ -35,8 +36,9 @@ function decide(line: string, evaluator: Evaluator): object {
   try {
     // A decision does not depend on the question, so it may be left out here.
     const request = recordFromJson('AgentRequest', withQuestion(JSON.parse(line))) as AgentRequest;
-    const { group: groups, state, toolIds } = request;
-    return explain(evaluator, { groups, state, toolIds, unavailable: new Set(), calls: noCalls, connections: [] });
+    const { group: groups, state, toolIds, toolChoice } = request;
+    const facts = { groups, state, toolIds, unavailable: new Set<string>(), calls: noCalls, connections: [] };
+    return explain(evaluator, facts, toolChoice);
   } catch (error) {
     return { error: `This line is no AgentRequest: ${(error as Error).message}` };
   }

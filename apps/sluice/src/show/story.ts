@@ -1,3 +1,5 @@
+import { toolChoiceOf } from '@sluice/core';
+import type { ToolChoice } from '@sluice/core';
 import type { AgentResponse, AgentStep, Approval, Toolset } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 import { printableIn } from '@sluice/service';
@@ -44,6 +46,7 @@ export class Story {
       `\n${paint.strong(`Iteration ${toolset.iteration}`)}  ${paint.dim('in state')} ${paint.state(toolset.state)}\n`,
     );
     this.line('offered', toolset.tools.map((tool) => paint.tool(tool.key)).join(', ') || 'no tools');
+    if (toolset.toolChoice !== null) this.line('choice', inWords(toolChoiceOf(toolset.toolChoice)));
     const hidden = toolset.hidden.map(({ key, reasons }) => `${key} (${reasons.join(', ')})`);
     this.line('hidden', paint.dim(hidden.join(', ') || 'nothing'));
     if (toolset.unknownGroups.length > 0)
@@ -95,6 +98,19 @@ export class Story {
 /** The command that decides on a waiting call. */
 export function howToDecide(approvalId: string): string {
   return `npx sluice approvals approve ${approvalId}   (or refuse)`;
+}
+
+function inWords(choice: ToolChoice): string {
+  switch (choice.type) {
+    case 'auto':
+      return 'tools are called as the model likes';
+    case 'none':
+      return 'no tool is to be called';
+    case 'required':
+      return 'a tool must be called';
+    case 'tool':
+      return `${choice.id} must be called`;
+  }
 }
 
 /** A text on one line, cut where it gets long. */
