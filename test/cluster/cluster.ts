@@ -7,7 +7,7 @@ import { keysFor, newKeySet, writeKeySet } from '@sluice/identity';
 import { infra } from '../infra/client.ts';
 import { freshDatabase, freshPrefix } from '../infra/fresh.ts';
 
-export type Role = 'filter' | 'agent' | 'executor' | 'audit';
+export type Role = 'filter' | 'agent' | 'executor' | 'audit' | 'gateway';
 
 export interface Cluster {
   readonly prefix: string;
