@@ -88,6 +88,16 @@ describe('requests over HTTP', () => {
     expect(lines).not.toContain(token);
   });
 
+  it('carry the caller’s trace along', async () => {
+    const trace = { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', tracestate: 'a=1' };
+    const response = await post(runs(), { question: 'Look', group: [] }, { ...bob, ...wait, ...trace });
+    const { request_id: requestId } = await json(response);
+    for (const topic of ['agent.requests', 'agent.responses'] as const) {
+      const own = (await system.all(topic)).find(({ record }) => record.requestId === requestId);
+      expect(own?.headers).toMatchObject(trace);
+    }
+  });
+
   it('are refused without one, and counted as the filter counts them', async () => {
     const before = await system.metric('sluice_requests_refused_total', { reason: 'credential' });
     const published = (await system.all('agent.requests')).length;

@@ -4,7 +4,8 @@ import { topics } from '@sluice/contracts';
 import type { ApprovalDecided } from '@sluice/contracts';
 import { RUNTIME } from '@sluice/service';
 import type { Runtime } from '@sluice/service';
-import { Callers, credentialHeaders } from './caller.js';
+import { Callers } from './caller.js';
+import { recordHeaders } from './record-headers.js';
 import { jsonBody, recordOf, requireSize } from './requests.js';
 
 /** Decisions on calls that wait for one (docs/approvals.md). Whether a decision counts is the executor’s to say, on agent.approvals. */
@@ -26,7 +27,7 @@ export class ApprovalsController {
     const decided = recordOf<ApprovalDecided>('ApprovalDecided', given);
     const record = { requested: null, decided, outcome: null };
     requireSize(topics.approvals, record);
-    const headers = credentialHeaders(authorization);
+    const headers = recordHeaders(request);
     await bus.publish([{ topic: topics.approvals, key: decided.sessionId, record, headers }]);
     return { approval_id: decided.approvalId, status: 'published' };
   }

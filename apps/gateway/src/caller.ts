@@ -33,8 +33,3 @@ export class Callers {
 export function isSame(one: Principal, other: Principal): boolean {
   return one.tenantId === other.tenantId && one.actorId === other.actorId && one.subjectId === other.subjectId;
 }
-
-/** The headers of a record that its sender’s credential goes along with. */
-export function credentialHeaders(authorization: string | undefined): Readonly<Record<string, string>> {
-  return authorization === undefined ? {} : { authorization };
-}

@@ -6,9 +6,10 @@ import { topics } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 import { isRequestTaken, RUNTIME } from '@sluice/service';
 import type { Runtime } from '@sluice/service';
-import { Callers, credentialHeaders } from './caller.js';
+import { Callers } from './caller.js';
 import type { Preference } from './prefers.js';
 import { Refusal } from './refusal.js';
+import { recordHeaders } from './record-headers.js';
 import { jsonBody, requestOf, requireSize } from './requests.js';
 import { endOf, running } from './run-json.js';
 import { beginOf, placeAsked, whereIs } from './run-place.js';
@@ -57,8 +58,9 @@ export class RunsService {
     // Before it is published, so that nothing of it is missed.
     const followed = this.watch.follow(run);
     try {
-      const headers = credentialHeaders(authorization);
-      await bus.publish([{ topic: topics.requests, key: run.sessionId, record: request, headers }]);
+      await bus.publish([
+        { topic: topics.requests, key: run.sessionId, record: request, headers: recordHeaders(http) },
+      ]);
       await this.tell({ run, whose: new Whose(caller), past: [], followed }, preference, response);
     } finally {
       followed.end();
