@@ -23,6 +23,8 @@ import { eventually } from '../security/forging.js';
 
 const fixture = readFileSync(join(import.meta.dirname, '../fixtures/configurations/1.json'), 'utf8');
 const readable = (version: string): string => JSON.stringify({ ...(JSON.parse(fixture) as object), version });
+const otherwise = (version: string): string =>
+  JSON.stringify({ ...(JSON.parse(fixture) as object), version, instructions: 'Say yes.' });
 const ofAnotherShape = JSON.stringify({ version: 'c-odd', rules: [] });
 
 describe('a record on agent.config that cannot be read', () => {
@@ -57,6 +59,7 @@ describe('a record on agent.config that cannot be read', () => {
     ['cannot be decoded', () => bus().appendRaw('agent.config', 'config', Buffer.from('{"nonsense":1}'))],
     ['holds a configuration of another shape', () => publish('c-odd', ofAnotherShape)],
     ['holds no JSON', () => publish('c-odd', 'version: c-odd')],
+    ['has another content under a version that is there', () => publish('c-1', otherwise('c-1'))],
   ];
 
   it.each(unreadable)('and %s keeps out none behind it, and is told of once with its place', async (_, write) => {
@@ -109,6 +112,41 @@ describe('a record on agent.config that cannot be read', () => {
     await publish('c-1', readable('c-1'));
     await isInForce('c-1');
     expect((await configurations.version('c-1')).configuration.version).toBe('c-1');
+  });
+
+  it('has no other content than its version’s where the same is written in another order', async () => {
+    const { version, ...content } = JSON.parse(readable('c-1')) as { readonly version: string };
+    await publish('c-1', readable('c-1'));
+    await open.runtime.configurations.start();
+    await publish('c-2', readable('c-2'));
+    await isInForce('c-2');
+    await publish('c-1', JSON.stringify({ ...content, version }));
+    await isInForce('c-1');
+    expect(lines).toEqual([]);
+  });
+});
+
+describe('another content under the version of what was decided', () => {
+  it('changes nothing of what a replay says about it', async () => {
+    const system = await startSystem(workflowConfiguration(), new ScriptedModel(inOrder({ calls: [calls.query] })));
+    try {
+      await system.ask({ group: ['read-only'] });
+      const [applied] = await system.all('agent.config');
+      if (applied === undefined) throw new Error('Nothing was applied.');
+      const nothingAllowed = JSON.parse(applied.record.configuration) as { policy: { allowedTools: string[] } };
+      nothingAllowed.policy.allowedTools = [];
+      const record = { ...applied.record, configuration: JSON.stringify(nothingAllowed) };
+      await system.bus.publish([{ topic: topics.config, key: 'config', record }]);
+      expect(await system.ask({ group: ['read-only'] })).toMatchObject({ history: [{ outcome: 'ok' }] });
+      const outcomes: string[] = [];
+      const selection = { selection: everything, verifier: unverified, authorizerOf };
+      const watching = { signal: new AbortController().signal, onUndecodable: () => undefined };
+      for await (const { outcome } of replay(system.bus, { ...selection, ...watching })) outcomes.push(outcome.kind);
+      expect(outcomes.length).toBeGreaterThan(5);
+      expect(new Set(outcomes)).toEqual(new Set(['equal']));
+    } finally {
+      await system.close();
+    }
   });
 });
 

@@ -50,6 +50,7 @@ export { pinOf, placeOf } from './configuration/specifications.js';
 export type { Pins } from './configuration/specifications.js';
 export { approvable, approvalSeconds, needsApproval } from './configuration/approval.js';
 export * from './configuration/input-schema.js';
+export * from './configuration/version-texts.js';
 export * from './configuration/keys.js';
 export { mcpToolType } from './configuration/entries.js';
 export * from './configuration/limits.js';

@@ -1,4 +1,4 @@
-import { compileEvaluator } from '@sluice/core';
+import { compileEvaluator, VersionTexts } from '@sluice/core';
 import type { Configuration, Evaluator } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { LogReader, ReadOptions } from '@sluice/bus';
@@ -23,10 +23,13 @@ export class RecordedConfigurations {
     reader: LogReader,
     { signal, onUndecodable }: Required<Pick<ReadOptions, 'signal' | 'onUndecodable'>>,
   ): Promise<RecordedConfigurations> {
+    const texts = new VersionTexts(compiled);
     const sources = new Map<string, string>();
     const times: { version: string; since: number }[] = [];
     const options = { from: 'start', signal, onUndecodable } as const;
     for await (const { record, timestamp } of reader.read([topics.config], options)) {
+      // As the services passed it over.
+      if (!texts.add(record.version, record.configuration)) continue;
       sources.set(record.version, record.configuration);
       times.push({ version: record.version, since: timestamp });
     }
@@ -40,7 +43,7 @@ export class RecordedConfigurations {
       const source = this.recorded.sources.get(version);
       if (source === undefined) throw new NotReplayable(`Its configuration ${version} is not among the records.`);
       try {
-        evaluator = compileEvaluator(JSON.parse(source) as Configuration);
+        evaluator = compiled(source);
       } catch (error) {
         const why = (error as Error).message;
         throw new NotReplayable(`Its configuration ${version} cannot be read: ${why}`, { cause: error });
@@ -59,4 +62,8 @@ export class RecordedConfigurations {
     if (last === undefined) throw new NotReplayable('No configuration on the log is from before it.');
     return this.get(last.version);
   }
+}
+
+function compiled(source: string): Evaluator {
+  return compileEvaluator(JSON.parse(source) as Configuration);
 }

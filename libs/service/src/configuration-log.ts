@@ -1,13 +1,15 @@
+import { VersionTexts } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { ConfigVersion } from '@sluice/contracts';
 import type { LogReader } from '@sluice/bus';
 import { loadedFrom } from './configurations.js';
 
-/** What was ever put on agent.config, the oldest first, but for what cannot be decoded: services pass it over as well. */
+/** What was ever put on agent.config, the oldest first, but for what services pass over as well: what cannot be decoded, and another content under a version that is there. */
 export async function configurationsOn(bus: LogReader): Promise<readonly ConfigVersion[]> {
   const all: ConfigVersion[] = [];
+  const texts = new VersionTexts(loadedFrom);
   for await (const { record } of bus.read([topics.config], { from: 'start', onUndecodable: () => undefined }))
-    all.push(record);
+    if (texts.add(record.version, record.configuration)) all.push(record);
   return all;
 }
 

@@ -1,4 +1,4 @@
-import { compileEvaluator, Fault } from '@sluice/core';
+import { compileEvaluator, Fault, VersionTexts } from '@sluice/core';
 import type { Configuration, Evaluator } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { Bus, Incoming, ReadOptions } from '@sluice/bus';
@@ -27,7 +27,7 @@ const compiledKept = 16;
  * One that cannot be read is passed over, since it must not keep out those behind it.
  */
 export class Configurations {
-  private readonly sources = new Map<string, string>();
+  private readonly sources = new VersionTexts(loadedFrom);
   private readonly compiled = new Map<string, Loaded>();
   private readonly listeners: ((loaded: Loaded) => void)[] = [];
   private readonly stopping = new AbortController();
@@ -49,7 +49,7 @@ export class Configurations {
       found.push(message);
       next = message.offset + 1;
     }
-    for (const { record } of found) this.sources.set(record.version, record.configuration);
+    for (const { record } of found) this.sources.add(record.version, record.configuration);
     // The others are compiled when a record names them: a shape that nobody reads any more keeps no service from starting.
     found.findLast((message) => this.take(message));
     this.following = this.follow(next);
@@ -136,16 +136,17 @@ export class Configurations {
   /** Puts it in force; false if it cannot be read, and what is in force stays. */
   private take(message: Incoming<'agent.config'>): boolean {
     const { version, configuration } = message.record;
-    const known = this.sources.get(version);
+    if (!this.sources.add(version, configuration)) {
+      this.tellOfUnreadable(message, `another configuration had the version ${version} before it`);
+      return false;
+    }
     let loaded: Loaded;
     try {
-      loaded = known === configuration ? this.load(version) : this.keep(version, loadedFrom(configuration));
+      loaded = this.load(version);
     } catch (error) {
-      if (known === undefined) this.sources.set(version, configuration);
       this.tellOfUnreadable(message, (error as Error).message);
       return false;
     }
-    this.sources.set(version, configuration);
     if (loaded === this.inForce) return true;
     this.inForce = loaded;
     this.measure(loaded);
