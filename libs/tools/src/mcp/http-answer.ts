@@ -1,4 +1,3 @@
-import { request } from 'undici';
 import type { Dispatcher } from 'undici';
 
 /** Bytes of one message from a server: of a body of JSON, or of one event of a stream. As over stdio. */
@@ -51,6 +50,8 @@ export async function ask(url: string | URL, asked: Asked, given: BoundedBy): Pr
     bodyTimeout: 0,
   };
   try {
+    // Loaded when it is wanted: an executor without a server on HTTP does without its three megabytes.
+    const { request } = await import('undici');
     const answer = await request(url, { ...options, method: method as Dispatcher.HttpMethod });
     return new Answer(answer, given).unpacked() as unknown as Response;
   } catch (error) {
