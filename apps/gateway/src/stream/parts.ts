@@ -3,6 +3,7 @@ import type { AgentResponse, AgentStep, AgentStepResult, Run, ToolCall, Toolset 
 import { recordToJson } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 import { callIdOf } from '@sluice/decisions';
+import { CallParts } from './call-parts.js';
 import { TextPart } from './text-part.js';
 
 type Json = Extract<AssistantStreamChunk, { type: 'data' }>['data'][number];
@@ -13,19 +14,26 @@ const toMessage: readonly number[] = [];
  * Turns a run’s records into the chunks of one assistant message (spec/tool-use.md §3, invariant 7): a step for each iteration, a
  * tool-call part for each call, closed behind its result, the text as it comes. The chunks leave in the order in which they are made,
  * so a result always comes before the end of the message.
+ *
+ * Records of several topics may come in another order than they were made in, or twice. Each holds the steps before it: those that did
+ * not come yet are told with it, and not again when they come.
  */
 export class RunParts {
   #parts = 0;
   #iteration = 0;
-  /** Whether the iteration still says something: behind its calls, pieces of its text come too late. */
-  #speaks = false;
+  /** The last iteration whose Toolset came. */
+  #offeredIn = 0;
+  /** The iterations whose calls are told: pieces of their text come too late. */
+  readonly #called = new Set<number>();
   #stepOpen = false;
+  /** Steps that the request brought along, which are none of this run; null while nobody has said how many. */
+  #brought: number | null = null;
+  /** The ids of tools by the names that steps have for them. */
+  readonly #toolIds = new Map<string, string>();
   /** Tokens of the run by the end of the last step. */
   #tokens = { inputTokens: 0, outputTokens: 0 };
   readonly #text = new TextPart(() => this.#parts++);
-  /** The parts of calls that have no result yet, by iteration and index in the turn. */
-  readonly #open = new Map<string, number>();
-  readonly #callIds = new Set<string>();
+  readonly #callParts = new CallParts(() => this.#parts++);
 
   /** The first of the stream: what it takes to find the run again. */
   begin(run: {
@@ -67,16 +75,35 @@ export class RunParts {
     ];
   }
 
-  #offered({ iteration, state, tools, requestId }: Toolset): readonly AssistantStreamChunk[] {
-    if (iteration <= this.#iteration) return [];
-    this.#iteration = iteration;
-    this.#speaks = true;
-    this.#stepOpen = true;
+  #offered({ iteration, state, tools, requestId, request, run }: Toolset): readonly AssistantStreamChunk[] {
+    this.#learn(iteration, request.history);
+    if (iteration < this.#iteration || iteration <= this.#offeredIn) return [];
+    this.#offeredIn = iteration;
+    for (const { key, id } of tools) this.#toolIds.set(key, id);
     return [
-      ...this.#text.close(),
-      { type: 'step-start', path: toMessage, messageId: `${requestId}/${iteration}` },
+      ...this.#begin(iteration, requestId, request.history, run),
       ...this.#data('iteration', { iteration, state, tools: tools.map(({ id }) => id) }),
     ];
+  }
+
+  #learn(iteration: number, before: readonly AgentStep[]): void {
+    if (iteration === 1) this.#brought = before.length;
+  }
+
+  /** An iteration begins when the steps before it are over. */
+  #begin(
+    iteration: number,
+    requestId: string,
+    history: readonly AgentStep[],
+    run: Run,
+  ): readonly AssistantStreamChunk[] {
+    if (iteration <= this.#iteration) return [];
+    const missed = this.#missed(history);
+    const finished = this.#finishStep('tool-calls', run, true);
+    this.#iteration = iteration;
+    this.#stepOpen = true;
+    const messageId = `${requestId}/${iteration}`;
+    return [...missed, ...finished, ...this.#text.close(), { type: 'step-start', path: toMessage, messageId }];
   }
 
   #progress({
@@ -84,30 +111,25 @@ export class RunParts {
     iteration,
     text,
   }: Extract<Incoming, { topic: 'agent.progress' }>['record']): readonly AssistantStreamChunk[] {
-    if (!this.#speaks || iteration !== this.#iteration || (kind !== 'text' && kind !== 'thinking')) return [];
+    if (iteration !== this.#iteration || this.#called.has(iteration)) return [];
+    if (kind !== 'text' && kind !== 'thinking') return [];
     return this.#text.add(kind === 'text' ? 'text' : 'reasoning', text);
   }
 
   #calls(record: ToolCall): readonly AssistantStreamChunk[] {
-    this.#speaks = false;
-    const chunks = [...this.#text.complete(record.thought), ...this.#text.close()];
-    for (const [index, call] of record.calls.entries())
-      chunks.push(...this.#call(record.iteration, index, callIdOf(record, call, index), call.tool, call.arguments));
-    return chunks;
-  }
-
-  #call(iteration: number, index: number, callId: string, toolName: string, args: string): AssistantStreamChunk[] {
-    const at = `${iteration}/${index}`;
-    // Models name their calls anew in each turn; within one message a name must mean one call.
-    const toolCallId = this.#callIds.has(callId) ? `${at}/${callId}` : callId;
-    this.#callIds.add(toolCallId);
-    const part = this.#parts++;
-    this.#open.set(at, part);
-    return [
-      { type: 'part-start', path: toMessage, part: { type: 'tool-call', toolCallId, toolName } },
-      { type: 'text-delta', path: [part], textDelta: args },
-      { type: 'tool-call-args-text-finish', path: [part] },
-    ];
+    const { iteration, requestId, request, run, thought, calls } = record;
+    this.#learn(iteration, request.history);
+    if (this.#called.has(iteration)) return [];
+    const begun = this.#begin(iteration, requestId, request.history, run);
+    this.#called.add(iteration);
+    const said = [...this.#text.complete(thought), ...this.#text.close()];
+    const parts = calls.flatMap((call, index) =>
+      this.#callParts.open(
+        { iteration, index },
+        { id: callIdOf(record, call, index), tool: call.tool, args: call.arguments },
+      ),
+    );
+    return [...begun, ...said, ...parts];
   }
 
   /** With the place that a decision must name, as whoever decides writes it. */
@@ -121,37 +143,56 @@ export class RunParts {
     return outcome === null ? [] : this.#data('approval_outcome', recordToJson('ApprovalOutcome', outcome) as Json);
   }
 
-  #results({ iteration, steps, run }: AgentStepResult): readonly AssistantStreamChunk[] {
-    const results = steps.flatMap((step, index) => this.#result(step, `${iteration}/${index}`));
-    return [...results, ...this.#finishStep('tool-calls', run, true)];
+  #results({ iteration, steps, next, run, requestId }: AgentStepResult): readonly AssistantStreamChunk[] {
+    // A turn that was re-driven goes back to the filter without steps, and is decided anew.
+    if (steps.length === 0) return [];
+    const before = next.history.slice(0, next.history.length - steps.length);
+    this.#learn(iteration, before);
+    if (iteration < this.#iteration) return this.#closed(iteration, steps);
+    const begun = this.#begin(iteration, requestId, before, run);
+    return [...begun, ...this.#closed(iteration, steps), ...this.#finishStep('tool-calls', run, true)];
   }
 
-  /** A part is closed by `part-finish`; its result alone does not end it (spec/tool-use.md §3). */
-  #result(step: AgentStep, at: string): readonly AssistantStreamChunk[] {
-    const part = this.#open.get(at);
-    if (part === undefined) return [];
-    this.#open.delete(at);
-    const { outcome, reason, observation, state, stateBefore } = step;
-    const isError = outcome !== 'ok';
-    const artifact = { outcome, reason, state_before: stateBefore, state };
+  #closed(iteration: number, steps: readonly AgentStep[]): readonly AssistantStreamChunk[] {
+    return steps.flatMap((step, index) => [
+      ...this.#opened(iteration, index, step),
+      ...this.#callParts.close(iteration, index, step),
+    ]);
+  }
+
+  /** Of a step whose call did not come before it. */
+  #opened(iteration: number, index: number, step: AgentStep): readonly AssistantStreamChunk[] {
+    if (this.#callParts.has(iteration, index)) return [];
+    this.#called.add(iteration);
+    const { thought, toolCallId: id, action, arguments: args } = step;
+    const tool = this.#toolIds.get(action) ?? action;
+    // What another iteration says now is none of this step’s.
+    const behind = iteration < this.#iteration ? this.#text.close() : [];
     return [
-      { type: 'result', path: [part], result: read(observation), isError, artifact },
-      { type: 'part-finish', path: [part] },
+      ...behind,
+      ...(thought === '' ? [] : this.#text.complete(thought)),
+      ...this.#text.close(),
+      ...this.#callParts.open({ iteration, index }, { id, tool, args }),
     ];
   }
 
-  #end({ answer, error, run }: AgentResponse): readonly AssistantStreamChunk[] {
+  /** Steps of this run that nobody has told of. */
+  #missed(history: readonly AgentStep[]): readonly AssistantStreamChunk[] {
+    const own = this.#brought === null ? [] : history.slice(this.#brought).filter(({ iteration }) => iteration > 0);
+    return own.flatMap((step) => [
+      ...this.#opened(step.iteration, step.index, step),
+      ...this.#callParts.close(step.iteration, step.index, step),
+    ]);
+  }
+
+  #end({ answer, error, run, history }: AgentResponse): readonly AssistantStreamChunk[] {
     const usage = { inputTokens: run?.inputTokens ?? 0, outputTokens: run?.outputTokens ?? 0 };
     const finishReason = error === null ? 'stop' : 'error';
-    const open = [...this.#open.values()];
-    this.#open.clear();
     return [
+      ...this.#missed(history),
       ...this.#text.complete(answer ?? ''),
       ...this.#text.close(),
-      ...open.flatMap((part): AssistantStreamChunk[] => [
-        { type: 'result', path: [part], result: 'The run ended before this call had a result.', isError: true },
-        { type: 'part-finish', path: [part] },
-      ]),
+      ...this.#callParts.closeAll(),
       ...(error === null ? [] : [{ type: 'error', path: toMessage, error: error.message, code: error.code } as const]),
       ...(run === null ? [] : this.#finishStep(finishReason, run, false)),
       { type: 'message-finish', path: toMessage, finishReason, usage },
@@ -181,14 +222,5 @@ export class RunParts {
       { type: 'part-start', path: toMessage, part: { type: 'data', name, data } },
       { type: 'part-finish', path: [part] },
     ];
-  }
-}
-
-/** What a tool returned, as JSON where it is some. */
-function read(observation: string): Json {
-  try {
-    return JSON.parse(observation) as Json;
-  } catch {
-    return observation;
   }
 }

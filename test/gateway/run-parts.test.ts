@@ -1,0 +1,177 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import type { AssistantStreamChunk } from 'assistant-stream';
+import type { Incoming } from '@sluice/bus';
+import type { AgentStep } from '@sluice/contracts';
+import { encoded } from '../../apps/gateway/src/stream/run-stream.js';
+import { RunParts } from '../../apps/gateway/src/stream/parts.js';
+import { chunksOf, messageOf } from './over-http.js';
+
+interface Turn {
+  readonly thought: string;
+  readonly calls: readonly { readonly id: string; readonly args: string; readonly observation: string }[];
+}
+
+interface Script {
+  readonly brought: number;
+  readonly turns: readonly Turn[];
+  readonly answer: string | null;
+}
+
+const text = fc.oneof(fc.string(), fc.string({ unit: 'binary' }), fc.constant('\ud83d'), fc.constant('{"a":1}'));
+const turn: fc.Arbitrary<Turn> = fc.record({
+  thought: text,
+  calls: fc.array(fc.record({ id: fc.constantFrom('', 'call-0', 'x'), args: text, observation: text }), {
+    minLength: 1,
+    maxLength: 3,
+  }),
+});
+const script: fc.Arbitrary<Script> = fc.record({
+  brought: fc.nat(2),
+  turns: fc.array(turn, { maxLength: 3 }),
+  answer: fc.option(text),
+});
+
+/** The records of a run in the order in which they are made, the end last; pieces of text in between. */
+function recordsOf({ brought, turns, answer }: Script): readonly Incoming[] {
+  const ids = { requestId: 'r', sessionId: 's' };
+  // As a run before this one left them: of iterations and places that this one has, too.
+  let history: readonly AgentStep[] = Array.from({ length: brought }, (_, index) =>
+    stepOf(1, index, 'brought', '', ''),
+  );
+  const records: { topic: string; record: object }[] = [];
+  const runAt = (iteration: number) => ({ iteration, inputTokens: iteration * 10, outputTokens: iteration });
+  for (const [at, { thought, calls }] of [...turns, { thought: '', calls: [] }].entries()) {
+    const iteration = at + 1;
+    const about = { ...ids, iteration, state: 'undefined', request: { history }, run: runAt(at) };
+    records.push({ topic: 'agent.toolsets', record: { ...about, tools: [{ id: 'core.t', key: 't' }] } });
+    const whole = calls.length === 0 ? (answer ?? '') : thought;
+    for (const piece of [whole.slice(0, 2), whole.slice(2)])
+      records.push({ topic: 'agent.progress', record: { ...ids, iteration, kind: 'text', text: piece } });
+    if (calls.length === 0) break;
+    const asked = calls.map(({ id, args }) => ({ toolCallId: id, tool: 'core.t', arguments: args }));
+    const run = runAt(iteration);
+    records.push({ topic: 'agent.tool-calls', record: { ...about, run, thought, calls: asked } });
+    const steps = calls.map(({ id, args, observation }, index) =>
+      stepOf(
+        iteration,
+        index,
+        id === '' ? `call-${iteration}-${index}` : id,
+        args,
+        observation,
+        index === 0 ? thought : '',
+      ),
+    );
+    history = [...history, ...steps];
+    records.push({ topic: 'agent.steps', record: { ...ids, iteration, steps, next: { history }, run } });
+  }
+  const error = answer === null ? { code: 'deadline_exceeded', message: 'Too late.' } : null;
+  const run = runAt(turns.length + 1);
+  records.push({ topic: 'agent.responses', record: { ...ids, answer, error, run, history } });
+  return records as unknown as readonly Incoming[];
+}
+
+function stepOf(
+  iteration: number,
+  index: number,
+  toolCallId: string,
+  args: string,
+  observation: string,
+  thought = '',
+): AgentStep {
+  return {
+    thought,
+    action: 't',
+    arguments: args,
+    observation,
+    outcome: 'ok',
+    reason: null,
+    stateBefore: 'undefined',
+    state: 'undefined',
+    toolCallId,
+    iteration,
+    index,
+    startedAt: 0,
+    endedAt: 0,
+    resultHash: null,
+  };
+}
+
+/** The run’s records in any order, some of them twice. */
+const disordered = script.chain((of) => {
+  const records = recordsOf(of);
+  const places = records.map((_, at) => at);
+  const twice = fc.subarray(places);
+  return twice
+    .chain((copies) =>
+      fc.shuffledSubarray([...places, ...copies.map((at) => at + places.length)], {
+        minLength: places.length + copies.length,
+      }),
+    )
+    .map((order) => ({ of, told: order.map((at) => records[at % places.length] as Incoming) }));
+});
+
+/** As a stream tells them: up to the end, behind which nobody hears more. */
+function chunksFor(told: readonly Incoming[]): readonly AssistantStreamChunk[] {
+  const parts = new RunParts();
+  const end = told.findIndex(({ topic }) => topic === 'agent.responses');
+  return told.slice(0, end + 1).flatMap((message) => [...parts.of(message)]);
+}
+
+/** What must hold of every stream, in whatever order the records came. */
+async function expectWhole(chunks: readonly AssistantStreamChunk[]): Promise<void> {
+  const starts = chunks.flatMap((chunk, at) => (chunk.type === 'part-start' ? [{ part: chunk.part, at }] : []));
+  for (const [part, { at }] of starts.entries()) {
+    const own = chunks.flatMap(({ path }, place) => (path.length === 1 && path[0] === part ? [place] : []));
+    expect(own.every((place) => place > at)).toBe(true);
+    expect(own.filter((place) => chunks[place]?.type === 'part-finish')).toEqual([own.at(-1)]);
+  }
+  const named = chunks.flatMap(({ path }) => path);
+  expect(named.every((part) => part < starts.length)).toBe(true);
+  const ids = starts.flatMap(({ part }) => (part.type === 'tool-call' ? [part.toolCallId] : []));
+  expect(new Set(ids).size).toBe(ids.length);
+  expect(chunks.filter(({ type }) => type === 'message-finish')).toEqual([chunks.at(-1)]);
+  const { body, headers } = encoded(ReadableStream.from(chunks) as unknown as AsyncIterable<AssistantStreamChunk>);
+  expect(JSON.stringify(await chunksOf(new Response(body, { headers })))).toBe(JSON.stringify(chunks));
+}
+
+describe('the parts of a run', () => {
+  it('are opened and closed once each, in whatever order records come and however often', async () => {
+    await fc.assert(fc.asyncProperty(disordered, ({ told }) => expectWhole(chunksFor(told))));
+  });
+
+  it('have every call with its result and end with the answer, as soon as a record of the first turn came', async () => {
+    await fc.assert(
+      fc.asyncProperty(disordered, async ({ of, told }) => {
+        const end = told.findIndex(({ topic }) => topic === 'agent.responses');
+        const first = told.findIndex(
+          ({ topic, record }) => topic !== 'agent.progress' && (record as { iteration?: number }).iteration === 1,
+        );
+        fc.pre(first < end);
+        const message = await messageOf(chunksFor(told));
+        const calls = message.parts.flatMap((part) => (part.type === 'tool-call' ? [part] : []));
+        const shown = calls.map(({ argsText, state, isError }) => ({ argsText, state, isError }));
+        const made = of.turns.flatMap((one) =>
+          one.calls.map(({ args }) => ({ argsText: args, state: 'result', isError: false })),
+        );
+        expect(shown.map((one) => JSON.stringify(one)).sort()).toEqual(made.map((one) => JSON.stringify(one)).sort());
+        const said = message.parts.flatMap((part) => (part.type === 'text' ? [part.text] : []));
+        if (of.answer) expect(said.at(-1)).toBe(of.answer);
+      }),
+    );
+  });
+
+  it('in the order in which they were made are a step for each iteration, with its tokens', async () => {
+    await fc.assert(
+      fc.asyncProperty(script, async (of) => {
+        const chunks = chunksFor(recordsOf(of));
+        await expectWhole(chunks);
+        const { metadata, parts } = await messageOf(chunks);
+        const usage = { inputTokens: 10, outputTokens: 1 };
+        expect(metadata.steps).toMatchObject([...of.turns, null].map(() => ({ state: 'finished', usage })));
+        const said = parts.flatMap((part) => (part.type === 'text' ? [part.text] : []));
+        expect(said).toEqual([...of.turns.map(({ thought }) => thought), of.answer ?? ''].filter((one) => one !== ''));
+      }),
+    );
+  });
+});
