@@ -1,3 +1,4 @@
+import type { RunErrorCode } from '@sluice/core';
 import { runOf } from '@sluice/decisions';
 import { topics } from '@sluice/contracts';
 import type { Incoming, LogReader } from '@sluice/bus';
@@ -23,8 +24,9 @@ export class Past {
   constructor(private readonly bus: LogReader) {}
 
   /**
-   * The records of a run from `since` on, in milliseconds since the epoch: the request first, the run’s end last. Throws Refusal(503)
-   * where too many read already. Whoever takes the first record must go on to the end or return.
+   * The records of a run from `since` on, in milliseconds since the epoch: the request first, the run’s end last. An end that a redrive
+   * went on behind (docs/dead-letters.md) is none. Throws Refusal(503) where too many read already. Whoever takes the first record must
+   * go on to the end or return.
    */
   async *of(
     run: { readonly requestId: string; readonly sessionId: string; readonly since: number },
@@ -38,13 +40,37 @@ export class Past {
     try {
       const ofKey = (key: string): boolean => key === run.sessionId;
       const options = { from: { time: run.since }, signal, ofKey, onUndecodable: () => undefined };
+      let end: Incoming<'agent.responses'> | null = null;
       for await (const message of this.bus.read(lastingTopics, options)) {
         if (runOf(message) !== run.requestId) continue;
+        if (message.topic === topics.responses) {
+          end = message;
+          if (!mayGoOn(message)) break;
+          continue;
+        }
+        if (end !== null && isAnotherAttempt(message, end)) end = null;
         yield message;
-        if (message.topic === topics.responses) return;
       }
+      if (end !== null) yield end;
     } finally {
       this.#readings--;
     }
   }
+}
+
+/** The codes of ends that dead letters make. */
+const endsOfDead: ReadonlySet<string> = new Set<RunErrorCode>([
+  'dead_lettered',
+  'model_failed',
+  'invalid_request',
+  'size_exceeded',
+]);
+
+function mayGoOn({ record }: Incoming<'agent.responses'>): boolean {
+  return endsOfDead.has(record.error?.code ?? '');
+}
+
+function isAnotherAttempt(message: Incoming, { record: { run } }: Incoming<'agent.responses'>): boolean {
+  const redrive = 'run' in message.record ? (message.record.run?.redrive ?? null) : null;
+  return redrive !== null && redrive !== run?.redrive;
 }
