@@ -7,6 +7,7 @@ import type { Incoming } from '@sluice/bus';
 import { isRequestTaken, RUNTIME } from '@sluice/service';
 import type { Runtime } from '@sluice/service';
 import { Callers } from './caller.js';
+import { leaveStuck, whenGone } from './leaving.js';
 import type { Preference } from './prefers.js';
 import { Refusal } from './refusal.js';
 import { recordHeaders } from './record-headers.js';
@@ -77,7 +78,7 @@ export class RunsService {
     const run = placeAsked(asked);
     const whose = new Whose(caller);
     const gone = new AbortController();
-    response.once('close', () => gone.abort());
+    whenGone(response, () => gone.abort());
     const followed = this.watch.follow(run);
     const past = this.past.of(run, gone.signal);
     try {
@@ -91,7 +92,7 @@ export class RunsService {
 
   private async tell(told: Told, preference: Preference, response: Response): Promise<void> {
     const { run, whose, past, followed } = told;
-    response.once('close', () => followed.end());
+    whenGone(response, () => followed.end());
     response.set('location', whereIs(run));
     if (preference.kind === 'stream') return stream(told, response);
     const end = await endOf(whose, past, followed, preference.milliseconds);
@@ -107,6 +108,7 @@ const anothersRun = 'The request_id names a run of somebody else. Choose another
 async function stream({ run, whose, past, followed }: Told, response: Response): Promise<void> {
   const { body, headers } = encoded(runChunks(run, whose, past, followed, anothersRun));
   response.status(200).set(headers).flushHeaders();
+  leaveStuck(response);
   // Whoever goes away has heard enough: the run goes on without them.
   await pipeline(Readable.fromWeb(body as Parameters<typeof Readable.fromWeb>[0]), response).catch(() => undefined);
 }
