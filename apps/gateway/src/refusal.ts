@@ -18,7 +18,7 @@ export class Refusal extends Error {
   }
 }
 
-/** Whoever was refused is told why; what nobody foresaw is logged, and its text goes no further. */
+/** Whoever was refused is told why; what nobody foresaw, or the operator alone can mend, is logged, and its text goes no further. */
 @Catch()
 export class RefusalFilter implements ExceptionFilter {
   constructor(private readonly log: Log) {}
@@ -32,8 +32,8 @@ export class RefusalFilter implements ExceptionFilter {
 
   private refusalFor(error: unknown): Refusal {
     if (error instanceof Refusal) return error;
-    if (error instanceof Fault) {
-      if (!error.retryable) return new Refusal(400, error.code, error.message);
+    if (error instanceof Fault && error.code === 'invalid_request') return new Refusal(400, error.code, error.message);
+    if (error instanceof Fault && error.retryable) {
       this.log.warn({ code: error.code, error: error.message }, 'a request over HTTP could not be served now');
       return new Refusal(503, error.code, 'This cannot be answered now. Try again in a moment.', {
         'retry-after': '1',

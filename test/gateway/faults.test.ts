@@ -1,0 +1,43 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { Fault } from '@sluice/core';
+import type { Bus } from '@sluice/bus';
+import { startGateway } from '../../apps/gateway/src/gateway.module.js';
+import type { Gateway } from '../../apps/gateway/src/gateway.module.js';
+import { workflowConfiguration } from '../harness/configurations.js';
+import { ScriptedModel, startSystem } from '../harness/system.js';
+import type { TestSystem } from '../harness/system.js';
+import { post } from './over-http.js';
+
+describe('what keeps the gateway from publishing a request', () => {
+  let system: TestSystem;
+  let gateway: Gateway;
+  let bus: Bus;
+  let publish: Bus['publish'];
+  beforeAll(async () => {
+    system = await startSystem(workflowConfiguration(), new ScriptedModel(() => ({ answer: 'done' })));
+    gateway = await startGateway(system.embedded.runtime);
+    bus = system.embedded.runtime.bus;
+    publish = bus.publish.bind(bus);
+  });
+  afterEach(() => void (bus.publish = publish));
+  afterAll(async () => {
+    await gateway.close();
+    await system.close();
+  });
+
+  it.each([
+    ['passes', new Fault('storage', 'Kafka at broker-1 refuses connections.', true), 503, /Try again/],
+    ['only its operator can mend', new Fault('storage', 'Kafka at broker-1 does not allow it.', false), 500, /its log/],
+    ['nobody foresaw', new Error('broker-1'), 500, /its log/],
+    ['its sender can mend', new Fault('invalid_request', 'Make it shorter.', false), 400, /^Make it shorter\.$/],
+  ])('if it is something that %s, is told its sender as far as that helps', async (_, fault, status, sentence) => {
+    bus.publish = () => Promise.reject(fault);
+    const response = await post(`${gateway.url}/v1/runs`, { question: 'Q' });
+    const { error } = (await response.json()) as { error: { message: string } };
+    expect([response.status, error.message]).toEqual([status, expect.stringMatching(sentence)]);
+    expect(error.message).not.toContain('broker-1');
+    expect(response.headers.get('retry-after')).toBe(status === 503 ? '1' : null);
+    if (status !== 400) expect(JSON.stringify(await system.lines())).toContain('broker-1');
+    expect(await system.metric('sluice_followed_runs')).toBe(0);
+  });
+});
