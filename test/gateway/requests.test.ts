@@ -158,6 +158,8 @@ describe('requests over HTTP', () => {
     ['no object', '[]', 400, /The body must be an object, but is a list/],
     ['broken JSON', '{"question"', 400, /JSON/],
     ['a long id', { question: 'Q', request_id: 'x'.repeat(257) }, 400, /more than 256 characters/],
+    ['an id that is half a character', '{"question":"Q","request_id":"a\\ud800"}', 400, /well-formed Unicode/],
+    ['a session that is half a character', '{"question":"Q","session_id":"\\udc00"}', 400, /well-formed Unicode/],
     ['a large record', { question: 'Q'.repeat(1_000_000) }, 413, /larger than the \d+ bytes/],
     ['a larger body', { question: 'Q'.repeat(2_000_000) }, 413, /too large/],
   ])('with %s are refused with what to change', async (_, body, status, sentence) => {

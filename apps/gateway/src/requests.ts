@@ -30,6 +30,13 @@ export function requestOf(body: unknown): { readonly request: NamedRequest; read
   const given = recordOf<AgentRequest>('AgentRequest', body);
   const requestId = given.requestId || randomUUID();
   const ids = { requestId, sessionId: given.sessionId || requestId };
+  // Such an id is another one on the log, and stands in no URL.
+  if (!ids.requestId.isWellFormed() || !ids.sessionId.isWellFormed())
+    throw new Refusal(
+      400,
+      'invalid_request',
+      'request_id and session_id must be well-formed Unicode, without halves of surrogate pairs.',
+    );
   const problem = requestProblem(ids, given);
   if (problem !== null) throw new Refusal(400, 'invalid_request', problem);
   return { request: { ...given, ...ids }, isNamed: Boolean(given.requestId) };
