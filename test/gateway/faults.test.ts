@@ -6,7 +6,7 @@ import type { Gateway } from '../../apps/gateway/src/gateway.module.js';
 import { workflowConfiguration } from '../harness/configurations.js';
 import { ScriptedModel, startSystem } from '../harness/system.js';
 import type { TestSystem } from '../harness/system.js';
-import { post } from './over-http.js';
+import { chunksOf, post, streamed } from './over-http.js';
 
 describe('what keeps the gateway from publishing a request', () => {
   let system: TestSystem;
@@ -39,5 +39,44 @@ describe('what keeps the gateway from publishing a request', () => {
     expect(response.headers.get('retry-after')).toBe(status === 503 ? '1' : null);
     if (status !== 400) expect(JSON.stringify(await system.lines())).toContain('broker-1');
     expect(await system.metric('sluice_followed_runs')).toBe(0);
+  });
+});
+
+describe('what keeps the gateway from reading on', () => {
+  let system: TestSystem;
+  let gateway: Gateway;
+  beforeAll(async () => {
+    system = await startSystem(workflowConfiguration(), new ScriptedModel(() => ({ answer: 'done' })));
+    gateway = await startGateway(system.embedded.runtime);
+  });
+  afterAll(async () => {
+    await gateway.close();
+    await system.close();
+  });
+
+  it('ends the stream with a word on that, and is in the log', async () => {
+    const asked = await post(`${gateway.url}/v1/runs`, { question: 'Q' }, { prefer: 'wait=20' });
+    const { bus } = system.embedded.runtime;
+    const read = bus.read.bind(bus);
+    bus.read = async function* (...given: Parameters<Bus['read']>) {
+      let left = 2;
+      for await (const message of read(...given)) {
+        if (left-- === 0) throw new Fault('storage', 'Kafka at broker-1 refuses connections.', true);
+        yield message;
+      }
+    } as Bus['read'];
+    try {
+      const place = `${gateway.url}${asked.headers.get('location') ?? ''}`;
+      const chunks = await chunksOf(await fetch(place, { headers: streamed }));
+      expect(chunks.slice(-2)).toMatchObject([
+        { type: 'error', code: 'interrupted', error: expect.stringContaining('GET /v1/runs/') },
+        { type: 'message-finish', finishReason: 'error' },
+      ]);
+      expect(JSON.stringify(chunks)).not.toContain('broker-1');
+      expect(JSON.stringify(await system.lines())).toContain('broker-1');
+      expect(await system.metric('sluice_followed_runs')).toBe(0);
+    } finally {
+      bus.read = read;
+    }
   });
 });

@@ -94,7 +94,14 @@ export class RunsService {
     const { run, whose, past, followed } = told;
     whenGone(response, () => followed.end());
     response.set('location', whereIs(run));
-    if (preference.kind === 'stream') return stream(told, response);
+    if (preference.kind === 'stream') {
+      const onFailure = (error: unknown): void =>
+        this.runtime.log.warn(
+          { request_id: run.requestId, error: error instanceof Error ? error.message : String(error) },
+          'a stream over HTTP was cut',
+        );
+      return stream(told, response, onFailure);
+    }
     const end = await endOf(whose, past, followed, preference.milliseconds);
     if (end === 'not_theirs') throw new Refusal(409, 'conflict', anothersRun);
     if (end === null) response.status(202).json(running(run));
@@ -105,8 +112,12 @@ export class RunsService {
 const howToSee = 'GET /v1/runs/<request_id>?session_id=<session_id>&since=<when it began> says what came of it.';
 const anothersRun = 'The request_id names a run of somebody else. Choose another one, or leave it out.';
 
-async function stream({ run, whose, past, followed }: Told, response: Response): Promise<void> {
-  const { body, headers } = encoded(runChunks(run, whose, past, followed, anothersRun));
+async function stream(
+  { run, whose, past, followed }: Told,
+  response: Response,
+  onFailure: (error: unknown) => void,
+): Promise<void> {
+  const { body, headers } = encoded(runChunks(run, whose, past, followed, anothersRun, onFailure));
   response.status(200).set(headers).flushHeaders();
   leaveStuck(response);
   // Whoever goes away has heard enough: the run goes on without them.

@@ -19,8 +19,10 @@ export async function* runChunks(
   past: Iterable<Incoming> | AsyncIterable<Incoming>,
   followed: Followed,
   anothersRun: string,
+  onFailure: (error: unknown) => void,
 ): AsyncGenerator<AssistantStreamChunk, void, undefined> {
   const parts = new RunParts();
+  const again = `The run goes on: GET /v1/runs/${encodeURIComponent(requestId)} tells it from its beginning.`;
   try {
     yield* parts.begin({ request_id: requestId, session_id: sessionId, since });
     for await (const message of past)
@@ -31,9 +33,11 @@ export async function* runChunks(
       if (message === null) yield { type: 'data', path: [], data: [] };
       else if (yield* told(message, whose, parts, anothersRun)) return;
     }
-    const again = `The run goes on: GET /v1/runs/${encodeURIComponent(requestId)} tells it from its beginning.`;
     if (followed.cutShort === 'slow') yield* parts.cut('slow', `The reader is too slow to be told more. ${again}`);
     else if (followed.cutShort === 'stopping') yield* parts.cut('stopping', `This gateway is being stopped. ${again}`);
+  } catch (error) {
+    onFailure(error);
+    yield* parts.cut('interrupted', `The log cannot be read on now. ${again}`);
   } finally {
     followed.end();
   }
