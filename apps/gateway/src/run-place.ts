@@ -47,5 +47,6 @@ export function placeAsked({
       'invalid_request',
       'since must say from when on to look for the run: milliseconds since the epoch, or a time such as 2026-01-31T12:00:00Z. The header location of the answer to its POST has it.',
     );
-  return { requestId, sessionId, since: time };
+  // Brokers take times before the epoch for something else.
+  return { requestId, sessionId, since: Math.max(0, time) };
 }

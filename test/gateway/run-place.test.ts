@@ -1,0 +1,15 @@
+import { expect, it } from '@jest/globals';
+import { placeAsked, whereIs } from '../../apps/gateway/src/run-place.js';
+
+it.each([
+  ['1767225600000', 1_767_225_600_000],
+  ['2026-01-01T00:00:00Z', 1_767_225_600_000],
+  // What brokers take for the newest and the oldest record.
+  ['1969-12-31T23:59:59.999Z', 0],
+  ['1969-12-31T23:59:59.998Z', 0],
+])('a run is looked for from %s on', (since, time) => {
+  const place = placeAsked({ requestId: 'r', query: { since } });
+  expect(place).toEqual({ requestId: 'r', sessionId: 'r', since: time });
+  const url = new URL(whereIs(place), 'http://gateway');
+  expect(placeAsked({ requestId: 'r', query: Object.fromEntries(url.searchParams) })).toEqual(place);
+});
