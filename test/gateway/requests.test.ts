@@ -175,6 +175,19 @@ describe('requests over HTTP', () => {
   });
 
   it.each([
+    [undefined, 'application/json'],
+    ['*/*', 'application/json'],
+    ['application/json, text/event-stream;q=0', 'application/json'],
+    ['text/event-stream', 'text/event-stream'],
+    ['application/json;q=0.5, Text/Event-Stream', 'text/event-stream'],
+  ])('with accept: %s are answered as %s', async (accept, type) => {
+    const headers = accept === undefined ? alice : { ...alice, accept };
+    const response = await post(runs(), { question: 'Q', group: [] }, headers);
+    expect(response.headers.get('content-type')?.split(';')[0]).toBe(type);
+    await response.text();
+  });
+
+  it.each([
     ['/v1/runs/x', 400, /since must say/],
     ['/v1/runs/x?since=yesterday', 400, /since must say/],
     ['/v1/runs/x?since=0&session_id=', 400, /session_id must be/],

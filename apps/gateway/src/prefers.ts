@@ -10,8 +10,10 @@ export type Preference =
 const longestWait = 55;
 
 /** `Accept: text/event-stream` is told as it happens; else `Prefer: wait=<seconds>` (RFC 7240) says how long to wait for the end. */
-export function prefers(request: Pick<Request, 'get'>): Preference {
-  if (/\btext\/event-stream\b/i.test(request.get('accept') ?? '')) return { kind: 'stream' };
+export function prefers(request: Pick<Request, 'get' | 'accepts'>): Preference {
+  // Only who names it: `*/*` is what a client says that was told nothing. `q=0` names what is not wanted.
+  const names = /\btext\/event-stream\b/i.test(request.get('accept') ?? '');
+  if (names && request.accepts('text/event-stream') !== false) return { kind: 'stream' };
   const seconds = Number(
     /(?:^|[,;\s])wait\s*=\s*"?(\d{1,9})"?(?:$|[,;\s])/i.exec(request.get('prefer') ?? '')?.[1] ?? 0,
   );
