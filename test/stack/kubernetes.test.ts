@@ -141,13 +141,19 @@ describe('the manifests for Kubernetes', () => {
       template: { spec: { containers: [{ args: ['serve', '--role', 'gateway'], ports }] } },
     });
     expect(own[1]?.spec).toMatchObject({ selector: labels, ports: [{ targetPort: 'requests' }] });
-    // Its pod is like that of any other role, but for the second port.
+    // Its pod is like that of any other role, but for the second port, and the time until nobody is sent to it any more.
+    const lifecycle = /.*\n +lifecycle: \{ preStop: .*\n/;
+    expect(read(`${folder}/gateway.yaml`)).toMatch(lifecycle);
     const pod = (role: string): string =>
       read(`${folder}/${role}.yaml`)
         .split('---')[0]
         ?.replaceAll(role, 'ROLE')
         .replace(/^#.*\n/, '') ?? '';
-    expect(pod('gateway').replace(/.*containerPort: 8091.*\n/, '')).toBe(pod('agent'));
+    expect(
+      pod('gateway')
+        .replace(/.*containerPort: 8091.*\n/, '')
+        .replace(lifecycle, ''),
+    ).toBe(pod('agent'));
   });
 
   it('name secrets whose making is on the page, and variables that are', () => {
