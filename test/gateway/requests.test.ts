@@ -135,6 +135,19 @@ describe('requests over HTTP', () => {
     expect(await error(same)).toMatchObject([409, { code: 'conflict' }]);
   });
 
+  it('show a run that is over and does not say whose it was to nobody, and make nobody wait for it', async () => {
+    const asked = await post(runs(), { question: 'Look', request_id: 'said' }, { ...alice, ...wait });
+    expect(asked.status).toBe(200);
+    const { run, ...end } = await system.responseOf('said');
+    // As a version wrote it that did not put who asks into the run.
+    const record = { ...end, requestId: 'unsaid', run: run === null ? null : { ...run, principal: null } };
+    await system.bus.publish([{ topic: 'agent.responses', key: 'unsaid', record }]);
+    for (const headers of [alice, { ...alice, ...wait }, { ...alice, ...streamed }]) {
+      const seen = await fetch(`${runs()}/unsaid?since=0`, { headers, signal: AbortSignal.timeout(10_000) });
+      expect(await error(seen)).toMatchObject([404, { code: 'not_found' }]);
+    }
+  });
+
   it('that come twice at once under one id show the second caller nothing of the first one’s run', async () => {
     // Taken on the log before the second one asks, and not yet in the ledger when it is published: as if both came at one moment.
     const twice = await Promise.all(

@@ -133,7 +133,9 @@ async function upToOwner(past: AsyncIterator<Incoming, void>, whose: Whose): Pro
     if (telling === 'tell') return first;
     if (telling === 'not_theirs') break;
   }
-  if (first.length > 0 && first.every((message) => whose.of(message) === 'keep')) return first;
+  // It has not begun, so nobody can say yet. One that is over and never said whose it was, is shown to nobody.
+  const isOver = first.some(({ topic }) => topic === topics.responses);
+  if (first.length > 0 && !isOver && first.every((message) => whose.of(message) === 'keep')) return first;
   throw new Refusal(404, 'not_found', 'You have no such run there. Look at its request_id, session_id and since.');
 }
 
