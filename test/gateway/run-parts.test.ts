@@ -136,6 +136,16 @@ async function expectWhole(chunks: readonly AssistantStreamChunk[]): Promise<voi
 }
 
 describe('the parts of a run', () => {
+  it.each(['{"a":{"__proto__":1}}', '[{"constructor":{"prototype":{}}}]', '{"\\u005f_proto__":null}'])(
+    'have the result %s, which clients take as text alone',
+    async (observation) => {
+      const turns = [{ thought: '', calls: [{ id: '', args: '{}', observation }] }];
+      const chunks = chunksFor(recordsOf({ brought: 0, turns, answer: 'Done.' }));
+      await expectWhole(chunks);
+      expect(chunks.find(({ type }) => type === 'result')).toMatchObject({ result: observation });
+    },
+  );
+
   it('are opened and closed once each, in whatever order records come and however often', async () => {
     await fc.assert(fc.asyncProperty(disordered, ({ told }) => expectWhole(chunksFor(told))));
   });

@@ -61,11 +61,23 @@ export class CallParts {
   }
 }
 
-/** What a tool returned, as JSON where it is some. */
+/** What a tool returned, as JSON where it is some that clients take. */
 function read(observation: string): Json {
   try {
-    return JSON.parse(observation) as Json;
+    return JSON.parse(observation, taken) as Json;
   } catch {
     return observation;
   }
+}
+
+/** The protocol’s own client drops a chunk that would change the prototype of an object: such a result is told as the text that it is. */
+function taken(key: string, value: Json): Json {
+  const changes =
+    key === '__proto__' || (key === 'constructor' && isObject(value) && Object.hasOwn(value, 'prototype'));
+  if (changes) throw new SyntaxError(`No client takes ${key}.`);
+  return value;
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
 }
