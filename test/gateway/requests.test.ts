@@ -170,6 +170,7 @@ describe('requests over HTTP', () => {
     ['another shape', { question: 'Q', group: 'read-only' }, 400, /The body\.group must be a list, but is string/],
     ['no object', '[]', 400, /The body must be an object, but is a list/],
     ['broken JSON', '{"question"', 400, /JSON/],
+    ['an id that no address can hold', { question: 'Q', request_id: '..' }, 400, /neither \. nor \.\./],
     ['a long id', { question: 'Q', request_id: 'x'.repeat(257) }, 400, /more than 256 characters/],
     ['an id that is half a character', '{"question":"Q","request_id":"a\\ud800"}', 400, /well-formed Unicode/],
     ['a session that is half a character', '{"question":"Q","session_id":"\\udc00"}', 400, /well-formed Unicode/],
@@ -205,6 +206,7 @@ describe('requests over HTTP', () => {
     ['/v1/runs/x?since=yesterday', 400, /since must say/],
     ['/v1/runs/x?since=0&session_id=', 400, /session_id must be/],
     ['/v1/runs/x?since=0', 404, /no such run/],
+    ['/v1/tools?state=a&state=b', 400, /Write state once/],
     ['/v1/nothing', 404, /docs\/http\.md/],
   ])('GET %s: says what is wrong', async (path, status, sentence) => {
     const response = await fetch(`${gateway.url}${path}`, { headers: alice });

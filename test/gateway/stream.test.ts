@@ -126,6 +126,11 @@ describe('a run over HTTP', () => {
     }
   });
 
+  it('is asked for by no page in a browser where everybody is one: it says where it is from', async () => {
+    const response = await post(`${gateway.url}/v1/runs`, { question: 'one' }, { origin: gateway.url });
+    expect([response.status, await response.json()]).toMatchObject([403, { error: { code: 'authz_denied' } }]);
+  });
+
   it('goes on without the one who asked', async () => {
     const gone = new AbortController();
     const request = { question: 'again', group: ['*'], request_id: 'left-alone' };

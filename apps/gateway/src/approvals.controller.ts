@@ -1,4 +1,4 @@
-import { Controller, Headers, HttpCode, Inject, Post, Req } from '@nestjs/common';
+import { Controller, HttpCode, Inject, Post, Req } from '@nestjs/common';
 import type { Request } from 'express';
 import { topics } from '@sluice/contracts';
 import type { ApprovalDecided } from '@sluice/contracts';
@@ -18,9 +18,9 @@ export class ApprovalsController {
 
   @Post()
   @HttpCode(202)
-  async decide(@Req() request: Request, @Headers('authorization') authorization: string | undefined): Promise<object> {
+  async decide(@Req() request: Request): Promise<object> {
     const { bus, clock } = this.runtime;
-    await this.callers.of(authorization);
+    await this.callers.of(request);
     const body = jsonBody(request);
     const times = { decided_by: '', decided_at: clock.now() };
     const given = typeof body === 'object' && body !== null && !Array.isArray(body) ? { ...times, ...body } : body;

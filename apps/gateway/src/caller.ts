@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import type { Request } from 'express';
 import type { Authenticator, Principal } from '@sluice/core';
 import { AUTHENTICATOR, RUNTIME } from '@sluice/service';
 import type { Runtime } from '@sluice/service';
@@ -18,16 +19,22 @@ export class Callers {
     @Inject(AUTHENTICATOR) private readonly authenticator: Authenticator,
   ) {}
 
-  /** Throws Refusal(401) where the credential does not hold. */
-  async of(authorization: string | undefined): Promise<Principal> {
+  /** Throws Refusal(401) where the credential does not hold, and Refusal(403) for a page in a browser where there are none. */
+  async of(request: Pick<Request, 'get'>): Promise<Principal> {
     const { clock, configurations, metrics } = this.runtime;
     const { identity } = configurations.current().configuration;
-    const sender = await this.authenticator.authenticate(identity, authorization, clock.now());
+    // A page that a name of its own brings to this address would ask as everybody, and browsers say for every page where it is from.
+    if (identity.provider === 'none' && request.get('origin') !== undefined)
+      throw new Refusal(403, 'authz_denied', noPages);
+    const sender = await this.authenticator.authenticate(identity, request.get('authorization'), clock.now());
     if (sender.ok) return sender.principal;
     metrics.refusedRequests.inc(nobody);
     throw new Refusal(401, 'authz_denied', sender.message, { 'www-authenticate': 'Bearer' });
   }
 }
+
+const noPages =
+  'Without an identity in the configuration no page in a browser may ask here. Ask from a server of yours, which sends no header `origin`, or configure an identity.';
 
 /** Whether they are one: who may see a run is who made it. */
 export function isSame(one: Principal, other: Principal): boolean {

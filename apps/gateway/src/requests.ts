@@ -37,6 +37,12 @@ export function requestOf(body: unknown): { readonly request: NamedRequest; read
       'invalid_request',
       'request_id and session_id must be well-formed Unicode, without halves of surrogate pairs.',
     );
+  if (/^\.\.?$/.test(requestId))
+    throw new Refusal(
+      400,
+      'invalid_request',
+      'request_id is a part of an address here, so it must be neither . nor ..',
+    );
   const problem = requestProblem(ids, given);
   if (problem !== null) throw new Refusal(400, 'invalid_request', problem);
   return { request: { ...given, ...ids }, isNamed: Boolean(given.requestId) };

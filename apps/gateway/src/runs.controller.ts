@@ -1,4 +1,4 @@
-import { Controller, Get, Headers, Inject, Param, Post, Query, Req, Res } from '@nestjs/common';
+import { Controller, Get, Inject, Param, Post, Query, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { RunsService } from './runs.service.js';
 import { prefers } from './prefers.js';
@@ -9,12 +9,8 @@ export class RunsController {
   constructor(@Inject(RunsService) private readonly runs: RunsService) {}
 
   @Post()
-  begin(
-    @Req() request: Request,
-    @Headers('authorization') authorization: string | undefined,
-    @Res() response: Response,
-  ): Promise<void> {
-    return this.runs.begin(request, authorization, prefers(request), response);
+  begin(@Req() request: Request, @Res() response: Response): Promise<void> {
+    return this.runs.begin(request, prefers(request), response);
   }
 
   @Get(':requestId')
@@ -22,9 +18,8 @@ export class RunsController {
     @Param('requestId') requestId: string,
     @Query() query: Readonly<Record<string, unknown>>,
     @Req() request: Request,
-    @Headers('authorization') authorization: string | undefined,
     @Res() response: Response,
   ): Promise<void> {
-    return this.runs.see({ requestId, query }, authorization, prefers(request), response);
+    return this.runs.see({ requestId, query }, request, prefers(request), response);
   }
 }

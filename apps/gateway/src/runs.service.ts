@@ -42,14 +42,9 @@ export class RunsService {
     this.past = new Past(runtime.bus);
   }
 
-  async begin(
-    http: Request,
-    authorization: string | undefined,
-    preference: Preference,
-    response: Response,
-  ): Promise<void> {
+  async begin(http: Request, preference: Preference, response: Response): Promise<void> {
     const { bus, clock } = this.runtime;
-    const caller = await this.callers.of(authorization);
+    const caller = await this.callers.of(http);
     const { request, isNamed } = requestOf(jsonBody(http));
     requireSize(topics.requests, request);
     const run = beginOf(request, clock.now());
@@ -70,11 +65,11 @@ export class RunsService {
 
   async see(
     asked: { readonly requestId: string; readonly query: Readonly<Record<string, unknown>> },
-    authorization: string | undefined,
+    http: Request,
     preference: Preference,
     response: Response,
   ): Promise<void> {
-    const caller = await this.callers.of(authorization);
+    const caller = await this.callers.of(http);
     const run = placeAsked(asked);
     const whose = new Whose(caller);
     const gone = new AbortController();

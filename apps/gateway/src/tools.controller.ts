@@ -1,4 +1,5 @@
-import { Controller, Get, Headers, Inject, Query } from '@nestjs/common';
+import { Controller, Get, Inject, Query, Req } from '@nestjs/common';
+import type { Request } from 'express';
 import type { OfferedTool } from '@sluice/contracts';
 import { beginning, decideIteration } from '@sluice/decisions';
 import { RUNTIME } from '@sluice/service';
@@ -17,13 +18,13 @@ export class ToolsController {
 
   /** `group` as names with commas between, absent for the default; `state` absent for `undefined`. What is hidden is not named. */
   @Get()
-  async list(
-    @Query() query: Readonly<Record<string, unknown>>,
-    @Headers('authorization') authorization: string | undefined,
-  ): Promise<object> {
+  async list(@Req() http: Request, @Query() query: Readonly<Record<string, unknown>>): Promise<object> {
     const { clock, configurations } = this.runtime;
-    const caller = await this.callers.of(authorization);
+    const caller = await this.callers.of(http);
     const { evaluator } = configurations.current();
+    for (const name of ['group', 'state'])
+      if (Array.isArray(query[name]))
+        throw new Refusal(400, 'invalid_request', `Write ${name} once, with commas between groups.`);
     const asked = { question: 'Which tools?', group: names(query['group']), state: query['state'] };
     const { request } = requestOf(Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined)));
     const { run, groups, permission } = beginning(request, caller, evaluator, clock.now());

@@ -18,6 +18,8 @@ export class Followed {
   /** `forget` is called once, when nobody reads any more. */
   constructor(
     readonly requestId: string,
+    /** Milliseconds since the epoch. */
+    readonly since: number,
     private readonly forget: () => void,
   ) {}
 

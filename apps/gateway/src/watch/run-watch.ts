@@ -46,7 +46,7 @@ export class RunWatch {
     }
     const session = this.#bySession.get(sessionId) ?? new Set();
     this.#bySession.set(sessionId, session);
-    const followed = new Followed(requestId, () => {
+    const followed = new Followed(requestId, this.runtime.clock.now(), () => {
       session.delete(followed);
       if (session.size === 0) this.#bySession.delete(sessionId);
       this.#counted(-1);
@@ -78,7 +78,6 @@ export class RunWatch {
         // What nobody can read tells nobody anything: the service that it was for says so.
         const options = { from: { time: since }, follow: true, signal, ofKey, onUndecodable: () => undefined };
         for await (const message of bus.read(watchedTopics, options)) {
-          since = Math.max(since, message.timestamp - marginMs);
           const requestId = runOf(message);
           for (const followed of this.#bySession.get(message.key) ?? [])
             if (followed.requestId === requestId) followed.take(message);
@@ -87,7 +86,14 @@ export class RunWatch {
         if (signal.aborted) return;
         log.error({ error: (error as Error).message }, 'runs cannot be followed; trying again');
         await delay(1_000, undefined, { signal }).catch(() => undefined);
+        since = this.#earliest() - marginMs;
       }
     }
+  }
+
+  /** Since when the log must be read for those who follow a run now; what they were told already does not come again. */
+  #earliest(): number {
+    const begun = [...this.#bySession.values()].flatMap((session) => [...session].map(({ since }) => since));
+    return begun.reduce((one, other) => Math.min(one, other), this.runtime.clock.now());
   }
 }
