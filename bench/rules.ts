@@ -155,6 +155,7 @@ function sampleToolset(decision: Parameters<typeof toolset>[3]): Toolset {
     principal: localPrincipal,
     redrive: null,
     answer: null,
+    parent: null,
   };
   return toolset(ids, request, run, decision, null, 0);
 }

@@ -211,6 +211,7 @@ describe('what a run may use', () => {
       startedAt: 0,
       endedAt: 0,
       resultHash: null,
+      agentRun: null,
     };
     expect(await system.ask({ group: ['*'], history: [step] })).toMatchObject({
       kind: 'error',

@@ -16,6 +16,7 @@ export function pipelineFor(configuration: Configuration, source: ToolSource): T
     calls: {},
     toolChoice: null,
     completed: false,
+    nested: false,
     connections: [],
   };
   const noLedger = (): never => {
@@ -30,6 +31,7 @@ export function pipelineFor(configuration: Configuration, source: ToolSource): T
     hashResult: (invocation, json) => signatures.keyedHash('executor', hashedResult(invocation, json)),
     approval: () => Promise.resolve({ ok: true }),
     rate: () => Promise.resolve({ ok: true }),
+    handOver: () => Promise.resolve(null),
     capabilities: (tool, invocation, signal) =>
       Promise.resolve(
         Object.fromEntries(

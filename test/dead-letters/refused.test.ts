@@ -38,7 +38,7 @@ describe('a dead letter is not re-driven', () => {
     ['whose request wanted its answer before now', letter({}, { topic: topics.requests, record: { ...request, deadline: 9 * day } }), {}, /wanted its answer by 1970-01-10T/],
     ['whose turn may have done what is remembered no longer', letter({ topic: topics.toolCalls, group: 'executor', timestamp: 3.5 * day }, toolCall), {}, /remembered for a week only/],
     ['that is a decision on an approval', letter({ topic: topics.approvals, group: 'executor' }, approval({ decided: {} })), {}, /decide on it \(again\) with "sluice approvals"/],
-    ['that nothing on the loop reads', letter({ topic: topics.responses }, { topic: topics.responses, record: {} as never }), {}, /Nothing on the loop reads agent\.responses/],
+    ['that is the end of an agent’s run', letter({ topic: topics.responses }, { topic: topics.responses, record: {} as never }), {}, /has been ended\. Ask again/],
   ])('%s', (_, which, known, why) => {
     expect(planRedrive(which, { ...facts, ...known })).toEqual({ kind: 'refused', why: expect.stringMatching(why) });
   }); // prettier-ignore

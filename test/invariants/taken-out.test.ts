@@ -21,6 +21,7 @@ async function run(
     conceal: (_tool, result) => result,
     approval: () => Promise.resolve({ ok: true }),
     rate: () => Promise.resolve({ ok: true }),
+    handOver: () => Promise.resolve(null),
     capabilities: () => Promise.resolve({ clock: {} }),
     once: (_tool, _invocation, effect) => effect(),
     onStart: () => undefined,

@@ -18,6 +18,7 @@ const invented: AgentStep = {
     startedAt: 0,
     endedAt: 0,
     resultHash: null,
+    agentRun: null,
   },
 };
 

@@ -64,7 +64,7 @@ describe('each layer in one place (spec/tool-use.md §1)', () => {
     const tools = ['libs/core/src/tool/', 'libs/tools/src/binding/', 'libs/tools/src/packs/'];
     for (const part of tools) expect(holding(streams, part)).toEqual([]);
     expect(holding(streams, 'libs/tools/src/contract.ts')).toEqual([]);
-    expect(holding(/'tool_call_result'/, 'apps/')).toEqual(['apps/executor/src/turn.ts']);
+    expect(holding(/'tool_call_result'/, 'apps/')).toEqual(['apps/executor/src/turn-progress.ts']);
   });
 
   it('calls of one turn run one after another: nobody runs several at once (K-68)', () => {

@@ -71,6 +71,7 @@ describe('what today’s services sign', () => {
       startedAt: 1,
       endedAt: 2,
       resultHash: null,
+      agentRun: null,
     },
   ];
   const ids = { requestId: 'r', sessionId: 's' };
@@ -99,7 +100,7 @@ describe('what today’s services sign', () => {
       filteredByGroup: [],
       filteredByState: [],
     },
-    ...{ inputTokens: 1, outputTokens: 1, toolCalls: { a: 1 }, principal, redrive: null, answer: null },
+    ...{ inputTokens: 1, outputTokens: 1, toolCalls: { a: 1 }, principal, redrive: null, answer: null, parent: null },
   };
 
   /** Release 1 did not know who asks, which is signed since: its services cannot stand in a run of today’s. */

@@ -4,7 +4,7 @@ import type { Configuration, ModelRequest, ModelTurn, ToolChoice } from '@sluice
 import { topics } from '@sluice/contracts';
 import type { Toolset } from '@sluice/contracts';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
-import { answer, outOfTime, sha256, toolCall, withTokens } from '@sluice/decisions';
+import { answer, instructionsFor, outOfTime, sha256, toolCall, withTokens } from '@sluice/decisions';
 import {
   chatSpan,
   endRun,
@@ -40,18 +40,18 @@ export class AgentService {
     await verifyGrant(toolset, this.runtime);
     // Before the model is asked: a copy of the record costs nothing, and ends no run a second time.
     await takeTurn(message, this.runtime);
-    if (clock.now() >= toolset.run.deadline) return [this.outOfTime(toolset, context)];
+    if (clock.now() >= toolset.run.deadline) return [await this.outOfTime(toolset, context)];
 
     const loaded = await configurations.version(toolset.configVersion);
     const startedAt = clock.now();
     const turn = await this.ask(toolset, loaded, context);
-    if (turn === null) return [this.outOfTime(toolset, context)];
+    if (turn === null) return [await this.outOfTime(toolset, context)];
 
     const seconds = (clock.now() - startedAt) / 1_000;
     context.afterCommit(() => measureTurn(turn, seconds, loaded.configuration.model, metrics));
     const run = withTokens(toolset.run, turn);
     if (turn.answer !== null) {
-      return [endRun(answer(toolset, run, turn.answer, clock.now()), toolset.request, context, this.runtime)];
+      return [await endRun(answer(toolset, run, turn.answer, clock.now()), toolset.request, context, this.runtime)];
     }
     return [{ topic: topics.toolCalls, key: toolset.sessionId, record: toolCall(toolset, run, turn) }];
   }
@@ -64,7 +64,7 @@ export class AgentService {
   ): Promise<ModelTurn | null> {
     const model = await this.models.get(configuration.model);
     const request: ModelRequest = {
-      instructions: configuration.instructions,
+      instructions: instructionsFor(toolset.run, evaluator),
       question: toolset.request.question,
       state: toolset.state,
       history: toolset.request.history.map((step) => ({
@@ -117,7 +117,7 @@ export class AgentService {
     this.runtime.log.debug({ kinds }, 'the model sent more than text and calls, which is not kept');
   }
 
-  private outOfTime(toolset: Toolset, context: HandlerContext): Outgoing {
+  private outOfTime(toolset: Toolset, context: HandlerContext): Promise<Outgoing> {
     const response = outOfTime(toolset, this.runtime.clock.now());
     return endRun(response, toolset.request, context, this.runtime);
   }

@@ -2,6 +2,7 @@ import { Controller, Inject } from '@nestjs/common';
 import { Ctx, EventPattern, Payload } from '@nestjs/microservices';
 import { topics } from '@sluice/contracts';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
+import { ReturnsService } from './agents/returns.service.js';
 import { ApprovalsService } from './approvals/approvals.service.js';
 import { ExecutorService } from './executor.service.js';
 
@@ -10,6 +11,7 @@ export class ExecutorController {
   constructor(
     @Inject(ExecutorService) private readonly executor: ExecutorService,
     @Inject(ApprovalsService) private readonly approvals: ApprovalsService,
+    @Inject(ReturnsService) private readonly returns: ReturnsService,
   ) {}
 
   @EventPattern<string>(topics.toolCalls)
@@ -26,5 +28,13 @@ export class ExecutorController {
     @Ctx() context: HandlerContext,
   ): Promise<readonly Outgoing[]> {
     return this.approvals.take(message, context);
+  }
+
+  @EventPattern<string>(topics.responses)
+  response(
+    @Payload() message: Incoming<'agent.responses'>,
+    @Ctx() context: HandlerContext,
+  ): Promise<readonly Outgoing[]> {
+    return this.returns.take(message, context);
   }
 }

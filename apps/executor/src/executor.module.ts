@@ -5,6 +5,9 @@ import type { ModelSource } from '@sluice/model';
 import { AUTHENTICATOR, neededServers, requireSigner, RUNTIME, startService } from '@sluice/service';
 import type { Log, Runtime, Service } from '@sluice/service';
 import { createAuthenticator } from '@sluice/identity';
+import type { Incoming } from '@sluice/bus';
+import { isAgentRunId } from '@sluice/decisions';
+import { ReturnsService } from './agents/returns.service.js';
 import { ApprovalsService } from './approvals/approvals.service.js';
 import { ExpirySweep } from './approvals/expiry-sweep.js';
 import { ExecutorController } from './executor.controller.js';
@@ -26,6 +29,7 @@ export class ExecutorModule {
         { provide: AUTHENTICATOR, useValue: createAuthenticator() },
         ExecutorService,
         ApprovalsService,
+        ReturnsService,
       ],
     };
   }
@@ -47,7 +51,7 @@ export async function startExecutor(runtime: Runtime, servers: McpServers, model
   });
   // What is in force at the start can refuse it; what comes later only loses the tools that it cannot have.
   await (atStart ??= Promise.resolve());
-  const service = await startService('executor', ExecutorModule.with(runtime, toolbox), runtime);
+  const service = await startService('executor', ExecutorModule.with(runtime, toolbox), runtime, undefined, isAwaited);
   sayWhoDecides(runtime);
   const sweep = new ExpirySweep(runtime);
   const stopForgetting = forgetWorkspaces(runtime);
@@ -59,6 +63,11 @@ export async function startExecutor(runtime: Runtime, servers: McpServers, model
       await toolbox.close();
     },
   };
+}
+
+/** Of how runs ended, what can be an agent’s is of interest to the turn that waits for it. */
+function isAwaited(message: Incoming): boolean {
+  return message.topic !== 'agent.responses' || isAgentRunId(message.record.requestId);
 }
 
 /** Once at the start, and again when it is another authorizer: that everybody may do everything must not go unsaid (ruling X-4). */

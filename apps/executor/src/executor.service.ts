@@ -3,7 +3,7 @@ import { dwellTimes } from '@sluice/core';
 import type { Step } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { AgentStepResult, ToolCall } from '@sluice/contracts';
-import { stepResult, turnAfter } from '@sluice/decisions';
+import { callKeyOf, stepResult, turnAfter } from '@sluice/decisions';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
 import {
   boundedLabel,
@@ -17,6 +17,8 @@ import {
 } from '@sluice/service';
 import type { Loaded, Redriven, Runtime } from '@sluice/service';
 import { measureStep } from './step-metrics.js';
+import { handOver } from './agents/hand-over.js';
+import type { Returned } from './agents/returned.js';
 import { park } from './approvals/park.js';
 import { Toolbox } from './toolbox.js';
 import { Turn } from './turn.js';
@@ -50,12 +52,13 @@ export class ExecutorService {
 
   /**
    * Runs a turn's calls one after another, behind those that are done. One that needs an approval parks the turn: there is no result
-   * yet. The grant was verified when the turn was taken; how long a call then waits is not its expiry's affair.
+   * yet. Nor is there of one that runs as an agent; where it `returned`, the turn goes on with what that said. The grant was verified when the turn was taken; how long a call then waits is not its expiry's affair.
    */
   async runTurn(
     message: Incoming<'agent.tool-calls'>,
     done: readonly Step[],
     context: HandlerContext,
+    returned: Returned | null = null,
   ): Promise<readonly Outgoing[]> {
     const { record } = message;
     const { configurations } = this.runtime;
@@ -66,9 +69,18 @@ export class ExecutorService {
     const steps = [...done];
     for (const [index, call] of record.calls.entries()) {
       if (index < done.length) continue;
+      if (returned !== null && index === done.length) {
+        steps.push(await turn.takeBack(call, index, returned));
+        continue;
+      }
       const full = turn.now.bytes > granting.configuration.limits.historyBytes;
       const step = full ? turn.full(index) : await turn.step(call, index);
-      if ('approvalId' in step) return park(message, index, step, steps, [granting, inForce], context, this.runtime);
+      const judges = [granting, inForce] as const;
+      if ('approvalId' in step) return park(message, index, step, steps, judges, context, this.runtime);
+      if ('agentRunId' in step) {
+        const callKey = callKeyOf(record, call, index);
+        return handOver(message, index, callKey, step, steps, judges, context, this.runtime);
+      }
       steps.push(step);
     }
     context.afterCommit(() => this.measure(record, steps, granting));

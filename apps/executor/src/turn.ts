@@ -7,13 +7,15 @@ import {
   eligible,
   invocationRecord,
   runTool,
-  utf8Length,
+  takeBack,
   withinRate,
 } from '@sluice/core';
 import type {
+  AgentRun,
   AuthorizationAction,
   BoundTool,
   CallFacts,
+  ConfiguredTool,
   JsonValue,
   Judges,
   Step,
@@ -24,15 +26,13 @@ import type {
   ToolPipeline,
   ToolSource,
 } from '@sluice/core';
-import { topics } from '@sluice/contracts';
 import type { RequestedCall, ToolCall } from '@sluice/contracts';
 import type { HandlerContext } from '@sluice/bus';
 import {
   afterStep,
-  callerOf,
   callIdOf,
-  callKeyOf,
   connectionsOf,
+  handedBack,
   hashedResult,
   historyFull,
   invalidJson,
@@ -42,12 +42,16 @@ import {
   timeWasUp,
   turnAfter,
 } from '@sluice/decisions';
-import type { Asking, TurnSoFar } from '@sluice/decisions';
+import type { Asking, Handing, TurnSoFar } from '@sluice/decisions';
 import { ApprovalClaims, toolSpan } from '@sluice/service';
 import type { Loaded, Runtime, SpanEnd } from '@sluice/service';
+import { judgeHandOver } from './agents/hand-over.js';
+import type { Returned } from './agents/returned.js';
 import { CallConnection } from './connections/call-connection.js';
 import { judgeApproval } from './approvals/asking.js';
+import { invocationOf } from './invocation.js';
 import type { Toolbox } from './toolbox.js';
+import { TurnProgress } from './turn-progress.js';
 
 /** How long an effect's claim is remembered, in milliseconds: a week. */
 const claimMemoryMs = 7 * 24 * 3_600_000;
@@ -57,10 +61,12 @@ export class Turn {
   private static handled = 0;
   /** Which handling of a record by this process it is: one that was lost with its partition, or re-driven, comes back as a first attempt. */
   private readonly handling = ++Turn.handled;
+  private readonly progress: TurnProgress;
   private readonly judges: Judges;
   private readonly offered: ReadonlySet<string>;
   private soFar: TurnSoFar;
   private asking: Asking | null = null;
+  private handing: Omit<Handing, 'startedAt'> | null = null;
 
   /** `done` are the steps of its first calls, where it was parked behind them. */
   constructor(
@@ -73,6 +79,7 @@ export class Turn {
     private readonly runtime: Runtime,
   ) {
     this.judges = { granting: granting.evaluator, inForce: inForce.evaluator };
+    this.progress = new TurnProgress(record, context, granting, runtime);
     this.offered = new Set(record.offered);
     this.soFar = turnAfter(record, done, granting.evaluator);
   }
@@ -82,19 +89,36 @@ export class Turn {
     return this.soFar;
   }
 
-  /** Runs the call and returns its step; refusals are steps as well. A call that waits for an approval is none yet. */
-  async step(call: RequestedCall, index: number): Promise<Step | Asking> {
+  /** Runs the call and returns its step; refusals are steps as well. A call that waits for an approval or runs as an agent is none yet. */
+  async step(call: RequestedCall, index: number): Promise<Step | Asking | Handing> {
     const { state } = this.soFar;
     const { clock } = this.runtime;
     const tool = this.granting.evaluator.byId(call.tool);
     const startedAtMs = clock.now();
     this.asking = null;
+    this.handing = null;
     const result = await this.run(call, index, state);
     if (this.asking !== null) return this.asking;
-    // A clock that was set back makes no call that ends before it starts.
-    const endedAtMs = Math.max(startedAtMs, clock.now());
-    const finished = invocationRecord(call, result, { startedAtMs, endedAtMs });
-    return this.take(call.tool, stepOf(this.record, index, state, tool, finished));
+    if (this.handing !== null) return { ...(this.handing as Omit<Handing, 'startedAt'>), startedAt: startedAtMs };
+    return this.finished(call, index, tool, result, startedAtMs, null);
+  }
+
+  /** The step of a call that ran as an agent: its run’s answer goes through what any tool’s output does. */
+  async takeBack(call: RequestedCall, index: number, { end, agentRun, startedAt }: Returned): Promise<Step> {
+    const tool = this.granting.evaluator.byId(call.tool);
+    const args = parseArguments(call.arguments) ?? null;
+    const invocation = invocationOf(this.record, call, index, args, tool?.connection, 0, this.context.signal);
+    const source = await this.toolbox.source(this.granting.configuration);
+    const pipeline = this.pipeline(source, this.facts(), this.budgetOf(call.tool));
+    const back = handedBack(end, tool?.agent, pipeline.limits.resultBytes);
+    const result = takeBack(invocation, back, pipeline);
+    return this.finished(call, index, tool, result, startedAt, agentRun);
+  }
+
+  /** What a call that has no result yet waits for, in words; null for any other. */
+  private waitsFor(): string | null {
+    if (this.asking !== null) return `waits for the approval ${this.asking.approvalId}`;
+    return this.handing === null ? null : `runs as an agent of its own: ${this.handing.agentRunId}`;
   }
 
   /** The step of a call that is not made, since the history is full. */
@@ -107,30 +131,43 @@ export class Turn {
     return step;
   }
 
+  private finished(
+    call: RequestedCall,
+    index: number,
+    tool: ConfiguredTool | undefined,
+    result: ToolExecResult,
+    startedAtMs: number,
+    agentRun: AgentRun | null,
+  ): Step {
+    // A clock that was set back makes no call that ends before it starts.
+    const endedAtMs = Math.max(startedAtMs, this.runtime.clock.now());
+    const finished = invocationRecord(call, result, { startedAtMs, endedAtMs });
+    return this.take(call.tool, stepOf(this.record, index, this.soFar.state, tool, finished, agentRun));
+  }
+
   private run(call: RequestedCall, index: number, state: string): Promise<ToolExecResult> {
     const toolCallId = callIdOf(this.record, call, index);
     const { sessionId, iteration } = this.record;
     const tool = this.granting.evaluator.byId(call.tool) ?? null;
     const span = () => toolSpan(tool, { sessionId, iteration, toolCallId, state });
     return this.runtime.traces.span(span, async (end) => {
-      const result = await this.within(call, index, state, toolCallId);
+      const result = await this.within(call, index, toolCallId);
       if (!result.ok) end(refusal(result));
       return result;
     });
   }
 
-  private async within(call: RequestedCall, index: number, state: string, toolCallId: string): Promise<ToolExecResult> {
+  private async within(call: RequestedCall, index: number, toolCallId: string): Promise<ToolExecResult> {
     const args = parseArguments(call.arguments);
-    if (args === undefined) return this.sayInvalid(invalidJson(toolCallId), call.tool);
+    if (args === undefined) return this.progress.invalid(invalidJson(toolCallId), call.tool);
     const server = this.granting.evaluator.byId(call.tool)?.mcp?.server;
-    const work = (): Promise<ToolExecResult> => this.begin(call, index, state, toolCallId, args);
+    const work = (): Promise<ToolExecResult> => this.begin(call, index, toolCallId, args);
     return server === undefined ? work() : this.toolbox.room.in(server, this.context.signal, work);
   }
 
   private async begin(
     call: RequestedCall,
     index: number,
-    state: string,
     toolCallId: string,
     args: JsonValue,
   ): Promise<ToolExecResult> {
@@ -138,31 +175,32 @@ export class Turn {
     const tool = this.granting.evaluator.byId(call.tool);
     const timeLeft = this.record.run.deadline - clock.now();
     if (timeLeft <= 0) return timeWasUp(toolCallId);
-    const { configuration } = this.granting;
-    const budget = budgetOf(call.tool, configuration.policy, this.inForce.configuration.policy);
-    const toolMs = Math.min(tool?.timeoutMs ?? configuration.limits.toolMs, budget.timeoutMs ?? Infinity);
-    const invocation: ToolInvocation = {
-      toolId: call.tool,
+    const budget = this.budgetOf(call.tool);
+    const toolMs = Math.min(tool?.timeoutMs ?? this.granting.configuration.limits.toolMs, budget.timeoutMs ?? Infinity);
+    const invocation = invocationOf(
+      this.record,
+      call,
+      index,
       args,
-      argumentBytes: utf8Length(call.arguments),
-      context: {
-        runId: this.record.requestId,
-        sessionId: this.record.sessionId,
-        toolCallId,
-        ...callerOf(this.record),
-        ...(tool?.connection === undefined ? {} : { connectionId: tool.connection }),
-      },
-      callKey: callKeyOf(this.record, call, index),
-      timeoutMs: Math.max(1, Math.min(toolMs, timeLeft)),
-      signal: this.context.signal,
-    };
-    const { offered } = this;
-    const { calls, answer } = this.soFar;
+      tool?.connection,
+      Math.max(1, Math.min(toolMs, timeLeft)),
+      this.context.signal,
+    );
     const source = await this.toolbox.source(this.granting.configuration);
-    const connections = connectionsOf(this.record, this.granting.evaluator);
-    const { groups, toolChoice } = this.record;
-    const facts = { groups, state, offered, toolChoice, calls, completed: answer !== null, connections };
-    return runTool(invocation, this.pipeline(source, facts, budget));
+    return runTool(invocation, this.pipeline(source, this.facts(), budget));
+  }
+
+  private budgetOf(toolId: string): ToolBudget {
+    return budgetOf(toolId, this.granting.configuration.policy, this.inForce.configuration.policy);
+  }
+
+  private facts(): CallFacts {
+    const { record, offered, granting } = this;
+    const { groups, toolChoice } = record;
+    const { state, calls, answer } = this.soFar;
+    const connections = connectionsOf(record, granting.evaluator);
+    const nested = record.run.parent !== null;
+    return { groups, state, offered, toolChoice, calls, completed: answer !== null, connections, nested };
   }
 
   private pipeline(source: ToolSource, facts: CallFacts, budget: ToolBudget): ToolPipeline {
@@ -202,6 +240,11 @@ export class Turn {
           clock: runtime.clock,
           owner: owner(invocation),
         }),
+      handOver: async (tool, invocation) => {
+        const judged = await judgeHandOver(tool, invocation, this.record, [granting, inForce], runtime);
+        this.handing = judged?.handing ?? null;
+        return judged?.verdict ?? null;
+      },
       capabilities: (tool, invocation, signal) =>
         toolbox.capabilities(
           tool,
@@ -209,7 +252,7 @@ export class Turn {
           signal,
           configuration,
           (text) =>
-            this.progress('tool_progress', invocation.context.toolCallId, invocation.toolId, connection.text(text)),
+            this.progress.say('tool_progress', invocation.context.toolCallId, invocation.toolId, connection.text(text)),
           () => connection.credential(invocation.context, signal),
         ),
       hashResult: (invocation, json) => runtime.signatures.keyedHash('executor', hashedResult(invocation, json)),
@@ -233,8 +276,8 @@ export class Turn {
           effect,
         ),
       onStart: (invocation, args) =>
-        this.progress('tool_call_start', invocation.context.toolCallId, invocation.toolId, JSON.stringify(args)),
-      onResult: (invocation, result) => this.result(invocation.toolId, result),
+        this.progress.say('tool_call_start', invocation.context.toolCallId, invocation.toolId, JSON.stringify(args)),
+      onResult: (invocation, result) => this.progress.result(invocation.toolId, result, this.waitsFor()),
       after: (milliseconds, action) => {
         const timer = setTimeout(action, milliseconds);
         return () => clearTimeout(timer);
@@ -242,35 +285,12 @@ export class Turn {
       limits: { argumentBytes, resultBytes: Math.min(resultBytes, budget.resultBytes ?? Infinity) },
     };
   }
-
-  /** The pair of events of spec/tool-use.md §8; the raw arguments are not repeated. */
-  private sayInvalid(result: ToolExecResult, toolId: string): ToolExecResult {
-    this.progress('tool_call_start', result.toolCallId, toolId, '');
-    this.result(toolId, result);
-    return result;
-  }
-
-  private result(toolId: string, result: ToolExecResult): void {
-    if (this.asking !== null) {
-      this.progress('tool_progress', result.toolCallId, toolId, `waits for the approval ${this.asking.approvalId}`);
-      return;
-    }
-    const payload = result.ok
-      ? { ok: true, result: result.value }
-      : { ok: false, isError: true, errorCode: result.errorCode, message: result.safeMessage };
-    this.progress('tool_call_result', result.toolCallId, toolId, JSON.stringify(payload));
-  }
-
-  private progress(kind: string, toolCallId: string, toolId: string, text: string): void {
-    const { requestId, sessionId, iteration } = this.record;
-    const tool = this.granting.evaluator.byId(toolId)?.key ?? null;
-    const record = { requestId, sessionId, iteration, kind, toolCallId, tool, text, at: this.runtime.clock.now() };
-    this.context.emit([{ topic: topics.progress, key: sessionId, record }]);
-  }
 }
 
-/** For a trace: the codes, never a word of the call. A call that waits for an approval has not failed. */
+/** For a trace: the codes, never a word of the call. A call that waits for an approval or an agent has not failed. */
 function refusal({ errorCode, reason }: ToolExecResult & { ok: false }): SpanEnd {
   const attributes = reason === undefined ? {} : { 'sluice.reason': reason };
-  return reason === 'approval_pending' ? { attributes } : { attributes, error: errorCode };
+  return reason === 'approval_pending' || reason === 'agent_pending'
+    ? { attributes }
+    : { attributes, error: errorCode };
 }

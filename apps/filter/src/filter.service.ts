@@ -54,7 +54,7 @@ export class FilterService {
     const sender = await this.authenticator.authenticate(identity, credentialOf(message.headers), message.timestamp);
     if (!sender.ok) {
       context.afterCommit(() => this.runtime.metrics.refusedRequests.inc(nobody));
-      return [this.deny(ids, sender.message, request, null, context)];
+      return [await this.deny(ids, sender.message, request, null, context)];
     }
 
     const { principal } = sender;
@@ -62,7 +62,7 @@ export class FilterService {
     const run = { ...begun, redrive: redriven?.deadLetter ?? null };
     if (!permission.ok) {
       reportRefusal(request, principal, permission, loaded, context, this.runtime);
-      return [this.deny(ids, permission.message, request, run, context)];
+      return [await this.deny(ids, permission.message, request, run, context)];
     }
     context.afterCommit(() => this.countGroups(groups, loaded));
     return this.decide(ids, request, run, loaded, context);
@@ -106,7 +106,7 @@ export class FilterService {
   ): Promise<readonly Outgoing[]> {
     const { clock, metrics, log } = this.runtime;
     const decided = decideIteration(ids, request, run, loaded.evaluator, clock.now());
-    if (decided.kind === 'end') return [endRun(decided.response, request, context, this.runtime)];
+    if (decided.kind === 'end') return [await endRun(decided.response, request, context, this.runtime)];
 
     const { decision } = decided;
     const record = await signGrant(decided.record, this.runtime);
@@ -130,7 +130,7 @@ export class FilterService {
     request: AgentRequest,
     run: RunState | null,
     context: HandlerContext,
-  ): Outgoing {
+  ): Promise<Outgoing> {
     const { clock, configurations } = this.runtime;
     const { version } = configurations.current().configuration;
     const response = denial(ids, message, { request, run }, version, clock.now());

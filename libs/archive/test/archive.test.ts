@@ -67,6 +67,7 @@ function log(count: number): Incoming[] {
       ...{ inputTokens: 0, outputTokens: 0, toolCalls: { a: n }, principal: principal(n % 2 === 0 ? 'even' : 'odd') },
       redrive: null,
       answer: null,
+      parent: null,
     };
     const ended = { kind: 'answer', answer: 'Yes', error: null, question: 'q', state: 'undefined', history: [] };
     const record = { ...ids(n), ...ended, run, iterations: 1, configVersion: 'c-1', endedAt: n };

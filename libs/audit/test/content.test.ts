@@ -16,6 +16,7 @@ const step: AgentStep = {
     startedAt: 1,
     endedAt: 2,
     resultHash: null,
+    agentRun: null,
   },
 };
 const whole = ((): Source => {

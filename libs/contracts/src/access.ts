@@ -34,7 +34,7 @@ export const access = {
     group: 'agent',
   },
   executor: {
-    reads: ['agent.tool-calls', 'agent.approvals', 'agent.config'],
+    reads: ['agent.tool-calls', 'agent.approvals', 'agent.responses', 'agent.config'],
     writes: ['agent.steps', 'agent.approvals', 'agent.responses', 'agent.progress', 'agent.dead-letters'],
     group: 'executor',
   },

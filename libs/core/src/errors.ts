@@ -64,6 +64,11 @@ export const toolErrorReasons = {
   approval_refused: 'Somebody was asked to approve the call and refused it.',
   approval_expired: 'Nobody approved the call in time.',
   no_approver: 'The call needs an approval, and policy.approval.approvers names nobody who may give it.',
+  nested_agent: 'The tool is an agent, and the run answers an agent’s call itself.',
+  agent_groups: 'The agent works with groups that the caller may not ask for.',
+  agent_pending: 'The call runs as an agent of its own; it becomes a step when that has ended.',
+  agent_failed: 'The agent ended without an answer; the message says why.',
+  agent_budget_used: 'The agent used up its iterations, its time, its tokens or its money before it had an answer.',
   budget_used: 'The run has made all the calls that policy.budgets allows it.',
   none_chosen: 'The request’s tool_choice is `none`: no tool is called in its run.',
   run_completed: 'A call before it in its turn ended the run.',
@@ -113,6 +118,11 @@ export const runErrors = {
   size_exceeded: {
     meaning: 'The history or the next record would be larger than the budget.',
     remedy: 'Send less history, or have the tools return less.',
+    retryable: false,
+  },
+  budget_exceeded: {
+    meaning: 'An agent’s run used the tokens or the money that its tool gives it, without an answer.',
+    remedy: 'Ask the agent something narrower, or raise tokens or usd under the tool’s agent.',
     retryable: false,
   },
   model_failed: {

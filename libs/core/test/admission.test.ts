@@ -52,6 +52,7 @@ describe('a run in which no tool is to be called (K-07)', () => {
       toolChoice,
       calls: {},
       completed: false,
+      nested: false,
       connections: [],
     };
     return eligible(toolId, facts, { granting: evaluator, inForce: evaluator });
@@ -74,7 +75,16 @@ describe('what this run was offered (T-23b)', () => {
   const under = (offered: ReadonlySet<string>) =>
     eligible(
       'core__a',
-      { groups: ['*'], state: 'undefined', offered, calls: {}, toolChoice: null, completed: false, connections: [] },
+      {
+        groups: ['*'],
+        state: 'undefined',
+        offered,
+        calls: {},
+        toolChoice: null,
+        completed: false,
+        nested: false,
+        connections: [],
+      },
       { granting: evaluator, inForce: evaluator },
     );
 
@@ -117,6 +127,7 @@ describe('what is offered and what is admitted', () => {
           calls,
           toolChoice,
           completed: false,
+          nested: false,
           connections: [],
         };
         const judges = { granting: evaluator, inForce: evaluator };
@@ -142,6 +153,7 @@ describe('what is offered and what is admitted', () => {
           calls,
           toolChoice,
           completed: false,
+          nested: false,
           connections: [],
         };
         const still = new Set(offeredBy(inForce).offered.map((tool) => tool.id));

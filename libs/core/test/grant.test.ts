@@ -31,6 +31,7 @@ const step: Step = {
   startedAt: 1,
   endedAt: 2,
   resultHash: null,
+  agentRun: null,
 };
 const request = { question: 'Q', state: null, group: ['read-only'], history: [] as readonly Step[], deadline: null };
 

@@ -30,6 +30,7 @@ function step(changes: Partial<Step>): Step {
     startedAt: 0,
     endedAt: 0,
     resultHash: null,
+    agentRun: null,
     ...changes,
   };
 }

@@ -29,6 +29,14 @@ export const sampleTypes: readonly ToolType[] = [
     redaction: { whole: true },
     repeatable: false,
   },
+  {
+    type: 'agent',
+    description: 'Works something out.',
+    inputSchema: { type: 'object', properties: { question: { type: 'string' } }, required: ['question'] },
+    effect: 'external_side_effect',
+    redaction: { whole: true },
+    repeatable: false,
+  },
 ];
 
 /** A server with the two tools of the sample, one with a schema nobody can use, and two whose ids meet. */

@@ -67,6 +67,7 @@ describe.each(table.map(([what, policy, reads, writes]) => [what, { policy, read
         calls: noCalls,
         toolChoice: null,
         completed: false,
+        nested: false,
         connections: [],
       };
       const judges = { granting: evaluator, inForce: evaluator };

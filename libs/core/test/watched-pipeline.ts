@@ -68,6 +68,7 @@ export function pipeline(
     conceal: (_tool, result) => stage('conceal', result),
     approval: () => Promise.resolve(stage('approval', { ok: true })),
     rate: () => Promise.resolve(stage('rate', { ok: true })),
+    handOver: () => Promise.resolve(null),
     capabilities: () => Promise.resolve(stage('capabilities', {})),
     once: (_tool, _invocation, effect) => stage('once', effect)(),
     onStart: () => void seen.push('start'),

@@ -67,7 +67,13 @@ function whatIsKnown(dead: Dead): Known | null {
       const { requestId, sessionId } = outcome;
       return { requestId, sessionId, request: null, run: null, configVersion: '' };
     }
-    case 'agent.responses':
+    case 'agent.responses': {
+      // The end of an agent’s run: what waits for it is the run that called it.
+      const parent = message.record.run?.parent ?? null;
+      if (parent === null) return null;
+      const { requestId, sessionId } = parent;
+      return { requestId, sessionId, request: null, run: null, configVersion: '' };
+    }
     case 'agent.progress':
     case 'agent.audit':
     case 'agent.dead-letters':

@@ -79,7 +79,9 @@ export function factsOf(
 ): Facts {
   const { group: groups, state, toolIds } = about.request;
   const calls = about.run.toolCalls;
-  return { groups, state, toolIds, unavailable: new Set(), calls, connections: connectionsOf(about, evaluator) };
+  const connections = connectionsOf(about, evaluator);
+  const nested = about.run.parent !== null;
+  return { groups, state, toolIds, unavailable: new Set(), calls, connections, nested };
 }
 
 /** Decides for the run’s next iteration. `now` is in milliseconds since the epoch. */
@@ -90,12 +92,12 @@ export function decideIteration(
   evaluator: Evaluator,
   now: number,
 ): Iteration {
-  const { limits, version: configVersion } = evaluator.configuration;
+  const { limits, model, version: configVersion } = evaluator.configuration;
   if (run.answer !== null) {
     const about = { request, run, configVersion, state: normaliseState(request.state) };
     return { kind: 'end', response: answerResponse(ids, run.answer, about, now) };
   }
-  const end = runEnd(run, request.history, limits, now);
+  const end = runEnd(run, request.history, limits, now, model.price);
   if (end !== null) return { kind: 'end', response: errorResponse(ids, end, { request, run, configVersion }, now) };
   const decision = evaluator.evaluate(factsOf({ request, run }, evaluator));
   const next = nextIteration(run, decision);

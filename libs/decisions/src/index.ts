@@ -9,6 +9,7 @@ export * from './calls.js';
 export * from './connections.js';
 export * from './steps.js';
 export * from './approvals.js';
+export * from './agent-runs.js';
 export * from './grants.js';
 export * from './redrive/letter.js';
 export * from './redrive/permit.js';

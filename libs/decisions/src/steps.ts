@@ -1,5 +1,14 @@
 import { afterSteps, countCall, endsRun, historyBytes, normaliseState, transition } from '@sluice/core';
-import type { CallCounts, ConfiguredTool, Evaluator, JsonValue, Step, ToolInvocationRecord } from '@sluice/core';
+import type {
+  AgentRun,
+  CallCounts,
+  ConfiguredTool,
+  Evaluator,
+  JsonValue,
+  RunState,
+  Step,
+  ToolInvocationRecord,
+} from '@sluice/core';
 import type { AgentStepResult, RequestedCall, ToolCall } from '@sluice/contracts';
 import { longestName } from './calls.js';
 
@@ -41,6 +50,7 @@ export function stepOf(
   state: string,
   tool: Pick<ConfiguredTool, 'key' | 'target'> | undefined,
   { toolCallId, name, args, result, resultHash, error, startedAtMs, endedAtMs }: ToolInvocationRecord,
+  agentRun: AgentRun | null = null,
 ): Step {
   return {
     thought: index === 0 ? thought : '',
@@ -57,6 +67,7 @@ export function stepOf(
     startedAt: startedAtMs,
     endedAt: endedAtMs,
     resultHash,
+    agentRun,
   };
 }
 
@@ -78,6 +89,7 @@ export function historyFull(record: ToolCall, index: number, state: string, now:
     startedAt: now,
     endedAt: now,
     resultHash: null,
+    agentRun: null,
   };
 }
 
@@ -95,11 +107,24 @@ export function stepResult(
     iteration,
     steps,
     next: { ...request, state, history: [...request.history, ...steps.map(withoutHash)] },
-    run: { ...afterSteps(run, steps), toolCalls: calls, answer },
+    run: { ...withAgentTokens(afterSteps(run, steps), steps), toolCalls: calls, answer },
     configVersion,
     signature: null,
     inForceVersion,
   };
+}
+
+/** What the runs used that calls were counts as the run’s own. */
+function withAgentTokens(run: RunState, steps: readonly Step[]): RunState {
+  let { inputTokens, outputTokens } = run;
+  for (const { agentRun } of steps) {
+    if (agentRun === null) continue;
+    inputTokens += agentRun.inputTokens;
+    outputTokens += agentRun.outputTokens;
+  }
+  return inputTokens === run.inputTokens && outputTokens === run.outputTokens
+    ? run
+    : { ...run, inputTokens, outputTokens };
 }
 
 /** The hash is for the audit, which reads it where the step is new; what goes on is what a service of any version passes on whole. */

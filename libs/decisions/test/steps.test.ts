@@ -34,6 +34,7 @@ describe('the record of a call (K-06, X-9)', () => {
       startedAt: 1_000,
       endedAt: 1_250,
       resultHash: 'h',
+      agentRun: null,
     });
   });
 
@@ -56,6 +57,7 @@ describe('the record of a call (K-06, X-9)', () => {
       startedAt: 1_000,
       endedAt: 1_250,
       resultHash: null,
+      agentRun: null,
     });
   });
 

@@ -64,9 +64,10 @@ export async function admit(called: Called, judging: Judging, recorded: Step | n
 
   const connections = connectionsOf(record, granting);
   const completed = turn.answer !== null;
+  const nested = record.run.parent !== null;
   const { groups, toolChoice } = record;
   const { state, calls } = turn;
-  const facts = { groups, state, offered, toolChoice, calls, completed, connections };
+  const facts = { groups, state, offered, toolChoice, calls, completed, connections, nested };
   for (const stage of [eligible, allowed]) {
     const verdict = stage(call.tool, facts, { granting, inForce });
     if (!verdict.ok) return refused(failure(toolCallId, verdict));

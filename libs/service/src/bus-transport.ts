@@ -26,6 +26,8 @@ export class BusTransport extends Server implements CustomTransportStrategy {
       readonly drainMs: number;
       /** Called when what came of a record is on the log. */
       readonly through: (message: Incoming) => void;
+      /** Whether a record is any of the service’s business: what is not is passed over, and no hop of its run. */
+      readonly concerns: (message: Incoming) => boolean;
     },
   ) {
     super();
@@ -72,8 +74,9 @@ export class BusTransport extends Server implements CustomTransportStrategy {
         throw new Error(`@EventPattern('${pattern}') names no topic of agent.*; see libs/contracts/src/topics.ts.`);
       handlers.set(pattern, async (message, context) => outputs(await handler(message, context as never)));
     }
-    const { group, through } = this.subscription;
+    const { group, through, concerns } = this.subscription;
     const handle = (message: Incoming, context: HandlerContext): Promise<readonly Outgoing[]> => {
+      if (!concerns(message)) return Promise.resolve([]);
       context.afterCommit(() => through(message));
       return inHop(this.traces, { group, message, context }, (own) =>
         (handlers.get(message.topic) as Handler)(message, own),

@@ -25,6 +25,7 @@ export * from './data-folder.js';
 export * from './open-runtime.js';
 export * from './open-sqlite.js';
 export * from './approvals/claims.js';
+export * from './agent-runs/claims.js';
 export * from './approvals/counting.js';
 export * from './approvals/open.js';
 export * from './run-process.js';

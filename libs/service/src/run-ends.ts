@@ -2,22 +2,27 @@ import { Fault, isSecurityFault, normaliseGroups, requestLog } from '@sluice/cor
 import { placeOf, topics } from '@sluice/contracts';
 import type { AgentRequest, AgentResponse } from '@sluice/contracts';
 import type { Dead, HandlerContext, Outgoing } from '@sluice/bus';
-import { endOfDead } from '@sluice/decisions';
+import { endOfDead, isAgentRunId } from '@sluice/decisions';
+import { AgentRunClaims } from './agent-runs/claims.js';
 import { boundedLabel } from './metrics.js';
 import { redrivenBefore } from './redrive/take.js';
 import type { Runtime } from './runtime.js';
 import { reportSecurityEvent } from './security-events.js';
 import { takeRequest } from './take-once.js';
 
-type Ending = Pick<Runtime, 'clock' | 'log' | 'metrics' | 'configurations'>;
+type Ending = Pick<Runtime, 'clock' | 'log' | 'metrics' | 'configurations' | 'ledger'>;
 
-/** The one end of a run as the message to publish; its log line and metrics follow once it is on the log. */
-export function endRun(
+/**
+ * The one end of a run as the message to publish; its log line and metrics follow once it is on the log. Of an agent’s run the ledger says
+ * that it ended so: a turn waits for that.
+ */
+export async function endRun(
   response: AgentResponse,
   asked: Pick<AgentRequest, 'group' | 'state'>,
   context: HandlerContext,
   runtime: Ending,
-): Outgoing {
+): Promise<Outgoing> {
+  if (isAgentRunId(response.requestId)) await new AgentRunClaims(runtime).vouch(response);
   context.afterCommit(() => {
     runtime.metrics.runsEnded.inc({ outcome: response.error?.code ?? 'answer' });
     if (response.run !== null) {
@@ -34,7 +39,7 @@ export function endRun(
 }
 
 /** Says and counts that a record was put among the dead letters, once it is there. */
-export function tellOfDead(dead: Dead, runtime: Ending): void {
+export function tellOfDead(dead: Dead, runtime: Pick<Ending, 'log' | 'metrics'>): void {
   runtime.metrics.deadLetters.inc({ topic: dead.topic, code: dead.code });
   const { topic, partition, offset, code, reason, attempts } = dead;
   if (isSecurityFault(code)) return reportSecurityEvent(dead, code, runtime);
@@ -45,22 +50,19 @@ export function tellOfDead(dead: Dead, runtime: Ending): void {
  * What goes out beside a dead letter: if the record was on the loop and its session can be read, the end of its run (DESIGN, idea 2).
  * A record that is not its run’s own ends nothing, else whoever can write one could end another’s run.
  */
-export async function endDeadRun(
-  dead: Dead,
-  context: HandlerContext,
-  runtime: Ending & Pick<Runtime, 'ledger'>,
-): Promise<readonly Outgoing[]> {
+export async function endDeadRun(dead: Dead, context: HandlerContext, runtime: Ending): Promise<readonly Outgoing[]> {
   if (isSecurityFault(dead.code)) return [];
   const end = endOfDead(dead, runtime.clock.now());
   if (end === null || !(await isItsRuns(dead, end.response.requestId, runtime))) return [];
-  return [endRun(end.response, end.asked, context, runtime)];
+  return [await endRun(end.response, end.asked, context, runtime)];
 }
 
 /**
  * Whether the record may end the run that it names. A request names any run it likes, so a dead one takes its request_id like a good one,
- * and ends nothing if another has it. If the ledger does not answer, the end goes out, as whoever asked would wait for it in vain.
+ * and ends nothing if another has it; the end of an agent’s run ends the one that waits for it only if a service ended it so. If the ledger does not answer, the end goes out, as whoever asked would wait for it in vain.
  */
-async function isItsRuns(dead: Dead, requestId: string, runtime: Ending & Pick<Runtime, 'ledger'>): Promise<boolean> {
+async function isItsRuns(dead: Dead, requestId: string, runtime: Ending): Promise<boolean> {
+  if (dead.message?.topic === topics.responses) return new AgentRunClaims(runtime).isVouched(dead.message.record);
   if (dead.topic !== topics.requests) return true;
   try {
     const redriven = dead.message === null ? null : await redrivenBefore(dead.message, runtime);

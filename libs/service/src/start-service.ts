@@ -1,6 +1,6 @@
 import type { DynamicModule, INestMicroservice } from '@nestjs/common';
 import { GroupHeld } from '@sluice/bus';
-import type { Dead, HandlerContext, Outgoing, Subscription } from '@sluice/bus';
+import type { Dead, HandlerContext, Incoming, Outgoing, Subscription } from '@sluice/bus';
 import { NestFactory } from '@nestjs/core';
 import { about, idsOf, staysAbout, traceIdOf } from './about.js';
 import type { About } from './about.js';
@@ -19,17 +19,19 @@ export interface Service {
 /** How a service reads that only watches: what it gives up ends no run and is its own affair. */
 export type Watching = Pick<Subscription, 'order' | 'taken' | 'deadLetters' | 'onDead' | 'retry'>;
 
-/** Starts one service as a Nest microservice on the bus; `group` is its name there. */
+/** Starts one service as a Nest microservice on the bus; `group` is its name there. What is none of its concerns is passed over. */
 export async function startService(
   group: string,
   module: DynamicModule,
   runtime: Runtime,
   watching?: Watching,
+  concerns: (message: Incoming) => boolean = () => true,
 ): Promise<Service> {
   // Who only watches is no hop of the run.
   const transport = new BusTransport(runtime.bus, watching === undefined ? runtime.traces : noTraces, {
     group,
     drainMs: runtime.environment.drainMs,
+    concerns,
     observer: observerOf(group, runtime),
     through: (message) => measureHop(group, message, runtime),
     ...watching,

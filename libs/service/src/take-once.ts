@@ -4,6 +4,10 @@ import type { Incoming } from '@sluice/bus';
 import { runMemoryMs } from '@sluice/decisions';
 import type { Runtime } from './runtime.js';
 
+export function requestKey(requestId: string): string {
+  return `request/${requestId}`;
+}
+
 /** A request_id is taken once (ruling XB-25): the first record under it has it and may ask again. Returns whose it is. */
 export async function takeRequest(
   requestId: string,
@@ -17,10 +21,6 @@ export async function takeRequest(
 /** Whether somebody has the request_id by now; another may still be first. */
 export async function isRequestTaken(requestId: string, { ledger }: Pick<Runtime, 'ledger'>): Promise<boolean> {
   return (await ledger.find(requestKey(requestId))) !== undefined;
-}
-
-function requestKey(requestId: string): string {
-  return `request/${requestId}`;
 }
 
 /**

@@ -211,6 +211,7 @@ describe('toolTypes', () => {
       ['graph-update', 'state_change', true],
       ['text-completion', 'read_only', true],
       ['mark_complete', 'read_only', true],
+      ['agent', 'external_side_effect', false],
       ['read_file', 'read_only', true],
       ['write_file', 'state_change', true],
       ['append_file', 'state_change', false],

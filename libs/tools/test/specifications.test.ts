@@ -31,7 +31,8 @@ const effects: Readonly<Record<ToolEffect, readonly string[]>> = {
     'start_todo',
     'write_file',
   ],
-  external_side_effect: [],
+  // For whoever binds it as it is: a configuration gives it the effect of its tools.
+  external_side_effect: ['agent'],
 };
 
 describe('every built-in tool', () => {

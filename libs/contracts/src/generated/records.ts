@@ -76,6 +76,16 @@ export interface AgentResponse {
   readonly endedAt: number;
 }
 
+/** The run that a call of an agent tool was. */
+export interface AgentRun {
+  /** Names it. */
+  readonly requestId: string;
+  /** Tokens the model read in it. */
+  readonly inputTokens: number;
+  /** Tokens the model wrote in it. */
+  readonly outputTokens: number;
+}
+
 /** One step of a run: a thought, a tool call and what came of it. What a history holds. */
 export interface AgentStep {
   /** Why the model acted so. */
@@ -106,6 +116,8 @@ export interface AgentStep {
   readonly endedAt: number;
   /** A keyed hash of the result before it was redacted (docs/audit.md); null in a history, and where no result came. */
   readonly resultHash: string | null;
+  /** The run that the call was, where its tool is an agent; else null. */
+  readonly agentRun: AgentRun | null;
 }
 
 /** What the executor made of a turn: its steps, and the request as it goes on. */
@@ -332,6 +344,32 @@ export interface OfferedTool {
   readonly schemaHash: string;
 }
 
+/** The call that a run answers, where it runs as an agent tool: where its turn is parked, what is done of it, and what the run may use up. */
+export interface ParentCall {
+  /** The tool's id. */
+  readonly tool: string;
+  /** The run whose call it is. */
+  readonly requestId: string;
+  /** Its key. */
+  readonly sessionId: string;
+  /** The id of the call, the same from start to result. */
+  readonly toolCallId: string;
+  /** Where its ToolCall stands on agent.tool-calls. */
+  readonly partition: number;
+  /** The same. */
+  readonly offset: number;
+  /** The place of the call in its turn, from 0. */
+  readonly index: number;
+  /** When the call began, milliseconds since the epoch. */
+  readonly startedAt: number;
+  /** Tokens that the model may read and write in this run; null for no limit. */
+  readonly maxTokens: number | null;
+  /** What they may cost, in millionths of a US dollar; null for no limit. */
+  readonly maxMicroUsd: number | null;
+  /** The turn's calls before this one, which are done and are not done again. */
+  readonly steps: readonly AgentStep[];
+}
+
 /** Who asks, as the filter found it in a verified credential: references, no secrets. Nothing that a sender writes gets here. */
 export interface Principal {
   /** Who acts, as `user:<id>`. */
@@ -392,6 +430,8 @@ export interface Run {
   readonly redrive: string | null;
   /** The answer that a tool ended the run with; the filter ends it then. Null while nobody has. */
   readonly answer: string | null;
+  /** The call that this run answers, where it runs as an agent tool; null for a run that somebody asked for. */
+  readonly parent: ParentCall | null;
 }
 
 /** Why a run ended without an answer. */

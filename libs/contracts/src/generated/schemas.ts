@@ -267,6 +267,31 @@ export const schemas = {
       }
     ]
   },
+  "AgentRun": {
+    "type": "record",
+    "name": "AgentRun",
+    "namespace": "sluice",
+    "doc": "The run that a call of an agent tool was.",
+    "fields": [
+      {
+        "name": "request_id",
+        "type": "string",
+        "doc": "Names it."
+      },
+      {
+        "name": "input_tokens",
+        "type": "long",
+        "doc": "Tokens the model read in it.",
+        "default": 0
+      },
+      {
+        "name": "output_tokens",
+        "type": "long",
+        "doc": "Tokens the model wrote in it.",
+        "default": 0
+      }
+    ]
+  },
   "AgentStep": {
     "type": "record",
     "name": "AgentStep",
@@ -361,6 +386,15 @@ export const schemas = {
           "string"
         ],
         "doc": "A keyed hash of the result before it was redacted (docs/audit.md); null in a history, and where no result came.",
+        "default": null
+      },
+      {
+        "name": "agent_run",
+        "type": [
+          "null",
+          "AgentRun"
+        ],
+        "doc": "The run that the call was, where its tool is an agent; else null.",
         "default": null
       }
     ]
@@ -981,6 +1015,81 @@ export const schemas = {
       }
     ]
   },
+  "ParentCall": {
+    "type": "record",
+    "name": "ParentCall",
+    "namespace": "sluice",
+    "doc": "The call that a run answers, where it runs as an agent tool: where its turn is parked, what is done of it, and what the run may use up.",
+    "fields": [
+      {
+        "name": "tool",
+        "type": "string",
+        "doc": "The tool's id."
+      },
+      {
+        "name": "request_id",
+        "type": "string",
+        "doc": "The run whose call it is."
+      },
+      {
+        "name": "session_id",
+        "type": "string",
+        "doc": "Its key."
+      },
+      {
+        "name": "tool_call_id",
+        "type": "string",
+        "doc": "The id of the call, the same from start to result."
+      },
+      {
+        "name": "partition",
+        "type": "int",
+        "doc": "Where its ToolCall stands on agent.tool-calls."
+      },
+      {
+        "name": "offset",
+        "type": "long",
+        "doc": "The same."
+      },
+      {
+        "name": "index",
+        "type": "int",
+        "doc": "The place of the call in its turn, from 0."
+      },
+      {
+        "name": "started_at",
+        "type": "long",
+        "doc": "When the call began, milliseconds since the epoch."
+      },
+      {
+        "name": "max_tokens",
+        "type": [
+          "null",
+          "long"
+        ],
+        "doc": "Tokens that the model may read and write in this run; null for no limit.",
+        "default": null
+      },
+      {
+        "name": "max_micro_usd",
+        "type": [
+          "null",
+          "long"
+        ],
+        "doc": "What they may cost, in millionths of a US dollar; null for no limit.",
+        "default": null
+      },
+      {
+        "name": "steps",
+        "type": {
+          "type": "array",
+          "items": "AgentStep"
+        },
+        "doc": "The turn's calls before this one, which are done and are not done again.",
+        "default": []
+      }
+    ]
+  },
   "Principal": {
     "type": "record",
     "name": "Principal",
@@ -1175,6 +1284,15 @@ export const schemas = {
           "string"
         ],
         "doc": "The answer that a tool ended the run with; the filter ends it then. Null while nobody has.",
+        "default": null
+      },
+      {
+        "name": "parent",
+        "type": [
+          "null",
+          "ParentCall"
+        ],
+        "doc": "The call that this run answers, where it runs as an agent tool; null for a run that somebody asked for.",
         "default": null
       }
     ]

@@ -1,4 +1,5 @@
 import { type Digest, type JsonValue, canonicalJson } from '../json.js';
+import { checkAgents, withAgentEffects } from './agent-tools.js';
 import { readInstructions } from './agents.js';
 import { type AuthorizationFiles, readAuthorization } from './authorization.js';
 import { type ToolEntry, mcpToolType, readEntries } from './entries.js';
@@ -69,16 +70,19 @@ export function compileConfiguration(raw: unknown, given: CompilerInputs): Compi
   checkAllowed(identified, policy, mcp, problems);
   checkConnections(identified, policy, connections, given.types, problems);
   const served = serve(identified, mcp, given.digest, problems);
-  const tools = identified.map((tool) =>
+  const compiled = identified.map((tool) =>
     compileTool(tool, groups.get(tool.entry.key) ?? [], served, mcp.servers, given),
   );
+  const tools = withAgentEffects(compiled, policy);
+  const model = readModel(file.section('model'));
+  checkAgents(identified, model, problems);
   const content = {
     tools,
     identity: readIdentity(file.section('identity')),
     policy,
     authorization: readAuthorization(file, identified, given.files),
     instructions: readInstructions(file.section('agents')),
-    model: readModel(file.section('model')),
+    model,
     mcpServers: mcp.servers,
     ...(connections.length === 0 ? {} : { connections }),
     knowledge: readKnowledge(file.section('knowledge')),
@@ -171,6 +175,7 @@ function compileTool(
             outputSchema,
           },
     ...(connection === undefined ? {} : { connection }),
+    ...(entry.agent === null ? {} : { agent: entry.agent }),
     unavailable: specification.unavailable,
   };
 }

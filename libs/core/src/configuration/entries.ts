@@ -1,9 +1,10 @@
+import { readAgent } from './agent-entry.js';
 import { wildcard } from '../rules/defaults.js';
 import { configurationKeys } from './keys.js';
 import { describe, quote } from './problems.js';
 import { Section } from './section.js';
 import { suggestion } from './suggest.js';
-import type { Problem } from './types.js';
+import type { AgentSettings, Problem } from './types.js';
 
 /** The type of entries that run on an MCP server (spec/tool-groups.md §5.1). */
 export const mcpToolType = 'mcp-tool';
@@ -25,6 +26,8 @@ export interface ToolEntry {
   /** The connection it names; whether there is one of the name is seen with the connections. */
   readonly connection: string | null;
   readonly timeoutMs: number;
+  /** Null for what is no agent. */
+  readonly agent: AgentSettings | null;
 }
 
 /** `tool`: a map from key to entry, or a list of entries whose `name` is the key (spec/tool-groups.md §2.1, ruling XG-15). */
@@ -92,6 +95,7 @@ function readEntry(key: string, section: Section, types: readonly string[], tool
     mcpToolId: section.text('mcp_tool_id', 'the id of an entry under `mcp.tools`'),
     connection: section.text('connection', 'the id of an entry under `connections`'),
     timeoutMs: seconds * 1_000,
+    agent: readAgent(section, type),
   };
 }
 

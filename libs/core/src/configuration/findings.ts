@@ -1,5 +1,7 @@
 import { undefinedState, wildcard } from '../rules/defaults.js';
 import { compileRules } from '../rules/rules.js';
+import { isListed } from '../rules/tool-policy.js';
+import { findToolless } from './agent-tools.js';
 import { approvable } from './approval.js';
 import { quote, sentenceList } from './problems.js';
 import { stateGraph } from './state-graph.js';
@@ -21,6 +23,7 @@ export function findEverything(
     ...aboutStates(tools, at),
     ...tools.flatMap((tool) => aboutTool(tool, at(tool))),
     ...aboutPolicy(tools, policy),
+    ...findToolless(tools, policy, at),
   ];
 }
 
@@ -84,6 +87,11 @@ function aboutPolicy(tools: readonly ConfiguredTool[], policy: Policy): readonly
     findings.push({ kind: 'not_allowed', path: 'policy.allowed_tools', message });
   }
   const waiting = tools.filter((tool) => allowed.has(tool.id) && !approvable(tool, policy)).map((tool) => tool.key);
+  const unlisted = tools.filter((tool) => allowed.has(tool.id) && !isListed(tool, policy)).map((tool) => tool.key);
+  if (unlisted.length > 0) {
+    const message = `The policy lists ${sentenceList(unlisted)} under allowed_tools and not under allowed_agents, so ${neverOffered(unlisted)}.`;
+    findings.push({ kind: 'not_allowed', path: 'policy.allowed_agents', message });
+  }
   if (waiting.length > 0) {
     const message = `Nobody may approve calls of ${sentenceList(waiting)}, which need it, so ${neverOffered(waiting)}.`;
     findings.push({ kind: 'not_allowed', path: 'policy.approval.approvers', message });

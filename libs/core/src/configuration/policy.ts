@@ -1,4 +1,5 @@
 import { wildcard } from '../rules/defaults.js';
+import { readAllowedAgents } from './agent-tools.js';
 import { readApproval } from './approval.js';
 import { readBudgets } from './budgets.js';
 import { mcpToolType } from './entries.js';
@@ -15,8 +16,10 @@ import type { Policy } from './types.js';
  */
 export function readPolicy(section: Section, tools: readonly IdentifiedTool[]): Policy {
   section.closed(configurationKeys.policy);
+  const allowedAgents = readAllowedAgents(section, tools);
   return {
     allowedTools: readAllowed(section, tools),
+    ...(allowedAgents.length === 0 ? {} : { allowedAgents }),
     ...readApproval(section.section('approval')),
     budgets: readBudgets(section.section('budgets'), tools),
   };

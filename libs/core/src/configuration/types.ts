@@ -36,8 +36,27 @@ export interface ConfiguredTool {
   readonly mcp: McpPlace | null;
   /** The id of the connection that its calls use; absent where they need none. */
   readonly connection?: string;
+  /** How its calls go, each as a run of its own; absent for everything but an agent. */
+  readonly agent?: AgentSettings;
   /** Why `spec` is null. */
   readonly unavailable: string | null;
+}
+
+/** How the runs of an agent tool go. The time of a run is the tool's `timeoutMs`. */
+export interface AgentSettings {
+  /** The groups that its runs ask for; `*` for all. */
+  readonly groups: readonly string[];
+  /** The state that they begin in; null as for any request. */
+  readonly state: string | null;
+  /** Null: as many as the limits give any run. */
+  readonly maxIterations: number | null;
+  /** Tokens read and written together, and millionths of a US dollar, of one run; null for no limit. */
+  readonly tokens: number | null;
+  readonly microUsd: number | null;
+  /** Null: what every agent is told. */
+  readonly instructions: string | null;
+  /** UTF-8 bytes of an answer as JSON text. */
+  readonly answerBytes: number;
 }
 
 export const identityProviders = ['none', 'jwt'] as const;
@@ -78,6 +97,8 @@ export interface McpPlace {
 export interface Policy {
   /** Tool ids that may run; everything else is denied. */
   readonly allowedTools: readonly string[];
+  /** Ids of the agents that may run, of the allowed tools; absent for none. */
+  readonly allowedAgents?: readonly string[];
   /** Effects whose calls need somebody’s approval; empty while nothing is written (ruling XB-14). */
   readonly approvalEffects: readonly ToolEffect[];
   /** Principals who may decide, `*` alone for everybody; while there are none, a tool that needs an approval is left out (ruling X-18). */
@@ -272,7 +293,8 @@ export interface Finding {
     | 'never_available'
     | 'not_allowed'
     | 'unavailable'
-    | 'escalation';
+    | 'escalation'
+    | 'toolless_agent';
   readonly path: string;
   readonly message: string;
 }

@@ -1,4 +1,5 @@
 import { type Digest, type JsonValue, isJsonObject } from '../json.js';
+import type { AgentRun } from '../run/agent-run.js';
 import type { Step } from '../run/step.js';
 
 /** What the agent adds to on a run’s way from the filter to the executor; everything else is covered by the grant. */
@@ -63,7 +64,14 @@ function ordered(step: Step): Record<Exclude<keyof Step, 'resultHash'>, unknown>
     index: step.index,
     startedAt: step.startedAt,
     endedAt: step.endedAt,
+    agentRun: orderedRun(step.agentRun ?? null),
   };
+}
+
+function orderedRun(run: AgentRun | null): AgentRun | undefined {
+  if (run === null) return undefined;
+  const { requestId, inputTokens, outputTokens } = run;
+  return { requestId, inputTokens, outputTokens };
 }
 
 /** JSON text with sorted keys, without what is absent or named; lists of names, which can be long, in one go. */

@@ -4,7 +4,16 @@ import { type RuleDecision, type Rules, compileRules } from './rules.js';
 import { type ToolPolicy, compilePolicy } from './tool-policy.js';
 
 /** Why a tool is not offered: every reason that holds, in this order. */
-export const hiddenReasons = ['group', 'state', 'policy', 'tool_ids', 'budget', 'connection', 'unavailable'] as const;
+export const hiddenReasons = [
+  'group',
+  'state',
+  'policy',
+  'tool_ids',
+  'budget',
+  'connection',
+  'unavailable',
+  'depth',
+] as const;
 export type HiddenReason = (typeof hiddenReasons)[number];
 
 export interface HiddenTool {
@@ -25,6 +34,8 @@ export interface Facts {
   readonly calls: CallCounts;
   /** Ids of the connections that the request may use (allowedConnections). */
   readonly connections: readonly string[];
+  /** True in a run that answers a call: what it calls is no agent (K-64). Absent for false. */
+  readonly nested?: boolean;
 }
 
 /** One decision with its reasons (DESIGN, ideas 7 and 8). All lists are in configuration order. */
@@ -56,9 +67,10 @@ const byRequest = 8;
 const byBudget = 16;
 const byConnection = 32;
 const byAvailability = 64;
+const byDepth = 128;
 
-/** The list of reasons for every sum of the seven bits above. */
-const reasonLists: readonly (readonly HiddenReason[])[] = Array.from({ length: 128 }, (_, bits) =>
+/** The list of reasons for every sum of the eight bits above. */
+const reasonLists: readonly (readonly HiddenReason[])[] = Array.from({ length: 256 }, (_, bits) =>
   Object.freeze(hiddenReasons.filter((_reason, place) => (bits & (1 << place)) !== 0)),
 );
 
@@ -95,6 +107,7 @@ export function compileEvaluator(configuration: Configuration): Evaluator {
       if (budgetUsed(tool.id, facts.calls, budgets) !== null) bits |= byBudget;
       if (tool.connection !== undefined && !facts.connections.includes(tool.connection)) bits |= byConnection;
       if (facts.unavailable.has(tool.id)) bits |= byAvailability;
+      if (tool.agent !== undefined && facts.nested === true) bits |= byDepth;
       if (bits === 0) offered.push(tool);
       else hidden.push({ key: tool.key, reasons: reasonLists[bits] as readonly HiddenReason[] });
     });

@@ -10,14 +10,22 @@ export interface ToolPolicy {
    * Denied is what the policy does not name, and what needs an approval that nobody may give (ruling X-18). What is used up in a run
    * is not decided here: see budgetUsed. A tool nobody has described is taken for the worst.
    */
-  decide(tool: Pick<ConfiguredTool, 'id' | 'spec'>): ToolPolicyDecision;
+  decide(tool: Pick<ConfiguredTool, 'id' | 'spec' | 'agent'>): ToolPolicyDecision;
+}
+
+/** Whether the tool is no agent, or one of the agents that may be called (K-63). */
+export function isListed(
+  { id, agent }: Pick<ConfiguredTool, 'id' | 'agent'>,
+  policy: Pick<Policy, 'allowedAgents'>,
+): boolean {
+  return agent === undefined || (policy.allowedAgents?.includes(id) ?? false);
 }
 
 export function compilePolicy(policy: Policy): ToolPolicy {
   const allowed = new Set(policy.allowedTools);
   return {
     decide(tool) {
-      if (!allowed.has(tool.id) || !approvable(tool, policy)) return 'deny';
+      if (!allowed.has(tool.id) || !isListed(tool, policy) || !approvable(tool, policy)) return 'deny';
       return needsApproval(tool, policy) ? 'require_approval' : 'allow';
     },
   };

@@ -1,7 +1,9 @@
+import type { ModelPrice } from '../configuration/types.js';
 import type { RunErrorCode } from '../errors.js';
 import type { Principal } from '../identity/principal.js';
 import { utf8Length } from '../json.js';
 import { type CallCounts, noCalls } from '../rules/budget-used.js';
+import { type ParentCall, budgetEnd } from './agent-run.js';
 import type { Step } from './step.js';
 
 /** A change of state by a successful call. `timestamp` is in milliseconds since the epoch. */
@@ -34,6 +36,8 @@ export interface RunState {
   readonly redrive: string | null;
   /** The answer that a tool ended the run with; null while nobody has. */
   readonly answer: string | null;
+  /** The call that it answers; null for a run that somebody asked for. */
+  readonly parent: ParentCall | null;
 }
 
 /** Why a run ends without an answer, as its AgentResponse says it. */
@@ -75,6 +79,7 @@ export function beginRun(
     principal,
     redrive: null,
     answer: null,
+    parent: null,
   };
 }
 
@@ -93,8 +98,14 @@ export function anotherAttempt(
   return { ...run, startedAt: now, stateEnteredAt: now, deadline, redrive };
 }
 
-/** Why the run may not begin another iteration, or null if it may. */
-export function runEnd(run: RunState, history: readonly Step[], limits: RunLimits, now: number): RunEnd | null {
+/** Why the run may not begin another iteration, or null if it may. `price` is what its tokens cost; undefined if nobody says. */
+export function runEnd(
+  run: RunState,
+  history: readonly Step[],
+  limits: RunLimits,
+  now: number,
+  price?: ModelPrice,
+): RunEnd | null {
   if (now >= run.deadline) {
     return {
       code: 'deadline_exceeded',
@@ -107,7 +118,10 @@ export function runEnd(run: RunState, history: readonly Step[], limits: RunLimit
       message: `The run used all of its ${run.maxIterations} iterations without an answer.`,
     };
   }
-  const bytes = historyBytes(history);
+  const spent = budgetEnd(run, price);
+  if (spent !== null) return spent;
+  // What travels with an agent’s run of the turn that waits for it takes the same room.
+  const bytes = historyBytes(history) + (run.parent === null ? 0 : historyBytes(run.parent.steps));
   if (bytes > limits.historyBytes) {
     return {
       code: 'size_exceeded',

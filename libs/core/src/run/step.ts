@@ -1,3 +1,5 @@
+import type { AgentRun } from './agent-run.js';
+
 /** One step of a run (spec/tool-groups.md §2.2, ruling XG-19). Structurally the AgentStep of the wire. */
 export interface Step {
   readonly thought: string;
@@ -22,4 +24,6 @@ export interface Step {
   readonly endedAt: number;
   /** A keyed hash of the result before it was redacted, for the audit; null in a history, and where no result came. */
   readonly resultHash: string | null;
+  /** The run that the call was, where its tool is an agent; else null. */
+  readonly agentRun: AgentRun | null;
 }

@@ -1,6 +1,7 @@
 import type { ConfiguredTool } from '../configuration/types.js';
 import { type CallCounts, budgetUsed } from '../rules/budget-used.js';
 import type { Decision, Evaluator } from '../rules/evaluate.js';
+import { isListed } from '../rules/tool-policy.js';
 import type { Verdict } from './run-tool.js';
 
 /** The two configurations a call is judged under: the one that granted, and the one now in force, which may only deny (DESIGN, idea 7). */
@@ -23,6 +24,8 @@ export interface CallFacts {
   readonly completed: boolean;
   /** Ids of the connections that the request may use under the configuration that granted. */
   readonly connections: readonly string[];
+  /** Whether the run answers a call itself. */
+  readonly nested: boolean;
 }
 
 /** Why a tool is not eligible now, or that it is: the run’s end, the request’s choice, group, state, the offer, and whether it can run at all (ruling XB-2). */
@@ -74,12 +77,14 @@ export function eligible(toolId: string, facts: CallFacts, judges: Judges): Verd
 /** Whether both policies allow the tool (invariant 20) and leave it a call in this run. Its approval is asked for by a later stage. */
 export function allowed(toolId: string, facts: CallFacts, judges: Judges): Verdict {
   for (const { configuration, policy, byId } of [judges.granting, judges.inForce]) {
-    if (policy.decide(byId(toolId) ?? { id: toolId, spec: null }) === 'deny') {
-      // It is in the list: what it lacks is somebody to approve it.
-      return configuration.policy.allowedTools.includes(toolId)
+    const tool: Pick<ConfiguredTool, 'id' | 'spec' | 'agent'> = byId(toolId) ?? { id: toolId, spec: null };
+    if (policy.decide(tool) === 'deny') {
+      // It is in the lists: what it lacks is somebody to approve it.
+      return configuration.policy.allowedTools.includes(toolId) && isListed(tool, configuration.policy)
         ? nobodyApproves(toolId, facts)
         : notAllowed(toolId, facts);
     }
+    if (tool.agent !== undefined && facts.nested) return tooDeep(toolId, facts);
     const used = budgetUsed(toolId, facts.calls, configuration.policy.budgets);
     if (used !== null) return spent(toolId, used);
   }
@@ -89,6 +94,11 @@ export function allowed(toolId: string, facts: CallFacts, judges: Judges): Verdi
 function notAllowed(toolId: string, facts: CallFacts): Verdict {
   const message = `The tool ${toolId} is not allowed here. ${offer(facts)}`;
   return { ok: false, code: 'policy_denied', reason: 'not_allowed', message };
+}
+
+function tooDeep(toolId: string, facts: CallFacts): Verdict {
+  const message = `The tool ${toolId} is an agent, and an agent calls no other. ${offer(facts)}`;
+  return { ok: false, code: 'policy_denied', reason: 'nested_agent', message };
 }
 
 function nobodyApproves(toolId: string, facts: CallFacts): Verdict {

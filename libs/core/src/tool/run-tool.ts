@@ -1,19 +1,9 @@
-import { isDeeperThan, jsonBytes, JsonTooLargeError, NotJsonError } from '../plain-json.js';
+import { isDeeperThan } from '../plain-json.js';
 import type { JsonValue } from '../json.js';
 import type { ToolErrorCode, ToolErrorReason } from '../errors.js';
 import { referencesOnly } from './context.js';
-import {
-  failure,
-  isA,
-  misshapen,
-  notBound,
-  textOf,
-  noCredential,
-  thrown,
-  tooLarge,
-  unavailable,
-  lost,
-} from './refusals.js';
+import { finish } from './finish.js';
+import { failure, isA, notBound, textOf, noCredential, thrown, unavailable, lost } from './refusals.js';
 import { ToolConnectionDeniedError, ToolInputError, ToolUnavailableError } from './types.js';
 import type { BoundTool, ToolCapabilities, ToolExecResult, ToolInvocationContext, ToolSource } from './types.js';
 
@@ -62,6 +52,11 @@ export interface ToolPipeline {
   approval(tool: BoundTool, invocation: ToolInvocation, args: JsonValue): Promise<Verdict>;
   /** Counts the call against its limit per minute; the last thing that can refuse it without anything of it being fetched. */
   rate(tool: BoundTool, invocation: ToolInvocation): Promise<Verdict>;
+  /**
+   * Of an agent, whose calls are runs of their own (P3): `agent_pending` once the run can begin, or why it cannot. Null for every other
+   * tool. What the run said is taken back by takeBack.
+   */
+  handOver(tool: BoundTool, invocation: ToolInvocation, args: JsonValue): Promise<(Verdict & { ok: false }) | null>;
   /** The declared capabilities, bound; throws ToolUnavailableError where one cannot be had. */
   capabilities(tool: BoundTool, invocation: ToolInvocation, signal: AbortSignal): Promise<ToolCapabilities>;
   /** A keyed hash of what the tool gave, as JSON text, for this very call: what is redacted can be proved by it, not guessed (ruling XB-26). */
@@ -118,6 +113,13 @@ async function stages(invocation: ToolInvocation, pipeline: ToolPipeline): Promi
   if (!approved.ok) return refuse(approved);
   const counted = await pipeline.rate(tool, invocation);
   if (!counted.ok) return refuse(counted);
+
+  // an agent runs elsewhere: nothing of it is left for this process
+  const elsewhere = await pipeline.handOver(tool, invocation, input.args);
+  if (elsewhere !== null) {
+    if (elsewhere.reason === 'agent_pending') pipeline.onStart(invocation, input.args);
+    return refuse(elsewhere);
+  }
 
   // 6 capabilities, with a signal that ends with the call
   const own = new AbortController();
@@ -193,47 +195,6 @@ async function settle(work: () => Promise<unknown>): Promise<Ended> {
     return { kind: 'value', value: await work() };
   } catch (error) {
     return { kind: 'threw', error };
-  }
-}
-
-function finish(
-  tool: BoundTool,
-  invocation: ToolInvocation,
-  rawOutput: unknown,
-  pipeline: ToolPipeline,
-): ToolExecResult {
-  const { toolCallId } = invocation.context;
-  const { limits } = pipeline;
-  let output: JsonValue;
-  try {
-    output = tool.validateOutput(rawOutput);
-  } catch (error) {
-    if (isA(JsonTooLargeError, error)) return tooLarge(toolCallId, limits);
-    return misshapen(toolCallId);
-  }
-  const text = writtenOut(output);
-  const hash = text === null ? {} : { resultHash: pipeline.hashResult(invocation, text) };
-  return { ...redacted(tool, toolCallId, output, limits), ...hash };
-}
-
-/** Null for what is nested deeper than can be written; redaction may leave something of it that can. */
-function writtenOut(output: JsonValue): string | null {
-  try {
-    return JSON.stringify(output);
-  } catch {
-    return null;
-  }
-}
-
-function redacted(tool: BoundTool, toolCallId: string, output: JsonValue, limits: ToolLimits): ToolExecResult {
-  try {
-    const value = tool.redact(output);
-    jsonBytes(value, limits.resultBytes);
-    return { toolCallId, ok: true, value };
-  } catch (error) {
-    if (isA(JsonTooLargeError, error)) return tooLarge(toolCallId, limits);
-    if (isA(NotJsonError, error)) return misshapen(toolCallId);
-    return failure(toolCallId, 'redaction_failed', 'The tool’s result could not be redacted, so it is withheld.');
   }
 }
 

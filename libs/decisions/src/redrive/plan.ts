@@ -89,6 +89,7 @@ export function planRedrive({ dead, content }: Letter, facts: PlanFacts): Plan {
       return plan('attempt', { ...content, key }, 'the turn goes on with what was decided');
     }
     case 'agent.responses':
+      return refused('The run that waited for this end of an agent has been ended. Ask again under a new request_id.');
     case 'agent.progress':
     case 'agent.audit':
     case 'agent.dead-letters':

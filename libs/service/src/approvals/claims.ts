@@ -1,8 +1,7 @@
-import { canonicalJson } from '@sluice/core';
-import type { ApprovalDecision, JsonValue } from '@sluice/core';
+import type { ApprovalDecision } from '@sluice/core';
 import { placeOf } from '@sluice/contracts';
 import type { ApprovalOutcome, ApprovalRequested } from '@sluice/contracts';
-import { sha256 } from '@sluice/decisions';
+import { digestAsRead } from '../as-read.js';
 import type { Runtime } from '../runtime.js';
 
 /** How long what concerns an approval is remembered, in milliseconds: a week, as long as a record can come again from the log. */
@@ -92,15 +91,7 @@ function resumedKey(approvalId: string): string {
 function vouchKey(requested: ApprovalRequested): string {
   // Instances of the version before do not read this member, and must vouch for the same.
   const known = { ...requested, inForceVersion: null };
-  const text = JSON.stringify(known, (_, value: unknown) => asRead(value));
-  return `asked/${requested.approvalId}/${sha256(canonicalJson(JSON.parse(text) as JsonValue))}`;
-}
-
-/** As the log gives it back: texts as valid UTF-16, and without what says nothing, such as a member that a later version adds. */
-function asRead(value: unknown): unknown {
-  if (typeof value === 'string' && value !== '') return value.toWellFormed();
-  const saysNothing = value === null || value === '' || value === 0 || (Array.isArray(value) && value.length === 0);
-  return saysNothing ? undefined : value;
+  return `asked/${requested.approvalId}/${digestAsRead(known)}`;
 }
 
 function read(value: string | null): TakenDecision | null {

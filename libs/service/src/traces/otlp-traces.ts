@@ -7,6 +7,7 @@ import { Fault } from '@sluice/core';
 import type { ModelSettings } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { AgentResponse, Topic } from '@sluice/contracts';
+import { isAgentRunId } from '@sluice/decisions';
 import type { Dead, HandlerContext, Outgoing } from '@sluice/bus';
 import { idsOf } from '../about.js';
 import type { GivenIds } from './given-ids.js';
@@ -145,7 +146,8 @@ export class OtlpTraces implements Traces {
       const span = tracer.startSpan(`send ${this.parts.topicName(output.topic)}`, options, under(parent));
       context.afterCommit(() => {
         span.end();
-        if (output.topic === topics.responses && run !== null)
+        // An agent’s run is a part of the run that called it, whose span that is.
+        if (output.topic === topics.responses && run !== null && !isAgentRunId(output.record.requestId))
           this.endRun(output.record, span.spanContext(), run, tracer, takenAt);
       });
       return { ...output, headers: { ...headersFor(span.spanContext()), ...output.headers } };

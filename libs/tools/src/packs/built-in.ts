@@ -1,4 +1,5 @@
 import type { ToolContract } from '../contract.js';
+import { agent } from './agent.js';
 import { getCurrentTime } from './get-current-time.js';
 import { graphUpdate } from './graph-update.js';
 import { knowledgeQuery } from './knowledge-query.js';
@@ -14,6 +15,7 @@ export const builtInTools: readonly ToolContract[] = Object.freeze([
   graphUpdate,
   textCompletion,
   markComplete,
+  agent,
   ...workspaceTools,
   ...todoTools,
 ]);

@@ -1,0 +1,81 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Fault } from '@sluice/core';
+import { placeOf, topics } from '@sluice/contracts';
+import type { AgentResponse } from '@sluice/contracts';
+import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
+import { agentRunOf, errorResponse, isCallOf } from '@sluice/decisions';
+import { AgentRunClaims, endRun, inHop, redrivenBefore, RUNTIME } from '@sluice/service';
+import type { ParkedCall, Runtime } from '@sluice/service';
+import { ExecutorService } from '../executor.service.js';
+
+/** Goes on with turns whose call was an agent’s run, once that has ended. */
+@Injectable()
+export class ReturnsService {
+  private readonly claims: AgentRunClaims;
+
+  constructor(
+    @Inject(RUNTIME) private readonly runtime: Runtime,
+    @Inject(ExecutorService) private readonly executor: ExecutorService,
+  ) {
+    this.claims = new AgentRunClaims(runtime);
+  }
+
+  async take(message: Incoming<'agent.responses'>, context: HandlerContext): Promise<readonly Outgoing[]> {
+    const { record } = message;
+    const { requestId } = record;
+    const place = await this.claims.parkedAt(requestId);
+    // A run of somebody’s own, under an id of that form.
+    if (place === null) return [];
+    if (!(await this.claims.isVouched(record))) return this.drop(requestId, 'no service ended the run so', context);
+    if (!(await this.claims.goesOn(requestId, placeOf(message))))
+      return this.drop(requestId, 'the turn went on with another end', context);
+    const parked = await this.parked(requestId, place);
+    if (parked === undefined) {
+      const why = `The call that ${requestId} answers is no longer on the log, or not as it was.`;
+      throw new Fault('invalid_request', why, false);
+    }
+    const turn = { group: 'executor', message: parked, context };
+    return inHop(this.runtime.traces, turn, (own) => this.goOn(record, parked, own));
+  }
+
+  private async goOn(
+    end: AgentResponse,
+    parked: Incoming<'agent.tool-calls'>,
+    context: HandlerContext,
+  ): Promise<readonly Outgoing[]> {
+    const parent = end.run?.parent ?? null;
+    // A dead letter that did not say whose run it was: what was done of the turn is not known here, so it cannot go on.
+    if (end.run === null || parent === null) return [await this.giveUp(parked, context)];
+    const returned = { end, agentRun: agentRunOf(end, end.run), startedAt: parent.startedAt };
+    const attempt = this.executor.anotherAttempt(parked, await redrivenBefore(parked, this.runtime));
+    return this.executor.runTurn(attempt, parent.steps, context, returned);
+  }
+
+  private giveUp({ record }: Incoming<'agent.tool-calls'>, context: HandlerContext): Promise<Outgoing> {
+    const { requestId, sessionId, request, run, configVersion } = record;
+    const message =
+      'A record of an agent that this run called could not be processed. It is kept among the dead letters.';
+    const error = { code: 'dead_lettered', message } as const;
+    const now = this.runtime.clock.now();
+    const response = errorResponse({ requestId, sessionId }, error, { request, run, configVersion }, now);
+    return endRun(response, request, context, this.runtime);
+  }
+
+  /** The parked turn, if it is the one whose very call the run answers. */
+  private async parked(
+    agentRunId: string,
+    { partition, offset, index }: ParkedCall,
+  ): Promise<Incoming<'agent.tool-calls'> | undefined> {
+    const options = { from: { partition, offset } } as const;
+    for await (const message of this.runtime.bus.read([topics.toolCalls], options))
+      return message.offset === offset && isCallOf(agentRunId, message.record, index) ? message : undefined;
+    return undefined;
+  }
+
+  private drop(requestId: string, why: string, context: HandlerContext): readonly Outgoing[] {
+    context.afterCommit(() =>
+      this.runtime.log.warn({ agent_request_id: requestId, why }, 'dropped an end of an agent’s run'),
+    );
+    return [];
+  }
+}

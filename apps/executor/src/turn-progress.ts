@@ -1,0 +1,38 @@
+import type { ToolExecResult } from '@sluice/core';
+import { topics } from '@sluice/contracts';
+import type { ToolCall } from '@sluice/contracts';
+import type { HandlerContext } from '@sluice/bus';
+import type { Loaded, Runtime } from '@sluice/service';
+
+/** Tells of a turn's calls on agent.progress as they go; best effort. */
+export class TurnProgress {
+  constructor(
+    private readonly record: Pick<ToolCall, 'requestId' | 'sessionId' | 'iteration'>,
+    private readonly context: Pick<HandlerContext, 'emit'>,
+    private readonly granting: Loaded,
+    private readonly runtime: Pick<Runtime, 'clock'>,
+  ) {}
+
+  /** The pair of events of spec/tool-use.md §8; the raw arguments are not repeated. */
+  invalid(result: ToolExecResult, toolId: string): ToolExecResult {
+    this.say('tool_call_start', result.toolCallId, toolId, '');
+    this.result(toolId, result, null);
+    return result;
+  }
+
+  /** A call's result; or, of one that has none yet, what it waits for. */
+  result(toolId: string, result: ToolExecResult, waitsFor: string | null): void {
+    if (waitsFor !== null) return this.say('tool_progress', result.toolCallId, toolId, waitsFor);
+    const payload = result.ok
+      ? { ok: true, result: result.value }
+      : { ok: false, isError: true, errorCode: result.errorCode, message: result.safeMessage };
+    this.say('tool_call_result', result.toolCallId, toolId, JSON.stringify(payload));
+  }
+
+  say(kind: string, toolCallId: string, toolId: string, text: string): void {
+    const { requestId, sessionId, iteration } = this.record;
+    const tool = this.granting.evaluator.byId(toolId)?.key ?? null;
+    const record = { requestId, sessionId, iteration, kind, toolCallId, tool, text, at: this.runtime.clock.now() };
+    this.context.emit([{ topic: topics.progress, key: sessionId, record }]);
+  }
+}

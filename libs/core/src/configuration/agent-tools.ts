@@ -1,0 +1,84 @@
+import { wildcard } from '../rules/defaults.js';
+import { toolEffects } from '../tool/types.js';
+import { agentToolType } from './agent-entry.js';
+import { type IdentifiedTool, toolsByName } from './identities.js';
+import { describe, quote, sentenceList } from './problems.js';
+import type { Section } from './section.js';
+import { suggestion } from './suggest.js';
+import type { AgentSettings, ConfiguredTool, Finding, ModelSettings, Policy, Problem } from './types.js';
+
+/** `policy.allowed_agents`: which agents may be called, beside `allowed_tools`; without it none (K-63, DESIGN idea 14). Ids, in configuration order. */
+export function readAllowedAgents(section: Section, tools: readonly IdentifiedTool[]): readonly string[] {
+  const agents = tools.filter(({ entry }) => entry.type === agentToolType);
+  const byName = toolsByName(agents);
+  const allowed = new Set<string>();
+  const items = section.items('allowed_agents', 'a list of keys or ids of agents') ?? [];
+  items.forEach((item, place) => {
+    const path = section.itemAt('allowed_agents', place);
+    if (item === wildcard) {
+      if (items.length > 1) section.problem(path, '`*` among other entries', '`*` alone, or the names of the agents');
+      for (const { id } of agents) allowed.add(id);
+      return;
+    }
+    const agent = typeof item === 'string' ? byName.get(item) : undefined;
+    if (agent !== undefined) allowed.add(agent.id);
+    else if (typeof item === 'string')
+      section.problem(path, `${quote(item)}, which is no agent`, suggestion(item, [...byName.keys()]));
+    else section.problem(path, describe(item), 'the key or the id of an agent');
+  });
+  return agents.map(({ id }) => id).filter((id) => allowed.has(id));
+}
+
+/** What cannot be seen in an entry alone: money needs a price to be counted by. */
+export function checkAgents(tools: readonly IdentifiedTool[], model: ModelSettings, problems: Problem[]): void {
+  for (const { entry } of tools) {
+    if (entry.agent?.microUsd == null || model.price !== undefined) continue;
+    const write = '`price: { input: …, output: … }` under `model`, in US dollars a million tokens; or leave `usd` out';
+    problems.push({ path: `${entry.path}.agent.usd`, found: 'a budget in dollars and no price to count by', write });
+  }
+}
+
+/**
+ * Agents with the effect of what they can be offered: the highest of the allowed tools of their groups, so that policy and approvals hold
+ * for what an agent can do and not for what it is called. Agents count for nothing here: none calls another.
+ */
+export function withAgentEffects(tools: readonly ConfiguredTool[], policy: Policy): readonly ConfiguredTool[] {
+  if (tools.every(({ agent }) => agent === undefined)) return tools;
+  return tools.map((tool) => {
+    const { agent, spec } = tool;
+    if (agent === undefined || spec === null) return tool;
+    const ranks = withinReach(agent, tools, policy).map((one) => toolEffects.indexOf(one.spec?.effect ?? 'read_only'));
+    const effect = toolEffects[Math.max(0, ...ranks)] ?? 'external_side_effect';
+    return { ...tool, spec: { ...spec, effect }, repeatable: effect === 'read_only' };
+  });
+}
+
+/** An agent that names groups and is left without a tool was hardly meant so. */
+export function findToolless(
+  tools: readonly ConfiguredTool[],
+  policy: Policy,
+  at: (tool: ConfiguredTool) => string,
+): readonly Finding[] {
+  return tools.flatMap((tool): readonly Finding[] => {
+    const { agent, key } = tool;
+    if (agent === undefined || agent.groups.length === 0 || withinReach(agent, tools, policy).length > 0) return [];
+    const message = `${key} works with the groups ${sentenceList(agent.groups)}, which hold no tool that the policy allows, so it works without tools.`;
+    return [{ kind: 'toolless_agent', path: `${at(tool)}.agent.group`, message }];
+  });
+}
+
+/** What the agent can be offered, in whatever state. */
+function withinReach(
+  { groups }: AgentSettings,
+  tools: readonly ConfiguredTool[],
+  policy: Policy,
+): readonly ConfiguredTool[] {
+  const all = groups.includes(wildcard);
+  return tools.filter(
+    (tool) =>
+      tool.agent === undefined &&
+      tool.spec !== null &&
+      policy.allowedTools.includes(tool.id) &&
+      (all || tool.groups.some((group) => groups.includes(group))),
+  );
+}

@@ -1,0 +1,69 @@
+import { runMemoryMs } from '@sluice/decisions';
+import { recordNames, recordToJson, topics } from '@sluice/contracts';
+import type { AgentResponse } from '@sluice/contracts';
+import { digestAsRead } from '../as-read.js';
+import type { Runtime } from '../runtime.js';
+import { requestKey } from '../take-once.js';
+
+/** Where the call stands that an agent’s run answers: its ToolCall on agent.tool-calls, and its place in the turn. */
+export interface ParkedCall {
+  readonly partition: number;
+  readonly offset: number;
+  readonly index: number;
+}
+
+type Claiming = Pick<Runtime, 'ledger' | 'clock'>;
+
+/** What must be decided once for each agent’s run, as claims in the ledger; whoever writes the log cannot write these (DESIGN, idea 5). */
+export class AgentRunClaims {
+  constructor(private readonly runtime: Claiming) {}
+
+  /** Takes the run’s request_id for the call; false if somebody asked for a run under it before. The same call may ask again. */
+  async take(agentRunId: string, callKey: string): Promise<boolean> {
+    const owner = ownerOf(callKey);
+    return (await this.claim(requestKey(agentRunId), owner)).owner === owner;
+  }
+
+  /** Keeps where the call waits, beside the claim that was taken for it. */
+  async park(agentRunId: string, callKey: string, { partition, offset, index }: ParkedCall): Promise<void> {
+    const value = JSON.stringify({ partition, offset, index });
+    await this.runtime.ledger.settle(requestKey(agentRunId), ownerOf(callKey), value);
+  }
+
+  /** Where the call waits that the run answers; null if it answers none. */
+  async parkedAt(agentRunId: string): Promise<ParkedCall | null> {
+    const claim = await this.runtime.ledger.find(requestKey(agentRunId));
+    return claim?.owner.startsWith(callOwner) && claim.value !== null ? (JSON.parse(claim.value) as ParkedCall) : null;
+  }
+
+  /** Says that filter, agent or executor ended the run exactly so: an end that is only on the log was written by somebody else. */
+  async vouch(end: AgentResponse): Promise<void> {
+    await this.claim(endKey(end), end.sessionId);
+  }
+
+  async isVouched(end: AgentResponse): Promise<boolean> {
+    return (await this.runtime.ledger.find(endKey(end))) !== undefined;
+  }
+
+  /** True for the one end with which the waiting turn goes on; the same record may ask again. */
+  async goesOn(agentRunId: string, owner: string): Promise<boolean> {
+    return (await this.claim(`resumed/${agentRunId}`, owner)).owner === owner;
+  }
+
+  private claim(key: string, owner: string) {
+    return this.runtime.ledger.claim({ key, owner, now: this.runtime.clock.now(), ttlMs: runMemoryMs });
+  }
+}
+
+/** What no place on the log begins with, so that no request can own the claim of a call. */
+const callOwner = 'call/';
+
+function ownerOf(callKey: string): string {
+  return callOwner + callKey;
+}
+
+function endKey(end: AgentResponse): string {
+  // Of the record alone: what else the object holds in the process that writes it, no reader has.
+  const record = recordToJson(recordNames[topics.responses], end) as object;
+  return `ended/${end.requestId}/${digestAsRead(record)}`;
+}
