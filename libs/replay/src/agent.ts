@@ -27,7 +27,7 @@ export function deriveDeadEnd(
   dead: DeadLetters,
 ): readonly AgentResponse[] {
   if (dead.size === 0) return [];
-  const messages = [...run.requests, ...run.toolsets, ...run.calls, ...run.steps, ...run.approvals];
+  const messages = [...run.requests, ...run.toolsets, ...run.calls, ...run.steps, ...run.approvals, ...run.returns];
   const own = messages.flatMap((message) => {
     const letter = dead.get(placeOf(message));
     return letter === undefined ? [] : [{ ...message, ...letter, message }];

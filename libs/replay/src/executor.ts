@@ -4,17 +4,23 @@ import type { AgentStepResult, ApprovalRequested, RequestedCall, ToolCall } from
 import type { Incoming } from '@sluice/bus';
 import {
   afterStep,
+  agentBeginning,
+  agentRunIdOf,
   approvalIdOf,
   approvalRequest,
   callerOf,
   callIdOf,
   callKeyOf,
   historyFull,
+  mayHandOver,
+  parseArguments,
+  questionOf,
   stepOf,
   stepResult,
   turnAfter,
 } from '@sluice/decisions';
 import type { TurnSoFar } from '@sluice/decisions';
+import { agentEnds, begunIn } from './agent-runs.js';
 import { outcomesTaken } from './approvals.js';
 import { admit, approved } from './calls.js';
 import type { Admission, AuthorizerOf } from './calls.js';
@@ -62,17 +68,70 @@ export async function deriveSteps(
 
 /** Which configuration was in force for which calls of the turn. */
 export function stretchesOf({ record, timestamp }: Incoming<'agent.steps'>, run: RunRecords): readonly Stretch[] {
-  const asked = askedIn(run, record.iteration);
-  const last = asked.at(-1)?.index ?? 0;
+  const waits = waitsIn(run, record.iteration);
+  const fromIndex = waits.at(-1)?.nextFrom ?? 0;
   const { inForceVersion, steps } = record;
-  return [...waited(asked), { fromIndex: last, inForceVersion, at: steps[last]?.startedAt ?? timestamp }];
+  return [...waited(waits), { fromIndex, inForceVersion, at: steps[fromIndex]?.startedAt ?? timestamp }];
+}
+
+/** A call before which its turn was parked. */
+interface Wait {
+  readonly index: number;
+  /** From which call on the turn was judged anew: one that waited for an approval is judged again, one that ran as an agent is done. */
+  readonly nextFrom: number;
+  readonly inForceVersion: string;
+  readonly at: number;
+}
+
+/** Where a turn was parked, in the order of its calls: for an approval before it was handed over. */
+function waitsIn(run: RunRecords, iteration: number): readonly Wait[] {
+  const asked = askedIn(run, iteration).map(({ index, inForceVersion, requestedAt: at }) => {
+    return { index, nextFrom: index, inForceVersion, at };
+  });
+  const begun = begunIn(run, iteration).map(({ record }) => {
+    const { index = 0, startedAt: at = 0 } = record.run.parent ?? {};
+    return { index, nextFrom: index + 1, inForceVersion: record.inForceVersion, at };
+  });
+  return [...asked, ...begun].sort((one, other) => one.index - other.index || one.nextFrom - other.nextFrom);
 }
 
 /** Up to each call that waited. */
-function waited(asked: readonly ApprovalRequested[]): readonly Stretch[] {
-  return asked.map(({ inForceVersion, requestedAt: at }, n) => {
-    return { fromIndex: asked[n - 1]?.index ?? 0, inForceVersion, at };
-  });
+function waited(waits: readonly Wait[]): readonly Stretch[] {
+  return waits.map(({ inForceVersion, at }, n) => ({ fromIndex: waits[n - 1]?.nextFrom ?? 0, inForceVersion, at }));
+}
+
+/** How an agent’s run began, from the turn that stands where it says. */
+export async function deriveBeginning(
+  { record: recorded }: Incoming<'agent.steps'>,
+  run: RunRecords,
+  deriving: Deriving,
+): Promise<readonly (AgentStepResult | { readonly refused: string })[]> {
+  const { signature, inForceVersion } = recorded;
+  const { parent } = recorded.run;
+  if (parent === null) return [];
+  const { partition, offset, index, startedAt, steps } = parent;
+  const derived: (AgentStepResult | { readonly refused: string })[] = [];
+  for (const message of run.calls.filter((one) => one.partition === partition && one.offset === offset)) {
+    const { record } = message;
+    const call = record.calls[index];
+    if (call === undefined) continue;
+    const waits = waitsIn(run, record.iteration).filter((one) => one.index <= index);
+    const done = await stepsOf(record, steps, index, waited(waits), run, deriving);
+    const granting = deriving.configurations.get(record.configVersion);
+    const inForce = deriving.configurations.inForce(inForceVersion, startedAt);
+    const called = { record, call, index, offered: new Set(record.offered), turn: done.turn };
+    const admission = await admit(called, { granting, inForce, authorizerOf: deriving.authorizerOf }, null);
+    const verdict = mayHandOver(call.tool, record, [granting, inForce]);
+    if (admission.kind === 'refused' || !verdict.ok) {
+      const why = admission.kind === 'refused' ? admission.result.safeMessage : verdict.ok ? '' : verdict.message;
+      derived.push({ refused: why });
+      continue;
+    }
+    const agentRunId = agentRunIdOf(callKeyOf(record, call, index));
+    const handing = { agentRunId, question: questionOf(parseArguments(call.arguments)), startedAt };
+    derived.push({ ...agentBeginning(message, index, handing, done.steps, { granting, inForce }), signature });
+  }
+  return derived;
 }
 
 /** What was asked of a call that waits, from the turn that stands where it says. */
@@ -83,7 +142,7 @@ export async function deriveAsked(
 ): Promise<readonly (ApprovalRequested | { readonly refused: string })[]> {
   const { partition, offset, index, requestedAt, iteration, inForceVersion, steps } = recorded;
   const derived: (ApprovalRequested | { readonly refused: string })[] = [];
-  const stretches = waited(askedIn(run, iteration).filter((one) => one.index <= index));
+  const stretches = waited(waitsIn(run, iteration).filter((one) => one.index < index || one.nextFrom === index));
   for (const message of run.calls.filter((one) => one.partition === partition && one.offset === offset)) {
     const { record } = message;
     const done = await stepsOf(record, steps, index, stretches, run, deriving);
@@ -147,7 +206,15 @@ async function stepsOf(
       const ways = admission.kind === 'approval' ? waysOn(admission.approvalId, toolCallId) : [admission];
       const tool = granting.byId(call.tool);
       const { state } = turn;
-      const all = ways.map((known) => made(record, index, state, known, own, tool, times)) as [Step, ...Step[]];
+      const ends = ways.some(({ kind }) => kind === 'admitted')
+        ? agentEnds(called, [granting, inForce], run, own)
+        : null;
+      const all = ways.flatMap((known): readonly Step[] => {
+        if (known.kind === 'refused' || ends === null) return [made(record, index, state, known, own, tool, times)];
+        return ends.map(({ result, agentRun }) =>
+          stepOf(record, index, state, tool, invocationRecord(call, result, times), agentRun),
+        );
+      }) as [Step, ...Step[]];
       step = all.find((one) => one.outcome === own?.outcome && one.observation === own.observation) ?? all[0];
     }
     steps.push(step);
@@ -175,7 +242,15 @@ function made(
 /** Refusals that only stages before the tool make: where one was recorded and none was derived, that is a difference. */
 const ownedByStages: ReadonlySet<string> = new Set<ToolErrorReason>([
   ...(['unknown_tool', 'not_eligible_group', 'not_eligible_state', 'not_allowed', 'no_approver'] as const),
-  ...(['budget_used', 'grant_invalid', 'not_permitted', 'not_delegated', 'arguments_too_large'] as const),
+  ...([
+    'budget_used',
+    'grant_invalid',
+    'nested_agent',
+    'agent_groups',
+    'not_permitted',
+    'not_delegated',
+    'arguments_too_large',
+  ] as const),
   ...(['approval_refused', 'approval_expired', 'deadline', 'run_completed', 'none_chosen'] as const),
 ]);
 

@@ -30,7 +30,7 @@ export function deriveToolset(
   if (principal === null) throw new NotReplayable('It does not say who asked.');
   const decided = { configVersion, principal, startedAt, now, after: record.run };
   const iterations =
-    iteration === 1
+    iteration === 1 && record.run.parent === null
       ? fromRequests(run, decided, configurations)
       : fromSteps(run, iteration - 1, { configVersion, now, after: record.run }, configurations);
   return iterations.map((derived) => (derived.kind === 'end' ? derived.response : { ...derived.record, grant }));
@@ -51,7 +51,8 @@ export function deriveFilterEnd(
   const { principal, startedAt, iteration } = record.run;
   if (principal === null) throw new NotReplayable('It does not say who asked.');
   const after = { configVersion, now, after: record.run };
-  const begun = iteration === 0 ? fromRequests(run, { ...after, principal, startedAt }, configurations) : [];
+  const asked = iteration === 0 && record.run.parent === null;
+  const begun = asked ? fromRequests(run, { ...after, principal, startedAt }, configurations) : [];
   // A first turn that came back to be decided again ends before its first iteration as well.
   const iterations = [...begun, ...fromSteps(run, iteration, after, configurations)];
   return iterations.map((derived) => (derived.kind === 'end' ? derived.response : derived.record));

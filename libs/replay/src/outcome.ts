@@ -13,7 +13,15 @@ export type Outcome =
   | { readonly kind: 'not_replayable'; readonly reason: string };
 
 /** What was decided once more. */
-export const decisionKinds = ['tools', 'end', 'turn', 'steps', 'approval asked', 'approval judged'] as const;
+export const decisionKinds = [
+  'tools',
+  'end',
+  'turn',
+  'steps',
+  'approval asked',
+  'approval judged',
+  'agent begun',
+] as const;
 export type DecisionKind = (typeof decisionKinds)[number];
 
 export interface Replayed {

@@ -10,7 +10,8 @@ import { codecForComparing } from './codec.js';
 import { RecordedConfigurations } from './configurations.js';
 import { differences } from './differences.js';
 import type { Difference } from './differences.js';
-import { deriveAsked, deriveSteps } from './executor.js';
+import { isAgentBeginning } from './agent-runs.js';
+import { deriveAsked, deriveBeginning, deriveSteps } from './executor.js';
 import { deriveFilterEnd, deriveToolset } from './filter.js';
 import { NotReplayable } from './outcome.js';
 import type { DecisionKind, Outcome, Replayed } from './outcome.js';
@@ -64,9 +65,12 @@ export async function replaying(
 }
 
 /** The records of a run that somebody decided, in the order of its way. */
-export function decisionsOf({ toolsets, calls, steps, approvals, responses }: RunRecords): readonly Incoming[] {
+export function decisionsOf(run: RunRecords): readonly Incoming[] {
+  const { toolsets, calls, approvals, begun, responses } = run;
   const made = approvals.filter(({ record }) => record.decided === null);
-  return [...toolsets, ...calls, ...made, ...steps, ...responses];
+  // How this run began, where it is an agent’s, was decided in the run that called it.
+  const steps = run.steps.filter((message) => !isAgentBeginning(message));
+  return [...toolsets, ...calls, ...made, ...begun, ...steps, ...responses];
 }
 
 class Judge {
@@ -105,6 +109,14 @@ class Judge {
       case 'agent.tool-calls':
         return { kind, outcome: this.compare(message, deriveTurn(message, run), 'its Toolset') };
       case 'agent.steps': {
+        if (isAgentBeginning(message)) {
+          const compared = this.compare(
+            message,
+            await deriveBeginning(message, run, deriving),
+            'the ToolCall that waits',
+          );
+          return { kind, outcome: withSigned(compared, await continuationDifference(message.record, verifier)) };
+        }
         const returned = await deriveReturned(message, run, verifier);
         if (returned !== null) return { kind, outcome: this.compare(message, returned, 'the turn that was re-driven') };
         const compared = this.compare(message, await deriveSteps(message, run, deriving), 'its ToolCall');
@@ -188,7 +200,7 @@ function kindOf(message: Incoming): DecisionKind {
     case 'agent.tool-calls':
       return 'turn';
     case 'agent.steps':
-      return 'steps';
+      return isAgentBeginning(message) ? 'agent begun' : 'steps';
     case 'agent.approvals':
       return message.record.requested === null ? 'approval judged' : 'approval asked';
     case 'agent.responses':

@@ -2,6 +2,7 @@ import { placeOf, redriveHeader, topics } from '@sluice/contracts';
 import type { Codec, DeadLetter, Topic } from '@sluice/contracts';
 import type { Incoming, LogReader, ReadOptions } from '@sluice/bus';
 import { runOf } from '@sluice/decisions';
+import { isAgentBeginning } from './agent-runs.js';
 import { DeadEnds } from './dead-ends.js';
 import { isSelected, readFrom } from './select.js';
 import type { DecisionSelection } from './select.js';
@@ -15,6 +16,9 @@ export interface RunRecords {
   readonly steps: Incoming<'agent.steps'>[];
   readonly responses: Incoming<'agent.responses'>[];
   readonly approvals: Incoming<'agent.approvals'>[];
+  /** Beginnings and ends of the agents’ runs that calls of this run became. */
+  readonly begun: Incoming<'agent.steps'>[];
+  readonly returns: Incoming<'agent.responses'>[];
 }
 
 /**
@@ -101,8 +105,14 @@ export async function* readRuns(
       deadEnds.release(run);
       run.endedAt = null;
     }
-    if (isDecision(message) && isSelected(message, selection)) run.selected++;
-    run.messages.push(held(message));
+    const keeping = held(message);
+    run.messages.push(keeping);
+    const caller = callerOf(message);
+    const calling = caller === null ? undefined : open.get(caller);
+    calling?.messages.push(keeping);
+    // The beginning of an agent’s run was decided in the run that calls it.
+    const decidedIn = isAgentBeginning(message) ? calling : run;
+    if (decidedIn !== undefined && isDecision(message) && isSelected(message, selection)) decidedIn.selected++;
     if (message.topic !== 'agent.responses') continue;
     run.endedAt = timestamp;
     run.isError = message.record.error !== null;
@@ -122,6 +132,13 @@ function held({ topic, partition, offset, key, headers, timestamp, record, avro 
   return avro === null ? { ...place, record, avro } : { ...place, record: null, avro };
 }
 
+/** The run that called the agent whose run begins or ends with the record; null for any other record. */
+function callerOf(message: Incoming): string | null {
+  const { topic } = message;
+  if (topic !== 'agent.responses' && !(topic === 'agent.steps' && isAgentBeginning(message))) return null;
+  return (message as Incoming<'agent.responses' | 'agent.steps'>).record.run?.parent?.requestId ?? null;
+}
+
 /** Whether somebody decided what the record says. */
 function isDecision(message: Incoming): boolean {
   if (message.topic === 'agent.approvals') return message.record.decided === null;
@@ -133,8 +150,12 @@ export function recordsOf(requestId: string, messages: readonly Held[], codec: C
   const whole = messages.map(({ record, ...held }) => {
     return { ...held, record: held.avro === null ? record : codec.fromAvro(held.topic, held.avro) };
   });
-  const of = <T extends Topic>(topic: T): Incoming<T>[] =>
-    whole.filter((message) => message.topic === topic) as unknown as Incoming<T>[];
+  // What is of another run is of an agent’s that this one called.
+  const [own, others] = [true, false].map((mine) =>
+    whole.filter((one) => (runOf(one as Incoming) === requestId) === mine),
+  );
+  const of = <T extends Topic>(topic: T, among = own): Incoming<T>[] =>
+    among?.filter((message) => message.topic === topic) as unknown as Incoming<T>[];
   return {
     requestId,
     requests: of('agent.requests'),
@@ -143,5 +164,7 @@ export function recordsOf(requestId: string, messages: readonly Held[], codec: C
     steps: of('agent.steps'),
     responses: of('agent.responses'),
     approvals: of('agent.approvals'),
+    begun: of('agent.steps', others),
+    returns: of('agent.responses', others),
   };
 }

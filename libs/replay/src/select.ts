@@ -60,7 +60,10 @@ function isAbout(message: Incoming, names: readonly string[]): boolean {
     case 'agent.tool-calls':
       return message.record.calls.some(({ tool }) => names.includes(tool));
     case 'agent.steps':
-      return message.record.steps.some(({ action }) => names.includes(action));
+      return (
+        message.record.steps.some(({ action }) => names.includes(action)) ||
+        (message.record.iteration === 0 && names.includes(message.record.run.parent?.tool ?? ''))
+      );
     case 'agent.approvals':
       return message.record.requested !== null && names.includes(message.record.requested.tool);
     case 'agent.responses':

@@ -3,6 +3,7 @@ import type { Evaluator, RunErrorCode } from '@sluice/core';
 import type { AgentRequest, ApprovalOutcome, Run, Toolset } from '@sluice/contracts';
 import type { Incoming, LogReader } from '@sluice/bus';
 import { factsOf } from '@sluice/decisions';
+import { isAgentBeginning } from './agent-runs.js';
 import { changedCalls } from './changed-calls.js';
 import { deriveOutcome } from './approvals.js';
 import type { AuthorizerOf } from './calls.js';
@@ -124,6 +125,7 @@ async function reconsider(
 /** How the filter ends runs; a request that is invalid whatever is offered has no run, and is none of its decisions. */
 const decidedEnds: ReadonlySet<string> = new Set<RunErrorCode>([
   ...(['authz_denied', 'invalid_request', 'max_iterations', 'deadline_exceeded', 'size_exceeded'] as const),
+  'budget_exceeded',
 ]);
 
 /** Null for what no configuration decides: a model’s turn, an answer. */
@@ -137,6 +139,8 @@ async function changesOf(
     case 'agent.toolsets':
       return changedTools(message.record, candidate);
     case 'agent.steps':
+      // The call that became an agent’s run is considered with its turn.
+      if (isAgentBeginning(message)) return null;
       return changedCalls(message, run, configurations, candidate, authorizerOf);
     case 'agent.approvals': {
       const { outcome } = message.record;
@@ -193,13 +197,13 @@ function isOfOne(one: ApprovalOutcome, other: ApprovalOutcome): boolean {
 
 /** With which code the run would end here, or null if it would go on. */
 function endUnder(request: AgentRequest, run: Run, candidate: Evaluator, now: number): string | null {
-  const { identity, limits } = candidate.configuration;
+  const { identity, limits, model } = candidate.configuration;
   if (run.principal === null) throw new NotReplayable('It does not say who asked.');
   if (run.iteration === 0 && !mayRequest(request, run.requestedGroups, run.principal, identity).ok)
     return 'authz_denied';
   const maxIterations = Math.min(request.maxIterations ?? limits.maxIterations, limits.maxIterations);
   const deadline = Math.min(request.deadline ?? Infinity, run.startedAt + limits.runMs);
-  const end = runEnd({ ...run, maxIterations, deadline }, request.history, limits, now);
+  const end = runEnd({ ...run, maxIterations, deadline }, request.history, limits, now, model.price);
   if (end !== null) return end.code;
   const { offered } = candidate.evaluate(factsOf({ request, run }, candidate));
   return chooseTools(request.toolChoice, run.iteration + 1, offered).ok ? null : 'invalid_request';
@@ -208,7 +212,7 @@ function endUnder(request: AgentRequest, run: Run, candidate: Evaluator, now: nu
 /** The request as it stood at the run’s end. */
 function requestOf({ requests, steps }: RunRecords, ended: Run | null): AgentRequest | null {
   if (ended === null) return null;
-  if (ended.iteration === 0) return requests[0]?.record ?? null;
+  if (ended.iteration === 0 && ended.parent === null) return requests[0]?.record ?? null;
   return steps.find(({ record }) => record.iteration === ended.iteration)?.record.next ?? null;
 }
 

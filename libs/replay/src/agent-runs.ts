@@ -1,0 +1,62 @@
+import { budgetOf } from '@sluice/core';
+import type { AgentRun, Evaluator, Step, ToolExecResult } from '@sluice/core';
+import type { Incoming } from '@sluice/bus';
+import { agentRunIdOf, agentRunOf, callIdOf, callKeyOf, handedBack, mayHandOver } from '@sluice/decisions';
+import type { Called } from './calls.js';
+import { NotReplayable } from './outcome.js';
+import type { RunRecords } from './runs.js';
+
+/** Whether the record begins an agent’s run, which the executor decided in the run that calls it. */
+export function isAgentBeginning(message: Incoming): boolean {
+  return message.topic === 'agent.steps' && message.record.iteration === 0 && message.record.run.parent !== null;
+}
+
+/** What a call of an agent that was admitted came to; null for another tool, and where what stopped it is no record’s but its own step’s. */
+export function agentEnds(
+  { record, call, index }: Called,
+  judges: readonly [granting: Evaluator, inForce: Evaluator],
+  run: RunRecords,
+  recorded: Step | null,
+): readonly AgentEnd[] | null {
+  const [granting] = judges;
+  const agent = granting.byId(call.tool)?.agent;
+  if (agent === undefined) return null;
+  const toolCallId = callIdOf(record, call, index);
+  const verdict = mayHandOver(call.tool, record, judges);
+  if (!verdict.ok) {
+    const { code: errorCode, reason, message: safeMessage } = verdict;
+    const why = reason === undefined ? {} : { reason };
+    return [{ result: { toolCallId, ok: false, errorCode, ...why, safeMessage }, agentRun: null }];
+  }
+  if (recorded !== null && recorded.agentRun === null) return null;
+  const agentRunId = agentRunIdOf(callKeyOf(record, call, index));
+  const budget = budgetOf(call.tool, ...judges.map(({ configuration }) => configuration.policy));
+  const resultBytes = Math.min(granting.configuration.limits.resultBytes, budget.resultBytes ?? Infinity);
+  const ends = run.returns.flatMap(({ record: end }): readonly AgentEnd[] => {
+    if (end.requestId !== agentRunId || end.run === null) return [];
+    const back = handedBack(end, agent, resultBytes);
+    const hash = recorded?.resultHash == null ? {} : { resultHash: recorded.resultHash };
+    const result: ToolExecResult = back.ok
+      ? { toolCallId, ok: true, value: back.answer, ...hash }
+      : { toolCallId, ok: false, errorCode: 'execution', reason: back.reason, safeMessage: back.message };
+    return [{ result, agentRun: agentRunOf(end, end.run) }];
+  });
+  if (ends.length > 0) return ends;
+  throw new NotReplayable(`It was answered by the run ${agentRunId}, whose end is not among the records.`);
+}
+
+export interface AgentEnd {
+  readonly result: ToolExecResult;
+  readonly agentRun: AgentRun | null;
+}
+
+/** The runs that calls of the iteration’s turn became, in the order of the calls. */
+export function begunIn({ calls, begun }: RunRecords, iteration: number): readonly Incoming<'agent.steps'>[] {
+  const turns = new Set(calls.filter(({ record }) => record.iteration === iteration).map(placeIn));
+  const ofTurn = begun.filter(({ record: { run } }) => run.parent !== null && turns.has(placeIn(run.parent)));
+  return ofTurn.sort((one, other) => (one.record.run.parent?.index ?? 0) - (other.record.run.parent?.index ?? 0));
+}
+
+function placeIn({ partition, offset }: { readonly partition: number; readonly offset: number }): string {
+  return `${partition}/${offset}`;
+}
