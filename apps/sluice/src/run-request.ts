@@ -79,7 +79,10 @@ export function newRequest(question: string, ids: { readonly requestId: string; 
   } as const;
 }
 
+/** Whose story the record is a part of: the beginning of an agent’s run is told where it was called. */
 function requestIdOf(message: Incoming<(typeof storyTopics)[number]>): string | undefined {
+  if (message.topic === 'agent.steps' && message.record.iteration === 0 && message.record.run.parent !== null)
+    return message.record.run.parent.requestId;
   if (message.topic !== 'agent.approvals') return message.record.requestId;
   const { requested, decided, outcome } = message.record;
   return (requested ?? decided ?? outcome)?.requestId;

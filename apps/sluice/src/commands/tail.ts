@@ -76,6 +76,8 @@ function gist(message: Incoming): string {
     case 'agent.tool-calls':
       return `#${message.record.iteration} ${message.record.calls.map((call) => `${call.tool} ${call.arguments}`).join('; ')}`;
     case 'agent.steps':
+      if (message.record.iteration === 0 && message.record.run.parent !== null)
+        return `${message.record.run.parent.tool} of ${message.record.run.parent.requestId} runs as an agent of its own: ${message.record.requestId}`;
       return message.record.steps
         .map((step) => `${step.action} ${step.outcome}: ${step.stateBefore} → ${step.state}`)
         .join('; ');

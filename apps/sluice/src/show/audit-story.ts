@@ -38,6 +38,8 @@ export class AuditStory {
         return `the model chose ${names(d, 'calls', 'tool')}${text(d, 'thought') === '' ? '' : `, because: ${shorten(text(d, 'thought'))}`}`;
       case 'tool_call':
         return this.#call(d);
+      case 'agent_begun':
+        return `began as the agent ${paint.tool(text(d, 'tool_id'))}, called by the run ${text(d, 'parent_request_id')}: “${shorten(text(d, 'question'))}” with the groups ${list(d, 'requested_groups')} in state ${paint.state(text(d, 'initial_state'))}`;
       case 'state_transition':
         return `the state went from ${paint.state(text(d, 'from'))} to ${paint.state(text(d, 'to'))} by ${paint.tool(text(d, 'tool'))}`;
       case 'approval_requested':
@@ -70,7 +72,8 @@ export class AuditStory {
       d['arguments'] === null
         ? `(arguments withheld, SHA-256 ${text(d, 'arguments_hash').slice(0, 12)}…)`
         : shorten(text(d, 'arguments'));
-    return `${who(d)} called ${paint.tool(text(d, 'tool'))} ${args}: ${how} after ${text(d, 'duration_ms')} ms: ${shorten(text(d, 'observation'))}`;
+    const agent = d['agent_request_id'] === undefined ? '' : ` (as the run ${text(d, 'agent_request_id')})`;
+    return `${who(d)} called ${paint.tool(text(d, 'tool'))} ${args}${agent}: ${how} after ${text(d, 'duration_ms')} ms: ${shorten(text(d, 'observation'))}`;
   }
 }
 

@@ -1,6 +1,6 @@
 import { toolChoiceOf } from '@sluice/core';
 import type { ToolChoice } from '@sluice/core';
-import type { AgentResponse, AgentStep, Approval, Toolset } from '@sluice/contracts';
+import type { AgentResponse, AgentStep, AgentStepResult, Approval, Toolset } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 import { printableIn } from '@sluice/service';
 import type { Paint } from './paint.js';
@@ -25,6 +25,7 @@ export class Story {
         if (message.record.thought !== '') this.line('thought', message.record.thought);
         return;
       case 'agent.steps':
+        if (message.record.iteration === 0) this.agent(message.record);
         for (const step of message.record.steps) this.step(step);
         return;
       case 'agent.responses':
@@ -63,6 +64,12 @@ export class Story {
       'state',
       changed ? paint.dim(`stays ${step.state}`) : `${paint.state(step.stateBefore)} → ${paint.state(step.state)}`,
     );
+  }
+
+  /** A call that runs as an agent: what it does there is told under its own request_id. */
+  private agent({ requestId, run: { parent } }: AgentStepResult): void {
+    if (parent !== null)
+      this.line('agent', `${this.paint.tool(parent.tool)} runs as an agent of its own: ${requestId}`);
   }
 
   private approval({ requested, outcome }: Approval): void {

@@ -48,5 +48,6 @@ export function responseEntry(response: AgentResponse): Told {
     iterations: response.iterations,
     input_tokens: run?.inputTokens ?? 0,
     output_tokens: run?.outputTokens ?? 0,
+    ...(run === null || run.parent === null ? {} : { parent_request_id: run.parent.requestId }),
   });
 }

@@ -1,11 +1,14 @@
+import type { JsonObject } from '@sluice/core';
 import type { AgentStep, AgentStepResult } from '@sluice/contracts';
 import { sha256 } from '../content.js';
+import { agentBegunEntry } from './agents.js';
 import { argumentsOf, caller, cut, time, told } from './told.js';
 import type { Facts, Told } from './told.js';
 
 /** Each call of a turn, also one that was refused (M-79), and each change of state (G-96). */
 export function stepEntries(result: AgentStepResult, facts: Facts): readonly Told[] {
-  const { steps } = result;
+  const { steps, run, iteration } = result;
+  if (iteration === 0 && run.parent !== null) return [agentBegunEntry(result, run.parent, facts)];
   if (steps.length === 0)
     return [told('turn_without_calls', result, { authentic: facts.authentic, iteration: result.iteration })];
   return steps.flatMap((step) => {
@@ -40,7 +43,15 @@ function callEntry(step: AgentStep, result: AgentStepResult, { tools, authentic 
     observation: cut(step.observation),
     observation_hash: sha256(step.observation),
     result_hash: step.resultHash,
+    ...agentRun(step),
   });
+}
+
+/** Of what was no agent’s nothing is said, so that its entry stays what it was before there were agents. */
+function agentRun({ agentRun: run }: AgentStep): JsonObject {
+  if (run === null) return {};
+  const { requestId, inputTokens, outputTokens } = run;
+  return { agent_request_id: requestId, agent_input_tokens: inputTokens, agent_output_tokens: outputTokens };
 }
 
 function transitionEntry(step: AgentStep, result: AgentStepResult, { authentic }: Facts): Told {

@@ -1,0 +1,26 @@
+import { normaliseState } from '@sluice/core';
+import type { AgentStepResult, ParentCall } from '@sluice/contracts';
+import { sha256 } from '../content.js';
+import { caller, cut, time, told } from './told.js';
+import type { Facts, Told } from './told.js';
+
+/** A call of an agent that became a run of its own: whose call it is, what is asked, and what the run may use. */
+export function agentBegunEntry(result: AgentStepResult, parent: ParentCall, { authentic }: Facts): Told {
+  const { next, run } = result;
+  return told('agent_begun', result, {
+    authentic,
+    tool_id: parent.tool,
+    parent_request_id: parent.requestId,
+    parent_session_id: parent.sessionId,
+    tool_call_id: parent.toolCallId,
+    ...caller(run.principal),
+    question: cut(next.question),
+    question_hash: sha256(next.question),
+    requested_groups: run.requestedGroups,
+    initial_state: normaliseState(next.state),
+    max_iterations: run.maxIterations,
+    deadline: time(run.deadline),
+    max_tokens: parent.maxTokens,
+    max_micro_usd: parent.maxMicroUsd,
+  });
+}

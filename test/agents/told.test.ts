@@ -1,0 +1,146 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Incoming } from '@sluice/bus';
+import { isAgentRunId } from '@sluice/decisions';
+import { Models } from '@sluice/model';
+import { AuditStory } from '../../apps/sluice/src/show/audit-story.js';
+import { followRun } from '../../apps/sluice/src/run-request.js';
+import { Story } from '../../apps/sluice/src/show/story.js';
+import { sessionEntries } from '../../apps/sluice/src/audit/session.js';
+import { caughtUp } from '../audit/auditing.js';
+import { calls, projectRoot } from '../harness/configurations.js';
+import { startSystem } from '../harness/system.js';
+import type { TestSystem } from '../harness/system.js';
+import { ids, research, startAgents } from '../harness/with-agents.js';
+import { changed, replayed } from '../replay/replaying.js';
+
+const plain = new Proxy({}, { get: () => (text: string) => text }) as ConstructorParameters<typeof Story>[1];
+
+describe('what is told of an agent’s run (K-62)', () => {
+  let system: TestSystem;
+  let agentRunId = '';
+  beforeAll(async () => {
+    const { opened, end } = await startAgents({
+      Go: [{ calls: [calls.analysis, research] }],
+      'Who made it?': [{ calls: [[ids.text, '{"prompt":"Say so"}']] }, { answer: 'Ada made it.' }],
+    });
+    system = opened;
+    agentRunId = (await end()).history[1]?.agentRun?.requestId ?? '';
+  }, 30_000);
+  afterAll(() => system.close());
+
+  it('to whoever asked: that the call runs as an agent, and under which request_id', async () => {
+    let shown = '';
+    const story = new Story((text) => (shown += text), plain);
+    await followRun(system.bus, 'run-1', 0, (message) => story.tell(message));
+    expect(shown).toMatch(new RegExp(`agent +core__research runs as an agent of its own: ${agentRunId}\\n`));
+    expect(shown).toMatch(/call +research .*\n +observed +Ada made it\./);
+    expect(shown).not.toContain('text-completion ');
+  });
+
+  it('by the audit: its beginning in its own session, its name beside the call, and its caller at its end', async () => {
+    const report = await caughtUp(system.bus, system.embedded.runtime.signatures);
+    expect(report.findings).toEqual([]);
+    const { entries } = await sessionEntries(system.bus, agentRunId);
+    expect(entries[0]).toMatchObject({
+      kind: 'agent_begun',
+      details: {
+        ...{ authentic: true, tool_id: ids.research, parent_request_id: 'run-1', parent_session_id: 'session-1' },
+        ...{ actor: 'user:local', question: 'Who made it?', requested_groups: ['text', 'agents'], max_tokens: null },
+      },
+    });
+    expect(entries.at(-1)).toMatchObject({ kind: 'run_ended', details: { parent_request_id: 'run-1' } });
+    const ofCaller = (await sessionEntries(system.bus, 'session-1')).entries;
+    const call = ofCaller.find(({ details }) => details['tool'] === 'research' && details['outcome'] === 'ok');
+    expect(call?.details).toMatchObject({ agent_request_id: agentRunId, agent_input_tokens: 2 });
+    expect(ofCaller.some(({ details }) => 'parent_request_id' in details)).toBe(false);
+
+    let shown = '';
+    const story = new AuditStory((text) => (shown += text), plain);
+    for (const entry of [...entries, ...ofCaller]) story.tell(entry);
+    expect(shown).toContain('began as the agent core__research, called by the run run-1: “Who made it?”');
+    expect(shown).toContain(`(as the run ${agentRunId}): ok`);
+  });
+
+  describe('by a replay', () => {
+    const differing = async (change: (message: Incoming) => Incoming | null) =>
+      (await replayed(changed(system.bus, change), null)).flatMap(({ kind, requestId, outcome }) =>
+        outcome.kind === 'equal'
+          ? []
+          : [`${kind} of ${isAgentRunId(requestId) ? 'agent' : requestId}: ${outcome.kind}`],
+      );
+
+    it('decides how it began in the run that called it, and finds all as it was', async () => {
+      const found = await replayed(system.bus, null);
+      expect(found.filter(({ kind }) => kind === 'agent begun').map(({ requestId }) => requestId)).toEqual(['run-1']);
+      expect(found.filter(({ requestId }) => requestId === agentRunId).map(({ kind }) => kind)).toEqual(
+        expect.arrayContaining(['tools', 'turn', 'steps', 'end']),
+      );
+      expect(await differing((message) => message)).toEqual([]);
+    });
+
+    it('sees that more was granted than the call could have', async () => {
+      const widened = await differing((message) => {
+        if (message.topic !== 'agent.steps' || message.record.iteration !== 0) return message;
+        const { record } = message;
+        return { ...message, record: { ...record, next: { ...record.next, group: ['*'] } } };
+      });
+      expect(widened).toContain('agent begun of run-1: different');
+    });
+
+    it('sees that the call’s result is not what the agent said', async () => {
+      const said = await differing((message) =>
+        message.topic === 'agent.responses' && message.record.requestId === agentRunId
+          ? { ...message, record: { ...message.record, answer: 'Bob made it.' } }
+          : message,
+      );
+      expect(said).toEqual(['steps of run-1: different']);
+    });
+
+    it('says so where the agent’s end is not there', async () => {
+      const gone = await differing((message) =>
+        message.topic === 'agent.responses' && message.record.requestId === agentRunId ? null : message,
+      );
+      expect(gone).toEqual(['steps of run-1: not_replayable']);
+    });
+  });
+});
+
+describe('the example of docs/agents.md', () => {
+  const example = readFileSync(join(projectRoot, 'examples/agents/sluice.yaml'), 'utf8');
+  const page = readFileSync(join(projectRoot, 'docs/agents.md'), 'utf8');
+
+  it('is the one in examples/agents', () => {
+    const shown = /```yaml\n([\s\S]*?)```/.exec(page)?.[1] ?? '';
+    const bare = example.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+    expect(shown.trim().split('\n')).toEqual(bare);
+  });
+
+  it('runs with the built-in rules, without any key', async () => {
+    const model = await new Models(() => undefined).get({
+      ...{ provider: 'rules', name: null, baseUrl: null, apiKeyEnv: null, region: null, maxOutputTokens: 1 },
+    });
+    const { buildCountries } = (await import(
+      pathToFileURL(join(projectRoot, 'examples/countries/build.mjs')).href
+    )) as { buildCountries(file: string): Promise<number> };
+    const folder = mkdtempSync(join(tmpdir(), 'sluice-countries-'));
+    const data = join(folder, 'countries.nt');
+    await buildCountries(data);
+    const system = await startSystem(example.replace('examples/countries/countries.nt', data), model);
+    try {
+      const { kind, answer, history } = await system.ask({
+        question: 'Which countries border France?',
+        group: ['helpers'],
+      });
+      expect([kind, history.map(({ action, outcome }) => [action, outcome])]).toEqual(['answer', [['research', 'ok']]]);
+      expect(answer).toContain('Germany');
+      expect(isAgentRunId(history[0]?.agentRun?.requestId ?? '')).toBe(true);
+    } finally {
+      await system.close();
+      rmSync(folder, { recursive: true });
+    }
+  });
+});
