@@ -94,6 +94,7 @@ function stepOf(
     startedAt: 0,
     endedAt: 0,
     resultHash: null,
+    agentRun: null,
   };
 }
 
