@@ -14,7 +14,15 @@ describe('the stack on three brokers', () => {
   let watching: Watching;
 
   beforeAll(async () => {
-    const names = ['KAFKA_PORT', 'KAFKA_2_PORT', 'KAFKA_3_PORT', 'REGISTRY_PORT', 'PROMETHEUS_PORT', 'GRAFANA_PORT'];
+    const names = [
+      'KAFKA_PORT',
+      'KAFKA_2_PORT',
+      'KAFKA_3_PORT',
+      'REGISTRY_PORT',
+      'PROMETHEUS_PORT',
+      'GRAFANA_PORT',
+      'GATEWAY_PORT',
+    ];
     const ports: Record<string, number> = {};
     for (const name of names) ports[name] = await freePort();
     const { PROMETHEUS_PORT: prometheus = 0, GRAFANA_PORT: grafana = 0 } = ports;

@@ -28,23 +28,27 @@ describe('the stack', () => {
   /** The same with what a load wants. */
   let loaded: Stack;
   let kafkaPort: number;
+  let gatewayPort: number;
   let watching: Watching;
   let asking: Asking | undefined;
 
   beforeAll(async () => {
-    const [kafka, registry, prometheus, grafana] = [
+    const [kafka, registry, prometheus, grafana, gateway] = [
+      await freePort(),
       await freePort(),
       await freePort(),
       await freePort(),
       await freePort(),
     ];
     kafkaPort = kafka;
+    gatewayPort = gateway;
     watching = new Watching({ prometheus, grafana });
     const environment = {
       KAFKA_PORT: String(kafka),
       REGISTRY_PORT: String(registry),
       PROMETHEUS_PORT: String(prometheus),
       GRAFANA_PORT: String(grafana),
+      GATEWAY_PORT: String(gateway),
     };
     stack = await Stack.open(project, environment);
     loaded = await Stack.open(project, environment, ['docker-compose.yml', 'compose.load.yml']);
@@ -102,6 +106,22 @@ describe('the stack', () => {
       });
     },
     10 * minutes,
+  );
+
+  it(
+    'answers over HTTP as well, at a port of the host',
+    async () => {
+      const response = await fetch(`http://127.0.0.1:${gatewayPort}/v1/runs`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', prefer: 'wait=30' },
+        body: JSON.stringify({ question: 'What is the capital of Japan?', group: ['read-only'] }),
+      });
+      expect([response.status, await response.json()]).toMatchObject([
+        200,
+        { kind: 'answer', answer: expect.stringContaining('Tokyo') },
+      ]);
+    },
+    minutes,
   );
 
   it.each([
