@@ -188,6 +188,8 @@ describe('a redrive that was cut off', () => {
       );
       expect(await dying.responses('cut')).toHaveLength(2);
       expect([...dying.effects.values()]).toEqual([1, 1]);
+      const decisions = await replayed(dying.runtime.bus, null);
+      expect(decisions.filter(({ outcome }) => outcome.kind !== 'equal')).toEqual([]);
     } finally {
       await dying.close();
     }

@@ -24,6 +24,8 @@ function letter(dead: Partial<DeadLetter>, content?: Content): Letter {
 }
 
 const toolCall = { topic: topics.toolCalls, record: { request, run: {} } } as never as Content;
+const end = (requestId: string): Content => ({ topic: topics.responses, record: { requestId } }) as never;
+const ofAgent = `agent-${'0'.repeat(32)}`;
 const approval = (part: object): Content =>
   ({ topic: topics.approvals, record: { requested: null, decided: null, outcome: null, ...part } }) as never;
 
@@ -38,7 +40,7 @@ describe('a dead letter is not re-driven', () => {
     ['whose request wanted its answer before now', letter({}, { topic: topics.requests, record: { ...request, deadline: 9 * day } }), {}, /wanted its answer by 1970-01-10T/],
     ['whose turn may have done what is remembered no longer', letter({ topic: topics.toolCalls, group: 'executor', timestamp: 3.5 * day }, toolCall), {}, /remembered for a week only/],
     ['that is a decision on an approval', letter({ topic: topics.approvals, group: 'executor' }, approval({ decided: {} })), {}, /decide on it \(again\) with "sluice approvals"/],
-    ['that is the end of an agent’s run', letter({ topic: topics.responses }, { topic: topics.responses, record: {} as never }), {}, /has been ended\. Ask again/],
+    ['that is the end of a run that nobody waits for', letter({ topic: topics.responses }, end('r')), {}, /No run goes on with the end/],
   ])('%s', (_, which, known, why) => {
     expect(planRedrive(which, { ...facts, ...known })).toEqual({ kind: 'refused', why: expect.stringMatching(why) });
   }); // prettier-ignore
@@ -51,6 +53,25 @@ describe('a dead letter is not re-driven', () => {
       owner: 'agent.tool-calls/0/7',
       since: 4.5 * day,
     });
+  });
+
+  it('since its time is over, unless it is of an agent, for whose end a run waits', () => {
+    const late = { ...request, deadline: 9 * day };
+    for (const topic of [topics.toolsets, topics.toolCalls, topics.steps] as const) {
+      const of = (requestId: string): Letter =>
+        letter({ topic }, { topic, record: { requestId, request: late, next: late, run: {} } } as never);
+      expect(planRedrive(of('r'), facts)).toMatchObject({
+        kind: 'refused',
+        why: expect.stringMatching(/by 1970-01-10T/),
+      });
+      expect(planRedrive(of(ofAgent), facts).kind).not.toBe('refused');
+    }
+  });
+
+  it('where it is an agent’s end: the turn that waits goes on with it, as if it came now where nobody could read it', () => {
+    const of = (code: string): Letter => letter({ topic: topics.responses, group: 'executor', code }, end(ofAgent));
+    expect(planRedrive(of('retries_exhausted'), facts).kind).toBe('attempt');
+    expect(planRedrive(of('undecodable'), facts).kind).toBe('resume');
   });
 });
 

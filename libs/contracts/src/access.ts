@@ -79,8 +79,16 @@ export const access = {
       'agent.tool-calls',
       'agent.steps',
       'agent.approvals',
+      'agent.responses',
     ],
-    writes: ['agent.requests', 'agent.toolsets', 'agent.tool-calls', 'agent.steps', 'agent.approvals'],
+    writes: [
+      'agent.requests',
+      'agent.toolsets',
+      'agent.tool-calls',
+      'agent.steps',
+      'agent.approvals',
+      'agent.responses',
+    ],
     group: null,
   },
   /** A system that asks and waits for answers; its own consumer groups are its own affair. */

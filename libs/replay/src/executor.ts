@@ -24,7 +24,7 @@ import { agentEnds, begunIn } from './agent-runs.js';
 import { outcomesTaken } from './approvals.js';
 import { admit, approved } from './calls.js';
 import type { Admission, AuthorizerOf } from './calls.js';
-import { goingOn } from './attempts.js';
+import { goingOn, isRedriven } from './attempts.js';
 import type { RecordedConfigurations } from './configurations.js';
 import { NotReplayable } from './outcome.js';
 import { grantExpiry } from './signed.js';
@@ -55,7 +55,9 @@ export async function deriveSteps(
   const derived: AgentStepResult[] = [];
   const limits = () => deriving.configurations.inForce(inForceVersion, timestamp).configuration.limits;
   for (const call of run.calls.filter((one) => one.record.iteration === iteration)) {
-    const going = goingOn(call.record.run, call, call.record.request, record.run, limits);
+    // A parked turn comes back with what it waited for, which may be what was re-driven.
+    const brought = [call, ...run.approvals, ...run.returns].find((one) => isRedriven(one, record.run)) ?? call;
+    const going = goingOn(call.record.run, brought, call.record.request, record.run, limits);
     const turn = { ...call.record, run: going };
     const expired = steps.length === 0 && (await grantExpiry(turn.grant, deriving.verifier)) <= timestamp;
     const count = expired ? 0 : turn.calls.length;

@@ -59,17 +59,23 @@ export async function endDeadRun(dead: Dead, context: HandlerContext, runtime: E
 
 /**
  * Whether the record may end the run that it names. A request names any run it likes, so a dead one takes its request_id like a good one,
- * and ends nothing if another has it; the end of an agent’s run ends the one that waits for it only if a service ended it so. If the ledger does not answer, the end goes out, as whoever asked would wait for it in vain.
+ * and ends nothing if another has it; the end of an agent’s run ends the one that waits for it only if a service ended it so and the turn did not go on with another end. If the ledger does not answer, the end goes out, as whoever asked would wait for it in vain.
  */
 async function isItsRuns(dead: Dead, requestId: string, runtime: Ending): Promise<boolean> {
-  if (dead.message?.topic === topics.responses) return new AgentRunClaims(runtime).isVouched(dead.message.record);
+  const redriven = async () => (dead.message === null ? null : redrivenBefore(dead.message, runtime));
+  const ownerOf = async () => (await redriven())?.owner ?? placeOf(dead);
+  if (dead.message?.topic === topics.responses) {
+    const claims = new AgentRunClaims(runtime);
+    const { record } = dead.message;
+    return (await claims.isVouched(record)) && claims.goesOn(record.requestId, await ownerOf());
+  }
   if (dead.topic !== topics.requests) return true;
   try {
-    const redriven = dead.message === null ? null : await redrivenBefore(dead.message, runtime);
-    const owner = redriven?.owner ?? placeOf(dead);
+    const owner = await ownerOf();
     return (await takeRequest(requestId, owner, runtime)) === owner;
   } catch (error) {
-    if (error instanceof Fault && error.code === 'ledger_unreachable') return true;
+    // No request begins an agent’s run, and a turn waits for its end: nobody’s request must be that.
+    if (error instanceof Fault && error.code === 'ledger_unreachable') return !isAgentRunId(requestId);
     throw error;
   }
 }

@@ -19,8 +19,12 @@ export async function takeRequest(
 }
 
 /** Whether somebody has the request_id by now; another may still be first. */
-export async function isRequestTaken(requestId: string, { ledger }: Pick<Runtime, 'ledger'>): Promise<boolean> {
-  return (await ledger.find(requestKey(requestId))) !== undefined;
+export async function isRequestTaken(
+  requestId: string,
+  { ledger, clock }: Pick<Runtime, 'ledger' | 'clock'>,
+): Promise<boolean> {
+  const claim = await ledger.find(requestKey(requestId));
+  return claim !== undefined && claim.expiresAt > clock.now();
 }
 
 /**

@@ -4,8 +4,8 @@ import { placeOf, topics } from '@sluice/contracts';
 import type { AgentResponse } from '@sluice/contracts';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
 import { agentRunOf, errorResponse, isCallOf } from '@sluice/decisions';
-import { AgentRunClaims, endRun, inHop, redrivenBefore, RUNTIME } from '@sluice/service';
-import type { ParkedCall, Runtime } from '@sluice/service';
+import { AgentRunClaims, endRun, inHop, redrivenBefore, redrivenFrom, RUNTIME } from '@sluice/service';
+import type { ParkedCall, Redriven, Runtime } from '@sluice/service';
 import { ExecutorService } from '../executor.service.js';
 
 /** Goes on with turns whose call was an agent’s run, once that has ended. */
@@ -27,27 +27,30 @@ export class ReturnsService {
     // A run of somebody’s own, under an id of that form.
     if (place === null) return [];
     if (!(await this.claims.isVouched(record))) return this.drop(requestId, 'no service ended the run so', context);
-    if (!(await this.claims.goesOn(requestId, placeOf(message))))
+    const redriven = await redrivenFrom(message, context, this.runtime);
+    if (!(await this.claims.goesOn(requestId, redriven?.owner ?? placeOf(message))))
       return this.drop(requestId, 'the turn went on with another end', context);
-    const parked = await this.parked(requestId, place);
+    // The run says where its caller was parked when it began; what is only claimed may be of an attempt that came to nothing.
+    const parked = await this.parked(requestId, record.run?.parent ?? place);
     if (parked === undefined) {
       const why = `The call that ${requestId} answers is no longer on the log, or not as it was.`;
       throw new Fault('invalid_request', why, false);
     }
     const turn = { group: 'executor', message: parked, context };
-    return inHop(this.runtime.traces, turn, (own) => this.goOn(record, parked, own));
+    return inHop(this.runtime.traces, turn, (own) => this.goOn(record, parked, redriven, own));
   }
 
   private async goOn(
     end: AgentResponse,
     parked: Incoming<'agent.tool-calls'>,
+    redriven: Redriven | null,
     context: HandlerContext,
   ): Promise<readonly Outgoing[]> {
     const parent = end.run?.parent ?? null;
     // A dead letter that did not say whose run it was: what was done of the turn is not known here, so it cannot go on.
     if (end.run === null || parent === null) return [await this.giveUp(parked, context)];
     const returned = { end, agentRun: agentRunOf(end, end.run), startedAt: parent.startedAt };
-    const attempt = this.executor.anotherAttempt(parked, await redrivenBefore(parked, this.runtime));
+    const attempt = this.executor.anotherAttempt(parked, redriven ?? (await redrivenBefore(parked, this.runtime)));
     return this.executor.runTurn(attempt, parent.steps, context, returned);
   }
 

@@ -2,6 +2,7 @@ import { isSecurityFault } from '@sluice/core';
 import { placeOf, requestIds, topics } from '@sluice/contracts';
 import type { AgentRequest } from '@sluice/contracts';
 import type { Incoming, Outgoing } from '@sluice/bus';
+import { isAgentRunId } from '../agent-runs.js';
 import { requestProblem, returnedTurn } from '../filter.js';
 import type { RunIds } from '../filter.js';
 import type { Letter } from './letter.js';
@@ -64,21 +65,21 @@ export function planRedrive({ dead, content }: Letter, facts: PlanFacts): Plan {
     }
     case 'agent.toolsets': {
       if (resumes) return plan('resume', { ...content, key }, 'the agent takes it as if it came now');
-      const why = timeIsUp(content.record.request, facts);
+      const why = timeOf(content.record.requestId, content.record.request, facts);
       if (why !== null) return refused(why);
       const message = { topic: topics.steps, key, record: returnedTurn(content.record) };
       return plan('again', message, 'the filter decides the turn anew');
     }
     case 'agent.tool-calls': {
       if (resumes) return plan('resume', { ...content, key }, 'the executor takes it as if it came now');
-      const why = timeIsUp(content.record.request, facts);
+      const why = timeOf(content.record.requestId, content.record.request, facts);
       if (why !== null) return refused(why);
       return plan('attempt', { ...content, key }, 'the turn is gone through again; what it did is not done twice');
     }
     case 'agent.steps': {
       if (resumes && chained === null)
         return plan('resume', { ...content, key }, 'the filter takes it as if it came now');
-      const why = timeIsUp(content.record.next, facts);
+      const why = timeOf(content.record.requestId, content.record.next, facts);
       if (why !== null) return refused(why);
       return plan(chained?.kind ?? 'attempt', { ...content, key }, 'the run goes on from there');
     }
@@ -88,8 +89,11 @@ export function planRedrive({ dead, content }: Letter, facts: PlanFacts): Plan {
         return refused('The call waits where it was: decide on it (again) with "sluice approvals".');
       return plan('attempt', { ...content, key }, 'the turn goes on with what was decided');
     }
-    case 'agent.responses':
-      return refused('The run that waited for this end of an agent has been ended. Ask again under a new request_id.');
+    case 'agent.responses': {
+      if (!isAgentRunId(content.record.requestId)) return refused('No run goes on with the end of this one.');
+      if (resumes) return plan('resume', { ...content, key }, 'the executor takes it as if it came now');
+      return plan('attempt', { ...content, key }, 'the turn that waited for this end of an agent goes on with it');
+    }
     case 'agent.progress':
     case 'agent.audit':
     case 'agent.dead-letters':
@@ -117,7 +121,12 @@ function timeIsUp({ deadline }: AgentRequest, { now }: PlanFacts): string | null
   return `The request wanted its answer by ${new Date(deadline).toISOString()}. Ask again with a later deadline.`;
 }
 
+/** The same for a turn. A run waits for an agent’s, so the agent may come to its end though its time is over: then that is its end. */
+function timeOf(requestId: string, asked: AgentRequest, facts: PlanFacts): string | null {
+  return isAgentRunId(requestId) ? null : timeIsUp(asked, facts);
+}
+
 /** Whether a record of the topic makes calls, which its run must remember to not make them twice. */
 export function mayHaveActed(topic: Incoming['topic']): boolean {
-  return topic === 'agent.tool-calls' || topic === 'agent.approvals';
+  return topic === 'agent.tool-calls' || topic === 'agent.approvals' || topic === 'agent.responses';
 }

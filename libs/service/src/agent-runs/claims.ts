@@ -1,3 +1,4 @@
+import type { Claim } from '@sluice/core';
 import { runMemoryMs } from '@sluice/decisions';
 import { recordNames, recordToJson, topics } from '@sluice/contracts';
 import type { AgentResponse } from '@sluice/contracts';
@@ -32,7 +33,7 @@ export class AgentRunClaims {
 
   /** Where the call waits that the run answers; null if it answers none. */
   async parkedAt(agentRunId: string): Promise<ParkedCall | null> {
-    const claim = await this.runtime.ledger.find(requestKey(agentRunId));
+    const claim = await this.find(requestKey(agentRunId));
     return claim?.owner.startsWith(callOwner) && claim.value !== null ? (JSON.parse(claim.value) as ParkedCall) : null;
   }
 
@@ -42,12 +43,18 @@ export class AgentRunClaims {
   }
 
   async isVouched(end: AgentResponse): Promise<boolean> {
-    return (await this.runtime.ledger.find(endKey(end))) !== undefined;
+    return (await this.find(endKey(end))) !== undefined;
   }
 
   /** True for the one end with which the waiting turn goes on; the same record may ask again. */
   async goesOn(agentRunId: string, owner: string): Promise<boolean> {
     return (await this.claim(`resumed/${agentRunId}`, owner)).owner === owner;
+  }
+
+  /** What has expired is forgotten, swept or not. */
+  private async find(key: string): Promise<Claim | undefined> {
+    const claim = await this.runtime.ledger.find(key);
+    return claim !== undefined && claim.expiresAt > this.runtime.clock.now() ? claim : undefined;
   }
 
   private claim(key: string, owner: string) {

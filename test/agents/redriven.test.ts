@@ -1,0 +1,58 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { Fault } from '@sluice/core';
+import type { ClaimRequest, Ledger } from '@sluice/core';
+import { run as deadLetters } from '../../apps/sluice/src/commands/dead-letters.js';
+import { short } from '../harness/approving.js';
+import { eventually } from '../harness/eventually.js';
+import { inProcess } from '../harness/in-process.js';
+import type { TestSystem } from '../harness/system.js';
+import { research, startAgents } from '../harness/with-agents.js';
+import { replayed } from '../replay/replaying.js';
+
+let system: TestSystem | undefined;
+afterEach(async () => {
+  await system?.close();
+  system = undefined;
+});
+
+const asking = { Go: [{ calls: [research] }], 'Who made it?': [{ answer: 'Ada made it.' }] };
+
+/** A run with an agent, in a system whose ledger does not answer for keys with these beginnings, until it is mended. */
+async function cutOff(...beginnings: readonly string[]) {
+  const started = await startAgents(asking);
+  const { opened } = started;
+  system = opened;
+  const { runtime } = opened.embedded;
+  const ledger = runtime.ledger as { claim: Ledger['claim'] };
+  const { claim } = ledger;
+  ledger.claim = (request: ClaimRequest) =>
+    beginnings.some((beginning) => request.key.startsWith(beginning))
+      ? Promise.reject(new Fault('ledger_unreachable', 'The ledger does not answer.', false))
+      : claim.call(runtime.ledger, request);
+  const ended = started.end();
+  const [letter] = await eventually(
+    () => opened.all('agent.dead-letters'),
+    ({ length }) => length > 0,
+  );
+  const id = `${letter?.partition}/${letter?.offset}`;
+  const redrive = async () => {
+    ledger.claim = claim;
+    return inProcess(deadLetters, runtime.environment, 'redrive', id);
+  };
+  return { ...started, ended, letter: letter?.record, redrive };
+}
+
+describe('what an agent’s caller waits for, lost while the ledger was away', () => {
+  it.each([
+    ['its end, with which the turn could not go on', 'agent.responses', ['resumed/']],
+    ['a turn of it, whose end nobody could vouch for', 'agent.toolsets', ['turn/agent.toolsets/agent-', 'ended/']],
+  ])('comes once it is re-driven: %s', async (_, topic, beginnings) => {
+    const { opened, ended, letter, redrive } = await cutOff(...beginnings);
+    expect([letter?.topic, letter?.code]).toEqual([topic, 'ledger_unreachable']);
+    expect((await opened.all('agent.responses')).some(({ record }) => record.requestId === 'run-1')).toBe(false);
+    expect(await redrive()).toMatchObject({ code: 0, output: expect.stringContaining('1 re-driven, 0 not.') });
+    const { kind, history } = await ended;
+    expect([kind, ...short(history)]).toEqual(['answer', ['research', 'ok', null, 'analysis']]);
+    expect((await replayed(opened.bus, null)).filter(({ outcome }) => outcome.kind !== 'equal')).toEqual([]);
+  });
+});
