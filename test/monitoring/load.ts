@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Fault } from '@sluice/core';
 import type { ModelRequest } from '@sluice/core';
+import { startGateway } from '../../apps/gateway/src/gateway.module.js';
+import type { Gateway } from '../../apps/gateway/src/gateway.module.js';
 import { audience, issuer, newIssuer } from '../../libs/identity/test/issuer.js';
 import type { Issuer } from '../../libs/identity/test/issuer.js';
 import { anyone, asked, configured, decide } from '../harness/approving.js';
@@ -33,6 +35,7 @@ export class Load {
 
   private constructor(
     readonly system: TestSystem,
+    private readonly gateway: Gateway,
     private readonly users: Issuer,
     private readonly folder: string,
   ) {}
@@ -45,12 +48,13 @@ export class Load {
     const more = `
 identity: { provider: jwt, key_file: "${keyFile}", issuer: "${issuer}", audience: ${audience} }
 model: { provider: openai-compatible, name: scripted, base_url: "http://127.0.0.1:9/v1", price: { input: 3, output: 15 } }`;
-    return new Load(await startSystem(configured(anyone, { limits: more }), new ScriptedModel(said)), users, folder);
+    const system = await startSystem(configured(anyone, { limits: more }), new ScriptedModel(said));
+    return new Load(system, await startGateway(system.embedded.runtime), users, folder);
   }
 
-  /** What an ordinary day is made of: runs that end with an answer, and one approval that is given. */
+  /** What an ordinary day is made of: runs that end with an answer, one approval that is given, and a look at the tools over HTTP. */
   async healthy(): Promise<void> {
-    await Promise.all([this.run('work'), this.run('work'), this.approved('approve')]);
+    await Promise.all([this.run('work'), this.run('work'), this.approved('approve'), this.tools()]);
   }
 
   /** Everything that can go wrong, once: each in its own way leaves its trace. */
@@ -94,6 +98,7 @@ model: { provider: openai-compatible, name: scripted, base_url: "http://127.0.0.
   }
 
   async close(): Promise<void> {
+    await this.gateway.close();
     await this.system.close();
     rmSync(this.folder, { recursive: true, force: true });
   }
@@ -107,6 +112,12 @@ model: { provider: openai-compatible, name: scripted, base_url: "http://127.0.0.
     await this.publish(requestId, question, given.group ?? ['*'], headers, given.state);
     await this.system.responseOf(requestId);
     return requestId;
+  }
+
+  private async tools(): Promise<void> {
+    const response = await fetch(`${this.gateway.url}/v1/tools?group=*`, { headers: await this.bearer() });
+    if (!response.ok) throw new Error(`The gateway answered ${response.status}: ${await response.text()}`);
+    await response.arrayBuffer();
   }
 
   private async approved(decision: 'approve' | 'refuse'): Promise<void> {
