@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { AssistantStreamChunk } from 'assistant-stream';
 import { calls, workflowConfiguration } from '../harness/configurations.js';
 import type { Program } from '../harness/program.js';
 import { scriptedEndpoint } from '../harness/scripted-endpoint.js';
 import type { ScriptedEndpoint } from '../harness/scripted-endpoint.js';
-import { decoded, post, streamed } from '../gateway/over-http.js';
+import { decoded, post, restOf, streamed, upTo } from '../gateway/over-http.js';
 import { startTimeout } from '../infra/client.ts';
 import { openCluster } from './cluster.js';
 import type { Cluster } from './cluster.js';
@@ -45,8 +44,7 @@ describe('the gateway on Kafka', () => {
     const decision = { ...asked, decision: 'approve', decided_by: 'user:ann' };
     expect((await post(`${left}/v1/approvals`, decision)).status).toBe(202);
     expect(await upTo('approval_outcome', again)).toMatchObject({ decision: 'approve', not_taken: null });
-    const rest: AssistantStreamChunk[] = [];
-    for (let next = await again.next(); next.done !== true; next = await again.next()) rest.push(next.value);
+    const rest = await restOf(again);
     expect(rest).toContainEqual(expect.objectContaining({ type: 'result', isError: false }));
     expect(rest.at(-1)).toMatchObject({ type: 'message-finish', finishReason: 'stop' });
     expect(await (await fetch(place)).json()).toMatchObject({ status: 'ended', kind: 'answer' });
@@ -61,14 +59,4 @@ function urlOf(gateway: Program): string {
       .split('\n')
       .find((one) => one.includes('requests over HTTP are taken')) ?? '{}';
   return (JSON.parse(line) as { url?: string }).url ?? '';
-}
-
-/** Reads on to the part of data with this name. */
-async function upTo(name: string, chunks: AsyncIterator<AssistantStreamChunk>): Promise<Record<string, unknown>> {
-  for (let next = await chunks.next(); next.done !== true; next = await chunks.next()) {
-    const { value } = next;
-    if (value.type === 'part-start' && value.part.type === 'data' && value.part.name === name)
-      return value.part.data as Record<string, unknown>;
-  }
-  throw new Error(`The stream ended without ${name}.`);
 }

@@ -31,6 +31,24 @@ export function decoded(response: Response): AsyncIterable<AssistantStreamChunk>
   return body.pipeThrough(new AssistantTransportDecoder()) as unknown as AsyncIterable<AssistantStreamChunk>;
 }
 
+type Chunks = AsyncIterator<AssistantStreamChunk>;
+
+/** Reads on to the part of data with this name. */
+export async function upTo(name: string, chunks: Chunks): Promise<Record<string, unknown>> {
+  for (let next = await chunks.next(); next.done !== true; next = await chunks.next()) {
+    const { value } = next;
+    if (value.type === 'part-start' && value.part.type === 'data' && value.part.name === name)
+      return value.part.data as Record<string, unknown>;
+  }
+  throw new Error(`The stream ended without ${name}.`);
+}
+
+export async function restOf(chunks: Chunks): Promise<readonly AssistantStreamChunk[]> {
+  const rest: AssistantStreamChunk[] = [];
+  for (let next = await chunks.next(); next.done !== true; next = await chunks.next()) rest.push(next.value);
+  return rest;
+}
+
 /** The message that a client has made of the chunks by their end. */
 export async function messageOf(chunks: readonly AssistantStreamChunk[]): Promise<AssistantMessage> {
   const states = ReadableStream.from(chunks).pipeThrough(new AssistantMessageAccumulator());

@@ -5,13 +5,12 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startGateway } from '../../apps/gateway/src/gateway.module.js';
 import type { Gateway } from '../../apps/gateway/src/gateway.module.js';
-import type { AssistantStreamChunk } from 'assistant-stream';
 import { audience, issuer, newIssuer } from '../../libs/identity/test/issuer.js';
 import type { Issuer } from '../../libs/identity/test/issuer.js';
 import { calls, ids, workflowConfiguration } from '../harness/configurations.js';
 import { inOrder, ScriptedModel, startSystem } from '../harness/system.js';
 import type { TestSystem } from '../harness/system.js';
-import { chunksOf, decoded, post, streamed } from './over-http.js';
+import { chunksOf, decoded, post, restOf, streamed, upTo } from './over-http.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-gateway-'));
 const keyFile = join(folder, 'issuer.json');
@@ -265,7 +264,7 @@ describe('requests over HTTP', () => {
       { ...alice, ...streamed },
     );
     const told = decoded(asking)[Symbol.asyncIterator]();
-    const asked = await dataOf('approval_requested', told);
+    const asked = await upTo('approval_requested', told);
     expect(asked).toMatchObject({ tool: ids.reset, requested_by: 'user:alice' });
     const decision = { ...asked, decision: 'approve' };
     const approvals = `${gateway.url}/v1/approvals`;
@@ -276,7 +275,7 @@ describe('requests over HTTP', () => {
       202,
       { approval_id: asked['approval_id'], status: 'published' },
     ]);
-    expect(await dataOf('approval_outcome', told)).toMatchObject({
+    expect(await upTo('approval_outcome', told)).toMatchObject({
       decision: 'approve',
       decided_by: 'user:bob',
       not_taken: null,
@@ -286,21 +285,3 @@ describe('requests over HTTP', () => {
     expect(rest.at(-1)).toMatchObject({ type: 'message-finish', finishReason: 'stop' });
   });
 });
-
-type Chunks = AsyncIterator<AssistantStreamChunk>;
-
-/** Reads on to the part of data with this name. */
-async function dataOf(name: string, chunks: Chunks): Promise<Record<string, unknown>> {
-  for (let next = await chunks.next(); next.done !== true; next = await chunks.next()) {
-    const { value } = next;
-    if (value.type === 'part-start' && value.part.type === 'data' && value.part.name === name)
-      return value.part.data as Record<string, unknown>;
-  }
-  throw new Error(`The stream ended without ${name}.`);
-}
-
-async function restOf(chunks: Chunks): Promise<readonly AssistantStreamChunk[]> {
-  const rest: AssistantStreamChunk[] = [];
-  for (let next = await chunks.next(); next.done !== true; next = await chunks.next()) rest.push(next.value);
-  return rest;
-}

@@ -52,7 +52,8 @@ export class ExecutorService {
 
   /**
    * Runs a turn's calls one after another, behind those that are done. One that needs an approval parks the turn: there is no result
-   * yet. Nor is there of one that runs as an agent; where it `returned`, the turn goes on with what that said. The grant was verified when the turn was taken; how long a call then waits is not its expiry's affair.
+   * yet. Nor is there of one that runs as an agent; where it `returned`, the turn goes on with what that said. The grant was verified when
+   * the turn was taken; how long a call then waits is not its expiry's affair.
    */
   async runTurn(
     message: Incoming<'agent.tool-calls'>,

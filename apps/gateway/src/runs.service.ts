@@ -19,7 +19,7 @@ import { encoded, runChunks } from './stream/run-stream.js';
 import type { Followed } from './watch/followed.js';
 import { Past } from './watch/past.js';
 import { RunWatch } from './watch/run-watch.js';
-import { Whose } from './watch/whose.js';
+import { anothersRun, Whose } from './watch/whose.js';
 
 /** What a caller is told of: a run, by whom it may be seen, what there was of it and what comes. */
 interface Told {
@@ -105,14 +105,13 @@ export class RunsService {
 }
 
 const howToSee = 'GET /v1/runs/<request_id>?session_id=<session_id>&since=<when it began> says what came of it.';
-const anothersRun = 'The request_id names a run of somebody else. Choose another one, or leave it out.';
 
 async function stream(
   { run, whose, past, followed }: Told,
   response: Response,
   onFailure: (error: unknown) => void,
 ): Promise<void> {
-  const { body, headers } = encoded(runChunks(run, whose, past, followed, anothersRun, onFailure));
+  const { body, headers } = encoded(runChunks(run, whose, past, followed, onFailure));
   response.status(200).set(headers).flushHeaders();
   leaveStuck(response);
   // Whoever goes away has heard enough: the run goes on without them.

@@ -1,15 +1,7 @@
-import { topics } from '@sluice/contracts';
+import { agentBegunBy } from '@sluice/core';
+import { storyTopics, topics } from '@sluice/contracts';
 import type { AgentRequest, AgentResponse } from '@sluice/contracts';
 import type { Bus, Incoming } from '@sluice/bus';
-
-/** The topics that tell a run's story. */
-export const storyTopics = [
-  topics.toolsets,
-  topics.toolCalls,
-  topics.approvals,
-  topics.steps,
-  topics.responses,
-] as const;
 
 /** Publishes a request; returns when it is durably on the log. */
 export async function publishRequest(
@@ -81,8 +73,8 @@ export function newRequest(question: string, ids: { readonly requestId: string; 
 
 /** Whose story the record is a part of: the beginning of an agent’s run is told where it was called. */
 function requestIdOf(message: Incoming<(typeof storyTopics)[number]>): string | undefined {
-  if (message.topic === 'agent.steps' && message.record.iteration === 0 && message.record.run.parent !== null)
-    return message.record.run.parent.requestId;
+  const begunBy = message.topic === 'agent.steps' ? agentBegunBy(message.record) : null;
+  if (begunBy !== null) return begunBy.requestId;
   if (message.topic !== 'agent.approvals') return message.record.requestId;
   const { requested, decided, outcome } = message.record;
   return (requested ?? decided ?? outcome)?.requestId;

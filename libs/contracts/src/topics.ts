@@ -42,6 +42,15 @@ export const topics = {
   config: 'agent.config',
 } as const satisfies Record<string, Topic>;
 
+/** The topics that tell a run’s story, from its first Toolset to its end. */
+export const storyTopics = [
+  topics.toolsets,
+  topics.toolCalls,
+  topics.approvals,
+  topics.steps,
+  topics.responses,
+] as const;
+
 /** The Avro record of each topic, by the name it has in schemas/. */
 export const recordNames = {
   'agent.requests': 'AgentRequest',

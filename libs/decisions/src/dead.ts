@@ -97,7 +97,20 @@ function readIds(value: Uint8Array): { requestId: string | null; sessionId: stri
   return { requestId: member('request_id'), sessionId: member('session_id') };
 }
 
-function runErrorOf(dead: Dead): RunErrorCode {
+/** The codes of ends that dead letters make; runs end so in other ways, too. */
+const codesOfDead = [
+  'invalid_request',
+  'size_exceeded',
+  'model_failed',
+  'dead_lettered',
+] as const satisfies readonly RunErrorCode[];
+
+/** Whether the end may be one that a dead letter made, behind which a redrive can go on. */
+export function mayBeOfDead({ error }: Pick<AgentResponse, 'error'>): boolean {
+  return codesOfDead.some((code) => code === error?.code);
+}
+
+function runErrorOf(dead: Dead): (typeof codesOfDead)[number] {
   if (dead.topic === topics.requests && (dead.code === 'undecodable' || dead.code === 'invalid_request'))
     return 'invalid_request';
   if (dead.code === 'output_too_large') return 'size_exceeded';

@@ -1,4 +1,4 @@
-import { budgetOf } from '@sluice/core';
+import { agentBegunBy, budgetOf } from '@sluice/core';
 import type { AgentRun, Evaluator, Step, ToolExecResult } from '@sluice/core';
 import type { Incoming } from '@sluice/bus';
 import { agentRunIdOf, agentRunOf, callIdOf, callKeyOf, handedBack, mayHandOver } from '@sluice/decisions';
@@ -8,7 +8,7 @@ import type { RunRecords } from './runs.js';
 
 /** Whether the record begins an agent’s run, which the executor decided in the run that calls it. */
 export function isAgentBeginning(message: Incoming): boolean {
-  return message.topic === 'agent.steps' && message.record.iteration === 0 && message.record.run.parent !== null;
+  return message.topic === 'agent.steps' && agentBegunBy(message.record) !== null;
 }
 
 /** What a call of an agent that was admitted came to; null for another tool, and where what stopped it is no record’s but its own step’s. */

@@ -1,10 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Fault } from '@sluice/core';
-import { placeOf, topics } from '@sluice/contracts';
+import { placeOf } from '@sluice/contracts';
 import type { AgentResponse } from '@sluice/contracts';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
 import { agentRunOf, errorResponse, isCallOf } from '@sluice/decisions';
-import { AgentRunClaims, endRun, inHop, redrivenBefore, redrivenFrom, RUNTIME } from '@sluice/service';
+import { AgentRunClaims, endRun, inHop, redrivenBefore, redrivenFrom, RUNTIME, turnAt } from '@sluice/service';
 import type { ParkedCall, Redriven, Runtime } from '@sluice/service';
 import { ExecutorService } from '../executor.service.js';
 
@@ -65,14 +65,9 @@ export class ReturnsService {
   }
 
   /** The parked turn, if it is the one whose very call the run answers. */
-  private async parked(
-    agentRunId: string,
-    { partition, offset, index }: ParkedCall,
-  ): Promise<Incoming<'agent.tool-calls'> | undefined> {
-    const options = { from: { partition, offset } } as const;
-    for await (const message of this.runtime.bus.read([topics.toolCalls], options))
-      return message.offset === offset && isCallOf(agentRunId, message.record, index) ? message : undefined;
-    return undefined;
+  private async parked(agentRunId: string, place: ParkedCall): Promise<Incoming<'agent.tool-calls'> | undefined> {
+    const turn = await turnAt(this.runtime.bus, place);
+    return turn !== undefined && isCallOf(agentRunId, turn.record, place.index) ? turn : undefined;
   }
 
   private drop(requestId: string, why: string, context: HandlerContext): readonly Outgoing[] {

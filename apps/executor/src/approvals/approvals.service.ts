@@ -14,6 +14,7 @@ import {
   redrivenBefore,
   redrivenFrom,
   RUNTIME,
+  turnAt,
 } from '@sluice/service';
 import type { Runtime } from '@sluice/service';
 import { ExecutorService } from '../executor.service.js';
@@ -128,14 +129,11 @@ export class ApprovalsService {
 
   /** The parked turn, if it is the one that was asked about: the same call with the same arguments. */
   private async parked(requested: ApprovalRequested): Promise<Incoming<'agent.tool-calls'> | undefined> {
-    const { partition, offset, requestId, iteration, index, tool, argumentsHash } = requested;
-    for await (const message of this.runtime.bus.read([topics.toolCalls], { from: { partition, offset } })) {
-      const { record } = message;
-      const call = record.calls[index];
-      const same = record.requestId === requestId && record.iteration === iteration && call?.tool === tool;
-      return message.offset === offset && same && sha256(call.arguments) === argumentsHash ? message : undefined;
-    }
-    return undefined;
+    const { requestId, iteration, index, tool, argumentsHash } = requested;
+    const turn = await turnAt(this.runtime.bus, requested);
+    const call = turn?.record.calls[index];
+    const same = turn?.record.requestId === requestId && turn.record.iteration === iteration && call?.tool === tool;
+    return same && sha256(call.arguments) === argumentsHash ? turn : undefined;
   }
 
   private sayNotTaken(reason: NotTaken, decided: ApprovalDecided, context: HandlerContext): void {

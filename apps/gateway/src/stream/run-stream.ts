@@ -3,6 +3,7 @@ import type { AssistantStreamChunk } from 'assistant-stream';
 import type { Incoming } from '@sluice/bus';
 import type { RunPlace } from '../run-place.js';
 import type { Followed } from '../watch/followed.js';
+import { anothersRun } from '../watch/whose.js';
 import type { Whose } from '../watch/whose.js';
 import { RunParts } from './parts.js';
 
@@ -18,20 +19,18 @@ export async function* runChunks(
   whose: Whose,
   past: Iterable<Incoming> | AsyncIterable<Incoming>,
   followed: Followed,
-  anothersRun: string,
   onFailure: (error: unknown) => void,
 ): AsyncGenerator<AssistantStreamChunk, void, undefined> {
   const parts = new RunParts();
   const again = `The run goes on: GET /v1/runs/${encodeURIComponent(requestId)} tells it from its beginning.`;
   try {
     yield* parts.begin({ request_id: requestId, session_id: sessionId, since });
-    for await (const message of past)
-      if (followed.isNews(message) && (yield* told(message, whose, parts, anothersRun))) return;
+    for await (const message of past) if (followed.isNews(message) && (yield* told(message, whose, parts))) return;
     for (;;) {
       const message = await followed.next(keepAliveMs);
       if (message === undefined) break;
       if (message === null) yield { type: 'data', path: [], data: [] };
-      else if (yield* told(message, whose, parts, anothersRun)) return;
+      else if (yield* told(message, whose, parts)) return;
     }
     if (followed.cutShort === 'slow') yield* parts.cut('slow', `The reader is too slow to be told more. ${again}`);
     else if (followed.cutShort === 'stopping') yield* parts.cut('stopping', `This gateway is being stopped. ${again}`);
@@ -44,12 +43,7 @@ export async function* runChunks(
 }
 
 /** True once nothing more is to be told. */
-function* told(
-  message: Incoming,
-  whose: Whose,
-  parts: RunParts,
-  anothersRun: string,
-): Generator<AssistantStreamChunk, boolean, undefined> {
+function* told(message: Incoming, whose: Whose, parts: RunParts): Generator<AssistantStreamChunk, boolean, undefined> {
   switch (whose.of(message)) {
     case 'keep':
       return false;

@@ -1,18 +1,10 @@
-import type { RunErrorCode } from '@sluice/core';
-import { runOf } from '@sluice/decisions';
-import { topics } from '@sluice/contracts';
+import { mayBeOfDead, runOf } from '@sluice/decisions';
+import { storyTopics, topics } from '@sluice/contracts';
 import type { Incoming, LogReader } from '@sluice/bus';
 import { Refusal } from '../refusal.js';
 
 /** What stays of a run: pieces of text and progress are on the log for a short time only, and say nothing that these do not. */
-const lastingTopics = [
-  topics.requests,
-  topics.toolsets,
-  topics.toolCalls,
-  topics.approvals,
-  topics.steps,
-  topics.responses,
-] as const;
+const lastingTopics = [topics.requests, ...storyTopics] as const;
 
 /** Readings at a time: each goes through a piece of the log. */
 const mostReadings = 16;
@@ -45,7 +37,7 @@ export class Past {
         if (runOf(message) !== run.requestId) continue;
         if (message.topic === topics.responses) {
           end = message;
-          if (!mayGoOn(message)) break;
+          if (!mayBeOfDead(message.record)) break;
           continue;
         }
         if (end !== null && isAnotherAttempt(message, end)) end = null;
@@ -56,18 +48,6 @@ export class Past {
       this.#readings--;
     }
   }
-}
-
-/** The codes of ends that dead letters make. */
-const endsOfDead: ReadonlySet<string> = new Set<RunErrorCode>([
-  'dead_lettered',
-  'model_failed',
-  'invalid_request',
-  'size_exceeded',
-]);
-
-function mayGoOn({ record }: Incoming<'agent.responses'>): boolean {
-  return endsOfDead.has(record.error?.code ?? '');
 }
 
 function isAnotherAttempt(message: Incoming, { record: { run } }: Incoming<'agent.responses'>): boolean {

@@ -1,19 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { runOf } from '@sluice/decisions';
-import { topics } from '@sluice/contracts';
+import { storyTopics, topics } from '@sluice/contracts';
 import type { Runtime } from '@sluice/service';
 import { Refusal } from '../refusal.js';
 import { Followed } from './followed.js';
 
 /** What is told of a run while it goes on. */
-export const watchedTopics = [
-  topics.toolsets,
-  topics.progress,
-  topics.toolCalls,
-  topics.approvals,
-  topics.steps,
-  topics.responses,
-] as const;
+const watchedTopics = [...storyTopics, topics.progress] as const;
 
 /** Runs that are followed at a time. */
 const mostFollowed = 1_000;

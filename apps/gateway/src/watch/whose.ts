@@ -5,6 +5,9 @@ import { isSame } from '../caller.js';
 /** What a caller may be told of a record of the run that it names. */
 export type Telling = 'tell' | 'keep' | 'not_theirs';
 
+/** What is said where a record is not the caller’s. */
+export const anothersRun = 'The request_id names a run of somebody else. Choose another one, or leave it out.';
+
 /**
  * Holds a caller to its own runs. An id is no secret, so it opens nothing: the first record that says whose run it is decides, and what
  * comes before it and does not say is kept back.

@@ -2,9 +2,10 @@ import { parseArgs } from 'node:util';
 import { dataFiles, openLogFile } from '@sluice/service';
 import type { ConfigVersion } from '@sluice/contracts';
 import type { OpenRuntime } from '@sluice/service';
+import { startGateway } from '../../../gateway/src/gateway.module.js';
+import type { Gateway } from '../../../gateway/src/gateway.module.js';
 import { aboutVersion, appliedConfiguration } from '../system/applied.js';
 import { startEmbedded } from '../system/embedded.js';
-import type { Embedded } from '../system/embedded.js';
 import { followRun, publishRequest } from '../run-request.js';
 import { sampleMistakes, sampleQuestion, sampleRequest } from '../sample.js';
 import { Story } from '../show/story.js';
@@ -28,20 +29,22 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
   const configFile = environment.configFile ?? (applied === null ? await surroundings.sampleConfiguration() : null);
   const own = environment.configFile !== null || applied !== null;
 
-  const system = await startEmbedded({ environment, configFile, gateway: true });
+  const system = await startEmbedded({ environment, configFile });
   try {
+    const gateway = await startGateway(system.runtime);
+    system.beforeClose(() => gateway.close());
     write(
       `${paint.strong('Sluice')} is running: filter, agent, executor, audit and gateway in one process, log in ${environment.dataFolder}\n`,
     );
     write(
       paint.dim(
-        `http ${system.gatewayUrl ?? ''}/v1/runs · health ${system.url}/health/ready · metrics ${system.url}/metrics · lines ${dataFiles(environment).lines}\n`,
+        `http ${gateway.url}/v1/runs · health ${system.url}/health/ready · metrics ${system.url}/metrics · lines ${dataFiles(environment).lines}\n`,
       ),
     );
     if (applied !== null) write(`In force is ${aboutVersion(applied)}. It stays, so there is no sample.\n`);
     const right = own || (await runSample(system, surroundings));
     if (values.once) return right ? 0 : 1;
-    write(whatNext(surroundings, system, own));
+    write(whatNext(surroundings, gateway, own));
     const reason = await Promise.race([stopped, system.failed]);
     if (reason instanceof Error) throw reason;
     write('\nStopping: running work may end, the rest goes on at the next start.\n');
@@ -88,14 +91,14 @@ async function runSample({ runtime, failed }: OpenRuntime, { write, paint, stopp
   return mistakes.length === 0;
 }
 
-function whatNext({ paint }: Surroundings, { gatewayUrl }: Embedded, own: boolean): string {
+function whatNext({ paint }: Surroundings, { url }: Gateway, own: boolean): string {
   const ask = own
     ? 'npx sluice ask "your question" --group your-group'
     : 'npx sluice ask "What is the capital of Japan?" --group read-only';
   return [
     `\n${paint.strong('It keeps serving.')} In another terminal:`,
     `  ${ask}`,
-    `  curl -N ${gatewayUrl ?? ''}/v1/runs -H 'content-type: application/json' -H 'accept: text/event-stream' -d '{"question":"…"}'`,
+    `  curl -N ${url}/v1/runs -H 'content-type: application/json' -H 'accept: text/event-stream' -d '{"question":"…"}'`,
     '  npx sluice tail                              every record as it happens',
     '  npx sluice check examples/countries/sluice.yaml',
     own ? '' : '  SLUICE_CONFIG=my.yaml npm start               your own tools; docs/configuration.md says how',

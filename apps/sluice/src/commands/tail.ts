@@ -1,7 +1,8 @@
 import { parseArgs } from 'node:util';
+import { agentBegunBy } from '@sluice/core';
 import { allTopics, recordNames, recordToJson } from '@sluice/contracts';
 import { withoutCredentials } from '@sluice/bus';
-import type { Approval } from '@sluice/contracts';
+import type { AgentStepResult, Approval } from '@sluice/contracts';
 import type { Incoming, ReadOptions } from '@sluice/bus';
 import { openBus, printable, printableIn, requireLog } from '@sluice/service';
 import { readTopics } from '../read-words.js';
@@ -76,11 +77,7 @@ function gist(message: Incoming): string {
     case 'agent.tool-calls':
       return `#${message.record.iteration} ${message.record.calls.map((call) => `${call.tool} ${call.arguments}`).join('; ')}`;
     case 'agent.steps':
-      if (message.record.iteration === 0 && message.record.run.parent !== null)
-        return `${message.record.run.parent.tool} of ${message.record.run.parent.requestId} runs as an agent of its own: ${message.record.requestId}`;
-      return message.record.steps
-        .map((step) => `${step.action} ${step.outcome}: ${step.stateBefore} → ${step.state}`)
-        .join('; ');
+      return whatTheTurnDid(message.record);
     case 'agent.responses':
       return message.record.error === null
         ? `answer: ${message.record.answer ?? ''}`
@@ -96,6 +93,13 @@ function gist(message: Incoming): string {
     case 'agent.config':
       return `version ${message.record.version} from ${message.record.source}`;
   }
+}
+
+function whatTheTurnDid(result: AgentStepResult): string {
+  const begunBy = agentBegunBy(result);
+  if (begunBy !== null)
+    return `${begunBy.tool} of ${begunBy.requestId} runs as an agent of its own: ${result.requestId}`;
+  return result.steps.map((step) => `${step.action} ${step.outcome}: ${step.stateBefore} → ${step.state}`).join('; ');
 }
 
 function aboutApproval({ requested, decided, outcome }: Approval): string {

@@ -1,4 +1,4 @@
-import { toolChoiceOf } from '@sluice/core';
+import { agentBegunBy, toolChoiceOf } from '@sluice/core';
 import type { ToolChoice } from '@sluice/core';
 import type { AgentResponse, AgentStep, AgentStepResult, Approval, Toolset } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
@@ -25,7 +25,7 @@ export class Story {
         if (message.record.thought !== '') this.line('thought', message.record.thought);
         return;
       case 'agent.steps':
-        if (message.record.iteration === 0) this.agent(message.record);
+        this.agent(message.record);
         for (const step of message.record.steps) this.step(step);
         return;
       case 'agent.responses':
@@ -67,9 +67,10 @@ export class Story {
   }
 
   /** A call that runs as an agent: what it does there is told under its own request_id. */
-  private agent({ requestId, run: { parent } }: AgentStepResult): void {
-    if (parent !== null)
-      this.line('agent', `${this.paint.tool(parent.tool)} runs as an agent of its own: ${requestId}`);
+  private agent(result: AgentStepResult): void {
+    const begunBy = agentBegunBy(result);
+    if (begunBy !== null)
+      this.line('agent', `${this.paint.tool(begunBy.tool)} runs as an agent of its own: ${result.requestId}`);
   }
 
   private approval({ requested, outcome }: Approval): void {

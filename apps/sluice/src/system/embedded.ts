@@ -7,13 +7,7 @@ import { startAgent } from '../../../agent/src/agent.module.js';
 import { sayServerChange, startExecutor } from '../../../executor/src/executor.module.js';
 import { McpServers } from '../../../executor/src/mcp-servers.js';
 import { startFilter } from '../../../filter/src/filter.module.js';
-import { startGateway } from '../../../gateway/src/gateway.module.js';
 import { ConfigurationSource } from './configuration-source.js';
-
-export interface Embedded extends OpenRuntime {
-  /** Where requests are taken over HTTP; null where they are not. */
-  readonly gatewayUrl: string | null;
-}
 
 /** Starts all services in this process, under a configuration file that is followed or what is in force on the log. Lines go to a file in the data folder. */
 export async function startEmbedded(given: {
@@ -22,11 +16,9 @@ export async function startEmbedded(given: {
   readonly configFile: string | null;
   /** Another source of models than the providers' adapters and the built-in one. */
   readonly models?: ModelSource;
-  /** Whether requests are taken over HTTP, too. */
-  readonly gateway?: boolean;
   /** Lines go to the file alone: the terminal shows something else. */
   readonly fileOnly?: boolean;
-}): Promise<Embedded> {
+}): Promise<OpenRuntime> {
   const { environment, configFile } = given;
   const models = given.models ?? new Models((variable) => environment.secret(variable));
   prepareDataFolder(environment.dataFolder);
@@ -57,9 +49,7 @@ export async function startEmbedded(given: {
       const service = await start();
       beforeClose(() => service.close());
     }
-    const gateway = given.gateway === true ? await startGateway(runtime) : null;
-    if (gateway !== null) beforeClose(() => gateway.close());
-    return { ...open, gatewayUrl: gateway?.url ?? null };
+    return open;
   } catch (error) {
     await open.close();
     throw error;

@@ -1,3 +1,4 @@
+import { agentBegunBy } from '@sluice/core';
 import type { JsonObject } from '@sluice/core';
 import type { AgentStep, AgentStepResult } from '@sluice/contracts';
 import { sha256 } from '../content.js';
@@ -7,8 +8,9 @@ import type { Facts, Told } from './told.js';
 
 /** Each call of a turn, also one that was refused (M-79), and each change of state (G-96). */
 export function stepEntries(result: AgentStepResult, facts: Facts): readonly Told[] {
-  const { steps, run, iteration } = result;
-  if (iteration === 0 && run.parent !== null) return [agentBegunEntry(result, run.parent, facts)];
+  const { steps } = result;
+  const begunBy = agentBegunBy(result);
+  if (begunBy !== null) return [agentBegunEntry(result, begunBy, facts)];
   if (steps.length === 0)
     return [told('turn_without_calls', result, { authentic: facts.authentic, iteration: result.iteration })];
   return steps.flatMap((step) => {

@@ -29,6 +29,14 @@ export interface AgentRun {
   readonly outputTokens: number;
 }
 
+/** The call whose agent begins with this end of a turn, one before the first iteration; null for any other turn’s end. */
+export function agentBegunBy<P>(turn: {
+  readonly iteration: number;
+  readonly run: { readonly parent: P | null };
+}): P | null {
+  return turn.iteration === 0 ? turn.run.parent : null;
+}
+
 /**
  * Why a run that answers a call may not ask the model again, or null if it may (K-65). What the last turn used beyond a budget is counted,
  * not taken back. Without a price nobody can say what is left of the money, so nothing is.

@@ -50,6 +50,16 @@ export async function openApprovals<T>(
   return open;
 }
 
+/** The turn at this place, undefined if there is none: where it was parked. */
+export async function turnAt(
+  bus: Bus,
+  { partition, offset }: Pick<ApprovalPlace, 'partition' | 'offset'>,
+): Promise<Incoming<'agent.tool-calls'> | undefined> {
+  for await (const message of bus.read([topics.toolCalls], { from: { partition, offset } }))
+    return message.offset === offset ? message : undefined;
+  return undefined;
+}
+
 /** The ApprovalRequested at this place, undefined if there is none. */
 export async function approvalAt(
   bus: Bus,
