@@ -20,10 +20,10 @@ type Act =
 type Model = ReadonlyMap<string, Claim>;
 type Answer = Claim | boolean | number | 'refused' | undefined;
 
-/** The whole of what a ledger is: what it answers, and what there is afterwards. */
-function apply(model: Model, act: Act): readonly [Model, Answer] {
+/** The whole of what a ledger is: what it answers, and what there is afterwards. A sweep leaves the keys of `busy`. */
+function apply(model: Model, act: Act, busy: readonly string[] = []): readonly [Model, Answer] {
   if (act.act === 'sweep') {
-    const left = new Map([...model].filter(([, { expiresAt }]) => expiresAt > act.now));
+    const left = new Map([...model].filter(([key, { expiresAt }]) => expiresAt > act.now || busy.includes(key)));
     return [left, model.size - left.size];
   }
   const first = model.get(act.key);
@@ -73,14 +73,28 @@ interface Asked {
   readonly answer: Answer;
 }
 
-/** Every state that one after another, in whichever order, could have led to with these answers; none if no order explains them. */
-function explained(model: Model, asked: readonly Asked[]): readonly Model[] {
+/**
+ * Every state that one after another, in whichever order, could have led to with these answers; none if no order explains them.
+ * A sweep may leave to the next one what somebody writes beside it, and nothing else.
+ */
+function explained(model: Model, asked: readonly Asked[], written = keysWritten(asked)): readonly Model[] {
   if (asked.length === 0) return [model];
-  return asked.flatMap(({ act, answer }, index) => {
-    const [next, expected] = apply(model, act);
-    if (text(expected) !== text(answer)) return [];
-    return explained(next, asked.toSpliced(index, 1));
-  });
+  return asked.flatMap(({ act, answer }, index) =>
+    (act.act === 'sweep' ? subsets(written) : [[]]).flatMap((busy) => {
+      const [next, expected] = apply(model, act, busy);
+      if (text(expected) !== text(answer)) return [];
+      return explained(next, asked.toSpliced(index, 1), written);
+    }),
+  );
+}
+
+function keysWritten(asked: readonly Asked[]): readonly string[] {
+  return [...new Set(asked.flatMap(({ act }) => (act.act === 'sweep' || act.act === 'find' ? [] : [act.key])))];
+}
+
+function subsets<Of>([first, ...rest]: readonly Of[]): readonly (readonly Of[])[] {
+  if (first === undefined) return [[]];
+  return subsets(rest).flatMap((subset) => [subset, [first, ...subset]]);
 }
 
 /** The same for the same, in whichever order its parts stand. */

@@ -181,4 +181,16 @@ describe('claims under load', () => {
       expect(swept.reduce((sum, portion) => sum + portion, 0)).toBe(4_500);
       expect(await query('select count(*)::int as claims from sluice_claims')).toEqual([{ claims: 500 }]);
     }));
+
+  it('leave to the next sweep what somebody is writing, rather than wait for them', () =>
+    onDatabase(async ({ open, query }) => {
+      const ledger = await open();
+      for (const key of ['written', 'left alone']) await ledger.claim({ key, owner: 'a', now: 0, ttlMs: 1_000 });
+      await query('begin');
+      await query(`update sluice_claims set value = 'done' where key = 'written'`);
+      expect(await ledger.sweep(1_000)).toBe(1);
+      await query('commit');
+      expect(await ledger.find('written')).toMatchObject({ value: 'done' });
+      expect(await ledger.sweep(1_000)).toBe(1);
+    }));
 });

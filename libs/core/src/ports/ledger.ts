@@ -26,7 +26,7 @@ export interface Ledger {
   /** Takes back the owner's claim if it has no outcome: for work that is known not to have begun. */
   release(key: string, owner: string): Promise<boolean>;
   find(key: string): Promise<Claim | undefined>;
-  /** Deletes what has expired by `now`; returns how many. */
+  /** Deletes what has expired by `now`, and may leave to the next sweep what is written at this moment; returns how many. */
   sweep(now: number): Promise<number>;
   close(): Promise<void>;
 }
