@@ -11,11 +11,14 @@ import { encodeCarried, encodeFinished } from './finished-set.js';
 import type { Names } from './names.js';
 import type { Placement } from './placement.js';
 import { sendsOf, sizeOf } from './sends.js';
+import type { TransactionSlots } from './transaction-slots.js';
 
 /** Output bytes of one transaction, unless a single record’s outputs have more. */
 const transactionBytes = 1024 * 1024;
-/** How long an offset that moved without any record’s doing waits for a transaction to go with, milliseconds. */
+/** How long what leaves nothing but an offset waits for a transaction to go with, milliseconds. */
 const idleMs = 1_000;
+/** So many records that leave nothing wait for it at most. */
+const silentAtOnce = 64;
 const concurrentWaitMs = 2;
 /** The markers of a transaction take milliseconds; after so many waits it is told that something is wrong. */
 const unusualWaits = 1_000;
@@ -30,6 +33,7 @@ export interface Done {
 export interface CommitsOptions {
   readonly producer: Producer;
   readonly placement: Placement;
+  readonly transactions: TransactionSlots;
   readonly position: Position;
   /** What the partition carries so far. */
   readonly carried: string;
@@ -49,7 +53,8 @@ export interface CommitsOptions {
 
 /**
  * Puts the finished records of one partition on the log: outputs of many and the offset in one transaction (DESIGN,
- * ideas 1, 3, 6). It runs as soon as something is finished and it is not running, in the order in which things finished.
+ * ideas 1, 3, 6). It runs as soon as something is finished, it is not running and there is room for one more transaction, in the order in
+ * which things finished. A record that leaves nothing waits a moment for one that does: to pass over it once more costs nothing.
  */
 export class Commits {
   readonly #queue: (Done & { readonly bytes: number })[] = [];
@@ -82,9 +87,16 @@ export class Commits {
   add(done: Done): void {
     if (this.#dropped.signal.aborted) return;
     const bytes = done.finished.outputs.reduce((sum, output) => sum + sizeOf(output), 0);
+    const silent = this.#isSilent(done);
     this.#queue.push({ ...done, bytes });
     this.#waitingBytes += bytes;
-    this.#start();
+    if (silent && this.#queue.length < silentAtOnce) this.#soon();
+    else this.#start();
+  }
+
+  /** Commits what is finished now, whatever it is. */
+  hurry(): void {
+    if (this.#queue.length > 0) this.#start();
   }
 
   /** Commits where it stands even if nothing is new: it fails if somebody else has taken the partition over. */
@@ -95,16 +107,12 @@ export class Commits {
 
   /** The position moved over what is no record: that is committed too, soon, else the group would seem to lag for ever. */
   moved(): void {
-    if (this.#idle !== undefined || this.options.position.prefix === this.#committed) return;
-    this.#idle = setTimeout(() => {
-      this.#idle = undefined;
-      if (this.options.position.prefix !== this.#committed) this.prove();
-    }, idleMs);
+    if (this.options.position.prefix !== this.#committed) this.#soon();
   }
 
   /** Resolves when all that is finished is on the log, or the broker fails and so cannot be waited for. */
   async settle(): Promise<void> {
-    if (this.options.position.prefix !== this.#committed) this.prove();
+    if (this.#isBehind) this.prove();
     while (this.#running !== undefined && this.#trouble === undefined && !this.#dropped.signal.aborted) {
       await Promise.race([this.#running, pause(10, this.#dropped.signal)]);
     }
@@ -122,6 +130,22 @@ export class Commits {
     this.#queue.length = 0;
   }
 
+  get #isBehind(): boolean {
+    return this.#queue.length > 0 || this.options.position.prefix !== this.#committed;
+  }
+
+  #isSilent({ finished }: Done): boolean {
+    const carried = this.#queue.at(-1)?.finished.carried ?? this.#carried;
+    return finished.outputs.length === 0 && finished.afterCommit.length === 0 && finished.carried === carried;
+  }
+
+  #soon(): void {
+    this.#idle ??= setTimeout(() => {
+      this.#idle = undefined;
+      if (this.#isBehind) this.prove();
+    }, idleMs);
+  }
+
   #start(): void {
     if (!this.#dropped.signal.aborted) this.#running ??= this.#run();
   }
@@ -131,8 +155,8 @@ export class Commits {
       while (this.#queue.length > 0 || this.#wanted) {
         // What finishes in the same turn of the event loop goes together.
         await new Promise(setImmediate);
+        await this.options.transactions.run(() => this.#commit(this.#take()), this.#dropped.signal);
         if (this.#dropped.signal.aborted) return;
-        await this.#commit(this.#take());
       }
     } catch (error) {
       this.options.observer?.transaction(false, performance.now() - this.#began);

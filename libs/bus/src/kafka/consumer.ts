@@ -15,6 +15,7 @@ import type { Timeouts } from './options.js';
 import { Partition } from './partition.js';
 import { Reach } from './reach.js';
 import { boundsOf, takeOver } from './takeover.js';
+import { TransactionSlots } from './transaction-slots.js';
 
 const defaultInFlight = 1_000;
 /** How long the broker may take to say where its partitions end, milliseconds. */
@@ -56,6 +57,7 @@ export async function joinGroup(options: ConsumerOptions): Promise<GroupConsumer
 export class GroupConsumer implements Consumer {
   readonly failed: Promise<Error>;
   readonly #slots: Slots;
+  readonly #transactions = new TransactionSlots(() => this.#partitions.size);
   readonly #stopping = new AbortController();
   readonly #partitions = new Map<string, Partition>();
   readonly #membership: Membership;
@@ -211,6 +213,7 @@ export class GroupConsumer implements Consumer {
         codec,
         log,
         slots: this.#slots,
+        transactions: this.#transactions,
         handling: this.#handling,
         observer: subscription.observer,
         steering,

@@ -167,6 +167,7 @@ export class Tenure {
         continue;
       }
       if (!this.#hasRoomFor(taken)) {
+        this.commits.hurry();
         await this.#room.wait();
         continue;
       }

@@ -183,4 +183,44 @@ describe('what a commit carries', () => {
       }),
     testMs,
   );
+
+  it(
+    'what leaves nothing waits for a transaction to go with, and not for long',
+    () =>
+      onKafka(async (start, options) => {
+        const { bus, said } = await start();
+        let [handled, transactions] = [0, 0];
+        await bus.subscribe({
+          group: 'c-6',
+          topics,
+          observer: { transaction: () => transactions++, rebalanced: () => undefined },
+          handle: async (message) => {
+            handled++;
+            return questionOf(message) === 'said' ? [entry(message)] : [];
+          },
+        });
+        const publish = async (question: string): Promise<void> => {
+          const before = handled;
+          await bus.publish([request('s', question)]);
+          await eventually('it is handled', () => handled > before);
+        };
+        const began = performance.now();
+        for (const question of numbers(11)) await publish(question);
+        await publish('said');
+        await eventually('what was said', async () => (await entries(bus)).length === 1);
+        // One for what was said and perhaps one under way, however slow it goes; the others come a second apart.
+        expect(transactions).toBeLessThanOrEqual(2 + (performance.now() - began) / 1_000);
+        await eventually('no lag', async () => {
+          const { committed, end } = await standing(options, 'c-6', 'agent.requests');
+          return committed === end;
+        });
+        await publish('the last');
+        await eventually('no lag, though nothing else comes', async () => {
+          const { committed, end } = await standing(options, 'c-6', 'agent.requests');
+          return committed === end;
+        });
+        expect(said).toEqual([]);
+      }),
+    testMs,
+  );
 });
