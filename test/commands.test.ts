@@ -4,7 +4,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
+import { readEnvironment } from '@sluice/service';
+import { run as topics } from '../apps/sluice/src/commands/topics.js';
 import { projectRoot, workflowConfiguration } from './harness/configurations.js';
+import { inProcess } from './harness/in-process.js';
 import { sluice } from './harness/program.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-commands-'));
@@ -147,6 +150,26 @@ describe('sluice config', () => {
         output: '',
         errors: expect.stringContaining(said),
       });
+  });
+});
+
+describe('sluice topics', () => {
+  it('says how long each topic is kept in the largest unit that is exact', async () => {
+    const loop = ['requests', 'toolsets', 'tool-calls', 'steps', 'responses'].map((name) => `agent.${name}`);
+    const said = ['1m', '90m', '36h', '7d/1mb', '100d/1500gb'];
+    const SLUICE_RETENTION = loop.map((topic, index) => `${topic}=${said[index]}`).join();
+    const environment = readEnvironment({ SLUICE_RETENTION, SLUICE_RETENTION_HOURS: '200' });
+    const { output } = await inProcess(topics, environment);
+    const kept = new Map(output.split('\n').map((line) => [line.split(' ')[0], line.split('; kept ')[1]]));
+    expect(loop.map((topic) => kept.get(topic))).toEqual([
+      'for 1 min',
+      'for 90 min',
+      'for 36 h',
+      'for 7 d, up to 1 MB',
+      'for 100 d, up to 1,500 GB',
+    ]);
+    const others = ['agent.progress', 'agent.approvals', 'agent.config'].map((topic) => kept.get(topic));
+    expect(others).toEqual(['for 1 h', 'for 200 h', 'for ever']);
   });
 });
 

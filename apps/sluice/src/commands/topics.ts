@@ -6,8 +6,9 @@ import type { Environment, Kept } from '@sluice/service';
 import { refuseSurplus } from '../surplus.js';
 import type { Surroundings } from './surroundings.js';
 
-const hour = 3_600_000;
-const day = 24 * hour;
+/** The units that SLUICE_RETENTION can be written in, the largest first. */
+const ages = { d: 86_400_000, h: 3_600_000, min: 60_000 };
+const sizes = { TB: 1024 ** 4, GB: 1024 ** 3, MB: 1024 ** 2 };
 
 export const usage = `sluice topics [--apply | --acls [--principal NAME]]
   Lists the topics, who reads and writes them, and how long they are kept. --apply gives topics that are there the retention that
@@ -55,9 +56,14 @@ function listing(prefix: string, { retention }: Environment): readonly string[] 
 }
 
 function keptFor({ ms, bytes }: Kept): string {
-  const age =
-    ms === -1 ? 'for ever' : `for ${ms % day === 0 ? `${ms / day} d` : `${(ms / hour).toLocaleString('en')} h`}`;
-  return bytes === null ? age : `${age}, up to ${(bytes / 1024 ** 3).toLocaleString('en')} GB`;
+  const age = ms === -1 ? 'for ever' : `for ${inUnits(ms, ages)}`;
+  return bytes === null ? age : `${age}, up to ${inUnits(bytes, sizes)}`;
+}
+
+/** In the largest unit that says it exactly; all that can be written is a multiple of the smallest. */
+function inUnits(quantity: number, units: Readonly<Record<string, number>>): string {
+  const [unit, size] = Object.entries(units).find(([, one]) => quantity % one === 0) as [string, number];
+  return `${(quantity / size).toLocaleString('en')} ${unit}`;
 }
 
 /** Least privilege, role by role: topics, the group, transactional ids, and creating topics that are absent. */
