@@ -2,7 +2,8 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { Fault } from '@sluice/core';
 import type { ClaimRequest, Ledger } from '@sluice/core';
 import { run as deadLetters } from '../../apps/sluice/src/commands/dead-letters.js';
-import { short } from '../harness/approving.js';
+import { asked, decide, short } from '../harness/approving.js';
+import { calls } from '../harness/configurations.js';
 import { eventually } from '../harness/eventually.js';
 import { inProcess } from '../harness/in-process.js';
 import type { TestSystem } from '../harness/system.js';
@@ -19,7 +20,10 @@ const asking = { Go: [{ calls: [research] }], 'Who made it?': [{ answer: 'Ada ma
 
 /** A run with an agent, in a system whose ledger does not answer for keys with these beginnings, until it is mended. */
 async function cutOff(...beginnings: readonly string[]) {
-  const started = await startAgents(asking);
+  return cut(await startAgents(asking), beginnings);
+}
+
+async function cut(started: Awaited<ReturnType<typeof startAgents>>, beginnings: readonly string[]) {
   const { opened } = started;
   system = opened;
   const { runtime } = opened.embedded;
@@ -53,6 +57,43 @@ describe('what an agent’s caller waits for, lost while the ledger was away', (
     expect(await redrive()).toMatchObject({ code: 0, output: expect.stringContaining('1 re-driven, 0 not.') });
     const { kind, history } = await ended;
     expect([kind, ...short(history)]).toEqual(['answer', ['research', 'ok', null, 'analysis']]);
+    expect((await replayed(opened.bus, null)).filter(({ outcome }) => outcome.kind !== 'equal')).toEqual([]);
+  });
+});
+
+describe('a turn that waits twice and is re-driven in between', () => {
+  const approval = "\n  approval: { approvers: ['*'], effects: [state_change] }";
+  /** The run’s time bounds each wait, so that what was asked and begun says which time the turn had. */
+  const bounded = { policy: approval, entry: 'timeout_seconds: 900', limits: 'limits: { run_seconds: 300 }' };
+  const waiting = (...turn: readonly (readonly [string, string])[]) =>
+    startAgents({ Go: [{ calls: turn }], 'Who made it?': [{ answer: 'Ada made it.' }] }, undefined, bounded);
+
+  it.each([
+    ['for an approval, then for an agent', [calls.reset, research], 'resumed/a-'],
+    ['for an agent, then for an approval', [research, calls.reset], 'resumed/agent-'],
+  ] as const)('keeps the time of the new attempt: %s', async (_, turn, beginning) => {
+    const approvalFirst = turn[0] === calls.reset;
+    const started = await waiting(...turn);
+    const approving = approvalFirst
+      ? asked(started.opened).then((one) => decide(started.opened, one, 'approve'))
+      : null;
+    const { opened, ended, redrive } = await cut(started, [beginning]);
+    await approving;
+    if (approvalFirst) expect(await ended).toMatchObject({ kind: 'error', error: { code: 'dead_lettered' } });
+    await redrive();
+    if (!approvalFirst) await decide(opened, await asked(opened), 'approve');
+    const answered = await eventually(
+      async () => (await opened.all('agent.responses')).map(({ record }) => record),
+      (responses) => responses.some(({ requestId, kind }) => requestId === 'run-1' && kind === 'answer'),
+    );
+    await ended;
+    const { run, history } = answered.find(({ requestId, kind }) => requestId === 'run-1' && kind === 'answer') ?? {};
+    const [began] = await opened.all('agent.toolsets');
+    expect(history?.map(({ outcome }) => outcome)).toEqual(['ok', 'ok']);
+    const [letter] = await opened.all('agent.dead-letters');
+    expect(run?.redrive).toBe(`${letter?.partition}/${letter?.offset}`);
+    expect(run?.deadline).toBe((run?.startedAt ?? 0) + 300_000);
+    expect(run?.startedAt).toBeGreaterThan(began?.record.run.startedAt ?? Infinity);
     expect((await replayed(opened.bus, null)).filter(({ outcome }) => outcome.kind !== 'equal')).toEqual([]);
   });
 });

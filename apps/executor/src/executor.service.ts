@@ -6,7 +6,9 @@ import type { AgentStepResult, ToolCall } from '@sluice/contracts';
 import { callKeyOf, stepResult, turnAfter } from '@sluice/decisions';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
 import {
+  attemptKept,
   boundedLabel,
+  redrivenBefore,
   redrivenFrom,
   RUNTIME,
   runOf,
@@ -15,7 +17,7 @@ import {
   verified,
   verifyGrant,
 } from '@sluice/service';
-import type { Loaded, Redriven, Runtime } from '@sluice/service';
+import type { Attempt, Loaded, Redriven, Runtime } from '@sluice/service';
 import { measureStep } from './step-metrics.js';
 import { handOver } from './agents/hand-over.js';
 import type { Returned } from './agents/returned.js';
@@ -42,11 +44,22 @@ export class ExecutorService {
     return this.runTurn(turn, [], context);
   }
 
+  /** A parked turn as it goes on: in the attempt that what brought it back was re-driven as, else in the one that it was parked in. */
+  async cameBack(
+    parked: Incoming<'agent.tool-calls'>,
+    wait: string,
+    redriven: Redriven | null,
+  ): Promise<Incoming<'agent.tool-calls'>> {
+    const { runtime } = this;
+    const attempt = redriven ?? (await attemptKept(wait, runtime)) ?? (await redrivenBefore(parked, runtime));
+    return this.anotherAttempt(parked, attempt);
+  }
+
   /** The turn with the time of another attempt if it was re-driven, else as it is. */
-  anotherAttempt(message: Incoming<'agent.tool-calls'>, redriven: Redriven | null): Incoming<'agent.tool-calls'> {
-    if (redriven === null) return message;
+  private anotherAttempt(message: Incoming<'agent.tool-calls'>, attempt: Attempt | null): Incoming<'agent.tool-calls'> {
+    if (attempt === null) return message;
     const { run, request: asked } = message.record;
-    const record = { ...message.record, run: runOf({ run, asked }, redriven, this.runtime.configurations.current()) };
+    const record = { ...message.record, run: runOf({ run, asked }, attempt, this.runtime.configurations.current()) };
     return { ...message, record };
   }
 

@@ -1,7 +1,7 @@
 import { anotherAttempt, isReturned } from '@sluice/core';
 import type { RunLimits, RunState, Verifier } from '@sluice/core';
 import { redriveHeader } from '@sluice/contracts';
-import type { AgentStepResult } from '@sluice/contracts';
+import type { AgentStepResult, ToolCall } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 import { returnedTurn, sha256 } from '@sluice/decisions';
 import { NotReplayable } from './outcome.js';
@@ -23,6 +23,21 @@ export function goingOn(
 /** Whether the record was re-driven as the attempt that the run is in. */
 export function isRedriven({ headers }: Pick<Incoming, 'headers'>, { redrive }: RunState): boolean {
   return redrive !== null && headers[redriveHeader] === redrive;
+}
+
+/** A turn in each attempt that it can have been parked in: as the log has it, and as a redrive of it, or of what brought it back, began one. */
+export function attemptsOf(
+  turn: Incoming<'agent.tool-calls'>,
+  { approvals, returns }: RunRecords,
+  limits: () => RunLimits,
+): readonly ToolCall[] {
+  const { record } = turn;
+  const again = [turn, ...approvals, ...returns].flatMap(({ headers, timestamp }): readonly ToolCall[] => {
+    const redrive = headers[redriveHeader];
+    if (redrive === undefined || redrive === record.run.redrive) return [];
+    return [{ ...record, run: anotherAttempt(record.run, redrive, record.request, limits(), timestamp) }];
+  });
+  return [record, ...again];
 }
 
 /**

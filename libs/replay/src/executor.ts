@@ -1,5 +1,13 @@
 import { invocationRecord } from '@sluice/core';
-import type { CallTimes, Step, ToolErrorCode, ToolErrorReason, ToolExecResult, Verifier } from '@sluice/core';
+import type {
+  CallTimes,
+  RunLimits,
+  Step,
+  ToolErrorCode,
+  ToolErrorReason,
+  ToolExecResult,
+  Verifier,
+} from '@sluice/core';
 import type { AgentStepResult, ApprovalRequested, RequestedCall, ToolCall } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 import {
@@ -24,7 +32,7 @@ import { agentEnds, begunIn } from './agent-runs.js';
 import { outcomesTaken } from './approvals.js';
 import { admit, approved } from './calls.js';
 import type { Admission, AuthorizerOf } from './calls.js';
-import { goingOn, isRedriven } from './attempts.js';
+import { attemptsOf, goingOn, isRedriven } from './attempts.js';
 import type { RecordedConfigurations } from './configurations.js';
 import { NotReplayable } from './outcome.js';
 import { grantExpiry } from './signed.js';
@@ -113,7 +121,8 @@ export async function deriveBeginning(
   if (parent === null) return [];
   const { partition, offset, index, startedAt, steps } = parent;
   const derived: (AgentStepResult | { readonly refused: string })[] = [];
-  for (const message of run.calls.filter((one) => one.partition === partition && one.offset === offset)) {
+  const limits = () => deriving.configurations.inForce(inForceVersion, startedAt).configuration.limits;
+  for (const message of placedTurns(run, { partition, offset }, limits)) {
     const { record } = message;
     const call = record.calls[index];
     if (call === undefined) continue;
@@ -136,6 +145,17 @@ export async function deriveBeginning(
   return derived;
 }
 
+/** The turns that stand at the place, in each attempt that they can have been parked in. */
+function placedTurns(
+  run: RunRecords,
+  { partition, offset }: { readonly partition: number; readonly offset: number },
+  limits: () => RunLimits,
+): readonly Incoming<'agent.tool-calls'>[] {
+  return run.calls
+    .filter((one) => one.partition === partition && one.offset === offset)
+    .flatMap((one) => attemptsOf(one, run, limits).map((record) => ({ ...one, record })));
+}
+
 /** What was asked of a call that waits, from the turn that stands where it says. */
 export async function deriveAsked(
   recorded: ApprovalRequested,
@@ -145,7 +165,8 @@ export async function deriveAsked(
   const { partition, offset, index, requestedAt, iteration, inForceVersion, steps } = recorded;
   const derived: (ApprovalRequested | { readonly refused: string })[] = [];
   const stretches = waited(waitsIn(run, iteration).filter((one) => one.index < index || one.nextFrom === index));
-  for (const message of run.calls.filter((one) => one.partition === partition && one.offset === offset)) {
+  const limits = () => deriving.configurations.inForce(inForceVersion, requestedAt).configuration.limits;
+  for (const message of placedTurns(run, { partition, offset }, limits)) {
     const { record } = message;
     const done = await stepsOf(record, steps, index, stretches, run, deriving);
     const granting = deriving.configurations.get(record.configVersion);

@@ -36,5 +36,6 @@ export * from './grants.js';
 export * from './security-events.js';
 export * from './redrive/permit.js';
 export * from './redrive/take.js';
+export * from './redrive/attempts.js';
 export * from './redrive/letters.js';
 export * from './redrive/redrive.js';

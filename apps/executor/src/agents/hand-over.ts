@@ -4,7 +4,7 @@ import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
 import type { ToolCall } from '@sluice/contracts';
 import { agentBeginning, agentRunIdOf, mayHandOver, questionOf } from '@sluice/decisions';
 import type { Handing } from '@sluice/decisions';
-import { AgentRunClaims, signContinuation } from '@sluice/service';
+import { AgentRunClaims, keepAttempt, signContinuation } from '@sluice/service';
 import type { Loaded, Runtime } from '@sluice/service';
 import type { Step } from '@sluice/core';
 
@@ -50,9 +50,15 @@ export async function handOver(
   const beginning = agentBeginning(message, index, handing, done, judges);
   const { partition, offset } = message;
   await new AgentRunClaims(runtime).park(handing.agentRunId, callKey, { partition, offset, index });
+  await keepAttempt(waitForAgent(handing.agentRunId, handing.startedAt), message.record.run, runtime);
   context.afterCommit(() => {
     const { requestId, tool } = beginning.run.parent ?? {};
     runtime.log.info({ request_id: requestId, tool, agent_request_id: handing.agentRunId }, 'a call runs as an agent');
   });
   return [{ topic: topics.steps, key: beginning.sessionId, record: await signContinuation(beginning, runtime) }];
+}
+
+/** Names the one time that a turn was parked for the agent’s run. */
+export function waitForAgent(agentRunId: string, startedAt: number): string {
+  return `${agentRunId}/${startedAt}`;
 }

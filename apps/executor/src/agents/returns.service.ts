@@ -4,8 +4,9 @@ import { placeOf } from '@sluice/contracts';
 import type { AgentResponse } from '@sluice/contracts';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
 import { agentRunOf, errorResponse, isCallOf } from '@sluice/decisions';
-import { AgentRunClaims, endRun, inHop, redrivenBefore, redrivenFrom, RUNTIME, turnAt } from '@sluice/service';
+import { AgentRunClaims, endRun, inHop, redrivenFrom, RUNTIME, turnAt } from '@sluice/service';
 import type { ParkedCall, Redriven, Runtime } from '@sluice/service';
+import { waitForAgent } from './hand-over.js';
 import { ExecutorService } from '../executor.service.js';
 
 /** Goes on with turns whose call was an agent’s run, once that has ended. */
@@ -50,7 +51,7 @@ export class ReturnsService {
     // A dead letter that did not say whose run it was: what was done of the turn is not known here, so it cannot go on.
     if (end.run === null || parent === null) return [await this.giveUp(parked, context)];
     const returned = { end, agentRun: agentRunOf(end, end.run), startedAt: parent.startedAt };
-    const attempt = this.executor.anotherAttempt(parked, redriven ?? (await redrivenBefore(parked, this.runtime)));
+    const attempt = await this.executor.cameBack(parked, waitForAgent(end.requestId, parent.startedAt), redriven);
     return this.executor.runTurn(attempt, parent.steps, context, returned);
   }
 

@@ -11,12 +11,12 @@ import {
   AUTHENTICATOR,
   credentialOf,
   inHop,
-  redrivenBefore,
   redrivenFrom,
   RUNTIME,
   turnAt,
 } from '@sluice/service';
 import type { Runtime } from '@sluice/service';
+import { waitForApproval } from './park.js';
 import { ExecutorService } from '../executor.service.js';
 
 /**
@@ -121,8 +121,7 @@ export class ApprovalsService {
         'decided',
       );
     });
-    const before = redriven ?? (await redrivenBefore(parked, this.runtime));
-    const attempt = this.executor.anotherAttempt(parked, before);
+    const attempt = await this.executor.cameBack(parked, waitForApproval(requested), redriven);
     const turn = { group: 'executor', message: parked, context };
     return inHop(this.runtime.traces, turn, (own) => this.executor.runTurn(attempt, requested.steps, own));
   }

@@ -1,10 +1,10 @@
 import type { Evaluator, Step } from '@sluice/core';
 import { topics } from '@sluice/contracts';
-import type { ToolCall } from '@sluice/contracts';
+import type { ApprovalRequested, ToolCall } from '@sluice/contracts';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
 import { approvalRequest } from '@sluice/decisions';
 import type { Asking } from '@sluice/decisions';
-import { ApprovalClaims } from '@sluice/service';
+import { ApprovalClaims, keepAttempt } from '@sluice/service';
 import type { Loaded, Runtime } from '@sluice/service';
 
 /**
@@ -27,6 +27,7 @@ export async function park(
   const [granting, inForce] = judges.map(({ evaluator }) => evaluator) as [Evaluator, Evaluator];
   const requested = approvalRequest(message, index, asking, done, { granting, inForce }, clock.now());
   await new ApprovalClaims(runtime).vouch(requested);
+  await keepAttempt(waitForApproval(requested), record.run, runtime);
   context.afterCommit(() => {
     const { approvalId, expiresAt } = requested;
     const tool = judges.map(({ evaluator }) => evaluator.byId(call.tool)?.key).find((key) => key !== undefined);
@@ -35,4 +36,9 @@ export async function park(
     log.info({ approval_id: approvalId, request_id: requestId, tool, until }, 'a call waits for an approval');
   });
   return [{ topic: topics.approvals, key: sessionId, record: { requested, decided: null, outcome: null } }];
+}
+
+/** Names the one time that a turn was parked for the approval. */
+export function waitForApproval({ approvalId, requestedAt }: ApprovalRequested): string {
+  return `${approvalId}/${requestedAt}`;
 }

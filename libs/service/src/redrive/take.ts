@@ -4,19 +4,16 @@ import type { RunState } from '@sluice/core';
 import type { HandlerContext, Incoming } from '@sluice/bus';
 import { digestOf, mayHaveActed, runMemoryMs } from '@sluice/decisions';
 import type { Permit } from '@sluice/decisions';
+import type { Attempt } from './attempts.js';
 import type { Loaded } from '../configurations.js';
 import type { Runtime } from '../runtime.js';
 import { permitOf } from './permit.js';
 
 /** A record that was re-driven, and whose permit is for it: it goes on in the place of the one that was given up. */
-export interface Redriven {
-  /** `partition/offset` on agent.dead-letters. */
-  readonly deadLetter: string;
+export interface Redriven extends Attempt {
   readonly again: boolean;
   /** The owner of the claims that the run has made there. */
   readonly owner: string;
-  /** When the log took the re-driven record, milliseconds since the epoch. */
-  readonly at: number;
 }
 
 type Taking = Pick<Runtime, 'ledger' | 'clock' | 'metrics' | 'log'>;
@@ -74,11 +71,11 @@ function attemptOf(message: Incoming, { deadLetter, permit }: Permitted, { clock
 /** The run as it goes on from here: another attempt of it if it was re-driven, else as it is. */
 export function runOf(
   { run, asked }: { readonly run: RunState; readonly asked: { readonly deadline: number | null } },
-  redriven: Redriven | null,
+  attempt: Attempt | null,
   { configuration }: Loaded,
 ): RunState {
-  if (redriven === null) return run;
-  return anotherAttempt(run, redriven.deadLetter, asked, configuration.limits, redriven.at);
+  if (attempt === null || run.redrive === attempt.deadLetter) return run;
+  return anotherAttempt(run, attempt.deadLetter, asked, configuration.limits, attempt.at);
 }
 
 /**
