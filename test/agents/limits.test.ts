@@ -117,4 +117,15 @@ describe('the answer of an agent (K-66)', () => {
     expect(observed).toMatch(/of that\.\n\n\[The agent’s answer was longer: \d+ of its \d+ bytes were left out\.\]$/);
     expect(Buffer.byteLength(JSON.stringify(observed)) - 2).toBeLessThanOrEqual(400);
   });
+
+  it('fits however long it is where a result may have the fewest bytes that an agent is allowed with', async () => {
+    const answer = 'x\n'.repeat(400_000);
+    const scripts = { ...asking, 'Who made it?': [{ answer }] };
+    const { end } = await running(scripts, undefined, { limits: 'limits: { result_bytes: 200 }' });
+    const [step] = (await end()).history;
+    expect(step?.outcome).toBe('ok');
+    expect(step?.observation).toMatch(
+      /^x[^]*The agent’s answer was longer: \d+ of its 1200000 bytes were left out\.\]$/,
+    );
+  });
 });

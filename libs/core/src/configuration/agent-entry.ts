@@ -14,7 +14,7 @@ export const agentRanges = {
 } as const;
 
 /** Shorter than this nothing sensible is left of an answer that is cut. Bytes. */
-const leastAnswerBytes = 200;
+export const leastAnswerBytes = 200;
 const mostUsd = 1_000_000;
 
 /** `tool.<tool>.agent`: how an agent works. Null for other types, where it may not be written. */

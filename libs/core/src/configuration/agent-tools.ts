@@ -1,11 +1,12 @@
 import { wildcard } from '../rules/defaults.js';
 import { toolEffects } from '../tool/types.js';
-import { agentToolType } from './agent-entry.js';
+import { agentToolType, leastAnswerBytes } from './agent-entry.js';
+import { budgetOf } from './budgets.js';
 import { type IdentifiedTool, toolsByName } from './identities.js';
 import { describe, quote, sentenceList } from './problems.js';
 import type { Section } from './section.js';
 import { suggestion } from './suggest.js';
-import type { AgentSettings, ConfiguredTool, Finding, ModelSettings, Policy, Problem } from './types.js';
+import type { AgentSettings, ConfiguredTool, Finding, Limits, ModelSettings, Policy, Problem } from './types.js';
 
 /** `policy.allowed_agents`: which agents may be called, beside `allowed_tools`; without it none (K-63, DESIGN idea 14). Ids, in configuration order. */
 export function readAllowedAgents(section: Section, tools: readonly IdentifiedTool[]): readonly string[] {
@@ -29,13 +30,31 @@ export function readAllowedAgents(section: Section, tools: readonly IdentifiedTo
   return agents.map(({ id }) => id).filter((id) => allowed.has(id));
 }
 
-/** What cannot be seen in an entry alone: money needs a price to be counted by. */
-export function checkAgents(tools: readonly IdentifiedTool[], model: ModelSettings, problems: Problem[]): void {
-  for (const { entry } of tools) {
-    if (entry.agent?.microUsd == null || model.price !== undefined) continue;
-    const write = '`price: { input: …, output: … }` under `model`, in US dollars a million tokens; or leave `usd` out';
-    problems.push({ path: `${entry.path}.agent.usd`, found: 'a budget in dollars and no price to count by', write });
+/** What cannot be seen in an entry alone: money needs a price to be counted by, and an answer that is cut needs room. */
+export function checkAgents(
+  tools: readonly IdentifiedTool[],
+  { model, policy, limits }: { readonly model: ModelSettings; readonly policy: Policy; readonly limits: Limits },
+  problems: Problem[],
+): void {
+  const agents = tools.filter(({ entry }) => entry.agent !== null);
+  for (const { entry, id } of agents) {
+    if (entry.agent?.microUsd != null && model.price === undefined) {
+      const write =
+        '`price: { input: …, output: … }` under `model`, in US dollars a million tokens; or leave `usd` out';
+      problems.push({ path: `${entry.path}.agent.usd`, found: 'a budget in dollars and no price to count by', write });
+    }
+    const { resultBytes } = budgetOf(id, policy);
+    if (resultBytes !== null && resultBytes < leastAnswerBytes) problems.push(noRoom(resultBytes, entry.key));
   }
+  const [first] = agents;
+  if (first !== undefined && limits.resultBytes < leastAnswerBytes)
+    problems.push(noRoom(limits.resultBytes, first.entry.key, 'limits.result_bytes'));
+}
+
+/** An agent’s answer that is longer is cut, and must be able to say so. */
+function noRoom(bytes: number, key: string, path = 'policy.budgets.tools'): Problem {
+  const found = `results of ${String(bytes)} bytes for ${quote(key)}, which is an agent: nothing is left of a longer answer`;
+  return { path, found, write: `\`result_bytes\` of ${String(leastAnswerBytes)} or more` };
 }
 
 /**

@@ -75,7 +75,7 @@ export function compileConfiguration(raw: unknown, given: CompilerInputs): Compi
   );
   const tools = withAgentEffects(compiled, policy);
   const model = readModel(file.section('model'));
-  checkAgents(identified, model, problems);
+  checkAgents(identified, { model, policy, limits }, problems);
   const content = {
     tools,
     identity: readIdentity(file.section('identity')),
