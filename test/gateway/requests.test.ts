@@ -8,6 +8,7 @@ import type { Gateway } from '../../apps/gateway/src/gateway.module.js';
 import { audience, issuer, newIssuer } from '../../libs/identity/test/issuer.js';
 import type { Issuer } from '../../libs/identity/test/issuer.js';
 import { calls, ids, workflowConfiguration } from '../harness/configurations.js';
+import { eventually } from '../harness/eventually.js';
 import { inOrder, ScriptedModel, startSystem } from '../harness/system.js';
 import type { TestSystem } from '../harness/system.js';
 import { chunksOf, decoded, post, restOf, streamed, upTo } from './over-http.js';
@@ -161,6 +162,37 @@ describe('requests over HTTP', () => {
     expect(JSON.stringify(told[owner])).toContain('Found.');
     expect(JSON.stringify(told[1 - owner])).not.toContain('Found.');
     expect(JSON.stringify(told[1 - owner])).toContain('"conflict"');
+  });
+
+  it('that come twice at once under one id in two sessions tell the second caller so, and do not keep it waiting', async () => {
+    const ask = (session: string, headers: object, signal = AbortSignal.timeout(10_000)) => {
+      const request = { question: 'Look', group: ['read-only'], request_id: 'two', session_id: session };
+      return post(runs(), request, { ...bob, ...headers }, signal);
+    };
+    expect((await ask('first', wait)).status).toBe(200);
+    const { ledger } = system.embedded.runtime;
+    const { find } = ledger;
+    const again: Response[] = [];
+    for (const headers of [streamed, {}, wait]) {
+      // What the gateway sees before the filter has taken either.
+      ledger.find = () => Promise.resolve(undefined);
+      const asked = ask('second', headers);
+      await eventually(
+        async () => (await system.all('agent.requests')).filter(({ key }) => key === 'second'),
+        ({ length }) => length > again.length,
+      );
+      ledger.find = find;
+      again.push(await asked);
+    }
+    const [stream, atOnce, waited] = again as [Response, Response, Response];
+    expect((await chunksOf(stream)).slice(-2)).toMatchObject([
+      { type: 'error', code: 'conflict', error: expect.stringContaining('another session') },
+      { type: 'message-finish', finishReason: 'error' },
+    ]);
+    expect(await error(waited)).toMatchObject([409, { message: expect.stringContaining('another session') }]);
+    const seen = await fetch(`${gateway.url}${atOnce.headers.get('location') ?? ''}`, { headers: bob });
+    expect([atOnce.status, ...(await error(seen))]).toMatchObject([202, 409, { code: 'conflict' }]);
+    expect(await system.metric('sluice_followed_runs')).toBe(0);
   });
 
   it.each([

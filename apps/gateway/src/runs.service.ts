@@ -4,7 +4,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { topics } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
-import { isRequestTaken, RUNTIME } from '@sluice/service';
+import { requestOwner, RUNTIME } from '@sluice/service';
 import type { Runtime } from '@sluice/service';
 import { Callers } from './caller.js';
 import { leaveStuck, whenGone } from './leaving.js';
@@ -16,6 +16,7 @@ import { endOf, running } from './run-json.js';
 import { beginOf, placeAsked, whereIs } from './run-place.js';
 import type { RunPlace } from './run-place.js';
 import { encoded, runChunks } from './stream/run-stream.js';
+import { endIfElsewhere, isElsewhere, takenElsewhere } from './watch/elsewhere.js';
 import type { Followed } from './watch/followed.js';
 import { Past } from './watch/past.js';
 import { RunWatch } from './watch/run-watch.js';
@@ -48,7 +49,7 @@ export class RunsService {
     const { request, isNamed } = requestOf(jsonBody(http));
     requireSize(topics.requests, request);
     const run = beginOf(request, clock.now());
-    if (isNamed && (await isRequestTaken(run.requestId, this.runtime)))
+    if (isNamed && (await requestOwner(run.requestId, this.runtime)) !== null)
       throw new Refusal(409, 'conflict', `The request_id ${run.requestId} was taken before. ${howToSee}`);
 
     // Before it is published, so that nothing of it is missed.
@@ -57,6 +58,8 @@ export class RunsService {
       await bus.publish([
         { topic: topics.requests, key: run.sessionId, record: request, headers: recordHeaders(http) },
       ]);
+      // An id that was made here is nobody else’s.
+      if (isNamed) void endIfElsewhere(run, followed, this.runtime);
       await this.tell({ run, whose: new Whose(caller), past: [], followed }, preference, response);
     } finally {
       followed.end();
@@ -78,6 +81,10 @@ export class RunsService {
     const past = this.past.of(run, gone.signal);
     try {
       const first = await upToOwner(past, whose);
+      if (!whose.isTheirs) {
+        if (await isElsewhere(run, this.runtime)) throw new Refusal(409, 'conflict', takenElsewhere);
+        void endIfElsewhere(run, followed, this.runtime);
+      }
       await this.tell({ run, whose, past: behind(first, past), followed }, preference, response);
     } finally {
       followed.end();
@@ -99,6 +106,7 @@ export class RunsService {
     }
     const end = await endOf(whose, past, followed, preference.milliseconds);
     if (end === 'not_theirs') throw new Refusal(409, 'conflict', anothersRun);
+    if (followed.cutShort === 'elsewhere') throw new Refusal(409, 'conflict', takenElsewhere);
     if (end === null) response.status(202).json(running(run));
     else response.status(200).json(end);
   }

@@ -18,13 +18,13 @@ export async function takeRequest(
   return claim.owner;
 }
 
-/** Whether somebody has the request_id by now; another may still be first. */
-export async function isRequestTaken(
+/** Who has the request_id by now, as whoever took it is named; null if nobody does, and another may still be first. */
+export async function requestOwner(
   requestId: string,
   { ledger, clock }: Pick<Runtime, 'ledger' | 'clock'>,
-): Promise<boolean> {
+): Promise<string | null> {
   const claim = await ledger.find(requestKey(requestId));
-  return claim !== undefined && claim.expiresAt > clock.now();
+  return claim !== undefined && claim.expiresAt > clock.now() ? claim.owner : null;
 }
 
 /**

@@ -2,6 +2,7 @@ import { AssistantTransportEncoder } from 'assistant-stream';
 import type { AssistantStreamChunk } from 'assistant-stream';
 import type { Incoming } from '@sluice/bus';
 import type { RunPlace } from '../run-place.js';
+import { takenElsewhere } from '../watch/elsewhere.js';
 import type { Followed } from '../watch/followed.js';
 import { anothersRun } from '../watch/whose.js';
 import type { Whose } from '../watch/whose.js';
@@ -34,6 +35,7 @@ export async function* runChunks(
     }
     if (followed.cutShort === 'slow') yield* parts.cut('slow', `The reader is too slow to be told more. ${again}`);
     else if (followed.cutShort === 'stopping') yield* parts.cut('stopping', `This gateway is being stopped. ${again}`);
+    else if (followed.cutShort === 'elsewhere') yield* parts.cut('conflict', takenElsewhere);
   } catch (error) {
     onFailure(error);
     yield* parts.cut('interrupted', `The log cannot be read on now. ${again}`);

@@ -5,14 +5,15 @@ import { placeOf } from '@sluice/contracts';
 const mostWaiting = 1_000;
 
 /** Why a following ended before its run did. */
-export type CutShort = 'slow' | 'stopping';
+export type CutShort = 'slow' | 'stopping' | 'elsewhere';
 
 /** One reader's share of what is watched: the records of one run, each once, in the order in which they came. */
 export class Followed {
   readonly #waiting: Incoming[] = [];
   readonly #told = new Set<string>();
   #wake: (() => void) | undefined;
-  #ended = false;
+  readonly #over = new AbortController();
+  #hasBegun = false;
   #cutShort: CutShort | null = null;
 
   /** `forget` is called once, when nobody reads any more. */
@@ -28,8 +29,19 @@ export class Followed {
     return this.#cutShort;
   }
 
+  /** Aborted once nobody reads any more. */
+  get over(): AbortSignal {
+    return this.#over.signal;
+  }
+
+  /** Whether a record has come. */
+  get hasBegun(): boolean {
+    return this.#hasBegun;
+  }
+
   take(message: Incoming): void {
-    if (this.#ended) return;
+    if (this.over.aborted) return;
+    this.#hasBegun = true;
     this.#waiting.push(message);
     if (this.#waiting.length > mostWaiting) this.end('slow');
     this.#wake?.();
@@ -45,17 +57,17 @@ export class Followed {
 
   /** The next record; null if none comes in so many milliseconds, undefined if none comes any more. */
   async next(withinMs: number): Promise<Incoming | null | undefined> {
-    if (this.#waiting.length === 0 && !this.#ended) await this.#arrival(withinMs);
+    if (this.#waiting.length === 0 && !this.over.aborted) await this.#arrival(withinMs);
     if (this.#cutShort === 'slow') return undefined;
     for (let message = this.#waiting.shift(); message !== undefined; message = this.#waiting.shift())
       if (this.isNews(message)) return message;
-    return this.#ended ? undefined : null;
+    return this.over.aborted ? undefined : null;
   }
 
   end(cutShort: CutShort | null = null): void {
-    if (this.#ended) return;
-    this.#ended = true;
+    if (this.over.aborted) return;
     this.#cutShort = cutShort;
+    this.#over.abort();
     if (cutShort === 'slow') this.#waiting.length = 0;
     this.forget();
     this.#wake?.();

@@ -17,6 +17,11 @@ export class Whose {
 
   constructor(private readonly caller: Principal) {}
 
+  /** Whether a record has said that the run is the caller’s. */
+  get isTheirs(): boolean {
+    return this.#theirs;
+  }
+
   of(message: Incoming): Telling {
     const said = principalOf(message);
     if (said === 'unsaid') return this.#theirs ? 'tell' : 'keep';

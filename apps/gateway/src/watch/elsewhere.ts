@@ -1,0 +1,44 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { requestIds, topics } from '@sluice/contracts';
+import { requestOwner } from '@sluice/service';
+import type { Runtime } from '@sluice/service';
+import type { RunPlace } from '../run-place.js';
+import type { Followed } from './followed.js';
+
+type Reading = Pick<Runtime, 'bus' | 'ledger' | 'clock'>;
+
+/** What is said where a request under the same id, in another session, was first: of the caller’s own nothing will ever come. */
+export const takenElsewhere =
+  'The request_id was taken by a request in another session. Choose another one, or leave it out.';
+
+/** Longer than filters that are not behind need to take a request, in milliseconds. */
+const lookEveryMs = 2_000;
+
+/** Whether the run’s id belongs to a request of another session; null while nobody can say. */
+export async function isElsewhere(
+  { requestId, sessionId }: Pick<RunPlace, 'requestId' | 'sessionId'>,
+  runtime: Reading,
+): Promise<boolean | null> {
+  const owner = await requestOwner(requestId, runtime);
+  if (owner === null) return null;
+  const place = /^agent\.requests\/(\d+)\/(\d+)$/.exec(owner);
+  // An agent’s run has a session of its own, by the same name.
+  if (place === null) return requestId !== sessionId;
+  const [partition, offset] = place.slice(1).map(Number) as [number, number];
+  const options = { from: { partition, offset }, onUndecodable: () => undefined } as const;
+  for await (const message of runtime.bus.read([topics.requests], options))
+    return message.offset === offset ? requestIds(message, message.record).sessionId !== sessionId : null;
+  return null;
+}
+
+/** Ends the following of a run once its id turns out to belong to another session; looks until a record of the run has come. */
+export async function endIfElsewhere(run: RunPlace, followed: Followed, runtime: Reading): Promise<void> {
+  for (;;) {
+    await delay(lookEveryMs, undefined, { signal: followed.over }).catch(() => undefined);
+    if (followed.over.aborted || followed.hasBegun) return;
+    // A ledger or a log that does not answer now is asked again.
+    const elsewhere = await isElsewhere(run, runtime).catch(() => null);
+    if (elsewhere) followed.end('elsewhere');
+    if (elsewhere !== null) return;
+  }
+}
