@@ -167,6 +167,19 @@ export function ledgerContract(name: string, harness: LedgerHarness): void {
     );
 
     it(
+      'tells keys apart that differ in half a character alone, or in what another one is kept as',
+      onLedger(async (ledger, other) => {
+        const keys = ['k\ud800', 'k\udbff', 'k\ud800\ud800', 'k\ufffd', 'k', 'k\0', 'sha256/k'];
+        for (const [at, key] of keys.entries())
+          expect(await ledger.claim(ask(`o-${at}`, 0, key))).toEqual(owned(`o-${at}`, null, 0, key));
+        expect(await ledger.release('k\udbff', 'o-1')).toBe(true);
+        expect(await other.settle('k\ud800', 'o-0', 'done')).toEqual(owned('o-0', 'done', 0, 'k\ud800'));
+        const found = await Promise.all(keys.map(async (key) => (await other.find(key))?.owner));
+        expect(found).toEqual(['o-0', undefined, 'o-2', 'o-3', 'o-4', 'o-5', 'o-6']);
+      }),
+    );
+
+    it(
       'answers nothing after it is closed, and may be closed twice',
       onLedger(async (ledger) => {
         await ledger.close();

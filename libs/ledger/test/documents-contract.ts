@@ -25,6 +25,9 @@ export function documentsContract(
         expect(await elsewhere.put('k', 2, 'second', null)).toBe(true);
         expect(await documents.find('k')).toEqual({ version: 2, text: 'second', expiresAt: null });
         expect(await documents.find('K')).toBeUndefined();
+        expect(await documents.put('\ud800', 1, 'half', null)).toBe(true);
+        expect(await elsewhere.find('\ud800')).toMatchObject({ text: 'half' });
+        expect(await elsewhere.find('\udbff')).toBeUndefined();
       }),
     );
 

@@ -40,7 +40,17 @@ export function ratesContract(name: string, harness: RatesHarness): void {
     it(
       'counts each key for itself, odd ones included',
       onRates(async (rates, other) => {
-        const keys = ['a', 'b', '["t/1","x"]', '', '✓ “ü”\0', "'; DROP TABLE rates; --", 'x'.repeat(20_000)];
+        const keys = [
+          'a',
+          'b',
+          '["t/1","x"]',
+          '',
+          '✓ “ü”\0',
+          '\ud800',
+          '\udbff',
+          "'; DROP TABLE rates; --",
+          'x'.repeat(20_000),
+        ];
         for (const key of keys) {
           expect(await rates.take(ask(key, 1))).toEqual({ within: true });
           expect(await other.take(ask(key, 1))).toMatchObject({ within: false });

@@ -1,16 +1,11 @@
-import { createHash } from 'node:crypto';
 import { Fault } from '@sluice/core';
+import { isText, storedKey as keyAsStored } from '../stored-key.js';
 
 /** PostgreSQL's index takes no entry beyond about 2,700 bytes. */
 const longestKeyBytes = 1_000;
-const digestPrefix = 'sha256/';
-
-/** The key as the table has it: as it is, or its digest if it is too long for the index or no text that PostgreSQL takes. */
+/** The key as the tables of PostgreSQL have it. */
 export function storedKey(key: string): string {
-  // What looks like a digest is digested too, so that nobody can name another one's key by its digest.
-  const asItIs = Buffer.byteLength(key) <= longestKeyBytes && isText(key) && !key.startsWith(digestPrefix);
-  // UTF-16, because UTF-8 would write every lone surrogate the same way.
-  return asItIs ? key : digestPrefix + createHash('sha256').update(key, 'utf16le').digest('hex');
+  return keyAsStored(key, longestKeyBytes);
 }
 
 /** Throws Fault('unexpected') for what PostgreSQL would refuse or change, before it can spoil what is asked beside it. */
@@ -27,8 +22,4 @@ export function requireText(what: string, text: string): void {
 export function requireMilliseconds(what: string, value: number): void {
   if (Number.isSafeInteger(value)) return;
   throw new Fault('unexpected', `${what} is ${value}; pass a whole number of milliseconds.`, false);
-}
-
-function isText(text: string): boolean {
-  return text.isWellFormed() && !text.includes('\0');
 }

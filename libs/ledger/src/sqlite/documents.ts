@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Documents } from '@sluice/core';
+import { storedKey } from './stored-key.js';
 
 /** The documents beside the claims; `write` and `read` are the ledger’s own ways to its file. */
 export function documentsOn(
@@ -20,7 +21,7 @@ export function documentsOn(
   return {
     find: (key) =>
       ways.read(() => {
-        const row = find.get(key);
+        const row = find.get(storedKey(key));
         return (
           row && {
             version: row['version'] as number,
@@ -29,7 +30,8 @@ export function documentsOn(
           }
         );
       }),
-    put: (key, version, text, expiresAt) => ways.write(() => put.run({ key, version, text, expiresAt }).changes > 0),
+    put: (key, version, text, expiresAt) =>
+      ways.write(() => put.run({ key: storedKey(key), version, text, expiresAt }).changes > 0),
     sweep: (now) => ways.write(() => void sweep.run(now)),
   };
 }

@@ -7,6 +7,7 @@ import { Batch, patiently } from './batch.js';
 import { openDatabase } from './database.js';
 import { documentsOn } from './documents.js';
 import { ratesOn } from './rates.js';
+import { storedKey } from './stored-key.js';
 
 /** Claims, documents, and calls counted per window, in one file. */
 export interface SqliteLedger extends DocumentedLedger, RateLimiter {
@@ -35,7 +36,7 @@ export function ledgerOn(database: DatabaseSync, log: LedgerLog = () => undefine
   let closed = false;
 
   const inForce = (key: string): Claim | undefined => {
-    const row = find.get(key);
+    const row = find.get(storedKey(key));
     if (row === undefined) return undefined;
     return {
       key,
@@ -56,21 +57,21 @@ export function ledgerOn(database: DatabaseSync, log: LedgerLog = () => undefine
       ask(() => {
         const first = inForce(key);
         if (first !== undefined && first.expiresAt > now) return first;
-        put.run(key, owner, now, now + ttlMs);
+        put.run(storedKey(key), owner, now, now + ttlMs);
         return { key, owner, value: null, claimedAt: now, expiresAt: now + ttlMs };
       }),
     settle: async (key, owner, value) => {
       const claim = await ask(() => {
         const mine = inForce(key);
         if (mine?.owner !== owner) return mine;
-        settle.run(value, key);
+        settle.run(value, storedKey(key));
         return inForce(key);
       });
       // Thrown here and not inside: who lost a claim must not undo what others asked in the same transaction.
       if (claim?.owner !== owner) throw notOwned(key, owner, claim);
       return claim;
     },
-    release: (key, owner) => ask(() => release.run(key, owner).changes > 0),
+    release: (key, owner) => ask(() => release.run(storedKey(key), owner).changes > 0),
     find: (key) => look(() => inForce(key)),
     check: async () => {
       await look(() => inForce('health'));

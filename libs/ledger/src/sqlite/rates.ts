@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { RateLimiter } from '@sluice/core';
 import { counterOf } from '../rates.js';
+import { storedKey } from './stored-key.js';
 
 /** Runs what is asked with the rest of its turn of the event loop, in one transaction. */
 type Ask = <T>(work: () => T) => Promise<T>;
@@ -9,18 +10,19 @@ type Ask = <T>(work: () => T) => Promise<T>;
 export function ratesOn(database: DatabaseSync, ask: Ask): RateLimiter {
   const storeClient = clientOn(database, ask);
   const sweep = database.prepare('DELETE FROM rates WHERE expire <= ?');
+  const count = counterOf(
+    ({ RateLimiterSQLite }, options) =>
+      new RateLimiterSQLite({
+        ...options,
+        storeClient,
+        storeType: 'better-sqlite3',
+        tableName: 'rates',
+        tableCreated: true,
+        clearExpiredByTimeout: false,
+      }),
+  );
   return {
-    take: counterOf(
-      ({ RateLimiterSQLite }, options) =>
-        new RateLimiterSQLite({
-          ...options,
-          storeClient,
-          storeType: 'better-sqlite3',
-          tableName: 'rates',
-          tableCreated: true,
-          clearExpiredByTimeout: false,
-        }),
-    ),
+    take: (request) => count({ ...request, key: storedKey(request.key) }),
     sweepRates: (now) => ask(() => void sweep.run(now)),
   };
 }
