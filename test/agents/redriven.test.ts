@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Fault } from '@sluice/core';
 import type { ClaimRequest, Ledger } from '@sluice/core';
+import type { AgentResponse } from '@sluice/contracts';
 import { run as deadLetters } from '../../apps/sluice/src/commands/dead-letters.js';
 import { asked, decide, short } from '../harness/approving.js';
 import { calls } from '../harness/configurations.js';
@@ -46,6 +47,15 @@ async function cut(started: Awaited<ReturnType<typeof startAgents>>, beginnings:
   return { ...started, ended, letter: letter?.record, redrive };
 }
 
+/** The answer of the run, which may have ended with a dead letter before. */
+async function answerOf(opened: TestSystem): Promise<AgentResponse> {
+  const answers = await eventually(
+    async () => (await opened.all('agent.responses')).filter(({ record }) => record.requestId === 'run-1'),
+    (responses) => responses.some(({ record }) => record.kind === 'answer'),
+  );
+  return answers.at(-1)?.record as AgentResponse;
+}
+
 describe('what an agent’s caller waits for, lost while the ledger was away', () => {
   it.each([
     ['its end, with which the turn could not go on', 'agent.responses', ['resumed/']],
@@ -82,18 +92,57 @@ describe('a turn that waits twice and is re-driven in between', () => {
     if (approvalFirst) expect(await ended).toMatchObject({ kind: 'error', error: { code: 'dead_lettered' } });
     await redrive();
     if (!approvalFirst) await decide(opened, await asked(opened), 'approve');
-    const answered = await eventually(
-      async () => (await opened.all('agent.responses')).map(({ record }) => record),
-      (responses) => responses.some(({ requestId, kind }) => requestId === 'run-1' && kind === 'answer'),
-    );
+    const { run, history } = await answerOf(opened);
     await ended;
-    const { run, history } = answered.find(({ requestId, kind }) => requestId === 'run-1' && kind === 'answer') ?? {};
     const [began] = await opened.all('agent.toolsets');
-    expect(history?.map(({ outcome }) => outcome)).toEqual(['ok', 'ok']);
+    expect(history.map(({ outcome }) => outcome)).toEqual(['ok', 'ok']);
     const [letter] = await opened.all('agent.dead-letters');
     expect(run?.redrive).toBe(`${letter?.partition}/${letter?.offset}`);
     expect(run?.deadline).toBe((run?.startedAt ?? 0) + 300_000);
     expect(run?.startedAt).toBeGreaterThan(began?.record.run.startedAt ?? Infinity);
+    expect((await replayed(opened.bus, null)).filter(({ outcome }) => outcome.kind !== 'equal')).toEqual([]);
+  });
+});
+
+describe('a call that was parked twice, since the turn died when it had been and was re-driven', () => {
+  const approval = "\n  approval: { approvers: ['*'], effects: [state_change] }";
+
+  it.each([
+    ['for an agent', [research, calls.reset], 'settle', 'request/agent-'],
+    ['for an approval', [calls.reset, research], 'claim', 'asked/'],
+  ] as const)('goes on with the turn that was parked last: %s', async (_, turn, act, beginning) => {
+    const scripts = { Go: [{ calls: turn }], 'Who made it?': [{ answer: 'Ada made it.' }] };
+    const { opened, end } = await startAgents(scripts, undefined, { policy: approval });
+    system = opened;
+    const { runtime } = opened.embedded;
+    const { claim, settle } = runtime.ledger;
+    const died = new Fault('ledger_unreachable', 'The ledger took it, and did not say so.', false);
+    const dying = async <T>(key: string, done: Promise<T>): Promise<T> => {
+      const answer = await done;
+      if (key.startsWith(beginning)) throw died;
+      return answer;
+    };
+    Object.assign(
+      runtime.ledger,
+      act === 'claim'
+        ? { claim: (asking: ClaimRequest) => dying(asking.key, claim(asking)) }
+        : { settle: (...given: Parameters<Ledger['settle']>) => dying(given[0], settle(...given)) },
+    );
+    expect(await end()).toMatchObject({ kind: 'error', error: { code: 'dead_lettered' } });
+    Object.assign(runtime.ledger, { claim, settle });
+    const [letter] = await opened.all('agent.dead-letters');
+    expect([letter?.record.topic, letter?.record.code]).toEqual(['agent.tool-calls', 'ledger_unreachable']);
+    const id = `${letter?.partition}/${letter?.offset}`;
+    expect(await inProcess(deadLetters, runtime.environment, 'redrive', id)).toMatchObject({ code: 0 });
+
+    const one = await asked(opened);
+    await decide(opened, one, 'approve');
+    const { run, history } = await answerOf(opened);
+    const [first, last] = (await opened.all('agent.tool-calls')).filter(({ record }) => record.requestId === 'run-1');
+    expect(last?.offset).toBeGreaterThan(first?.offset ?? Infinity);
+    const began = (await opened.all('agent.steps')).flatMap(({ record }) => record.run.parent ?? [])[0];
+    expect([one.requested.offset, began?.offset]).toEqual([last?.offset, last?.offset]);
+    expect([run?.redrive, ...short(history).map(([, outcome]) => outcome)]).toEqual([id, 'ok', 'ok']);
     expect((await replayed(opened.bus, null)).filter(({ outcome }) => outcome.kind !== 'equal')).toEqual([]);
   });
 });
