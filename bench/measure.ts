@@ -1,4 +1,4 @@
-/** Nanoseconds per call of the fastest half of the rounds' median: the machine is shared, so rounds that were disturbed do not count. */
+/** Nanoseconds per call, the median of the rounds: the machine is shared, so a few that were disturbed do not count. */
 export function perCall(work: () => void, rounds = 31, callsPerRound = 2_000): number {
   const times: number[] = [];
   for (let round = 0; round < rounds; round++) {

@@ -43,9 +43,23 @@ export async function throughput(parts: Infrastructure): Promise<void> {
       },
       { name: 'the same at least once: no transaction', value: middle(({ once }) => once), unit: '1/s' },
       { name: 'stock Nest ServerKafka with JSON', value: middle(({ nest }) => nest), unit: '1/s' },
-      { name: 'filter / bare echo', value: middle(({ ours, bare }) => ours / bare), unit: '', goal: { atLeast: 0.8 } },
-      { name: 'filter / the same at least once', value: middle(({ ours, once }) => ours / once), unit: '' },
-      { name: 'filter / stock Nest', value: middle(({ ours, nest }) => ours / nest), unit: '', goal: { atLeast: 2 } },
+      {
+        name: 'filter / bare echo, median of the rounds’ ratios',
+        value: middle(({ ours, bare }) => ours / bare),
+        unit: '',
+        goal: { atLeast: 0.8 },
+      },
+      {
+        name: 'filter / the same at least once, median of the rounds’ ratios',
+        value: middle(({ ours, once }) => ours / once),
+        unit: '',
+      },
+      {
+        name: 'filter / stock Nest, median of the rounds’ ratios',
+        value: middle(({ ours, nest }) => ours / nest),
+        unit: '',
+        goal: { atLeast: 2 },
+      },
     ],
   );
 }
