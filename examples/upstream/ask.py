@@ -3,8 +3,9 @@
     pip install -r examples/upstream/requirements.txt
     python examples/upstream/ask.py "What time is it?" read-only      (groups, separated by commas; none means `default`)
 
-KAFKA_BROKERS (localhost:9092), SCHEMA_REGISTRY_URL (http://localhost:8081), SLUICE_PREFIX (none) and ASK_SECONDS (60) say where
-and how long. The request goes out as plain JSON, which needs no schema; what comes back is Avro. Python 3.11 or later.
+KAFKA_BROKERS (localhost:9092), SCHEMA_REGISTRY_URL (http://localhost:8081/apis/ccompat/v7), SLUICE_PREFIX (none) and
+ASK_SECONDS (60) say where and how long; Confluent's own registry is at http://localhost:8081.
+The request goes out as plain JSON, which needs no schema; what comes back is Avro. Python 3.11 or later.
 """
 
 import json

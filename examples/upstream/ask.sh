@@ -4,13 +4,14 @@
 #
 #   sh examples/upstream/ask.sh "What time is it?" read-only        (groups, separated by commas; none means `default`)
 #
-# KAFKA_BROKERS (localhost:9092), SCHEMA_REGISTRY_URL (http://localhost:8081), SLUICE_PREFIX (none) and ASK_SECONDS (60) say where
-# and how long. It needs kcat 1.7 and curl. A kcat built with Avro reads the records by itself; Debian's and Ubuntu's is not, so there
-# decode.py beside this file does it: PYTHON (python3) is a Python that has the packages of requirements.txt.
+# KAFKA_BROKERS (localhost:9092), SCHEMA_REGISTRY_URL (http://localhost:8081/apis/ccompat/v7), SLUICE_PREFIX (none) and
+# ASK_SECONDS (60) say where and how long; Confluent's own registry is at http://localhost:8081. It
+# needs kcat 1.7 and curl. A kcat built with Avro reads the records by itself; Debian's and Ubuntu's is not, so there decode.py beside
+# this file does it: PYTHON (python3) is a Python that has the packages of requirements.txt.
 set -eu
 
 brokers=${KAFKA_BROKERS:-localhost:9092}
-registry=${SCHEMA_REGISTRY_URL:-http://localhost:8081}
+registry=${SCHEMA_REGISTRY_URL:-http://localhost:8081/apis/ccompat/v7}
 prefix=${SLUICE_PREFIX:-}
 seconds=${ASK_SECONDS:-60}
 here=$(dirname "$0")

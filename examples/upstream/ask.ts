@@ -3,8 +3,9 @@
  *
  *   node examples/upstream/ask.ts "What time is it?" read-only        (groups, separated by commas; none means `default`)
  *
- * KAFKA_BROKERS (localhost:9092), SCHEMA_REGISTRY_URL (http://localhost:8081), SLUICE_PREFIX (none) and ASK_SECONDS (60) say where
- * and how long. It needs Node 22.18 or later, kafkajs and @kafkajs/confluent-schema-registry, and nothing of Sluice's own code.
+ * KAFKA_BROKERS (localhost:9092), SCHEMA_REGISTRY_URL (http://localhost:8081/apis/ccompat/v7), SLUICE_PREFIX (none) and
+ * ASK_SECONDS (60) say where and how long; Confluent's own registry is at http://localhost:8081.
+ * It needs Node 22.18 or later, kafkajs and @kafkajs/confluent-schema-registry, and nothing of Sluice's own code.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { SchemaRegistry } from '@kafkajs/confluent-schema-registry';
@@ -35,7 +36,7 @@ interface AgentResponse {
 
 const {
   KAFKA_BROKERS = 'localhost:9092',
-  SCHEMA_REGISTRY_URL = 'http://localhost:8081',
+  SCHEMA_REGISTRY_URL = 'http://localhost:8081/apis/ccompat/v7',
   SLUICE_PREFIX: prefix = '',
   ASK_SECONDS = '60',
 } = process.env;

@@ -14,7 +14,7 @@ import urllib.request
 
 import fastavro
 
-REGISTRY = os.environ.get("SCHEMA_REGISTRY_URL", "http://localhost:8081").rstrip("/")
+REGISTRY = os.environ.get("SCHEMA_REGISTRY_URL", "http://localhost:8081/apis/ccompat/v7").rstrip("/")
 
 
 def decode(payload: bytes) -> dict:
