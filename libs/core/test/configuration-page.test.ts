@@ -24,6 +24,11 @@ function section(title: string): string {
   return found;
 }
 
+/** What stands in the section as YAML. */
+function blocks(text: string): readonly string[] {
+  return [...text.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, block = '']) => block);
+}
+
 describe('docs/configuration.md', () => {
   it('has a table for every section the compiler knows, with exactly its keys, and no other', () => {
     const written = sections
@@ -61,8 +66,20 @@ describe('docs/configuration.md', () => {
     expect([...kinds].sort()).toEqual([...shown].sort());
   });
 
+  it('shows a model of each provider, and each of them compiles', () => {
+    const models = blocks(section('A model of each provider')).map((block) => parse(block) as { model: object });
+    const shown = new Set(
+      models.map((block) => {
+        const { configuration, problems } = compileConfiguration({ tool: {}, ...block }, sampleInputs);
+        expect(formatProblems(problems)).toBe('');
+        return configuration?.model.provider;
+      }),
+    );
+    expect(shown).toEqual(new Set(modelProviders.filter((provider) => provider !== 'rules')));
+  });
+
   it('has an example that compiles, with every tool offered', () => {
-    const example = /```yaml\n([\s\S]*?)```/.exec(page)?.[1] ?? '';
+    const [example = ''] = blocks(section('A whole example'));
     const { configuration, problems } = compileConfiguration(parse(example), sampleInputs);
     expect(formatProblems(problems)).toBe('');
     expect(configuration?.tools.map((tool) => tool.unavailable)).toEqual([null, null, null]);
