@@ -154,7 +154,7 @@ describe('docs/dead-letters.md', () => {
 
   it('shows every command for dead letters that there is, and no other', () => {
     const actions = (text: string) =>
-      new Set([...text.matchAll(/^sluice dead-letters (\w+)/gm)].map((found) => found[1]));
+      new Set([...text.matchAll(/^(?:npx )?sluice dead-letters (\w+)/gm)].map((found) => found[1]));
     expect(actions(page)).toEqual(actions(deadLettersUsage));
     expect(actions(page).size).toBe(3);
   });
@@ -185,7 +185,8 @@ describe('docs/security.md', () => {
   });
 
   it('shows every command for keys that there is, and no other', () => {
-    const actions = (text: string) => new Set([...text.matchAll(/^sluice keys (\w+)/gm)].map((found) => found[1]));
+    const actions = (text: string) =>
+      new Set([...text.matchAll(/^(?:npx )?sluice keys (\w+)/gm)].map((found) => found[1]));
     expect(actions(page)).toEqual(actions(keysUsage));
   });
 });
