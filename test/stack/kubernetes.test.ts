@@ -4,6 +4,7 @@ import * as apps from 'kubernetes-models/apps/v1';
 import * as autoscaling from 'kubernetes-models/autoscaling/v2';
 import * as batch from 'kubernetes-models/batch/v1';
 import * as core from 'kubernetes-models/v1';
+import * as networking from 'kubernetes-models/networking.k8s.io/v1';
 import * as policy from 'kubernetes-models/policy/v1';
 import ts from 'typescript';
 import { parse, parseAllDocuments } from 'yaml';
@@ -17,6 +18,7 @@ const models: Readonly<Record<string, readonly [string, new (data: never) => { v
   HorizontalPodAutoscaler: ['autoscaling/v2', autoscaling.HorizontalPodAutoscaler],
   Job: ['batch/v1', batch.Job],
   Service: ['v1', core.Service],
+  NetworkPolicy: ['networking.k8s.io/v1', networking.NetworkPolicy],
 };
 
 interface Manifest {
@@ -33,6 +35,20 @@ interface Kustomization {
     readonly literals?: readonly string[];
     readonly files?: readonly string[];
   }[];
+}
+
+/** Of an overlay on the page. */
+interface Patch {
+  readonly target: { readonly kind: string; readonly name?: string };
+  readonly patch: string;
+}
+
+interface PodPatch {
+  readonly containers: readonly {
+    readonly name: string;
+    readonly volumeMounts?: readonly { readonly name: string }[];
+  }[];
+  readonly volumes?: readonly { readonly name: string }[];
 }
 
 const folder = 'ops/kubernetes';
@@ -131,6 +147,7 @@ describe('the manifests for Kubernetes', () => {
     expect(own.map(({ kind }) => kind)).toEqual([
       'Deployment',
       'Service',
+      'NetworkPolicy',
       'PodDisruptionBudget',
       'HorizontalPodAutoscaler',
     ]);
@@ -141,6 +158,13 @@ describe('the manifests for Kubernetes', () => {
       template: { spec: { containers: [{ args: ['serve', '--role', 'gateway'], ports }] } },
     });
     expect(own[1]?.spec).toMatchObject({ selector: labels, ports: [{ targetPort: 'requests' }] });
+    // The sample has no identity, so whoever reached it might ask for everything.
+    const from = [{ namespaceSelector: {}, podSelector: { matchLabels: { 'sluice-gateway-client': 'true' } } }];
+    expect(own[2]?.spec).toEqual({
+      podSelector: { matchLabels: labels },
+      policyTypes: ['Ingress'],
+      ingress: [{ ports: [{ port: 'http' }] }, { ports: [{ port: 'requests' }], from }],
+    });
     // Its pod is like that of any other role, but for the second port, and the time until nobody is sent to it any more.
     const lifecycle = /.*\n +lifecycle: \{ preStop: .*\n/;
     expect(read(`${folder}/gateway.yaml`)).toMatch(lifecycle);
@@ -165,6 +189,29 @@ describe('the manifests for Kubernetes', () => {
     for (const literal of literals) expect(page).toContain(`| \`${literal.split('=')[0]}\` |`);
     const maps = new Set([...text.matchAll(/configMap(?:Ref)?: \{ name: ([\w-]+)/g)].map(([, name]) => name));
     expect(maps).toEqual(new Set(kustomization.configMapGenerator.map(({ name }) => name)));
+  });
+
+  it('are changed on the page where they are: each patch finds something, and mounts what it brings', () => {
+    const patches = [...page.matchAll(/```yaml\n([\s\S]*?)```/g)].flatMap(
+      ([, block = '']) => (parse(block) as { patches?: readonly Patch[] }).patches ?? [],
+    );
+    expect(patches.length).toBeGreaterThan(4);
+    for (const { target, patch } of patches) {
+      const found = documents.filter(
+        ([, { kind, metadata }]) =>
+          new RegExp(`^(${target.kind})$`).test(kind) && new RegExp(`^(${target.name ?? '.*'})$`).test(metadata.name),
+      );
+      expect([target, found.length > 0]).toEqual([target, true]);
+      const { spec } = parse(patch) as { spec?: { template: { spec: PodPatch } } };
+      if (spec === undefined) continue;
+      const { containers, volumes = [] } = spec.template.spec;
+      expect(containers.map(({ name }) => name)).toEqual(['sluice']);
+      expect(containers.flatMap(({ volumeMounts = [] }) => volumeMounts).map(({ name }) => name)).toEqual(
+        volumes.map(({ name }) => name),
+      );
+      for (const [, secret] of patch.matchAll(/(?:secretName|secretKeyRef: \{ name): ([\w-]+)/g))
+        expect(page).toContain(`create secret generic ${secret} `);
+    }
   });
 
   it('begin with the same configuration as the stack', () => {
