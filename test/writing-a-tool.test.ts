@@ -115,7 +115,7 @@ describe('docs/writing-a-tool.md', () => {
     const parts = blocks[0]?.text.match(/^ {4}(\w+)(?=:)/gm)?.map((part) => part.trim());
     expect(table('The parts').map((cells) => cells[1])).toEqual(parts);
     expect(table('What a tool may use').map((cells) => cells[1])).toEqual(capabilityNames);
-    const tools = table('Tools that come along').map((cells) => [cells[1], cells[3]]);
+    const tools = table('Built-in tools').map((cells) => [cells[1], cells[3]]);
     expect(tools).toEqual(builtInTools.map(({ type, effect }) => [type, effect]));
   });
 });
