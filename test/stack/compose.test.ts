@@ -143,6 +143,7 @@ describe('the files', () => {
       ['sluice', `load-keys:/app/${folder}`],
       ['filter', `load-keys:/app/${folder}:ro`],
       ['executor', `load-keys:/app/${folder}:ro`],
+      ['gateway', `load-keys:/app/${folder}:ro`],
     ]);
     // A volume takes its owner from the image.
     expect(read('ops/Dockerfile')).toMatch(new RegExp(`chown -R node:node .*/app/${folder} `));
