@@ -59,6 +59,20 @@ describe('docs/errors.md', () => {
   ])('has exactly the codes of the table %s', (heading, entries) => {
     expect(Object.fromEntries([...table(page, heading)].map(([code, [meaning]]) => [code, meaning]))).toEqual(entries);
   });
+
+  it.each(Object.entries(runErrors).filter(([code]) => code !== 'budget_exceeded'))(
+    'tells whoever asks again after %s that it takes a new request_id: under the old one nothing would run',
+    (_code, { remedy }) => expect(remedy).toContain('under a new request_id'),
+  );
+
+  it.each(['model_failed', 'dead_lettered'] as const)('says of %s how an operator takes it up again', (code) =>
+    expect(runErrors[code].remedy).toContain('`sluice dead-letters redrive`'),
+  );
+
+  it('names the faults that leave their run as it is', () => {
+    const [, list = ''] = /^error, except for (.*?):/ms.exec(page) ?? [];
+    expect([...list.matchAll(/`(\w+)`/g)].map(([, code]) => code)).toEqual([...securityFaults]);
+  });
 });
 
 describe('docs/approvals.md', () => {

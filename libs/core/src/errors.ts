@@ -19,7 +19,7 @@ export const toolErrors = {
   },
   policy_denied: {
     meaning: 'The tool is not eligible for these groups in this state, or the policy does not allow it.',
-    remedy: 'Use one of the offered tools, or have policy.allowed_tools changed.',
+    remedy: 'Use one of the offered tools, or have the policy, or the tool’s groups and states, changed.',
     retryable: false,
   },
   authz_denied: {
@@ -29,7 +29,7 @@ export const toolErrors = {
   },
   validation: {
     meaning: 'The arguments do not fit the tool’s input schema, or its result does not fit the declared output.',
-    remedy: 'Correct the named arguments and call again.',
+    remedy: 'Correct the named arguments and call again; a result that does not fit is the tool’s to mend.',
     retryable: false,
   },
   execution: {
@@ -102,22 +102,25 @@ export const runErrors = {
   },
   authz_denied: {
     meaning: 'The credential is missing or not valid, or the caller is not permitted the requested groups.',
-    remedy: 'Send a valid credential and ask for permitted groups, or have the permission granted.',
+    remedy:
+      'Have the permission granted, or ask for permitted groups, and send it with a valid credential under a new request_id.',
     retryable: false,
   },
   max_iterations: {
     meaning: 'The run used up its iterations without an answer.',
-    remedy: 'Ask a narrower question, or raise limits.max_iterations.',
+    remedy:
+      'Ask a narrower question, or raise limits.max_iterations and what the request says of it, and send it under a new request_id.',
     retryable: false,
   },
   deadline_exceeded: {
     meaning: 'The run’s time was up before there was an answer.',
-    remedy: 'Send it again with a later deadline, or raise limits.run_seconds.',
+    remedy:
+      'Send it again under a new request_id, with a later deadline if it named one, or raise limits.run_seconds first.',
     retryable: true,
   },
   size_exceeded: {
     meaning: 'The history or the next record would be larger than the budget.',
-    remedy: 'Send less history, or have the tools return less.',
+    remedy: 'Send less history under a new request_id, or have the tools return less first.',
     retryable: false,
   },
   budget_exceeded: {
@@ -127,12 +130,14 @@ export const runErrors = {
   },
   model_failed: {
     meaning: 'The model gave no usable turn.',
-    remedy: 'See the service’s log; check the model’s settings and its key.',
+    remedy:
+      'See the service’s log and mend the model’s settings or its key; then send it again under a new request_id, or an operator re-drives it with `sluice dead-letters redrive`.',
     retryable: true,
   },
   dead_lettered: {
     meaning: 'A record of this run could not be processed and is among the dead letters.',
-    remedy: 'See agent.dead-letters for the reason; mend it and send the request again.',
+    remedy:
+      'See the reason with `sluice dead-letters show` and mend it; then an operator re-drives the record with `sluice dead-letters redrive`, or send the request under a new request_id.',
     retryable: false,
   },
 } as const satisfies Record<string, ErrorEntry>;

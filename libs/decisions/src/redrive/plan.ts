@@ -51,7 +51,7 @@ export function planRedrive({ dead, content }: Letter, facts: PlanFacts): Plan {
   const owner = chained?.owner ?? placeOf(dead);
   if (!resumes && mayHaveActed(content.topic) && since + runMemoryMs - queueMs <= facts.now)
     return refused(
-      'Its turn may have called tools, and what they did is remembered for a week only. Ask again instead.',
+      'Its turn may have called tools, and what they did is remembered for a week only. Ask under a new request_id instead.',
     );
 
   const plan = (kind: RedriveKind, message: Outgoing, means: string): Plan => ({ kind, message, owner, since, means });
@@ -118,7 +118,7 @@ function whyNotAsked(ids: RunIds, request: AgentRequest, facts: PlanFacts): stri
 
 function timeIsUp({ deadline }: AgentRequest, { now }: PlanFacts): string | null {
   if (deadline === null || now < deadline) return null;
-  return `The request wanted its answer by ${new Date(deadline).toISOString()}. Ask again with a later deadline.`;
+  return `The request wanted its answer by ${new Date(deadline).toISOString()}. Ask under a new request_id with a later deadline.`;
 }
 
 /** The same for a turn. A run waits for an agent’s, so the agent may come to its end though its time is over: then that is its end. */
