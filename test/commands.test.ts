@@ -22,7 +22,7 @@ function file(name: string, text: string): string {
 }
 
 describe('sluice explain', () => {
-  it('prints one decision a line with exactly the seven keys', async () => {
+  it('prints one decision a line with exactly the eight keys', async () => {
     const requests = [
       { question: 'q', group: ['read-only', 'knowledge'], state: 'undefined' },
       { question: 'q', group: ['advanced', 'compute', 'write'], state: 'analysis' },
@@ -53,6 +53,12 @@ describe('sluice explain', () => {
       filtered_by_state: ['graph-update'],
       unknown_groups: [],
       transitions: { 'knowledge-query': 'analysis', 'text-completion': 'undefined' },
+      hidden: expect.objectContaining({
+        'graph-update': {
+          state: 'It is not available in this state.',
+          policy: 'The policy does not allow it, or names nobody who may approve it.',
+        },
+      }),
       config_version: expect.stringMatching(/^c-[0-9a-f]{16}$/),
     });
     expect(decisions[5]).toMatchObject({ unknown_groups: ['no-such-group'] });
@@ -79,6 +85,37 @@ describe('sluice explain', () => {
     expect(code).toBe(0);
     expect(JSON.parse(chosen ?? '')).toMatchObject({ tool_choice: 'core__text-completion' });
     expect(JSON.parse(refused ?? '')).toMatchObject({ refused: expect.stringContaining('Offered are: core__text-') });
+  });
+
+  it.each([
+    ['whoever asks', '', "['*']", true],
+    ['whoever asks, of a tenant that nobody is of without an identity', '', '[acme]', false],
+    [
+      'one who may use it',
+      'identity: { provider: jwt, jwks_url: "https://a.example/keys", issuer: a, audience: b }',
+      '[acme]',
+      true,
+    ],
+  ])('takes the connections of the request as those of %s', async (_, identity, tenants, open) => {
+    const workflow = workflowConfiguration({ limits: identity });
+    const config = file(
+      'connections.yaml',
+      `${workflow.replace('analysis: { command', 'analysis: { connection: crm, connection_env: TOKEN, command')}
+connections: { crm: { adapter: environment, variable: CRM, tenants: ${tenants} } }\n`,
+    );
+    const lines = [{}, { connections: ['*'] }, { connections: ['crm'] }, { connections: ['mail'] }].map((named) =>
+      JSON.stringify({ group: ['compute'], state: 'analysis', tool_choice: 'complex-analysis', ...named }),
+    );
+    const { output } = await sluice(['explain', '--config', config], { CRM: 'a-token-of-crm' }, lines.join('\n')).ended;
+    const told = output
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { tool_choice?: string; hidden: Record<string, object> });
+    const without = { connection: expect.stringMatching(/^It needs a connection that the request does not name/) };
+    expect(told.map(({ hidden }) => hidden['complex-analysis'])).toEqual(
+      [false, open, open, false].map((may) => (may ? undefined : without)),
+    );
+    expect(told.map(({ tool_choice: choice }) => choice !== undefined)).toEqual([false, open, open, false]);
   });
 
   it('answers a line that is no request in its place, goes on, and ends with 1', async () => {

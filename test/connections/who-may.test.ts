@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { AgentResponse } from '@sluice/contracts';
+import { startGateway } from '../../apps/gateway/src/gateway.module.js';
+import type { Gateway } from '../../apps/gateway/src/gateway.module.js';
 import type { SqliteBus } from '@sluice/bus';
 import { startBrokerEndpoint, token } from '../../libs/connections/test/broker-endpoint.js';
 import type { BrokerEndpoint } from '../../libs/connections/test/broker-endpoint.js';
@@ -29,6 +31,7 @@ describe('who may use a connection', () => {
   let system: ToolSystem;
   let broker: BrokerEndpoint;
   let honest: Issuer;
+  let gateway: Gateway;
   beforeAll(async () => {
     honest = await newIssuer();
     writeFileSync(keyFile, JSON.stringify(honest.jwks));
@@ -65,23 +68,25 @@ describe('who may use a connection', () => {
       },
       { contracts: careless, hub: noServers, model },
     );
+    gateway = await startGateway(system.open.runtime);
   });
   afterAll(async () => {
+    await gateway.close();
     await system.close();
     await broker.close();
     rmSync(folder, { recursive: true });
   });
 
+  const bearer = async (claims: Record<string, unknown>) => ({
+    authorization: `Bearer ${await honest.token({ tool_groups: ['*'], links: ['calendar'], ...claims })}`,
+  });
   let count = 0;
   async function ask(claims: Record<string, unknown>, request: object = {}): Promise<AgentResponse> {
     const requestId = `may-${count++}`;
     const json = { question: 'Q', request_id: requestId, session_id: requestId, connections: ['calendar'], ...request };
     const bus = system.open.runtime.bus as SqliteBus;
     broker.asked.length = 0;
-    const headers = {
-      authorization: `Bearer ${await honest.token({ tool_groups: ['*'], links: ['calendar'], ...claims })}`,
-    };
-    await bus.appendRaw('agent.requests', requestId, Buffer.from(JSON.stringify(json)), headers);
+    await bus.appendRaw('agent.requests', requestId, Buffer.from(JSON.stringify(json)), await bearer(claims));
     for await (const { record } of bus.read(['agent.responses'], {
       from: 'start',
       follow: true,
@@ -127,4 +132,30 @@ describe('who may use a connection', () => {
       expect(broker.asked).toEqual([]);
     },
   );
+
+  it.each([
+    ['names it', {}, 'calendar', ['reader']],
+    ['names it among others', {}, 'mail,calendar', ['reader']],
+    ['names all', {}, '*', ['reader']],
+    ['names none', {}, null, []],
+    ['names another', {}, 'mail', []],
+    ['names it, and its credential does not', { links: [] }, 'calendar', []],
+    ['names it for another tenant', { tenant: 'globex' }, 'calendar', []],
+  ])('and is told over HTTP what a run is offered that %s', async (_, claims, named, offered) => {
+    const query = named === null ? '' : `?connections=${named}`;
+    const response = await fetch(`${gateway.url}/v1/tools${query}`, { headers: await bearer(claims) });
+    const { tools } = (await response.json()) as { tools: readonly { key: string }[] };
+    expect(tools.map(({ key }) => key)).toEqual(offered);
+    const { requestId } = await ask(claims, { connections: named?.split(',') });
+    const toolset = (await system.all('agent.toolsets')).find(({ record }) => record.requestId === requestId);
+    expect(toolset?.record.tools.map(({ key }) => key)).toEqual(offered);
+  });
+
+  it.each([
+    ['connections=crm%0A', 'connections[0] is no id'],
+    ['connections=calendar&connections=mail', 'Write connections once, with commas'],
+  ])('and is told over HTTP what is wrong with ?%s', async (query, sentence) => {
+    const response = await fetch(`${gateway.url}/v1/tools?${query}`, { headers: await bearer({}) });
+    expect([response.status, await response.text()]).toEqual([400, expect.stringContaining(sentence)]);
+  });
 });

@@ -16,16 +16,19 @@ export class ToolsController {
     @Inject(Callers) private readonly callers: Callers,
   ) {}
 
-  /** `group` as names with commas between, absent for the default; `state` absent for `undefined`. What is hidden is not named. */
+  /** As in a request: `group` absent for the default, `state` for `undefined`, `connections` for none; lists with commas between. What is hidden is not named. */
   @Get()
   async list(@Req() http: Request, @Query() query: Readonly<Record<string, unknown>>): Promise<object> {
     const { clock, configurations } = this.runtime;
     const caller = await this.callers.of(http);
     const { evaluator } = configurations.current();
-    for (const name of ['group', 'state'])
-      if (Array.isArray(query[name]))
-        throw new Refusal(400, 'invalid_request', `Write ${name} once, with commas between groups.`);
-    const asked = { question: 'Which tools?', group: names(query['group']), state: query['state'] };
+    for (const name of ['group', 'state', 'connections'])
+      if (Array.isArray(query[name])) {
+        const list = name === 'state' ? '' : ', with commas between its names';
+        throw new Refusal(400, 'invalid_request', `Write ${name} once${list}.`);
+      }
+    const { group, state, connections } = query;
+    const asked = { question: 'Which tools?', group: names(group), state, connections: names(connections) };
     const { request } = requestOf(Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined)));
     const { run, groups, permission } = beginning(request, caller, evaluator, clock.now());
     if (!permission.ok) throw new Refusal(403, 'authz_denied', permission.message);

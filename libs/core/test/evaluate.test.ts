@@ -243,6 +243,13 @@ describe('explain', () => {
         'complex-analysis': 'results',
         'reset-workflow': 'undefined',
       },
+      hidden: {
+        'knowledge-query': { state: 'It is not available in this state.' },
+        'graph-update': { policy: 'The policy does not allow it, or names nobody who may approve it.' },
+        'reset-workflow': {
+          unavailable: 'The server "broken" could not be asked what it offers: It did not start within 10 s.',
+        },
+      },
       config_version: allowed.configuration.version,
     });
   });

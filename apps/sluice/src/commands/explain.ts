@@ -1,16 +1,25 @@
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
-import { compileEvaluator, explain, formatProblems, noCalls } from '@sluice/core';
-import type { Evaluator } from '@sluice/core';
+import {
+  allowedConnections,
+  compileEvaluator,
+  explain,
+  formatProblems,
+  localPrincipal,
+  noCalls,
+  wildcard,
+} from '@sluice/core';
+import type { Configuration, Evaluator } from '@sluice/core';
 import { recordFromJson } from '@sluice/contracts';
 import type { AgentRequest } from '@sluice/contracts';
 import { compileForCommand } from '../system/compile-once.js';
 import type { Surroundings } from './surroundings.js';
 
 export const usage = `sluice explain --config FILE
-  Reads one AgentRequest a line as JSON on standard input and prints one decision a line as JSON; for one with a
-  tool_choice it says what that comes to in the first turn, or why it is refused. A line that is no request
-  gives {"error": …} in its place, and exit code 1 at the end.`;
+  Reads one AgentRequest a line as JSON on standard input and prints the decision for its first turn, one a line as
+  JSON: which tools are eligible and permitted, which are hidden and why, and what a tool_choice comes to, or why
+  it is refused. Where callers have an identity, it is that of one who may use the groups and connections that are
+  named. A line that is no request gives {"error": …} in its place, and exit code 1 at the end.`;
 
 export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
   const { values } = parseArgs({ args: [...args], options: { config: { type: 'string' } } });
@@ -37,11 +46,22 @@ function decide(line: string, evaluator: Evaluator): object {
     // A decision does not depend on the question, so it may be left out here.
     const request = recordFromJson('AgentRequest', withQuestion(JSON.parse(line))) as AgentRequest;
     const { group: groups, state, toolIds, toolChoice } = request;
-    const facts = { groups, state, toolIds, unavailable: new Set<string>(), calls: noCalls, connections: [] };
+    const connections = connectionsOf(request, evaluator.configuration);
+    const facts = { groups, state, toolIds, unavailable: new Set<string>(), calls: noCalls, connections };
     return explain(evaluator, facts, toolChoice);
   } catch (error) {
     return { error: `This line is no AgentRequest: ${(error as Error).message}` };
   }
+}
+
+/** Whose request it is, is not known here: without an identity everybody's are the same, else its sender may use what it names. */
+function connectionsOf(
+  { connections: requested }: Pick<AgentRequest, 'connections'>,
+  { connections, identity }: Pick<Configuration, 'connections' | 'identity'>,
+): readonly string[] {
+  const open =
+    identity.provider === 'none' ? connections : connections?.map((one) => ({ ...one, tenants: [wildcard] }));
+  return allowedConnections(open, localPrincipal, requested);
 }
 
 function withQuestion(value: unknown): unknown {

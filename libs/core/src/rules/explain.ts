@@ -1,4 +1,5 @@
-import type { Decision, Evaluator, Facts } from './evaluate.js';
+import type { ConfiguredTool } from '../configuration/types.js';
+import type { Decision, Evaluator, Facts, HiddenReason } from './evaluate.js';
 import { chooseTools } from './tool-choice.js';
 import { transition } from './transition.js';
 
@@ -11,12 +12,25 @@ export interface Explanation {
   readonly unknown_groups: readonly string[];
   /** For each eligible tool the state after it succeeds. */
   readonly transitions: Readonly<Record<string, string>>;
+  /** For each tool that is not offered every reason, with what it says. */
+  readonly hidden: Readonly<Record<string, Readonly<Partial<Record<HiddenReason, string>>>>>;
   readonly config_version: string;
   /** Where the request has a tool_choice: what it comes to in the first iteration, as on the Toolset. */
   readonly tool_choice?: string;
   /** Where it can have no tool_choice such as it has: why it is refused. */
   readonly refused?: string;
 }
+
+const whyHidden: Readonly<Record<HiddenReason, string>> = {
+  group: 'It is in none of the requested groups.',
+  state: 'It is not available in this state.',
+  policy: 'The policy does not allow it, or names nobody who may approve it.',
+  tool_ids: 'The request’s tool_ids leaves it out.',
+  budget: 'The run has made all the calls that policy.budgets allows it.',
+  connection: 'It needs a connection that the request does not name, or that its sender may not use.',
+  unavailable: 'It cannot run: nothing says what it takes.',
+  depth: 'It is an agent, and an agent calls no other.',
+};
 
 /** Tells a decision in the documents' names (spec/tool-groups.md §8.2); read off the one evaluator, so it cannot differ from it. */
 export function explain(evaluator: Evaluator, facts: Facts, toolChoice: string | null = null): Explanation {
@@ -31,9 +45,20 @@ export function explain(evaluator: Evaluator, facts: Facts, toolChoice: string |
     transitions: Object.fromEntries(
       decision.eligible.map((key) => [key, transition(targets.get(key) ?? { target: null }, decision.state)]),
     ),
+    hidden: Object.fromEntries(
+      decision.hidden.map(({ key, reasons }) => [
+        key,
+        Object.fromEntries(reasons.map((reason) => [reason, sentence(reason, targets.get(key))])),
+      ]),
+    ),
     config_version: decision.configVersion,
     ...chosen(toolChoice, decision),
   };
+}
+
+/** A tool that cannot run knows why itself. */
+function sentence(reason: HiddenReason, tool: Pick<ConfiguredTool, 'unavailable'> | undefined): string {
+  return (reason === 'unavailable' ? tool?.unavailable : null) ?? whyHidden[reason];
 }
 
 function chosen(asked: string | null, { offered }: Decision): Pick<Explanation, 'tool_choice' | 'refused'> {
