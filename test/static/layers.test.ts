@@ -33,7 +33,6 @@ describe('each layer in one place (spec/tool-use.md §1)', () => {
     ]);
     expect(holding(/\bevaluator\.evaluate\(/)).toEqual([
       'libs/core/src/rules/explain.ts',
-      'libs/core/src/tool/admission.ts',
       'libs/decisions/src/filter.ts',
     ]);
   });

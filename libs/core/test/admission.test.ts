@@ -98,6 +98,22 @@ describe('what this run was offered (T-23b)', () => {
   });
 });
 
+describe('one call', () => {
+  const evaluator = evaluatorOf({ tool: { a: { type: 'knowledge-query' } }, policy: { allowed_tools: ['*'] } });
+
+  it('is judged without a decision on every tool there is', () => {
+    const evaluate = (): never => {
+      throw new Error('All tools were decided on for one call.');
+    };
+    const judge = { ...evaluator, evaluate };
+    const facts = {
+      ...{ groups: ['default'], state: 'undefined', offered: new Set(['core__a']), calls: {}, toolChoice: null },
+      ...{ completed: false, nested: false, connections: [] },
+    };
+    expect(eligible('core__a', facts, { granting: judge, inForce: judge })).toEqual({ ok: true });
+  });
+});
+
 describe('what is offered and what is admitted', () => {
   const request = fc.record({
     groups: fc.option(fc.subarray(['g', 'h', 'default', '*'])),

@@ -74,7 +74,10 @@ const reasonLists: readonly (readonly HiddenReason[])[] = Array.from({ length: 2
   Object.freeze(hiddenReasons.filter((_reason, place) => (bits & (1 << place)) !== 0)),
 );
 
-/** The one evaluator: whatever is listed, explained or admitted comes from here (DESIGN, idea 7; ruling XB-2). */
+/**
+ * The one evaluator: what is listed and explained is one evaluation, and a call is admitted by the same rules, policy and budgets, asked
+ * about its one tool (DESIGN, idea 7; ruling XB-2).
+ */
 export function compileEvaluator(configuration: Configuration): Evaluator {
   const { tools } = configuration;
   const { budgets } = configuration.policy;

@@ -1,6 +1,7 @@
 import type { ConfiguredTool } from '../configuration/types.js';
 import { type CallCounts, budgetUsed } from '../rules/budget-used.js';
-import type { Decision, Evaluator } from '../rules/evaluate.js';
+import type { Evaluator } from '../rules/evaluate.js';
+import type { RuleDecision } from '../rules/rules.js';
 import { isListed } from '../rules/tool-policy.js';
 import type { Verdict } from './run-tool.js';
 
@@ -48,8 +49,8 @@ export function eligible(toolId: string, facts: CallFacts, judges: Judges): Verd
       message: `There is no tool of that name. ${offer(facts)}`,
     };
   }
-  for (const judge of [judges.granting, judges.inForce]) {
-    const verdict = byGroupAndState(tool, decide(judge, facts), facts);
+  for (const { rules } of [judges.granting, judges.inForce]) {
+    const verdict = byGroupAndState(tool, rules.decide(facts.groups, facts.state), facts);
     if (!verdict.ok) return verdict;
   }
   if (!allowed(toolId, facts, judges).ok) return { ok: true };
@@ -114,12 +115,7 @@ function spent(toolId: string, used: 'tool' | 'run'): Verdict {
   return { ok: false, code: 'policy_denied', reason: 'budget_used', message };
 }
 
-function decide(evaluator: Evaluator, facts: CallFacts): Decision {
-  const { groups, state, calls, connections } = facts;
-  return evaluator.evaluate({ groups, state, toolIds: null, unavailable: new Set(), calls, connections });
-}
-
-function byGroupAndState(tool: ConfiguredTool, decision: Decision, facts: CallFacts): Verdict {
+function byGroupAndState(tool: ConfiguredTool, decision: RuleDecision, facts: CallFacts): Verdict {
   if (decision.eligible.includes(tool.key)) return { ok: true };
   if (decision.filteredByState.includes(tool.key)) {
     const message = `The tool ${tool.id} is not available in the state ${decision.state}. ${offer(facts)}`;
