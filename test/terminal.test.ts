@@ -2,27 +2,19 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { printable, printableIn } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { AgentResponse, ApprovalRequested } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
-import {
-  ApprovalClaims,
-  createLog,
-  openLedger,
-  openLogFile,
-  printable,
-  printableIn,
-  readEnvironment,
-  systemClock,
-} from '@sluice/service';
+import { ApprovalClaims, createLog, openLedger, openLogFile, readEnvironment, systemClock } from '@sluice/service';
 import { newRequest } from '../apps/sluice/src/run-request.js';
 import { AuditStory } from '../apps/sluice/src/show/audit-story.js';
 import { Story } from '../apps/sluice/src/show/story.js';
 import { command } from './harness/command.js';
 
 const plain = new Proxy({}, { get: () => (text: string) => text }) as ConstructorParameters<typeof Story>[1];
-const steering = 'before\u001b]0;title\u0007\u009b2J\u007fafter';
-const shown = 'before�]0;title��2J�after';
+const steering = 'before\u001b]0;title\u0007\u009b2J\u007fafter\u202etxt.exe\u2066';
+const shown = 'before�]0;title��2J�after�txt.exe�';
 
 describe('what a record says does not steer the terminal of whoever looks', () => {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-terminal-'));
@@ -70,7 +62,7 @@ describe('what a record says does not steer the terminal of whoever looks', () =
   ])('%j', async (args) => {
     const { code, output } = await command(args, variables);
     expect([code, output]).toEqual([0, expect.stringContaining(shown.slice(0, 15))]);
-    expect(output).not.toMatch(/[^\P{Cc}\n]/u);
+    expect(output).not.toMatch(/[^\P{Cc}\n]|\p{Bidi_Control}/u);
   });
 
   it('`ask`', () => {
@@ -89,6 +81,11 @@ describe('what a record says does not steer the terminal of whoever looks', () =
     expect(said).toContain(`Run ${shown}\n`);
     expect(said).toContain(`ended without an answer: ${shown}`);
   });
+
+  it.each(['\u061c', '\u200e', '\u200f', '\u202a', '\u202e', '\u2066', '\u2069'])(
+    'nor does it turn round what is read: %j',
+    (mark) => expect(printable(`gpj${mark}exe`)).toBe('gpj�exe'),
+  );
 
   it('lines, tabs and bytes stay as they are', () => {
     expect(printable('a\r\nb\tc\n')).toBe('a\nb\tc\n');

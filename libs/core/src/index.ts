@@ -1,5 +1,6 @@
 export * from './json.js';
 export * from './plain-json.js';
+export * from './printable.js';
 export * from './errors.js';
 export * from './tool/types.js';
 export * from './tool/run-tool.js';

@@ -1,5 +1,5 @@
 import type { DestinationStream } from 'pino';
-import { printable } from './printable.js';
+import { printable } from '@sluice/core';
 
 const levels: Readonly<Record<number, string>> = {
   10: 'TRACE',

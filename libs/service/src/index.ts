@@ -2,7 +2,6 @@ export * from './environment.js';
 export type { Kept, Retention } from './retention-environment.js';
 export type { KafkaEnvironment } from './kafka-environment.js';
 export * from './log.js';
-export * from './printable.js';
 export * from './metrics.js';
 export * from './model-metrics.js';
 export * from './bounded-names.js';

@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os';
 import { parseArgs } from 'node:util';
-import { isNotTaken, notTakenReasons } from '@sluice/core';
+import { isNotTaken, notTakenReasons, printable, printableIn } from '@sluice/core';
 import { recordToJson, topics } from '@sluice/contracts';
 import type { ApprovalOutcome, ApprovalRequested } from '@sluice/contracts';
 import type { Bus } from '@sluice/bus';
@@ -13,8 +13,6 @@ import {
   openBus,
   openLedger,
   ownToken,
-  printable,
-  printableIn,
   requireLog,
   systemClock,
 } from '@sluice/service';

@@ -1,9 +1,9 @@
 import { parseArgs } from 'node:util';
-import { formatFindings, formatProblems } from '@sluice/core';
+import { formatFindings, formatProblems, printable, printableIn } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { ConfigVersion } from '@sluice/contracts';
 import type { Bus } from '@sluice/bus';
-import { configurationsOn, inForceOf, openBus, printable, printableIn, requireLog } from '@sluice/service';
+import { configurationsOn, inForceOf, openBus, requireLog } from '@sluice/service';
 import { byBeginning } from '../by-beginning.js';
 import { compileForCommand } from '../system/compile-once.js';
 import { differences } from '@sluice/replay';

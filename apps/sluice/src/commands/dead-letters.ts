@@ -1,6 +1,6 @@
 import { hostname, userInfo } from 'node:os';
 import { parseArgs } from 'node:util';
-import { faultCodes } from '@sluice/core';
+import { faultCodes, printable } from '@sluice/core';
 import type { Ledger } from '@sluice/core';
 import { isTopic } from '@sluice/contracts';
 import type { Bus } from '@sluice/bus';
@@ -12,7 +12,6 @@ import {
   openBus,
   openLedger,
   permitBefore,
-  printable,
   readLetters,
   redrive,
   redriveOf,

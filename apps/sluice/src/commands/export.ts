@@ -1,8 +1,9 @@
 import { parseArgs } from 'node:util';
+import { printable } from '@sluice/core';
 import type { ReadOptions } from '@sluice/bus';
 import { selectRecords, writeArchive } from '@sluice/archive';
 import type { Selection } from '@sluice/archive';
-import { openBus, printable, requireLog } from '@sluice/service';
+import { openBus, requireLog } from '@sluice/service';
 import { readRange, readTopics } from '../read-words.js';
 import type { Surroundings } from './surroundings.js';
 

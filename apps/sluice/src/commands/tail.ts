@@ -1,10 +1,10 @@
 import { parseArgs } from 'node:util';
-import { agentBegunBy } from '@sluice/core';
+import { agentBegunBy, printable, printableIn } from '@sluice/core';
 import { allTopics, recordNames, recordToJson } from '@sluice/contracts';
 import { withoutCredentials } from '@sluice/bus';
 import type { AgentStepResult, Approval } from '@sluice/contracts';
 import type { Incoming, ReadOptions } from '@sluice/bus';
-import { openBus, printable, printableIn, requireLog } from '@sluice/service';
+import { openBus, requireLog } from '@sluice/service';
 import { readTopics } from '../read-words.js';
 import { howToDecide, shorten } from '../show/story.js';
 import type { Surroundings } from './surroundings.js';

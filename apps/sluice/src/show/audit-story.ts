@@ -1,5 +1,5 @@
+import { printableIn } from '@sluice/core';
 import type { JsonObject, JsonValue } from '@sluice/core';
-import { printableIn } from '@sluice/service';
 import type { SessionEntry } from '../audit/session.js';
 import type { Paint } from './paint.js';
 import { shorten } from './story.js';

@@ -1,8 +1,8 @@
+import { printable, printableIn } from '@sluice/core';
 import { placeOf } from '@sluice/contracts';
 import type { ReadOptions } from '@sluice/bus';
 import { decisionKinds } from '@sluice/replay';
 import type { Replayed } from '@sluice/replay';
-import { printable, printableIn } from '@sluice/service';
 import type { Surroundings } from '../commands/surroundings.js';
 import { shorten } from './story.js';
 

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
-import { faultCodes } from '@sluice/core';
+import { faultCodes, printable, printableIn } from '@sluice/core';
 import { recordNames, recordToJson } from '@sluice/contracts';
 import type { DeadLetter } from '@sluice/contracts';
 import { withoutCredentials } from '@sluice/bus';
-import { printable, printableIn } from '@sluice/service';
 import type { Letter, Permit, Plan } from '@sluice/decisions';
 import type { Paint } from './paint.js';
 import { shorten } from './story.js';

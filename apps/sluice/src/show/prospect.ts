@@ -1,7 +1,7 @@
+import { printable } from '@sluice/core';
 import { placeOf } from '@sluice/contracts';
 import type { ReadOptions } from '@sluice/bus';
 import type { Change, Reconsidered } from '@sluice/replay';
-import { printable } from '@sluice/service';
 import { nothingSelected } from './comparison.js';
 import type { Surroundings } from '../commands/surroundings.js';
 

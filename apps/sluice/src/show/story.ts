@@ -1,8 +1,7 @@
-import { agentBegunBy, toolChoiceOf } from '@sluice/core';
+import { agentBegunBy, printableIn, toolChoiceOf } from '@sluice/core';
 import type { ToolChoice } from '@sluice/core';
 import type { AgentResponse, AgentStep, AgentStepResult, Approval, Toolset } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
-import { printableIn } from '@sluice/service';
 import type { Paint } from './paint.js';
 
 /** How much of an observation or of arguments one line shows. */

@@ -1,6 +1,7 @@
+import { printable } from '@sluice/core';
 import type { ConfigVersion } from '@sluice/contracts';
 import type { Bus } from '@sluice/bus';
-import { configurationsOn, inForceOf, printable } from '@sluice/service';
+import { configurationsOn, inForceOf } from '@sluice/service';
 
 /** The sample's configuration file and that of `sluice load`, as they are published. */
 export const sampleFile = 'examples/countries/sluice.yaml';

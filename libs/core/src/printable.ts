@@ -1,6 +1,9 @@
-/** What a record's sender wrote must not steer a terminal: control characters but the ends of lines and tabs are replaced. */
+/** Control characters but ends of lines and tabs, and marks of direction: they steer a terminal, or show a reader another text. */
+const steering = /(?![\n\t])\p{Cc}|\p{Bidi_Control}/gu;
+
+/** A stranger’s text without them: what the sender of a record wrote, or a server. */
 export function printable(text: string): string {
-  return text.replaceAll('\r\n', '\n').replace(/[^\P{Cc}\n\t]/gu, '�');
+  return text.replaceAll('\r\n', '\n').replace(steering, '\uFFFD');
 }
 
 /** The same for every text in a value: a record, or what was read off one. Bytes stay as they are. */
