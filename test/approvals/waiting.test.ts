@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { topics } from '@sluice/contracts';
-import { sha256 } from '@sluice/decisions';
+import { sha256, topics } from '@sluice/contracts';
 import { ExpirySweep } from '../../apps/executor/src/approvals/expiry-sweep.js';
 import {
   anyone,

@@ -71,4 +71,7 @@ describe('each layer in one place (spec/tool-use.md §1)', () => {
     expect(turn?.text).toBeDefined();
     expect(turn?.text).not.toMatch(/Promise\.(?:all|allSettled|race|any)\(/);
   });
+
+  it('the hash of records is made in one place', () =>
+    expect(holding(/function sha256\(text/)).toEqual(['libs/contracts/src/digest.ts']));
 });

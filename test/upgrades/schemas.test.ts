@@ -1,9 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Type } from 'avsc';
 import { continuationClaims, grantClaims } from '@sluice/core';
-import { allTopics, recordNames, selfContained } from '@sluice/contracts';
+import { allTopics, recordNames, selfContained, sha256 } from '@sluice/contracts';
 import type { AgentStepResult, Toolset } from '@sluice/contracts';
-import { sha256 } from '@sluice/decisions';
 import { typeOf } from '../../libs/contracts/src/codec.js';
 import { recordsOf, releases, schemaOf, typeIn } from './released.js';
 

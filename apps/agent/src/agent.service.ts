@@ -1,10 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Fault, isAsChosen, promptHash, toolChoiceOf } from '@sluice/core';
 import type { Configuration, ModelRequest, ModelTurn, ToolChoice } from '@sluice/core';
-import { topics } from '@sluice/contracts';
+import { sha256, topics } from '@sluice/contracts';
 import type { Toolset } from '@sluice/contracts';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
-import { answer, instructionsFor, outOfTime, sha256, toolCall, withTokens } from '@sluice/decisions';
+import { answer, instructionsFor, outOfTime, toolCall, withTokens } from '@sluice/decisions';
 import {
   chatSpan,
   endRun,

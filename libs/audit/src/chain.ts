@@ -1,5 +1,5 @@
+import { sha256 } from '@sluice/contracts';
 import type { AuditRecord } from '@sluice/contracts';
-import { sha256 } from './content.js';
 import type { Told } from './entries/told.js';
 
 /** Where a chain stands: what its partition carries from record to record (`Subscription.order`), so that it goes on after restarts. */

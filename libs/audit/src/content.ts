@@ -1,12 +1,6 @@
-import { hash } from 'node:crypto';
-import { camelCase, recordNames, recordSchema } from '@sluice/contracts';
+import { camelCase, recordNames, recordSchema, sha256 } from '@sluice/contracts';
 import type { AvroType } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
-
-/** SHA-256 of a text in UTF-8, or of bytes, as lower-case hexadecimal. */
-export function sha256(text: string | Uint8Array): string {
-  return hash('sha256', text);
-}
 
 /**
  * SHA-256 over what a record says: `[key,timestamp]`, a line feed, and the record as JSON with its wire names in alphabetical order,

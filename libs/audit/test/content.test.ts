@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { createCodec, recordToJson, topics } from '@sluice/contracts';
+import { createCodec, recordToJson, sha256, topics } from '@sluice/contracts';
 import type { AgentStep } from '@sluice/contracts';
-import { contentHash, decodeHead, encodeHead, hashOf, noHead, seal, sha256 } from '@sluice/audit';
+import { contentHash, decodeHead, encodeHead, hashOf, noHead, seal } from '@sluice/audit';
 import type { Source } from '@sluice/audit';
 import { response } from './recorded.js';
 

@@ -8,3 +8,4 @@ export { camelCase, recordSchema, selfContained } from './schema.js';
 export type { AvroField, AvroRecord, AvroType } from './schema.js';
 export * from './headers.js';
 export * from './place.js';
+export * from './digest.js';

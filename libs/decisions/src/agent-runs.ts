@@ -1,9 +1,9 @@
 import { beginRun, briefAnswer, budgetOf, normaliseState, notPermitted } from '@sluice/core';
 import type { AgentRun, AgentSettings, Evaluator, HandedBack, JsonValue, RunState, Step, Verdict } from '@sluice/core';
+import { sha256 } from '@sluice/contracts';
 import type { AgentResponse, AgentStepResult, RequestedCall, Run, ToolCall } from '@sluice/contracts';
 import type { PlacedTurn } from './approvals.js';
 import { callIdOf, callKeyOf } from './calls.js';
-import { sha256 } from './digest.js';
 
 const agentRunIdForm = /^agent-[0-9a-f]{32}$/;
 

@@ -1,6 +1,6 @@
 import type { ApprovalDecision, ConfiguredTool, Evaluator, Step, ToolEffect, Verdict } from '@sluice/core';
+import { sha256 } from '@sluice/contracts';
 import type { ApprovalRequested, RequestedCall, ToolCall } from '@sluice/contracts';
-import { sha256 } from './digest.js';
 
 const longestReason = 500;
 

@@ -1,6 +1,6 @@
 import type { JsonValue, ToolExecResult, ToolInvocationContext } from '@sluice/core';
+import { sha256 } from '@sluice/contracts';
 import type { RequestedCall, ToolCall } from '@sluice/contracts';
-import { sha256 } from './digest.js';
 
 export const longestName = 128;
 

@@ -1,10 +1,3 @@
-import { hash } from 'node:crypto';
-
-/** Hexadecimal, over the text’s UTF-8 bytes. */
-export function sha256(text: string): string {
-  return hash('sha256', text);
-}
-
 /** What the keyed hash of a result is over (ruling XB-26): with the call, so that equal results of two calls have different hashes. */
 export function hashedResult({ callKey }: { readonly callKey: string }, json: string): string {
   return `${callKey}\n${json}`;

@@ -1,9 +1,9 @@
 import { anotherAttempt, isReturned } from '@sluice/core';
 import type { RunLimits, RunState, Verifier } from '@sluice/core';
-import { redriveHeader } from '@sluice/contracts';
+import { redriveHeader, sha256 } from '@sluice/contracts';
 import type { AgentStepResult, ToolCall } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
-import { returnedTurn, sha256 } from '@sluice/decisions';
+import { returnedTurn } from '@sluice/decisions';
 import { NotReplayable } from './outcome.js';
 import type { RunRecords } from './runs.js';
 

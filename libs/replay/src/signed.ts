@@ -1,7 +1,8 @@
 import { grantLifeMs, judgeContinuation, judgeGrant } from '@sluice/core';
 import type { JsonObject, Verifier } from '@sluice/core';
+import { sha256 } from '@sluice/contracts';
 import type { AgentStepResult, Toolset } from '@sluice/contracts';
-import { sha256, turnOf } from '@sluice/decisions';
+import { turnOf } from '@sluice/decisions';
 import type { Difference } from './differences.js';
 
 /** What is wrong with the filter’s signature over a turn; a signature is verified instead of compared (DESIGN, idea 12). */

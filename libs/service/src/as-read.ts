@@ -1,6 +1,6 @@
 import { canonicalJson } from '@sluice/core';
 import type { JsonValue } from '@sluice/core';
-import { sha256 } from '@sluice/decisions';
+import { sha256 } from '@sluice/contracts';
 
 /** A digest over a record as the log gives it back: the same before it was written and after, also where a later version adds members. */
 export function digestAsRead(record: object): string {

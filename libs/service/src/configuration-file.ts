@@ -12,7 +12,7 @@ import type {
   Problem,
   ToolType,
 } from '@sluice/core';
-import { sha256 } from '@sluice/decisions';
+import { sha256 } from '@sluice/contracts';
 
 export interface Compiled {
   readonly configuration: Configuration | null;

@@ -1,7 +1,8 @@
 import { continuationClaims, Fault, grantClaims, isReturned, judgeContinuation, judgeGrant } from '@sluice/core';
 import type { Verifier } from '@sluice/core';
+import { sha256 } from '@sluice/contracts';
 import type { AgentStepResult, ToolCall, Toolset } from '@sluice/contracts';
-import { sha256, turnOf } from '@sluice/decisions';
+import { turnOf } from '@sluice/decisions';
 import type { Runtime } from './runtime.js';
 
 type Signing = Pick<Runtime, 'signatures' | 'clock'>;

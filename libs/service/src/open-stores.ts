@@ -1,8 +1,8 @@
 import type { Bus } from '@sluice/bus';
 import type { RateLimiter } from '@sluice/core';
+import { sha256 } from '@sluice/contracts';
 import { openPostgresLedger } from '@sluice/ledger';
 import type { DocumentedLedger, TimeThere } from '@sluice/ledger';
-import { sha256 } from '@sluice/decisions';
 import type { Environment } from './environment.js';
 import { partLog } from './log.js';
 import type { Log } from './log.js';

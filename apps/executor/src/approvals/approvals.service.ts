@@ -1,10 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Fault, judgeDecision } from '@sluice/core';
 import type { ApprovalDecision, Authenticator, Decider, NotTaken } from '@sluice/core';
-import { maxPayloadBytes, payloadBytes, placeOf, topics } from '@sluice/contracts';
+import { maxPayloadBytes, payloadBytes, placeOf, sha256, topics } from '@sluice/contracts';
 import type { Approval, ApprovalDecided, ApprovalOutcome, ApprovalRequested } from '@sluice/contracts';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
-import { sha256 } from '@sluice/decisions';
 import {
   ApprovalClaims,
   approvalAt,

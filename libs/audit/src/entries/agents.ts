@@ -1,6 +1,6 @@
 import { normaliseState } from '@sluice/core';
+import { sha256 } from '@sluice/contracts';
 import type { AgentStepResult, ParentCall } from '@sluice/contracts';
-import { sha256 } from '../content.js';
 import { caller, cut, time, told } from './told.js';
 import type { Facts, Told } from './told.js';
 

@@ -1,5 +1,5 @@
+import { sha256 } from '@sluice/contracts';
 import type { Dead } from '@sluice/bus';
-import { sha256 } from '../content.js';
 import { cut, told } from './told.js';
 import type { Told } from './told.js';
 

@@ -1,6 +1,6 @@
 import { isSecurityFault } from '@sluice/core';
+import { sha256 } from '@sluice/contracts';
 import type { ConfigVersion, DeadLetter } from '@sluice/contracts';
-import { sha256 } from '../content.js';
 import { cut, time, told } from './told.js';
 import type { Told } from './told.js';
 

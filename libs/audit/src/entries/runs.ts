@@ -1,8 +1,7 @@
 import { normaliseGroups, normaliseState, requestLog } from '@sluice/core';
-import { requestIds } from '@sluice/contracts';
+import { requestIds, sha256 } from '@sluice/contracts';
 import type { AgentResponse } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
-import { sha256 } from '../content.js';
 import { caller, cut, time, told } from './told.js';
 import type { Told } from './told.js';
 

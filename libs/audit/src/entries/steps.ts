@@ -1,7 +1,7 @@
 import { agentBegunBy } from '@sluice/core';
 import type { JsonObject } from '@sluice/core';
+import { sha256 } from '@sluice/contracts';
 import type { AgentStep, AgentStepResult } from '@sluice/contracts';
-import { sha256 } from '../content.js';
 import { agentBegunEntry } from './agents.js';
 import { argumentsOf, caller, cut, time, told } from './told.js';
 import type { Facts, Told } from './told.js';

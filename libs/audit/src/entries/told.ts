@@ -1,7 +1,7 @@
 import { redactArguments } from '@sluice/core';
 import type { JsonObject, JsonValue } from '@sluice/core';
+import { sha256 } from '@sluice/contracts';
 import type { Principal } from '@sluice/contracts';
-import { sha256 } from '../content.js';
 
 /** What is said of a record, before it is put in its chain. */
 export interface Told {

@@ -1,5 +1,5 @@
+import { sha256 } from '@sluice/contracts';
 import type { ToolCall, Toolset } from '@sluice/contracts';
-import { sha256 } from '../content.js';
 import { caller, cut, time, told } from './told.js';
 import type { Facts, Told } from './told.js';
 

@@ -1,8 +1,7 @@
 import { canonicalJson, essence } from '@sluice/core';
 import type { JsonValue } from '@sluice/core';
-import { recordNames, recordToJson } from '@sluice/contracts';
+import { recordNames, recordToJson, sha256 } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
-import { sha256 } from '../digest.js';
 
 /**
  * How a dead letter goes on. `attempt`: its run had ended with it, and begins once more there. `again`: likewise, with the turn that the
