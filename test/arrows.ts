@@ -1,9 +1,10 @@
-/** Which part of the house may import which (DESIGN: core ← contracts ← bus, ledger ← decisions ← service ← apps; tools, model, authorization, identity and connections implement ports of core). */
+/** Which part of the house may import which (DESIGN: core ← contracts ← bus, ledger ← decisions ← service ← apps; sqlite is what bus and ledger share; tools, model, authorization, identity and connections implement ports of core). */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   core: [],
   contracts: ['core'],
-  bus: ['core', 'contracts'],
-  ledger: ['core', 'contracts'],
+  sqlite: ['core'],
+  bus: ['core', 'contracts', 'sqlite'],
+  ledger: ['core', 'contracts', 'sqlite'],
   tools: ['core'],
   model: ['core'],
   authorization: ['core'],

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -103,6 +103,17 @@ describe('the ledger’s file', () => {
       await ledger.close();
     }));
 
+  it('is not kept open where its tables are not what a ledger has', () =>
+    inFolder(async (file) => {
+      await (await openSqliteLedger({ file })).close();
+      const database = new DatabaseSync(file);
+      database.exec('DROP TABLE documents');
+      await expect(openSqliteLedger({ file })).rejects.toThrow('no such table');
+      // The last connection to close takes the write-ahead log along.
+      database.close();
+      expect(existsSync(`${file}-wal`)).toBe(false);
+    }));
+
   it('gives up what waits for room when it is closed, and nothing was claimed then', () =>
     inFolder(async (file) => {
       const { ledger } = fullLedger(file);
@@ -147,6 +158,18 @@ describe('the ledger’s file', () => {
       await expect(openSqliteLedger({ file })).rejects.toThrow(file);
     }),
   );
+});
+
+describe('the ledger’s folder', () => {
+  it('is to be one that can be made: else the ledger is refused for good, with what to change', () =>
+    inFolder(async (file) => {
+      writeFileSync(file, '');
+      await expect(openSqliteLedger({ file: join(file, 'ledger.db') })).rejects.toMatchObject({
+        code: 'ledger_unreachable',
+        retryable: false,
+        message: expect.stringMatching(/folder cannot be made.*Choose a folder/),
+      });
+    }));
 });
 
 /** A ledger whose file may not grow any more. */

@@ -1,8 +1,9 @@
 import type { Codec, Topic } from '@sluice/contracts';
+import { isBusy } from '@sluice/sqlite';
 import type { Incoming, ReadFrom, ReadOptions } from '../port.js';
 import { openStored } from '../processing/stored.js';
 import type { Fetch } from './fetch.js';
-import { isBusy, storageFault } from './storage-error.js';
+import { storageFault } from './storage-error.js';
 import { patiently } from './store.js';
 import { Gate } from '../processing/gate.js';
 import type { Wakeups } from './wake.js';

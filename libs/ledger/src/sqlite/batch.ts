@@ -1,12 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
+import { inTransaction, isFull } from '@sluice/sqlite';
 import type { LedgerLog } from '../ledger-log.js';
-import { inTransaction } from './database.js';
-import { isBusy, isFull, unreachable } from './storage-error.js';
+import { patiently } from './storage-error.js';
 
-/** How long a batch waits for another process's lock, milliseconds. */
-const patienceMs = 10_000;
-const busyWaitMs = 3;
 /** How often a write is tried while there is no room for it, milliseconds. */
 const roomWaitMs = 200;
 
@@ -81,18 +78,5 @@ export class Batch {
       }
       await delay(roomWaitMs);
     }
-  }
-}
-
-/** Repeats what meets another process's lock, without stopping the event loop. Throws Fault('ledger_unreachable'). */
-export async function patiently<T>(doing: string, work: () => T): Promise<T> {
-  const end = performance.now() + patienceMs;
-  for (;;) {
-    try {
-      return work();
-    } catch (error) {
-      if (!isBusy(error) || performance.now() > end) throw unreachable(doing, error);
-    }
-    await delay(busyWaitMs);
   }
 }

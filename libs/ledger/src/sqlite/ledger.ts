@@ -3,10 +3,11 @@ import type { Claim, ClaimRequest, RateLimiter } from '@sluice/core';
 import type { DatabaseSync } from 'node:sqlite';
 import type { DocumentedLedger } from '../documented.js';
 import type { LedgerLog } from '../ledger-log.js';
-import { Batch, patiently } from './batch.js';
+import { Batch } from './batch.js';
 import { openDatabase } from './database.js';
 import { documentsOn } from './documents.js';
 import { ratesOn } from './rates.js';
+import { patiently } from './storage-error.js';
 import { storedKey } from './stored-key.js';
 
 /** Claims, documents, and calls counted per window, in one file. */
@@ -22,7 +23,13 @@ export interface SqliteLedgerOptions {
 
 /** Claims in a SQLite file of their own (DESIGN, idea 5). Several processes may use the file. Throws Fault('ledger_unreachable'). */
 export async function openSqliteLedger({ file, log }: SqliteLedgerOptions): Promise<SqliteLedger> {
-  return ledgerOn(await patiently(`The ledger ${file} cannot be used`, () => openDatabase(file)), log);
+  const database = await patiently(`The ledger ${file} cannot be used`, () => openDatabase(file));
+  try {
+    return ledgerOn(database, log);
+  } catch (error) {
+    database.close();
+    throw error;
+  }
 }
 
 /** The ledger on an open database, which it closes in the end. */

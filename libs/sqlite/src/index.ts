@@ -1,0 +1,3 @@
+export * from './errors.js';
+export * from './file.js';
+export * from './transaction.js';
