@@ -129,7 +129,12 @@ const commands = {
       [tool('typescript/bin/tsc'), '--noEmit', '-p', 'tsconfig.json'],
       [tool('typescript/bin/tsc'), '--noEmit', '-p', 'examples/upstream'],
     ),
-  generate: () => all(['libs/contracts/generate.ts'], ['ops/grafana/generate.ts']),
+  generate: () => {
+    all(['libs/contracts/generate.ts'], ['ops/grafana/generate.ts']);
+    // What the commands say of themselves can be asked once they are built, with the types that were made before.
+    build();
+    all([inRoot('dist/apps/sluice/src/generate.js')]);
+  },
 };
 
 /** Sets up what the command needs and runs it. */

@@ -12,6 +12,8 @@ import {
   toolErrors,
 } from '@sluice/core';
 import { findingKinds } from '@sluice/audit';
+import { cliPage } from '../apps/sluice/src/cli-page.js';
+import { commands } from '../apps/sluice/src/commands/all.js';
 import { defaultPace } from '../apps/audit/src/pace.js';
 import { usage as auditUsage } from '../apps/sluice/src/commands/audit.js';
 import { redriveHeader } from '@sluice/contracts';
@@ -72,6 +74,25 @@ describe('docs/errors.md', () => {
   it('names the faults that leave their run as it is', () => {
     const [, list = ''] = /^error, except for (.*?):/ms.exec(page) ?? [];
     expect([...list.matchAll(/`(\w+)`/g)].map(([, code]) => code)).toEqual([...securityFaults]);
+  });
+});
+
+describe('docs/cli.md', () => {
+  it('is what the commands say of themselves: `npm run generate` writes it', async () =>
+    expect(read('docs/cli.md')).toBe(await cliPage()));
+
+  it.each(Object.keys(commands))('says every option that %s takes, and no other', async (name) => {
+    const source = read(`apps/sluice/src/commands/${name}.ts`);
+    const { usage } = await (commands[name] as () => Promise<{ readonly usage: string }>)();
+    const taken = [...source.matchAll(/\b'?([a-z][a-z-]*)'?: \{ type: '(?:string|boolean)'/g)].map(
+      ([, option]) => option,
+    );
+    const said = [...usage.matchAll(/(?<![\w-])--([a-z][a-z-]*)/g)].map(([, option]) => option);
+    expect([...new Set(said)].sort()).toEqual(taken.sort());
+    for (const line of usage.split('\n')) {
+      expect(line).toMatch(new RegExp(`^(?:sluice ${name}\\b|  )`));
+      expect(line.length).toBeLessThanOrEqual(140);
+    }
   });
 });
 

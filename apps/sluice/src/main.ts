@@ -3,33 +3,10 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { askedToStop, commandLog, processEnvironment } from '@sluice/service';
+import { commands, usages } from './commands/all.js';
 import type { Surroundings } from './commands/surroundings.js';
 import { Output } from './show/output.js';
 import { paintFor } from './show/paint.js';
-
-interface Command {
-  readonly usage: string;
-  run(args: readonly string[], surroundings: Surroundings): Promise<number>;
-}
-
-/** Each is loaded when it is called, so that a small command starts fast. */
-const commands: Readonly<Record<string, () => Promise<Command>>> = {
-  start: () => import('./commands/start.js'),
-  ask: () => import('./commands/ask.js'),
-  tail: () => import('./commands/tail.js'),
-  serve: () => import('./commands/serve.js'),
-  config: () => import('./commands/config.js'),
-  keys: () => import('./commands/keys.js'),
-  approvals: () => import('./commands/approvals.js'),
-  load: () => import('./commands/load.js'),
-  audit: () => import('./commands/audit.js'),
-  'dead-letters': () => import('./commands/dead-letters.js'),
-  topics: () => import('./commands/topics.js'),
-  check: () => import('./commands/check.js'),
-  export: () => import('./commands/export.js'),
-  replay: () => import('./commands/replay.js'),
-  explain: () => import('./commands/explain.js'),
-};
 
 /** dist/apps/sluice/src → the project. */
 const root = join(dirname(fileURLToPath(import.meta.url)), '../../../..');
@@ -53,8 +30,7 @@ async function main([name, ...args]: readonly string[]): Promise<number> {
 }
 
 async function help(): Promise<string> {
-  const loaded = await Promise.all(Object.values(commands).map((load) => load()));
-  return `Sluice: tools for LLM agents on an event bus.\n\n${loaded.map(({ usage }) => usage).join('\n\n')}\n`;
+  return `Sluice: tools for LLM agents on an event bus.\n\n${[...(await usages()).values()].join('\n\n')}\n`;
 }
 
 function surroundings(): Surroundings {

@@ -22,8 +22,8 @@ import { shorten } from '../show/story.js';
 import { refuseSurplus } from '../surplus.js';
 import type { Surroundings } from './surroundings.js';
 
-export const usage = `sluice approvals list [--json]     calls that wait for an approval, the oldest first
-sluice approvals show ID          all that is known of one; the beginning of its id is enough
+export const usage = `sluice approvals list [--json]    calls that wait for an approval, the oldest first
+sluice approvals show ID          all that is known of one; the beginning of its id is enough, here and below
 sluice approvals approve ID [--reason "…"] [--as user:NAME]
 sluice approvals refuse ID [--reason "…"] [--as user:NAME]
   Decides, and says whether the decision was taken; exit code 1 if it was not. --as is who decides: your own name unless

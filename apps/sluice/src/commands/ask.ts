@@ -10,8 +10,11 @@ import { followRun, newRequest, pastRun, publishRequest } from '../run-request.j
 import { Story } from '../show/story.js';
 import type { Surroundings } from './surroundings.js';
 
-export const usage = `sluice ask "question" [--group a,b] [--state s] [--tools a,b] [--tool-choice c] [--connections a,b] [--session id] [--request id] [--max-iterations n] [--json]
-  Publishes an AgentRequest, shows the run and prints the answer; exit code 0 if there is one.
+export const usage = `sluice ask "question" [--group a,b] [--state s] [--tools a,b] [--tool-choice c] [--connections a,b]
+           [--session id] [--request id] [--max-iterations n] [--json]
+  Publishes an AgentRequest, shows the run and prints the answer; exit code 0 if there is one, 130 if it was stopped before the run's end.
+  --json prints the run's end alone, as JSON. --max-iterations is how many there may be, if they are fewer than limits.max_iterations.
+  Without --session the run is a session of its own, and without --state it begins in the state undefined.
   An id that --request gives is taken once: asked for again, it shows what came of it.
   Without --group the request's groups are absent (default); --group "" means no tools.
   --tools names the ids of the tools that the run may use, of those it would be offered; without it all of these.

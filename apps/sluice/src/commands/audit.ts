@@ -13,9 +13,9 @@ import type { Surroundings } from './surroundings.js';
 
 export const usage = `sluice audit verify [--json] [--anchors FILE] [--without-sources]
   Recomputes every chain of the audit log, and names each record that was changed, dropped, inserted or moved, and what lies beyond
-  the last checkpoint. Compares with the records that are told of where they are still there. Exit code 1 if there is a finding, or no
-  audit at all.
-sluice audit show SESSION [--json]     what happened in a session, in words
+  the last checkpoint. Compares with the records that are told of where they are still there, --without-sources not.
+  --anchors compares with checkpoints that were kept elsewhere, too. Exit code 1 if there is a finding, or no audit at all.
+sluice audit show SESSION [--json]     what happened in a session, in words; exit code 1 if the audit tells of none
 sluice audit checkpoints               the last checkpoint of each chain, a line each
   Keep them elsewhere, for verify --anchors. Exit code 1 if there are none.`;
 

@@ -9,7 +9,7 @@ import type { Surroundings } from './surroundings.js';
 
 export const usage = `sluice export [--from time] [--to time] [--session id] [--tenant id] [--topic agent.steps,…] FILE
   Writes records of all topics to a compressed file that sluice replay reads: without credentials, with all configurations and with
-  the schemas. A time is ISO 8601 or milliseconds since the epoch.`;
+  the schemas. A time is ISO 8601 or milliseconds since the epoch; --to is not included.`;
 
 export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
   const { values, positionals } = parseArgs({

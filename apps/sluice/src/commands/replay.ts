@@ -20,8 +20,9 @@ import type { Surroundings } from './surroundings.js';
 export const usage = `sluice replay [--from time] [--to time] [--offsets agent.toolsets/0/17-42] [--session id] [--tenant id] [--tool name]
              [--export FILE] [--config FILE] [--json]
   Decides everything once more from its recorded inputs and compares to the byte; exit code 1 on differences, and if there is
-  nothing to decide. Runs no tool, asks no model. --export reads a file of sluice export instead of the log. --config says instead which decisions would be otherwise under
-  that configuration.`;
+  nothing to decide. Runs no tool, asks no model. --export reads a file of sluice export instead of the log. --config says instead which
+  decisions would be otherwise under that configuration, which is no failure. --tool is a tool's key or id. A time is ISO 8601 or
+  milliseconds since the epoch; --to is not included. --json prints a line for each that is not equal, and the counts at the end.`;
 
 export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
   const { values } = parseArgs({

@@ -4,6 +4,7 @@ import type { Runtime, Service } from '@sluice/service';
 
 export const usage = `sluice serve [--role filter|agent|executor|audit|gateway|all] [--bus kafka|sqlite]
   Runs one service, or all of them, until it is asked to stop; any number of instances of a role share the work on Kafka.
+  --role is all, and --bus what SLUICE_BUS says (sqlite), unless written.
   The configuration is the last one on agent.config: publish it with "sluice config apply FILE".
   docs/operations.md names the variables for Kafka, the schema registry and PostgreSQL.`;
 

@@ -14,7 +14,7 @@ import type { Surroundings } from './surroundings.js';
 export const usage = `sluice start [--once]
   Runs all services in this process on an embedded log, shows the sample workflow, and keeps serving.
   Under SLUICE_CONFIG, or a configuration that was applied in the data folder, it serves without the sample.
-  --once  ends after the sample; exit code 0 only if its answer is right`;
+  --once ends after the sample; exit code 0 only if its answer is right.`;
 
 export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
   const { values } = parseArgs({ args: [...args], options: { once: { type: 'boolean', default: false } } });

@@ -12,8 +12,8 @@ const sizes = { TB: 1024 ** 4, GB: 1024 ** 3, MB: 1024 ** 2 };
 
 export const usage = `sluice topics [--apply | --acls [--principal NAME]]
   Lists the topics, who reads and writes them, and how long they are kept. --apply gives topics that are there the retention that
-  SLUICE_RETENTION_HOURS and SLUICE_RETENTION name, since only new ones are created with it. --acls prints the kafka-acls.sh commands that give each role exactly what it
-  needs; the principals are User:sluice-filter and so on, or NAME-filter with --principal NAME.`;
+  SLUICE_RETENTION_HOURS and SLUICE_RETENTION name, since only new ones are created with it. --acls prints the kafka-acls.sh commands
+  that give each role exactly what it needs; the principals are User:sluice-filter and so on, or NAME-filter with --principal NAME.`;
 
 export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
   const { environment, write } = surroundings;
