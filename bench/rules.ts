@@ -99,7 +99,6 @@ export async function benchRules(): Promise<void> {
     groups,
     state: 'state-2',
     toolIds: null,
-    unavailable: new Set<string>(),
     calls: noCalls,
     connections: [],
   };

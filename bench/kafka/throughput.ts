@@ -133,7 +133,6 @@ async function filterService(parts: Infrastructure, prefix: string) {
     groups: ['group-3'],
     state: null,
     toolIds: null,
-    unavailable: new Set(),
     calls: noCalls,
     connections: [],
   });

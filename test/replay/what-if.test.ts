@@ -9,7 +9,7 @@ import type { AgentStep, ToolCall, Topic, Toolset } from '@sluice/contracts';
 import type { Incoming, LogReader, ReadOptions } from '@sluice/bus';
 import { everything, whatIf } from '@sluice/replay';
 import type { Reconsidered } from '@sluice/replay';
-import { authorizerOf, undecodable } from './replaying.js';
+import { authorizerOf, changed, undecodable } from './replaying.js';
 
 type Counts = Readonly<Record<string, number>>;
 
@@ -114,6 +114,15 @@ describe('what a candidate would change (DESIGN 4.13)', () => {
     const early = found.filter((one) => one.changes.length > 0 && !one.requestId.endsWith('-2'));
     expect(early).toEqual([]);
     expect(found.filter(({ notReplayable }) => notReplayable !== null)).toEqual([]);
+  });
+
+  it('rests on no list of unavailable tools, whatever a record has there', async () => {
+    const filled = changed(archive, (message) => {
+      if (message.topic !== 'agent.toolsets') return message;
+      const unavailable = message.record.tools.map(({ id }) => id);
+      return { ...message, record: { ...message.record, unavailable } };
+    });
+    expect(await reconsidered(first(), filled)).toEqual(await reconsidered(first()));
   });
 
   it('is exactly what a change of the configuration alters, whatever the change', async () => {

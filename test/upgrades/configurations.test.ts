@@ -31,7 +31,6 @@ describe('a configuration that a former release compiled', () => {
         groups: ['read-only'],
         state: null,
         toolIds: null,
-        unavailable: new Set(),
         calls: {},
         connections: [],
       });

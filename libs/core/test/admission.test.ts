@@ -131,7 +131,6 @@ describe('what is offered and what is admitted', () => {
           groups,
           state,
           toolIds: null,
-          unavailable: new Set(),
           calls,
           connections: [],
         });
@@ -159,7 +158,7 @@ describe('what is offered and what is admitted', () => {
       fc.property(file, file, request, (raw, later, { groups, state, calls, toolChoice }) => {
         const [granting, inForce] = [evaluatorOf(raw), evaluatorOf(later)];
         const offeredBy = (evaluator: Evaluator) =>
-          evaluator.evaluate({ groups, state, toolIds: null, unavailable: new Set(), calls, connections: [] });
+          evaluator.evaluate({ groups, state, toolIds: null, calls, connections: [] });
         const decision = offeredBy(granting);
         const offered = new Set(decision.offered.map((tool) => tool.id));
         const facts = {

@@ -117,7 +117,7 @@ describe('a configuration with connections', () => {
   it('hides a tool whose connection the request may not use, with that reason', () => {
     const { configuration } = compileConfiguration(file({ connection: 'crm' }), inputs);
     const evaluator = compileEvaluator(configuration as NonNullable<typeof configuration>);
-    const facts = { groups: null, state: null, toolIds: null, unavailable: new Set<string>(), calls: noCalls };
+    const facts = { groups: null, state: null, toolIds: null, calls: noCalls };
     const without = evaluator.evaluate({ ...facts, connections: ['other'] });
     expect([without.permitted, without.offered]).toEqual([['find'], []]);
     expect(without.hidden).toEqual([{ key: 'find', reasons: ['connection'] }]);

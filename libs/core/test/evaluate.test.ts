@@ -12,8 +12,6 @@ import fc from 'fast-check';
 import { readYaml } from './read-cases.js';
 import { sampleInputs } from './sample-inputs.js';
 
-const nothing: ReadonlySet<string> = new Set();
-
 function evaluatorOf(file: unknown): Evaluator {
   const { configuration, problems } = compileConfiguration(file, sampleInputs);
   if (configuration === null) throw new Error(formatProblems(problems));
@@ -40,7 +38,6 @@ describe('one decision', () => {
       groups: ['read-only', 'knowledge'],
       state: null,
       toolIds: null,
-      unavailable: nothing,
       calls: noCalls,
       connections: [],
     });
@@ -60,7 +57,6 @@ describe('one decision', () => {
       groups: ['*'],
       state: 'analysis',
       toolIds: null,
-      unavailable: nothing,
       calls: noCalls,
       connections: [],
     });
@@ -87,7 +83,6 @@ describe('one decision', () => {
       groups: ['read-only'],
       state: null,
       toolIds,
-      unavailable: nothing,
       calls: noCalls,
       connections: [],
     });
@@ -98,27 +93,11 @@ describe('one decision', () => {
         expect(decision.hidden).toContainEqual({ key, reasons: ['tool_ids'] });
   });
 
-  it('takes a tool that cannot run now from what is offered, and leaves it permitted', () => {
-    const facts = {
-      groups: ['*'],
-      state: 'analysis',
-      toolIds: null,
-      unavailable: new Set(['mcp__analysis__complex-analysis']),
-      calls: noCalls,
-      connections: [],
-    };
-    const decision = allowed.evaluate(facts);
-    expect(decision.permitted).toContain('complex-analysis');
-    expect(decision.offered.map((tool) => tool.key)).toEqual(['text-completion']);
-    expect(decision.hidden).toContainEqual({ key: 'complex-analysis', reasons: ['unavailable'] });
-  });
-
   it('G-62: names the configuration and the facts after defaulting', () => {
     const decision = allowed.evaluate({
       groups: null,
       state: '',
       toolIds: null,
-      unavailable: nothing,
       calls: noCalls,
       connections: [],
     });
@@ -156,7 +135,6 @@ describe('all decisions', () => {
     groups: fc.option(fc.array(fc.constantFrom('a', 'b', '*', 'default', 'gone'), { maxLength: 3 })),
     state: fc.option(fc.constantFrom('s', 't', 'u', '')),
     toolIds: fc.option(fc.uniqueArray(fc.nat(39).map((i) => `core__t${String(i)}`))),
-    unavailable: fc.uniqueArray(fc.nat(39).map((i) => `core__t${String(i)}`)).map((ids) => new Set(ids)),
     calls: fc.dictionary(fc.constantFrom('core__t0', 'core__t1', 'core__t2'), fc.nat(3)),
     connections: fc.constant<string[]>([]),
   });
@@ -179,7 +157,7 @@ describe('all decisions', () => {
             ...(policy.allowedTools.includes(tool.id) ? [] : ['policy']),
             ...(given.toolIds === null || given.toolIds.includes(tool.id) ? [] : ['tool_ids']),
             ...((calls[tool.id] ?? 0) < budget && made < (policy.budgets.callsPerRun ?? Infinity) ? [] : ['budget']),
-            ...(tool.spec === null || given.unavailable.has(tool.id) ? ['unavailable'] : []),
+            ...(tool.spec === null ? ['unavailable'] : []),
           ];
         };
         expect(decision.offered).toEqual(tools.filter((tool) => reasonsOf(tool).length === 0));
@@ -216,7 +194,7 @@ describe('explain', () => {
     ['text-completion', { tool_choice: 'core__text-completion' }],
     ['graph-update', { refused: expect.stringMatching(/^tool_choice names `graph-update`/) }],
   ])('K-07: says what the choice %s comes to in the first turn, or why it is refused', (choice, expected) => {
-    const facts = { groups: ['*'], state: 'analysis', toolIds: null, unavailable: nothing, calls: noCalls };
+    const facts = { groups: ['*'], state: 'analysis', toolIds: null, calls: noCalls };
     const plain = explain(allowed, { ...facts, connections: [] });
     expect(explain(allowed, { ...facts, connections: [] }, choice)).toEqual({ ...plain, ...expected });
   });
@@ -227,7 +205,6 @@ describe('explain', () => {
         groups: ['*', 'gone'],
         state: 'analysis',
         toolIds: null,
-        unavailable: nothing,
         calls: noCalls,
         connections: [],
       }),

@@ -49,12 +49,10 @@ describe.each(table.map(([what, policy, reads, writes]) => [what, { policy, read
 
     it('is asked for what is offered and for what is run, and neither goes past a denial (C-04, C-07)', () => {
       const evaluator: Evaluator = compileEvaluator(configuration);
-      const unavailable = new Set<string>();
       const decision = evaluator.evaluate({
         groups: null,
         state: null,
         toolIds: null,
-        unavailable,
         calls: noCalls,
         connections: [],
       });

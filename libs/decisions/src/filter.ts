@@ -81,7 +81,7 @@ export function factsOf(
   const calls = about.run.toolCalls;
   const connections = connectionsOf(about, evaluator);
   const nested = about.run.parent !== null;
-  return { groups, state, toolIds, unavailable: new Set(), calls, connections, nested };
+  return { groups, state, toolIds, calls, connections, nested };
 }
 
 /** Decides for the run’s next iteration. `now` is in milliseconds since the epoch. */

@@ -26,6 +26,7 @@ export function toolset(
     hidden: withinBudget(decision.hidden),
     hiddenCounts: countByReason(decision.hidden),
     unknownGroups: decision.unknownGroups,
+    // A member of the wire that no version ever filled: a tool that cannot run has no specification, which the configuration says.
     unavailable: [],
     configVersion: decision.configVersion,
     decidedAt: now,

@@ -175,7 +175,7 @@ function changedTools(record: Toolset, candidate: Evaluator): readonly Change[] 
   const before = { ...record.run, iteration: record.iteration - 1 };
   const end = endUnder(record.request, before, candidate, record.decidedAt);
   if (end !== null) return [{ kind: 'run', was: 'goes on', would: end }];
-  const { offered } = candidate.evaluate({ ...factsOf(record, candidate), unavailable: new Set(record.unavailable) });
+  const { offered } = candidate.evaluate(factsOf(record, candidate));
   const was = new Map(record.tools.map((tool) => [tool.key, tool]));
   const would = new Map(offered.map((tool) => [tool.key, tool.spec]));
   const gained = [...would.keys()].filter((key) => !was.has(key));

@@ -47,7 +47,7 @@ function decide(line: string, evaluator: Evaluator): object {
     const request = recordFromJson('AgentRequest', withQuestion(JSON.parse(line))) as AgentRequest;
     const { group: groups, state, toolIds, toolChoice } = request;
     const connections = connectionsOf(request, evaluator.configuration);
-    const facts = { groups, state, toolIds, unavailable: new Set<string>(), calls: noCalls, connections };
+    const facts = { groups, state, toolIds, calls: noCalls, connections };
     return explain(evaluator, facts, toolChoice);
   } catch (error) {
     return { error: `This line is no AgentRequest: ${(error as Error).message}` };

@@ -506,7 +506,7 @@ export interface Toolset {
   readonly hiddenCounts: Readonly<Record<string, number>>;
   /** Requested groups that no configuration knows. */
   readonly unknownGroups: readonly string[];
-  /** Outside fact used: ids of tools that could not run then. */
+  /** Empty in every record so far, and no input of the decision: a tool that cannot run is hidden as `unavailable`, which the configuration named by config_version says. Kept for readers of former versions. */
   readonly unavailable: readonly string[];
   /** The configuration decided under. */
   readonly configVersion: string;

@@ -1516,7 +1516,7 @@ export const schemas = {
           "type": "array",
           "items": "string"
         },
-        "doc": "Outside fact used: ids of tools that could not run then.",
+        "doc": "Empty in every record so far, and no input of the decision: a tool that cannot run is hidden as `unavailable`, which the configuration named by config_version says. Kept for readers of former versions.",
         "default": []
       },
       {

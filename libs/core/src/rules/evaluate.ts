@@ -28,8 +28,6 @@ export interface Facts {
   readonly state: string | null;
   /** Ids of the tools that the run may use, of all it would be offered; null means all of these, an empty list none (ruling X-14). */
   readonly toolIds: readonly string[] | null;
-  /** Ids of tools that cannot run now: an outside fact. */
-  readonly unavailable: ReadonlySet<string>;
   /** How often each tool ran in this run so far, by id. */
   readonly calls: CallCounts;
   /** Ids of the connections that the request may use (allowedConnections). */
@@ -109,7 +107,6 @@ export function compileEvaluator(configuration: Configuration): Evaluator {
       if (askedFor !== null && !askedFor.has(tool.id)) bits |= byRequest;
       if (budgetUsed(tool.id, facts.calls, budgets) !== null) bits |= byBudget;
       if (tool.connection !== undefined && !facts.connections.includes(tool.connection)) bits |= byConnection;
-      if (facts.unavailable.has(tool.id)) bits |= byAvailability;
       if (tool.agent !== undefined && facts.nested === true) bits |= byDepth;
       if (bits === 0) offered.push(tool);
       else hidden.push({ key: tool.key, reasons: reasonLists[bits] as readonly HiddenReason[] });
