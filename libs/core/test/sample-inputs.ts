@@ -57,6 +57,12 @@ export const sampleOffers: readonly McpOffer[] = [
         inputSchema: { type: 'object', oneOf: [] },
         outputSchema: null,
       },
+      {
+        name: 'optional',
+        description: 'Takes this or nothing.',
+        inputSchema: { type: 'object', properties: { it: { anyOf: [{ type: 'string' }, { type: 'null' }] } } },
+        outputSchema: null,
+      },
       { name: 'a.b', description: 'One of two.', inputSchema: { type: 'object' }, outputSchema: null },
       { name: 'a_b', description: 'The other.', inputSchema: { type: 'object' }, outputSchema: null },
       { name: 'x'.repeat(60), description: 'A long name.', inputSchema: { type: 'object' }, outputSchema: null },

@@ -70,7 +70,8 @@ export function compileConfiguration(raw: unknown, given: CompilerInputs): Compi
   checkAllowed(identified, policy, mcp, problems);
   checkConnections(identified, policy, connections, given.types, problems);
   const served = serve(identified, mcp, given.digest, problems);
-  const compiled = identified.map((tool) =>
+  const specified = identified.map((tool) => ({ ...tool, allowed: specify(tool, given) }));
+  const compiled = specified.map((tool) =>
     compileTool(tool, groups.get(tool.entry.key) ?? [], served, mcp.servers, given),
   );
   const tools = withAgentEffects(compiled, policy);
@@ -89,7 +90,9 @@ export function compileConfiguration(raw: unknown, given: CompilerInputs): Compi
     limits,
   };
   if (problems.length > 0) return { configuration: null, problems, findings: [] };
-  const findings = findEverything(tools, policy, new Map(entries.map((entry) => [entry.key, entry.path])));
+  const paths = new Map(entries.map((entry) => [entry.key, entry.path]));
+  const simplified = new Map(specified.map(({ entry, allowed }) => [entry.key, allowed.simplified]));
+  const findings = findEverything(tools, policy, { paths, simplified });
   return { configuration: { version: versionOf(content, given.digest), ...content }, problems, findings };
 }
 
@@ -136,8 +139,15 @@ function serve(
   return new Map(places.map((place, at) => [placeOf(place), names[at] ?? '']));
 }
 
+function specify(tool: IdentifiedTool, given: CompilerInputs): Allowed {
+  const type = given.types.find((one) => one.type === tool.entry.type);
+  if (tool.entry.type === mcpToolType || type === undefined) return specifyMcp(tool, given);
+  const specification = specifyBuiltIn(tool, type, given.digest);
+  return { specification, pin: null, outputSchema: null, simplified: [] };
+}
+
 function compileTool(
-  tool: IdentifiedTool,
+  tool: IdentifiedTool & { readonly allowed: Allowed },
   groups: readonly string[],
   served: ReadonlyMap<string, string>,
   servers: readonly McpServer[],
@@ -145,10 +155,7 @@ function compileTool(
 ): ConfiguredTool {
   const { entry, id, binding } = tool;
   const type = given.types.find((one) => one.type === entry.type);
-  const { specification, pin, outputSchema }: Allowed =
-    entry.type === mcpToolType || type === undefined
-      ? specifyMcp(tool, given)
-      : { specification: specifyBuiltIn(tool, type, given.digest), pin: null, outputSchema: null };
+  const { specification, pin, outputSchema } = tool.allowed;
   const connection = entry.connection ?? servers.find((server) => server.id === binding?.server)?.connection?.id;
   const effect = specification.spec?.effect ?? binding?.effect ?? 'external_side_effect';
   return {

@@ -3,25 +3,36 @@ import { compileRules } from '../rules/rules.js';
 import { isListed } from '../rules/tool-policy.js';
 import { findToolless } from './agent-tools.js';
 import { approvable } from './approval.js';
+import { pathShown } from './input-schema.js';
 import { quote, sentenceList } from './problems.js';
 import { stateGraph } from './state-graph.js';
 import type { ConfiguredTool, Finding, Policy } from './types.js';
 
 const readOnlyTag = /^read[-_ ]?only$/i;
 
+/** Places of a schema that are named. */
+const shownPlaces = 5;
+
 /** Where a finding stands that is about states rather than about one tool. */
 const allTools = 'tool';
 
-/** What an author will want to know of a configuration that is legal (DESIGN, idea 13; ruling XG-22). `paths` is by tool key. */
+/** What is known of tools beside what they are, by key: where they stand in the file, and where their schema is simpler than their server's. */
+interface AboutTools {
+  readonly paths: ReadonlyMap<string, string>;
+  readonly simplified: ReadonlyMap<string, readonly string[]>;
+}
+
+/** What an author will want to know of a configuration that is legal (DESIGN, idea 13; ruling XG-22). */
 export function findEverything(
   tools: readonly ConfiguredTool[],
   policy: Policy,
-  paths: ReadonlyMap<string, string>,
+  { paths, simplified }: AboutTools,
 ): readonly Finding[] {
   const at = (tool: ConfiguredTool): string => paths.get(tool.key) ?? allTools;
   return [
     ...aboutStates(tools, at),
     ...tools.flatMap((tool) => aboutTool(tool, at(tool))),
+    ...tools.flatMap((tool) => aboutSchema(tool, simplified.get(tool.key) ?? [], at(tool))),
     ...aboutPolicy(tools, policy),
     ...findToolless(tools, policy, at),
   ];
@@ -76,6 +87,13 @@ function aboutTool(tool: ConfiguredTool, path: string): readonly Finding[] {
     findings.push({ kind: 'unavailable', path, message: `${tool.key} is not offered: ${tool.unavailable}` });
   }
   return findings;
+}
+
+function aboutSchema({ key }: ConfiguredTool, places: readonly string[], path: string): readonly Finding[] {
+  if (places.length === 0) return [];
+  const where = sentenceList(places.map(pathShown), shownPlaces);
+  const message = `The input schema of ${key} was simplified at ${where}: it allows nothing that its server does not, and leaves out “or null”.`;
+  return [{ kind: 'simplified', path, message }];
 }
 
 function aboutPolicy(tools: readonly ConfiguredTool[], policy: Policy): readonly Finding[] {

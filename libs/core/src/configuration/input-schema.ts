@@ -5,7 +5,7 @@ import { isDeeperThan } from '../plain-json.js';
 const refused = ['oneOf', 'anyOf', 'allOf', 'not', 'if', 'then', 'else', 'patternProperties', '$ref'] as const;
 
 /** Keywords that hold one schema, a list of schemas, or schemas by name. */
-const nested = [
+export const nested = [
   'items',
   'additionalItems',
   'additionalProperties',
@@ -13,7 +13,7 @@ const nested = [
   'propertyNames',
   'prefixItems',
 ] as const;
-const nestedByName = ['properties', 'definitions', '$defs', 'dependencies', 'dependentSchemas'] as const;
+export const nestedByName = ['properties', 'definitions', '$defs', 'dependencies', 'dependentSchemas'] as const;
 
 /** An argument of this name would let a model choose a connection (invariant 26a). */
 const reservedProperty = 'connectionId';
@@ -45,12 +45,12 @@ function check(schema: JsonValue | undefined, path: string, problems: string[]):
   if (!isJsonObject(schema)) return;
   for (const construct of refused) {
     if (Object.hasOwn(schema, construct))
-      problems.push(`The input schema uses \`${construct}\` at ${path || '/'}, which is not supported.`);
+      problems.push(`The input schema uses \`${construct}\` at ${pathShown(path)}, which is not supported.`);
   }
   const required = schema['required'];
   if (Array.isArray(required) && required.includes(reservedProperty)) {
     problems.push(
-      `The input schema requires \`${reservedProperty}\` at ${path || '/'}; connections are never arguments.`,
+      `The input schema requires \`${reservedProperty}\` at ${pathShown(path)}; connections are never arguments.`,
     );
   }
   for (const keyword of nested) check(schema[keyword], `${path}/${keyword}`, problems);
@@ -58,13 +58,27 @@ function check(schema: JsonValue | undefined, path: string, problems: string[]):
     const byName = schema[keyword];
     if (!isJsonObject(byName)) continue;
     for (const [name, value] of Object.entries(byName)) {
-      const place = `${path}/${keyword}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+      const place = `${path}/${keyword}/${escaped(name)}`;
       if (keyword === 'properties' && name === reservedProperty) {
         problems.push(
-          `The input schema has the property \`${reservedProperty}\` at ${place}; connections are never arguments.`,
+          `The input schema has the property \`${reservedProperty}\` at ${pathShown(place)}; connections are never arguments.`,
         );
       }
       check(value, place, problems);
     }
   }
+}
+
+/** A name as a step of a JSON pointer (RFC 6901). */
+export function escaped(name: string): string {
+  return name.replaceAll('~', '~0').replaceAll('/', '~1');
+}
+
+/** Characters of a path that are shown: names in it are a stranger's, who may have made them as long as the schema. */
+const shownPath = 200;
+
+/** A JSON pointer for a sentence, without what would steer a terminal. */
+export function pathShown(path: string): string {
+  const cut = path.length > shownPath ? `${path.slice(0, shownPath)}…` : path;
+  return cut.replace(/[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, '\uFFFD') || '/';
 }

@@ -1,6 +1,7 @@
-import { type JsonValue, isJsonObject } from '../json.js';
+import { type JsonObject, type JsonValue, isJsonObject } from '../json.js';
 import { isDeeperThan, jsonBytes, JsonTooLargeError } from '../plain-json.js';
 import { deepestSchema, schemaProblems } from './input-schema.js';
+import { simplify } from './simple-schema.js';
 import type { OfferedTool } from './types.js';
 
 /** Bytes of one schema: what is larger costs seconds to compile, and every prompt its tokens. */
@@ -8,15 +9,33 @@ const schemaBytes = 65_536;
 /** Characters of a description. */
 const descriptionCharacters = 16_384;
 
-/** Why a server's tool cannot be taken as it is offered, a sentence each; empty if it can. */
-export function offerProblems({ description, inputSchema, outputSchema }: OfferedTool): readonly string[] {
+/** What a server's tool takes as it is offered to models, or why it cannot be offered, a sentence each. */
+export type Taken =
+  | {
+      /** The server's own, byte for byte, where it is within the subset; else what the subset can say of it. */
+      readonly inputSchema: JsonObject;
+      /** JSON pointers into it, where it says it otherwise than the server does. */
+      readonly simplified: readonly string[];
+    }
+  | { readonly problems: readonly string[] };
+
+/** Brings what a server offers into the subset of input schemas (ruling X-11), without allowing what the server does not. */
+export function takeOffer({ description, inputSchema, outputSchema }: OfferedTool): Taken {
   if (description.length > descriptionCharacters)
-    return [
-      `Its description has ${String(description.length)} characters, and ${String(descriptionCharacters)} is the limit.`,
-    ];
+    return {
+      problems: [
+        `Its description has ${String(description.length)} characters, and ${String(descriptionCharacters)} is the limit.`,
+      ],
+    };
   const size = sizeProblem('input', inputSchema) ?? sizeProblem('output', outputSchema);
-  if (size !== null) return [size];
-  return [...schemaProblems(inputSchema), ...remoteReferences(outputSchema, '')];
+  if (size !== null) return { problems: [size] };
+  const remote = remoteReferences(outputSchema, '');
+  const { schema, places, problems } =
+    schemaProblems(inputSchema).length === 0
+      ? { schema: inputSchema, places: [], problems: [] }
+      : simplify(inputSchema, schemaBytes);
+  const left = [...problems, ...schemaProblems(schema), ...remote];
+  return left.length > 0 ? { problems: left } : { inputSchema: schema, simplified: places };
 }
 
 function sizeProblem(which: string, schema: JsonValue): string | null {

@@ -1,7 +1,7 @@
 import { type Digest, type JsonObject, canonicalJson } from '../json.js';
 import type { ToolSpec } from '../tool/types.js';
 import type { IdentifiedTool } from './identities.js';
-import { offerProblems } from './offered-schema.js';
+import { takeOffer } from './offered-schema.js';
 import type { McpBinding } from './mcp.js';
 import { quote } from './problems.js';
 import { nearest } from './suggest.js';
@@ -29,6 +29,8 @@ export interface Allowed {
   readonly specification: Specification;
   readonly pin: string | null;
   readonly outputSchema: JsonObject | null;
+  /** Where its input schema is simpler than the server's, as JSON pointers. */
+  readonly simplified: readonly string[];
 }
 
 /** Pins of tools that were allowed before, by `placeOf`. What is offered otherwise now is held back (invariant 21). */
@@ -39,12 +41,12 @@ export function placeOf({ server, tool }: { readonly server: string; readonly to
   return JSON.stringify([server, tool]);
 }
 
-/** What an allowed tool is held to: another description or schema is another tool (DESIGN, idea 13). */
+/** What an allowed tool is held to: another description or schema is another tool, also where a simplified one stays the same (DESIGN, idea 13). */
 export function pinOf({ description, inputSchema, outputSchema }: OfferedTool, digest: Digest): string {
   return digest(canonicalJson({ description, inputSchema, outputSchema }));
 }
 
-/** An mcp-tool: the schema is the server's as it was offered, effect and redaction are those of `mcp.tools` (rulings XB-31, XB-47). */
+/** An mcp-tool: the schema is the server's, in the subset that models take; effect and redaction are those of `mcp.tools` (rulings XB-31, XB-47). */
 export function specifyMcp(
   tool: IdentifiedTool,
   given: { readonly offers: readonly McpOffer[]; readonly pins?: Pins; readonly digest: Digest },
@@ -58,22 +60,23 @@ export function specifyMcp(
     return withheld(`Its id ${tool.unusable}; give it a shorter or a different name on the server.`);
   const offered = findOffer(binding, given.offers);
   if (typeof offered === 'string') return withheld(offered);
-  const wrong = offerProblems(offered);
-  if (wrong.length > 0) return withheld(sentences(wrong));
+  const taken = takeOffer(offered);
+  if ('problems' in taken) return withheld(sentences(taken.problems));
   if (binding.redaction === null)
     return withheld(`${binding.path} gives no redaction, so nothing of its results may leave it.`);
   const pin = pinOf(offered, given.digest);
   const allowed = given.pins?.get(placeOf(binding));
   if (allowed !== undefined && allowed !== pin) return withheld(changed(binding));
+  const { inputSchema, simplified } = taken;
   const spec = {
     name: tool.id,
     description: tool.entry.description ?? offered.description,
-    inputSchema: offered.inputSchema,
+    inputSchema,
     redaction: binding.redaction,
     effect: binding.effect,
-    schemaHash: hash(offered.inputSchema, given.digest),
+    schemaHash: hash(inputSchema, given.digest),
   };
-  return { specification: { spec, unavailable: null }, pin, outputSchema: offered.outputSchema };
+  return { specification: { spec, unavailable: null }, pin, outputSchema: offered.outputSchema, simplified };
 }
 
 function changed({ server, tool }: McpBinding): string {
@@ -103,7 +106,7 @@ function sentences(problems: readonly string[]): string {
 }
 
 function withheld(unavailable: string): Allowed {
-  return { specification: { spec: null, unavailable }, pin: null, outputSchema: null };
+  return { specification: { spec: null, unavailable }, pin: null, outputSchema: null, simplified: [] };
 }
 
 function hash(schema: JsonObject, digest: Digest): string {

@@ -294,7 +294,8 @@ export interface Finding {
     | 'not_allowed'
     | 'unavailable'
     | 'escalation'
-    | 'toolless_agent';
+    | 'toolless_agent'
+    | 'simplified';
   readonly path: string;
   readonly message: string;
 }

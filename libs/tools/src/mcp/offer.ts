@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
-import { isJsonObject, offerProblems, pinOf, ToolUnavailableError } from '@sluice/core';
+import { isJsonObject, pinOf, takeOffer, ToolUnavailableError } from '@sluice/core';
 import type { JsonObject, JsonValue, McpOffer, OfferedTool } from '@sluice/core';
 import type { McpConnection } from './connection.js';
 import { printable } from './printable.js';
@@ -53,7 +53,7 @@ export async function listTools(client: Client, endsAt: number): Promise<readonl
 /** What a tool of these is held to; null if there is none of the name, more than one, or one that could not be allowed. */
 export function pinIn(tools: readonly OfferedTool[], name: string): string | null {
   const [tool, ...others] = tools.filter((one) => one.name === name);
-  if (tool === undefined || others.length > 0 || offerProblems(tool).length > 0) return null;
+  if (tool === undefined || others.length > 0 || 'problems' in takeOffer(tool)) return null;
   return pinOf(tool, (text) => createHash('sha256').update(text).digest('hex'));
 }
 
