@@ -4,7 +4,7 @@ import type { Bus, Consumer, Subscription } from '@sluice/bus';
 import { Partitioners } from 'kafkajs';
 import { Names } from '../../libs/bus/src/kafka/names.js';
 import { confluentRegistry } from '../../libs/bus/src/kafka/registry.js';
-import { sendsOf } from '../../libs/bus/src/kafka/sends.js';
+import { produceBatchesOf } from '../../libs/bus/src/kafka/produce-batches.js';
 import { storedOf } from '../../libs/bus/src/kafka/stored-message.js';
 import { handleRecord } from '../../libs/bus/src/processing/handling.js';
 import { Revocation } from '../../libs/bus/src/processing/revocation.js';
@@ -50,7 +50,7 @@ export function atLeastOnce(bus: Bus, brokers: readonly string[], registryUrl: s
           }),
         );
         const outputs = finished.flatMap((one) => one?.outputs ?? []);
-        for (const topicMessages of sendsOf(outputs, names))
+        for (const topicMessages of produceBatchesOf(outputs, names))
           await producer.sendBatch({ acks: -1, topicMessages: [...topicMessages] });
         const last = batch.lastOffset();
         resolveOffset(last);

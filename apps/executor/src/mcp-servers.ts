@@ -3,7 +3,7 @@ import type { McpOffer, McpServer } from '@sluice/core';
 import { createConnectionBroker, credentialForServers, formsOf } from '@sluice/connections';
 import { createMcpHub } from '@sluice/tools';
 import type { McpHub } from '@sluice/tools';
-import { about, mcpSpan, systemClock } from '@sluice/service';
+import { withLogContext, mcpSpan, systemClock } from '@sluice/service';
 import type { Environment, Log, Traces } from '@sluice/service';
 
 interface Opened {
@@ -124,7 +124,7 @@ export class McpServers implements McpHub {
       forms: formsOf,
       onChange: (id) => this.isWanted(server) && this.onChange(id),
       // Nobody’s in particular: a server goes while some call happens to be under way.
-      log: (id, message) => about({}, () => this.log.warn({ server: id }, message)),
+      log: (id, message) => withLogContext({}, () => this.log.warn({ server: id }, message)),
     });
   }
 }

@@ -39,7 +39,7 @@ import type {
 import { chatSpan, dataFiles, measureFailure, measureTurn, usage } from '@sluice/service';
 import type { Runtime } from '@sluice/service';
 import { KnowledgeStores } from './knowledge-stores.js';
-import { Room } from './room.js';
+import { PerServerLimit } from './per-server-limit.js';
 import { requireWorkspaces, workspacesIn } from './workspaces.js';
 
 /** A configuration’s tools, and the contracts that they are made of. */
@@ -51,7 +51,7 @@ interface Opened {
 /** The executor's composition root: what binds tools to what they use (invariants 9 and 34). */
 export class Toolbox {
   /** Keeps a burst of calls from drowning a server. */
-  readonly room = new Room();
+  readonly room = new PerServerLimit();
   /** Turns connections into credentials. */
   readonly connections: ConnectionBroker;
   private readonly life: SessionLife;

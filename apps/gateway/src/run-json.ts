@@ -3,7 +3,7 @@ import type { AgentResponse } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 import type { RunPlace } from './run-place.js';
 import type { Followed } from './watch/followed.js';
-import type { Whose } from './watch/whose.js';
+import type { RunAccess } from './watch/run-access.js';
 
 /** A run that has not ended. */
 export function running({ requestId, sessionId, since }: RunPlace): object {
@@ -12,7 +12,7 @@ export function running({ requestId, sessionId, since }: RunPlace): object {
 
 /** How a run ended, as its sender reads it; null if it has not within so many milliseconds behind its past. */
 export async function endOf(
-  whose: Whose,
+  whose: RunAccess,
   past: Iterable<Incoming> | AsyncIterable<Incoming>,
   followed: Followed,
   milliseconds: number,
@@ -30,7 +30,7 @@ export async function endOf(
   }
 }
 
-function endIn(message: Incoming, whose: Whose): object | null | 'not_theirs' {
+function endIn(message: Incoming, whose: RunAccess): object | null | 'not_theirs' {
   const telling = whose.of(message);
   if (telling === 'not_theirs') return 'not_theirs';
   return telling === 'tell' && message.topic === 'agent.responses' ? ended(message.record) : null;

@@ -7,7 +7,7 @@ import type { Incoming } from '@sluice/bus';
 import { requestOwner, RUNTIME } from '@sluice/service';
 import type { Runtime } from '@sluice/service';
 import { Callers } from './caller.js';
-import { leaveStuck, whenGone } from './leaving.js';
+import { leaveStuck, whenGone } from './client-disconnect.js';
 import type { Preference } from './prefers.js';
 import { Refusal } from './refusal.js';
 import { recordHeaders } from './record-headers.js';
@@ -20,12 +20,12 @@ import { endIfElsewhere, isElsewhere, takenElsewhere } from './watch/elsewhere.j
 import type { Followed } from './watch/followed.js';
 import { Past } from './watch/past.js';
 import { RunWatch } from './watch/run-watch.js';
-import { anothersRun, Whose } from './watch/whose.js';
+import { anothersRun, RunAccess } from './watch/run-access.js';
 
 /** What a caller is told of: a run, by whom it may be seen, what there was of it and what comes. */
-interface Told {
+interface RunView {
   readonly run: RunPlace;
-  readonly whose: Whose;
+  readonly whose: RunAccess;
   readonly past: Iterable<Incoming> | AsyncIterable<Incoming>;
   readonly followed: Followed;
 }
@@ -60,7 +60,7 @@ export class RunsService {
       ]);
       // An id that was made here is nobody else’s.
       if (isNamed) void endIfElsewhere(run, followed, this.runtime);
-      await this.tell({ run, whose: new Whose(caller), past: [], followed }, preference, response);
+      await this.tell({ run, whose: new RunAccess(caller), past: [], followed }, preference, response);
     } finally {
       followed.end();
     }
@@ -74,7 +74,7 @@ export class RunsService {
   ): Promise<void> {
     const caller = await this.callers.of(http);
     const run = placeAsked(asked);
-    const whose = new Whose(caller);
+    const whose = new RunAccess(caller);
     const gone = new AbortController();
     whenGone(response, () => gone.abort());
     const followed = this.watch.follow(run);
@@ -92,7 +92,7 @@ export class RunsService {
     }
   }
 
-  private async tell(told: Told, preference: Preference, response: Response): Promise<void> {
+  private async tell(told: RunView, preference: Preference, response: Response): Promise<void> {
     const { run, whose, past, followed } = told;
     whenGone(response, () => followed.end());
     response.set('location', whereIs(run));
@@ -115,7 +115,7 @@ export class RunsService {
 const howToSee = 'GET /v1/runs/<request_id>?session_id=<session_id>&since=<when it began> says what came of it.';
 
 async function stream(
-  { run, whose, past, followed }: Told,
+  { run, whose, past, followed }: RunView,
   response: Response,
   onFailure: (error: unknown) => void,
 ): Promise<void> {
@@ -127,7 +127,7 @@ async function stream(
 }
 
 /** What there is up to the first record that says whose the run is. Throws Refusal(404) if it is another’s, or nothing is there. */
-async function upToOwner(past: AsyncIterator<Incoming, void>, whose: Whose): Promise<readonly Incoming[]> {
+async function upToOwner(past: AsyncIterator<Incoming, void>, whose: RunAccess): Promise<readonly Incoming[]> {
   const first: Incoming[] = [];
   for (let next = await past.next(); next.done !== true; next = await past.next()) {
     first.push(next.value);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { digestOfRun } from '../src/grant/essence.js';
+import { digestOfRun } from '../src/grant/run-digest.js';
 
 /** What a digest is over, said as simply as it can be: sorted names, without what is absent. Signatures on logs are over it, so it stays. */
 function plainly(value: unknown, without: readonly string[] = []): string {

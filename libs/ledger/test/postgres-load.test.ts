@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type pg from 'pg';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { infra, startTimeout } from '../../../test/infra/client.ts';
-import { Absence } from '../src/postgres/absence.js';
+import { Outage } from '../src/postgres/outage.js';
 import { connectionTo, poolOf } from '../src/postgres/connection.js';
 import { ledgerOn } from '../src/postgres/ledger.js';
 import type { PostgresLedger } from '../src/postgres/ledger.js';
@@ -31,7 +31,7 @@ async function counted(
   const pool: pg.Pool = poolOf(connection, () => undefined);
   let statements = 0;
   pool.on('acquire', () => statements++);
-  const absence = new Absence(() => undefined);
+  const absence = new Outage(() => undefined);
   const ledger = ledgerOn({
     pool,
     place: connection.place,

@@ -15,7 +15,7 @@ export * from './configurations.js';
 export * from './credential.js';
 export * from './runtime.js';
 export * from './run-ends.js';
-export * from './about.js';
+export * from './log-context.js';
 export * from './traces/traces.js';
 export * from './traces/spans.js';
 export { inHop } from './traces/hop.js';

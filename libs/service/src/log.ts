@@ -2,7 +2,7 @@ import pino from 'pino';
 import type { DestinationStream, Logger } from 'pino';
 import type { LoggerService } from '@nestjs/common';
 import type { BusLog } from '@sluice/bus';
-import { about, aboutNow } from './about.js';
+import { withLogContext, logContext } from './log-context.js';
 import { humanLines } from './human-lines.js';
 
 export type Log = Logger;
@@ -32,7 +32,7 @@ export function createLog(level: string, destination: DestinationStream | undefi
     level,
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
-    mixin: aboutNow,
+    mixin: logContext,
     redact: { paths: secretNames.flatMap((name) => [name, `*.${name}`]), censor: '[redacted]' },
   };
   return destination === undefined ? pino(options) : pino(options, destination);
@@ -70,7 +70,7 @@ export function logToFile(file: string, { fileOnly = false } = {}): DestinationS
  */
 export function partLog(log: Log, waitsFor: (what: string) => void = () => undefined): BusLog {
   return (level, message, details) => {
-    about({}, () => log[level](details, message));
+    withLogContext({}, () => log[level](details, message));
     // What kafkajs says is about one connection; the sentence that says what to do comes after it.
     if (level !== 'info' && !message.startsWith('kafkajs:')) waitsFor(message);
   };

@@ -2,8 +2,8 @@ import type { DynamicModule, INestMicroservice } from '@nestjs/common';
 import { GroupHeld } from '@sluice/bus';
 import type { Dead, HandlerContext, Incoming, Outgoing, Subscription } from '@sluice/bus';
 import { NestFactory } from '@nestjs/core';
-import { about, idsOf, staysAbout, traceIdOf } from './about.js';
-import type { About } from './about.js';
+import { withLogContext, idsOf, staysAbout, traceIdOf } from './log-context.js';
+import type { LogContext } from './log-context.js';
 import { BusTransport, PassOnFilter } from './bus-transport.js';
 import { countFaultsFromZero, measureHop, observerOf, watchConsumer } from './consumer-metrics.js';
 import { nestLog } from './log.js';
@@ -38,7 +38,7 @@ export async function startService(
     onDead: (dead, context) => watching?.onDead?.(dead, context) ?? buried(group, dead, context, runtime),
     afterDead: (dead) => {
       measureHop(group, dead, runtime);
-      if (watching?.onDead === undefined) about(whose(dead), () => tellOfDead(dead, runtime));
+      if (watching?.onDead === undefined) withLogContext(whose(dead), () => tellOfDead(dead, runtime));
     },
   });
   const app = await NestFactory.createMicroservice(module, {
@@ -83,12 +83,12 @@ export async function startService(
 
 /** What goes out beside a dead letter, in the dead record's trace; its lines say whose record it was. */
 function buried(group: string, dead: Dead, context: HandlerContext, runtime: Runtime): Promise<readonly Outgoing[]> {
-  return about(whose(dead), async () =>
+  return withLogContext(whose(dead), async () =>
     runtime.traces.dead(group, dead, context, await endDeadRun(dead, staysAbout(context), runtime)),
   );
 }
 
-function whose(dead: Dead): About {
+function whose(dead: Dead): LogContext {
   const ids = dead.message === null ? {} : idsOf(dead.message);
   const traceId = traceIdOf(dead.headers);
   return traceId === undefined ? ids : { ...ids, trace_id: traceId };

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import type { HandlerContext } from '@sluice/bus';
-import { about, createLog, partLog, staysAbout } from '@sluice/service';
+import { withLogContext, createLog, partLog, staysAbout } from '@sluice/service';
 import { humanLines } from '../src/human-lines.js';
 
 function listening(level = 'info') {
@@ -33,7 +33,7 @@ describe('a line of the log', () => {
 
   it('says whose it is, as long as the work goes on, and what it says itself wins', async () => {
     const { log, last } = listening();
-    await about({ request_id: 'r-1', session_id: 's-1', trace_id: 't-1' }, async () => {
+    await withLogContext({ request_id: 'r-1', session_id: 's-1', trace_id: 't-1' }, async () => {
       await turn();
       log.info('said');
       expect(last()).toMatchObject({ request_id: 'r-1', session_id: 's-1', trace_id: 't-1' });
@@ -48,14 +48,14 @@ describe('a line of the log', () => {
     const { log, last } = listening();
     const actions: (() => void)[] = [];
     const context = { attempt: 1, afterCommit: (action: () => void) => void actions.push(action) } as HandlerContext;
-    about({ request_id: 'r-1' }, () => staysAbout(context).afterCommit(() => log.info('committed')));
-    about({ request_id: 'r-2' }, () => actions.forEach((action) => action()));
+    withLogContext({ request_id: 'r-1' }, () => staysAbout(context).afterCommit(() => log.info('committed')));
+    withLogContext({ request_id: 'r-2' }, () => actions.forEach((action) => action()));
     expect(last()).toMatchObject({ request_id: 'r-1', msg: 'committed' });
   });
 
   it('is nobody’s where a part speaks that many share', () => {
     const { log, last } = listening();
-    about({ request_id: 'r-1' }, () => partLog(log)('warn', 'the connection was lost', { part: 'ledger' }));
+    withLogContext({ request_id: 'r-1' }, () => partLog(log)('warn', 'the connection was lost', { part: 'ledger' }));
     expect(last()).toMatchObject({ part: 'ledger', msg: 'the connection was lost' });
     expect(last()).not.toHaveProperty('request_id');
   });

@@ -4,8 +4,8 @@ import type { Incoming } from '@sluice/bus';
 import type { RunPlace } from '../run-place.js';
 import { takenElsewhere } from '../watch/elsewhere.js';
 import type { Followed } from '../watch/followed.js';
-import { anothersRun } from '../watch/whose.js';
-import type { Whose } from '../watch/whose.js';
+import { anothersRun } from '../watch/run-access.js';
+import type { RunAccess } from '../watch/run-access.js';
 import { RunParts } from './parts.js';
 
 /** So often something is sent at least, for proxies that close what is silent: an empty list of data, which adds nothing. */
@@ -17,7 +17,7 @@ const keepAliveMs = 15_000;
  */
 export async function* runChunks(
   { requestId, sessionId, since }: RunPlace,
-  whose: Whose,
+  whose: RunAccess,
   past: Iterable<Incoming> | AsyncIterable<Incoming>,
   followed: Followed,
   onFailure: (error: unknown) => void,
@@ -45,7 +45,11 @@ export async function* runChunks(
 }
 
 /** True once nothing more is to be told. */
-function* told(message: Incoming, whose: Whose, parts: RunParts): Generator<AssistantStreamChunk, boolean, undefined> {
+function* told(
+  message: Incoming,
+  whose: RunAccess,
+  parts: RunParts,
+): Generator<AssistantStreamChunk, boolean, undefined> {
   switch (whose.of(message)) {
     case 'keep':
       return false;

@@ -8,7 +8,7 @@ import { sessionEntries } from '../audit/session.js';
 import { readText } from '../read-text.js';
 import { AuditStory } from '../show/audit-story.js';
 import { isSound, reportAsText, reportAsJson } from '../show/audit-report.js';
-import { refuseSurplus } from '../surplus.js';
+import { refuseSurplus } from '../refuse-surplus.js';
 import type { Surroundings } from './surroundings.js';
 
 export const usage = `sluice audit verify [--json] [--anchors FILE] [--without-sources]

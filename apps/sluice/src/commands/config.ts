@@ -7,7 +7,7 @@ import { configurationsOn, inForceOf, openBus, requireLog } from '@sluice/servic
 import { byBeginning } from '../by-beginning.js';
 import { compileForCommand } from '../system/compile-once.js';
 import { differences } from '@sluice/replay';
-import { refuseSurplus } from '../surplus.js';
+import { refuseSurplus } from '../refuse-surplus.js';
 import type { Surroundings } from './surroundings.js';
 
 export const usage = `sluice config apply FILE [--if-none]   compiles the file and publishes it: every service follows; with --if-none

@@ -22,7 +22,7 @@ import {
 import type { LetterFilter } from '@sluice/service';
 import { consequence, letterJson, letterLines, letterPage, time } from '../show/letter.js';
 import { readSince } from './since.js';
-import { refuseSurplus } from '../surplus.js';
+import { refuseSurplus } from '../refuse-surplus.js';
 import type { Surroundings } from './surroundings.js';
 
 export const usage = `sluice dead-letters list [--topic agent.steps] [--code model_refused] [--session id] [--since 12h] [--json]

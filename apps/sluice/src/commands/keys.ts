@@ -5,7 +5,7 @@ import { keysFor, newKeySet, readKeySet, rotate, writeKeySet } from '@sluice/ide
 import type { KeySet } from '@sluice/identity';
 import { createKeyFile, keyFile, makeFolder, replaceKeyFile } from '@sluice/service';
 import { readText } from '../read-text.js';
-import { refuseSurplus } from '../surplus.js';
+import { refuseSurplus } from '../refuse-surplus.js';
 import type { Surroundings } from './surroundings.js';
 
 export const usage = `sluice keys new [FILE]             makes the keys that filter, executor and audit sign with

@@ -3,7 +3,7 @@ import { access, allTopics, recordNames } from '@sluice/contracts';
 import type { Access, Role } from '@sluice/contracts';
 import { openBus } from '@sluice/service';
 import type { Environment, Kept } from '@sluice/service';
-import { refuseSurplus } from '../surplus.js';
+import { refuseSurplus } from '../refuse-surplus.js';
 import type { Surroundings } from './surroundings.js';
 
 /** The units that SLUICE_RETENTION can be written in, the largest first. */

@@ -14,7 +14,7 @@ import { brokerFault, within } from './failure.js';
 import { Names } from './names.js';
 import { timeoutsOf } from './options.js';
 import type { KafkaBusOptions, Timeouts } from './options.js';
-import { insist } from './patience.js';
+import { retryUntilThere } from './retry-until-there.js';
 import { Publisher } from './publisher.js';
 import { Reader } from './read.js';
 import { confluentRegistry } from './registry.js';
@@ -59,7 +59,7 @@ export async function busOn(clients: Clients, options: KafkaBusOptions): Promise
   const admin = clients().admin({ retry: consumerRetry });
   const patience = { log, signal };
   try {
-    await insist(async () => {
+    await retryUntilThere(async () => {
       try {
         await admin.connect();
         await createTopics(admin, names, options.topics);
@@ -67,7 +67,7 @@ export async function busOn(clients: Clients, options: KafkaBusOptions): Promise
         throw error instanceof RangeError ? error : brokerFault('The log cannot be opened', brokers, error);
       }
     }, patience);
-    const codec = await insist(() => createCodec(registry), patience);
+    const codec = await retryUntilThere(() => createCodec(registry), patience);
     return new OpenBus({ clients, options, timeouts, names, registry, admin, codec, log });
   } catch (error) {
     await admin.disconnect();

@@ -10,7 +10,7 @@ import { isConcurrent, isPassing } from './failure.js';
 import { encodeCarried, encodeFinished } from './finished-set.js';
 import type { Names } from './names.js';
 import type { Placement } from './placement.js';
-import { sendsOf, sizeOf } from './sends.js';
+import { produceBatchesOf, sizeOf } from './produce-batches.js';
 import type { TransactionSlots } from './transaction-slots.js';
 
 /** Output bytes of one transaction, unless a single record’s outputs have more. */
@@ -177,7 +177,7 @@ export class Commits {
     const metadata = encodeFinished(prefix, position.ranges) + encodeCarried(this.#carried);
     await this.#sendOffset(transaction, prefix, metadata);
     const outputs = batch.flatMap(({ finished }) => finished.outputs);
-    await placement.send(transaction, sendsOf(outputs, names));
+    await placement.send(transaction, produceBatchesOf(outputs, names));
     await transaction.commit();
     this.options.observer?.transaction(true, performance.now() - this.#began);
     position.saved();

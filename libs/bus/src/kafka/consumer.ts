@@ -13,7 +13,7 @@ import { Membership } from './membership.js';
 import type { Names } from './names.js';
 import type { Timeouts } from './options.js';
 import { Partition } from './partition.js';
-import { Reach } from './reach.js';
+import { TruncationCheck } from './log-truncation.js';
 import { boundsOf, takeOver } from './takeover.js';
 import { TransactionSlots } from './transaction-slots.js';
 
@@ -199,7 +199,7 @@ export class GroupConsumer implements Consumer {
       partition,
       transactionalId: names.partitionWriter(group, source, partition),
       transactionTimeoutMs: timeouts.transactionMs,
-      reach: new Reach(),
+      reach: new TruncationCheck(),
     };
     this.#partitions.set(
       key,

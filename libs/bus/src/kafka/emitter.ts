@@ -4,10 +4,10 @@ import type { BusLog } from '../port.js';
 import type { Encoded } from '../processing/outputs.js';
 import type { Clients } from './clients.js';
 import { clientRetry } from './clients.js';
-import { letGo } from './let-go.js';
+import { disconnectQuietly } from './disconnect.js';
 import type { Names } from './names.js';
 import { choosePartition } from './partitioner.js';
-import { sendsOf, sizeOf } from './sends.js';
+import { produceBatchesOf, sizeOf } from './produce-batches.js';
 
 /** Progress that waits for the broker, at most, bytes; what comes beyond it is lost, as best effort may be. */
 const maxWaitingBytes = 8 * 1024 * 1024;
@@ -67,7 +67,7 @@ export class Emitter {
       try {
         this.#producer ??= this.#connect();
         const producer = await this.#producer;
-        for (const topicMessages of sendsOf(records, this.names)) {
+        for (const topicMessages of produceBatchesOf(records, this.names)) {
           await producer.sendBatch({ acks: 1, topicMessages: [...topicMessages] });
           sent += topicMessages.reduce((sum, { messages }) => sum + messages.length, 0);
         }
@@ -94,6 +94,7 @@ export class Emitter {
     const [connected] = await Promise.allSettled([this.#producer]);
     this.#producer = undefined;
     // One that could not even connect was counted when it failed.
-    if (connected.status === 'fulfilled' && connected.value !== undefined) await letGo(connected.value, this.log);
+    if (connected.status === 'fulfilled' && connected.value !== undefined)
+      await disconnectQuietly(connected.value, this.log);
   }
 }

@@ -4,7 +4,7 @@ import type { KafkaMessage, Producer } from 'kafkajs';
 import type { BusLog } from '../port.js';
 import { backOff, pause } from '../processing/retry.js';
 import { isFenced, within } from './failure.js';
-import { letGo } from './let-go.js';
+import { disconnectQuietly } from './disconnect.js';
 import type { Ownership } from './takeover.js';
 import { Tenure } from './tenure.js';
 import type { TenureOptions } from './tenure.js';
@@ -166,7 +166,7 @@ export class Partition {
         const ownership = await this.options.takeOver();
         this.#trouble = undefined;
         if (!this.#closed.signal.aborted) return ownership;
-        await letGo(ownership.producer, this.options.log);
+        await disconnectQuietly(ownership.producer, this.options.log);
       } catch (error) {
         if (this.#closed.signal.aborted) return undefined;
         this.#report(error);
@@ -193,7 +193,7 @@ export class Partition {
     tenure?.end(why);
     // kafkajs would connect again for a transaction that is under way.
     await tenure?.commits.over();
-    if (producer !== undefined) await letGo(producer, this.options.log);
+    if (producer !== undefined) await disconnectQuietly(producer, this.options.log);
   }
 
   async #orClosed(sign: Promise<void>): Promise<boolean> {

@@ -5,10 +5,10 @@ import type { Encoded } from '../processing/outputs.js';
 import type { Clients } from './clients.js';
 import { producerRetry } from './clients.js';
 import { rememberingCoordinators } from './coordinators.js';
-import { letGo } from './let-go.js';
+import { disconnectQuietly } from './disconnect.js';
 import type { Names } from './names.js';
 import { Placement } from './placement.js';
-import { sendsOf, sizeOf } from './sends.js';
+import { produceBatchesOf, sizeOf } from './produce-batches.js';
 
 /** What is sent together, bytes, unless one caller’s records have more. */
 const batchBytes = 512 * 1024;
@@ -87,7 +87,7 @@ export class Publisher {
   }
 
   async #send(batch: readonly Waiting[]): Promise<void> {
-    const sends = sendsOf(
+    const sends = produceBatchesOf(
       batch.flatMap(({ records }) => records),
       this.options.names,
     );
@@ -125,7 +125,7 @@ export class Publisher {
     this.#idempotent = undefined;
     // One that could not even connect has nothing to be closed.
     const connected = (await Promise.allSettled(producers)).filter((one) => one.status === 'fulfilled');
-    await Promise.all(connected.map(({ value }) => letGo(value.producer, this.options.log)));
+    await Promise.all(connected.map(({ value }) => disconnectQuietly(value.producer, this.options.log)));
   }
 
   /** The oldest ones, up to the batch’s size; at least one. */

@@ -3,7 +3,7 @@ import { Position } from '../processing/position.js';
 import { producerRetry } from './clients.js';
 import { decodeCarried, decodeFinished } from './finished-set.js';
 import { Placement } from './placement.js';
-import type { Reach } from './reach.js';
+import type { TruncationCheck } from './log-truncation.js';
 
 export interface TakeoverOptions {
   readonly kafka: Kafka;
@@ -15,7 +15,7 @@ export interface TakeoverOptions {
   readonly transactionalId: string;
   readonly transactionTimeoutMs: number;
   /** What former takeovers of the partition have seen. */
-  readonly reach: Reach;
+  readonly reach: TruncationCheck;
 }
 
 /** What the owner of a partition holds: the only producer that may move the group’s offset there, and where that stands. */

@@ -15,7 +15,7 @@ import type { Opened, Stored } from '../processing/stored.js';
 import { Commits } from './commits.js';
 import type { CommitsOptions } from './commits.js';
 import { isWithinLimit, reservedForCarried } from './finished-set.js';
-import { Line } from './line.js';
+import { FifoQueue } from './fifo-queue.js';
 import { storedOf } from './stored-message.js';
 
 /** Payload bytes that were read and wait to be looked at; beyond it the partition pauses. */
@@ -59,7 +59,7 @@ export class Tenure {
   readonly commits: Commits;
   readonly #position: Position;
   readonly #lanes = new Lanes<Work>();
-  readonly #read = new Line<Taken>();
+  readonly #read = new FifoQueue<Taken>();
   readonly #arrived = new Gate();
   readonly #room = new Gate();
   readonly #revocations = new Set<Revocation>();

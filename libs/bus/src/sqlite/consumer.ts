@@ -15,7 +15,7 @@ import type { Append } from './append.js';
 import { Cursors } from './cursors.js';
 import type { Fetch, Place } from './fetch.js';
 import { Flush } from './flush.js';
-import { Insistence } from './insist.js';
+import { ReadRetry } from './retry-reads.js';
 import { renewMs } from './lease.js';
 import type { Lease } from './lease.js';
 import type { Progress } from './progress.js';
@@ -57,7 +57,7 @@ export class SqliteConsumer implements Consumer {
   /** What the record that finished last left, by topic; only one at a time is in work where that means anything. */
   readonly #carried = new Map<Topic, string>();
   readonly #cursors: Cursors;
-  readonly #insist: Insistence;
+  readonly #insist: ReadRetry;
   readonly #flush: Flush;
   readonly #handling: HandlingOptions;
   readonly #gate = new Gate();
@@ -76,7 +76,7 @@ export class SqliteConsumer implements Consumer {
     this.failed = new Promise((resolve) => (this.#tellFailure = resolve));
     this.#slots = new Slots(subscription.maxInFlight ?? defaultInFlight);
     this.#cursors = new Cursors(subscription.topics, options.fetch, progress);
-    this.#insist = new Insistence(subscription.group, options.log, this.#stopping.signal);
+    this.#insist = new ReadRetry(subscription.group, options.log, this.#stopping.signal);
     this.#handling = { ...options, stopping: this.#stopping.signal };
     this.#flush = new Flush({
       ...options,

@@ -5,7 +5,7 @@ import OffsetManager from 'kafkajs/src/consumer/offsetManager/index.js';
 import { infra, startTimeout } from '../../../../test/infra/client.ts';
 import { makerOf } from '../../src/kafka/cluster.js';
 import { tellingOutOfRange } from '../../src/kafka/out-of-range.js';
-import { Reach } from '../../src/kafka/reach.js';
+import { TruncationCheck } from '../../src/kafka/log-truncation.js';
 import { eventually, grace, questionOf, request, testMs } from '../contract/harness.js';
 import { makeTopics, onKafka, standing, withAdmin } from './on-broker.js';
 
@@ -152,11 +152,11 @@ describe('a log that ends before what its group has finished', () => {
 
   it('a leader that was behind is believed when it has all of it, and a log that grew is not when it is long enough', () => {
     const short = /ended at 4, and the group g has finished 9/;
-    const behind = new Reach();
+    const behind = new TruncationCheck();
     expect(() => behind.assert('g', 't/0', 9, 4)).toThrow(short);
     expect(() => behind.assert('g', 't/0', 9, 4)).toThrow(short);
     behind.assert('g', 't/0', 9, 9);
-    const cut = new Reach();
+    const cut = new TruncationCheck();
     expect(() => cut.assert('g', 't/0', 9, 4)).toThrow(short);
     expect(() => cut.assert('g', 't/0', 9, 5)).toThrow(short);
     expect(() => cut.assert('g', 't/0', 9, 12)).toThrow(short);

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Handler, KafkaBusOptions } from '@sluice/bus';
 import { infra, startTimeout } from '../../../../test/infra/client.ts';
-import { Reach } from '../../src/kafka/reach.js';
+import { TruncationCheck } from '../../src/kafka/log-truncation.js';
 import { takeOver } from '../../src/kafka/takeover.js';
 import type { TakeoverOptions } from '../../src/kafka/takeover.js';
 import {
@@ -113,7 +113,7 @@ describe('who owns a partition', () => {
             partition: 0,
             transactionalId: writerOf(options, 'o-3'),
             transactionTimeoutMs: 5_000,
-            reach: new Reach(),
+            reach: new TruncationCheck(),
           };
           let owner = await takeOver(ours);
           let stands = owner.position.prefix;

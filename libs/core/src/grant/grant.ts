@@ -1,7 +1,7 @@
 import { type Digest, type JsonObject, equalJson } from '../json.js';
 import type { RunState } from '../run/run-state.js';
 import type { Step } from '../run/step.js';
-import { digestOfRun, essence } from './essence.js';
+import { digestOfRun, essence } from './run-digest.js';
 
 /** One turn, as a Toolset or a ToolCall describes it. */
 export interface GrantedTurn {

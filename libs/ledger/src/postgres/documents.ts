@@ -1,7 +1,7 @@
 import pg from 'pg';
 import type { Documents, StoredDocument } from '@sluice/core';
-import { Lane } from './lane.js';
-import type { Patience } from './lane.js';
+import { Batcher } from './batcher.js';
+import type { Patience } from './batcher.js';
 import { sweepPortion } from './statements.js';
 import { requireMilliseconds, requireText, storedKey } from './stored-text.js';
 
@@ -42,7 +42,7 @@ export function documentsOn(
       select key from ${documents} where expires_at <= $1 order by expires_at limit ${sweepPortion} for update skip locked
     ))`;
 
-  const puts = new Lane<Asked, true>(
+  const puts = new Batcher<Asked, true>(
     {
       limit: 1,
       keyOf: ({ key }) => storedKey(key),
@@ -58,7 +58,7 @@ export function documentsOn(
     },
     patience,
   );
-  const finds = new Lane<string, StoredDocument>(
+  const finds = new Batcher<string, StoredDocument>(
     {
       limit: findsAtOnce,
       keyOf: storedKey,
@@ -78,7 +78,7 @@ export function documentsOn(
     },
     patience,
   );
-  const sweeps = new Lane<number, number>(
+  const sweeps = new Batcher<number, number>(
     {
       limit: 1,
       keyOf: String,

@@ -2,13 +2,13 @@ import type pg from 'pg';
 import { Fault } from '@sluice/core';
 import type { Claim, ClaimRequest, Clock, RateAnswer, RateLimiter, RateRequest } from '@sluice/core';
 import type { DocumentedLedger } from '../documented.js';
-import type { Absence } from './absence.js';
+import type { Outage } from './outage.js';
 import { countedAtOnce } from './connection.js';
 import { mayPass, unreachable } from './database-error.js';
 import type { Place } from './database-error.js';
 import { documentsOn } from './documents.js';
-import { Lane } from './lane.js';
-import type { LaneWork } from './lane.js';
+import { Batcher } from './batcher.js';
+import type { BatchWork } from './batcher.js';
 import { ratesOn } from './rates.js';
 import { statementsOn, sweepPortion } from './statements.js';
 import type { Outcome, Ownership, Stored } from './statements.js';
@@ -30,7 +30,7 @@ export interface LedgerParts {
   readonly pool: pg.Pool;
   readonly place: Place;
   readonly schema: string;
-  readonly absence: Absence;
+  readonly absence: Outage;
   /** How long whoever asks waits for a database that is away, milliseconds; the try under way comes on top. */
   readonly patienceMs: number;
   readonly clock: Clock;
@@ -46,7 +46,7 @@ export function ledgerOn({ pool, place, schema, absence, patienceMs, clock }: Le
   const statements = statementsOn(pool, schema);
   const rates = ratesOn(pool, schema);
   const patience = { forMs: patienceMs, absence, mayPass, faultOf: (error: unknown) => unreachable(place, error) };
-  const lane = <Asked, Answer>(work: LaneWork<Asked, Answer>): Lane<Asked, Answer> => new Lane(work, patience);
+  const lane = <Asked, Answer>(work: BatchWork<Asked, Answer>): Batcher<Asked, Answer> => new Batcher(work, patience);
   const keyOf = ({ key }: { readonly key: string }): string => storedKey(key);
   const never = (): boolean => false;
 

@@ -1,11 +1,11 @@
 import { Fault } from '@sluice/core';
 import type { Clock } from '@sluice/core';
 import type { LedgerLog } from '../ledger-log.js';
-import { Absence, backOffMs } from './absence.js';
+import { Outage, backOffMs } from './outage.js';
 import { connectionTo, poolOf } from './connection.js';
 import type { Connection } from './connection.js';
 import { lastingRefusal, mayPass, unreachable } from './database-error.js';
-import { pause } from './lane.js';
+import { pause } from './batcher.js';
 import { ledgerOn } from './ledger.js';
 import type { PostgresLedger } from './ledger.js';
 import { migrate } from './migrations.js';
@@ -36,7 +36,7 @@ export async function openPostgresLedger(options: PostgresLedgerOptions): Promis
   const { url, schema = 'public', instance, log = () => undefined, clock = { now: () => Date.now() } } = options;
   const { signal = new AbortController().signal } = options;
   const connection = connectionTo(url, instance);
-  const absence = new Absence(log);
+  const absence = new Outage(log);
   await until(signal, () => migrate(connection, schema), connection, absence);
   const pool = poolOf(connection, ({ message }) =>
     log('info', 'An idle connection of the ledger broke; the next statement opens another.', { error: message }),
@@ -48,7 +48,7 @@ async function until(
   signal: AbortSignal,
   work: () => Promise<void>,
   { place }: Connection,
-  absence: Absence,
+  absence: Outage,
 ): Promise<void> {
   for (let failures = 1; ; failures++) {
     signal.throwIfAborted();

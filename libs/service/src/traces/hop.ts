@@ -1,5 +1,5 @@
 import type { HandlerContext, Outgoing } from '@sluice/bus';
-import { about, idsOf, staysAbout } from '../about.js';
+import { withLogContext, idsOf, staysAbout } from '../log-context.js';
 import type { Hop, Traces } from './traces.js';
 
 /** Handles a record: its trace goes on, and every line that is written meanwhile says whose record it is. */
@@ -10,6 +10,6 @@ export function inHop(
 ): Promise<readonly Outgoing[]> {
   const ids = idsOf(hop.message);
   return traces.hop(hop, (traceId) =>
-    about(traceId === undefined ? ids : { ...ids, trace_id: traceId }, () => handle(staysAbout(hop.context))),
+    withLogContext(traceId === undefined ? ids : { ...ids, trace_id: traceId }, () => handle(staysAbout(hop.context))),
   );
 }

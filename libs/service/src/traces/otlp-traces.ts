@@ -9,7 +9,7 @@ import { topics } from '@sluice/contracts';
 import type { AgentResponse, Topic } from '@sluice/contracts';
 import { isAgentRunId } from '@sluice/decisions';
 import type { Dead, HandlerContext, Outgoing } from '@sluice/bus';
-import { idsOf } from '../about.js';
+import { idsOf } from '../log-context.js';
 import type { GivenIds } from './given-ids.js';
 import { entryName, readRunSpan, writeRunSpan } from './run-span.js';
 import type { RunSpan } from './run-span.js';

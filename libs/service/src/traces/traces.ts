@@ -1,5 +1,5 @@
 import type { Dead, HandlerContext, Incoming, Outgoing } from '@sluice/bus';
-import { traceIdOf } from '../about.js';
+import { traceIdOf } from '../log-context.js';
 
 export type Attributes = Readonly<Record<string, string | number | boolean>>;
 

@@ -3,7 +3,7 @@ import type { ErrorObject, ValidateFunction } from 'ajv';
 import { plainJson, ToolInputError } from '@sluice/core';
 import type { InputProblem, JsonObject, JsonValue } from '@sluice/core';
 import { kindAt, named, pointer } from './input.js';
-import { Patience } from './patience.js';
+import { RegexTimeBudget } from './regex-time-budget.js';
 
 /** Problems that are told of one call: a list of a thousand bad elements is as clear from the first ones. */
 const mostProblems = 20;
@@ -65,7 +65,7 @@ interface Checker {
 function compile(schema: JsonObject, options: { allErrors: boolean; useDefaults: boolean }): Checker {
   // Servers name many dialects; what is checked is the part draft 7 shares with them. Unknown formats are hints, not rules.
   const rest = Object.fromEntries(Object.entries(schema).filter(([key]) => key !== '$schema' && key !== '$id'));
-  const patience = new Patience();
+  const patience = new RegexTimeBudget();
   const check: ValidateFunction = new Ajv({
     ...options,
     strict: false,

@@ -1,8 +1,7 @@
 import { CallToolResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
-import { deepestJson, isDeeperThan, isJsonObject, ToolUserError } from '@sluice/core';
+import { deepestJson, isDeeperThan, isJsonObject, printable, ToolUserError } from '@sluice/core';
 import type { JsonValue } from '@sluice/core';
-import { printable } from './printable.js';
 
 /** UTF-8 bytes of a server's error text that a model gets to read. */
 const maxErrorBytes = 2_048;

@@ -6,9 +6,9 @@ import type { McpServer } from '@sluice/core';
 import { watchForFlood } from './flood.js';
 import { callEnded, HttpTransport } from './http-transport.js';
 import type { McpServerState, McpServerStatus } from './hub.js';
-import { inTime } from './in-time.js';
+import { withTimeout } from './with-timeout.js';
 import { OfferedNow } from './offered-now.js';
-import { Seldom } from './seldom.js';
+import { Throttle } from './throttle.js';
 import { StdioProcess } from './stdio-process.js';
 import { CredentialRefusedError, isRefusal } from './refused.js';
 import { silenceProblem, startProblem } from './start-problem.js';
@@ -46,7 +46,7 @@ export class McpConnection {
   private connectedAt = 0;
   private missed = false;
   private probing = false;
-  private readonly changed = new Seldom(changeEveryMs, () => this.isClosed() || this.given.onChange());
+  private readonly changed = new Throttle(changeEveryMs, () => this.isClosed() || this.given.onChange());
   private readonly offered = new OfferedNow();
   private secrets: readonly string[];
   private refused = false;
@@ -141,7 +141,7 @@ export class McpConnection {
     if (this.state === 'closed' || (this.state === 'waiting' && this.retryAt - Date.now() > waitMs))
       throw this.unavailable();
     const { promise } = this.next ?? this.begin();
-    return inTime(promise, waitMs, signal, () => this.unavailable(silenceProblem(this.server, waitMs)));
+    return withTimeout(promise, waitMs, signal, () => this.unavailable(silenceProblem(this.server, waitMs)));
   }
 
   private begin(): PromiseWithResolvers<Client> {

@@ -14,7 +14,7 @@ import type { JsonObject, JsonValue, McpOffer, McpServer } from '@sluice/core';
 import { neverSent } from '../reachability.js';
 import { TooLargeAnswer } from './http-answer.js';
 import { resultIn, shortened, valueOf } from './call-result.js';
-import { callAsCaller, offerToSluice } from './as-somebody.js';
+import { callAsCaller, offerToSluice } from './call-as-caller.js';
 import { McpClients } from './clients.js';
 import { McpConnection } from './connection.js';
 import { tooLargeCode } from './http-transport.js';

@@ -2,10 +2,9 @@ import { createHash } from 'node:crypto';
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
-import { isJsonObject, pinOf, takeOffer, ToolUnavailableError } from '@sluice/core';
+import { isJsonObject, pinOf, printable, takeOffer, ToolUnavailableError } from '@sluice/core';
 import type { JsonObject, JsonValue, McpOffer, OfferedTool } from '@sluice/core';
 import type { McpConnection } from './connection.js';
-import { printable } from './printable.js';
 import { withoutCode } from './start-problem.js';
 
 /** More tools than this of one server are not looked at. */

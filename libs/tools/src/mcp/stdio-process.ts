@@ -8,7 +8,7 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { LineBuffer } from './line-buffer.js';
 import { messageIn } from './message.js';
-import { printable } from './printable.js';
+import { printable } from '@sluice/core';
 
 export interface ServerCommand {
   readonly command: string;

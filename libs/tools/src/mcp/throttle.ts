@@ -1,5 +1,5 @@
 /** Tells at once, and what comes in quick succession once more at its end. */
-export class Seldom {
+export class Throttle {
   private toldAt = -Infinity;
   private planned: NodeJS.Timeout | undefined;
 

@@ -1,10 +1,10 @@
 import type { Fault } from '@sluice/core';
-import type { LedgerLog } from '../ledger-log.js';
+import type { LedgerLog } from '../ledger-log.ts';
 
 const sayAgainMs = 30_000;
 
 /** Says once that the database is away, again from time to time, and that it is back: one voice for all who wait for it. */
-export class Absence {
+export class Outage {
   #since: number | undefined;
   #saidAt = 0;
 

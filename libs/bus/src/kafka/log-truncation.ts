@@ -5,7 +5,7 @@ import { Fault } from '@sluice/core';
  * records at places that count as finished, and they would be passed over without a word. Where to begin instead only an operator
  * can say: the records that are there may have been handled (a leader was elected that had lost some) or not (the topic was made anew).
  */
-export class Reach {
+export class TruncationCheck {
   #short: { readonly done: number; readonly end: number; readonly grew: boolean } | undefined;
 
   /** `done` is past the last offset that is finished, and `end` where the log ends. Throws a Fault that says what to do if it is before. */

@@ -1,7 +1,7 @@
 const tidyAfter = 1_024;
 
 /** First in, first out. An array’s own shift() moves all that follows, which thousands of small records make slow. */
-export class Line<T> {
+export class FifoQueue<T> {
   readonly #items: T[] = [];
   #next = 0;
 

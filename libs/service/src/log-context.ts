@@ -3,21 +3,21 @@ import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
 import { requestIds } from '@sluice/contracts';
 
 /** What a line of the log is about: it stands on every line that is written while the record is handled, and after its commit. */
-export interface About {
+export interface LogContext {
   readonly request_id?: string;
   readonly session_id?: string;
   readonly trace_id?: string;
 }
 
-const now = new AsyncLocalStorage<About>();
+const now = new AsyncLocalStorage<LogContext>();
 
 /** Runs the work; the lines that it writes name what they are about. */
-export function about<T>(what: About, work: () => T): T {
+export function withLogContext<T>(what: LogContext, work: () => T): T {
   return now.run(what, work);
 }
 
 /** A copy, since whoever asks adds to it. */
-export function aboutNow(): About {
+export function logContext(): LogContext {
   return { ...now.getStore() };
 }
 
@@ -30,7 +30,7 @@ export function staysAbout(context: HandlerContext): HandlerContext {
 class Staying implements HandlerContext {
   constructor(
     private readonly context: HandlerContext,
-    private readonly what: About,
+    private readonly what: LogContext,
   ) {}
 
   get signal(): AbortSignal {
@@ -53,7 +53,7 @@ class Staying implements HandlerContext {
 }
 
 /** Whose record it is. */
-export function idsOf(message: Incoming): Pick<About, 'request_id' | 'session_id'> {
+export function idsOf(message: Incoming): Pick<LogContext, 'request_id' | 'session_id'> {
   switch (message.topic) {
     case 'agent.requests': {
       const { requestId, sessionId } = requestIds(message, message.record);

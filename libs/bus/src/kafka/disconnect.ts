@@ -1,7 +1,7 @@
-import type { BusLog } from '../port.js';
+import type { BusLog } from '../port.ts';
 
 /** Disconnects what is not needed any more. A connection that cannot even be closed is dead, which was the wish. */
-export async function letGo(client: { disconnect(): Promise<void> }, log: BusLog): Promise<void> {
+export async function disconnectQuietly(client: { disconnect(): Promise<void> }, log: BusLog): Promise<void> {
   try {
     await client.disconnect();
   } catch (error) {

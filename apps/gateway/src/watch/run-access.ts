@@ -1,6 +1,6 @@
 import type { Incoming } from '@sluice/bus';
 import type { Principal } from '@sluice/core';
-import { isSame } from '../caller.js';
+import { isSame } from '../caller.ts';
 
 /** What a caller may be told of a record of the run that it names. */
 export type Telling = 'tell' | 'keep' | 'not_theirs';
@@ -12,7 +12,7 @@ export const anothersRun = 'The request_id names a run of somebody else. Choose 
  * Holds a caller to its own runs. An id is no secret, so it opens nothing: the first record that says whose run it is decides, and what
  * comes before it and does not say is kept back.
  */
-export class Whose {
+export class RunAccess {
   #theirs = false;
 
   constructor(private readonly caller: Principal) {}

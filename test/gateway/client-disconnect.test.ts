@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startGateway } from '../../apps/gateway/src/gateway.module.js';
 import type { Gateway } from '../../apps/gateway/src/gateway.module.js';
-import { leaveStuck } from '../../apps/gateway/src/leaving.js';
+import { leaveStuck } from '../../apps/gateway/src/client-disconnect.js';
 import { workflowConfiguration } from '../harness/configurations.js';
 import { eventually } from '../harness/eventually.js';
 import { ScriptedModel, startSystem } from '../harness/system.js';

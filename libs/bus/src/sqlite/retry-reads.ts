@@ -1,13 +1,13 @@
 import { Fault } from '@sluice/core';
 import { isBusy, isSqliteError } from '@sluice/sqlite';
-import type { BusLog } from '../port.js';
-import { backOff, pause } from '../processing/retry.js';
-import { storageFault } from './storage-error.js';
+import type { BusLog } from '../port.ts';
+import { backOff, pause } from '../processing/retry.ts';
+import { storageFault } from './storage-error.ts';
 
 const readRetry = { initialMs: 5, maxMs: 2_000 };
 
 /** Reads for a consumer: what the storage refuses now is tried again for as long as the consumer works. */
-export class Insistence {
+export class ReadRetry {
   #trouble: string | undefined;
 
   constructor(

@@ -2,7 +2,7 @@
 const callsAtOnce = 64;
 
 /** Room for so many at once at each place; who finds none waits, in the order of asking. */
-export class Room {
+export class PerServerLimit {
   private readonly places = new Map<string, { taken: number; readonly waiting: (() => void)[] }>();
 
   /** Runs the work when there is room. Rejects with the signal's reason if that comes first. */

@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { Room } from '../src/room.js';
+import { PerServerLimit } from '../src/per-server-limit.js';
 
 const never = new AbortController().signal;
 
 describe('the room at a server', () => {
   it('lets 64 in at once, the others in the order of asking, and other servers’ calls pass', async () => {
-    const room = new Room();
+    const room = new PerServerLimit();
     const ends: (() => void)[] = [];
     const began: number[] = [];
     const calls = Array.from({ length: 70 }, (_, n) =>
@@ -29,7 +29,7 @@ describe('the room at a server', () => {
   });
 
   it('is given back by a call that fails, and not taken by one that gave up waiting', async () => {
-    const room = new Room();
+    const room = new PerServerLimit();
     const held = Array.from({ length: 64 }, () => {
       let end: () => void = () => undefined;
       const work = room.in(

@@ -1,19 +1,19 @@
 import { Fault } from '@sluice/core';
-import type { BusLog } from '../port.js';
-import { backOff, pause } from '../processing/retry.js';
+import type { BusLog } from '../port.ts';
+import { backOff, pause } from '../processing/retry.ts';
 
 const waits = { initialMs: 250, maxMs: 10_000 };
 /** How often it is said again that something is still not there, milliseconds. */
 const remindMs = 60_000;
 
-export interface Patience {
+export interface RetryUntilThereOptions {
   readonly log: BusLog;
   /** Ends the waiting. */
   readonly signal: AbortSignal;
 }
 
 /** Tries until it works, saying so once in a while. Throws a Fault that cannot pass at once, and the last one if `signal` aborts. */
-export async function insist<T>(work: () => Promise<T>, { log, signal }: Patience): Promise<T> {
+export async function retryUntilThere<T>(work: () => Promise<T>, { log, signal }: RetryUntilThereOptions): Promise<T> {
   let said = -Infinity;
   for (let attempt = 1; ; attempt++) {
     try {

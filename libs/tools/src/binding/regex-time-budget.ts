@@ -12,7 +12,7 @@ interface Pattern {
  * Regular expressions of strangers: one can take longer than the sun will last. Those of a check share a time; when it is up, whatever is
  * still asked does not match, and so the value does not fit.
  */
-export class Patience {
+export class RegexTimeBudget {
   private left = patienceMs;
   private readonly sandbox = createContext(Object.create(null) as object, {
     codeGeneration: { strings: false, wasm: false },

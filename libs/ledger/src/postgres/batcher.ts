@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Fault } from '@sluice/core';
-import { backOffMs } from './absence.js';
-import type { Absence } from './absence.js';
+import { backOffMs } from './outage.js';
+import type { Outage } from './outage.js';
 
 /** What a lane does with what is asked of it. */
-export interface LaneWork<Asked, Answer> {
+export interface BatchWork<Asked, Answer> {
   /** Keys in one statement, at most. */
   readonly limit: number;
   readonly keyOf: (asked: Asked) => string;
@@ -18,7 +18,7 @@ export interface LaneWork<Asked, Answer> {
 export interface Patience {
   /** How long one who asks is kept waiting, milliseconds; the try under way comes on top. */
   readonly forMs: number;
-  readonly absence: Absence;
+  readonly absence: Outage;
   readonly faultOf: (error: unknown) => Fault;
   readonly mayPass: (error: unknown) => boolean;
 }
@@ -35,13 +35,13 @@ interface Waiting<Asked, Answer> {
  * the next one. While the database is away all wait, and are asked again. So every statement must bear to be run twice: when a
  * connection breaks, nobody knows whether the statement on it took effect.
  */
-export class Lane<Asked, Answer> {
+export class Batcher<Asked, Answer> {
   #waiting: Waiting<Asked, Answer>[] = [];
   #running: Promise<void> | undefined;
   readonly #closing = new AbortController();
 
   constructor(
-    private readonly work: LaneWork<Asked, Answer>,
+    private readonly work: BatchWork<Asked, Answer>,
     private readonly patience: Patience,
   ) {}
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Encoded } from '../../src/processing/outputs.js';
 import { Names } from '../../src/kafka/names.js';
-import { sendsOf } from '../../src/kafka/sends.js';
+import { produceBatchesOf } from '../../src/kafka/produce-batches.js';
 
 const names = new Names('p-');
 
@@ -12,7 +12,7 @@ function output(bytes: number, key = 'k', topic: Encoded['topic'] = 'agent.audit
 describe('point 8 of the recipe: what goes in one send', () => {
   it('is at most 512 KB of a topic, in the order given', () => {
     const records = Array.from({ length: 40 }, (_, index) => output(32 * 1024, String(index)));
-    const sends = sendsOf(records, names);
+    const sends = produceBatchesOf(records, names);
     const keys = sends.flatMap((send) => send.flatMap(({ messages }) => messages.map(({ key }) => key)));
     expect(keys).toEqual(records.map(({ key }) => key));
     for (const [send] of sends) {
@@ -23,7 +23,7 @@ describe('point 8 of the recipe: what goes in one send', () => {
   });
 
   it('is a record alone if it is larger than that', () => {
-    const sends = sendsOf([output(10), output(900_000), output(900_000), output(10)], names);
+    const sends = produceBatchesOf([output(10), output(900_000), output(900_000), output(10)], names);
     expect(sends.map(([send]) => send?.messages.map(({ value }) => value?.length))).toEqual([
       [10],
       [900_000],
@@ -33,7 +33,7 @@ describe('point 8 of the recipe: what goes in one send', () => {
   });
 
   it('is one topic beside another, by the names of the broker', () => {
-    const sends = sendsOf([output(400_000), output(400_000, 'k', 'agent.steps'), output(1)], names);
+    const sends = produceBatchesOf([output(400_000), output(400_000, 'k', 'agent.steps'), output(1)], names);
     expect(sends.map((send) => send.map(({ topic, messages }) => [topic, messages.length]))).toEqual([
       [
         ['p-agent.audit', 2],
@@ -45,7 +45,7 @@ describe('point 8 of the recipe: what goes in one send', () => {
   it('counts keys and headers too', () => {
     const headers = { authorization: 'x'.repeat(300_000) };
     expect(
-      sendsOf(
+      produceBatchesOf(
         [
           { ...output(1), headers },
           { ...output(1), headers },
@@ -55,5 +55,5 @@ describe('point 8 of the recipe: what goes in one send', () => {
     ).toHaveLength(2);
   });
 
-  it('is nothing for nothing', () => expect(sendsOf([], names)).toEqual([]));
+  it('is nothing for nothing', () => expect(produceBatchesOf([], names)).toEqual([]));
 });

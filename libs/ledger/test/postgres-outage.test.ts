@@ -4,7 +4,7 @@ import type { Ledger } from '@sluice/core';
 import { openPostgresLedger } from '@sluice/ledger';
 import { own, startTimeout } from '../../../test/infra/client.ts';
 import type { Owned } from '../../../test/infra/client.ts';
-import { Absence } from '../src/postgres/absence.js';
+import { Outage } from '../src/postgres/outage.js';
 import { connectionTo, poolOf } from '../src/postgres/connection.js';
 import { ledgerOn } from '../src/postgres/ledger.js';
 import { onDatabase, otherUrl } from './postgres-database.js';
@@ -168,7 +168,7 @@ describe('a ledger whose server goes away', () => {
 
   it('gives up after a bounded time, with a sentence that names the place and not the password', async () => {
     const connection = connectionTo('postgres://user:very-secret@localhost:1/claims', 'test');
-    const absence = new Absence(() => undefined);
+    const absence = new Outage(() => undefined);
     const pool = poolOf(connection, () => undefined);
     const ledger = ledgerOn({
       pool,

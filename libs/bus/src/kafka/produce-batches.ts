@@ -1,6 +1,6 @@
 import type { Message, TopicMessages } from 'kafkajs';
-import type { Encoded } from '../processing/outputs.js';
-import type { Names } from './names.js';
+import type { Encoded } from '../processing/outputs.ts';
+import type { Names } from './names.ts';
 
 /** Of one partition in one send, bytes, unless it is a single record: kafkajs makes one batch of them, and a broker refuses batches above 1,048,588. */
 const sendBytes = 512 * 1024;
@@ -11,7 +11,7 @@ const framing = 64;
  * The records in sends that a broker takes, in their order. The bytes are counted by topic: the records of a
  * partition’s sessions mostly go to one partition anyway, and a topic’s sum is never less than a partition’s.
  */
-export function sendsOf(records: readonly Encoded[], names: Names): readonly (readonly TopicMessages[])[] {
+export function produceBatchesOf(records: readonly Encoded[], names: Names): readonly (readonly TopicMessages[])[] {
   const sends: TopicMessages[][] = [];
   let open = new Map<string, { bytes: number; messages: Message[] }>();
   const close = (): void => {
