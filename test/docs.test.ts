@@ -171,7 +171,30 @@ describe('every page', () => {
     );
     expect(broken).toEqual([]);
   });
+
+  it('links only to headings that are there', () => {
+    const anchors = (page: string): ReadonlySet<string> =>
+      new Set([...read(page).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => anchorOf(heading)));
+    const links = pages.flatMap((page) =>
+      [...read(page).matchAll(/\]\((?!https?:)([^)#]*\.md)?#([^)]+)\)/g)].map(([, file, anchor = '']) => ({
+        page,
+        target: file === undefined ? page : join(page, '..', file),
+        anchor,
+      })),
+    );
+    expect(links.length).toBeGreaterThan(10);
+    expect(links.filter(({ target, anchor }) => !anchors(target).has(anchor))).toEqual([]);
+  });
 });
+
+/** As GitHub makes it of a heading. */
+function anchorOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+    .trim()
+    .replaceAll(' ', '-');
+}
 
 describe('docs/operations.md', () => {
   it('has exactly the variables that are read', () => {

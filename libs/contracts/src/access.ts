@@ -25,7 +25,7 @@ const audited: readonly Topic[] = [
 export const access = {
   filter: {
     reads: ['agent.requests', 'agent.steps', 'agent.config'],
-    writes: ['agent.toolsets', 'agent.responses', 'agent.progress', 'agent.dead-letters'],
+    writes: ['agent.toolsets', 'agent.responses', 'agent.dead-letters'],
     group: 'filter',
   },
   agent: {

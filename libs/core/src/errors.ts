@@ -29,7 +29,7 @@ export const toolErrors = {
   },
   validation: {
     meaning: 'The arguments do not fit the tool’s input schema, or its result does not fit the declared output.',
-    remedy: 'Correct the named arguments and call again; a result that does not fit is the tool’s to mend.',
+    remedy: 'Correct the named arguments and call again; a result that does not fit is for the tool’s author to fix.',
     retryable: false,
   },
   execution: {
@@ -131,13 +131,13 @@ export const runErrors = {
   model_failed: {
     meaning: 'The model gave no usable turn.',
     remedy:
-      'See the service’s log and mend the model’s settings or its key; then send it again under a new request_id, or an operator re-drives it with `sluice dead-letters redrive`.',
+      'See the service’s log and correct the model’s settings or its key; then send it again under a new request_id, or an operator re-drives it with `sluice dead-letters redrive`.',
     retryable: true,
   },
   dead_lettered: {
     meaning: 'A record of this run could not be processed and is among the dead letters.',
     remedy:
-      'See the reason with `sluice dead-letters show` and mend it; then an operator re-drives the record with `sluice dead-letters redrive`, or send the request under a new request_id.',
+      'See the reason with `sluice dead-letters show` and fix it; then an operator re-drives the record with `sluice dead-letters redrive`, or send the request under a new request_id.',
     retryable: false,
   },
 } as const satisfies Record<string, ErrorEntry>;

@@ -185,7 +185,7 @@ describe('a ledger whose server goes away', () => {
     expect(error).toMatchObject({
       code: 'ledger_unreachable',
       retryable: true,
-      message: 'The ledger’s database claims at localhost:1 refuses connections. Start it, or mend its address.',
+      message: 'The ledger’s database claims at localhost:1 refuses connections. Start it, or correct its address.',
     });
     expect(JSON.stringify(error) + String((error as Error).stack)).not.toContain('very-secret');
     await ledger.close();

@@ -13,7 +13,7 @@ export function reportSecurityEvent(
   const requestId = about !== null && 'requestId' in about ? about.requestId : null;
   log.error(
     { topic, partition, offset, code, reason, request_id: requestId },
-    'a record that is not its run’s own was put aside; find out who wrote it',
+    'a record that is not its run’s own was quarantined; find out who wrote it',
   );
   switch (code) {
     case 'groups_widened':

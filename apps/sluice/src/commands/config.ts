@@ -12,7 +12,7 @@ import type { Surroundings } from './surroundings.js';
 
 export const usage = `sluice config apply FILE [--if-none]   compiles the file and publishes it: every service follows; with --if-none
                                        only if no configuration was ever in force. Exit code 1 if it has mistakes
-sluice config list                     every version that was ever in force; the last one is
+sluice config list                     every version that was ever in force; the last one is now
 sluice config show [VERSION]           the compiled configuration as JSON; the one in force unless named
 sluice config diff OLD [NEW]           what changed, key by key; NEW is the one in force unless named
   The beginning of a version is enough where no other begins so.`;

@@ -31,7 +31,7 @@ sluice dead-letters show ID [--json]
   What is known of one, and what a redrive would do. An ID is partition/offset, as list prints it.
 sluice dead-letters redrive ID…   [--dry-run]
 sluice dead-letters redrive --topic … --code … --session … --since … | --all   [--dry-run]
-  Once its cause is mended: puts the record on the log again, once, as a new attempt of its run under today's configuration. Exit
+  Once its cause is fixed: puts the record on the log again, once, as a new attempt of its run under today's configuration. Exit
   code 1 if one that was asked for is refused. A filter means those that nobody has re-driven yet, --all every one of these. --dry-run
   says what would be done.`;
 

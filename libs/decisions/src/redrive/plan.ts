@@ -108,9 +108,9 @@ function refused(why: string): Plan {
 
 function whyNotAsked(ids: RunIds, request: AgentRequest, facts: PlanFacts): string | null {
   if (request.question.trim() === '')
-    return 'Its question is empty, which no redrive mends. Ask under a new request_id.';
+    return 'Its question is empty, which no redrive changes. Ask under a new request_id.';
   const problem = requestProblem(ids, request);
-  if (problem !== null) return `No redrive mends what it asks; ask under a new request_id. ${problem}`;
+  if (problem !== null) return `No redrive changes what it asks; ask under a new request_id. ${problem}`;
   if (facts.identity)
     return 'Its credential was not kept, so nobody can say who asks. Whoever asked sends it again under a new request_id.';
   return timeIsUp(request, facts);

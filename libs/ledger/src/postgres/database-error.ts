@@ -44,18 +44,18 @@ function complaint(place: Place, error: unknown): string {
   const code = codeOf(error);
   switch (code) {
     case 'ECONNREFUSED':
-      return 'refuses connections. Start it, or mend its address.';
+      return 'refuses connections. Start it, or correct its address.';
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
       return `cannot be found: the name ${place.host} does not resolve. Mend the host in its URL, or the name service.`;
     case 'ENOENT':
-      return 'has no socket there. Start it, or mend its address.';
+      return 'has no socket there. Start it, or correct its address.';
     case '28P01':
       return `refuses the password of ${place.user}. Mend user and password in its URL.`;
     case '28000':
       return `refuses the user ${place.user}: ${textOf(error)}. Let this user in, or name another one in its URL.`;
     case '3D000':
-      return 'does not exist. Create it, or mend the name in its URL.';
+      return 'does not exist. Create it, or correct the name in its URL.';
     case '42501':
       return `does not let ${place.user} do this: ${textOf(error)}. Grant it, or name a schema that belongs to this user.`;
     case '42P01':
