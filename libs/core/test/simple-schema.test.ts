@@ -85,7 +85,40 @@ describe('a hostile schema (T-10d)', () => {
     [
       'is deep once it is put together',
       chain(20, (next) => ({ properties: { x: { properties: { y: next } } } })),
-      'The input schema is nested deeper than 64 levels.',
+      'The input schema is nested deeper than 64 levels once its references are put in place, which is the limit.',
+    ],
+    [
+      'is far deeper than any',
+      chain(3, (next) =>
+        Array.from({ length: 29 }).reduce<JsonObject>((inner) => ({ properties: { x: inner } }), next),
+      ),
+      'The input schema is nested deeper than 64 levels once its references are put in place, which is the limit.',
+    ],
+    [
+      'has names of its own length at each of 2,700 places',
+      {
+        type: 'object',
+        t: {},
+        T: {
+          properties: Object.fromEntries(Array.from({ length: 450 }, (_, at) => [`p${String(at)}`, { $ref: '#/t' }])),
+        },
+        properties: {
+          ['n'.repeat(45_000)]: {
+            properties: Object.fromEntries(Array.from({ length: 6 }, (_, at) => [`r${String(at)}`, { $ref: '#/T' }])),
+          },
+        },
+      },
+      tooLarge,
+    ],
+    [
+      'names a dialect of 30,000 characters before a thousand references',
+      {
+        ...chain(27, (next) => ({
+          properties: Object.fromEntries(Array.from({ length: 40 }, (_, at) => [`p${String(at)}`, next])),
+        })),
+        $schema: 'draft-0'.repeat(4_300),
+      },
+      tooLarge,
     ],
     [
       'has a thousand references to itself',

@@ -14,7 +14,7 @@ export const takenElsewhere =
 /** Longer than filters that are not behind need to take a request, in milliseconds. */
 const lookEveryMs = 2_000;
 
-/** Whether the run’s id belongs to a request of another session; null while nobody can say. */
+/** Whether the run’s id belongs to a request of another session, as far as its record can be read; null while nobody has it. */
 export async function isElsewhere(
   { requestId, sessionId }: Pick<RunPlace, 'requestId' | 'sessionId'>,
   runtime: Reading,
@@ -27,8 +27,8 @@ export async function isElsewhere(
   const [partition, offset] = place.slice(1).map(Number) as [number, number];
   const options = { from: { partition, offset }, onUndecodable: () => undefined } as const;
   for await (const message of runtime.bus.read([topics.requests], options))
-    return message.offset === offset ? requestIds(message, message.record).sessionId !== sessionId : null;
-  return null;
+    return message.offset === offset && requestIds(message, message.record).sessionId !== sessionId;
+  return false;
 }
 
 /** Ends the following of a run once its id turns out to belong to another session; looks until a record of the run has come. */

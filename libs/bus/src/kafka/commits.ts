@@ -17,8 +17,9 @@ import type { TransactionSlots } from './transaction-slots.js';
 const transactionBytes = 1024 * 1024;
 /** How long what leaves nothing but an offset waits for a transaction to go with, milliseconds. */
 const idleMs = 1_000;
-/** So many records that leave nothing wait for it at most. */
+/** So many records that leave nothing wait for it at most, and so many bytes of theirs. */
 const silentAtOnce = 64;
+const silentBytes = 256 * 1024;
 const concurrentWaitMs = 2;
 /** The markers of a transaction take milliseconds; after so many waits it is told that something is wrong. */
 const unusualWaits = 1_000;
@@ -66,6 +67,8 @@ export class Commits {
   #idle: NodeJS.Timeout | undefined;
   #trouble: string | undefined;
   #waitingBytes = 0;
+  /** Payload bytes of the records that wait, which nobody else counts any more. */
+  #payloadBytes = 0;
   /** When the transaction under way, or the last one, began. */
   #began = performance.now();
 
@@ -87,10 +90,11 @@ export class Commits {
   add(done: Done): void {
     if (this.#dropped.signal.aborted) return;
     const bytes = done.finished.outputs.reduce((sum, output) => sum + sizeOf(output), 0);
-    const silent = this.#isSilent(done);
+    const mayWait = this.#isSilent(done) && this.#queue.length < silentAtOnce && this.#payloadBytes < silentBytes;
     this.#queue.push({ ...done, bytes });
     this.#waitingBytes += bytes;
-    if (silent && this.#queue.length < silentAtOnce) this.#soon();
+    this.#payloadBytes += done.finished.stored.value.byteLength;
+    if (mayWait) this.#soon();
     else this.#start();
   }
 
@@ -234,6 +238,8 @@ export class Commits {
       count++;
     }
     this.#waitingBytes -= bytes;
-    return this.#queue.splice(0, count);
+    const taken = this.#queue.splice(0, count);
+    for (const { finished } of taken) this.#payloadBytes -= finished.stored.value.byteLength;
+    return taken;
   }
 }

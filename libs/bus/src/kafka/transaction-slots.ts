@@ -18,12 +18,15 @@ export class TransactionSlots {
   /** Does the work when there is room, in the order of asking; nothing at all if `givenUp` aborts before. */
   async run(work: () => Promise<void>, givenUp: AbortSignal): Promise<void> {
     if (!(await this.#room(givenUp))) return;
+    if (givenUp.aborted) {
+      this.#free();
+      return;
+    }
     let held = true;
     const free = (): void => {
       if (!held) return;
       held = false;
-      this.#taken--;
-      this.#letIn();
+      this.#free();
     };
     const impatience = setTimeout(free, patienceMs);
     try {
@@ -56,7 +59,8 @@ export class TransactionSlots {
     });
   }
 
-  #letIn(): void {
+  #free(): void {
+    this.#taken--;
     for (const enter of this.#line) {
       if (!this.#hasRoom) return;
       enter();

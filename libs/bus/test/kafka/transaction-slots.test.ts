@@ -77,6 +77,27 @@ describe('the transactions of a consumer', () => {
     await Promise.all([...runs, ...next.runs]);
   });
 
+  it('are not begun for a partition that is given up as soon as there is room, which leaves it to the next', async () => {
+    jest.useFakeTimers({ doNotFake: ['setImmediate'] });
+    try {
+      const slots = new TransactionSlots(() => 1);
+      transactions(slots, 2);
+      await turn();
+      const given = new AbortController();
+      const work = jest.fn(() => Promise.resolve());
+      const [waiting, next] = [slots.run(work, given.signal), transactions(slots, 2)];
+      // Both give up their room in this moment: one to it, one to the next.
+      jest.advanceTimersByTime(250);
+      given.abort();
+      await waiting;
+      await turn();
+      expect(work).not.toHaveBeenCalled();
+      expect(next.begun).toEqual([0, 1]);
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+
   it('grow in number with the partitions that come meanwhile', async () => {
     let partitions = 8;
     const slots = new TransactionSlots(() => partitions);

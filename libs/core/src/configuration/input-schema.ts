@@ -12,6 +12,8 @@ export const nested = [
   'contains',
   'propertyNames',
   'prefixItems',
+  'unevaluatedProperties',
+  'unevaluatedItems',
 ] as const;
 export const nestedByName = ['properties', 'definitions', '$defs', 'dependencies', 'dependentSchemas'] as const;
 

@@ -14,7 +14,14 @@ export const annotations: ReadonlySet<string> = new Set([
 
 /** Keywords that look at each other inside one schema, so that those of two schemas cannot stand in one. */
 const together: readonly (readonly string[])[] = [
-  ['properties', 'additionalProperties', 'patternProperties', 'unevaluatedProperties'],
+  [
+    'properties',
+    'additionalProperties',
+    'patternProperties',
+    'unevaluatedProperties',
+    'dependentSchemas',
+    'dependencies',
+  ],
   ['items', 'prefixItems', 'additionalItems', 'unevaluatedItems', 'contains', 'minContains', 'maxContains'],
 ];
 
@@ -31,9 +38,14 @@ export function joined(own: JsonObject, part: JsonObject): JsonObject | null {
   return clash ? null : { ...Object.fromEntries(taken), ...Object.fromEntries(withoutNullable(own)) };
 }
 
-/** `nullable` adds null to the type beside it, which may have come from the other schema. */
+/** `nullable` is about the type beside it, which may have come from the other schema. */
 function withoutNullable(schema: JsonObject): [string, JsonValue][] {
-  return Object.entries(schema).filter(([key, value]) => key !== 'nullable' || value !== true);
+  return Object.entries(schema).filter(([key, value]) => key !== 'nullable' || typeof value !== 'boolean');
+}
+
+/** Whether it takes null by OpenAPI’s keyword, which goes away where it is joined. */
+export function isNullable(schema: JsonObject): boolean {
+  return schema['nullable'] === true;
 }
 
 function holdsAny(schema: JsonObject, keywords: readonly string[]): boolean {

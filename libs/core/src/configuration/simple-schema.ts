@@ -1,22 +1,23 @@
 import { type JsonObject, type JsonValue, isJsonObject } from '../json.js';
-import { jsonBytes, JsonTooLargeError } from '../plain-json.js';
+import { isDeeperThan, jsonBytes, JsonTooLargeError } from '../plain-json.js';
 import { deepestSchema, escaped, nested, nestedByName, pathShown } from './input-schema.js';
-import { holdsNull, joined } from './joined-schemas.js';
+import { annotations, holdsNull, isNullable, joined } from './joined-schemas.js';
 import { oneOfMany } from './one-of-many.js';
 import { quote } from './problems.js';
-import { found, ownBase } from './schema-reference.js';
+import { dialectOf, found, ownBase } from './schema-reference.js';
+import type { Dialect } from './schema-reference.js';
 
 export interface SimpleSchema {
   /** What to offer; without meaning if there are problems. */
   readonly schema: JsonObject;
-  /** JSON pointers into it, where something else stood. */
+  /** JSON pointers into it, as a sentence shows them, where something else stood. */
   readonly places: readonly string[];
   /** Why a reference could not be put in place, a sentence each. What else cannot be taken is left in the schema as it was. */
   readonly problems: readonly string[];
 }
 
 /** Not `contains`: a stricter schema there would let more pass beside `maxContains`. */
-const inPlace = new Set<string>([...nested, 'unevaluatedProperties', 'unevaluatedItems']);
+const inPlace = new Set<string>(nested);
 inPlace.delete('contains');
 const byName = new Set<string>(nestedByName);
 
@@ -36,13 +37,19 @@ export function simplify(schema: JsonObject, mostBytes: number): SimpleSchema {
   const work = new Simplification(schema, mostBytes);
   try {
     const simple = work.simple(schema, '');
+    if (isDeeperThan(simple, deepestSchema))
+      return refused(schema, `is nested deeper than ${String(deepestSchema)} levels`);
     jsonBytes(simple, mostBytes);
     return { schema: simple, places: [...work.places], problems: work.problems };
   } catch (error) {
     if (!(error instanceof JsonTooLargeError)) throw error;
-    const problem = `The input schema has more than ${String(mostBytes)} bytes once its references are put in place, which is the limit.`;
-    return { schema, places: [], problems: [problem] };
+    return refused(schema, `has more than ${String(mostBytes)} bytes`);
   }
+}
+
+function refused(schema: JsonObject, why: string): SimpleSchema {
+  const problem = `The input schema ${why} once its references are put in place, which is the limit.`;
+  return { schema, places: [], problems: [problem] };
 }
 
 class Simplification {
@@ -52,11 +59,14 @@ class Simplification {
   private readonly around: JsonObject[] = [];
   /** How often null was taken out of what is allowed. */
   private nulls = 0;
+  private readonly dialect: Dialect;
 
   constructor(
     private readonly root: JsonObject,
     private bytesLeft: number,
-  ) {}
+  ) {
+    this.dialect = dialectOf(root);
+  }
 
   simple(schema: JsonObject, path: string): JsonObject {
     this.around.push(schema);
@@ -102,19 +112,28 @@ class Simplification {
     const target = this.referred(reference, path);
     if (target === null) return own;
     this.bytesLeft -= jsonBytes(target, this.bytesLeft);
-    const whole = joined(own, this.simple(target, path));
+    const whole = this.together(own, this.simple(target, path), path);
     if (whole === null) this.refuse('$ref', path, ' beside keywords that the schema it names has too.');
-    else this.places.add(path);
     return whole ?? own;
+  }
+
+  /** What both allow, if it can be said in one schema: that is noted, and whether null went away with it. */
+  private together(own: JsonObject, part: JsonObject, path: string): JsonObject | null {
+    const whole = joined(own, part);
+    if (whole === null) return null;
+    // As a sentence shows it: long names at a thousand places would be a lot to keep, and to compare.
+    this.places.add(pathShown(path));
+    if (isNullable(own) || isNullable(part)) this.nulls++;
+    return whole;
   }
 
   private referred(reference: JsonValue | undefined, path: string): JsonObject | null {
     if (typeof reference !== 'string') return this.refuse('$ref', path, ', which is not supported.');
     if (!reference.startsWith('#')) return this.refuse('$ref', path, ' for another document, and nothing is fetched.');
     const name = quote(reference);
-    if (this.around.some((one, at) => at > 0 && ownBase(one, this.root)))
+    if (this.around.some((one, at) => at > 0 && ownBase(one, this.dialect)))
       return this.refuse('$ref', path, ` for ${name} in a schema with an \`$id\` of its own, which is not supported.`);
-    const target = found(this.root, reference);
+    const target = found(this.root, reference, this.dialect);
     if (target === null) return this.refuse('$ref', path, ` for ${name}, where it has no schema.`);
     if (this.around.includes(target))
       return this.refuse(
@@ -135,14 +154,23 @@ class Simplification {
     path: string,
   ): JsonObject {
     const branches = Array.isArray(value) ? (value as readonly JsonValue[]) : [];
-    const one = branches.every(isJsonObject)
-      ? oneOfMany(union, branches.map((branch) => this.simple(branch, path))) // prettier-ignore
-      : null;
-    const whole = one === null ? null : joined(own, one);
+    const one =
+      branches.every(isJsonObject) && !this.mayWiden(union, branches)
+        ? oneOfMany(union, branches.map((branch) => this.simple(branch, path))) // prettier-ignore
+        : null;
+    const whole = one === null ? null : this.together(own, one, path);
     if (whole === null) return { ...own, [union]: value as JsonValue };
-    this.places.add(path);
     if (branches.length > 1) this.nulls++;
     return whole;
+  }
+
+  /** A branch of a `oneOf` that is stricter than the server reads it lets more through: where what stands beside a `$ref` does not count. */
+  private mayWiden(union: (typeof unions)[number], branches: readonly JsonObject[]): boolean {
+    if (union !== 'oneOf' || branches.length < 2 || !this.dialect.refStandsAlone) return false;
+    return branches.some((branch) => {
+      const says = Object.keys(branch).filter((key) => key !== '$ref' && !annotations.has(key));
+      return Object.hasOwn(branch, '$ref') && says.length > 0;
+    });
   }
 
   private refuse(construct: string, path: string, why: string): null {
