@@ -3,7 +3,7 @@ import type { McpOffer, McpServer } from '@sluice/core';
 import { createConnectionBroker, credentialForServers, formsOf } from '@sluice/connections';
 import { createMcpHub } from '@sluice/tools';
 import type { McpHub } from '@sluice/tools';
-import { withLogContext, mcpSpan, systemClock } from '@sluice/service';
+import { mcpSpan, systemClock, withLogContext } from '@sluice/service';
 import type { Environment, Log, Traces } from '@sluice/service';
 
 interface Opened {

@@ -51,7 +51,7 @@ interface Opened {
 /** The executor's composition root: what binds tools to what they use (invariants 9 and 34). */
 export class Toolbox {
   /** Keeps a burst of calls from drowning a server. */
-  readonly room = new PerServerLimit();
+  readonly perServer = new PerServerLimit();
   /** Turns connections into credentials. */
   readonly connections: ConnectionBroker;
   private readonly life: SessionLife;

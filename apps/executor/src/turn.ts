@@ -162,7 +162,7 @@ export class Turn {
     if (args === undefined) return this.progress.invalid(invalidJson(toolCallId), call.tool);
     const server = this.granting.evaluator.byId(call.tool)?.mcp?.server;
     const work = (): Promise<ToolExecResult> => this.begin(call, index, toolCallId, args);
-    return server === undefined ? work() : this.toolbox.room.in(server, this.context.signal, work);
+    return server === undefined ? work() : this.toolbox.perServer.in(server, this.context.signal, work);
   }
 
   private async begin(

@@ -1,3 +1,4 @@
+import { runTopics } from './topics.js';
 import type { Topic } from './topics.js';
 
 /** What a service may do with the topics: what its access rights must allow, and no more (DESIGN §3). */
@@ -9,17 +10,7 @@ export interface Access {
 }
 
 /** All that the audit tells of, and what it told. */
-const audited: readonly Topic[] = [
-  'agent.requests',
-  'agent.toolsets',
-  'agent.tool-calls',
-  'agent.steps',
-  'agent.responses',
-  'agent.approvals',
-  'agent.dead-letters',
-  'agent.config',
-  'agent.audit',
-];
+const audited: readonly Topic[] = [...runTopics, 'agent.dead-letters', 'agent.config', 'agent.audit'];
 
 /** By who it is. Filter, agent and executor end the runs of records they cannot process, so they write responses and dead letters. */
 export const access = {
@@ -46,16 +37,7 @@ export const access = {
   },
   /** Requests and decisions over HTTP, and what is told of runs to those who made them; each instance reads everything, without a group. */
   gateway: {
-    reads: [
-      'agent.requests',
-      'agent.toolsets',
-      'agent.progress',
-      'agent.tool-calls',
-      'agent.approvals',
-      'agent.steps',
-      'agent.responses',
-      'agent.config',
-    ],
+    reads: [...runTopics, 'agent.progress', 'agent.config'],
     writes: ['agent.requests', 'agent.approvals'],
     group: null,
   },
@@ -71,24 +53,8 @@ export const access = {
   approver: { reads: ['agent.approvals'], writes: ['agent.approvals'], group: null },
   /** Whoever runs `sluice dead-letters`: it writes what was given up where it came from, and looks there whether it was written. */
   redriver: {
-    reads: [
-      'agent.dead-letters',
-      'agent.config',
-      'agent.requests',
-      'agent.toolsets',
-      'agent.tool-calls',
-      'agent.steps',
-      'agent.approvals',
-      'agent.responses',
-    ],
-    writes: [
-      'agent.requests',
-      'agent.toolsets',
-      'agent.tool-calls',
-      'agent.steps',
-      'agent.approvals',
-      'agent.responses',
-    ],
+    reads: ['agent.dead-letters', 'agent.config', ...runTopics],
+    writes: runTopics,
     group: null,
   },
   /** A system that asks and waits for answers; its own consumer groups are its own affair. */

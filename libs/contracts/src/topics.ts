@@ -51,6 +51,9 @@ export const storyTopics = [
   topics.responses,
 ] as const;
 
+/** The topics that have all that stays of a run: text and progress are on the log for a short time, and say nothing that these do not. */
+export const runTopics = [topics.requests, ...storyTopics] as const;
+
 /** The Avro record of each topic, by the name it has in schemas/. */
 export const recordNames = {
   'agent.requests': 'AgentRequest',

@@ -36,6 +36,7 @@ export * from './run/step.js';
 export * from './approval/decision.js';
 export * from './approval/redact-arguments.js';
 export * from './configuration/types.js';
+export * from './configuration/offer.js';
 export * from './rules/defaults.js';
 export * from './rules/transition.js';
 export * from './rules/budget-used.js';

@@ -31,12 +31,12 @@ async function counted(
   const pool: pg.Pool = poolOf(connection, () => undefined);
   let statements = 0;
   pool.on('acquire', () => statements++);
-  const absence = new Outage(() => undefined);
+  const outage = new Outage(() => undefined);
   const ledger = ledgerOn({
     pool,
     place: connection.place,
     schema: 'public',
-    absence,
+    outage,
     patienceMs: 1_000,
     clock: { now: () => Date.now() },
   });

@@ -168,13 +168,13 @@ describe('a ledger whose server goes away', () => {
 
   it('gives up after a bounded time, with a sentence that names the place and not the password', async () => {
     const connection = connectionTo('postgres://user:very-secret@localhost:1/claims', 'test');
-    const absence = new Outage(() => undefined);
+    const outage = new Outage(() => undefined);
     const pool = poolOf(connection, () => undefined);
     const ledger = ledgerOn({
       pool,
       place: connection.place,
       schema: 'public',
-      absence,
+      outage,
       patienceMs: 700,
       clock: { now: () => Date.now() },
     });

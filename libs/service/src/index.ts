@@ -33,6 +33,7 @@ export * from './keys-environment.js';
 export * from './take-once.js';
 export * from './grants.js';
 export * from './security-events.js';
+export * from './record-at.js';
 export * from './redrive/permit.js';
 export * from './redrive/take.js';
 export * from './redrive/attempts.js';

@@ -2,7 +2,7 @@ import pino from 'pino';
 import type { DestinationStream, Logger } from 'pino';
 import type { LoggerService } from '@nestjs/common';
 import type { BusLog } from '@sluice/bus';
-import { withLogContext, logContext } from './log-context.js';
+import { logContext, withLogContext } from './log-context.js';
 import { humanLines } from './human-lines.js';
 
 export type Log = Logger;

@@ -2,7 +2,7 @@ import type { DynamicModule, INestMicroservice } from '@nestjs/common';
 import { GroupHeld } from '@sluice/bus';
 import type { Dead, HandlerContext, Incoming, Outgoing, Subscription } from '@sluice/bus';
 import { NestFactory } from '@nestjs/core';
-import { withLogContext, idsOf, staysAbout, traceIdOf } from './log-context.js';
+import { idsOf, staysAbout, traceIdOf, withLogContext } from './log-context.js';
 import type { LogContext } from './log-context.js';
 import { BusTransport, PassOnFilter } from './bus-transport.js';
 import { countFaultsFromZero, measureHop, observerOf, watchConsumer } from './consumer-metrics.js';

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { requestIds, topics } from '@sluice/contracts';
-import { requestOwner } from '@sluice/service';
+import { passedOver, recordAt, requestOwner } from '@sluice/service';
 import type { Runtime } from '@sluice/service';
 import type { RunPlace } from '../run-place.js';
 import type { Followed } from './followed.js';
@@ -25,10 +25,8 @@ export async function isElsewhere(
   // An agent’s run has a session of its own, by the same name.
   if (place === null) return requestId !== sessionId;
   const [partition, offset] = place.slice(1).map(Number) as [number, number];
-  const options = { from: { partition, offset }, onUndecodable: () => undefined } as const;
-  for await (const message of runtime.bus.read([topics.requests], options))
-    return message.offset === offset && requestIds(message, message.record).sessionId !== sessionId;
-  return false;
+  const message = await recordAt(runtime.bus, topics.requests, { partition, offset }, passedOver);
+  return message !== undefined && requestIds(message, message.record).sessionId !== sessionId;
 }
 
 /** Ends the following of a run once its id turns out to belong to another session; looks until a record of the run has come. */

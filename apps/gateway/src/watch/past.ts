@@ -1,10 +1,7 @@
 import { mayBeOfDead, runOf } from '@sluice/decisions';
-import { storyTopics, topics } from '@sluice/contracts';
+import { runTopics, topics } from '@sluice/contracts';
 import type { Incoming, LogReader } from '@sluice/bus';
 import { Refusal } from '../refusal.js';
-
-/** What stays of a run: pieces of text and progress are on the log for a short time only, and say nothing that these do not. */
-const lastingTopics = [topics.requests, ...storyTopics] as const;
 
 /** Readings at a time: each goes through a piece of the log. */
 const mostReadings = 16;
@@ -33,7 +30,7 @@ export class Past {
       const ofKey = (key: string): boolean => key === run.sessionId;
       const options = { from: { time: run.since }, signal, ofKey, onUndecodable: () => undefined };
       let end: Incoming<'agent.responses'> | null = null;
-      for await (const message of this.bus.read(lastingTopics, options)) {
+      for await (const message of this.bus.read(runTopics, options)) {
         if (runOf(message) !== run.requestId) continue;
         if (message.topic === topics.responses) {
           end = message;

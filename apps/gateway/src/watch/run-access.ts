@@ -1,6 +1,6 @@
 import type { Incoming } from '@sluice/bus';
 import type { Principal } from '@sluice/core';
-import { isSame } from '../caller.ts';
+import { isSame } from '../caller.js';
 
 /** What a caller may be told of a record of the run that it names. */
 export type Telling = 'tell' | 'keep' | 'not_theirs';

@@ -199,7 +199,7 @@ export class GroupConsumer implements Consumer {
       partition,
       transactionalId: names.partitionWriter(group, source, partition),
       transactionTimeoutMs: timeouts.transactionMs,
-      reach: new TruncationCheck(),
+      truncation: new TruncationCheck(),
     };
     this.#partitions.set(
       key,

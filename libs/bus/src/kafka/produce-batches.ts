@@ -1,6 +1,6 @@
 import type { Message, TopicMessages } from 'kafkajs';
-import type { Encoded } from '../processing/outputs.ts';
-import type { Names } from './names.ts';
+import type { Encoded } from '../processing/outputs.js';
+import type { Names } from './names.js';
 
 /** Of one partition in one send, bytes, unless it is a single record: kafkajs makes one batch of them, and a broker refuses batches above 1,048,588. */
 const sendBytes = 512 * 1024;

@@ -1,6 +1,6 @@
 import { Fault } from '@sluice/core';
-import type { BusLog } from '../port.ts';
-import { backOff, pause } from '../processing/retry.ts';
+import type { BusLog } from '../port.js';
+import { backOff, pause } from '../processing/retry.js';
 
 const waits = { initialMs: 250, maxMs: 10_000 };
 /** How often it is said again that something is still not there, milliseconds. */

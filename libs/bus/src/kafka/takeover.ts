@@ -15,7 +15,7 @@ export interface TakeoverOptions {
   readonly transactionalId: string;
   readonly transactionTimeoutMs: number;
   /** What former takeovers of the partition have seen. */
-  readonly reach: TruncationCheck;
+  readonly truncation: TruncationCheck;
 }
 
 /** What the owner of a partition holds: the only producer that may move the group’s offset there, and where that stands. */
@@ -68,7 +68,7 @@ async function standingOf({
   group,
   topic,
   partition,
-  reach,
+  truncation,
 }: TakeoverOptions): Promise<Omit<Ownership, 'producer' | 'placement'>> {
   const { beginning, end } = await boundsOf(admin, topic, partition);
   const [committed] = await admin.fetchOffsets({ groupId: group, topics: [topic] });
@@ -78,6 +78,6 @@ async function standingOf({
   const position = new Position(Math.max(prefix, beginning));
   for (const { first, past } of decodeFinished(prefix, found?.metadata ?? null)) position.finish(first, past);
   position.saved();
-  reach.assert(group, `${topic}/${partition}`, position.end, end);
+  truncation.assert(group, `${topic}/${partition}`, position.end, end);
   return { position, carried: decodeCarried(found?.metadata ?? null) };
 }

@@ -1,8 +1,8 @@
 import { Fault } from '@sluice/core';
 import { isBusy, isSqliteError } from '@sluice/sqlite';
-import type { BusLog } from '../port.ts';
-import { backOff, pause } from '../processing/retry.ts';
-import { storageFault } from './storage-error.ts';
+import type { BusLog } from '../port.js';
+import { backOff, pause } from '../processing/retry.js';
+import { storageFault } from './storage-error.js';
 
 const readRetry = { initialMs: 5, maxMs: 2_000 };
 

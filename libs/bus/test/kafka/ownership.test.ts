@@ -113,7 +113,7 @@ describe('who owns a partition', () => {
             partition: 0,
             transactionalId: writerOf(options, 'o-3'),
             transactionTimeoutMs: 5_000,
-            reach: new TruncationCheck(),
+            truncation: new TruncationCheck(),
           };
           let owner = await takeOver(ours);
           let stands = owner.position.prefix;

@@ -19,16 +19,8 @@ import { Section } from './section.js';
 import { readToolFolders } from './tool-folders.js';
 import { servedNames } from './served-names.js';
 import { type Allowed, type Pins, placeOf, specifyBuiltIn, specifyMcp } from './specifications.js';
-import type {
-  Configuration,
-  ConfiguredTool,
-  Finding,
-  McpOffer,
-  McpServer,
-  Policy,
-  Problem,
-  ToolType,
-} from './types.js';
+import type { McpOffer } from './offer.js';
+import type { Configuration, ConfiguredTool, Finding, McpServer, Policy, Problem, ToolType } from './types.js';
 
 export interface CompilerInputs {
   /** Every type there is, built in or of a tool folder; `mcp-tool` is known without. */

@@ -2,7 +2,7 @@ import { type JsonObject, type JsonValue, isJsonObject } from '../json.js';
 import { isDeeperThan, jsonBytes, JsonTooLargeError } from '../plain-json.js';
 import { deepestSchema, schemaProblems } from './input-schema.js';
 import { simplify } from './simple-schema.js';
-import type { OfferedTool } from './types.js';
+import type { OfferedTool } from './offer.js';
 
 /** Bytes of one schema: what is larger costs seconds to compile, and every prompt its tokens. */
 const schemaBytes = 65_536;

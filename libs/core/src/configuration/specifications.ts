@@ -5,7 +5,8 @@ import { takeOffer } from './offered-schema.js';
 import type { McpBinding } from './mcp.js';
 import { quote } from './problems.js';
 import { nearest } from './suggest.js';
-import type { McpOffer, OfferedTool, ToolType } from './types.js';
+import type { McpOffer, OfferedTool } from './offer.js';
+import type { ToolType } from './types.js';
 
 /** What a tool takes and gives, or the sentence that says why nobody knows. */
 export type Specification =

@@ -262,19 +262,6 @@ export interface ToolType {
   readonly file?: ToolFile;
 }
 
-/** One tool as its server describes it: a stranger's word, which may be anything. */
-export interface OfferedTool {
-  readonly name: string;
-  readonly description: string;
-  readonly inputSchema: JsonObject;
-  readonly outputSchema: JsonObject | null;
-}
-
-/** What an MCP server offered when it was asked, or why it could not be asked. Two tools of one name are both there. */
-export type McpOffer =
-  | { readonly server: string; readonly tools: readonly OfferedTool[] }
-  | { readonly server: string; readonly error: string };
-
 /** A mistake: the configuration is refused. */
 export interface Problem {
   /** Dotted, as in the file: `tool.graph-update.group[1]`. */

@@ -1,6 +1,6 @@
-import { type Digest, type JsonValue, isJsonObject } from '../json.ts';
-import type { AgentRun } from '../run/agent-run.ts';
-import type { Step } from '../run/step.ts';
+import { type Digest, type JsonValue, isJsonObject } from '../json.js';
+import type { AgentRun } from '../run/agent-run.js';
+import type { Step } from '../run/step.js';
 
 /** What the agent adds to on a run’s way from the filter to the executor; everything else is covered by the grant. */
 const ownedByAgent = new Set(['inputTokens', 'outputTokens']);

@@ -3,7 +3,7 @@ import type { Fault } from '@sluice/core';
 import { backOffMs } from './outage.js';
 import type { Outage } from './outage.js';
 
-/** What a lane does with what is asked of it. */
+/** What a batcher does with what is asked of it. */
 export interface BatchWork<Asked, Answer> {
   /** Keys in one statement, at most. */
   readonly limit: number;
@@ -14,11 +14,11 @@ export interface BatchWork<Asked, Answer> {
   readonly serves: (answer: Answer | undefined, next: Asked) => boolean;
 }
 
-/** How a lane bears with a database that is away. */
+/** How a batcher bears with a database that is away. */
 export interface Patience {
   /** How long one who asks is kept waiting, milliseconds; the try under way comes on top. */
   readonly forMs: number;
-  readonly absence: Outage;
+  readonly outage: Outage;
   readonly faultOf: (error: unknown) => Fault;
   readonly mayPass: (error: unknown) => boolean;
 }
@@ -67,7 +67,7 @@ export class Batcher<Asked, Answer> {
       try {
         const answers = await this.work.run([...batch.values()].flatMap(([first]) => (first ? [first.asked] : [])));
         failures = 0;
-        this.patience.absence.over();
+        this.patience.outage.over();
         this.#tell(batch, answers);
       } catch (error) {
         const fault = this.patience.faultOf(error);
@@ -120,7 +120,7 @@ export class Batcher<Asked, Answer> {
       else this.#waiting.push(one);
     }
     if (this.#waiting.length === 0) return;
-    this.patience.absence.noticed(fault);
+    this.patience.outage.noticed(fault);
     const earliest = this.#waiting.reduce((least, { giveUpAt }) => Math.min(least, giveUpAt), Infinity);
     await pause(Math.min(backOffMs(failures), earliest - now), closing);
   }

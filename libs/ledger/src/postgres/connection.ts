@@ -9,7 +9,7 @@ const silenceMs = 6_000;
 
 /** Calls that are counted side by side. */
 export const countedAtOnce = 4;
-/** One for each of the five lanes of claims and the two of documents, one for `check`, and those that count: nothing ever queues for a connection. */
+/** One for each of the five batchers of claims and the two of documents, one for `check`, and those that count: nothing ever queues for a connection. */
 const connections = 8 + countedAtOnce;
 
 const settings = [

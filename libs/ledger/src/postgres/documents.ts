@@ -104,6 +104,6 @@ export function documentsOn(
       requireMilliseconds('The time of a sweep', now);
       while ((await sweeps.ask(now)) === sweepPortion) requireOpen();
     },
-    close: async () => void (await Promise.all([puts, finds, sweeps].map((lane) => lane.close()))),
+    close: async () => void (await Promise.all([puts, finds, sweeps].map((batcher) => batcher.close()))),
   };
 }

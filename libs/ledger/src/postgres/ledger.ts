@@ -30,7 +30,7 @@ export interface LedgerParts {
   readonly pool: pg.Pool;
   readonly place: Place;
   readonly schema: string;
-  readonly absence: Outage;
+  readonly outage: Outage;
   /** How long whoever asks waits for a database that is away, milliseconds; the try under way comes on top. */
   readonly patienceMs: number;
   readonly clock: Clock;
@@ -42,44 +42,45 @@ const claimsAtOnce = 500;
 const outcomesAtOnce = 50;
 
 /** The ledger on a pool, which it ends when it is closed. */
-export function ledgerOn({ pool, place, schema, absence, patienceMs, clock }: LedgerParts): PostgresLedger {
+export function ledgerOn({ pool, place, schema, outage, patienceMs, clock }: LedgerParts): PostgresLedger {
   const statements = statementsOn(pool, schema);
   const rates = ratesOn(pool, schema);
-  const patience = { forMs: patienceMs, absence, mayPass, faultOf: (error: unknown) => unreachable(place, error) };
-  const lane = <Asked, Answer>(work: BatchWork<Asked, Answer>): Batcher<Asked, Answer> => new Batcher(work, patience);
+  const patience = { forMs: patienceMs, outage, mayPass, faultOf: (error: unknown) => unreachable(place, error) };
+  const batcher = <Asked, Answer>(work: BatchWork<Asked, Answer>): Batcher<Asked, Answer> =>
+    new Batcher(work, patience);
   const keyOf = ({ key }: { readonly key: string }): string => storedKey(key);
   const never = (): boolean => false;
 
   // A claim that broke off may be in force already. Asking again is safe: it is the same owner's, who then finds it.
-  const claims = lane<ClaimRequest, Stored>({
+  const claims = batcher<ClaimRequest, Stored>({
     limit: claimsAtOnce,
     keyOf,
     run: statements.claim,
     serves: (claim, next) => claim !== undefined && claim.expiresAt > next.now,
   });
-  const outcomes = lane<Outcome, Stored>({ limit: outcomesAtOnce, keyOf, run: statements.settle, serves: never });
-  const releases = lane<Ownership, Stored>({ limit: claimsAtOnce, keyOf, run: statements.release, serves: never });
-  const finds = lane<string, Stored>({
+  const outcomes = batcher<Outcome, Stored>({ limit: outcomesAtOnce, keyOf, run: statements.settle, serves: never });
+  const releases = batcher<Ownership, Stored>({ limit: claimsAtOnce, keyOf, run: statements.release, serves: never });
+  const finds = batcher<string, Stored>({
     limit: claimsAtOnce,
     keyOf: storedKey,
     run: statements.find,
     serves: () => true,
   });
-  const sweeps = lane<number, number>({
+  const sweeps = batcher<number, number>({
     limit: 1,
     keyOf: String,
     run: async ([now = 0]) => new Map([[String(now), await statements.sweep(now)]]),
     serves: never,
   });
   // What broke off may have counted: it is counted again, which lets nobody pass who should not.
-  const counts = lane<RateRequest, RateAnswer>({
+  const counts = batcher<RateRequest, RateAnswer>({
     limit: countedAtOnce,
     keyOf,
     run: async (batch) =>
       new Map(await Promise.all(batch.map(async (asked) => [storedKey(asked.key), await rates.count(asked)] as const))),
     serves: never,
   });
-  const lanes = [claims, outcomes, releases, finds, sweeps, counts];
+  const batchers = [claims, outcomes, releases, finds, sweeps, counts];
 
   let closing: Promise<void> | undefined;
   const requireOpen = (): void => {
@@ -156,7 +157,7 @@ export function ledgerOn({ pool, place, schema, absence, patienceMs, clock }: Le
       });
     },
     close: () =>
-      (closing ??= Promise.all([...lanes, documents].map((each) => each.close()))
+      (closing ??= Promise.all([...batchers, documents].map((each) => each.close()))
         .then(() => pool.end())
         .then(() => undefined)),
   };

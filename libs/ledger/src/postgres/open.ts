@@ -36,31 +36,31 @@ export async function openPostgresLedger(options: PostgresLedgerOptions): Promis
   const { url, schema = 'public', instance, log = () => undefined, clock = { now: () => Date.now() } } = options;
   const { signal = new AbortController().signal } = options;
   const connection = connectionTo(url, instance);
-  const absence = new Outage(log);
-  await until(signal, () => migrate(connection, schema), connection, absence);
+  const outage = new Outage(log);
+  await until(signal, () => migrate(connection, schema), connection, outage);
   const pool = poolOf(connection, ({ message }) =>
     log('info', 'An idle connection of the ledger broke; the next statement opens another.', { error: message }),
   );
-  return ledgerOn({ pool, place: connection.place, schema, absence, patienceMs, clock });
+  return ledgerOn({ pool, place: connection.place, schema, outage, patienceMs, clock });
 }
 
 async function until(
   signal: AbortSignal,
   work: () => Promise<void>,
   { place }: Connection,
-  absence: Outage,
+  outage: Outage,
 ): Promise<void> {
   for (let failures = 1; ; failures++) {
     signal.throwIfAborted();
     try {
       await orAborted(work(), signal);
-      absence.over();
+      outage.over();
       return;
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof Fault) throw error;
       if (!mayPass(error)) throw lastingRefusal(place, error);
-      absence.noticed(unreachable(place, error));
+      outage.noticed(unreachable(place, error));
     }
     await pause(backOffMs(failures), signal);
   }

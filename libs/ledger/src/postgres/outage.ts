@@ -1,5 +1,5 @@
 import type { Fault } from '@sluice/core';
-import type { LedgerLog } from '../ledger-log.ts';
+import type { LedgerLog } from '../ledger-log.js';
 
 const sayAgainMs = 30_000;
 

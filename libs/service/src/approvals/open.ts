@@ -1,6 +1,7 @@
 import { topics } from '@sluice/contracts';
 import type { ApprovalRequested } from '@sluice/contracts';
 import type { Bus, Incoming } from '@sluice/bus';
+import { passedOver, recordAt } from '../record-at.js';
 
 /** Open approvals that are looked at in one go, the oldest first: the others come up when these are decided. */
 const mostOpen = 10_000;
@@ -51,22 +52,17 @@ export async function openApprovals<T>(
 }
 
 /** The turn at this place, undefined if there is none: where it was parked. */
-export async function turnAt(
+export function turnAt(
   bus: Bus,
-  { partition, offset }: Pick<ApprovalPlace, 'partition' | 'offset'>,
+  place: Pick<ApprovalPlace, 'partition' | 'offset'>,
 ): Promise<Incoming<'agent.tool-calls'> | undefined> {
-  for await (const message of bus.read([topics.toolCalls], { from: { partition, offset } }))
-    return message.offset === offset ? message : undefined;
-  return undefined;
+  return recordAt(bus, topics.toolCalls, place);
 }
 
 /** The ApprovalRequested at this place, undefined if there is none. */
 export async function approvalAt(
   bus: Bus,
-  { partition, offset }: Pick<ApprovalPlace, 'partition' | 'offset'>,
+  place: Pick<ApprovalPlace, 'partition' | 'offset'>,
 ): Promise<ApprovalRequested | undefined> {
-  const options = { from: { partition, offset }, onUndecodable: () => undefined } as const;
-  for await (const message of bus.read([topics.approvals], options))
-    return message.offset === offset ? (message.record.requested ?? undefined) : undefined;
-  return undefined;
+  return (await recordAt(bus, topics.approvals, place, passedOver))?.record.requested ?? undefined;
 }

@@ -3,6 +3,7 @@ import { isTopic, topics } from '@sluice/contracts';
 import type { DeadLetter, RecordOf, Topic } from '@sluice/contracts';
 import type { Bus } from '@sluice/bus';
 import type { Content, Letter } from '@sluice/decisions';
+import { passedOver, recordAt } from '../record-at.js';
 
 /** Which letters are meant; what is not given is of no account. */
 export interface LetterFilter {
@@ -32,15 +33,10 @@ export async function letterAt(id: string, bus: Bus): Promise<Letter | undefined
   const [, partition, offset] = (/^(\d+)\/(\d+)$/.exec(id) ?? []).map(Number);
   if (partition === undefined || offset === undefined)
     throw new Error(`"${id}" names no dead letter: an id is partition/offset, as "sluice dead-letters list" shows it.`);
-  for await (const message of bus.read([topics.deadLetters], {
-    from: { partition, offset },
-    onUndecodable: () => undefined,
-  })) {
-    if (message.offset !== offset) return undefined;
-    const content = await contentOf(message.record, bus);
-    return { id, dead: message.record, session: sessionOf(content) || message.record.key, content };
-  }
-  return undefined;
+  const message = await recordAt(bus, topics.deadLetters, { partition, offset }, passedOver);
+  if (message === undefined) return undefined;
+  const content = await contentOf(message.record, bus);
+  return { id, dead: message.record, session: sessionOf(content) || message.record.key, content };
 }
 
 async function contentOf({ topic, value }: DeadLetter, bus: Bus): Promise<Content> {

@@ -1,5 +1,5 @@
 import type { HandlerContext, Outgoing } from '@sluice/bus';
-import { withLogContext, idsOf, staysAbout } from '../log-context.js';
+import { idsOf, staysAbout, withLogContext } from '../log-context.js';
 import type { Hop, Traces } from './traces.js';
 
 /** Handles a record: its trace goes on, and every line that is written meanwhile says whose record it is. */

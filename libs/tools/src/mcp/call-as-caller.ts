@@ -1,10 +1,10 @@
 import { ToolConnectionUnreachableError, ToolUnavailableError } from '@sluice/core';
 import type { JsonValue, McpOffer, McpServer } from '@sluice/core';
-import type { McpClients } from './clients.ts';
-import type { McpConnection } from './connection.ts';
-import type { McpCallOptions } from './hub.ts';
-import { offerOf } from './offer.ts';
-import { isRefusal } from './refused.ts';
+import type { McpClients } from './clients.js';
+import type { McpConnection } from './connection.js';
+import type { McpCallOptions } from './hub.js';
+import { offerOf } from './offer.js';
+import { isRefusal } from './refused.js';
 
 type Call = (connection: McpConnection, options: McpCallOptions) => Promise<JsonValue>;
 
