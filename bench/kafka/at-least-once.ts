@@ -1,10 +1,11 @@
 import { createCodec } from '@sluice/contracts';
 import type { Topic } from '@sluice/contracts';
 import type { Bus, Consumer, Subscription } from '@sluice/bus';
-import { Partitioners } from 'kafkajs';
+import { clusterOf } from '../../libs/bus/src/kafka/cluster.js';
 import { Names } from '../../libs/bus/src/kafka/names.js';
 import { confluentRegistry } from '../../libs/bus/src/kafka/registry.js';
 import { produceBatchesOf } from '../../libs/bus/src/kafka/produce-batches.js';
+import { IdempotentProducer } from '../../libs/bus/src/kafka/producing/idempotent-producer.js';
 import { storedOf } from '../../libs/bus/src/kafka/stored-message.js';
 import { handleRecord } from '../../libs/bus/src/processing/handling.js';
 import { Revocation } from '../../libs/bus/src/processing/revocation.js';
@@ -21,11 +22,8 @@ export function atLeastOnce(bus: Bus, brokers: readonly string[], registryUrl: s
     const registry = confluentRegistry({ url: registryUrl, compatibility: 'FULL_TRANSITIVE' }, names, 'bench');
     const codec = await createCodec(registry);
     const kafka = client(brokers, 'bench-once');
-    const producer = kafka.producer({
-      idempotent: true,
-      maxInFlightRequests: 1,
-      createPartitioner: Partitioners.DefaultPartitioner,
-    });
+    const producer = new IdempotentProducer(clusterOf(kafka));
+    let sending = Promise.resolve();
     const consumer = kafka.consumer({ groupId: names.group(subscription.group), maxWaitTimeInMs: 100 });
     const stopping = new AbortController();
     const log = (): void => undefined;
@@ -50,8 +48,8 @@ export function atLeastOnce(bus: Bus, brokers: readonly string[], registryUrl: s
           }),
         );
         const outputs = finished.flatMap((one) => one?.outputs ?? []);
-        for (const topicMessages of produceBatchesOf(outputs, names))
-          await producer.sendBatch({ acks: -1, topicMessages: [...topicMessages] });
+        sending = sending.then(() => producer.send(produceBatchesOf(outputs, names)));
+        await sending;
         const last = batch.lastOffset();
         resolveOffset(last);
         const offset = String(Number(last) + 1);

@@ -16,9 +16,6 @@ export const clientRetry = {
   retries: 4,
 } as const satisfies RetryOptions;
 
-/** About five seconds in all. The first waits are short, because the markers of the transaction before take milliseconds. */
-export const producerRetry = { ...clientRetry, initialRetryTime: 5, retries: 12 } as const satisfies RetryOptions;
-
 /** Of consumers, which begin anew after what may pass, and of what asks for them. */
 export const consumerRetry = { ...clientRetry, retries: 6 } as const satisfies RetryOptions;
 

@@ -1,7 +1,42 @@
 import type { Kafka } from 'kafkajs';
+import type { Request } from './producing/requests.js';
 
-/** A connection to the broker that leads some partitions. */
-export interface Leader {
+/** Who writes, as kafkajs’s requests want it. */
+interface Writer {
+  readonly transactionalId: string;
+  readonly producerId: string;
+  readonly producerEpoch: number;
+}
+
+/** A broker, and the connections to it. */
+export interface Broker {
+  /** By the number of the request, which versions it takes; null before it is connected. */
+  readonly versions: Readonly<Record<number, { readonly maxVersion: number }>> | null;
+  readonly connectionPool: { send<T>(request: Request<T>): Promise<T> };
+  disconnect(): Promise<void>;
+  initProducerId(asked: {
+    readonly transactionalId?: string;
+    /** Milliseconds. */
+    readonly transactionTimeout: number;
+  }): Promise<{ readonly producerId: string; readonly producerEpoch: number }>;
+  addPartitionsToTxn(
+    asked: Writer & { readonly topics: readonly { readonly topic: string; readonly partitions: readonly number[] }[] },
+  ): Promise<unknown>;
+  addOffsetsToTxn(asked: Writer & { readonly groupId: string }): Promise<unknown>;
+  txnOffsetCommit(
+    asked: Writer & {
+      readonly groupId: string;
+      readonly topics: readonly {
+        readonly topic: string;
+        readonly partitions: readonly {
+          readonly partition: number;
+          readonly offset: string;
+          readonly metadata: string;
+        }[];
+      }[];
+    },
+  ): Promise<unknown>;
+  endTxn(asked: Writer & { readonly transactionResult: boolean }): Promise<unknown>;
   fetch(request: {
     readonly isolationLevel: number;
     readonly maxWaitTime: number;
@@ -30,9 +65,12 @@ export interface Cluster {
   addMultipleTargetTopics(topics: readonly string[]): Promise<void>;
   refreshMetadata(): Promise<void>;
   refreshMetadataIfNecessary(): Promise<void>;
-  findTopicPartitionMetadata(topic: string): readonly { readonly partitionId: number }[];
+  isConnected(): boolean;
+  removeBroker(address: { readonly host: string; readonly port: number }): void;
+  findTopicPartitionMetadata(topic: string): readonly { readonly partitionId: number; readonly leader: number }[];
   findLeaderForPartitions(topic: string, partitions: readonly number[]): Readonly<Record<string, readonly number[]>>;
-  findBroker(node: { readonly nodeId: string }): Promise<Leader>;
+  findBroker(node: { readonly nodeId: string | number }): Promise<Broker>;
+  findControllerBroker(): Promise<Broker>;
   /** Asks a broker which one coordinates a group or a transactional id. */
   findGroupCoordinatorMetadata(of: {
     readonly groupId: string;
@@ -59,8 +97,8 @@ const readUncommitted = 0;
 const maker = 'private:Kafka:createCluster';
 
 /**
- * kafkajs reads only as a member of a group, and joining one takes seconds on a usual broker and leaves the group behind.
- * Whoever only wants to look takes the cluster that a client makes for its consumers, and fetches by itself.
+ * The cluster that a client makes for its consumers and producers, for whoever sends requests by itself: a reader without a group, since
+ * kafkajs’s join one, which takes seconds on a usual broker and leaves the group behind, and the producers (producing/).
  */
 export function clusterOf(client: Kafka): Cluster {
   const { make } = makerOf(client);

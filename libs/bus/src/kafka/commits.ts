@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Fault } from '@sluice/core';
-import type { Producer, Transaction } from 'kafkajs';
 import type { BusLog, ConsumerObserver } from '../port.js';
 import { runAfterCommit } from '../processing/after-commit.js';
 import type { Finished } from '../processing/handling.js';
@@ -9,8 +8,8 @@ import { backOff, pause } from '../processing/retry.js';
 import { isConcurrent, isPassing } from './failure.js';
 import { encodeCarried, encodeFinished } from './finished-set.js';
 import type { Names } from './names.js';
-import type { Placement } from './placement.js';
 import { produceBatchesOf, sizeOf } from './produce-batches.js';
+import type { TransactionalProducer } from './producing/transactional-producer.js';
 import type { TransactionSlots } from './transaction-slots.js';
 
 /** Output bytes of one transaction, unless a single record’s outputs have more. */
@@ -32,8 +31,7 @@ export interface Done {
 }
 
 export interface CommitsOptions {
-  readonly producer: Producer;
-  readonly placement: Placement;
+  readonly producer: TransactionalProducer;
   readonly transactions: TransactionSlots;
   readonly position: Position;
   /** What the partition carries so far. */
@@ -171,18 +169,17 @@ export class Commits {
   }
 
   async #commit(batch: readonly Done[]): Promise<void> {
-    const { producer, placement, position, names, group, log, committed } = this.options;
+    const { producer, position, names, group, log, committed } = this.options;
     for (const { finished, past } of batch) position.finish(finished.stored.offset, past);
     this.#carried = batch.at(-1)?.finished.carried ?? this.#carried;
     this.#wanted = false;
     const prefix = position.prefix;
     this.#began = performance.now();
-    const transaction = await producer.transaction();
     const metadata = encodeFinished(prefix, position.ranges) + encodeCarried(this.#carried);
-    await this.#sendOffset(transaction, prefix, metadata);
+    await this.#sendOffset(prefix, metadata);
     const outputs = batch.flatMap(({ finished }) => finished.outputs);
-    await placement.send(transaction, produceBatchesOf(outputs, names));
-    await transaction.commit();
+    await producer.send(produceBatchesOf(outputs, names));
+    await producer.commit();
     this.options.observer?.transaction(true, performance.now() - this.#began);
     position.saved();
     this.#committed = prefix;
@@ -197,14 +194,13 @@ export class Commits {
 
   /**
    * The offset goes first: whatever is in the way (the markers of the transaction before, a broker that is away) is met
-   * here, where the request can be sent again as it is. kafkajs sends AddOffsetsToTxn once and leaves that to us.
+   * here, where the request can be sent again as it is.
    */
-  async #sendOffset(transaction: Transaction, prefix: number, metadata: string): Promise<void> {
-    const { groupId, topic, partition } = this.options;
-    const offset = { partition, offset: String(prefix), metadata };
+  async #sendOffset(offset: number, metadata: string): Promise<void> {
+    const { producer, groupId, topic, partition } = this.options;
     for (let attempt = 1, waits = 1; ;) {
       try {
-        await transaction.sendOffsets({ consumerGroupId: groupId, topics: [{ topic, partitions: [offset] }] });
+        await producer.sendOffset({ groupId, topic, partition, offset, metadata });
         return;
       } catch (error) {
         if (this.#dropped.signal.aborted) throw error;

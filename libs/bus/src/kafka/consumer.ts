@@ -7,7 +7,6 @@ import { pause } from '../processing/retry.js';
 import { Slots } from '../processing/slots.js';
 import type { Clients } from './clients.js';
 import { consumerRetry } from './clients.js';
-import { rememberingCoordinators } from './coordinators.js';
 import { brokerFault, within } from './failure.js';
 import { Membership } from './membership.js';
 import type { Names } from './names.js';
@@ -73,7 +72,7 @@ export class GroupConsumer implements Consumer {
     this.failed = new Promise((resolve) => (this.#tellFailure = resolve));
     this.#slots = new Slots(subscription.maxInFlight ?? defaultInFlight);
     this.#handling = { ...options, stopping: this.#stopping.signal };
-    this.#writers = rememberingCoordinators(clients());
+    this.#writers = clients();
     const client = clients();
     this.#admin = client.admin({ retry: consumerRetry });
     this.#membership = new Membership({

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Producer } from 'kafkajs';
+import type { Message, Producer } from 'kafkajs';
 import type { BusLog } from '../port.js';
 import type { Encoded } from '../processing/outputs.js';
 import type { Clients } from './clients.js';
@@ -67,9 +67,10 @@ export class Emitter {
       try {
         this.#producer ??= this.#connect();
         const producer = await this.#producer;
-        for (const topicMessages of produceBatchesOf(records, this.names)) {
-          await producer.sendBatch({ acks: 1, topicMessages: [...topicMessages] });
-          sent += topicMessages.reduce((sum, { messages }) => sum + messages.length, 0);
+        for (const topics of produceBatchesOf(records, this.names)) {
+          const topicMessages = topics.map(({ topic, records: of }) => ({ topic, messages: of.map(messageOf) }));
+          await producer.sendBatch({ acks: 1, topicMessages });
+          sent += topics.reduce((sum, { records: of }) => sum + of.length, 0);
         }
         this.#failing = false;
       } catch (error) {
@@ -97,4 +98,8 @@ export class Emitter {
     if (connected.status === 'fulfilled' && connected.value !== undefined)
       await disconnectQuietly(connected.value, this.log);
   }
+}
+
+function messageOf({ key, value, headers }: Encoded): Message {
+  return { key, value: Buffer.from(value.buffer, value.byteOffset, value.byteLength), headers: { ...headers } };
 }

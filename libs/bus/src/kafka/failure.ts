@@ -8,6 +8,9 @@ interface KafkaError extends Error {
   /** A system error’s name, or the protocol’s number. */
   readonly code?: unknown;
   readonly retriable?: boolean;
+  /** Of the broker, where a connection failed. */
+  readonly host?: string;
+  readonly port?: number;
 }
 
 /** The error, what caused it, what caused that, and so on. */

@@ -2,7 +2,7 @@ import Batch from 'kafkajs/src/consumer/batch.js';
 import type { Topic } from '@sluice/contracts';
 import type { ReadFrom } from '../port.js';
 import type { Stored } from '../processing/stored.js';
-import type { Cluster, Leader } from './cluster.js';
+import type { Broker, Cluster } from './cluster.js';
 import { causes } from './failure.js';
 import type { Names } from './names.js';
 import { storedOf } from './stored-message.js';
@@ -115,13 +115,13 @@ async function fetchFrom(cluster: Cluster, nodeId: string, cursors: readonly Cur
 }
 
 /** The last fetch asked of each leader. */
-const turns = new WeakMap<Leader, Promise<unknown>>();
+const turns = new WeakMap<Broker, Promise<unknown>>();
 
 /**
  * One fetch after another, as the broker answers them anyway: kafkajs opens the connection for fetches with the first
  * one, and with two first ones it opens two and forgets one, which then keeps the process alive.
  */
-function inTurn<T>(leader: Leader, fetch: () => Promise<T>): Promise<T> {
+function inTurn<T>(leader: Broker, fetch: () => Promise<T>): Promise<T> {
   const mine = (turns.get(leader) ?? Promise.resolve()).then(fetch);
   // What failed is told to the one who asked; the next one has a turn all the same.
   turns.set(

@@ -1,4 +1,4 @@
-/** What of kafkajs 2.2.4’s inside the bus uses; see aborted.ts, cluster.ts, idle-timer.ts and out-of-range.ts for why. */
+/** What of kafkajs 2.2.4’s inside the bus uses; see aborted.ts, cluster.ts, idle-timer.ts, out-of-range.ts and producing/ for why. */
 declare module 'kafkajs/src/broker/index.js' {
   /** A connection to a broker. */
   export default class Broker {
@@ -46,13 +46,14 @@ declare module 'kafkajs/src/network/requestQueue/index.js' {
   }
 }
 
-/** Only tests look at these. */
-declare module 'kafkajs/src/producer/sendMessages.js' {
-  import type { ProducerBatch, RecordMetadata } from 'kafkajs';
-
-  export default function createSendMessages(parts: object): (batch: ProducerBatch) => Promise<RecordMetadata[]>;
+declare module 'kafkajs/src/protocol/recordBatch/crc32C/index.js' {
+  /** CRC-32C (Castagnoli). */
+  export default function crc32C(bytes: Buffer): number;
 }
 
-declare module 'kafkajs/src/retry/index.js' {
-  export default function createRetry(options: object): object;
+declare module 'kafkajs/src/protocol/error.js' {
+  import type { KafkaJSProtocolError } from 'kafkajs';
+
+  /** The error that a broker’s number stands for. */
+  export function createErrorFromCode(code: number): KafkaJSProtocolError;
 }

@@ -1,10 +1,11 @@
 import type { Topic } from '@sluice/contracts';
 import { Fault } from '@sluice/core';
-import type { KafkaMessage, Producer } from 'kafkajs';
+import type { KafkaMessage } from 'kafkajs';
 import type { BusLog } from '../port.js';
 import { backOff, pause } from '../processing/retry.js';
 import { isFenced, within } from './failure.js';
 import { disconnectQuietly } from './disconnect.js';
+import type { TransactionalProducer } from './producing/transactional-producer.js';
 import type { Ownership } from './takeover.js';
 import { Tenure } from './tenure.js';
 import type { TenureOptions } from './tenure.js';
@@ -39,7 +40,7 @@ export class Partition {
   readonly #closed = new AbortController();
   readonly #working: Promise<void>;
   #tenure: Tenure | undefined;
-  #producer: Producer | undefined;
+  #producer: TransactionalProducer | undefined;
   #paused = true;
   #trouble: string | undefined;
   #losses = 0;

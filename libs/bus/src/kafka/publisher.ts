@@ -1,14 +1,14 @@
-import type { Producer } from 'kafkajs';
 import type { Fault } from '@sluice/core';
 import type { BusLog } from '../port.js';
 import type { Encoded } from '../processing/outputs.js';
 import type { Clients } from './clients.js';
-import { producerRetry } from './clients.js';
-import { rememberingCoordinators } from './coordinators.js';
+import { clusterOf } from './cluster.js';
+import type { Cluster } from './cluster.js';
 import { disconnectQuietly } from './disconnect.js';
 import type { Names } from './names.js';
-import { Placement } from './placement.js';
 import { produceBatchesOf, sizeOf } from './produce-batches.js';
+import { IdempotentProducer } from './producing/idempotent-producer.js';
+import { TransactionalProducer } from './producing/transactional-producer.js';
 
 /** What is sent together, bytes, unless one caller’s records have more. */
 const batchBytes = 512 * 1024;
@@ -20,11 +20,6 @@ export interface PublisherOptions {
   readonly transactionTimeoutMs: number;
   readonly log: BusLog;
   readonly explain: (error: unknown) => Fault;
-}
-
-interface Watched {
-  readonly producer: Producer;
-  readonly placement: Placement;
 }
 
 interface Waiting {
@@ -40,8 +35,8 @@ interface Waiting {
  */
 export class Publisher {
   readonly #waiting: Waiting[] = [];
-  #transactional: Promise<Watched> | undefined;
-  #idempotent: Promise<Watched> | undefined;
+  #transactional: Promise<TransactionalProducer> | undefined;
+  #idempotent: Promise<IdempotentProducer> | undefined;
   #running: Promise<void> | undefined;
   #trouble: { readonly reason: string; readonly at: number } | undefined;
 
@@ -92,40 +87,40 @@ export class Publisher {
       this.options.names,
     );
     if (batch.every(({ records }) => records.length === 1)) {
-      this.#idempotent ??= this.#connect();
-      const { producer, placement } = await this.#idempotent;
-      await placement.send(producer, sends);
+      this.#idempotent ??= this.#connect(new IdempotentProducer(this.#cluster()));
+      await (await this.#idempotent).send(sends);
       return;
     }
-    this.#transactional ??= this.#connect(this.options.transactionalId);
-    const { producer, placement } = await this.#transactional;
-    const transaction = await producer.transaction();
-    await placement.send(transaction, sends);
-    await transaction.commit();
+    const { transactionalId, transactionTimeoutMs } = this.options;
+    this.#transactional ??= this.#connect(
+      new TransactionalProducer({ cluster: this.#cluster(), transactionalId, transactionTimeoutMs }),
+    );
+    const producer = await this.#transactional;
+    await producer.send(sends);
+    await producer.commit();
   }
 
-  async #connect(transactionalId?: string): Promise<Watched> {
-    const { clients, transactionTimeoutMs } = this.options;
-    const placement = new Placement();
-    const producer = rememberingCoordinators(clients()).producer({
-      ...(transactionalId === undefined ? {} : { transactionalId, transactionTimeout: transactionTimeoutMs }),
-      idempotent: true,
-      maxInFlightRequests: 1,
-      allowAutoTopicCreation: false,
-      createPartitioner: placement.createPartitioner,
-      retry: producerRetry,
-    });
-    await producer.connect();
-    return { producer, placement };
+  async #connect<T extends TransactionalProducer | IdempotentProducer>(producer: T): Promise<T> {
+    try {
+      await producer.connect();
+      return producer;
+    } catch (error) {
+      await disconnectQuietly(producer, this.options.log);
+      throw error;
+    }
+  }
+
+  #cluster(): Cluster {
+    return clusterOf(this.options.clients());
   }
 
   async #dropProducers(): Promise<void> {
     const producers = [this.#transactional, this.#idempotent].filter((producer) => producer !== undefined);
     this.#transactional = undefined;
     this.#idempotent = undefined;
-    // One that could not even connect has nothing to be closed.
+    // One that could not even connect is closed already.
     const connected = (await Promise.allSettled(producers)).filter((one) => one.status === 'fulfilled');
-    await Promise.all(connected.map(({ value }) => disconnectQuietly(value.producer, this.options.log)));
+    await Promise.all(connected.map(({ value }) => disconnectQuietly(value, this.options.log)));
   }
 
   /** The oldest ones, up to the batch’s size; at least one. */

@@ -1,9 +1,9 @@
-import type { Admin, Kafka, Producer } from 'kafkajs';
+import type { Admin, Kafka } from 'kafkajs';
 import { Position } from '../processing/position.js';
-import { producerRetry } from './clients.js';
+import { clusterOf } from './cluster.js';
 import { decodeCarried, decodeFinished } from './finished-set.js';
-import { Placement } from './placement.js';
 import type { TruncationCheck } from './log-truncation.js';
+import { TransactionalProducer } from './producing/transactional-producer.js';
 
 export interface TakeoverOptions {
   readonly kafka: Kafka;
@@ -20,8 +20,7 @@ export interface TakeoverOptions {
 
 /** What the owner of a partition holds: the only producer that may move the group’s offset there, and where that stands. */
 export interface Ownership {
-  readonly producer: Producer;
-  readonly placement: Placement;
+  readonly producer: TransactionalProducer;
   readonly position: Position;
   /** What the owner before left for the next record; '' where sessions are the order. */
   readonly carried: string;
@@ -30,22 +29,10 @@ export interface Ownership {
 /** Takes a partition over: the owner before is fenced first, and only then is it read how far that one came. */
 export async function takeOver(options: TakeoverOptions): Promise<Ownership> {
   const { kafka, transactionalId, transactionTimeoutMs } = options;
-  const placement = new Placement();
-  const producer = kafka.producer({
-    transactionalId,
-    transactionTimeout: transactionTimeoutMs,
-    idempotent: true,
-    maxInFlightRequests: 1,
-    allowAutoTopicCreation: false,
-    createPartitioner: placement.createPartitioner,
-    retry: producerRetry,
-  });
+  const producer = new TransactionalProducer({ cluster: clusterOf(kafka), transactionalId, transactionTimeoutMs });
   try {
     await producer.connect();
-    // Connecting fences nobody: the producer’s epoch is only raised by the first transaction.
-    const fence = await producer.transaction();
-    await fence.abort();
-    return { producer, placement, ...(await standingOf(options)) };
+    return { producer, ...(await standingOf(options)) };
   } catch (error) {
     await producer.disconnect();
     throw error;
@@ -69,7 +56,7 @@ async function standingOf({
   topic,
   partition,
   truncation,
-}: TakeoverOptions): Promise<Omit<Ownership, 'producer' | 'placement'>> {
+}: TakeoverOptions): Promise<Omit<Ownership, 'producer'>> {
   const { beginning, end } = await boundsOf(admin, topic, partition);
   const [committed] = await admin.fetchOffsets({ groupId: group, topics: [topic] });
   const found = committed?.partitions.find((one) => one.partition === partition);

@@ -1,6 +1,6 @@
 import { Fault } from '@sluice/core';
 import type { Codec, Topic } from '@sluice/contracts';
-import type { KafkaMessage, Producer } from 'kafkajs';
+import type { KafkaMessage } from 'kafkajs';
 import { keepsPartitionOrder, laneOf } from '../processing/carrying.js';
 import { Gate } from '../processing/gate.js';
 import { handleRecord } from '../processing/handling.js';
@@ -39,7 +39,6 @@ interface Work extends Taken {
 }
 
 export interface TenureOptions extends Omit<CommitsOptions, 'committed'> {
-  readonly producer: Producer;
   readonly position: Position;
   readonly source: Topic;
   readonly codec: Codec;

@@ -6,7 +6,7 @@ const patienceMs = 250;
 
 /**
  * Room for a few transactions of one consumer at a time. What finishes while a partition waits goes into the same transaction, so that
- * under load there are fewer and larger ones: each costs broker and client five requests, whatever is in it.
+ * under load there are fewer and larger ones: each costs broker and client three requests or more, whatever is in it.
  */
 export class TransactionSlots {
   #taken = 0;

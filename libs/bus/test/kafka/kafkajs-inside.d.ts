@@ -11,3 +11,15 @@ declare module 'kafkajs/src/cluster/index.js' {
 declare module 'kafkajs/src/errors.js' {
   export class KafkaJSGroupCoordinatorNotFound extends Error {}
 }
+
+declare module 'kafkajs/src/protocol/recordBatch/v0/index.js' {
+  interface Encoder {
+    readonly buffer: Buffer;
+  }
+  const batches: { RecordBatch(batch: object): Promise<Encoder> };
+  export default batches;
+}
+
+declare module 'kafkajs/src/protocol/recordBatch/record/v0/index.js' {
+  export default function record(record: object): object;
+}

@@ -118,14 +118,10 @@ describe('who owns a partition', () => {
           let owner = await takeOver(ours);
           let stands = owner.position.prefix;
           for (let round = 0; round < 60; round++) {
-            const offset = { partition: 0, offset: String(stands + 1), metadata: null };
             const committing = (async () => {
-              const transaction = await owner.producer.transaction();
-              await transaction.sendOffsets({
-                consumerGroupId: ours.group,
-                topics: [{ topic: ours.topic, partitions: [offset] }],
-              });
-              await transaction.commit();
+              const { group: groupId, topic, partition } = ours;
+              await owner.producer.sendOffset({ groupId, topic, partition, offset: stands + 1, metadata: '' });
+              await owner.producer.commit();
             })();
             const [commit, next] = await Promise.all([
               committing.then(

@@ -1,0 +1,186 @@
+import { assertSuccess } from './protocol-error.js';
+import type { ProducerIdentity } from './record-batch.js';
+import { AnswerReader, Writer } from './wire.js';
+
+/** A request in the form in which a connection of kafkajs takes it. */
+export interface Request<T> {
+  readonly request: {
+    readonly apiKey: number;
+    readonly apiVersion: number;
+    readonly apiName: string;
+    readonly encode: () => Promise<{ readonly buf: Buffer; readonly buffer: Buffer }>;
+  };
+  readonly response: {
+    readonly decode: (raw: Buffer) => Promise<AnswerReader>;
+    readonly parse: (answer: AnswerReader) => Promise<T>;
+  };
+}
+
+/** The numbers of the requests. */
+export const apiKeys = { produce: 0, apiVersions: 18, endTxn: 26, txnOffsetCommit: 28 } as const;
+
+/** What one broker gets of one partition. */
+export interface PartitionBatch {
+  readonly topic: string;
+  readonly partition: number;
+  readonly batch: Buffer;
+}
+
+/** Its answer; 0 is no error. */
+export interface PartitionAnswer {
+  readonly topic: string;
+  readonly partition: number;
+  readonly errorCode: number;
+}
+
+/** The version says who adds a partition to the transaction: up to 11 the producer did before, from 12 on the broker does with its first batch. */
+export function produce(
+  version: 7 | 12,
+  transactionalId: string | null,
+  batches: readonly PartitionBatch[],
+  timeoutMs: number,
+): Request<readonly PartitionAnswer[]> {
+  const flexible = version === 12;
+  const encode = (): Buffer => {
+    const writer = new Writer(flexible).text(transactionalId).int16(-1).int32(timeoutMs);
+    writer.array([...Map.groupBy(batches, ({ topic }) => topic)], ([topic, ofTopic]) => {
+      writer.text(topic).array(ofTopic, ({ partition, batch }) => writer.int32(partition).bytes(batch).end());
+      writer.end();
+    });
+    return writer.end().done();
+  };
+  return requestOf('Produce', apiKeys.produce, version, flexible, encode, (answer) => {
+    const topics = answer.array(() => {
+      const topic = answer.text() ?? '';
+      const partitions = answer.array(() => {
+        const [partition, errorCode] = [answer.int32(), answer.int16()];
+        // Where and when it was written, and where the log begins.
+        for (let skipped = 0; skipped < 3; skipped++) answer.int64();
+        if (flexible) {
+          answer.array(() => {
+            answer.int32();
+            answer.text();
+            answer.end();
+          });
+          answer.text();
+        }
+        answer.end();
+        return { topic, partition, errorCode };
+      });
+      answer.end();
+      return partitions;
+    });
+    return topics.flat();
+  });
+}
+
+/** Where a group’s next owner of a partition reads on. */
+export interface OffsetCommit {
+  readonly groupId: string;
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: number;
+  readonly metadata: string;
+}
+
+/** Version 5: the coordinator adds the offset to the transaction with it. */
+export function txnOffsetCommit(
+  transactionalId: string,
+  { producerId, epoch }: ProducerIdentity,
+  { groupId, topic, partition, offset, metadata }: OffsetCommit,
+): Request<void> {
+  const encode = (): Buffer => {
+    const writer = new Writer(true).text(transactionalId).text(groupId).int64(producerId).int16(epoch);
+    // No generation, no member: what keeps a former owner out is its epoch.
+    writer.int32(-1).text('').text(null);
+    writer.array([topic], () => {
+      writer.text(topic).array([partition], () => {
+        writer.int32(partition).int64(BigInt(offset)).int32(-1).text(metadata).end();
+      });
+      writer.end();
+    });
+    return writer.end().done();
+  };
+  return requestOf('TxnOffsetCommit', apiKeys.txnOffsetCommit, 5, true, encode, (answer) => {
+    answer.int32();
+    answer.array(() => {
+      answer.text();
+      answer.array(() => {
+        answer.int32();
+        assertSuccess(answer.int16());
+        answer.end();
+      });
+      answer.end();
+    });
+  });
+}
+
+/** Version 5: each end raises the producer’s epoch, so that nothing of this transaction can arrive in the next one. Returns who it is then. */
+export function commitTxn(transactionalId: string, { producerId, epoch }: ProducerIdentity): Request<ProducerIdentity> {
+  const encode = (): Buffer =>
+    new Writer(true).text(transactionalId).int64(producerId).int16(epoch).boolean(true).end().done();
+  return requestOf('EndTxn', apiKeys.endTxn, 5, true, encode, (answer) => {
+    answer.int32();
+    assertSuccess(answer.int16());
+    return { producerId: answer.int64(), epoch: answer.int16() };
+  });
+}
+
+/** The features that are in force in the whole cluster, by their levels. */
+export function finalizedFeatures(): Request<ReadonlyMap<string, number>> {
+  const encode = (): Buffer => new Writer(true).text('sluice').text('1').end().done();
+  return requestOf(
+    'ApiVersions',
+    apiKeys.apiVersions,
+    3,
+    true,
+    encode,
+    (answer) => {
+      assertSuccess(answer.int16());
+      answer.array(() => {
+        for (let skipped = 0; skipped < 3; skipped++) answer.int16();
+        answer.end();
+      });
+      answer.int32();
+      const levels = new Map<string, number>();
+      answer.end((field) => {
+        if (field !== finalized) return;
+        answer.array(() => {
+          levels.set(answer.text() ?? '', answer.int16());
+          answer.int16();
+          answer.end();
+        });
+      });
+      return levels;
+    },
+    false,
+  );
+}
+
+const finalized = 2;
+
+function requestOf<T>(
+  apiName: string,
+  apiKey: number,
+  apiVersion: number,
+  flexible: boolean,
+  encode: () => Buffer,
+  parse: (answer: AnswerReader) => T,
+  headed = flexible,
+): Request<T> {
+  return {
+    request: {
+      apiKey,
+      apiVersion,
+      apiName,
+      encode: async () => {
+        const bytes = encode();
+        return { buf: bytes, buffer: bytes };
+      },
+    },
+    response: {
+      decode: async (raw) => new AnswerReader(raw, flexible, headed),
+      parse: async (answer) => parse(answer),
+    },
+  };
+}

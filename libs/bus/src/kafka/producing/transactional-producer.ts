@@ -1,0 +1,161 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { backOff } from '../../processing/retry.js';
+import type { Broker, Cluster } from '../cluster.js';
+import { isPassing } from '../failure.js';
+import type { TopicRecords } from '../produce-batches.js';
+import { Coordinator, coordinates } from './coordinator.js';
+import type { ProducerIdentity } from './record-batch.js';
+import { apiKeys, commitTxn, finalizedFeatures, txnOffsetCommit } from './requests.js';
+import type { OffsetCommit, PartitionBatch } from './requests.js';
+import { sendTo } from './send-to.js';
+import { Sender } from './sender.js';
+
+const retry = { initialMs: 50, maxMs: 1_000, attempts: 5 } as const;
+
+export interface TransactionalProducerOptions {
+  readonly cluster: Cluster;
+  readonly transactionalId: string;
+  /** A transaction that is open for so long is aborted by the broker. */
+  readonly transactionTimeoutMs: number;
+}
+
+/**
+ * One producer of transactions, one after another: offsets and records join the transaction that is open, and `commit` ends it. If anything
+ * but `sendOffset` fails, it is not known how far the transaction came, and the next one with its id ends it: so drop the producer.
+ *
+ * A broker with transactions of version 2 (Kafka 4.0, KIP-890) adds an offset or a partition with the first request that names it, and gives the
+ * producer a new epoch with each end: three requests instead of five, and what a transaction left on its way cannot arrive in the next one. Others
+ * are told beforehand.
+ */
+export class TransactionalProducer {
+  readonly #cluster: Cluster;
+  readonly #coordinator: Coordinator;
+  readonly #groups = new Map<string, Coordinator>();
+  readonly #sender: Sender;
+  #identity: ProducerIdentity = { producerId: -1n, epoch: -1 };
+  #version: 1 | 2 = 1;
+  /** The partitions, and the groups, that the broker was told of. */
+  readonly #announced = new Set<string>();
+
+  constructor(private readonly options: TransactionalProducerOptions) {
+    const { cluster, transactionalId } = options;
+    this.#cluster = cluster;
+    this.#coordinator = new Coordinator(cluster, coordinates.transaction, transactionalId);
+    this.#sender = new Sender({ cluster, transactionalId });
+  }
+
+  /** Connects, ends what an owner of the transactional id before left open, and lets it write nothing more. */
+  async connect(): Promise<void> {
+    await this.#cluster.connect();
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const { producerId, producerEpoch } = await this.#coordinator.ask((broker) => this.#initialize(broker));
+        this.#identity = { producerId: BigInt(producerId), epoch: producerEpoch };
+        this.#version = await this.#coordinator.ask(transactionVersionOf);
+        return;
+      } catch (error) {
+        if (!isPassing(error) || attempt === retry.attempts) throw error;
+        await delay(backOff(attempt, retry));
+      }
+    }
+  }
+
+  /** May be asked again as it is if it fails with what may pass: the offset goes with the transaction once. */
+  async sendOffset(commit: OffsetCommit): Promise<void> {
+    const { groupId, topic, partition, offset, metadata } = commit;
+    const { transactionalId } = this.options;
+    const group = this.#groupOf(groupId);
+    if (this.#version === 2) {
+      await group.ask((broker) => sendTo(broker, txnOffsetCommit(transactionalId, this.#identity, commit)));
+      return;
+    }
+    const groupPlace = `group ${groupId}`;
+    if (!this.#announced.has(groupPlace))
+      await this.#coordinator.ask((broker) => broker.addOffsetsToTxn({ ...this.#writer, groupId }));
+    this.#announced.add(groupPlace);
+    const offsets = [{ partition, offset: String(offset), metadata }];
+    await group.ask((broker) =>
+      broker.txnOffsetCommit({ ...this.#writer, groupId, topics: [{ topic, partitions: offsets }] }),
+    );
+  }
+
+  /** Sends one after another. */
+  async send(sends: readonly (readonly TopicRecords[])[]): Promise<void> {
+    const options = {
+      identity: this.#identity,
+      version: this.#version === 2 ? 12 : 7,
+      announce: (batches: readonly PartitionBatch[], leaders: number) => this.#announce(batches, leaders),
+    } as const;
+    for (const topics of sends) await this.#sender.send(topics, options);
+  }
+
+  async commit(): Promise<void> {
+    const { transactionalId } = this.options;
+    if (this.#version === 2) {
+      this.#identity = await this.#coordinator.ask((broker) =>
+        sendTo(broker, commitTxn(transactionalId, this.#identity)),
+      );
+      this.#sender.restart();
+    } else await this.#coordinator.ask((broker) => broker.endTxn({ ...this.#writer, transactionResult: true }));
+    this.#announced.clear();
+  }
+
+  disconnect(): Promise<void> {
+    return this.#cluster.disconnect();
+  }
+
+  /**
+   * Brokers with version 2 add partitions by themselves. But where several do so at the same time, the coordinator takes one and lets the others
+   * wait for 20 ms: then they are added beforehand, all at once.
+   */
+  async #announce(batches: readonly PartitionBatch[], leaders: number): Promise<void> {
+    if (this.#version === 2 && leaders === 1) return;
+    const fresh = batches.filter((batch) => !this.#announced.has(placeOf(batch)));
+    if (fresh.length === 0) return;
+    const topics = [...Map.groupBy(fresh, ({ topic }) => topic)].map(([topic, ofTopic]) => ({
+      topic,
+      partitions: ofTopic.map(({ partition }) => partition),
+    }));
+    await this.#coordinator.ask((broker) => broker.addPartitionsToTxn({ ...this.#writer, topics }));
+    for (const batch of fresh) this.#announced.add(placeOf(batch));
+  }
+
+  #initialize(broker: Broker): ReturnType<Broker['initProducerId']> {
+    const { transactionalId, transactionTimeoutMs } = this.options;
+    return broker.initProducerId({ transactionalId, transactionTimeout: transactionTimeoutMs });
+  }
+
+  #groupOf(groupId: string): Coordinator {
+    const known = this.#groups.get(groupId);
+    if (known !== undefined) return known;
+    const group = new Coordinator(this.#cluster, coordinates.group, groupId);
+    this.#groups.set(groupId, group);
+    return group;
+  }
+
+  get #writer() {
+    const { producerId, epoch } = this.#identity;
+    return {
+      transactionalId: this.options.transactionalId,
+      producerId: String(producerId),
+      producerEpoch: epoch,
+    };
+  }
+}
+
+function placeOf({ topic, partition }: PartitionBatch): string {
+  return `${topic}/${partition}`;
+}
+
+/** 2 if the whole cluster has it. Asked only where the requests that it takes are known. */
+async function transactionVersionOf(broker: Broker): Promise<1 | 2> {
+  const knows = (apiKey: number, version: number): boolean => (broker.versions?.[apiKey]?.maxVersion ?? -1) >= version;
+  const known =
+    knows(apiKeys.apiVersions, 3) &&
+    knows(apiKeys.produce, 12) &&
+    knows(apiKeys.txnOffsetCommit, 5) &&
+    knows(apiKeys.endTxn, 5);
+  if (!known) return 1;
+  const level = (await sendTo(broker, finalizedFeatures())).get('transaction.version') ?? 0;
+  return level >= 2 ? 2 : 1;
+}

@@ -1,0 +1,141 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { Kafka, logLevel } from 'kafkajs';
+import { infra, startTimeout } from '../../../../../test/infra/client.ts';
+import { pause } from '../../../src/processing/retry.js';
+import { clusterOf } from '../../../src/kafka/cluster.js';
+import type { Broker, Cluster } from '../../../src/kafka/cluster.js';
+import { isConcurrent, isFenced } from '../../../src/kafka/failure.js';
+import type { KafkaBusOptions } from '../../../src/kafka/options.js';
+import { TransactionalProducer } from '../../../src/kafka/producing/transactional-producer.js';
+import { numbers, testMs } from '../../contract/harness.js';
+import { makeTopics, onKafka, standing, withAdmin } from '../on-broker.js';
+
+const endTxn = 26;
+const never = new AbortController().signal;
+
+interface Made {
+  readonly producer: TransactionalProducer;
+  /** By their names and versions, how many requests of transactions it has made. */
+  readonly asked: Map<string, number>;
+}
+
+/** A producer, and what it asks of the broker; with `oldest` as if that knew no newer way to end a transaction. */
+function producerOn({ brokers, prefix = '' }: KafkaBusOptions, oldest = false): Made {
+  const asked = new Map<string, number>();
+  const cluster = clusterOf(new Kafka({ brokers: [...brokers], logLevel: logLevel.NOTHING }));
+  const findBroker = cluster.findBroker.bind(cluster);
+  const seen = new WeakSet<Broker>();
+  const watched: Cluster = Object.assign(cluster, {
+    findBroker: async (node: { nodeId: number }) => {
+      const broker = await findBroker(node);
+      if (!seen.has(broker)) {
+        seen.add(broker);
+        watch(broker, asked);
+        if (oldest) Object.assign(broker.versions?.[endTxn] ?? {}, { maxVersion: 3 });
+      }
+      return broker;
+    },
+  });
+  const options = { cluster: watched, transactionalId: `${prefix}writer`, transactionTimeoutMs: 5_000 };
+  return { producer: new TransactionalProducer(options), asked };
+}
+
+function watch({ connectionPool: pool }: Broker, asked: Map<string, number>): void {
+  const send = pool.send.bind(pool);
+  pool.send = async (request) => {
+    const { apiName, apiVersion } = request.request;
+    const answer = await send(request);
+    if (/Txn|Produce$/.test(apiName))
+      asked.set(`${apiName} ${apiVersion}`, (asked.get(`${apiName} ${apiVersion}`) ?? 0) + 1);
+    return answer;
+  };
+}
+
+/** Offset and record of the n-th transaction, up to its end. The markers of the one before may still be on their way. */
+async function fill({ producer }: Made, prefix: string, n: number): Promise<void> {
+  const offset = { groupId: `${prefix}g`, topic: `${prefix}t`, partition: 0, offset: n, metadata: `m${n}` };
+  for (;;) {
+    try {
+      await producer.sendOffset(offset);
+      break;
+    } catch (error) {
+      if (!isConcurrent(error)) throw error;
+      await pause(2, never);
+    }
+  }
+  const records = numbers(2, `${n}/`).map((key) => ({
+    topic: 'agent.steps' as const,
+    key,
+    value: Buffer.from(key),
+    headers: { n: String(n) },
+  }));
+  await producer.send([[{ topic: `${prefix}t`, records }]]);
+}
+
+/** The group must be known to the broker, which takes a moment on a fresh one. */
+async function ready(options: KafkaBusOptions): Promise<string> {
+  const { prefix = '' } = options;
+  await makeTopics(options, { topic: `${prefix}t` });
+  await withAdmin(options, (admin) =>
+    admin.setOffsets({ groupId: `${prefix}g`, topic: `${prefix}t`, partitions: [{ partition: 0, offset: '0' }] }),
+  );
+  return prefix;
+}
+
+describe('a producer of transactions', () => {
+  beforeAll(() => Promise.all([infra('kafka'), infra('registry')]), startTimeout);
+
+  it.each([
+    ['of version 2 makes three requests for each', false, ['EndTxn 5', 'Produce 12', 'TxnOffsetCommit 5']],
+    [
+      'of version 1 makes five',
+      true,
+      ['AddOffsetsToTxn 1', 'AddPartitionsToTxn 1', 'EndTxn 1', 'Produce 7', 'TxnOffsetCommit 1'],
+    ],
+  ])(
+    '%s, and commits offset and records',
+    (_, oldest, requests) =>
+      onKafka(async (_start, options) => {
+        const prefix = await ready(options);
+        const made = producerOn(options, oldest);
+        await made.producer.connect();
+        for (let n = 1; n <= 3; n++) {
+          await fill(made, prefix, n);
+          await made.producer.commit();
+        }
+        await made.producer.disconnect();
+        expect([...made.asked.keys()].sort()).toEqual(requests);
+        for (const count of made.asked.values()) expect(count).toBe(3);
+        // Two records and a marker each.
+        expect(await standing(options, 'g', 't')).toEqual({ committed: 3, metadata: 'm3', end: 9 });
+      }),
+    testMs,
+  );
+
+  it.each([
+    ['2', false],
+    ['1', true],
+  ])(
+    'of version %s is fenced by the next one with its id, which ends what it left open',
+    (_, oldest) =>
+      onKafka(async (_start, options) => {
+        const prefix = await ready(options);
+        const [former, next] = [producerOn(options, oldest), producerOn(options, oldest)];
+        await former.producer.connect();
+        await fill(former, prefix, 1);
+        await former.producer.commit();
+        await fill(former, prefix, 2);
+        await next.producer.connect();
+        const refused = await former.producer.commit().catch((error: unknown) => error);
+        expect(isFenced(refused)).toBe(true);
+        const late = { groupId: `${prefix}g`, topic: `${prefix}t`, partition: 0, offset: 9, metadata: '' };
+        expect(isFenced(await former.producer.sendOffset(late).catch((error: unknown) => error))).toBe(true);
+        expect(await standing(options, 'g', 't')).toMatchObject({ committed: 1, metadata: 'm1' });
+        await fill(next, prefix, 3);
+        await next.producer.commit();
+        expect(await standing(options, 'g', 't')).toMatchObject({ committed: 3, metadata: 'm3' });
+        await Promise.all([former.producer.disconnect(), next.producer.disconnect()]);
+      }),
+    testMs,
+  );
+});
