@@ -5,10 +5,13 @@ import { runAfterCommit } from '../processing/after-commit.js';
 import type { Finished } from '../processing/handling.js';
 import type { Position } from '../processing/position.js';
 import { backOff, pause } from '../processing/retry.js';
+import { EarlyOffset } from './early-offset.js';
 import { isConcurrent, isPassing } from './failure.js';
 import { encodeCarried, encodeFinished } from './finished-set.js';
+import type { Range } from './finished-set.js';
 import type { Names } from './names.js';
 import { produceBatchesOf, sizeOf } from './produce-batches.js';
+import type { OffsetCommit } from './producing/requests.js';
 import type { TransactionalProducer } from './producing/transactional-producer.js';
 import type { TransactionSlots } from './transaction-slots.js';
 
@@ -58,6 +61,7 @@ export interface CommitsOptions {
 export class Commits {
   readonly #queue: (Done & { readonly bytes: number })[] = [];
   readonly #dropped = new AbortController();
+  readonly #early: EarlyOffset;
   #running: Promise<void> | undefined;
   #wanted = false;
   #committed: number;
@@ -71,7 +75,12 @@ export class Commits {
   #began = performance.now();
 
   constructor(private readonly options: CommitsOptions) {
-    this.#committed = options.position.prefix;
+    const { producer, position, lost } = options;
+    const failed = (error: unknown): void => {
+      if (!this.#dropped.signal.aborted) lost(error);
+    };
+    this.#early = new EarlyOffset({ producer, failed });
+    this.#committed = position.prefix;
     this.#carried = options.carried;
   }
 
@@ -83,6 +92,12 @@ export class Commits {
   /** Output bytes that are finished and not yet on their way. */
   get waitingBytes(): number {
     return this.#waitingBytes;
+  }
+
+  /** A record is being handled that is the only one, up to `past`, and will soon leave something: its transaction begins meanwhile. */
+  expect(past: number): void {
+    if (this.#dropped.signal.aborted || this.#running !== undefined || this.#queue.length > 0) return;
+    if (this.options.transactions.isIdle) this.#early.begin(this.#offsetAt(past, []));
   }
 
   add(done: Done): void {
@@ -123,6 +138,7 @@ export class Commits {
   /** Resolves when no transaction is under way any more, however it ended. */
   async over(): Promise<void> {
     await this.#running;
+    await this.#early.drop();
   }
 
   /** Forgets what is not being committed: it is repeated by the next owner. */
@@ -175,8 +191,8 @@ export class Commits {
     this.#wanted = false;
     const prefix = position.prefix;
     this.#began = performance.now();
-    const metadata = encodeFinished(prefix, position.ranges) + encodeCarried(this.#carried);
-    await this.#sendOffset(prefix, metadata);
+    const offset = this.#offsetAt(prefix, position.ranges);
+    if (!(await this.#early.take(offset))) await this.#sendOffset(offset);
     const outputs = batch.flatMap(({ finished }) => finished.outputs);
     await producer.send(produceBatchesOf(outputs, names));
     await producer.commit();
@@ -192,15 +208,25 @@ export class Commits {
     runAfterCommit(records, group, log);
   }
 
+  #offsetAt(offset: number, ranges: readonly Range[]): OffsetCommit {
+    const { groupId, topic, partition } = this.options;
+    return {
+      groupId,
+      topic,
+      partition,
+      offset,
+      metadata: encodeFinished(offset, ranges) + encodeCarried(this.#carried),
+    };
+  }
+
   /**
    * The offset goes first: whatever is in the way (the markers of the transaction before, a broker that is away) is met
    * here, where the request can be sent again as it is.
    */
-  async #sendOffset(offset: number, metadata: string): Promise<void> {
-    const { producer, groupId, topic, partition } = this.options;
+  async #sendOffset(offset: OffsetCommit): Promise<void> {
     for (let attempt = 1, waits = 1; ;) {
       try {
-        await producer.sendOffset({ groupId, topic, partition, offset, metadata });
+        await this.options.producer.sendOffset(offset);
         return;
       } catch (error) {
         if (this.#dropped.signal.aborted) throw error;

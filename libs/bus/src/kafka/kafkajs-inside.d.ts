@@ -46,11 +46,6 @@ declare module 'kafkajs/src/network/requestQueue/index.js' {
   }
 }
 
-declare module 'kafkajs/src/protocol/recordBatch/crc32C/index.js' {
-  /** CRC-32C (Castagnoli). */
-  export default function crc32C(bytes: Buffer): number;
-}
-
 declare module 'kafkajs/src/protocol/error.js' {
   import type { KafkaJSProtocolError } from 'kafkajs';
 

@@ -15,6 +15,10 @@ export class TransactionSlots {
   /** `partitions` is how many the consumer holds now. */
   constructor(private readonly partitions: () => number) {}
 
+  get isIdle(): boolean {
+    return this.#taken === 0;
+  }
+
   /** Does the work when there is room, in the order of asking; nothing at all if `givenUp` aborts before. */
   async run(work: () => Promise<void>, givenUp: AbortSignal): Promise<void> {
     if (!(await this.#room(givenUp))) return;

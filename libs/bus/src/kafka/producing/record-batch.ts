@@ -1,5 +1,5 @@
-import crc32C from 'kafkajs/src/protocol/recordBatch/crc32C/index.js';
 import type { Encoded } from '../../processing/outputs.js';
+import { crc32c } from './crc32c.js';
 
 /** Who writes: a batch with the same identity and sequence is taken once, however often it is sent. */
 export interface ProducerIdentity {
@@ -49,7 +49,7 @@ export function encodeBatch(
   batch.writeInt32BE(records.length, 57);
   let at = headBytes;
   for (const { record, body, headers } of sized) at = writeRecord(batch, at, record, body, headers);
-  batch.writeUInt32BE(crc32C(batch.subarray(checkedFrom)), crcAt);
+  batch.writeUInt32BE(crc32c(batch.subarray(checkedFrom)), crcAt);
   return batch;
 }
 

@@ -116,9 +116,13 @@ export function txnOffsetCommit(
 }
 
 /** Version 5: each end raises the producer’s epoch, so that nothing of this transaction can arrive in the next one. Returns who it is then. */
-export function commitTxn(transactionalId: string, { producerId, epoch }: ProducerIdentity): Request<ProducerIdentity> {
+export function endTxn(
+  transactionalId: string,
+  { producerId, epoch }: ProducerIdentity,
+  committed: boolean,
+): Request<ProducerIdentity> {
   const encode = (): Buffer =>
-    new Writer(true).text(transactionalId).int64(producerId).int16(epoch).boolean(true).end().done();
+    new Writer(true).text(transactionalId).int64(producerId).int16(epoch).boolean(committed).end().done();
   return requestOf('EndTxn', apiKeys.endTxn, 5, true, encode, (answer) => {
     answer.int32();
     assertSuccess(answer.int16());

@@ -5,7 +5,7 @@ import { isPassing } from '../failure.js';
 import type { TopicRecords } from '../produce-batches.js';
 import { Coordinator, coordinates } from './coordinator.js';
 import type { ProducerIdentity } from './record-batch.js';
-import { apiKeys, commitTxn, finalizedFeatures, txnOffsetCommit } from './requests.js';
+import { apiKeys, endTxn, finalizedFeatures, txnOffsetCommit } from './requests.js';
 import type { OffsetCommit, PartitionBatch } from './requests.js';
 import { sendTo } from './send-to.js';
 import { Sender } from './sender.js';
@@ -20,7 +20,7 @@ export interface TransactionalProducerOptions {
 }
 
 /**
- * One producer of transactions, one after another: offsets and records join the transaction that is open, and `commit` ends it. If anything
+ * One producer of transactions, one after another: offsets and records join the transaction that is open, and `commit` or `abort` ends it. If anything
  * but `sendOffset` fails, it is not known how far the transaction came, and the next one with its id ends it: so drop the producer.
  *
  * A broker with transactions of version 2 (Kafka 4.0, KIP-890) adds an offset or a partition with the first request that names it, and gives the
@@ -89,14 +89,23 @@ export class TransactionalProducer {
     for (const topics of sends) await this.#sender.send(topics, options);
   }
 
-  async commit(): Promise<void> {
+  commit(): Promise<void> {
+    return this.#end(true);
+  }
+
+  /** What joined the transaction never was. */
+  abort(): Promise<void> {
+    return this.#end(false);
+  }
+
+  async #end(committed: boolean): Promise<void> {
     const { transactionalId } = this.options;
     if (this.#version === 2) {
       this.#identity = await this.#coordinator.ask((broker) =>
-        sendTo(broker, commitTxn(transactionalId, this.#identity)),
+        sendTo(broker, endTxn(transactionalId, this.#identity, committed)),
       );
       this.#sender.restart();
-    } else await this.#coordinator.ask((broker) => broker.endTxn({ ...this.#writer, transactionResult: true }));
+    } else await this.#coordinator.ask((broker) => broker.endTxn({ ...this.#writer, transactionResult: committed }));
     this.#announced.clear();
   }
 

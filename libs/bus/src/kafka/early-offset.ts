@@ -1,0 +1,77 @@
+import { isConcurrent } from './failure.js';
+import type { OffsetCommit } from './producing/requests.js';
+import type { TransactionalProducer } from './producing/transactional-producer.js';
+
+/** A transaction waits no longer for its record, milliseconds: it is begun anew when that has finished. */
+const patienceMs = 50;
+
+export interface EarlyOffsetOptions {
+  readonly producer: TransactionalProducer;
+  /** The transaction could not be given up: nobody knows how it stands. */
+  readonly failed: (error: unknown) => void;
+}
+
+/** How a request ended: the offset is in the transaction, or certainly is not, or nobody knows. */
+type Sent = 'there' | 'refused' | 'unknown';
+
+/**
+ * Begins a transaction while the record that it is for is being handled. The offset that will stand when the record has finished goes ahead, which
+ * takes as long as all that follows; nothing of it counts before the commit. If it takes longer, or the offset is another one, nothing is
+ * lost but the request.
+ */
+export class EarlyOffset {
+  #open: { readonly commit: OffsetCommit; readonly sent: Promise<Sent> } | undefined;
+  #patience: NodeJS.Timeout | undefined;
+  #givingUp: Promise<void> | undefined;
+
+  constructor(private readonly options: EarlyOffsetOptions) {}
+
+  begin(commit: OffsetCommit): void {
+    if (this.#open !== undefined || this.#givingUp !== undefined) return;
+    const sent = this.#send(commit);
+    this.#open = { commit, sent };
+    this.#patience = setTimeout(() => {
+      this.#givingUp = this.#giveUp(sent).finally(() => (this.#givingUp = undefined));
+    }, patienceMs);
+  }
+
+  /** Whether the offset is in the transaction already. The producer is free for others once it has resolved. */
+  async take({ offset, metadata }: OffsetCommit): Promise<boolean> {
+    await this.#givingUp;
+    const open = this.#open;
+    this.#forget();
+    if (open === undefined) return false;
+    const sent = await open.sent;
+    return sent === 'there' && open.commit.offset === offset && open.commit.metadata === metadata;
+  }
+
+  /** Nothing more is begun or given up by it; resolves when no request is under way. The transaction is left to whoever fences. */
+  async drop(): Promise<void> {
+    const sent = this.#open?.sent;
+    this.#forget();
+    await Promise.all([sent, this.#givingUp]);
+  }
+
+  #forget(): void {
+    clearTimeout(this.#patience);
+    this.#open = undefined;
+  }
+
+  /** What is in the way is met again where the offset is due, and dealt with there. */
+  #send(commit: OffsetCommit): Promise<Sent> {
+    return this.options.producer.sendOffset(commit).then(
+      () => 'there',
+      (error: unknown) => (isConcurrent(error) ? 'refused' : 'unknown'),
+    );
+  }
+
+  async #giveUp(sending: Promise<Sent>): Promise<void> {
+    const sent = await sending;
+    this.#forget();
+    try {
+      if (sent !== 'refused') await this.options.producer.abort();
+    } catch (error) {
+      this.options.failed(error);
+    }
+  }
+}
