@@ -1,5 +1,6 @@
 import type { Cluster } from '../cluster.js';
 import type { TopicRecords } from '../produce-batches.js';
+import { initialize } from './initialize.js';
 import type { ProducerIdentity } from './record-batch.js';
 import { Sender } from './sender.js';
 
@@ -13,11 +14,11 @@ export class IdempotentProducer {
   }
 
   async connect(): Promise<void> {
-    await this.cluster.connect();
-    await this.cluster.refreshMetadataIfNecessary();
-    const broker = await this.cluster.findControllerBroker();
-    const { producerId, producerEpoch } = await broker.initProducerId({ transactionTimeout: 0 });
-    this.#identity = { producerId: BigInt(producerId), epoch: producerEpoch };
+    this.#identity = await initialize(this.cluster, async () => {
+      const broker = await this.cluster.findControllerBroker();
+      const { producerId, producerEpoch } = await broker.initProducerId({ transactionTimeout: 0 });
+      return { producerId: BigInt(producerId), epoch: producerEpoch };
+    });
   }
 
   async send(sends: readonly (readonly TopicRecords[])[]): Promise<void> {

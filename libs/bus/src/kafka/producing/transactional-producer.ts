@@ -1,16 +1,12 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import { backOff } from '../../processing/retry.js';
 import type { Broker, Cluster } from '../cluster.js';
-import { isPassing } from '../failure.js';
 import type { TopicRecords } from '../produce-batches.js';
 import { Coordinator, coordinates } from './coordinator.js';
+import { initialize } from './initialize.js';
 import type { ProducerIdentity } from './record-batch.js';
 import { apiKeys, endTxn, finalizedFeatures, txnOffsetCommit } from './requests.js';
 import type { OffsetCommit, PartitionBatch } from './requests.js';
 import { sendTo } from './send-to.js';
 import { Sender } from './sender.js';
-
-const retry = { initialMs: 50, maxMs: 1_000, attempts: 5 } as const;
 
 export interface TransactionalProducerOptions {
   readonly cluster: Cluster;
@@ -46,18 +42,12 @@ export class TransactionalProducer {
 
   /** Connects, ends what an owner of the transactional id before left open, and lets it write nothing more. */
   async connect(): Promise<void> {
-    await this.#cluster.connect();
-    for (let attempt = 1; ; attempt++) {
-      try {
-        const { producerId, producerEpoch } = await this.#coordinator.ask((broker) => this.#initialize(broker));
-        this.#identity = { producerId: BigInt(producerId), epoch: producerEpoch };
-        this.#version = await this.#coordinator.ask(transactionVersionOf);
-        return;
-      } catch (error) {
-        if (!isPassing(error) || attempt === retry.attempts) throw error;
-        await delay(backOff(attempt, retry));
-      }
-    }
+    const { transactionalId, transactionTimeoutMs: transactionTimeout } = this.options;
+    const { producerId, producerEpoch } = await initialize(this.#cluster, () =>
+      this.#coordinator.ask((broker) => broker.initProducerId({ transactionalId, transactionTimeout })),
+    );
+    this.#identity = { producerId: BigInt(producerId), epoch: producerEpoch };
+    this.#version = await this.#coordinator.ask(transactionVersionOf);
   }
 
   /** May be asked again as it is if it fails with what may pass: the offset goes with the transaction once. */
@@ -127,11 +117,6 @@ export class TransactionalProducer {
     }));
     await this.#coordinator.ask((broker) => broker.addPartitionsToTxn({ ...this.#writer, topics }));
     for (const batch of fresh) this.#announced.add(placeOf(batch));
-  }
-
-  #initialize(broker: Broker): ReturnType<Broker['initProducerId']> {
-    const { transactionalId, transactionTimeoutMs } = this.options;
-    return broker.initProducerId({ transactionalId, transactionTimeout: transactionTimeoutMs });
   }
 
   #groupOf(groupId: string): Coordinator {
