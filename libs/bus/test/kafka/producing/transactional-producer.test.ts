@@ -6,6 +6,8 @@ import { clusterOf } from '../../../src/kafka/cluster.js';
 import type { Broker, Cluster } from '../../../src/kafka/cluster.js';
 import { isConcurrent, isFenced } from '../../../src/kafka/failure.js';
 import type { KafkaBusOptions } from '../../../src/kafka/options.js';
+import { finalizedFeatures } from '../../../src/kafka/producing/requests.js';
+import { sendTo } from '../../../src/kafka/producing/send-to.js';
 import { TransactionalProducer } from '../../../src/kafka/producing/transactional-producer.js';
 import { numbers, testMs } from '../../contract/harness.js';
 import { makeTopics, onKafka, standing, withAdmin } from '../on-broker.js';
@@ -82,19 +84,29 @@ async function ready(options: KafkaBusOptions): Promise<string> {
   return prefix;
 }
 
+const requests = {
+  1: ['AddOffsetsToTxn 1', 'AddPartitionsToTxn 1', 'EndTxn 1', 'Produce 7', 'TxnOffsetCommit 1'],
+  2: ['EndTxn 5', 'Produce 12', 'TxnOffsetCommit 5'],
+} as const;
+
+async function hasVersion2({ brokers }: KafkaBusOptions): Promise<boolean> {
+  const cluster = clusterOf(new Kafka({ brokers: [...brokers], logLevel: logLevel.NOTHING }));
+  await cluster.connect();
+  await cluster.refreshMetadataIfNecessary();
+  const levels = await sendTo(await cluster.findControllerBroker(), finalizedFeatures());
+  await cluster.disconnect();
+  return (levels.get('transaction.version') ?? 0) >= 2;
+}
+
 describe('a producer of transactions', () => {
   beforeAll(() => Promise.all([infra('kafka'), infra('registry')]), startTimeout);
 
   it.each([
-    ['of version 2 makes three requests for each', false, ['EndTxn 5', 'Produce 12', 'TxnOffsetCommit 5']],
-    [
-      'of version 1 makes five',
-      true,
-      ['AddOffsetsToTxn 1', 'AddPartitionsToTxn 1', 'EndTxn 1', 'Produce 7', 'TxnOffsetCommit 1'],
-    ],
+    ['makes three requests for each where the broker has version 2', false],
+    ['makes five where it has not', true],
   ])(
     '%s, and commits offset and records',
-    (_, oldest, requests) =>
+    (_, oldest) =>
       onKafka(async (_start, options) => {
         const prefix = await ready(options);
         const made = producerOn(options, oldest);
@@ -104,7 +116,9 @@ describe('a producer of transactions', () => {
           await made.producer.commit();
         }
         await made.producer.disconnect();
-        expect([...made.asked.keys()].sort()).toEqual(requests);
+        // A broker that the environment names may be a 3.x.
+        const version = oldest || !(await hasVersion2(options)) ? 1 : 2;
+        expect([...made.asked.keys()].sort()).toEqual(requests[version]);
         for (const count of made.asked.values()) expect(count).toBe(3);
         // Two records and a marker each.
         expect(await standing(options, 'g', 't')).toEqual({ committed: 3, metadata: 'm3', end: 9 });
