@@ -97,7 +97,8 @@ export class Commits {
   /** A record is being handled that is the only one, up to `past`, and will soon leave something: its transaction begins meanwhile. */
   expect(past: number): void {
     if (this.#dropped.signal.aborted || this.#running !== undefined || this.#queue.length > 0) return;
-    if (this.options.transactions.isIdle) this.#early.begin(this.#offsetAt(past, []));
+    const { producer, transactions } = this.options;
+    if (producer.hasEpochs && transactions.isIdle) this.#early.begin(this.#offsetAt(past, []));
   }
 
   add(done: Done): void {
@@ -220,8 +221,8 @@ export class Commits {
   }
 
   /**
-   * The offset goes first: whatever is in the way (the markers of the transaction before, a broker that is away) is met
-   * here, where the request can be sent again as it is.
+   * The offset goes first: what is in the way (the markers of the transaction before, a broker that is away) is mostly met
+   * here, where the request can be sent again as it is for as long as it takes.
    */
   async #sendOffset(offset: OffsetCommit): Promise<void> {
     for (let attempt = 1, waits = 1; ;) {

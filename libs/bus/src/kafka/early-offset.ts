@@ -17,7 +17,7 @@ type Sent = 'there' | 'refused' | 'unknown';
 /**
  * Begins a transaction while the record that it is for is being handled. The offset that will stand when the record has finished goes ahead, which
  * takes as long as all that follows; nothing of it counts before the commit. If it takes longer, or the offset is another one, nothing is
- * lost but the request.
+ * lost but the request. Only for a producer whose transactions have epochs: else what is late of one that was given up could get into the next.
  */
 export class EarlyOffset {
   #open: { readonly commit: OffsetCommit; readonly sent: Promise<Sent> } | undefined;
@@ -31,25 +31,29 @@ export class EarlyOffset {
     const sent = this.#send(commit);
     this.#open = { commit, sent };
     this.#patience = setTimeout(() => {
-      this.#givingUp = this.#giveUp(sent).finally(() => (this.#givingUp = undefined));
+      this.#givingUp = this.#giveUp(sent);
+      this.#givingUp.then(() => (this.#givingUp = undefined), this.options.failed);
     }, patienceMs);
   }
 
-  /** Whether the offset is in the transaction already. The producer is free for others once it has resolved. */
+  /** Whether the offset is in the transaction already. The producer is free for others once it has resolved; it is lost if this rejects. */
   async take({ offset, metadata }: OffsetCommit): Promise<boolean> {
     await this.#givingUp;
     const open = this.#open;
     this.#forget();
     if (open === undefined) return false;
     const sent = await open.sent;
-    return sent === 'there' && open.commit.offset === offset && open.commit.metadata === metadata;
+    const isSame = open.commit.offset === offset && open.commit.metadata === metadata;
+    // It may arrive yet, and behind the one that is due: only the next epoch keeps it out.
+    if (sent === 'unknown' && !isSame) await this.options.producer.abort();
+    return sent === 'there' && isSame;
   }
 
   /** Nothing more is begun or given up by it; resolves when no request is under way. The transaction is left to whoever fences. */
   async drop(): Promise<void> {
     const sent = this.#open?.sent;
     this.#forget();
-    await Promise.all([sent, this.#givingUp]);
+    await Promise.allSettled([sent, this.#givingUp]);
   }
 
   #forget(): void {
@@ -68,10 +72,6 @@ export class EarlyOffset {
   async #giveUp(sending: Promise<Sent>): Promise<void> {
     const sent = await sending;
     this.#forget();
-    try {
-      if (sent !== 'refused') await this.options.producer.abort();
-    } catch (error) {
-      this.options.failed(error);
-    }
+    if (sent !== 'refused') await this.options.producer.abort();
   }
 }

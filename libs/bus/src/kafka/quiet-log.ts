@@ -11,7 +11,6 @@ const routine: readonly RegExp[] = [
   // The markers of the transaction before are still being written; it is tried again after 2 ms.
   /another concurrent operation on the same transaction/,
   /group is rebalancing/i,
-  /Limiting retries for the idempotent producer/,
   /Topic with this name already exists/,
 ];
 

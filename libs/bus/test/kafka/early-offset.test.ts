@@ -98,12 +98,20 @@ describe('an offset that goes ahead', () => {
     expect(asked).toEqual(['offset 5']);
   });
 
-  it('says so if it could not be given up: nobody knows how the transaction stands', async () => {
+  it('says so if it could not be given up: nobody knows how the transaction stands, and nothing may follow in it', async () => {
     const error = new Error('closed');
     const { offset, failures } = early({ abort: () => Promise.reject(error) });
     offset.begin(at(5));
     await tooLong();
     expect(failures).toEqual([error]);
+    await expect(offset.take(at(5))).rejects.toBe(error);
+  });
+
+  it('ends the transaction if nobody knows whether it is there and another one is due: it might come after that', async () => {
+    const { offset, asked } = early({ offset: () => Promise.reject(new Error('closed')) });
+    offset.begin(at(5));
+    expect(await offset.take(at(6))).toBe(false);
+    expect(asked).toEqual(['offset 5', 'abort']);
   });
 
   it('is left to whoever fences when the partition is lost', async () => {

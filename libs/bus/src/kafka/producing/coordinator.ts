@@ -1,5 +1,5 @@
 import type { Broker, Cluster } from '../cluster.js';
-import { isConcurrent } from '../failure.js';
+import { isConcurrent, isPassing } from '../failure.js';
 
 /** What a broker coordinates, by kafkajs’s numbers. */
 export const coordinates = { group: 0, transaction: 1 } as const;
@@ -33,10 +33,19 @@ export class Coordinator {
     }
   }
 
+  /** Some topic without a leader makes it fail, which is no matter here. */
+  async #lookAgain(): Promise<void> {
+    try {
+      if (this.#failed) await this.cluster.refreshMetadata();
+      else await this.cluster.refreshMetadataIfNecessary();
+    } catch (error) {
+      if (!isPassing(error)) throw error;
+    }
+  }
+
   async #find(): Promise<number> {
     if (!this.cluster.isConnected()) await this.cluster.connect();
-    if (this.#failed) await this.cluster.refreshMetadata();
-    else await this.cluster.refreshMetadataIfNecessary();
+    await this.#lookAgain();
     const { coordinator } = await this.cluster.findGroupCoordinatorMetadata({
       groupId: this.id,
       coordinatorType: this.kind,

@@ -1,8 +1,8 @@
 import type { Cluster } from '../cluster.js';
 import type { TopicRecords } from '../produce-batches.js';
-import { initialize } from './initialize.js';
 import type { ProducerIdentity } from './record-batch.js';
 import { Sender } from './sender.js';
+import { attempts, untilItPasses } from './until-it-passes.js';
 
 /** Writes records once each, without a transaction. If a send fails, it is not known what was written: drop the producer. */
 export class IdempotentProducer {
@@ -14,7 +14,9 @@ export class IdempotentProducer {
   }
 
   async connect(): Promise<void> {
-    this.#identity = await initialize(this.cluster, async () => {
+    await this.cluster.connect();
+    await this.cluster.refreshMetadataIfNecessary();
+    this.#identity = await untilItPasses(attempts.patient, async () => {
       const broker = await this.cluster.findControllerBroker();
       const { producerId, producerEpoch } = await broker.initProducerId({ transactionTimeout: 0 });
       return { producerId: BigInt(producerId), epoch: producerEpoch };

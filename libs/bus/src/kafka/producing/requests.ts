@@ -11,9 +11,18 @@ export interface Request<T> {
     readonly encode: () => Promise<{ readonly buf: Buffer; readonly buffer: Buffer }>;
   };
   readonly response: {
-    readonly decode: (raw: Buffer) => Promise<AnswerReader>;
-    readonly parse: (answer: AnswerReader) => Promise<T>;
+    readonly decode: (raw: Buffer) => Promise<Answer<T>>;
+    readonly parse: (answer: Answer<T>) => Promise<T>;
   };
+}
+
+/** What a broker says. */
+interface Answer<T> {
+  readonly value: T;
+  /** Of the whole request; 0 is no error. */
+  readonly errorCode?: number;
+  /** For so long kafkajs sends nothing more on the connection, as a quota wants it; milliseconds. */
+  readonly clientSideThrottleTime: number;
 }
 
 /** The numbers of the requests. */
@@ -49,7 +58,7 @@ export function produce(
     });
     return writer.end().done();
   };
-  return requestOf('Produce', apiKeys.produce, version, flexible, encode, (answer) => {
+  return requestOf<readonly PartitionAnswer[]>('Produce', apiKeys.produce, version, flexible, encode, (answer) => {
     const topics = answer.array(() => {
       const topic = answer.text() ?? '';
       const partitions = answer.array(() => {
@@ -70,7 +79,7 @@ export function produce(
       answer.end();
       return partitions;
     });
-    return topics.flat();
+    return { value: topics.flat(), clientSideThrottleTime: answer.int32() };
   });
 }
 
@@ -88,7 +97,7 @@ export function txnOffsetCommit(
   transactionalId: string,
   { producerId, epoch }: ProducerIdentity,
   { groupId, topic, partition, offset, metadata }: OffsetCommit,
-): Request<void> {
+): Request<null> {
   const encode = (): Buffer => {
     const writer = new Writer(true).text(transactionalId).text(groupId).int64(producerId).int16(epoch);
     // No generation, no member: what keeps a former owner out is its epoch.
@@ -101,17 +110,20 @@ export function txnOffsetCommit(
     });
     return writer.end().done();
   };
-  return requestOf('TxnOffsetCommit', apiKeys.txnOffsetCommit, 5, true, encode, (answer) => {
-    answer.int32();
-    answer.array(() => {
+  return requestOf<null>('TxnOffsetCommit', apiKeys.txnOffsetCommit, 5, true, encode, (answer) => {
+    const clientSideThrottleTime = answer.int32();
+    const codes = answer.array(() => {
       answer.text();
-      answer.array(() => {
+      const ofTopic = answer.array(() => {
         answer.int32();
-        assertSuccess(answer.int16());
+        const code = answer.int16();
         answer.end();
+        return code;
       });
       answer.end();
+      return ofTopic;
     });
+    return { value: null, errorCode: codes.flat()[0] ?? 0, clientSideThrottleTime };
   });
 }
 
@@ -124,28 +136,27 @@ export function endTxn(
   const encode = (): Buffer =>
     new Writer(true).text(transactionalId).int64(producerId).int16(epoch).boolean(committed).end().done();
   return requestOf('EndTxn', apiKeys.endTxn, 5, true, encode, (answer) => {
-    answer.int32();
-    assertSuccess(answer.int16());
-    return { producerId: answer.int64(), epoch: answer.int16() };
+    const [clientSideThrottleTime, errorCode] = [answer.int32(), answer.int16()];
+    return { value: { producerId: answer.int64(), epoch: answer.int16() }, errorCode, clientSideThrottleTime };
   });
 }
 
 /** The features that are in force in the whole cluster, by their levels. */
 export function finalizedFeatures(): Request<ReadonlyMap<string, number>> {
   const encode = (): Buffer => new Writer(true).text('sluice').text('1').end().done();
-  return requestOf(
+  return requestOf<ReadonlyMap<string, number>>(
     'ApiVersions',
     apiKeys.apiVersions,
     3,
     true,
     encode,
     (answer) => {
-      assertSuccess(answer.int16());
+      const errorCode = answer.int16();
       answer.array(() => {
         for (let skipped = 0; skipped < 3; skipped++) answer.int16();
         answer.end();
       });
-      answer.int32();
+      const clientSideThrottleTime = answer.int32();
       const levels = new Map<string, number>();
       answer.end((field) => {
         if (field !== finalized) return;
@@ -155,7 +166,7 @@ export function finalizedFeatures(): Request<ReadonlyMap<string, number>> {
           answer.end();
         });
       });
-      return levels;
+      return { value: levels, errorCode, clientSideThrottleTime };
     },
     false,
   );
@@ -169,7 +180,7 @@ function requestOf<T>(
   apiVersion: number,
   flexible: boolean,
   encode: () => Buffer,
-  parse: (answer: AnswerReader) => T,
+  read: (answer: AnswerReader) => Answer<T>,
   headed = flexible,
 ): Request<T> {
   return {
@@ -183,8 +194,11 @@ function requestOf<T>(
       },
     },
     response: {
-      decode: async (raw) => new AnswerReader(raw, flexible, headed),
-      parse: async (answer) => parse(answer),
+      decode: async (raw) => read(new AnswerReader(raw, flexible, headed)),
+      parse: async ({ value, errorCode = 0 }) => {
+        assertSuccess(errorCode);
+        return value;
+      },
     },
   };
 }

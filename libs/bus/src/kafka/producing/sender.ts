@@ -1,6 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Encoded } from '../../processing/outputs.js';
-import { backOff } from '../../processing/retry.js';
 import type { Cluster } from '../cluster.js';
 import { causes, isPassing } from '../failure.js';
 import { partitionOf } from '../partitioner.js';
@@ -9,13 +7,12 @@ import { protocolError } from './protocol-error.js';
 import { encodeBatch } from './record-batch.js';
 import type { ProducerIdentity } from './record-batch.js';
 import { produce } from './requests.js';
-import type { PartitionBatch } from './requests.js';
+import type { PartitionAnswer, PartitionBatch } from './requests.js';
 import { sendTo } from './send-to.js';
+import { attempts, untilItPasses } from './until-it-passes.js';
 
-/** How long a broker waits for its replicas, milliseconds. */
-const acknowledgedMs = 30_000;
-/** About five seconds in all. The first waits are short, because the markers of the transaction before take milliseconds. */
-const retry = { initialMs: 5, maxMs: 1_000, attempts: 13 } as const;
+/** How long a broker waits for its replicas, milliseconds: less than a request waits for its answer, so that the next one does not stand behind it. */
+const acknowledgedMs = 4_000;
 /** Sequence numbers go round here. */
 const sequences = 2 ** 31;
 
@@ -51,19 +48,13 @@ export class Sender {
   /** Rejects if it is not known of some records whether they were written. */
   async send(topics: readonly TopicRecords[], options: SendOptions): Promise<void> {
     let batches: readonly PartitionBatch[] | undefined;
-    for (let attempt = 1; ; attempt++) {
-      try {
-        batches ??= await this.#batchesOf(topics, options);
-        const { refused, error } = await this.#attempt(batches, options);
-        if (refused.length === 0) return;
-        batches = refused;
-        throw error;
-      } catch (error) {
-        if (!isPassing(error) || attempt === retry.attempts) throw error;
-        await delay(backOff(attempt, retry));
-        await this.#lookAgain(error);
-      }
-    }
+    const attempt = async (): Promise<void> => {
+      batches ??= await this.#batchesOf(topics, options);
+      const { refused, error } = await this.#attempt(batches, options);
+      batches = refused;
+      if (refused.length > 0) throw error;
+    };
+    await untilItPasses(attempts.brief, attempt, (error) => this.#lookAgain(error));
   }
 
   async #batchesOf(topics: readonly TopicRecords[], { identity }: SendOptions): Promise<readonly PartitionBatch[]> {
@@ -145,7 +136,7 @@ export class Sender {
 /** UNKNOWN_TOPIC_OR_PARTITION: it may be there in a moment. */
 const unknownTopic = 3;
 
-function errorOf(batch: PartitionBatch, answers: Awaited<ReturnType<ReturnType<typeof produce>['response']['parse']>>) {
+function errorOf(batch: PartitionBatch, answers: readonly PartitionAnswer[]) {
   const answer = answers.find(({ topic, partition }) => topic === batch.topic && partition === batch.partition);
   if (answer === undefined)
     return new UnansweredError(`Nobody said that the records for ${batch.topic}/${batch.partition} were written.`);

@@ -1,12 +1,12 @@
 import type { Broker, Cluster } from '../cluster.js';
 import type { TopicRecords } from '../produce-batches.js';
 import { Coordinator, coordinates } from './coordinator.js';
-import { initialize } from './initialize.js';
 import type { ProducerIdentity } from './record-batch.js';
 import { apiKeys, endTxn, finalizedFeatures, txnOffsetCommit } from './requests.js';
 import type { OffsetCommit, PartitionBatch } from './requests.js';
 import { sendTo } from './send-to.js';
 import { Sender } from './sender.js';
+import { attempts, untilItPasses } from './until-it-passes.js';
 
 export interface TransactionalProducerOptions {
   readonly cluster: Cluster;
@@ -29,7 +29,8 @@ export class TransactionalProducer {
   readonly #groups = new Map<string, Coordinator>();
   readonly #sender: Sender;
   #identity: ProducerIdentity = { producerId: -1n, epoch: -1 };
-  #version: 1 | 2 = 1;
+  /** Whether each transaction has an epoch of its own, so that nothing late of one gets into the next: version 2. */
+  #hasEpochs = false;
   /** The partitions, and the groups, that the broker was told of. */
   readonly #announced = new Set<string>();
 
@@ -43,11 +44,14 @@ export class TransactionalProducer {
   /** Connects, ends what an owner of the transactional id before left open, and lets it write nothing more. */
   async connect(): Promise<void> {
     const { transactionalId, transactionTimeoutMs: transactionTimeout } = this.options;
-    const { producerId, producerEpoch } = await initialize(this.#cluster, () =>
-      this.#coordinator.ask((broker) => broker.initProducerId({ transactionalId, transactionTimeout })),
+    await this.#cluster.connect();
+    await untilItPasses(attempts.patient, () =>
+      this.#coordinator.ask(async (broker) => {
+        const { producerId, producerEpoch } = await broker.initProducerId({ transactionalId, transactionTimeout });
+        this.#identity = { producerId: BigInt(producerId), epoch: producerEpoch };
+        this.#hasEpochs = await hasVersion2(broker);
+      }),
     );
-    this.#identity = { producerId: BigInt(producerId), epoch: producerEpoch };
-    this.#version = await this.#coordinator.ask(transactionVersionOf);
   }
 
   /** May be asked again as it is if it fails with what may pass: the offset goes with the transaction once. */
@@ -55,7 +59,7 @@ export class TransactionalProducer {
     const { groupId, topic, partition, offset, metadata } = commit;
     const { transactionalId } = this.options;
     const group = this.#groupOf(groupId);
-    if (this.#version === 2) {
+    if (this.#hasEpochs) {
       await group.ask((broker) => sendTo(broker, txnOffsetCommit(transactionalId, this.#identity, commit)));
       return;
     }
@@ -73,10 +77,14 @@ export class TransactionalProducer {
   async send(sends: readonly (readonly TopicRecords[])[]): Promise<void> {
     const options = {
       identity: this.#identity,
-      version: this.#version === 2 ? 12 : 7,
+      version: this.#hasEpochs ? 12 : 7,
       announce: (batches: readonly PartitionBatch[], leaders: number) => this.#announce(batches, leaders),
     } as const;
     for (const topics of sends) await this.#sender.send(topics, options);
+  }
+
+  get hasEpochs(): boolean {
+    return this.#hasEpochs;
   }
 
   commit(): Promise<void> {
@@ -88,14 +96,19 @@ export class TransactionalProducer {
     return this.#end(false);
   }
 
+  /**
+   * With epochs a coordinator that moved is met here first. Asked again, it knows the end by its epoch, and does it once; without them, one that comes
+   * late would end the next transaction.
+   */
   async #end(committed: boolean): Promise<void> {
     const { transactionalId } = this.options;
-    if (this.#version === 2) {
-      this.#identity = await this.#coordinator.ask((broker) =>
-        sendTo(broker, endTxn(transactionalId, this.#identity, committed)),
-      );
-      this.#sender.restart();
-    } else await this.#coordinator.ask((broker) => broker.endTxn({ ...this.#writer, transactionResult: committed }));
+    await untilItPasses(this.hasEpochs ? attempts.brief : 1, () =>
+      this.#coordinator.ask(async (broker) => {
+        if (!this.hasEpochs) await broker.endTxn({ ...this.#writer, transactionResult: committed });
+        else this.#identity = await sendTo(broker, endTxn(transactionalId, this.#identity, committed));
+      }),
+    );
+    if (this.hasEpochs) this.#sender.restart();
     this.#announced.clear();
   }
 
@@ -108,7 +121,7 @@ export class TransactionalProducer {
    * wait for 20 ms: then they are added beforehand, all at once.
    */
   async #announce(batches: readonly PartitionBatch[], leaders: number): Promise<void> {
-    if (this.#version === 2 && leaders === 1) return;
+    if (this.#hasEpochs && leaders === 1) return;
     const fresh = batches.filter((batch) => !this.#announced.has(placeOf(batch)));
     if (fresh.length === 0) return;
     const topics = [...Map.groupBy(fresh, ({ topic }) => topic)].map(([topic, ofTopic]) => ({
@@ -141,15 +154,14 @@ function placeOf({ topic, partition }: PartitionBatch): string {
   return `${topic}/${partition}`;
 }
 
-/** 2 if the whole cluster has it. Asked only where the requests that it takes are known. */
-async function transactionVersionOf(broker: Broker): Promise<1 | 2> {
+/** Whether the whole cluster has it. Asked only where the requests that it takes are known. */
+async function hasVersion2(broker: Broker): Promise<boolean> {
   const knows = (apiKey: number, version: number): boolean => (broker.versions?.[apiKey]?.maxVersion ?? -1) >= version;
   const known =
     knows(apiKeys.apiVersions, 3) &&
     knows(apiKeys.produce, 12) &&
     knows(apiKeys.txnOffsetCommit, 5) &&
     knows(apiKeys.endTxn, 5);
-  if (!known) return 1;
-  const level = (await sendTo(broker, finalizedFeatures())).get('transaction.version') ?? 0;
-  return level >= 2 ? 2 : 1;
+  if (!known) return false;
+  return ((await sendTo(broker, finalizedFeatures())).get('transaction.version') ?? 0) >= 2;
 }

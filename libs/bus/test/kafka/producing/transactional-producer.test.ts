@@ -22,7 +22,7 @@ interface Made {
 }
 
 /** A producer, and what it asks of the broker; with `oldest` as if that knew no newer way to end a transaction. */
-function producerOn({ brokers, prefix = '' }: KafkaBusOptions, oldest = false): Made {
+function producerOn({ brokers, prefix = '' }: KafkaBusOptions, oldest = false, lose?: Loss): Made {
   const asked = new Map<string, number>();
   const cluster = clusterOf(new Kafka({ brokers: [...brokers], logLevel: logLevel.NOTHING }));
   const findBroker = cluster.findBroker.bind(cluster);
@@ -32,7 +32,7 @@ function producerOn({ brokers, prefix = '' }: KafkaBusOptions, oldest = false): 
       const broker = await findBroker(node);
       if (!seen.has(broker)) {
         seen.add(broker);
-        watch(broker, asked);
+        watch(broker, asked, lose);
         if (oldest) Object.assign(broker.versions?.[endTxn] ?? {}, { maxVersion: 3 });
       }
       return broker;
@@ -42,15 +42,28 @@ function producerOn({ brokers, prefix = '' }: KafkaBusOptions, oldest = false): 
   return { producer: new TransactionalProducer(options), asked };
 }
 
-function watch({ connectionPool: pool }: Broker, asked: Map<string, number>): void {
+function watch({ connectionPool: pool }: Broker, asked: Map<string, number>, lose?: Loss): void {
   const send = pool.send.bind(pool);
   pool.send = async (request) => {
     const { apiName, apiVersion } = request.request;
+    const name = `${apiName} ${apiVersion}`;
+    if (lose?.request(name)) throw lost();
     const answer = await send(request);
-    if (/Txn|Produce$/.test(apiName))
-      asked.set(`${apiName} ${apiVersion}`, (asked.get(`${apiName} ${apiVersion}`) ?? 0) + 1);
+    if (/Txn|Produce$/.test(apiName)) asked.set(name, (asked.get(name) ?? 0) + 1);
+    if (lose?.answer(name)) throw lost();
     return answer;
   };
+}
+
+/** Which requests never reach the broker, and which of its answers never come back. */
+interface Loss {
+  request(name: string): boolean;
+  answer(name: string): boolean;
+}
+
+/** As kafkajs says that a connection was closed. */
+function lost(): Error {
+  return Object.assign(new Error('Closed connection'), { name: 'KafkaJSConnectionClosedError', retriable: true });
 }
 
 /** Offset and record of the n-th transaction, up to its end. The markers of the one before may still be on their way. */
@@ -119,9 +132,56 @@ describe('a producer of transactions', () => {
         // A broker that the environment names may be a 3.x.
         const version = oldest || !(await hasVersion2(options)) ? 1 : 2;
         expect([...made.asked.keys()].sort()).toEqual(requests[version]);
-        for (const count of made.asked.values()) expect(count).toBe(3);
+        for (const count of made.asked.values()) expect(count).toBeGreaterThanOrEqual(3);
         // Two records and a marker each.
         expect(await standing(options, 'g', 't')).toEqual({ committed: 3, metadata: 'm3', end: 9 });
+      }),
+    testMs,
+  );
+
+  it.each([
+    ['2', false],
+    ['1', true],
+  ])(
+    'of version %s commits the offset that was sent last',
+    (_, oldest) =>
+      onKafka(async (_start, options) => {
+        const prefix = await ready(options);
+        const made = producerOn(options, oldest);
+        await made.producer.connect();
+        const place = { groupId: `${prefix}g`, topic: `${prefix}t`, partition: 0 };
+        await made.producer.sendOffset({ ...place, offset: 7, metadata: 'ahead' });
+        await made.producer.sendOffset({ ...place, offset: 5, metadata: 'due' });
+        await made.producer.commit();
+        await made.producer.disconnect();
+        expect(await standing(options, 'g', 't')).toMatchObject({ committed: 5, metadata: 'due' });
+      }),
+    testMs,
+  );
+
+  it.each([
+    ['a request', 'Produce 12', 'request'],
+    ['an answer', 'Produce 12', 'answer'],
+    ['a request', 'EndTxn 5', 'request'],
+    ['an answer', 'EndTxn 5', 'answer'],
+  ] as const)(
+    'asks again when %s of %s is lost, and writes everything once',
+    (_, name, what) =>
+      onKafka(async (_start, options) => {
+        const prefix = await ready(options);
+        if (!(await hasVersion2(options))) throw new Error('This wants a Kafka of 4.0 or later. Name one, or none.');
+        let losses = 0;
+        const isFirst = (asked: string) => asked === name && losses++ === 0;
+        const lose = { request: () => false, answer: () => false, [what]: isFirst };
+        const made = producerOn(options, false, lose);
+        await made.producer.connect();
+        for (let n = 1; n <= 2; n++) {
+          await fill(made, prefix, n);
+          await made.producer.commit();
+        }
+        await made.producer.disconnect();
+        expect(losses).toBe(3);
+        expect(await standing(options, 'g', 't')).toEqual({ committed: 2, metadata: 'm2', end: 6 });
       }),
     testMs,
   );
