@@ -165,7 +165,7 @@ describe('a producer of transactions', () => {
     ['a request', 'EndTxn 5', 'request'],
     ['an answer', 'EndTxn 5', 'answer'],
   ] as const)(
-    'asks again when %s of %s is lost, and writes everything once',
+    'asks again for what is lost on the way, and writes everything once: %s of %s',
     (_, name, what) =>
       onKafka(async (_start, options) => {
         const prefix = await ready(options);
