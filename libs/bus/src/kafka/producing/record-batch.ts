@@ -25,14 +25,14 @@ const crcAt = 17;
 const checkedFrom = 21;
 
 /**
- * A record batch of Kafka’s message format 2, uncompressed. Its size is known before it is written, so each record is copied once.
- * kafkajs writes it through five buffers that grow as they are filled, which under load was a good part of what a service allocated.
+ * A record batch of Kafka’s message format 2, uncompressed. Its size is known before it is written, so each record is copied once;
+ * kafkajs writes it through buffers within buffers that grow as they are filled.
  */
 export function encodeBatch(
   records: readonly Encoded[],
   { producerId, epoch, sequence, transactional, timestamp }: BatchOptions,
 ): Buffer {
-  const sized = records.map((record, delta) => sizeOf(record, delta));
+  const sized = records.map(measured);
   const size = sized.reduce((sum, { whole }) => sum + whole, headBytes);
   const batch = Buffer.allocUnsafe(size);
   batch.writeBigInt64BE(0n, 0); // the base offset, which the broker assigns
@@ -48,35 +48,32 @@ export function encodeBatch(
   batch.writeInt32BE(sequence, 53);
   batch.writeInt32BE(records.length, 57);
   let at = headBytes;
-  for (const { record, body, headers } of sized) at = writeRecord(batch, at, record, body, headers);
+  for (const record of sized) at = writeRecord(batch, at, record);
   batch.writeUInt32BE(crc32c(batch.subarray(checkedFrom)), crcAt);
   return batch;
 }
 
-interface Sized {
-  readonly record: Encoded & { readonly delta: number };
+/** A record and its place in the batch. */
+interface Measured {
+  readonly record: Encoded;
+  readonly delta: number;
   readonly headers: readonly (readonly [name: string, text: string])[];
   /** Bytes without the length before it, and with it. */
   readonly body: number;
   readonly whole: number;
 }
 
-function sizeOf(record: Encoded, delta: number): Sized {
+function measured(record: Encoded, delta: number): Measured {
   const headers = Object.entries(record.headers);
   // Attributes and the difference to the batch’s time are a byte each.
   let body = 2 + varintBytes(delta);
   body += fieldBytes(Buffer.byteLength(record.key)) + fieldBytes(record.value.byteLength) + varintBytes(headers.length);
   for (const [name, text] of headers) body += fieldBytes(Buffer.byteLength(name)) + fieldBytes(Buffer.byteLength(text));
-  return { record: { ...record, delta }, headers, body, whole: varintBytes(body) + body };
+  return { record, delta, headers, body, whole: varintBytes(body) + body };
 }
 
-function writeRecord(
-  batch: Buffer,
-  from: number,
-  { key, value, delta }: Sized['record'],
-  body: number,
-  headers: Sized['headers'],
-): number {
+function writeRecord(batch: Buffer, from: number, { record, delta, headers, body }: Measured): number {
+  const { key, value } = record;
   let at = writeVarint(batch, from, body);
   batch[at++] = 0;
   batch[at++] = 0;

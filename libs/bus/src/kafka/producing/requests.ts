@@ -1,6 +1,6 @@
 import { assertSuccess } from './protocol-error.js';
 import type { ProducerIdentity } from './record-batch.js';
-import { AnswerReader, Writer } from './wire.js';
+import { AnswerReader, RequestWriter } from './wire.js';
 
 /** A request in the form in which a connection of kafkajs takes it. */
 export interface Request<T> {
@@ -51,7 +51,7 @@ export function produce(
 ): Request<readonly PartitionAnswer[]> {
   const flexible = version === 12;
   const encode = (): Buffer => {
-    const writer = new Writer(flexible).text(transactionalId).int16(-1).int32(timeoutMs);
+    const writer = new RequestWriter(flexible).text(transactionalId).int16(-1).int32(timeoutMs);
     writer.array([...Map.groupBy(batches, ({ topic }) => topic)], ([topic, ofTopic]) => {
       writer.text(topic).array(ofTopic, ({ partition, batch }) => writer.int32(partition).bytes(batch).end());
       writer.end();
@@ -99,7 +99,7 @@ export function txnOffsetCommit(
   { groupId, topic, partition, offset, metadata }: OffsetCommit,
 ): Request<null> {
   const encode = (): Buffer => {
-    const writer = new Writer(true).text(transactionalId).text(groupId).int64(producerId).int16(epoch);
+    const writer = new RequestWriter(true).text(transactionalId).text(groupId).int64(producerId).int16(epoch);
     // No generation, no member: what keeps a former owner out is its epoch.
     writer.int32(-1).text('').text(null);
     writer.array([topic], () => {
@@ -134,7 +134,7 @@ export function endTxn(
   committed: boolean,
 ): Request<ProducerIdentity> {
   const encode = (): Buffer =>
-    new Writer(true).text(transactionalId).int64(producerId).int16(epoch).boolean(committed).end().done();
+    new RequestWriter(true).text(transactionalId).int64(producerId).int16(epoch).boolean(committed).end().done();
   return requestOf('EndTxn', apiKeys.endTxn, 5, true, encode, (answer) => {
     const [clientSideThrottleTime, errorCode] = [answer.int32(), answer.int16()];
     return { value: { producerId: answer.int64(), epoch: answer.int16() }, errorCode, clientSideThrottleTime };
@@ -143,7 +143,7 @@ export function endTxn(
 
 /** The features that are in force in the whole cluster, by their levels. */
 export function finalizedFeatures(): Request<ReadonlyMap<string, number>> {
-  const encode = (): Buffer => new Writer(true).text('sluice').text('1').end().done();
+  const encode = (): Buffer => new RequestWriter(true).text('sluice').text('1').end().done();
   return requestOf<ReadonlyMap<string, number>>(
     'ApiVersions',
     apiKeys.apiVersions,

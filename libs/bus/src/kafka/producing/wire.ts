@@ -1,8 +1,8 @@
 /**
- * Fields of Kafka’s requests. `flexible` is the newer form (KIP-482): lengths are compact numbers, one more than they say, and each structure
- * ends with fields of its own by number, of which these requests write none.
+ * Writes the fields of a request to Kafka. `flexible` is the newer form (KIP-482): lengths are compact numbers, one more than they say, and each
+ * structure ends with fields of its own by number, of which these requests write none.
  */
-export class Writer {
+export class RequestWriter {
   readonly #parts: Buffer[] = [];
 
   constructor(private readonly flexible: boolean) {
@@ -77,7 +77,7 @@ export class Writer {
   }
 }
 
-/** The same of an answer. */
+/** Reads those of an answer. */
 export class AnswerReader {
   #at = 0;
 
@@ -103,18 +103,18 @@ export class AnswerReader {
   }
 
   text(): string | null {
-    const length = this.flexible ? this.compact() - 1 : this.int16();
+    const length = this.flexible ? this.#compact() - 1 : this.int16();
     if (length < 0) return null;
     const from = this.#pass(length);
     return this.raw.toString('utf8', from, from + length);
   }
 
   array<T>(read: () => T): readonly T[] {
-    const length = this.flexible ? this.compact() - 1 : this.int32();
+    const length = this.flexible ? this.#compact() - 1 : this.int32();
     return Array.from({ length: Math.max(length, 0) }, read);
   }
 
-  compact(): number {
+  #compact(): number {
     let value = 0;
     for (let shift = 0; ; shift += 7) {
       const byte = this.raw.readUInt8(this.#pass(1));
@@ -123,12 +123,12 @@ export class AnswerReader {
     }
   }
 
-  /** Ends a structure; `fields` gets each field by number, to read what it knows. */
+  /** Ends a structure; `field` gets each by its number, to read what it knows. */
   end(field: (number: number) => void = () => undefined): void {
     if (!this.flexible) return;
-    for (let left = this.compact(); left > 0; left--) {
-      const number = this.compact();
-      const past = this.compact() + this.#at;
+    for (let left = this.#compact(); left > 0; left--) {
+      const number = this.#compact();
+      const past = this.#compact() + this.#at;
       field(number);
       this.#at = past;
     }
