@@ -11,6 +11,7 @@ const known: Readonly<Record<string, string>> = {
   'apps/executor/src/mcp-servers.ts: call':
     'is itself the hub that bound tools are given, one for the servers in force',
   'libs/tools/src/mcp/create-hub.ts: tools/call': 'the hub’s one message of the kind',
+  'libs/tools/src/mcp/load-hub.ts: call': 'the hub, once it is loaded',
   'libs/service/src/traces/spans.ts: tools/call': 'names the span of that message, and sends nothing',
 };
 

@@ -17,4 +17,4 @@ export type { ChangeJournal } from './knowledge/journal.js';
 export * from './knowledge/journal-documents.js';
 export * from './knowledge/journal-file.js';
 export * from './knowledge/endpoint.js';
-export * from './mcp/create-hub.js';
+export * from './mcp/load-hub.js';

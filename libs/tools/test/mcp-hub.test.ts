@@ -53,6 +53,17 @@ function isAlive(pid: number): boolean {
   }
 }
 
+describe('a hub that nobody has used', () => {
+  it('has idle servers; closed, it starts none any more', async () => {
+    const { hub } = open(server('a'));
+    expect(hub.status()).toEqual([{ server: 'a', state: 'idle', error: null }]);
+    await hub.close();
+    expect(hub.status()).toEqual([{ server: 'a', state: 'closed', error: null }]);
+    await expect(ask(hub, 'words')).rejects.toThrow(ToolUnavailableError);
+    expect(hub.status()).toMatchObject([{ server: 'a', state: 'closed' }]);
+  });
+});
+
 describe('results (M-22, M-103)', () => {
   it('come as what they are', async () => {
     const { hub } = open(server('a'));

@@ -2,6 +2,7 @@ import { Kafka, logLevel } from 'kafkajs';
 import type { KafkaConfig, RetryOptions, SASLOptions } from 'kafkajs';
 import { passOverAborted } from './aborted.js';
 import { restIdleConnections } from './idle-timer.js';
+import { askForNoTopics } from './narrow-metadata.js';
 import { fetchToken } from './oauth.js';
 import { timeoutsOf } from './options.js';
 import type { KafkaBusOptions, SaslOptions } from './options.js';
@@ -28,6 +29,7 @@ export type Clients = () => Kafka;
 export function clientsFor(options: KafkaBusOptions): Clients {
   restIdleConnections();
   passOverAborted();
+  askForNoTopics();
   const config = configOf(options);
   return () => new Kafka(config);
 }

@@ -1,11 +1,37 @@
-/** What of kafkajs 2.2.4’s inside the bus uses; see aborted.ts, cluster.ts, idle-timer.ts, out-of-range.ts and producing/ for why. */
+/** What of kafkajs 2.2.4’s inside the bus uses; see aborted.ts, cluster.ts, idle-timer.ts, narrow-metadata.ts, out-of-range.ts and producing/ for why. */
 declare module 'kafkajs/src/broker/index.js' {
   /** A connection to a broker. */
   export default class Broker {
     fetch(request: object): Promise<{
       readonly responses: readonly { readonly partitions: readonly object[] }[];
     }>;
+    metadata(topics: readonly string[]): Promise<unknown>;
+    readonly connectionPool: { send(request: object): Promise<unknown> };
+    disconnect(): Promise<void>;
   }
+}
+
+/** Likewise. */
+declare module 'kafkajs/src/cluster/brokerPool.js' {
+  /** A client's connections to the brokers, and what it knows of the topics. */
+  export default class BrokerPool {
+    refreshMetadata(topics: readonly string[]): Promise<void>;
+  }
+}
+
+/** Likewise. */
+declare module 'kafkajs/src/protocol/requests/metadata/index.js' {
+  interface Request {
+    readonly request: { encode(): Promise<{ readonly buffer: Buffer }> };
+    readonly response: object;
+  }
+
+  const metadata: {
+    protocol(of: {
+      readonly version: number;
+    }): (asked: { readonly topics: readonly string[]; readonly allowAutoTopicCreation: boolean }) => Request;
+  };
+  export default metadata;
 }
 
 /** Likewise. */

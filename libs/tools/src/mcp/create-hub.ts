@@ -39,7 +39,7 @@ export interface McpHubParts {
 }
 
 /** Connects to MCP servers over stdio and Streamable HTTP. Nothing is started before the first discover() or call(). */
-export function createMcpHub(servers: readonly McpServer[], given: McpHubParts): McpHub {
+export function createClientHub(servers: readonly McpServer[], given: McpHubParts): McpHub {
   const ways = new Map(servers.map((server) => [server.id, wayTo(server, given)]));
   const later = new Map<string, NodeJS.Timeout>();
 

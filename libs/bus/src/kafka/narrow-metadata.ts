@@ -1,0 +1,41 @@
+import BrokerPool from 'kafkajs/src/cluster/brokerPool.js';
+import Broker from 'kafkajs/src/broker/index.js';
+import metadata from 'kafkajs/src/protocol/requests/metadata/index.js';
+import { orDisconnect } from './producing/send-to.js';
+
+/** The newest that kafkajs knows; every broker from Kafka 2.0 on takes it. */
+const version = 6;
+/** Instead of the empty list, which is also how an admin client asks for all topics. */
+const none: readonly string[] = [];
+
+/**
+ * A kafkajs 2.2.4 client that has no topic in mind yet asks for the brokers by asking for all topics of the cluster, and keeps them: on a
+ * cluster of a thousand topics they were a fifth of a service's heap, once for each of its clients. Here such a client asks for no topic.
+ */
+export function askForNoTopics(): void {
+  if (mended.has(Broker.prototype.metadata)) return;
+  const { refreshMetadata } = BrokerPool.prototype;
+  BrokerPool.prototype.refreshMetadata = function (this: BrokerPool, topics) {
+    return refreshMetadata.call(this, topics.length === 0 ? none : topics);
+  };
+  const ask = Broker.prototype.metadata;
+  const askNarrowly: typeof ask = function (this: Broker, topics) {
+    if (topics !== none) return ask.call(this, topics);
+    return orDisconnect(this, () => this.connectionPool.send(brokersAlone()));
+  };
+  mended.add(askNarrowly);
+  Broker.prototype.metadata = askNarrowly;
+}
+
+const mended = new WeakSet<object>();
+
+/** kafkajs writes an empty list as none at all (-1), which means all topics; a length of zero means no topic. */
+function brokersAlone() {
+  const { request, response } = metadata.protocol({ version })({ topics: [], allowAutoTopicCreation: false });
+  const encode = async () => {
+    const encoded = await request.encode();
+    encoded.buffer.writeInt32BE(0);
+    return encoded;
+  };
+  return { request: { ...request, encode }, response };
+}
