@@ -8,6 +8,7 @@ import { benchKafka } from './kafka/main.js';
 import { benchInstances } from './kafka/instances.js';
 import { benchMemory } from './kafka/memory.js';
 import { benchMetrics } from './metrics.js';
+import { asAService } from './node-flags.js';
 import { benchReplay } from './replay.js';
 import { benchRules } from './rules.js';
 import { benchTools } from './tools/main.js';
@@ -23,7 +24,7 @@ const parts: Readonly<Record<string, () => Promise<void>>> = {
   lines: benchLines,
   replay: benchReplay,
   process: benchProcess,
-  kafka: benchKafka,
+  kafka: () => asAService('kafka', benchKafka),
   'whole-loop': benchWholeLoop,
   instances: benchInstances,
   memory: benchMemory,

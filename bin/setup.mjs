@@ -63,25 +63,35 @@ function stop(sentence) {
   process.exit(1);
 }
 
+/** kafkajs sets timers in the past, each of which would be a line. */
+const quiet = '--disable-warning=TimeoutNegativeWarning';
+
 /**
- * Garbage is collected before it piles up: under load a service takes a good half of the memory that it would take else. It costs a
- * service that has more to do than it can about a third of its throughput (docs/benchmarks.md).
+ * How a service of its own is kept small: a young generation of few megabytes, and V8’s balancer, which gives the old one more room the
+ * more there is to do. In a container the heap has two fifths of what the container may take; the rest is for buffers, code and threads.
+ * What that costs and saves is in docs/benchmarks.md.
  */
-export const nodeFlags = [
-  '--disable-warning=TimeoutNegativeWarning',
+export const serviceFlags = [
+  quiet,
   '--max-semi-space-size=4',
-  '--heap-growing-percent=40',
+  '--memory-balancer',
+  '--memory-balancer-c-value=5e-11',
+  '--max-old-space-size-percentage=40',
 ];
 
 /** Threads that each keep what they freed for themselves would take about 10 MB more; nothing here waits for memory. */
 export const nodeVariables = { MALLOC_ARENA_MAX: '1' };
 
-/** What goes through a log once and ends: it may take the room that Node gives it, and is much faster for it. */
-const passing = ['replay', 'export', 'audit'];
-const flagsFor = ([name]) => (passing.includes(name) ? nodeFlags.slice(0, 1) : nodeFlags);
+/** One service of several is kept small. Whatever runs alone may take the room that Node gives it, and is much faster for it. */
+const flagsFor = ([name, ...args]) => (name === 'serve' && !servesAll(args) ? serviceFlags : [quiet]);
+
+function servesAll(args) {
+  const role = args.findLast((arg, n) => arg.startsWith('--role=') || args[n - 1] === '--role');
+  return role === undefined || /^(--role=)?all$/.test(role);
+}
 
 /** Runs a program on Node 24 and ends as it ends. It hears of our death through the channel, so that nothing is left running. */
-function run(args, options = {}, flags = nodeFlags) {
+function run(args, options = {}, flags = [quiet]) {
   const child = spawn(nodeOf(root), [...flags, ...args], {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
     env: { ...nodeVariables, ...process.env },
@@ -115,7 +125,7 @@ const commands = {
       cwd: root,
     }),
   'test:stack': (args) => commands.test(['--config', inRoot('test/stack/jest.docker.mjs'), ...args]),
-  bench: (args) => run([inRoot('dist/bench/main.js'), ...args], { cwd: root }, flagsFor(args)),
+  bench: (args) => run([inRoot('dist/bench/main.js'), ...args], { cwd: root }),
   build: () => undefined,
   infra: () => run([inRoot('test/infra/main.ts')], { cwd: root }),
   'test:faults': (args) =>

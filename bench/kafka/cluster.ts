@@ -3,7 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { howAServiceIsStarted } from '../node-flags.js';
 import type { Infrastructure } from './infrastructure.js';
 import { variablesOf } from './services.js';
 
@@ -30,7 +30,7 @@ export interface Cluster {
 
 /** Services as processes on the given infrastructure, under a prefix of their own and one configuration. */
 export async function openCluster(parts: Infrastructure, configuration: string): Promise<Cluster> {
-  const { nodeFlags, nodeVariables } = await howSluiceStartsNode();
+  const { serviceFlags, nodeVariables } = await howAServiceIsStarted();
   const folder = mkdtempSync(join(tmpdir(), 'sluice-bench-'));
   const prefix = `bench-${Date.now()}-`;
   const file = join(folder, 'sluice.yaml');
@@ -44,7 +44,7 @@ export async function openCluster(parts: Infrastructure, configuration: string):
   };
   const running = new Set<Instance>();
   const run = (args: readonly string[]): ChildProcess =>
-    spawn(process.execPath, [...nodeFlags, main, ...args], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+    spawn(process.execPath, [...serviceFlags, main, ...args], { env, stdio: ['ignore', 'pipe', 'inherit'] });
 
   const applied = run(['config', 'apply', file]);
   const code = await new Promise((resolve) => applied.once('exit', resolve));
@@ -63,13 +63,6 @@ export async function openCluster(parts: Infrastructure, configuration: string):
       rmSync(folder, { recursive: true, force: true });
     },
   };
-}
-
-async function howSluiceStartsNode(): Promise<{
-  readonly nodeFlags: readonly string[];
-  readonly nodeVariables: Readonly<Record<string, string>>;
-}> {
-  return import(pathToFileURL(join(import.meta.dirname, '../../../bin/setup.mjs')).href);
 }
 
 function instanceOf(role: Role, child: ChildProcess, ended: () => void): Instance {

@@ -175,15 +175,15 @@ describe('the image', () => {
   });
 
   it('starts the command line as everybody else does', async () => {
-    const { nodeFlags, nodeVariables } = (await import(join(projectRoot, 'bin/setup.mjs'))) as {
-      nodeFlags: readonly string[];
+    const { serviceFlags, nodeVariables } = (await import(join(projectRoot, 'bin/setup.mjs'))) as {
+      serviceFlags: readonly string[];
       nodeVariables: Readonly<Record<string, string>>;
     };
     const script = read('ops/image/sluice.sh');
-    for (const flag of nodeFlags) expect(script).toContain(` ${flag} `);
+    for (const flag of serviceFlags) expect(script).toContain(` ${flag} `);
     for (const [name, value] of Object.entries(nodeVariables))
       expect(script).toContain(`export ${name}="\${${name}:-${value}}"`);
-    expect([...script.matchAll(/ --[\w-]+/g)]).toHaveLength(nodeFlags.length);
+    expect([...script.matchAll(/ --[\w-]+/g)]).toHaveLength(serviceFlags.length);
   });
 
   it('has scripts that can be run', () => {

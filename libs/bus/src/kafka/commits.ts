@@ -16,7 +16,7 @@ import type { TransactionalProducer } from './producing/transactional-producer.j
 import type { TransactionSlots } from './transaction-slots.js';
 
 /** Output bytes of one transaction, unless a single record’s outputs have more. */
-const transactionBytes = 1024 * 1024;
+const transactionBytes = 512 * 1024;
 /** How long what leaves nothing but an offset waits for a transaction to go with, milliseconds. */
 const idleMs = 1_000;
 /** So many records that leave nothing wait for it at most, and so many bytes of theirs. */

@@ -9,6 +9,8 @@ import type { OutOfRange } from './out-of-range.js';
 
 /** How long a fetch waits for records, milliseconds. It answers at once when there are some; paused partitions come back after at most so long. */
 const fetchWaitMs = 100;
+/** What a fetch brings of one partition, bytes, unless its first record is larger: what is read waits in memory. */
+const fetchBytes = 256 * 1024;
 /** How often it is looked whether kafkajs’s loop still lives, in a session timeout. */
 const looksInSession = 2;
 /**
@@ -67,6 +69,7 @@ export class Membership {
       rebalanceTimeout: timeouts.sessionMs,
       heartbeatInterval: Math.ceil(timeouts.sessionMs / 10),
       maxWaitTimeInMs: fetchWaitMs,
+      maxBytesPerPartition: fetchBytes,
       readUncommitted: false,
       allowAutoTopicCreation: false,
       retry: { ...consumerRetry, restartOnFailure: () => Promise.resolve(!stopping.aborted) },

@@ -19,11 +19,11 @@ import { FifoQueue } from './fifo-queue.js';
 import { storedOf } from './stored-message.js';
 
 /** Payload bytes that were read and wait to be looked at; beyond it the partition pauses. */
-const maxReadAhead = 1024 * 1024;
+const maxReadAhead = 512 * 1024;
 /** Payload bytes in work, or waiting behind others of their session; beyond it nothing more is looked at. */
 const maxHeldBytes = 16 * 1024 * 1024;
 /** Output bytes that wait for their transaction; beyond it nothing more is looked at. */
-const maxFinishedBytes = 2 * 1024 * 1024;
+const maxFinishedBytes = 512 * 1024;
 /** Records looked at before the event loop goes round. */
 const turn = 256;
 /** A record whose predecessor took no longer, and left something, is expected to do so too; milliseconds. */
