@@ -4,7 +4,7 @@ import { benchAudit } from './audit.js';
 import { benchLines } from './lines.js';
 import { benchLoop } from './loop.js';
 import { benchProcess } from './process.js';
-import { benchKafka } from './kafka/main.js';
+import { benchKafka, benchThroughput } from './kafka/main.js';
 import { benchInstances } from './kafka/instances.js';
 import { benchMemory } from './kafka/memory.js';
 import { benchMetrics } from './metrics.js';
@@ -24,7 +24,8 @@ const parts: Readonly<Record<string, () => Promise<void>>> = {
   lines: benchLines,
   replay: benchReplay,
   process: benchProcess,
-  kafka: () => asAService('kafka', benchKafka),
+  throughput: () => asAService('throughput', benchThroughput),
+  kafka: benchKafka,
   'whole-loop': benchWholeLoop,
   instances: benchInstances,
   memory: benchMemory,

@@ -75,7 +75,7 @@ export const serviceFlags = [
   quiet,
   '--max-semi-space-size=4',
   '--memory-balancer',
-  '--memory-balancer-c-value=5e-11',
+  '--memory-balancer-c-value=2e-11',
   '--max-old-space-size-percentage=40',
 ];
 

@@ -5,12 +5,19 @@ import { iteration } from './iteration.js';
 import { stuck } from './stuck.js';
 import { throughput } from './throughput.js';
 
-/** Everything on one broker in one run, each line with topics of its own. */
-export async function benchKafka(): Promise<void> {
+type Measure = (parts: Infrastructure) => Promise<void>;
+
+/** The filter as a service, beside what it is compared with. */
+export const benchThroughput = (): Promise<void> => onOneBroker(throughput);
+
+/** All services in one process. */
+export const benchKafka = (): Promise<void> => onOneBroker(hops, iteration, stuck);
+
+/** In one run, each line with topics of its own. */
+async function onOneBroker(...measures: readonly Measure[]): Promise<void> {
   const parts = await startInfrastructure();
   try {
-    for (const measure of [throughput, hops, iteration, stuck] satisfies ((parts: Infrastructure) => Promise<void>)[])
-      await measure(parts);
+    for (const measure of measures) await measure(parts);
   } finally {
     await parts.stop();
   }

@@ -2,5 +2,5 @@
 # The command line in the image; it takes the place of this shell, so that signals reach it.
 export MALLOC_ARENA_MAX="${MALLOC_ARENA_MAX:-1}"
 exec node --disable-warning=TimeoutNegativeWarning --max-semi-space-size=4 --memory-balancer \
-  --memory-balancer-c-value=5e-11 --max-old-space-size-percentage=40 \
+  --memory-balancer-c-value=2e-11 --max-old-space-size-percentage=40 \
   /app/dist/apps/sluice/src/main.js "$@"
