@@ -19,6 +19,7 @@ export async function asAService(name: string, measure: () => Promise<void>): Pr
   const child = spawn(process.execPath, [...serviceFlags, join(import.meta.dirname, 'main.js'), name], {
     stdio: 'inherit',
   });
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => child.kill(signal));
   const code = await new Promise((resolve) => child.once('exit', resolve));
   if (code !== 0) throw new Error(`The measurement ${name} ended with ${String(code)}.`);
 }

@@ -68,16 +68,9 @@ const quiet = '--disable-warning=TimeoutNegativeWarning';
 
 /**
  * How a service of its own is kept small: a young generation of few megabytes, and V8’s balancer, which gives the old one more room the
- * more there is to do. In a container the heap has two fifths of what the container may take; the rest is for buffers, code and threads.
- * What that costs and saves is in docs/benchmarks.md.
+ * more there is to do. What that costs and saves is in docs/benchmarks.md; in a container the heap is bounded besides (ops/image/sluice.sh).
  */
-export const serviceFlags = [
-  quiet,
-  '--max-semi-space-size=4',
-  '--memory-balancer',
-  '--memory-balancer-c-value=2e-11',
-  '--max-old-space-size-percentage=40',
-];
+export const serviceFlags = [quiet, '--max-semi-space-size=4', '--memory-balancer', '--memory-balancer-c-value=2e-11'];
 
 /** Threads that each keep what they freed for themselves would take about 10 MB more; nothing here waits for memory. */
 export const nodeVariables = { MALLOC_ARENA_MAX: '1' };

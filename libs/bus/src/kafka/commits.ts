@@ -188,6 +188,8 @@ export class Commits {
   async #commit(batch: readonly Done[]): Promise<void> {
     const { producer, position, names, group, log, committed } = this.options;
     for (const { finished, past } of batch) position.finish(finished.stored.offset, past);
+    // Of what waited some is on its way: there is room to go on meanwhile.
+    committed(0);
     this.#carried = batch.at(-1)?.finished.carried ?? this.#carried;
     this.#wanted = false;
     const prefix = position.prefix;

@@ -9,8 +9,11 @@ import type { OutOfRange } from './out-of-range.js';
 
 /** How long a fetch waits for records, milliseconds. It answers at once when there are some; paused partitions come back after at most so long. */
 const fetchWaitMs = 100;
-/** What a fetch brings of one partition, bytes, unless its first record is larger: what is read waits in memory. */
-const fetchBytes = 256 * 1024;
+/**
+ * What a fetch brings of one partition, bytes: what is read waits in memory. It is a little more than the largest batch that the bus writes
+ * (produce-batches.ts), since a broker makes an exception for a larger one only for one partition of a fetch.
+ */
+const fetchBytes = 544 * 1024;
 /** How often it is looked whether kafkajs’s loop still lives, in a session timeout. */
 const looksInSession = 2;
 /**

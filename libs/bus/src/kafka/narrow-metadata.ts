@@ -1,12 +1,15 @@
 import BrokerPool from 'kafkajs/src/cluster/brokerPool.js';
 import Broker from 'kafkajs/src/broker/index.js';
 import metadata from 'kafkajs/src/protocol/requests/metadata/index.js';
+import { protocolError } from './producing/protocol-error.js';
 import { orDisconnect } from './producing/send-to.js';
+import { attempts, untilItPasses } from './producing/until-it-passes.js';
 
 /** The newest that kafkajs knows; every broker from Kafka 2.0 on takes it. */
 const version = 6;
 /** Instead of the empty list, which is also how an admin client asks for all topics. */
 const none: readonly string[] = [];
+const leaderNotAvailable = 5;
 
 /**
  * A kafkajs 2.2.4 client that has no topic in mind yet asks for the brokers by asking for all topics of the cluster, and keeps them: on a
@@ -38,4 +41,18 @@ function brokersAlone() {
     return encoded;
   };
   return { request: { ...request, encode }, response };
+}
+
+/**
+ * What an admin client asks of the whole cluster. Where brokers do not answer, or some partition of the cluster has no leader at the
+ * moment, kafkajs keeps to itself why and fails on the answer that it does not have.
+ */
+export function askOfAll<T>(ask: () => Promise<T>): Promise<T> {
+  return untilItPasses(attempts.brief, async () => {
+    try {
+      return await ask();
+    } catch (error) {
+      throw error instanceof TypeError ? protocolError(leaderNotAvailable) : error;
+    }
+  });
 }

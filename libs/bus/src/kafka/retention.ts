@@ -2,6 +2,7 @@ import type { Admin, ConfigResourceTypes } from 'kafkajs';
 import { allTopics } from '@sluice/contracts';
 import type { Topic } from '@sluice/contracts';
 import type { Names } from './names.js';
+import { askOfAll } from './narrow-metadata.js';
 import type { TopicOptions } from './options.js';
 import { topicConfig } from './topics.js';
 
@@ -90,7 +91,7 @@ export async function applyRetention(
  * would read again what is still there.
  */
 export async function offsetsWarning(admin: Admin, names: Names): Promise<string | null> {
-  const { brokers } = await admin.describeCluster();
+  const { brokers } = await askOfAll(() => admin.describeCluster());
   const name = String(brokers[0]?.nodeId ?? 0);
   const { resources } = await admin.describeConfigs({
     includeSynonyms: false,

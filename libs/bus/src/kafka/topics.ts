@@ -3,6 +3,7 @@ import { allTopics } from '@sluice/contracts';
 import type { Topic } from '@sluice/contracts';
 import type { Admin, ITopicConfig } from 'kafkajs';
 import type { Names } from './names.js';
+import { askOfAll } from './narrow-metadata.js';
 import type { TopicOptions } from './options.js';
 
 const hour = 3_600_000;
@@ -31,7 +32,7 @@ export const defaultRetentionMs: Readonly<Record<Topic, number>> = {
 
 /** Creates the topics that are not there. Throws Fault('storage') if agent.config has more than its one partition. */
 export async function createTopics(admin: Admin, names: Names, options: TopicOptions): Promise<void> {
-  const there = new Set(await admin.listTopics());
+  const there = new Set(await askOfAll(() => admin.listTopics()));
   const absent = allTopics.filter((topic) => !there.has(names.topic(topic)));
   if (absent.length > 0) {
     // False if another process was faster with all of them; with some of them kafkajs throws, and the next attempt finds them.

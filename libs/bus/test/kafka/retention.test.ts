@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Admin } from 'kafkajs';
 import { infra, startTimeout } from '../../../../test/infra/client.ts';
-import { testMs } from '../contract/harness.js';
+import { eventually, testMs } from '../contract/harness.js';
 import { onKafka, withAdmin } from './on-broker.js';
 
 const day = 24 * 3_600_000;
@@ -10,6 +10,16 @@ const topics = { partitions: 2, replication: 1 };
 async function settingsOf(admin: Admin, name: string): Promise<ReadonlyMap<string, string>> {
   const { resources } = await admin.describeConfigs({ includeSynonyms: false, resources: [{ type: 2, name }] });
   return new Map(resources[0]?.configEntries.map((entry) => [entry.configName, entry.configValue]));
+}
+
+/** A topic’s settings once these are so: the controller has taken them, and the broker that is asked hears of it a moment later. */
+async function settledOf(admin: Admin, name: string, wanted: Readonly<Record<string, number>>) {
+  let settings = new Map<string, string>();
+  await eventually(`${JSON.stringify(wanted)} of ${name}`, async () => {
+    settings = await settingsOf(admin, name);
+    return Object.entries(wanted).every(([setting, value]) => settings.get(setting) === String(value));
+  });
+  return settings;
 }
 
 describe('how long topics are kept', () => {
@@ -33,9 +43,11 @@ describe('how long topics are kept', () => {
                 `${options.prefix}agent.audit: retention.ms was -1, is ${90 * day}`,
               ]),
             );
-            const settings = await settingsOf(admin, name);
-            expect(settings.get('retention.ms')).toBe(String(30 * day));
-            expect(settings.get('retention.bytes')).toBe(String(4 * 1024 ** 3));
+            const settings = await settledOf(admin, name, {
+              'retention.ms': 30 * day,
+              'retention.bytes': 4 * 1024 ** 3,
+            });
+            await settledOf(admin, `${options.prefix}agent.audit`, { 'retention.ms': 90 * day });
             expect(settings.get('message.timestamp.type')).toBe('LogAppendTime');
             expect(settings.get('compression.type')).toBe('uncompressed');
           });
@@ -45,9 +57,7 @@ describe('how long topics are kept', () => {
             `${name}: retention.bytes was ${4 * 1024 ** 3}, is the broker’s own`,
           ]);
           await withAdmin(options, async (admin) => {
-            const settings = await settingsOf(admin, name);
-            expect(settings.get('retention.bytes')).toBe('-1');
-            expect(settings.get('retention.ms')).toBe(String(30 * day));
+            await settledOf(admin, name, { 'retention.bytes': -1, 'retention.ms': 30 * day });
           });
           expect(await without.bus.applyRetention()).toEqual([]);
         },

@@ -18,16 +18,27 @@ export function createMcpHub(servers: readonly McpServer[], given: McpHubParts):
     if (closed) await loaded.close();
     return loaded;
   }
-  const hub = (): Promise<McpHub> => (loading ??= load());
+  // What could not be loaded is tried again by whoever asks next.
+  const hub = (): Promise<McpHub> =>
+    (loading ??= load().catch((error: unknown) => {
+      loading = undefined;
+      throw error;
+    }));
   const unloaded = (): readonly McpServerStatus[] =>
     servers.map(({ id }) => ({ server: id, state: closed ? 'closed' : 'idle', error: null }));
   return {
     discover: async () => (servers.length === 0 ? [] : (await hub()).discover()),
-    call: (...asked) => loaded?.call(...asked) ?? hub().then((one) => one.call(...asked)),
+    call: async (server, tool, args, options) => {
+      if (loaded !== undefined) return loaded.call(server, tool, args, options);
+      const began = performance.now();
+      const hubLoaded = await hub();
+      const timeoutMs = Math.max(1, options.timeoutMs - (performance.now() - began));
+      return hubLoaded.call(server, tool, args, { ...options, timeoutMs });
+    },
     status: () => loaded?.status() ?? unloaded(),
     close: async () => {
       closed = true;
-      if (loading !== undefined) await (await loading).close();
+      await (await loading?.catch(() => undefined))?.close();
     },
   };
 }
