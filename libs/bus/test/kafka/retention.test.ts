@@ -14,7 +14,7 @@ async function settingsOf(admin: Admin, name: string): Promise<ReadonlyMap<strin
 
 /** A topic’s settings once these are so: the controller has taken them, and the broker that is asked hears of it a moment later. */
 async function settledOf(admin: Admin, name: string, wanted: Readonly<Record<string, number>>) {
-  let settings = new Map<string, string>();
+  let settings: ReadonlyMap<string, string> = new Map();
   await eventually(`${JSON.stringify(wanted)} of ${name}`, async () => {
     settings = await settingsOf(admin, name);
     return Object.entries(wanted).every(([setting, value]) => settings.get(setting) === String(value));
