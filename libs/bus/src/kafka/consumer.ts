@@ -17,6 +17,11 @@ import { boundsOf, takeOver } from './takeover.js';
 import { TransactionSlots } from './transaction-slots.js';
 
 const defaultInFlight = 1_000;
+/**
+ * Payload bytes in work at a time: decoded, asked about and encoded again they take several times as much. Each partition has its share, so that
+ * what waits behind a session that is stuck takes nothing from the others.
+ */
+const inFlightBytes = 16 * 1024 * 1024;
 /** How long the broker may take to say where its partitions end, milliseconds. */
 const askMs = 5_000;
 /** Beside an orderly stop: longer than a fetch and a request that time out. */
@@ -212,6 +217,7 @@ export class GroupConsumer implements Consumer {
         codec,
         log,
         slots: this.#slots,
+        maxHeldBytes: () => inFlightBytes / this.#partitions.size,
         transactions: this.#transactions,
         handling: this.#handling,
         observer: subscription.observer,

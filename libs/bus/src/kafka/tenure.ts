@@ -20,8 +20,6 @@ import { storedOf } from './stored-message.js';
 
 /** Payload bytes that were read and wait to be looked at; beyond it the partition pauses. */
 const maxReadAhead = 512 * 1024;
-/** Payload bytes in work, or waiting behind others of their session; beyond it nothing more is looked at. */
-const maxHeldBytes = 16 * 1024 * 1024;
 /** Output bytes that wait for their transaction; beyond it nothing more is looked at. */
 const maxFinishedBytes = 512 * 1024;
 /** Records looked at before the event loop goes round. */
@@ -45,6 +43,8 @@ export interface TenureOptions extends Omit<CommitsOptions, 'committed'> {
   readonly source: Topic;
   readonly codec: Codec;
   readonly slots: Slots;
+  /** Payload bytes in work, or waiting behind others of their session; beyond it nothing more is looked at while there are any. */
+  readonly maxHeldBytes: () => number;
   readonly handling: HandlingOptions;
   /** Whether the partition should be paused may have changed. */
   readonly steer: () => void;
@@ -194,7 +194,8 @@ export class Tenure {
   /** The offset’s metadata must have room for whatever finishes first (point 9), and memory for what waits before and after. */
   #hasRoomFor({ past }: Taken): boolean {
     const span = Math.max(past, this.#position.end) - this.#position.prefix;
-    const hasMemory = this.#heldBytes <= maxHeldBytes && this.commits.waitingBytes <= maxFinishedBytes;
+    const mayHold = this.#heldBytes === 0 || this.#heldBytes <= this.options.maxHeldBytes();
+    const hasMemory = mayHold && this.commits.waitingBytes <= maxFinishedBytes;
     return hasMemory && isWithinLimit(span, this.#unfinished + 1, this.#reserved);
   }
 
