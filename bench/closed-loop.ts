@@ -5,8 +5,11 @@ import { newRequest } from '../apps/sluice/src/run-request.js';
 
 /** Turns of a run before its answer. */
 export const turns = 4;
+/** What a run passes: filter, agent and executor in each of them, filter and agent once more for the answer. */
+export const hopsOfRun = 3 * turns + 2;
 
 export interface Load {
+  /** Runs that are measured. As many as are under way at a time come before and after them. */
   readonly runs: number;
   /** Runs under way at a time: a new one begins when one has ended. */
   readonly inFlight: number;
@@ -34,7 +37,7 @@ export const promptModel: Model = {
   },
 };
 
-/** Keeps so many runs in flight until all have ended. */
+/** Keeps so many runs in flight, and measures those that end while all of them are. */
 export async function closedLoop(bus: Bus, { runs, inFlight, bytes }: Load): Promise<Measured> {
   const prefix = `bench-${process.hrtime.bigint()}-`;
   const question = 'x'.repeat(bytes);
@@ -44,26 +47,29 @@ export async function closedLoop(bus: Bus, { runs, inFlight, bytes }: Load): Pro
   const options = { from: 'end', follow: true, signal: stop.signal } as const;
   const responses = bus.read([topics.responses], options)[Symbol.asyncIterator]();
   let pending = responses.next();
+  const all = runs + 2 * inFlight;
   const publish = async (n: number): Promise<void> => {
-    if (n >= runs) return;
+    if (n >= all) return;
     const id = prefix + n;
     started.set(id, performance.now());
     const record = { ...newRequest(question, { requestId: id, sessionId: id }), group: ['work'] };
     await bus.publish([{ topic: topics.requests, key: id, record }]);
   };
   const since = Date.now() - 1_000;
-  const begin = performance.now();
   await Promise.all(Array.from({ length: inFlight }, (_, n) => publish(n)));
-  for (let next = inFlight; latencies.length < runs;) {
+  let [begin, seconds] = [0, 0];
+  for (let [next, ended] = [inFlight, 0]; ended < all;) {
     const { value } = await pending;
     pending = responses.next();
     const at = started.get(value.record.requestId);
     if (at === undefined) continue;
     if (value.record.error !== null) throw new Error(`A run ended with ${value.record.error.message}`);
-    latencies.push(performance.now() - at);
+    const now = performance.now();
+    if (++ended === inFlight) begin = now;
+    else if (ended === inFlight + runs) seconds = (now - begin) / 1_000;
+    if (ended > inFlight && ended <= inFlight + runs) latencies.push(now - at);
     void publish(next++);
   }
-  const seconds = (performance.now() - begin) / 1_000;
   stop.abort();
   await pending.catch(() => undefined);
   return { seconds, latencies, hops: await atEachHop(bus, prefix, since) };

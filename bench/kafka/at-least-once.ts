@@ -8,6 +8,7 @@ import { produceBatchesOf } from '../../libs/bus/src/kafka/produce-batches.js';
 import { IdempotentProducer } from '../../libs/bus/src/kafka/producing/idempotent-producer.js';
 import { storedOf } from '../../libs/bus/src/kafka/stored-message.js';
 import { handleRecord } from '../../libs/bus/src/processing/handling.js';
+import { RetryLog } from '../../libs/bus/src/processing/retry-log.js';
 import { Revocation } from '../../libs/bus/src/processing/revocation.js';
 import { openStored } from '../../libs/bus/src/processing/stored.js';
 import { client, partitions } from './echo.js';
@@ -27,7 +28,8 @@ export function atLeastOnce(bus: Bus, brokers: readonly string[], registryUrl: s
     const consumer = kafka.consumer({ groupId: names.group(subscription.group), maxWaitTimeInMs: 100 });
     const stopping = new AbortController();
     const log = (): void => undefined;
-    const options = { subscription, codec, clock: Date, log, emit: log, stopping: stopping.signal };
+    const retries = new RetryLog(subscription.group, log, Date);
+    const options = { subscription, codec, clock: Date, log, retries, emit: log, stopping: stopping.signal };
     await producer.connect();
     await consumer.connect();
     await consumer.subscribe({ topics: subscription.topics.map((topic) => names.topic(topic)), fromBeginning: true });

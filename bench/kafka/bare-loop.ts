@@ -1,51 +1,45 @@
 import { Partitioners } from 'kafkajs';
-import type { Load } from '../closed-loop.js';
 import { bareEcho, client, createTopics } from './echo.js';
 import type { Infrastructure } from './infrastructure.js';
 
-/** Rounds a second of records that go over three chained bare echoes, as many at a time and as often each as the loop’s runs. */
-export async function bareLoop(
-  { brokers }: Infrastructure,
-  { runs, inFlight, bytes, turns }: Load & { readonly turns: number },
-): Promise<number> {
+export interface BareLoad {
+  /** Rounds that are counted; as many as go on at a time come before, to warm everything up. */
+  readonly rounds: number;
+  readonly inFlight: number;
+  /** Bytes of what each of the three hops writes. */
+  readonly outputs: readonly [number, number, number];
+}
+
+/** Rounds a second of so many records that go round and round over three bare transactional echoes, each of which feeds the next. */
+export async function bareLoop({ brokers }: Infrastructure, { rounds, inFlight, outputs }: BareLoad): Promise<number> {
   const prefix = `bare-${process.hrtime.bigint()}-`;
-  const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((name) => prefix + name) as [string, string, string, string];
-  await createTopics(brokers, a, b, c, d);
-  const payload = Buffer.alloc(bytes, 'x');
+  const [a, b, c] = ['a', 'b', 'c'].map((name) => prefix + name) as [string, string, string];
+  await createTopics(brokers, a, b, c);
+  const [toB, toC, toA] = outputs.map((bytes) => Buffer.alloc(bytes, 'x')) as [Buffer, Buffer, Buffer];
   const ends: (() => Promise<void>)[] = [];
-  for (const [from, to] of [[a, b], [b, c], [c, d]] as const) ends.push(await bareEcho(brokers, from, to, payload)); // prettier-ignore
+  for (const [from, to, payload] of [[a, b, toB], [b, c, toC], [c, a, toA]] as const) ends.push(await bareEcho(brokers, from, to, payload)); // prettier-ignore
   const kafka = client(brokers, 'bench-bare-loop');
   const producer = kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner });
-  const consumer = kafka.consumer({ groupId: `loop-${d}`, maxWaitTimeInMs: 100 });
+  const consumer = kafka.consumer({ groupId: `loop-${a}`, maxWaitTimeInMs: 100 });
   await Promise.all([producer.connect(), consumer.connect()]);
-  await consumer.subscribe({ topics: [d], fromBeginning: true });
-  // The first ones warm everything up, the groups' joining included.
-  const rounds = inFlight + runs * turns;
+  await consumer.subscribe({ topics: [a], fromBeginning: true });
   let begin = 0;
-  let sent = 0;
   let seen = 0;
-  let finished: () => void = () => undefined;
-  const all = new Promise<void>((resolve) => (finished = resolve));
-  const send = async (count: number): Promise<void> => {
-    const messages = Array.from({ length: Math.min(count, rounds - sent) }, () => ({
-      key: `s-${sent++}`,
-      value: payload,
-    }));
-    if (messages.length > 0) await producer.send({ topic: a, messages });
-  };
+  let finished: (perSecond: number) => void = () => undefined;
+  const measured = new Promise<number>((resolve) => (finished = resolve));
   await consumer.run({
     eachBatch: async ({ batch }) => {
       seen += batch.messages.length;
-      if (begin === 0 && seen >= inFlight) begin = performance.now();
-      if (seen >= rounds) finished();
-      await send(batch.messages.length);
+      if (begin !== 0 && seen >= rounds) finished((1_000 * seen) / (performance.now() - begin));
+      // Those that were sent, and their first round.
+      if (begin === 0 && seen >= 2 * inFlight) [begin, seen] = [performance.now(), 0];
     },
   });
-  await send(inFlight);
-  await all;
-  const seconds = (performance.now() - begin) / 1_000;
+  const messages = Array.from({ length: inFlight }, (_, n) => ({ key: `s-${n}`, value: toA }));
+  await producer.send({ topic: a, messages });
+  const perSecond = await measured;
+  for (const end of ends) await end();
   await consumer.disconnect();
   await producer.disconnect();
-  for (const end of ends) await end();
-  return (runs * turns) / seconds;
+  return perSecond;
 }

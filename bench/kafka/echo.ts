@@ -80,6 +80,27 @@ export async function drain(
   return seconds;
 }
 
+/** The mean payload of the first records of a topic, bytes, of so many of them at least. */
+export async function meanBytes(brokers: readonly string[], topic: string, records: number): Promise<number> {
+  const consumer = client(brokers, 'bench-sizes').consumer({ groupId: `sizes-${topic}-${process.hrtime.bigint()}` });
+  await consumer.connect();
+  await consumer.subscribe({ topics: [topic], fromBeginning: true });
+  let seen = 0;
+  let bytes = 0;
+  let finished: () => void = () => undefined;
+  const enough = new Promise<void>((resolve) => (finished = resolve));
+  await consumer.run({
+    eachBatch: async ({ batch }) => {
+      for (const { value } of batch.messages) bytes += value?.length ?? 0;
+      seen += batch.messages.length;
+      if (seen >= records) finished();
+    },
+  });
+  await enough;
+  await consumer.disconnect();
+  return Math.round(bytes / seen);
+}
+
 /**
  * The bare baseline: kafkajs alone reads, writes one output of the given size for each record and commits outputs and offsets in
  * one transaction per partition and flush, 512 KB at most. No codec, no handler, no lanes.
