@@ -35,6 +35,18 @@ describe('a model that is away', () => {
     expect(letter?.record.attempts).toBeLessThan(15);
   });
 
+  it('and the log says so at its first failure, not at each', async () => {
+    const said = (await system.lines()).filter(({ code }) => code === 'model_unreachable');
+    expect(said).toMatchObject([
+      {
+        msg: 'Nobody listens on model.internal:8443. The record is tried again.',
+        group: 'agent',
+        topic: 'agent.toolsets',
+        attempt: 1,
+      },
+    ]);
+  });
+
   it('and comes back within the run’s time gives its answer', async () => {
     away = Date.now() + 500;
     expect(await system.ask({ requestId: 'back' })).toMatchObject({ kind: 'answer', answer: 'back' });

@@ -4,6 +4,7 @@ import type { Admin, EachBatchPayload, Kafka } from 'kafkajs';
 import type { BusLog, Consumer, Outgoing, PartitionLag, Standing, Subscription } from '../port.js';
 import type { HandlingOptions } from '../processing/handling.js';
 import { pause } from '../processing/retry.js';
+import { RetryLog } from '../processing/retry-log.js';
 import { Slots } from '../processing/slots.js';
 import type { Clients } from './clients.js';
 import { consumerRetry } from './clients.js';
@@ -76,7 +77,8 @@ export class GroupConsumer implements Consumer {
     const { subscription, clients, names, brokers, timeouts } = options;
     this.failed = new Promise((resolve) => (this.#tellFailure = resolve));
     this.#slots = new Slots(subscription.maxInFlight ?? defaultInFlight);
-    this.#handling = { ...options, stopping: this.#stopping.signal };
+    const retries = new RetryLog(subscription.group, options.log, options.clock);
+    this.#handling = { ...options, retries, stopping: this.#stopping.signal };
     this.#writers = clients();
     const client = clients();
     this.#admin = client.admin({ retry: consumerRetry });

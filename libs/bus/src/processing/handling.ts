@@ -7,6 +7,7 @@ import { encodeAll } from './outputs.js';
 import type { Encoded } from './outputs.js';
 import { dead as deadly, defaultRetry, judge, pause } from './retry.js';
 import type { Death } from './retry.js';
+import type { RetryLog } from './retry-log.js';
 import type { Revocation } from './revocation.js';
 import type { Opened, Stored } from './stored.js';
 
@@ -25,6 +26,7 @@ export interface HandlingOptions {
   readonly codec: Codec;
   readonly clock: Clock;
   readonly log: BusLog;
+  readonly retries: RetryLog;
   readonly emit: (messages: readonly Outgoing[]) => void;
   /** Aborted when nothing new is to be begun: no further attempt, no waiting. */
   readonly stopping: AbortSignal;
@@ -40,7 +42,7 @@ export async function handleRecord(
   revocation: Revocation,
   carried = '',
 ): Promise<Finished | null> {
-  const { subscription, codec, clock, stopping } = options;
+  const { subscription, codec, clock, retries, stopping } = options;
   const found = keepsPartitionOrder(subscription) ? carried : null;
   if (opened.message === null)
     return bury(opened, deadly(opened.fault.code, opened.fault.message), 1, options, revocation, found);
@@ -57,6 +59,7 @@ export async function handleRecord(
       const verdict = judge(error, attempt, subscription.retry ?? defaultRetry, clock.now());
       switch (verdict.kind) {
         case 'retry':
+          retries.noticed(verdict.fault, opened.stored, attempt);
           if (!(await pause(verdict.waitMs, stopping))) return null;
           break;
         case 'dead':

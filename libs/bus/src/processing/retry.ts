@@ -7,7 +7,7 @@ import { OutputRefused } from './outputs.js';
 export const defaultRetry: RetryPolicy = { initialMs: 100, maxMs: 10_000, attempts: 10 };
 
 /** What is to be done with a record whose handler threw. */
-export type Verdict = { readonly kind: 'retry'; readonly waitMs: number } | Death;
+export type Verdict = { readonly kind: 'retry'; readonly waitMs: number; readonly fault: Fault } | Death;
 
 /** Why a record is given up. `lastFault` is the one that the retries ended with, null if there were none to end. */
 export interface Death {
@@ -22,7 +22,7 @@ export function judge(error: unknown, attempt: number, retry: RetryPolicy, now: 
   if (error instanceof Fault) {
     if (!error.retryable) return dead(error.code, error.message);
     const waitMs = waitBefore(error, attempt, retry, now);
-    if (waitMs !== null) return { kind: 'retry', waitMs };
+    if (waitMs !== null) return { kind: 'retry', waitMs, fault: error };
     const reason = `It was tried ${attempt} times; the last fault was ${error.code}: ${error.message}`;
     return { kind: 'dead', code: 'retries_exhausted', reason, lastFault: error.code };
   }

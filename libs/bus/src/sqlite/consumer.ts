@@ -7,6 +7,7 @@ import { handleRecord } from '../processing/handling.js';
 import type { HandlingOptions } from '../processing/handling.js';
 import { Lanes } from '../processing/lanes.js';
 import { pause } from '../processing/retry.js';
+import { RetryLog } from '../processing/retry-log.js';
 import { Revocation } from '../processing/revocation.js';
 import { Slots } from '../processing/slots.js';
 import { openStored } from '../processing/stored.js';
@@ -77,7 +78,8 @@ export class SqliteConsumer implements Consumer {
     this.#slots = new Slots(subscription.maxInFlight ?? defaultInFlight);
     this.#cursors = new Cursors(subscription.topics, options.fetch, progress);
     this.#insist = new ReadRetry(subscription.group, options.log, this.#stopping.signal);
-    this.#handling = { ...options, stopping: this.#stopping.signal };
+    const retries = new RetryLog(subscription.group, options.log, options.clock);
+    this.#handling = { ...options, retries, stopping: this.#stopping.signal };
     this.#flush = new Flush({
       ...options,
       group: subscription.group,

@@ -3,6 +3,7 @@ import { Fault } from '@sluice/core';
 import { createCodec, topics } from '@sluice/contracts';
 import type { Dead, Subscription } from '@sluice/bus';
 import { handleRecord } from '../../src/processing/handling.js';
+import { RetryLog } from '../../src/processing/retry-log.js';
 import { Revocation } from '../../src/processing/revocation.js';
 import { openStored } from '../../src/processing/stored.js';
 import { deferred } from '../contract/harness.js';
@@ -19,7 +20,8 @@ async function given(more: Pick<Subscription, 'onDead' | 'afterDead'>, revocatio
   };
   const nothing = (): void => undefined;
   const stopping = new AbortController().signal;
-  const options = { subscription, codec: await codec, clock: Date, log: nothing, emit: nothing, stopping };
+  const retries = new RetryLog('g', nothing, Date);
+  const options = { subscription, codec: await codec, clock: Date, log: nothing, retries, emit: nothing, stopping };
   const place = { topic: topics.requests, partition: 0, offset: 3, key: 's', headers: {}, timestamp: 5 };
   const opened = await openStored(await codec, { ...place, value: Buffer.from('{"question":"q"}') });
   return handleRecord(opened, options, revocation);
