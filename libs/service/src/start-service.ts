@@ -19,13 +19,20 @@ export interface Service {
 /** How a service reads that only watches: what it gives up ends no run and is its own affair. */
 export type Watching = Pick<Subscription, 'order' | 'taken' | 'deadLetters' | 'onDead' | 'retry'>;
 
-/** Starts one service as a Nest microservice on the bus; `group` is its name there. What is none of its concerns is passed over. */
+export interface Reading {
+  /** What is none of the service’s concerns is passed over; all is, unless it says so. */
+  readonly concerns?: (message: Incoming) => boolean;
+  /** Records in work at a time, where what each takes says more than the bus’s own limit. */
+  readonly maxInFlight?: number;
+}
+
+/** Starts one service as a Nest microservice on the bus; `group` is its name there. */
 export async function startService(
   group: string,
   module: DynamicModule,
   runtime: Runtime,
   watching?: Watching,
-  concerns: (message: Incoming) => boolean = () => true,
+  { concerns = () => true, ...limits }: Reading = {},
 ): Promise<Service> {
   // Who only watches is no hop of the run.
   const transport = new BusTransport(runtime.bus, watching === undefined ? runtime.traces : noTraces, {
@@ -34,6 +41,7 @@ export async function startService(
     concerns,
     observer: observerOf(group, runtime),
     through: (message) => measureHop(group, message, runtime),
+    ...limits,
     ...watching,
     onDead: (dead, context) => watching?.onDead?.(dead, context) ?? buried(group, dead, context, runtime),
     afterDead: (dead) => {
