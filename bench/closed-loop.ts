@@ -43,6 +43,7 @@ export async function closedLoop(bus: Bus, { runs, inFlight, bytes }: Load): Pro
   const question = 'x'.repeat(bytes);
   const started = new Map<string, number>();
   const latencies: number[] = [];
+  const counted = new Set<string>();
   const stop = new AbortController();
   const options = { from: 'end', follow: true, signal: stop.signal } as const;
   const responses = bus.read([topics.responses], options)[Symbol.asyncIterator]();
@@ -67,12 +68,15 @@ export async function closedLoop(bus: Bus, { runs, inFlight, bytes }: Load): Pro
     const now = performance.now();
     if (++ended === inFlight) begin = now;
     else if (ended === inFlight + runs) seconds = (now - begin) / 1_000;
-    if (ended > inFlight && ended <= inFlight + runs) latencies.push(now - at);
+    if (ended > inFlight && ended <= inFlight + runs) {
+      latencies.push(now - at);
+      counted.add(value.record.requestId);
+    }
     void publish(next++);
   }
   stop.abort();
   await pending.catch(() => undefined);
-  return { seconds, latencies, hops: await atEachHop(bus, prefix, since) };
+  return { seconds, latencies, hops: await atEachHop(bus, counted, since) };
 }
 
 /** Who takes what is on a topic. */
@@ -84,12 +88,12 @@ const taker = {
 } as const;
 
 /** A run is where its last record waits to be taken, so its time is the gaps between its records. */
-async function atEachHop(bus: Bus, prefix: string, since: number): Promise<Record<Hop, number>> {
+async function atEachHop(bus: Bus, counted: ReadonlySet<string>, since: number): Promise<Record<Hop, number>> {
   const spent: Record<Hop, number> = { filter: 0, agent: 0, executor: 0 };
   const runs = new Map<string, Incoming[]>();
   const loop = [topics.requests, topics.toolsets, topics.toolCalls, topics.steps, topics.responses] as const;
   for await (const message of bus.read(loop, { from: { time: since } }))
-    if (message.key.startsWith(prefix)) runs.set(message.key, [...(runs.get(message.key) ?? []), message]);
+    if (counted.has(message.key)) runs.set(message.key, [...(runs.get(message.key) ?? []), message]);
   for (const records of runs.values()) {
     records.sort((a, b) => a.timestamp - b.timestamp || place(a) - place(b));
     for (const [n, { topic, timestamp }] of records.entries()) {
