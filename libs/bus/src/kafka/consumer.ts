@@ -9,6 +9,7 @@ import { Slots } from '../processing/slots.js';
 import type { Clients } from './clients.js';
 import { consumerRetry } from './clients.js';
 import { brokerFault, within } from './failure.js';
+import { HeldBytes } from './held-bytes.js';
 import { Membership } from './membership.js';
 import type { Names } from './names.js';
 import type { Timeouts } from './options.js';
@@ -18,10 +19,7 @@ import { boundsOf, takeOver } from './takeover.js';
 import { TransactionSlots } from './transaction-slots.js';
 
 const defaultInFlight = 1_000;
-/**
- * Payload bytes in work at a time: decoded, asked about and encoded again they take several times as much. Each partition has its share, so that
- * what waits behind a session that is stuck takes nothing from the others.
- */
+/** Payload bytes in work at a time. */
 const inFlightBytes = 16 * 1024 * 1024;
 /** How long the broker may take to say where its partitions end, milliseconds. */
 const askMs = 5_000;
@@ -62,6 +60,7 @@ export async function joinGroup(options: ConsumerOptions): Promise<GroupConsumer
 export class GroupConsumer implements Consumer {
   readonly failed: Promise<Error>;
   readonly #slots: Slots;
+  readonly #held = new HeldBytes(inFlightBytes, () => this.#partitions.size);
   readonly #transactions = new TransactionSlots(() => this.#partitions.size);
   readonly #stopping = new AbortController();
   readonly #partitions = new Map<string, Partition>();
@@ -219,7 +218,7 @@ export class GroupConsumer implements Consumer {
         codec,
         log,
         slots: this.#slots,
-        maxHeldBytes: () => inFlightBytes / this.#partitions.size,
+        held: this.#held,
         transactions: this.#transactions,
         handling: this.#handling,
         observer: subscription.observer,

@@ -16,6 +16,7 @@ import { Commits } from './commits.js';
 import type { CommitsOptions } from './commits.js';
 import { isWithinLimit, reservedForCarried } from './finished-set.js';
 import { FifoQueue } from './fifo-queue.js';
+import type { HeldBytes } from './held-bytes.js';
 import { storedOf } from './stored-message.js';
 
 /** Payload bytes that were read and wait to be looked at; beyond it the partition pauses. */
@@ -43,8 +44,8 @@ export interface TenureOptions extends Omit<CommitsOptions, 'committed'> {
   readonly source: Topic;
   readonly codec: Codec;
   readonly slots: Slots;
-  /** Payload bytes in work, or waiting behind others of their session; beyond it nothing more is looked at while there are any. */
-  readonly maxHeldBytes: () => number;
+  /** What is in work, or waits behind others of its session; without room there nothing more is looked at. */
+  readonly held: HeldBytes;
   readonly handling: HandlingOptions;
   /** Whether the partition should be paused may have changed. */
   readonly steer: () => void;
@@ -154,7 +155,10 @@ export class Tenure {
     this.commits.drop();
     for (const revocation of this.#revocations) revocation.revoke(new Error(why));
     this.#read.clear();
-    this.options.slots.free(this.#slots);
+    const { slots, held } = this.options;
+    slots.free(this.#slots);
+    held.forget(this.#room.open);
+    held.release(this.#heldBytes);
   }
 
   #pass(past: number): void {
@@ -179,7 +183,7 @@ export class Tenure {
       if (opened === null || this.#stopping.aborted) return;
       this.#read.shift();
       this.#readBytes -= taken.stored.value.byteLength;
-      this.#heldBytes += taken.stored.value.byteLength;
+      this.#hold(taken.stored);
       this.#unfinished++;
       this.options.steer();
       const work = { ...taken, opened };
@@ -194,9 +198,25 @@ export class Tenure {
   /** The offset’s metadata must have room for whatever finishes first (point 9), and memory for what waits before and after. */
   #hasRoomFor({ past }: Taken): boolean {
     const span = Math.max(past, this.#position.end) - this.#position.prefix;
-    const mayHold = this.#heldBytes === 0 || this.#heldBytes <= this.options.maxHeldBytes();
-    const hasMemory = mayHold && this.commits.waitingBytes <= maxFinishedBytes;
-    return hasMemory && isWithinLimit(span, this.#unfinished + 1, this.#reserved);
+    const isWritten = this.commits.waitingBytes <= maxFinishedBytes;
+    return isWritten && isWithinLimit(span, this.#unfinished + 1, this.#reserved) && this.#mayHoldMore();
+  }
+
+  #mayHoldMore(): boolean {
+    const { held } = this.options;
+    if (held.hasRoom(this.#heldBytes)) return true;
+    held.whenWithin(this.#room.open);
+    return false;
+  }
+
+  #hold({ value }: Stored): void {
+    this.#heldBytes += value.byteLength;
+    this.options.held.take(value.byteLength);
+  }
+
+  #release({ value }: Stored): void {
+    this.#heldBytes -= value.byteLength;
+    this.options.held.release(value.byteLength);
   }
 
   #laneOf({ opened, stored }: Work): string {
@@ -217,7 +237,7 @@ export class Tenure {
       this.#isQuick = finished.outputs.length > 0 && performance.now() - began < quickMs;
       this.#carried = finished.carried;
       this.commits.add({ finished, past: work.past });
-      this.#heldBytes -= work.stored.value.byteLength;
+      this.#release(work.stored);
       this.#room.open();
       this.#slots--;
       slots.free(1);

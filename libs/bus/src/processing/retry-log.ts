@@ -7,7 +7,7 @@ const everyMs = 30_000;
 
 /** Says which records are tried again and why: of each kind of fault the first one at once, and while more come one every half minute. */
 export class RetryLog {
-  readonly #told = new Map<FaultCode, { readonly at: number; untold: number }>();
+  readonly #toldAt = new Map<FaultCode, number>();
 
   constructor(
     private readonly group: string,
@@ -16,14 +16,11 @@ export class RetryLog {
   ) {}
 
   noticed({ code, message }: Fault, { topic, partition, offset }: Stored, attempt: number): void {
-    const before = this.#told.get(code);
     const at = this.clock.now();
-    if (before !== undefined && at - before.at < everyMs) {
-      before.untold++;
-      return;
-    }
-    this.#told.set(code, { at, untold: 0 });
-    const others = before?.untold ?? 0;
+    const toldAt = this.#toldAt.get(code) ?? -Infinity;
+    // A clock that was set back silences nothing.
+    if (at >= toldAt && at - toldAt < everyMs) return;
+    this.#toldAt.set(code, at);
     this.log('warn', `${message} The record is tried again.`, {
       group: this.group,
       topic,
@@ -31,7 +28,6 @@ export class RetryLog {
       offset,
       attempt,
       code,
-      ...(others === 0 ? {} : { others_since: others }),
     });
   }
 }
