@@ -205,7 +205,7 @@ export class Tenure {
   #mayHoldMore(): boolean {
     const { held } = this.options;
     if (held.hasRoom(this.#heldBytes)) return true;
-    held.whenWithin(this.#room.open);
+    held.whenThereIsRoom(this.#room.open);
     return false;
   }
 

@@ -1,8 +1,8 @@
 import { expect, it } from '@jest/globals';
 import { HeldBytes } from '../../src/kafka/held-bytes.js';
 
-it('beyond what all may hold a partition has its share, and one record in any case', () => {
-  const held = new HeldBytes(1_200, () => 4);
+it('half of the limit is for whoever comes first; of the other a partition has its share, and one record in any case', () => {
+  const held = new HeldBytes(2_400, () => 4);
   held.take(1_200);
   expect(held.hasRoom(1_200)).toBe(true);
   held.take(1);
@@ -12,13 +12,13 @@ it('beyond what all may hold a partition has its share, and one record in any ca
   expect(held.hasRoom(0)).toBe(true);
 });
 
-it('who waits is told once, when all together are within it again; not who has left', () => {
-  const held = new HeldBytes(100, () => 1);
+it('who waits is told once, when there is room again; not who has left', () => {
+  const held = new HeldBytes(200, () => 1);
   const told: string[] = [];
   const leaves = (): void => void told.push('gone');
   held.take(150);
-  held.whenWithin(() => told.push('here'));
-  held.whenWithin(leaves);
+  held.whenThereIsRoom(() => told.push('here'));
+  held.whenThereIsRoom(leaves);
   held.forget(leaves);
   held.release(40);
   expect(told).toEqual([]);
