@@ -2,7 +2,7 @@ import { Partitioners } from 'kafkajs';
 import { bareEcho, client, createTopics } from './echo.js';
 import type { Infrastructure } from './infrastructure.js';
 
-export interface BareLoad {
+interface BareLoad {
   /** Rounds that are counted; as many as go on at a time come before, to warm everything up. */
   readonly rounds: number;
   readonly inFlight: number;

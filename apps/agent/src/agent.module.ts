@@ -23,7 +23,7 @@ const maxInFlight = 256;
 
 /** Starts the agent: agent.toolsets in, agent.tool-calls and agent.responses out. */
 export function startAgent(runtime: Runtime, models: ModelSource): Promise<Service> {
-  return startService('agent', AgentModule.with(runtime, models), runtime, undefined, { maxInFlight });
+  return startService('agent', AgentModule.with(runtime, models), runtime, { maxInFlight });
 }
 
 /** The agent with the models that the configuration names. */

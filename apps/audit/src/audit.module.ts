@@ -33,11 +33,13 @@ export async function startAudit(runtime: Runtime, pace: Pace = defaultPace): Pr
   const signatures = openVerifier(runtime.environment, runtime.signatures);
   const audit = new AuditService(runtime, unsealed, pace, { signatures, clock: runtime.clock });
   const service = await startService('audit', AuditModule.with(runtime, audit), runtime, {
-    order: 'partition',
-    taken: (place, carried) => unsealed.taken(place, decodeHead(carried)),
-    deadLetters: false,
-    onDead: (dead, context) => audit.tellOfDead(dead, context),
-    retry,
+    watching: {
+      order: 'partition',
+      taken: (place, carried) => unsealed.taken(place, decodeHead(carried)),
+      deadLetters: false,
+      onDead: (dead, context) => audit.tellOfDead(dead, context),
+      retry,
+    },
   });
   unsealed.start();
   return {

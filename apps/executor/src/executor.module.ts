@@ -51,7 +51,7 @@ export async function startExecutor(runtime: Runtime, servers: McpServers, model
   });
   // What is in force at the start can refuse it; what comes later only loses the tools that it cannot have.
   await (atStart ??= Promise.resolve());
-  const service = await startService('executor', ExecutorModule.with(runtime, toolbox), runtime, undefined, {
+  const service = await startService('executor', ExecutorModule.with(runtime, toolbox), runtime, {
     concerns: isAwaited,
   });
   sayWhoDecides(runtime);

@@ -19,7 +19,9 @@ export interface Service {
 /** How a service reads that only watches: what it gives up ends no run and is its own affair. */
 export type Watching = Pick<Subscription, 'order' | 'taken' | 'deadLetters' | 'onDead' | 'retry'>;
 
+/** How a service reads, where it is not as the others do. */
 export interface Reading {
+  readonly watching?: Watching;
   /** What is none of the service’s concerns is passed over; all is, unless it says so. */
   readonly concerns?: (message: Incoming) => boolean;
   /** Records in work at a time, where what each takes says more than the bus’s own limit. */
@@ -31,8 +33,7 @@ export async function startService(
   group: string,
   module: DynamicModule,
   runtime: Runtime,
-  watching?: Watching,
-  { concerns = () => true, ...limits }: Reading = {},
+  { watching, concerns = () => true, ...limits }: Reading = {},
 ): Promise<Service> {
   // Who only watches is no hop of the run.
   const transport = new BusTransport(runtime.bus, watching === undefined ? runtime.traces : noTraces, {
