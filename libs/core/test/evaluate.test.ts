@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import {
+  type AgentSettings,
   type Configuration,
   type Evaluator,
   compileConfiguration,
@@ -169,6 +170,41 @@ describe('all decisions', () => {
         expect(decision.permitted).toEqual(
           decision.eligible.filter((key) => policy.allowedTools.includes(`core__${key}`)),
         );
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+describe('many decisions of one evaluator', () => {
+  const { configuration } = allowed;
+  const [one, two, three] = configuration.tools.map(({ id }) => id) as [string, string, string];
+  const noBudget = { timeoutMs: null, resultBytes: null, callsPerRun: null, callsPerMinute: null };
+  const budgets = [
+    { callsPerRun: null, tools: {} },
+    { callsPerRun: 3, tools: {} },
+    { callsPerRun: null, tools: { [three]: { ...noBudget, callsPerRun: 1 }, [one]: { ...noBudget, callsPerRun: 0 } } },
+  ];
+  const facts = fc.record({
+    groups: fc.constantFrom(null, ['*'], ['knowledge'], ['read-only', 'knowledge'], ['gone']),
+    state: fc.constantFrom(null, 'analysis', 'research', 'unheard-of'),
+    toolIds: fc.constantFrom(null, null, [], [two, three]),
+    calls: fc.constantFrom(noCalls, noCalls, { [three]: 1 }, { [one]: 2, [two]: 1 }),
+    connections: fc.constantFrom([], [], ['crm']),
+    nested: fc.constantFrom(false, false, true),
+  });
+
+  it('are what each would be alone, whatever was decided before', () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...budgets), fc.array(facts, { maxLength: 12 }), (those, all) => {
+        const tools = configuration.tools.map((tool, n) => ({
+          ...tool,
+          ...(n === 0 ? { connection: 'crm' } : {}),
+          ...(n === 2 ? { agent: {} as AgentSettings } : {}),
+        }));
+        const config = { ...configuration, tools, policy: { ...configuration.policy, budgets: those } };
+        const lasting = compileEvaluator(config);
+        for (const each of all) expect(lasting.evaluate(each)).toEqual(compileEvaluator(config).evaluate(each));
       }),
       { numRuns: 300 },
     );

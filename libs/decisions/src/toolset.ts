@@ -4,8 +4,6 @@ import type { AgentRequest, HiddenTool, OfferedTool, Toolset } from '@sluice/con
 /** Reasons beyond this many bytes give way to counts (DESIGN §3). */
 const hiddenBytes = 64 * 1024;
 
-const wireForms = new WeakMap<ConfiguredTool, OfferedTool>();
-
 /** The filter's decision as its record. */
 export function toolset(
   ids: { readonly requestId: string; readonly sessionId: string },
@@ -22,9 +20,8 @@ export function toolset(
     run,
     state: decision.state,
     groups: decision.groups,
-    tools: decision.offered.map(wireForm),
-    hidden: withinBudget(decision.hidden),
-    hiddenCounts: countByReason(decision.hidden),
+    tools: offeredForms(decision.offered),
+    ...hiddenForms(decision.hidden),
     unknownGroups: decision.unknownGroups,
     // A member of the wire that no version ever filled: a tool that cannot run has no specification, which the configuration says.
     unavailable: [],
@@ -35,15 +32,26 @@ export function toolset(
   };
 }
 
-function wireForm(tool: ConfiguredTool): OfferedTool {
-  let form = wireForms.get(tool);
-  if (form === undefined) {
-    if (tool.spec === null) throw new Error(`The tool ${tool.key} was offered without a specification.`);
-    const { description, inputSchema, effect, schemaHash } = tool.spec;
-    form = { id: tool.id, key: tool.key, description, inputSchema: JSON.stringify(inputSchema), effect, schemaHash };
-    wireForms.set(tool, form);
-  }
-  return form;
+/** Decisions share their lists (compileEvaluator), and so their records do. */
+const offeredForms = remembered((offered: readonly ConfiguredTool[]) => offered.map((tool) => wireForm(tool)));
+const hiddenForms = remembered((hidden: readonly HiddenTool[]) => ({
+  hidden: withinBudget(hidden),
+  hiddenCounts: countByReason(hidden),
+}));
+const wireForm = remembered((tool: ConfiguredTool): OfferedTool => {
+  if (tool.spec === null) throw new Error(`The tool ${tool.key} was offered without a specification.`);
+  const { description, inputSchema, effect, schemaHash } = tool.spec;
+  return { id: tool.id, key: tool.key, description, inputSchema: JSON.stringify(inputSchema), effect, schemaHash };
+});
+
+/** The function, which makes its result once for each object as long as there is that object. */
+function remembered<From extends object, To extends object>(make: (from: From) => To): (from: From) => To {
+  const made = new WeakMap<From, To>();
+  return (from) => {
+    let result = made.get(from);
+    if (result === undefined) made.set(from, (result = make(from)));
+    return result;
+  };
 }
 
 function withinBudget(hidden: readonly HiddenTool[]): readonly HiddenTool[] {

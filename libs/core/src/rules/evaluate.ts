@@ -36,15 +36,19 @@ export interface Facts {
   readonly nested?: boolean;
 }
 
-/** One decision with its reasons (DESIGN, ideas 7 and 8). All lists are in configuration order. */
-export interface Decision extends RuleDecision {
-  readonly configVersion: string;
+/** What becomes of the tools of a configuration. All lists are in its order; they are shared by decisions and must not be changed. */
+interface Lists {
   /** Keys of the eligible tools that the policy allows as well. */
   readonly permitted: readonly string[];
   /** The permitted tools that the run asked for and that can run, have calls left and a connection that may be used: exactly what the model is shown and the executor admits. */
   readonly offered: readonly ConfiguredTool[];
   /** Each tool that is not offered, once. */
   readonly hidden: readonly HiddenTool[];
+}
+
+/** One decision with its reasons (DESIGN, ideas 7 and 8). */
+export interface Decision extends RuleDecision, Lists {
+  readonly configVersion: string;
 }
 
 /** A configuration made ready for decisions. */
@@ -88,8 +92,28 @@ export function compileEvaluator(configuration: Configuration): Evaluator {
   const ids = new Map(tools.map((tool) => [tool.id, tool]));
   const keys = new Map(tools.map((tool) => [tool.key, tool]));
 
+  const hasBudgets = budgets.callsPerRun !== null || Object.keys(budgets.tools).length > 0;
+  const ordinary = new WeakMap<RuleDecision['eligible'], Lists>();
+
   function evaluate(facts: Facts): Decision {
     const rule = rules.decide(facts.groups, facts.state);
+    return Object.freeze({ ...rule, configVersion: configuration.version, ...listsOf(rule, facts) });
+  }
+
+  /** Most facts say nothing but groups and state, and the rules give the same lists for the same ones. */
+  function listsOf(rule: RuleDecision, facts: Facts): Lists {
+    if (!isOrdinary(facts)) return judged(rule, facts);
+    let lists = ordinary.get(rule.eligible);
+    if (lists === undefined) ordinary.set(rule.eligible, (lists = judged(rule, facts)));
+    return lists;
+  }
+
+  function isOrdinary({ toolIds, calls, connections, nested }: Facts): boolean {
+    if (toolIds !== null || connections.length > 0 || nested === true) return false;
+    return !hasBudgets || Object.keys(calls).length === 0;
+  }
+
+  function judged(rule: RuleDecision, facts: Facts): Lists {
     const permitted: string[] = [];
     const offered: ConfiguredTool[] = [];
     const hidden: HiddenTool[] = [];
@@ -111,7 +135,11 @@ export function compileEvaluator(configuration: Configuration): Evaluator {
       if (bits === 0) offered.push(tool);
       else hidden.push({ key: tool.key, reasons: reasonLists[bits] as readonly HiddenReason[] });
     });
-    return Object.freeze({ ...rule, configVersion: configuration.version, permitted, offered, hidden });
+    return {
+      permitted: Object.freeze(permitted),
+      offered: Object.freeze(offered),
+      hidden: Object.freeze(hidden),
+    };
   }
 
   return {
