@@ -1,4 +1,4 @@
-import { type Digest, type JsonValue, isJsonObject } from '../json.js';
+import { type Digest, type JsonObject, type JsonValue, isJsonObject } from '../json.js';
 import type { AgentRun } from '../run/agent-run.js';
 import type { Step } from '../run/step.js';
 
@@ -76,26 +76,59 @@ function orderedRun(run: AgentRun | null): AgentRun | undefined {
 
 /** JSON text with sorted keys, without what is absent or named; lists of names, which can be long, in one go. */
 function canonical(value: unknown, without?: ReadonlySet<string>): string {
+  const pieces: string[] = [];
+  write(pieces, value, without);
+  return pieces.join('');
+}
+
+/** Joined in one go: a text that grows piece by piece leaves as many texts behind. */
+function write(pieces: string[], value: unknown, without?: ReadonlySet<string>): void {
   // Most of a run: neither needs more than this, and so costs no more.
-  if (typeof value === 'string') return JSON.stringify(value);
-  if (Number.isFinite(value)) return String(value);
-  if (Array.isArray(value)) {
-    if (value.every((item) => typeof item === 'string')) return JSON.stringify(value);
-    return `[${value.map((item) => canonical(item)).join(',')}]`;
+  if (typeof value === 'string') pieces.push(JSON.stringify(value));
+  else if (Number.isFinite(value)) pieces.push(String(value));
+  else if (Array.isArray(value)) writeList(pieces, value);
+  else if (isJsonObject(value)) writeMembers(pieces, value, without);
+  else pieces.push(JSON.stringify(value) ?? 'null');
+}
+
+/** Lists that do not change any more: what the rules give to all decisions of the same groups and state is written once. */
+const textsOfFrozen = new WeakMap<readonly unknown[], string>();
+
+function writeList(pieces: string[], items: readonly unknown[]): void {
+  const known = textsOfFrozen.get(items);
+  if (known !== undefined) {
+    pieces.push(known);
+    return;
   }
-  if (!isJsonObject(value)) return JSON.stringify(value) ?? 'null';
-  let text = '';
-  for (const { name, before } of sortedNames(value)) {
+  if (items.every((item) => typeof item === 'string')) {
+    const text = JSON.stringify(items);
+    if (Object.isFrozen(items)) textsOfFrozen.set(items, text);
+    pieces.push(text);
+    return;
+  }
+  items.forEach((item, n) => {
+    pieces.push(n === 0 ? '[' : ',');
+    write(pieces, item);
+  });
+  pieces.push(']');
+}
+
+function writeMembers(pieces: string[], value: JsonObject, without?: ReadonlySet<string>): void {
+  let isFirst = true;
+  for (const { name, first, later } of sortedNames(value)) {
     const member = value[name];
     if (member === null || member === undefined || without?.has(name)) continue;
-    text += `${text === '' ? '{' : ','}${before}${canonical(member)}`;
+    pieces.push(isFirst ? first : later);
+    isFirst = false;
+    write(pieces, member);
   }
-  return text === '' ? '{}' : `${text}}`;
+  pieces.push(isFirst ? '{}' : '}');
 }
 
 interface Shape {
   readonly names: readonly string[];
-  readonly sorted: readonly { readonly name: string; readonly before: string }[];
+  /** With what stands before its value, in the first place and in a later one. */
+  readonly sorted: readonly { readonly name: string; readonly first: string; readonly later: string }[];
 }
 
 /** Records of a type have the same names each time, so that they are sorted and quoted once: by the first of them, since that finds most. */
@@ -109,7 +142,10 @@ function sortedNames(value: object): Shape['sorted'] {
   if (first === undefined) return [];
   const known = shapes.get(first);
   if (known !== undefined && isSame(known.names, names)) return known.sorted;
-  const sorted = names.toSorted().map((name) => ({ name, before: `${JSON.stringify(name)}:` }));
+  const sorted = names.toSorted().map((name) => {
+    const quoted = JSON.stringify(name);
+    return { name, first: `{${quoted}:`, later: `,${quoted}:` };
+  });
   if (shapes.size >= shapesKept) shapes.clear();
   shapes.set(first, { names, sorted });
   return sorted;

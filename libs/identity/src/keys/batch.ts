@@ -1,4 +1,4 @@
-import { hashTree, leafHash, rootOver } from './hash-tree.js';
+import { hashBytes, hashTree, leafHash, rootOver } from './hash-tree.js';
 
 /**
  * Many claims under one signature: what is signed at the same moment is hashed into a tree and only the root is signed, so that
@@ -13,7 +13,6 @@ export const batchType = 'sluice-batch';
 export const largestBatch = 256;
 const mostBeside = Math.log2(largestBatch);
 
-const hashBytes = 32;
 const separator = '~';
 
 export interface Batch {

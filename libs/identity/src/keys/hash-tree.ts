@@ -6,21 +6,28 @@ export interface Place {
   readonly beside: readonly Buffer[];
 }
 
+/** Of SHA-256. */
+export const hashBytes = 32;
 /** A leaf and an inner node of the same bytes must not have the same hash, or a node could pass for a leaf. */
-const leafMark = Buffer.from([0]);
-const nodeMark = Buffer.from([1]);
+const leafMark = 0;
+const nodeMark = 1;
+/** What is hashed is put together here: over so few bytes, a buffer of its own costs as much as the hash. */
+let scratch = Buffer.alloc(4_096);
 
 export function leafHash(bytes: Uint8Array): Buffer {
-  return sha256([leafMark, bytes]);
+  const size = 1 + bytes.byteLength;
+  if (size > scratch.byteLength) scratch = Buffer.alloc(2 * size);
+  scratch[0] = leafMark;
+  scratch.set(bytes, 1);
+  return hash('sha256', scratch.subarray(0, size), 'buffer');
 }
+
+const node = Buffer.alloc(1 + 2 * hashBytes, nodeMark);
 
 function nodeHash(left: Buffer, right: Buffer): Buffer {
-  return sha256([nodeMark, left, right]);
-}
-
-/** In one call: over so few bytes, a hash that is fed piece by piece costs more to set up than to make. */
-function sha256(pieces: readonly Uint8Array[]): Buffer {
-  return hash('sha256', Buffer.concat(pieces), 'buffer');
+  node.set(left, 1);
+  node.set(right, 1 + hashBytes);
+  return hash('sha256', node, 'buffer');
 }
 
 /** The root over the leaves, one at least, and the place of each. A node without a neighbour goes up as it is. */
