@@ -1,7 +1,7 @@
 import { Controller, Inject } from '@nestjs/common';
-import { Ctx, EventPattern, Payload } from '@nestjs/microservices';
 import { topics } from '@sluice/contracts';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
+import { Handles } from '@sluice/service';
 import { ReturnsService } from './agents/returns.service.js';
 import { ApprovalsService } from './approvals/approvals.service.js';
 import { ExecutorService } from './executor.service.js';
@@ -14,27 +14,18 @@ export class ExecutorController {
     @Inject(ReturnsService) private readonly returns: ReturnsService,
   ) {}
 
-  @EventPattern<string>(topics.toolCalls)
-  toolCall(
-    @Payload() message: Incoming<'agent.tool-calls'>,
-    @Ctx() context: HandlerContext,
-  ): Promise<readonly Outgoing[]> {
+  @Handles(topics.toolCalls)
+  toolCall(message: Incoming<'agent.tool-calls'>, context: HandlerContext): Promise<readonly Outgoing[]> {
     return this.executor.execute(message, context);
   }
 
-  @EventPattern<string>(topics.approvals)
-  approval(
-    @Payload() message: Incoming<'agent.approvals'>,
-    @Ctx() context: HandlerContext,
-  ): Promise<readonly Outgoing[]> {
+  @Handles(topics.approvals)
+  approval(message: Incoming<'agent.approvals'>, context: HandlerContext): Promise<readonly Outgoing[]> {
     return this.approvals.take(message, context);
   }
 
-  @EventPattern<string>(topics.responses)
-  response(
-    @Payload() message: Incoming<'agent.responses'>,
-    @Ctx() context: HandlerContext,
-  ): Promise<readonly Outgoing[]> {
+  @Handles(topics.responses)
+  response(message: Incoming<'agent.responses'>, context: HandlerContext): Promise<readonly Outgoing[]> {
     return this.returns.take(message, context);
   }
 }

@@ -97,7 +97,7 @@ export class ExecutorService {
       }
       steps.push(step);
     }
-    context.afterCommit(() => this.measure(record, steps, granting));
+    context.afterCommit(this.measuring(record, steps, granting));
     return this.goOn(stepResult(record, steps, turn.now, inForce.configuration.version));
   }
 
@@ -112,22 +112,25 @@ export class ExecutorService {
     return [{ topic: topics.steps, key: result.sessionId, record: await signContinuation(result, this.runtime) }];
   }
 
-  private measure(record: ToolCall, steps: readonly Step[], { evaluator }: Loaded): void {
+  /** What is counted of the steps once they are on the log; of the record no more is kept until then. */
+  private measuring({ requestId, run }: ToolCall, steps: readonly Step[], { evaluator }: Loaded): () => void {
     const { metrics, log } = this.runtime;
-    for (const step of steps) {
-      measureStep(step, evaluator, metrics);
-      if (step.reason === 'outcome_unknown') {
-        log.error(
-          { request_id: record.requestId, tool: step.action, tool_call_id: step.toolCallId },
-          'the outcome of an effect is not known; find out whether it happened',
+    return () => {
+      for (const step of steps) {
+        measureStep(step, evaluator, metrics);
+        if (step.reason === 'outcome_unknown') {
+          log.error(
+            { request_id: requestId, tool: step.action, tool_call_id: step.toolCallId },
+            'the outcome of an effect is not known; find out whether it happened',
+          );
+        }
+      }
+      for (const { state, milliseconds } of dwellTimes(run, steps)) {
+        metrics.workflowDuration.observe(
+          { state: boundedLabel(state, evaluator.rules.knownStates) },
+          milliseconds / 1_000,
         );
       }
-    }
-    for (const { state, milliseconds } of dwellTimes(record.run, steps)) {
-      metrics.workflowDuration.observe(
-        { state: boundedLabel(state, evaluator.rules.knownStates) },
-        milliseconds / 1_000,
-      );
-    }
+    };
   }
 }

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Fault } from '@sluice/core';
 import type { Authenticator, RunState } from '@sluice/core';
 import { placeOf, requestIds, topics } from '@sluice/contracts';
-import type { AgentRequest } from '@sluice/contracts';
+import type { AgentRequest, Toolset } from '@sluice/contracts';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
 import { beginning, decideIteration, denial, requestProblem, taken } from '@sluice/decisions';
 import type { RunIds } from '@sluice/decisions';
@@ -104,23 +104,29 @@ export class FilterService {
     loaded: Loaded,
     context: HandlerContext,
   ): Promise<readonly Outgoing[]> {
-    const { clock, metrics, log } = this.runtime;
+    const { clock } = this.runtime;
     const decided = decideIteration(ids, request, run, loaded.evaluator, clock.now());
     if (decided.kind === 'end') return [await endRun(decided.response, request, context, this.runtime)];
 
     const { decision } = decided;
     const record = await signGrant(decided.record, this.runtime);
-    context.afterCommit(() => {
-      metrics.filteredTools.observe(decision.eligible.length);
-      for (const [reason, count] of Object.entries(record.hiddenCounts)) metrics.hiddenTools.inc({ reason }, count);
-      if (record.iteration === 1 && decision.unknownGroups.length > 0) {
+    context.afterCommit(this.count(decision.eligible.length, record));
+    return [{ topic: topics.toolsets, key: ids.sessionId, record }];
+  }
+
+  /** What is counted once the decision is on the log: until then no more of it is kept than that. */
+  private count(eligible: number, { requestId, iteration, hiddenCounts, unknownGroups }: Toolset): () => void {
+    const { metrics, log } = this.runtime;
+    return () => {
+      metrics.filteredTools.observe(eligible);
+      for (const [reason, count] of Object.entries(hiddenCounts)) metrics.hiddenTools.inc({ reason }, count);
+      if (iteration === 1 && unknownGroups.length > 0) {
         log.warn(
-          { request_id: ids.requestId, unknown_groups: decision.unknownGroups.slice(0, 20) },
+          { request_id: requestId, unknown_groups: unknownGroups.slice(0, 20) },
           'the request names groups that no tool carries',
         );
       }
-    });
-    return [{ topic: topics.toolsets, key: ids.sessionId, record }];
+    };
   }
 
   /** The one end of a request that is refused before its first iteration. */

@@ -33,7 +33,10 @@ export interface HandlerContext {
   readonly attempt: number;
   /** Publishes at once, best effort, outside the transaction: progress that may be lost or seen twice. */
   emit(messages: readonly Outgoing[]): void;
-  /** Runs once the outputs and the acknowledgement are on the log: for metrics and log lines that must count once. */
+  /**
+   * Runs once the outputs and the acknowledgement are on the log: for metrics and log lines that must count once. Under load many wait for that: what
+   * the action refers to stays in memory, so it should not be the message.
+   */
   afterCommit(action: () => void): void;
   /** With `order: 'partition'`: what the record before this one in its partition left, '' if none did; always '' with sessions. */
   readonly carried: string;

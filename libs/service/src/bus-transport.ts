@@ -10,10 +10,7 @@ import type { Bus, Consumer, Handler, HandlerContext, Incoming, Outgoing, Subscr
 import { inHop } from './traces/hop.js';
 import type { Traces } from './traces/traces.js';
 
-/**
- * Subscribes Nest controllers to the bus: the pattern of `@EventPattern(topic)` is the topic, `@Payload()` the whole message,
- * `@Ctx()` the HandlerContext, and what the handler returns is published together with the acknowledgement.
- */
+/** Subscribes Nest controllers to the bus: the pattern of a handler (handles.ts) is the topic. */
 export class BusTransport extends Server implements CustomTransportStrategy {
   /** The bus decides about failures, so Nest has nothing to report. */
   override readonly propagatesEventHandlerErrors = true;
@@ -24,8 +21,8 @@ export class BusTransport extends Server implements CustomTransportStrategy {
     private readonly traces: Traces,
     private readonly subscription: Omit<Subscription, 'topics' | 'handle'> & {
       readonly drainMs: number;
-      /** Called when what came of a record is on the log. */
-      readonly through: (message: Incoming) => void;
+      /** What is to be done when what came of a record is on the log. It is kept until then, so it should not keep the record. */
+      readonly through: (message: Incoming) => () => void;
       /** Whether a record is any of the service’s business: what is not is passed over, and no hop of its run. */
       readonly concerns: (message: Incoming) => boolean;
     },
@@ -71,13 +68,13 @@ export class BusTransport extends Server implements CustomTransportStrategy {
     const handlers = new Map<Topic, Handler>();
     for (const [pattern, handler] of this.messageHandlers) {
       if (!isTopic(pattern))
-        throw new Error(`@EventPattern('${pattern}') names no topic of agent.*; see libs/contracts/src/topics.ts.`);
+        throw new Error(`A handler is for '${pattern}', which is no topic of agent.*; see libs/contracts/src/topics.ts.`);
       handlers.set(pattern, async (message, context) => outputs(await handler(message, context as never)));
     }
     const { group, through, concerns } = this.subscription;
     const handle = (message: Incoming, context: HandlerContext): Promise<readonly Outgoing[]> => {
       if (!concerns(message)) return Promise.resolve([]);
-      context.afterCommit(() => through(message));
+      context.afterCommit(through(message));
       return inHop(this.traces, { group, message, context }, (own) =>
         (handlers.get(message.topic) as Handler)(message, own),
       );

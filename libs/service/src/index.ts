@@ -8,6 +8,7 @@ export * from './bounded-names.js';
 export * from './health.js';
 export * from './operations.js';
 export * from './bus-transport.js';
+export * from './handles.js';
 export * from './clock-watch.js';
 export * from './configuration-file.js';
 export * from './configuration-log.js';

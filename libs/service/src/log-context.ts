@@ -10,18 +10,30 @@ export interface LogContext {
 }
 
 const now = new AsyncLocalStorage<LogContext>();
+/** While an action after a commit runs: to enter an asynchronous context takes longer than most of these do. */
+let afterwards: LogContext | undefined;
 
 /** Runs the work; the lines that it writes name what they are about. */
 export function withLogContext<T>(what: LogContext, work: () => T): T {
-  return now.run(what, work);
+  return about(undefined, () => now.run(what, work));
 }
 
 /** A copy, since whoever asks adds to it. */
 export function logContext(): LogContext {
-  return { ...now.getStore() };
+  return { ...(afterwards ?? now.getStore()) };
 }
 
-/** The same context, whose actions after the commit are still about what is handled now. */
+function about<T>(what: LogContext | undefined, work: () => T): T {
+  const before = afterwards;
+  afterwards = what;
+  try {
+    return work();
+  } finally {
+    afterwards = before;
+  }
+}
+
+/** The same context, whose actions after the commit are still about what is handled now, as long as they do not wait for anything. */
 export function staysAbout(context: HandlerContext): HandlerContext {
   const what = now.getStore();
   return what === undefined ? context : new Staying(context, what);
@@ -49,7 +61,7 @@ class Staying implements HandlerContext {
 
   readonly carry = (text: string): void => this.context.carry(text);
 
-  readonly afterCommit = (action: () => void): void => this.context.afterCommit(() => now.run(this.what, action));
+  readonly afterCommit = (action: () => void): void => this.context.afterCommit(() => about(this.what, action));
 }
 
 /** Whose record it is. */

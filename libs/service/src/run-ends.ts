@@ -23,19 +23,27 @@ export async function endRun(
   runtime: Ending,
 ): Promise<Outgoing> {
   if (isAgentRunId(response.requestId)) await new AgentRunClaims(runtime).vouch(response);
-  context.afterCommit(() => {
-    runtime.metrics.runsEnded.inc({ outcome: response.error?.code ?? 'answer' });
-    if (response.run !== null) {
-      const taken = Math.max(0, response.endedAt - response.run.startedAt) / 1_000;
-      runtime.metrics.runDuration.observe({ kind: response.error === null ? 'answer' : 'error' }, taken);
-      const known = runtime.configurations.current().evaluator.rules.knownStates;
-      const seconds = Math.max(0, response.endedAt - response.run.stateEnteredAt) / 1_000;
-      runtime.metrics.workflowDuration.observe({ state: boundedLabel(response.state, known) }, seconds);
-    }
-    const groups = normaliseGroups(asked.group);
-    runtime.log.info(requestLog(response.requestId, response.run, { groups, state: response.state }, response.endedAt));
-  });
+  context.afterCommit(telling(response, normaliseGroups(asked.group), runtime));
   return { topic: topics.responses, key: response.sessionId, record: response };
+}
+
+/** What is said and counted of an end, which is all of it that is kept until the commit. */
+function telling(
+  { requestId, run, state, error, endedAt }: AgentResponse,
+  groups: readonly string[],
+  { metrics, configurations, log }: Ending,
+): () => void {
+  return () => {
+    metrics.runsEnded.inc({ outcome: error?.code ?? 'answer' });
+    if (run !== null) {
+      const taken = Math.max(0, endedAt - run.startedAt) / 1_000;
+      metrics.runDuration.observe({ kind: error === null ? 'answer' : 'error' }, taken);
+      const known = configurations.current().evaluator.rules.knownStates;
+      const seconds = Math.max(0, endedAt - run.stateEnteredAt) / 1_000;
+      metrics.workflowDuration.observe({ state: boundedLabel(state, known) }, seconds);
+    }
+    log.info(requestLog(requestId, run, { groups, state }, endedAt));
+  };
 }
 
 /** Says and counts that a record was put among the dead letters, once it is there. */

@@ -41,7 +41,10 @@ export async function startService(
     drainMs: runtime.environment.drainMs,
     concerns,
     observer: observerOf(group, runtime),
-    through: (message) => measureHop(group, message, runtime),
+    through:
+      ({ topic, timestamp }) =>
+      () =>
+        measureHop(group, { topic, timestamp }, runtime),
     ...limits,
     ...watching,
     onDead: (dead, context) => watching?.onDead?.(dead, context) ?? buried(group, dead, context, runtime),
