@@ -38,7 +38,7 @@ export class AuditService {
   async tell(message: Source, context: HandlerContext): Promise<readonly Outgoing[]> {
     const authentic = await isAuthentic(message, this.verifying);
     const entries = entriesOf(message, { tools: await this.#tools.lookup(message, authentic), authentic });
-    return this.#write(entries, { ...message, hash: contentHash(message) }, context);
+    return this.#write(entries, placed(message, contentHash(message)), context);
   }
 
   /** A record that cannot be decoded, or that could not be told of, is told of all the same: by the hash of its bytes. */
@@ -50,7 +50,7 @@ export class AuditService {
       );
     }
     const hash = dead.message === null ? '' : contentHash(dead.message);
-    return this.#write([givenUpEntry(dead)], { ...dead, hash }, context);
+    return this.#write([givenUpEntry(dead)], placed(dead, hash), context);
   }
 
   async #write(entries: readonly Told[], source: SourcePlace, context: HandlerContext): Promise<readonly Outgoing[]> {
@@ -91,4 +91,9 @@ export class AuditService {
     }
     this.unsealed.moved(source, head);
   }
+}
+
+/** Where the record is, without the record: it is kept until what was written of it is on the log. */
+function placed({ topic, partition, offset, timestamp }: Omit<SourcePlace, 'hash'>, hash: string): SourcePlace {
+  return { topic, partition, offset, timestamp, hash };
 }

@@ -112,7 +112,7 @@ export class ExecutorService {
     return [{ topic: topics.steps, key: result.sessionId, record: await signContinuation(result, this.runtime) }];
   }
 
-  /** What is counted of the steps once they are on the log; of the record no more is kept until then. */
+  /** Counts the steps once they are on the log. The record’s request, which may be long, is not kept until then. */
   private measuring({ requestId, run }: ToolCall, steps: readonly Step[], { evaluator }: Loaded): () => void {
     const { metrics, log } = this.runtime;
     return () => {

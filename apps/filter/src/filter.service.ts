@@ -110,12 +110,12 @@ export class FilterService {
 
     const { decision } = decided;
     const record = await signGrant(decided.record, this.runtime);
-    context.afterCommit(this.count(decision.eligible.length, record));
+    context.afterCommit(this.counting(decision.eligible.length, record));
     return [{ topic: topics.toolsets, key: ids.sessionId, record }];
   }
 
-  /** What is counted once the decision is on the log: until then no more of it is kept than that. */
-  private count(eligible: number, { requestId, iteration, hiddenCounts, unknownGroups }: Toolset): () => void {
+  /** Counts a decision once it is on the log; the record is not kept until then. */
+  private counting(eligible: number, { requestId, iteration, hiddenCounts, unknownGroups }: Toolset): () => void {
     const { metrics, log } = this.runtime;
     return () => {
       metrics.filteredTools.observe(eligible);

@@ -35,7 +35,7 @@ export interface HandlerContext {
   emit(messages: readonly Outgoing[]): void;
   /**
    * Runs once the outputs and the acknowledgement are on the log: for metrics and log lines that must count once. Under load many wait for that: what
-   * the action refers to stays in memory, so it should not be the message.
+   * the action refers to stays in memory, so it should not be the message. It is synchronous.
    */
   afterCommit(action: () => void): void;
   /** With `order: 'partition'`: what the record before this one in its partition left, '' if none did; always '' with sessions. */

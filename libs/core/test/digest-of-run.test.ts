@@ -16,7 +16,14 @@ function plainly(value: unknown, without: readonly string[] = []): string {
 const textOf = (text: string): string => text;
 
 /** What does not change any more is written once, and must be the same each time. */
-const frozenLists = [Object.freeze([]), Object.freeze(['a', '"']), Object.freeze(['a', 1]), Object.freeze([null])];
+const frozenLists = [
+  Object.freeze([]),
+  Object.freeze(['a', '"']),
+  Object.freeze(['a', 1]),
+  Object.freeze([...'abcdefgh"']),
+  Object.freeze([...'abcdefgh', null]),
+  Object.freeze([null]),
+];
 
 const names = fc.constantFrom('a', 'b', 'c', 'toString', '10', '9', 'é', '"', '', 'inputTokens', 'history');
 const { record: value } = fc.letrec<{ value: unknown; record: Record<string, unknown> }>((tie) => ({

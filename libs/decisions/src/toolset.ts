@@ -33,10 +33,12 @@ export function toolset(
 }
 
 /** Decisions share their lists (compileEvaluator), and so their records do. */
-const offeredForms = remembered((offered: readonly ConfiguredTool[]) => offered.map((tool) => wireForm(tool)));
+const offeredForms = remembered((offered: readonly ConfiguredTool[]) =>
+  Object.freeze(offered.map((tool) => wireForm(tool))),
+);
 const hiddenForms = remembered((hidden: readonly HiddenTool[]) => ({
   hidden: withinBudget(hidden),
-  hiddenCounts: countByReason(hidden),
+  hiddenCounts: Object.freeze(countByReason(hidden)),
 }));
 const wireForm = remembered((tool: ConfiguredTool): OfferedTool => {
   if (tool.spec === null) throw new Error(`The tool ${tool.key} was offered without a specification.`);
@@ -57,7 +59,7 @@ function remembered<From extends object, To extends object>(make: (from: From) =
 function withinBudget(hidden: readonly HiddenTool[]): readonly HiddenTool[] {
   let bytes = 0;
   for (const tool of hidden) bytes += 16 + Buffer.byteLength(tool.key) + 12 * tool.reasons.length;
-  return bytes <= hiddenBytes ? hidden : [];
+  return bytes <= hiddenBytes ? hidden : Object.freeze([]);
 }
 
 function countByReason(hidden: readonly HiddenTool[]): Record<string, number> {

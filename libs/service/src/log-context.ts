@@ -10,7 +10,7 @@ export interface LogContext {
 }
 
 const now = new AsyncLocalStorage<LogContext>();
-/** While an action after a commit runs: to enter an asynchronous context takes longer than most of these do. */
+/** While an action after a commit runs. An asynchronous context would be a map made for each of them, and an action does not wait for anything. */
 let afterwards: LogContext | undefined;
 
 /** Runs the work; the lines that it writes name what they are about. */

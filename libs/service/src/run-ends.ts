@@ -27,7 +27,7 @@ export async function endRun(
   return { topic: topics.responses, key: response.sessionId, record: response };
 }
 
-/** What is said and counted of an end, which is all of it that is kept until the commit. */
+/** Says and counts the end. The response and what was asked, which may be long, are not kept until then; its run is. */
 function telling(
   { requestId, run, state, error, endedAt }: AgentResponse,
   groups: readonly string[],

@@ -53,6 +53,24 @@ describe('a line of the log', () => {
     expect(last()).toMatchObject({ request_id: 'r-1', msg: 'committed' });
   });
 
+  it('is nobody’s again where an action after the commit asks a part that many share, and is the record’s afterwards', () => {
+    const { log, last } = listening();
+    const actions: (() => void)[] = [];
+    const context = { attempt: 1, afterCommit: (action: () => void) => void actions.push(action) } as HandlerContext;
+    withLogContext({ request_id: 'r-1' }, () =>
+      staysAbout(context).afterCommit(() => {
+        partLog(log)('warn', 'slow', { part: 'ledger' });
+        expect(last()).not.toHaveProperty('request_id');
+        log.info('committed');
+        throw new Error('on purpose');
+      }),
+    );
+    expect(() => actions.forEach((action) => action())).toThrow('on purpose');
+    expect(last()).toMatchObject({ request_id: 'r-1', msg: 'committed' });
+    log.info('said');
+    expect(last()).not.toHaveProperty('request_id');
+  });
+
   it('is nobody’s where a part speaks that many share', () => {
     const { log, last } = listening();
     withLogContext({ request_id: 'r-1' }, () => partLog(log)('warn', 'the connection was lost', { part: 'ledger' }));

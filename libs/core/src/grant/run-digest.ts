@@ -92,17 +92,22 @@ function write(pieces: string[], value: unknown, without?: ReadonlySet<string>):
 }
 
 /** Lists that do not change any more: what the rules give to all decisions of the same groups and state is written once. */
-const textsOfFrozen = new WeakMap<readonly unknown[], string>();
+let textsOfFrozen = new WeakMap<readonly unknown[], string>();
+let charactersKept = 0;
+const mostKept = 4_194_304;
+/** Shorter lists are written as soon as they are looked up, and most are made for one request. */
+const worthKeeping = 8;
 
 function writeList(pieces: string[], items: readonly unknown[]): void {
-  const known = textsOfFrozen.get(items);
+  const isKept = items.length >= worthKeeping && Object.isFrozen(items);
+  const known = isKept ? textsOfFrozen.get(items) : undefined;
   if (known !== undefined) {
     pieces.push(known);
     return;
   }
   if (items.every((item) => typeof item === 'string')) {
     const text = JSON.stringify(items);
-    if (Object.isFrozen(items)) textsOfFrozen.set(items, text);
+    if (isKept) keep(items, text);
     pieces.push(text);
     return;
   }
@@ -111,6 +116,15 @@ function writeList(pieces: string[], items: readonly unknown[]): void {
     write(pieces, item);
   });
   pieces.push(']');
+}
+
+function keep(items: readonly unknown[], text: string): void {
+  charactersKept += text.length;
+  if (charactersKept > mostKept) {
+    textsOfFrozen = new WeakMap();
+    charactersKept = text.length;
+  }
+  textsOfFrozen.set(items, text);
 }
 
 function writeMembers(pieces: string[], value: JsonObject, without?: ReadonlySet<string>): void {

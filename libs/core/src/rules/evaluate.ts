@@ -62,6 +62,9 @@ export interface Evaluator {
   byId(id: string): ConfiguredTool | undefined;
 }
 
+/** Tools in all the lists of an evaluator that are kept for the next decision of the same groups and state, at most; each takes less than 100 bytes. */
+const toolsKept = 262_144;
+
 const byGroup = 1;
 const byState = 2;
 const byPolicy = 4;
@@ -93,7 +96,8 @@ export function compileEvaluator(configuration: Configuration): Evaluator {
   const keys = new Map(tools.map((tool) => [tool.key, tool]));
 
   const hasBudgets = budgets.callsPerRun !== null || Object.keys(budgets.tools).length > 0;
-  const ordinary = new WeakMap<RuleDecision['eligible'], Lists>();
+  let ordinary = new WeakMap<RuleDecision['eligible'], Lists>();
+  let kept = 0;
 
   function evaluate(facts: Facts): Decision {
     const rule = rules.decide(facts.groups, facts.state);
@@ -103,8 +107,15 @@ export function compileEvaluator(configuration: Configuration): Evaluator {
   /** Most facts say nothing but groups and state, and the rules give the same lists for the same ones. */
   function listsOf(rule: RuleDecision, facts: Facts): Lists {
     if (!isOrdinary(facts)) return judged(rule, facts);
-    let lists = ordinary.get(rule.eligible);
-    if (lists === undefined) ordinary.set(rule.eligible, (lists = judged(rule, facts)));
+    const known = ordinary.get(rule.eligible);
+    if (known !== undefined) return known;
+    kept += tools.length;
+    if (kept > toolsKept) {
+      ordinary = new WeakMap();
+      kept = tools.length;
+    }
+    const lists = judged(rule, facts);
+    ordinary.set(rule.eligible, lists);
     return lists;
   }
 

@@ -11,12 +11,12 @@ export const hashBytes = 32;
 /** A leaf and an inner node of the same bytes must not have the same hash, or a node could pass for a leaf. */
 const leafMark = 0;
 const nodeMark = 1;
-/** What is hashed is put together here: over so few bytes, a buffer of its own costs as much as the hash. */
-let scratch = Buffer.alloc(4_096);
+/** What is hashed is put together here, and makes no buffer of its own, unless it is longer than claims are. */
+const scratch = Buffer.alloc(4_096);
 
 export function leafHash(bytes: Uint8Array): Buffer {
   const size = 1 + bytes.byteLength;
-  if (size > scratch.byteLength) scratch = Buffer.alloc(2 * size);
+  if (size > scratch.byteLength) return hash('sha256', Buffer.concat([Buffer.of(leafMark), bytes]), 'buffer');
   scratch[0] = leafMark;
   scratch.set(bytes, 1);
   return hash('sha256', scratch.subarray(0, size), 'buffer');

@@ -18,12 +18,15 @@ export interface Redriven extends Attempt {
 
 type Taking = Pick<Runtime, 'ledger' | 'clock' | 'metrics' | 'log'>;
 
+/** Nearly every record asks. */
+const notRedriven: Promise<null> = Promise.resolve(null);
+
 /** What a record is re-driven from, counted once it is through; null if it is not, or if it is to be taken as any other. */
-export async function redrivenFrom(
-  message: Incoming,
-  context: HandlerContext,
-  runtime: Taking,
-): Promise<Redriven | null> {
+export function redrivenFrom(message: Incoming, context: HandlerContext, runtime: Taking): Promise<Redriven | null> {
+  return message.headers[redriveHeader] === undefined ? notRedriven : taken(message, context, runtime);
+}
+
+async function taken(message: Incoming, context: HandlerContext, runtime: Taking): Promise<Redriven | null> {
   const found = await permitted(message, runtime);
   if (found === null) return null;
   const { topic } = message;
