@@ -1,6 +1,7 @@
 import { type Digest, type JsonObject, type JsonValue, isJsonObject } from '../json.js';
 import type { AgentRun } from '../run/agent-run.js';
 import type { Step } from '../run/step.js';
+import { WeakMemory } from '../weak-memory.js';
 
 /** What the agent adds to on a run’s way from the filter to the executor; everything else is covered by the grant. */
 const ownedByAgent = new Set(['inputTokens', 'outputTokens']);
@@ -91,24 +92,21 @@ function write(pieces: string[], value: unknown, without?: ReadonlySet<string>):
   else pieces.push(JSON.stringify(value) ?? 'null');
 }
 
-/** Lists that do not change any more: what the rules give to all decisions of the same groups and state is written once. */
-let textsOfFrozen = new WeakMap<readonly unknown[], string>();
-let charactersKept = 0;
-const mostKept = 4_194_304;
-/** Shorter lists are written as soon as they are looked up, and most are made for one request. */
+/** Of lists that do not change any more: what the rules give to all decisions of the same groups and state is written once. Weighed in characters. */
+const textsOfFrozen = new WeakMemory<readonly unknown[], string>(4_194_304);
+/** Shorter lists cost little to write, and most are made for one request. */
 const worthKeeping = 8;
 
 function writeList(pieces: string[], items: readonly unknown[]): void {
   const isKept = items.length >= worthKeeping && Object.isFrozen(items);
-  const known = isKept ? textsOfFrozen.get(items) : undefined;
+  const known = isKept ? textsOfFrozen.find(items) : undefined;
   if (known !== undefined) {
     pieces.push(known);
     return;
   }
   if (items.every((item) => typeof item === 'string')) {
     const text = JSON.stringify(items);
-    if (isKept) keep(items, text);
-    pieces.push(text);
+    pieces.push(isKept ? textsOfFrozen.keep(items, text, text.length) : text);
     return;
   }
   items.forEach((item, n) => {
@@ -116,15 +114,6 @@ function writeList(pieces: string[], items: readonly unknown[]): void {
     write(pieces, item);
   });
   pieces.push(']');
-}
-
-function keep(items: readonly unknown[], text: string): void {
-  charactersKept += text.length;
-  if (charactersKept > mostKept) {
-    textsOfFrozen = new WeakMap();
-    charactersKept = text.length;
-  }
-  textsOfFrozen.set(items, text);
 }
 
 function writeMembers(pieces: string[], value: JsonObject, without?: ReadonlySet<string>): void {

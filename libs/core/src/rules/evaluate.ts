@@ -1,4 +1,5 @@
 import type { Configuration, ConfiguredTool } from '../configuration/types.js';
+import { WeakMemory } from '../weak-memory.js';
 import { type CallCounts, budgetUsed } from './budget-used.js';
 import { type RuleDecision, type Rules, compileRules } from './rules.js';
 import { type ToolPolicy, compilePolicy } from './tool-policy.js';
@@ -62,7 +63,7 @@ export interface Evaluator {
   byId(id: string): ConfiguredTool | undefined;
 }
 
-/** Tools in all the lists of an evaluator that are kept for the next decision of the same groups and state, at most; each takes less than 100 bytes. */
+/** Tools in all the lists of an evaluator that are kept for the next decision of the same groups and state, at most; each takes about 50 bytes. */
 const toolsKept = 262_144;
 
 const byGroup = 1;
@@ -96,8 +97,7 @@ export function compileEvaluator(configuration: Configuration): Evaluator {
   const keys = new Map(tools.map((tool) => [tool.key, tool]));
 
   const hasBudgets = budgets.callsPerRun !== null || Object.keys(budgets.tools).length > 0;
-  let ordinary = new WeakMap<RuleDecision['eligible'], Lists>();
-  let kept = 0;
+  const ordinary = new WeakMemory<RuleDecision['eligible'], Lists>(toolsKept);
 
   function evaluate(facts: Facts): Decision {
     const rule = rules.decide(facts.groups, facts.state);
@@ -107,16 +107,7 @@ export function compileEvaluator(configuration: Configuration): Evaluator {
   /** Most facts say nothing but groups and state, and the rules give the same lists for the same ones. */
   function listsOf(rule: RuleDecision, facts: Facts): Lists {
     if (!isOrdinary(facts)) return judged(rule, facts);
-    const known = ordinary.get(rule.eligible);
-    if (known !== undefined) return known;
-    kept += tools.length;
-    if (kept > toolsKept) {
-      ordinary = new WeakMap();
-      kept = tools.length;
-    }
-    const lists = judged(rule, facts);
-    ordinary.set(rule.eligible, lists);
-    return lists;
+    return ordinary.find(rule.eligible) ?? ordinary.keep(rule.eligible, judged(rule, facts), tools.length);
   }
 
   function isOrdinary({ toolIds, calls, connections, nested }: Facts): boolean {

@@ -1,0 +1,21 @@
+/** What was made of objects, each for as long as there is that object, up to a weight in all: beyond it everything is forgotten and made anew. */
+export class WeakMemory<Of extends object, Made> {
+  #made = new WeakMap<Of, Made>();
+  #weight = 0;
+
+  constructor(private readonly limit: number) {}
+
+  find(of: Of): Made | undefined {
+    return this.#made.get(of);
+  }
+
+  keep(of: Of, made: Made, weight: number): Made {
+    this.#weight += weight;
+    if (this.#weight > this.limit) {
+      this.#made = new WeakMap();
+      this.#weight = weight;
+    }
+    this.#made.set(of, made);
+    return made;
+  }
+}
