@@ -43,7 +43,7 @@ export class FilterService {
 
     const redriven = await redrivenFrom(message, context, this.runtime);
     const owner = redriven?.owner ?? placeOf(message);
-    const takenBy = await takeRequest(ids.requestId, owner, this.runtime);
+    const { owner: takenBy } = await takeRequest(ids.requestId, owner, this.runtime);
     if (takenBy !== owner) return this.dropDuplicate(ids, takenBy, context);
     // Only now: what is wrong with a record that came under another’s request_id ends nothing.
     const problem = requestProblem(ids, message.record);

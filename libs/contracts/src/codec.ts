@@ -1,6 +1,7 @@
 import avsc from 'avsc';
 import type { Resolver, Schema, Type } from 'avsc';
 import { Fault } from '@sluice/core';
+import { withFrozenLists } from './frozen-lists.js';
 import { recordFromJson, ShapeError } from './json.js';
 import { inProcess, selfContained } from './schema.js';
 import type { AvroType } from './schema.js';
@@ -113,7 +114,7 @@ export function payloadBytes<T extends Topic>(topic: T, record: RecordOf<T>): nu
 
 /** The avsc type of a schema, with the field names the process uses. */
 export function typeOf(schema: AvroType): Type {
-  return avsc.Type.forSchema(inProcess(schema) as Schema, { registry: {} });
+  return avsc.Type.forSchema(inProcess(schema) as Schema, { registry: {}, typeHook: withFrozenLists });
 }
 
 function readJson<T extends Topic>(topic: T, payload: Buffer): RecordOf<T> {

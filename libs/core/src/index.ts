@@ -62,3 +62,4 @@ export { agentRanges, agentToolType } from './configuration/agent-entry.js';
 export * from './configuration/limits.js';
 export { toolFolders } from './configuration/tool-folders.js';
 export { formatFindings, formatProblems } from './configuration/problems.js';
+export { WeakMemory } from './weak-memory.js';

@@ -71,7 +71,7 @@ export class BusTransport extends Server implements CustomTransportStrategy {
         throw new Error(
           `A handler is for '${pattern}', which is no topic of agent.*; see libs/contracts/src/topics.ts.`,
         );
-      handlers.set(pattern, async (message, context) => outputs(await handler(message, context as never)));
+      handlers.set(pattern, (message, context) => handler(message, context as never).then(outputs));
     }
     const { group, through, concerns } = this.subscription;
     const handle = (message: Incoming, context: HandlerContext): Promise<readonly Outgoing[]> => {
@@ -85,8 +85,10 @@ export class BusTransport extends Server implements CustomTransportStrategy {
   }
 }
 
-async function outputs(returned: unknown): Promise<readonly Outgoing[]> {
-  return (isObservable(returned) ? await lastValueFrom(returned) : returned) as readonly Outgoing[];
+function outputs(returned: unknown): readonly Outgoing[] | Promise<readonly Outgoing[]> {
+  return isObservable(returned)
+    ? lastValueFrom(returned as Observable<readonly Outgoing[]>)
+    : (returned as readonly Outgoing[]);
 }
 
 /** Hands every exception on to the bus as it is: Nest's own filter would log it and put another in its place. */

@@ -11,9 +11,9 @@ type Signing = Pick<Runtime, 'signatures' | 'clock'>;
 type Verifying = Pick<Runtime, 'clock'> & { readonly signatures: Verifier };
 
 /** The filter’s decision with its signature over what it granted. */
-export async function signGrant(toolset: Toolset, { signatures, clock }: Signing): Promise<Toolset> {
+export function signGrant(toolset: Toolset, { signatures, clock }: Signing): Promise<Toolset> {
   const claims = grantClaims(turnOf(toolset), sha256, clock.now());
-  return { ...toolset, grant: await signatures.sign('filter', claims) };
+  return signatures.sign('filter', claims).then((grant) => ({ ...toolset, grant }));
 }
 
 /**

@@ -80,7 +80,7 @@ async function isItsRuns(dead: Dead, requestId: string, runtime: Ending): Promis
   if (dead.topic !== topics.requests) return true;
   try {
     const owner = await ownerOf();
-    return (await takeRequest(requestId, owner, runtime)) === owner;
+    return (await takeRequest(requestId, owner, runtime)).owner === owner;
   } catch (error) {
     // No request begins an agent’s run, and a turn waits for its end: nobody’s request must be that.
     if (error instanceof Fault && error.code === 'ledger_unreachable') return !isAgentRunId(requestId);

@@ -1,4 +1,5 @@
 import { Fault } from '@sluice/core';
+import type { Claim } from '@sluice/core';
 import { placeOf, topics } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 import { runMemoryMs } from '@sluice/decisions';
@@ -8,14 +9,13 @@ export function requestKey(requestId: string): string {
   return `request/${requestId}`;
 }
 
-/** A request_id is taken once (ruling XB-25): the first record under it has it and may ask again. Returns whose it is. */
-export async function takeRequest(
+/** A request_id is taken once (ruling XB-25): the first record under it has it and may ask again. The claim says whose it is. */
+export function takeRequest(
   requestId: string,
   owner: string,
   { ledger, clock }: Pick<Runtime, 'ledger' | 'clock'>,
-): Promise<string> {
-  const claim = await ledger.claim({ key: requestKey(requestId), owner, now: clock.now(), ttlMs: runMemoryMs });
-  return claim.owner;
+): Promise<Claim> {
+  return ledger.claim({ key: requestKey(requestId), owner, now: clock.now(), ttlMs: runMemoryMs });
 }
 
 /** Who has the request_id by now, as whoever took it is named; null if nobody does, and another may still be first. */

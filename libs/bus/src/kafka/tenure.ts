@@ -65,7 +65,10 @@ export class Tenure {
   readonly #arrived = new Gate();
   readonly #room = new Gate();
   readonly #revocations = new Set<Revocation>();
-  readonly #loops = new Set<Promise<void>>();
+  /** Loops that run: the one that takes, and one for each lane that has work. */
+  #running = 0;
+  #tellIdle: () => void = () => undefined;
+  readonly #idle = new Promise<void>((resolve) => (this.#tellIdle = resolve));
   readonly #ended = new AbortController();
   readonly #stopping: AbortSignal;
   #cursor: number;
@@ -144,8 +147,8 @@ export class Tenure {
   }
 
   /** Resolves when no handler runs any more; nothing new is begun once `stopping` has aborted. */
-  async idle(): Promise<void> {
-    while (this.#loops.size > 0) await Promise.all(this.#loops);
+  idle(): Promise<void> {
+    return this.#idle;
   }
 
   /** Ends it: handlers are told by their signals, and what they return is ignored. */
@@ -188,7 +191,8 @@ export class Tenure {
       this.options.steer();
       const work = { ...taken, opened };
       if (this.#lanes.enter(this.#laneOf(work), work)) {
-        if (!(await this.#slot())) return;
+        const begins = this.#slot();
+        if (!(begins instanceof Promise ? await begins : begins)) return;
         this.#keep(this.#runLane(work));
       }
       if (count % turn === 0) await new Promise(setImmediate);
@@ -243,7 +247,8 @@ export class Tenure {
       slots.free(1);
       const next = this.#lanes.next(this.#laneOf(work));
       if (next === undefined) return;
-      if (!(await this.#slot())) return;
+      const goesOn = this.#slot();
+      if (!(goesOn instanceof Promise ? await goesOn : goesOn)) return;
       work = next;
     }
   }
@@ -254,13 +259,18 @@ export class Tenure {
     return this.#unfinished === 1 && prefix === stored.offset && end === prefix && this.#reserved === 0;
   }
 
-  async #slot(): Promise<boolean> {
-    const { slots } = this.options;
-    if (!(await slots.take())) return false;
-    if (this.#ended.signal.aborted) slots.free(1);
+  /** A plain value where nobody has to wait for a slot, as nearly always. */
+  #slot(): boolean | Promise<boolean> {
+    const granted = this.options.slots.take();
+    return granted instanceof Promise ? granted.then(this.#begins) : this.#begins(granted);
+  }
+
+  readonly #begins = (granted: boolean): boolean => {
+    if (!granted) return false;
+    if (this.#ended.signal.aborted) this.options.slots.free(1);
     else this.#slots++;
     return !this.#ended.signal.aborted;
-  }
+  };
 
   #committed(records: number): void {
     this.#unfinished -= records;
@@ -301,11 +311,17 @@ export class Tenure {
   }
 
   #keep(loop: Promise<void>): void {
-    const kept = loop
-      .catch((error: unknown) => {
-        if (!this.#ended.signal.aborted) this.options.failed(error);
-      })
-      .finally(() => this.#loops.delete(kept));
-    this.#loops.add(kept);
+    this.#running++;
+    loop.then(this.#left, this.#broke);
   }
+
+  readonly #left = (): void => {
+    // Lanes are opened by the loop that takes, so what is over stays over.
+    if (--this.#running === 0) this.#tellIdle();
+  };
+
+  readonly #broke = (error: unknown): void => {
+    this.#left();
+    if (!this.#ended.signal.aborted) this.options.failed(error);
+  };
 }

@@ -50,9 +50,9 @@ export function createSignatures({ keys }: KeySet): Signatures {
   const verifier = verifierWith(keys.filter(({ role, status }) => status !== 'retired' || role === 'audit'));
   return {
     canSign: (role) => signing.has(role),
-    sign: async (role, claims) => {
+    sign: (role, claims) => {
       const lane = signing.get(role);
-      if (lane === undefined) throw new Error(`This process has no private key of the ${role}.`);
+      if (lane === undefined) return Promise.reject(new Error(`This process has no private key of the ${role}.`));
       return lane.sign(claims);
     },
     keyedHash: (role, text) => {

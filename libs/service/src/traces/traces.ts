@@ -41,7 +41,10 @@ export interface Traces {
 
 /** Nothing is made or loaded: the trace context of a record goes on with what comes of it, and that is all. */
 export const noTraces: Traces = {
-  hop: async ({ message }, work) => inTrace(message.headers, await work(traceIdOf(message.headers))),
+  hop: ({ message: { headers } }, work) =>
+    headers.traceparent === undefined
+      ? work(undefined)
+      : work(traceIdOf(headers)).then((outputs) => inTrace(headers, outputs)),
   dead: (_group, dead, _context, outputs) => inTrace(dead.headers, outputs),
   span: (_of, work) => work(() => undefined),
   headers: () => ({}),
