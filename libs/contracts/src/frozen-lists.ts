@@ -11,7 +11,10 @@ interface Tap {
 }
 
 /** avsc’s array, by what it does not document: what each type writes. */
-type Arrays = new (schema: Schema, options: ForSchemaOptions) => Type & { _write(tap: Tap, list: unknown): void };
+type Arrays = new (
+  schema: Schema,
+  options: ForSchemaOptions,
+) => Type & { readonly itemsType: Type; _write(tap: Tap, list: unknown): void };
 
 /** The bytes of a list, as the array of this type has them. */
 interface Written {
@@ -20,24 +23,38 @@ interface Written {
 }
 
 const written = new WeakMemory<readonly unknown[], Written>(4_194_304);
-/** Shorter lists cost little to write, and most are made for one record. */
+/** Most lists are made for one record: what is written a second time is kept. */
+const writtenBefore = new WeakSet<readonly unknown[]>();
+/** Fewer names than these cost little to write. */
 const worthKeeping = 8;
 
 /**
- * An array that writes a frozen list once: what is offered and hidden is the same for all decisions of the same groups and state, and from the
- * second time on its bytes are copied. Whoever freezes a list says so that nothing within it changes any more either.
+ * An array that keeps the bytes of a frozen list when it writes it a second time, and copies them from then on: what is offered and hidden is
+ * shared by most decisions of the same groups and state. Whoever freezes a list says so that nothing within it changes any more either.
  */
 class ArrayOfFrozen extends (avsc.types.ArrayType as unknown as Arrays) {
   override _write(tap: Tap, list: unknown): void {
-    if (!Array.isArray(list) || list.length < worthKeeping || !Object.isFrozen(list)) return super._write(tap, list);
+    if (!mayBeKept(list, this.itemsType)) return super._write(tap, list);
     const known = written.find(list);
     if (known?.by === this) return tap.writeFixed(known.bytes);
     const from = tap.pos;
     super._write(tap, list);
-    // Else there was no room, and it is written once more.
-    if (tap.isValid())
-      written.keep(list, { by: this, bytes: Buffer.from(tap.buf.subarray(from, tap.pos)) }, tap.pos - from);
+    // Where there was no room, it is written once more.
+    if (!tap.isValid()) return;
+    if (writtenBefore.has(list)) written.keep(list, { by: this, bytes: copyOf(tap, from) }, tap.pos - from);
+    else writtenBefore.add(list);
   }
+}
+
+function mayBeKept(list: unknown, { typeName }: Type): list is readonly unknown[] {
+  return Array.isArray(list) && (typeName === 'record' || list.length >= worthKeeping) && Object.isFrozen(list);
+}
+
+/** Not a part of Node's pool, of which a few bytes would keep 8 KB. */
+function copyOf({ buf, pos }: Tap, from: number): Buffer {
+  const bytes = Buffer.allocUnsafeSlow(pos - from);
+  buf.copy(bytes, 0, from, pos);
+  return bytes;
 }
 
 /** For `Type.forSchema`. */

@@ -43,7 +43,15 @@ const hiddenForms = remembered((hidden: readonly HiddenTool[]) => ({
 const wireForm = remembered((tool: ConfiguredTool): OfferedTool => {
   if (tool.spec === null) throw new Error(`The tool ${tool.key} was offered without a specification.`);
   const { description, inputSchema, effect, schemaHash } = tool.spec;
-  return { id: tool.id, key: tool.key, description, inputSchema: JSON.stringify(inputSchema), effect, schemaHash };
+  const form = {
+    id: tool.id,
+    key: tool.key,
+    description,
+    inputSchema: JSON.stringify(inputSchema),
+    effect,
+    schemaHash,
+  };
+  return Object.freeze(form);
 });
 
 /** The function, which makes its result once for each object as long as there is that object. */
