@@ -33,9 +33,7 @@ export function toolset(
 }
 
 /** Decisions share their lists (compileEvaluator), and so their records do. */
-const offeredForms = remembered((offered: readonly ConfiguredTool[]) =>
-  Object.freeze(offered.map((tool) => wireForm(tool))),
-);
+const offeredForms = remembered((offered: readonly ConfiguredTool[]) => offered.map((tool) => wireForm(tool)));
 const hiddenForms = remembered((hidden: readonly HiddenTool[]) => ({
   hidden: withinBudget(hidden),
   hiddenCounts: Object.freeze(countByReason(hidden)),
@@ -43,23 +41,15 @@ const hiddenForms = remembered((hidden: readonly HiddenTool[]) => ({
 const wireForm = remembered((tool: ConfiguredTool): OfferedTool => {
   if (tool.spec === null) throw new Error(`The tool ${tool.key} was offered without a specification.`);
   const { description, inputSchema, effect, schemaHash } = tool.spec;
-  const form = {
-    id: tool.id,
-    key: tool.key,
-    description,
-    inputSchema: JSON.stringify(inputSchema),
-    effect,
-    schemaHash,
-  };
-  return Object.freeze(form);
+  return { id: tool.id, key: tool.key, description, inputSchema: JSON.stringify(inputSchema), effect, schemaHash };
 });
 
-/** The function, which makes its result once for each object as long as there is that object. */
-function remembered<From extends object, To extends object>(make: (from: From) => To): (from: From) => To {
-  const made = new WeakMap<From, To>();
+/** The function, which makes its result once for each object as long as there is that object, and freezes what so many share. */
+function remembered<From extends object, To extends object>(make: (from: From) => To): (from: From) => Readonly<To> {
+  const made = new WeakMap<From, Readonly<To>>();
   return (from) => {
     let result = made.get(from);
-    if (result === undefined) made.set(from, (result = make(from)));
+    if (result === undefined) made.set(from, (result = Object.freeze(make(from))));
     return result;
   };
 }

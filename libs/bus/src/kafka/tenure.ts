@@ -191,8 +191,7 @@ export class Tenure {
       this.options.steer();
       const work = { ...taken, opened };
       if (this.#lanes.enter(this.#laneOf(work), work)) {
-        const begins = this.#slot();
-        if (!(begins instanceof Promise ? await begins : begins)) return;
+        if (!(await this.#slot())) return;
         this.#keep(this.#runLane(work));
       }
       if (count % turn === 0) await new Promise(setImmediate);
@@ -247,8 +246,7 @@ export class Tenure {
       slots.free(1);
       const next = this.#lanes.next(this.#laneOf(work));
       if (next === undefined) return;
-      const goesOn = this.#slot();
-      if (!(goesOn instanceof Promise ? await goesOn : goesOn)) return;
+      if (!(await this.#slot())) return;
       work = next;
     }
   }
