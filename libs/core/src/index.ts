@@ -29,7 +29,7 @@ export * from './ports/signatures.js';
 export * from './identity/principal.js';
 export * from './identity/permission.js';
 export * from './identity/claims.js';
-export { essence } from './grant/run-digest.js';
+export { essence } from './grant/essence.js';
 export * from './grant/grant.js';
 export * from './grant/continuation.js';
 export * from './run/step.js';

@@ -3,7 +3,8 @@ import { normaliseGroups, normaliseState } from '../rules/defaults.js';
 import type { RunState } from '../run/run-state.js';
 import type { Step } from '../run/step.js';
 import { differences } from './grant.js';
-import { digestOfRun, essence } from './run-digest.js';
+import { essence } from './essence.js';
+import { digestOfRun } from './run-digest.js';
 
 /** How a run goes on after a turn, as an AgentStepResult describes it. */
 export interface Continuation {

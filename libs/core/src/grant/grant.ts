@@ -1,7 +1,8 @@
 import { type Digest, type JsonObject, equalJson } from '../json.js';
 import type { RunState } from '../run/run-state.js';
 import type { Step } from '../run/step.js';
-import { digestOfRun, essence } from './run-digest.js';
+import { essence } from './essence.js';
+import { digestOfRun } from './run-digest.js';
 
 /** One turn, as a Toolset or a ToolCall describes it. */
 export interface GrantedTurn {
@@ -86,7 +87,7 @@ function named(turn: GrantedTurn, digest: Digest): JsonObject {
 
 /** Names of the claims that are not equal, absent ones included; the time of expiry is not compared. */
 export function differences(found: JsonObject, expected: JsonObject): readonly string[] {
-  const names = new Set([...Object.keys(expected), ...Object.keys(found)]);
-  names.delete('exp');
-  return [...names].filter((name) => !equalJson(found[name] ?? null, expected[name] ?? null)).sort();
+  const isOther = (name: string): boolean => !equalJson(found[name] ?? null, expected[name] ?? null);
+  const more = Object.keys(found).filter((name) => !Object.hasOwn(expected, name) && name !== 'exp');
+  return [...Object.keys(expected), ...more].filter(isOther).sort();
 }

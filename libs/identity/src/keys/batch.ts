@@ -1,4 +1,5 @@
 import { hashBytes, hashTree, leafHash, rootOver } from './hash-tree.js';
+import type { Hash } from './hash-tree.js';
 
 /**
  * Many claims under one signature: what is signed at the same moment is hashed into a tree and only the root is signed, so that
@@ -16,8 +17,8 @@ const mostBeside = Math.log2(largestBatch);
 const separator = '~';
 
 export interface Batch {
-  /** What is to be signed, as a compact JWS of `batchType`. */
-  readonly root: Buffer;
+  /** What is to be signed, as a compact JWS of `batchType`: the root in base64url. */
+  readonly root: string;
   /** The token of each of the claims, once the root is signed. */
   tokens(jws: string): readonly string[];
 }
@@ -25,11 +26,11 @@ export interface Batch {
 export function batchOf(claims: readonly Buffer[]): Batch {
   const { root, places } = hashTree(claims.map(leafHash));
   return {
-    root,
+    root: base64url(root),
     tokens: (jws) =>
       claims.map((bytes, n) => {
         const { sides = 0, beside = [] } = places[n] ?? {};
-        return [jws, sides, Buffer.concat(beside).toString('base64url'), bytes.toString('base64url')].join(separator);
+        return [jws, sides, base64url(beside.join('')), bytes.toString('base64url')].join(separator);
       }),
   };
 }
@@ -42,17 +43,21 @@ export function claimsOf(token: string): Buffer | null {
   return parts.length === 4 ? Buffer.from(parts[3] ?? '', 'base64url') : null;
 }
 
-/** What a token says: the claims, and the root that must be what the signature is over. Null if it is no token of a batch. */
+/** What a token says: the claims, and in base64url the root that must be what the signature is over. Null if it is no token of a batch. */
 export function readBatchToken(
   token: string,
-): { readonly jws: string; readonly claims: Buffer; readonly root: Buffer } | null {
+): { readonly jws: string; readonly claims: Buffer; readonly root: string } | null {
   const [jws, sides, hashes, payload, ...more] = token.split(separator);
   if (jws === undefined || sides === undefined || hashes === undefined || payload === undefined) return null;
   if (more.length > 0 || !/^\d{1,3}$/.test(sides)) return null;
-  const bytes = Buffer.from(hashes, 'base64url');
+  const bytes = Buffer.from(hashes, 'base64url').toString('binary');
   const count = bytes.length / hashBytes;
   if (!Number.isInteger(count) || count > mostBeside || Number(sides) >= 2 ** count) return null;
-  const beside = Array.from({ length: count }, (_, n) => bytes.subarray(n * hashBytes, (n + 1) * hashBytes));
+  const beside = Array.from({ length: count }, (_, n) => bytes.slice(n * hashBytes, (n + 1) * hashBytes));
   const claims = Buffer.from(payload, 'base64url');
-  return { jws, claims, root: rootOver(leafHash(claims), { sides: Number(sides), beside }) };
+  return { jws, claims, root: base64url(rootOver(leafHash(claims), { sides: Number(sides), beside })) };
+}
+
+function base64url(hashes: Hash): string {
+  return Buffer.from(hashes, 'binary').toString('base64url');
 }

@@ -5,7 +5,8 @@ export class Memory<V> {
   constructor(private readonly most: number) {}
 
   get(key: string): V | undefined {
-    return this.#values.get(key);
+    // To look a long text up takes a walk over all of it.
+    return this.#values.size === 0 ? undefined : this.#values.get(key);
   }
 
   set(key: string, value: V): void {

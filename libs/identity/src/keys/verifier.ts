@@ -19,7 +19,7 @@ export function createVerifier({ keys }: KeySet): Verifier {
 export function verifierWith(keys: readonly Key[]): Verifier {
   const accepted = new Map<SignerRole, Map<string, KeyObject>>(signers.map((role) => [role, new Map()]));
   for (const key of keys) accepted.get(key.role)?.set(key.kid, publicKey(key));
-  const roots = new Memory<string>(rootsKept);
+  const roots = new Map<SignerRole, Memory<string>>(signers.map((role) => [role, new Memory(rootsKept)]));
 
   /** The payload of a genuine JWS of that type; null if it is none, or over something else. */
   const open = (role: SignerRole, jws: string, type: string | undefined): string | null => {
@@ -27,11 +27,10 @@ export function verifierWith(keys: readonly Key[]): Verifier {
     return opened === null || opened.typ !== type ? null : opened.payload.toString('utf8');
   };
   const openRoot = (role: SignerRole, jws: string): string | null => {
-    const key = `${role} ${jws}`;
-    const known = roots.get(key);
+    const known = roots.get(role)?.get(jws);
     if (known !== undefined) return known;
     const root = open(role, jws, batchType);
-    if (root !== null) roots.set(key, root);
+    if (root !== null) roots.get(role)?.set(jws, root);
     return root;
   };
 
@@ -44,7 +43,7 @@ export function verifierWith(keys: readonly Key[]): Verifier {
           return claims === null ? null : (JSON.parse(claims) as JsonObject);
         }
         const batch = readBatchToken(token);
-        if (batch === null || openRoot(role, batch.jws) !== batch.root.toString('base64url')) return null;
+        if (batch === null || openRoot(role, batch.jws) !== batch.root) return null;
         return JSON.parse(batch.claims.toString('utf8')) as JsonObject;
       } catch {
         // It is signed and holds no JSON, so it holds no claims.
