@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
+import type { HandlerContext, Incoming } from '@sluice/bus';
 import { requestIds } from '@sluice/contracts';
 
 /** What a line of the log is about: it stands on every line that is written while the record is handled, and after its commit. */
@@ -57,11 +57,23 @@ class Staying implements HandlerContext {
     return this.context.carried;
   }
 
-  readonly emit = (messages: readonly Outgoing[]): void => this.context.emit(messages);
+  get emit(): HandlerContext['emit'] {
+    return this.context.emit;
+  }
 
-  readonly carry = (text: string): void => this.context.carry(text);
+  get carry(): HandlerContext['carry'] {
+    return this.context.carry;
+  }
 
-  readonly afterCommit = (action: () => void): void => this.context.afterCommit(() => about(this.what, action));
+  get afterCommit(): HandlerContext['afterCommit'] {
+    const { context, what } = this;
+    return (action) => context.afterCommit(actionAbout(what, action));
+  }
+}
+
+/** A function of its own, since an action is kept until the commit and would keep the context, had it been made there. */
+function actionAbout(what: LogContext, action: () => void): () => void {
+  return () => about(what, action);
 }
 
 /** Whose record it is. */

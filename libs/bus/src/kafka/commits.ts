@@ -19,18 +19,19 @@ import type { TransactionSlots } from './transaction-slots.js';
 const transactionBytes = 512 * 1024;
 /** How long what leaves nothing but an offset waits for a transaction to go with, milliseconds. */
 const idleMs = 1_000;
-/** So many records that leave nothing wait for it at most, and so many bytes of theirs. */
+/** So many records that leave nothing wait for it at most. */
 const silentAtOnce = 64;
-const silentBytes = 256 * 1024;
 const concurrentWaitMs = 2;
 /** The markers of a transaction take milliseconds; after so many waits it is told that something is wrong. */
 const unusualWaits = 1_000;
 const brokerRetry = { initialMs: 50, maxMs: 2_000 };
 
 /** A finished record with the part of the log it accounts for: itself and the control records up to `past`. */
-export interface Done {
+interface Done {
   readonly finished: Finished;
   readonly past: number;
+  /** Of its outputs. */
+  readonly bytes: number;
 }
 
 export interface CommitsOptions {
@@ -59,7 +60,7 @@ export interface CommitsOptions {
  * which things finished. A record that leaves nothing waits a moment for one that does: to pass over it once more costs nothing.
  */
 export class Commits {
-  readonly #queue: (Done & { readonly bytes: number })[] = [];
+  readonly #queue: Done[] = [];
   readonly #dropped = new AbortController();
   readonly #early: EarlyOffset;
   #running: Promise<void> | undefined;
@@ -69,8 +70,6 @@ export class Commits {
   #idle: NodeJS.Timeout | undefined;
   #trouble: string | undefined;
   #waitingBytes = 0;
-  /** Payload bytes of the records that wait, which nobody else counts any more. */
-  #payloadBytes = 0;
   /** When the transaction under way, or the last one, began. */
   #began = performance.now();
 
@@ -101,13 +100,13 @@ export class Commits {
     if (producer.hasEpochs && transactions.isIdle) this.#early.begin(this.#offsetAt(past, []));
   }
 
-  add(done: Done): void {
+  /** A record is finished, and what of the log follows it, up to `past`, is no record. */
+  add(finished: Finished, past: number): void {
     if (this.#dropped.signal.aborted) return;
-    const bytes = done.finished.outputs.reduce((sum, output) => sum + sizeOf(output), 0);
-    const mayWait = this.#isSilent(done) && this.#queue.length < silentAtOnce && this.#payloadBytes < silentBytes;
-    this.#queue.push({ ...done, bytes });
+    const bytes = finished.outputs.reduce((sum, output) => sum + sizeOf(output), 0);
+    const mayWait = this.#isSilent(finished) && this.#queue.length < silentAtOnce;
+    this.#queue.push({ finished, past, bytes });
     this.#waitingBytes += bytes;
-    this.#payloadBytes += done.finished.stored.value.byteLength;
     if (mayWait) this.#soon();
     else this.#start();
   }
@@ -153,9 +152,9 @@ export class Commits {
     return this.#queue.length > 0 || this.options.position.prefix !== this.#committed;
   }
 
-  #isSilent({ finished }: Done): boolean {
-    const carried = this.#queue.at(-1)?.finished.carried ?? this.#carried;
-    return finished.outputs.length === 0 && finished.afterCommit.length === 0 && finished.carried === carried;
+  #isSilent({ outputs, afterCommit, carried }: Finished): boolean {
+    const before = this.#queue.at(-1)?.finished.carried ?? this.#carried;
+    return outputs.length === 0 && afterCommit.length === 0 && carried === before;
   }
 
   #soon(): void {
@@ -187,7 +186,7 @@ export class Commits {
 
   async #commit(batch: readonly Done[]): Promise<void> {
     const { producer, position, names, group, log, committed } = this.options;
-    for (const { finished, past } of batch) position.finish(finished.stored.offset, past);
+    for (const { finished, past } of batch) position.finish(finished.offset, past);
     // Of what waited some is on its way: there is room to go on meanwhile.
     committed(0);
     this.#carried = batch.at(-1)?.finished.carried ?? this.#carried;
@@ -263,8 +262,6 @@ export class Commits {
       count++;
     }
     this.#waitingBytes -= bytes;
-    const taken = this.#queue.splice(0, count);
-    for (const { finished } of taken) this.#payloadBytes -= finished.stored.value.byteLength;
-    return taken;
+    return this.#queue.splice(0, count);
   }
 }

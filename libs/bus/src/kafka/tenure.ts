@@ -239,7 +239,7 @@ export class Tenure {
       if (finished === null || this.#ended.signal.aborted) return;
       this.#isQuick = finished.outputs.length > 0 && performance.now() - began < quickMs;
       this.#carried = finished.carried;
-      this.commits.add({ finished, past: work.past });
+      this.commits.add(finished, work.past);
       this.#release(work.stored);
       this.#room.open();
       this.#slots--;

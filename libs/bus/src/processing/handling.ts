@@ -1,5 +1,5 @@
 import type { Clock } from '@sluice/core';
-import type { Codec } from '@sluice/contracts';
+import type { Codec, Topic } from '@sluice/contracts';
 import type { BusLog, HandlerContext, Outgoing, Subscription } from '../port.js';
 import { Carrying, keepsPartitionOrder } from './carrying.js';
 import { deadLetter, deadOf } from './dead.js';
@@ -9,11 +9,12 @@ import { dead as deadly, defaultRetry, judge, pause } from './retry.js';
 import type { Death } from './retry.js';
 import type { RetryLog } from './retry-log.js';
 import type { Revocation } from './revocation.js';
-import type { Opened, Stored } from './stored.js';
+import type { Opened } from './stored.js';
 
-/** A record that is through: its outputs and its acknowledgement are to go on the log as one. */
+/** A record that is through: its outputs and its acknowledgement are to go on the log as one. Of the record itself only its place is kept. */
 export interface Finished {
-  readonly stored: Stored;
+  readonly topic: Topic;
+  readonly offset: number;
   readonly outputs: readonly Encoded[];
   /** Called after the commit, in order. */
   readonly afterCommit: readonly (() => void)[];
@@ -53,7 +54,8 @@ export async function handleRecord(
       const context = new Attempt(attempt, afterCommit, carrying, options, revocation);
       const outputs = await subscription.handle(opened.message, context);
       if (revocation.revoked) return null;
-      return { stored: opened.stored, outputs: encodeAll(codec, outputs), afterCommit, carried: carrying.left };
+      const { topic, offset } = opened.stored;
+      return { topic, offset, outputs: encodeAll(codec, outputs), afterCommit, carried: carrying.left };
     } catch (error) {
       if (revocation.revoked) return null;
       const verdict = judge(error, attempt, subscription.retry ?? defaultRetry, clock.now());
@@ -78,7 +80,7 @@ async function bury(
   found: string | null,
 ): Promise<Finished | null> {
   const { subscription, codec, clock, log } = options;
-  const { stored } = opened;
+  const { topic, offset } = opened.stored;
   const dead = deadOf(opened, death, attempts);
   const letters = subscription.deadLetters === false ? [] : [deadLetter(codec, dead, subscription.group, clock.now())];
   const through = (): void => subscription.afterDead?.(dead);
@@ -88,23 +90,22 @@ async function bury(
     const more = await subscription.onDead?.(dead, new Attempt(attempts, afterCommit, carrying, options, revocation));
     if (revocation.revoked) return null;
     const outputs = [...letters, ...encodeAll(codec, more ?? [])];
-    return { stored, outputs, afterCommit: [through, ...afterCommit], carried: carrying.left };
+    return { topic, offset, outputs, afterCommit: [through, ...afterCommit], carried: carrying.left };
   } catch (error) {
     if (revocation.revoked) return null;
     // The record must not be stuck for ever because telling of its end fails too.
-    const { topic, partition, offset } = stored;
     log('error', 'What was to follow a dead letter failed; the dead letter goes out alone.', {
       group: subscription.group,
       topic,
-      partition,
+      partition: opened.stored.partition,
       offset,
       error: String(error),
     });
-    return { stored, outputs: letters, afterCommit: [through], carried: found ?? '' };
+    return { topic, offset, outputs: letters, afterCommit: [through], carried: found ?? '' };
   }
 }
 
-/** One attempt on one record. A handler may take apart what it gets. */
+/** One attempt on one record. A handler may take apart what it gets; what it does not ask for is not made. */
 class Attempt implements HandlerContext {
   constructor(
     readonly attempt: number,
@@ -122,11 +123,17 @@ class Attempt implements HandlerContext {
     return this.carrying.carried;
   }
 
-  readonly emit = (messages: readonly Outgoing[]): void => {
-    if (!this.revocation.revoked) this.options.emit(messages);
-  };
+  get emit(): HandlerContext['emit'] {
+    return (messages) => {
+      if (!this.revocation.revoked) this.options.emit(messages);
+    };
+  }
 
-  readonly afterCommit = (action: () => void): void => void this.actions.push(action);
+  get afterCommit(): HandlerContext['afterCommit'] {
+    return (action) => void this.actions.push(action);
+  }
 
-  readonly carry = (text: string): void => this.carrying.leave(text);
+  get carry(): HandlerContext['carry'] {
+    return (text) => this.carrying.leave(text);
+  }
 }

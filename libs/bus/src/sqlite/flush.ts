@@ -88,9 +88,9 @@ export class Flush {
   async #write(batch: readonly Finished[], began: number): Promise<void> {
     const { store, append, progress, lease, committed } = this.options;
     const outputs = batch.flatMap((finished) => finished.outputs);
-    for (const { stored, carried } of batch) {
-      progress.of(stored.topic).finish(stored.offset, stored.offset + 1);
-      progress.carry(stored.topic, carried);
+    for (const { topic, offset, carried } of batch) {
+      progress.of(topic).finish(offset, offset + 1);
+      progress.carry(topic, carried);
     }
     await store.write('processLoss', () => {
       lease.check();

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { topics } from '@sluice/contracts';
 import { Fault } from '@sluice/core';
 import { Commits } from '../../src/kafka/commits.js';
 import { Names } from '../../src/kafka/names.js';
@@ -11,9 +12,8 @@ import { eventually } from '../contract/harness.js';
 
 /** A record at an offset, finished; it leaves one output. */
 function finished(offset: number): Finished {
-  const output = { topic: 'agent.audit' as const, key: 's', value: Buffer.from('x'), headers: {} };
-  const stored = { topic: 'agent.requests', partition: 0, offset, value: Buffer.alloc(1) };
-  return { stored, outputs: [output], afterCommit: [], carried: '' } as unknown as Finished;
+  const output = { topic: topics.audit, key: 's', value: Buffer.from('x'), headers: {} };
+  return { topic: topics.requests, offset, outputs: [output], afterCommit: [], carried: '' };
 }
 
 /** The commits of a partition that stands at 5, and what its producer is asked for. */
@@ -53,7 +53,7 @@ describe('a commit whose offset went ahead', () => {
     const { commits, asked, isCommitted } = commitsAt5();
     commits.expect(6);
     expect(asked).toEqual(['offset 6']);
-    commits.add({ finished: finished(5), past: 6 });
+    commits.add(finished(5), 6);
     await isCommitted();
     expect(asked).toEqual(['offset 6', 'send', 'commit']);
   });
@@ -61,8 +61,8 @@ describe('a commit whose offset went ahead', () => {
   it('sends the one that is due if more has finished, or less', async () => {
     const more = commitsAt5();
     more.commits.expect(6);
-    more.commits.add({ finished: finished(5), past: 6 });
-    more.commits.add({ finished: finished(6), past: 7 });
+    more.commits.add(finished(5), 6);
+    more.commits.add(finished(6), 7);
     await more.isCommitted();
     expect(more.asked).toEqual(['offset 6', 'offset 7', 'send', 'commit']);
     const less = commitsAt5();
@@ -70,7 +70,7 @@ describe('a commit whose offset went ahead', () => {
     less.commits.prove();
     await less.isCommitted();
     expect(less.asked).toEqual(['offset 6', 'offset 5', 'send', 'commit']);
-    less.commits.add({ finished: finished(5), past: 6 });
+    less.commits.add(finished(5), 6);
     await less.isCommitted(2);
     expect(less.asked.slice(4)).toEqual(['offset 6', 'send', 'commit']);
   });
@@ -78,7 +78,7 @@ describe('a commit whose offset went ahead', () => {
   it('sends it again if the markers of the transaction before were in the way', async () => {
     const { commits, asked, isCommitted } = commitsAt5({ concurrent: 2 });
     commits.expect(6);
-    commits.add({ finished: finished(5), past: 6 });
+    commits.add(finished(5), 6);
     await isCommitted();
     expect(asked).toEqual(['offset 6', 'offset 6', 'offset 6', 'send', 'commit']);
   });
@@ -88,7 +88,7 @@ describe('a commit whose offset went ahead', () => {
     old.commits.expect(6);
     expect(old.asked).toEqual([]);
     const busy = commitsAt5();
-    busy.commits.add({ finished: finished(5), past: 6 });
+    busy.commits.add(finished(5), 6);
     busy.commits.expect(7);
     await busy.isCommitted();
     expect(busy.asked).toEqual(['offset 6', 'send', 'commit']);
