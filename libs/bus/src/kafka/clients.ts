@@ -1,6 +1,7 @@
 import { Kafka, logLevel } from 'kafkajs';
 import type { KafkaConfig, RetryOptions, SASLOptions } from 'kafkajs';
 import { passOverAborted } from './aborted.js';
+import { noteGenerations } from './generations.js';
 import { restIdleConnections } from './idle-timer.js';
 import { askForNoTopics } from './narrow-metadata.js';
 import { fetchToken } from './oauth.js';
@@ -30,6 +31,7 @@ export function clientsFor(options: KafkaBusOptions): Clients {
   restIdleConnections();
   passOverAborted();
   askForNoTopics();
+  noteGenerations();
   const config = configOf(options);
   return () => new Kafka(config);
 }

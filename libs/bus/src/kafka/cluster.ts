@@ -23,19 +23,20 @@ export interface Broker {
     asked: Writer & { readonly topics: readonly { readonly topic: string; readonly partitions: readonly number[] }[] },
   ): Promise<unknown>;
   addOffsetsToTxn(asked: Writer & { readonly groupId: string }): Promise<unknown>;
-  txnOffsetCommit(
-    asked: Writer & {
-      readonly groupId: string;
-      readonly topics: readonly {
-        readonly topic: string;
-        readonly partitions: readonly {
-          readonly partition: number;
-          readonly offset: string;
-          readonly metadata: string;
-        }[];
+  /** Outside of any transaction; refused if the member is one no more. */
+  offsetCommit(asked: {
+    readonly groupId: string;
+    readonly groupGenerationId: number;
+    readonly memberId: string;
+    readonly topics: readonly {
+      readonly topic: string;
+      readonly partitions: readonly {
+        readonly partition: number;
+        readonly offset: string;
+        readonly metadata: string;
       }[];
-    },
-  ): Promise<unknown>;
+    }[];
+  }): Promise<unknown>;
   endTxn(asked: Writer & { readonly transactionResult: boolean }): Promise<unknown>;
   fetch(request: {
     readonly isolationLevel: number;

@@ -1,33 +1,19 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import type { Fault } from '@sluice/core';
-import type { BusLog, ConsumerObserver } from '../port.js';
-import { runAfterCommit } from '../processing/after-commit.js';
 import type { Finished } from '../processing/handling.js';
 import type { Position } from '../processing/position.js';
-import { backOff, pause } from '../processing/retry.js';
-import { EarlyOffset } from './early-offset.js';
-import { isConcurrent, isPassing } from './failure.js';
-import { encodeCarried, encodeFinished } from './finished-set.js';
+import { pause } from '../processing/retry.js';
+import { encodeCarried, encodeFinished, encodeWriter } from './finished-set.js';
 import type { Range } from './finished-set.js';
-import type { Names } from './names.js';
-import { produceBatchesOf, sizeOf } from './produce-batches.js';
-import type { OffsetCommit } from './producing/requests.js';
-import type { TransactionalProducer } from './producing/transactional-producer.js';
-import type { TransactionSlots } from './transaction-slots.js';
+import { sizeOf } from './produce-batches.js';
+import type { PartitionOffset } from './producing/requests.js';
+import type { Transactions } from './transactions.js';
 
-/** Output bytes of one transaction, unless a single record’s outputs have more. */
-const transactionBytes = 512 * 1024;
 /** How long what leaves nothing but an offset waits for a transaction to go with, milliseconds. */
 const idleMs = 1_000;
 /** So many records that leave nothing wait for it at most. */
 const silentAtOnce = 64;
-const concurrentWaitMs = 2;
-/** The markers of a transaction take milliseconds; after so many waits it is told that something is wrong. */
-const unusualWaits = 1_000;
-const brokerRetry = { initialMs: 50, maxMs: 2_000 };
 
 /** A finished record with the part of the log it accounts for: itself and the control records up to `past`. */
-interface Done {
+export interface Done {
   readonly finished: Finished;
   readonly past: number;
   /** Of its outputs. */
@@ -35,57 +21,54 @@ interface Done {
 }
 
 export interface CommitsOptions {
-  readonly producer: TransactionalProducer;
-  readonly transactions: TransactionSlots;
+  readonly transactions: Transactions;
+  /** The name of the consumer’s writer. */
+  readonly writer: string;
   readonly position: Position;
   /** What the partition carries so far. */
   readonly carried: string;
-  readonly names: Names;
-  readonly group: string;
-  /** Names on the broker. */
-  readonly groupId: string;
+  /** The topic’s name on the broker. */
   readonly topic: string;
   readonly partition: number;
-  readonly log: BusLog;
-  readonly observer: ConsumerObserver | undefined;
-  readonly explain: (error: unknown) => Fault;
   readonly committed: (records: number) => void;
-  /** The transaction failed or nobody knows how it ended: nothing of what is held may be sent again (point 6). */
+  /** The broker refuses what is in it, and would again: nothing of what is held may be sent again. */
   readonly lost: (error: unknown) => void;
 }
 
 /**
- * Puts the finished records of one partition on the log: outputs of many and the offset in one transaction (DESIGN,
- * ideas 1, 3, 6). It runs as soon as something is finished, it is not running and there is room for one more transaction, in the order in
- * which things finished. A record that leaves nothing waits a moment for one that does: to pass over it once more costs nothing.
+ * The finished records of one partition, in the order in which they finished, until a transaction of the consumer takes them along. It is asked for as
+ * soon as something is finished. A record that leaves nothing waits a moment for one that does: to pass over it once more costs nothing.
  */
 export class Commits {
   readonly #queue: Done[] = [];
   readonly #dropped = new AbortController();
-  readonly #early: EarlyOffset;
-  #running: Promise<void> | undefined;
-  #wanted = false;
+  #isWanted = false;
+  /** Of the transaction that has a part of it, and of whoever waits for its end. */
+  #isUnderWay = false;
+  readonly #waiting: (() => void)[] = [];
   #committed: number;
+  #sent: number;
   #carried: string;
   #idle: NodeJS.Timeout | undefined;
-  #trouble: string | undefined;
   #waitingBytes = 0;
-  /** When the transaction under way, or the last one, began. */
-  #began = performance.now();
 
   constructor(private readonly options: CommitsOptions) {
-    const { producer, position, lost } = options;
-    const failed = (error: unknown): void => {
-      if (!this.#dropped.signal.aborted) lost(error);
-    };
-    this.#early = new EarlyOffset({ producer, failed });
-    this.#committed = position.prefix;
+    this.#committed = this.#sent = options.position.prefix;
     this.#carried = options.carried;
+  }
+
+  /** Names on the broker. */
+  get topic(): string {
+    return this.options.topic;
+  }
+
+  get partition(): number {
+    return this.options.partition;
   }
 
   /** Why nothing can be committed now, though it goes on trying. */
   get trouble(): string | undefined {
-    return this.#trouble;
+    return this.options.transactions.trouble;
   }
 
   /** Output bytes that are finished and not yet on their way. */
@@ -93,16 +76,23 @@ export class Commits {
     return this.#waitingBytes;
   }
 
+  get isDropped(): boolean {
+    return this.#dropped.signal.aborted;
+  }
+
+  /** Whether a transaction is to take something along. */
+  get hasWork(): boolean {
+    return this.#queue.length > 0 || this.#isWanted;
+  }
+
   /** A record is being handled that is the only one, up to `past`, and will soon leave something: its transaction begins meanwhile. */
   expect(past: number): void {
-    if (this.#dropped.signal.aborted || this.#running !== undefined || this.#queue.length > 0) return;
-    const { producer, transactions } = this.options;
-    if (producer.hasEpochs && transactions.isIdle) this.#early.begin(this.#offsetAt(past, []));
+    if (!this.isDropped && this.#queue.length === 0) this.options.transactions.expect(this, past);
   }
 
   /** A record is finished, and what of the log follows it, up to `past`, is no record. */
   add(finished: Finished, past: number): void {
-    if (this.#dropped.signal.aborted) return;
+    if (this.isDropped) return;
     const bytes = finished.outputs.reduce((sum, output) => sum + sizeOf(output), 0);
     const mayWait = this.#isSilent(finished) && this.#queue.length < silentAtOnce;
     this.#queue.push({ finished, past, bytes });
@@ -116,9 +106,9 @@ export class Commits {
     if (this.#queue.length > 0) this.#start();
   }
 
-  /** Commits where it stands even if nothing is new: it fails if somebody else has taken the partition over. */
-  prove(): void {
-    this.#wanted = true;
+  /** Commits where it stands, even if nothing has finished. */
+  flush(): void {
+    this.#isWanted = true;
     this.#start();
   }
 
@@ -129,23 +119,78 @@ export class Commits {
 
   /** Resolves when all that is finished is on the log, or the broker fails and so cannot be waited for. */
   async settle(): Promise<void> {
-    if (this.#isBehind) this.prove();
-    while (this.#running !== undefined && this.#trouble === undefined && !this.#dropped.signal.aborted) {
-      await Promise.race([this.#running, pause(10, this.#dropped.signal)]);
+    if (this.#isBehind) this.flush();
+    while ((this.hasWork || this.#isUnderWay) && this.trouble === undefined && !this.isDropped) {
+      await Promise.race([this.over(), pause(10, this.#dropped.signal)]);
     }
   }
 
-  /** Resolves when no transaction is under way any more, however it ended. */
+  /** Resolves when no transaction has a part of it any more, however it ended. */
   async over(): Promise<void> {
-    await this.#running;
-    await this.#early.drop();
+    if (this.#isUnderWay) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 
   /** Forgets what is not being committed: it is repeated by the next owner. */
   drop(): void {
+    if (this.isDropped) return;
     this.#dropped.abort();
     clearTimeout(this.#idle);
     this.#queue.length = 0;
+    this.#isWanted = false;
+    this.options.transactions.dropped();
+  }
+
+  lose(error: unknown): void {
+    this.drop();
+    this.options.lost(error);
+  }
+
+  /** For a transaction: the oldest ones, up to `bytes`; one at least if it must. Undefined if there is nothing to do, or no room. */
+  take(bytes: number, atLeastOne: boolean): readonly Done[] | undefined {
+    if (!this.hasWork || this.isDropped) return undefined;
+    let taken = 0;
+    let count = 0;
+    for (const { bytes: more } of this.#queue) {
+      if (taken + more > bytes && !(atLeastOne && count === 0)) break;
+      taken += more;
+      count++;
+    }
+    if (count === 0 && !this.#isWanted) return undefined;
+    const { position, committed } = this.options;
+    const batch = this.#queue.splice(0, count);
+    for (const { finished, past } of batch) position.finish(finished.offset, past);
+    this.#carried = batch.at(-1)?.finished.carried ?? this.#carried;
+    this.#waitingBytes -= taken;
+    this.#isWanted = false;
+    this.#isUnderWay = true;
+    // Of what waited some is on its way: there is room to go on meanwhile.
+    committed(0);
+    return batch;
+  }
+
+  /** Where it stands, with all that was taken. */
+  standing(): PartitionOffset {
+    const { prefix, ranges } = this.options.position;
+    this.#sent = prefix;
+    return this.offsetAt(prefix, ranges);
+  }
+
+  offsetAt(offset: number, ranges: readonly Range[]): PartitionOffset {
+    const { topic, partition, writer } = this.options;
+    const metadata = encodeFinished(offset, ranges) + encodeCarried(this.#carried) + encodeWriter(writer);
+    return { topic, partition, offset, metadata };
+  }
+
+  /** The transaction that had `records` of it is over. */
+  ended(records: number, isCommitted: boolean): void {
+    this.#isUnderWay = false;
+    for (const resolve of this.#waiting.splice(0)) resolve();
+    if (!isCommitted) return;
+    this.options.position.saved();
+    this.#committed = this.#sent;
+    if (this.isDropped) return;
+    this.options.committed(records);
+    this.moved();
   }
 
   get #isBehind(): boolean {
@@ -158,110 +203,14 @@ export class Commits {
   }
 
   #soon(): void {
+    if (this.isDropped) return;
     this.#idle ??= setTimeout(() => {
       this.#idle = undefined;
-      if (this.#isBehind) this.prove();
+      if (this.#isBehind) this.flush();
     }, idleMs);
   }
 
   #start(): void {
-    if (!this.#dropped.signal.aborted) this.#running ??= this.#run();
-  }
-
-  async #run(): Promise<void> {
-    try {
-      while (this.#queue.length > 0 || this.#wanted) {
-        // What finishes in the same turn of the event loop goes together.
-        await new Promise(setImmediate);
-        await this.options.transactions.run(() => this.#commit(this.#take()), this.#dropped.signal);
-        if (this.#dropped.signal.aborted) return;
-      }
-    } catch (error) {
-      this.options.observer?.transaction(false, performance.now() - this.#began);
-      if (!this.#dropped.signal.aborted) this.options.lost(error);
-    } finally {
-      this.#running = undefined;
-    }
-  }
-
-  async #commit(batch: readonly Done[]): Promise<void> {
-    const { producer, position, names, group, log, committed } = this.options;
-    for (const { finished, past } of batch) position.finish(finished.offset, past);
-    // Of what waited some is on its way: there is room to go on meanwhile.
-    committed(0);
-    this.#carried = batch.at(-1)?.finished.carried ?? this.#carried;
-    this.#wanted = false;
-    const prefix = position.prefix;
-    this.#began = performance.now();
-    const offset = this.#offsetAt(prefix, position.ranges);
-    if (!(await this.#early.take(offset))) await this.#sendOffset(offset);
-    const outputs = batch.flatMap(({ finished }) => finished.outputs);
-    await producer.send(produceBatchesOf(outputs, names));
-    await producer.commit();
-    this.options.observer?.transaction(true, performance.now() - this.#began);
-    position.saved();
-    this.#committed = prefix;
-    this.#trouble = undefined;
-    const records = batch.map(({ finished }) => finished);
-    if (!this.#dropped.signal.aborted) {
-      committed(batch.length);
-      this.moved();
-    }
-    runAfterCommit(records, group, log);
-  }
-
-  #offsetAt(offset: number, ranges: readonly Range[]): OffsetCommit {
-    const { groupId, topic, partition } = this.options;
-    return {
-      groupId,
-      topic,
-      partition,
-      offset,
-      metadata: encodeFinished(offset, ranges) + encodeCarried(this.#carried),
-    };
-  }
-
-  /**
-   * The offset goes first: what is in the way (the markers of the transaction before, a broker that is away) is mostly met
-   * here, where the request can be sent again as it is for as long as it takes.
-   */
-  async #sendOffset(offset: OffsetCommit): Promise<void> {
-    for (let attempt = 1, waits = 1; ;) {
-      try {
-        await this.options.producer.sendOffset(offset);
-        return;
-      } catch (error) {
-        if (this.#dropped.signal.aborted) throw error;
-        if (isConcurrent(error)) {
-          if (waits++ % unusualWaits === 0) this.#report(error);
-          await delay(concurrentWaitMs);
-          continue;
-        }
-        if (!isPassing(error)) throw error;
-        this.#report(error);
-        if (!(await pause(backOff(attempt++, brokerRetry), this.#dropped.signal))) throw error;
-      }
-    }
-  }
-
-  #report(error: unknown): void {
-    const { message } = this.options.explain(error);
-    if (this.#trouble === undefined) {
-      this.options.log('warn', `${message} Finished work is kept and tried again.`, { group: this.options.group });
-    }
-    this.#trouble = message;
-  }
-
-  /** The oldest ones, up to the transaction’s size; at least one if there is one. */
-  #take(): readonly Done[] {
-    let bytes = 0;
-    let count = 0;
-    for (const { bytes: more } of this.#queue) {
-      if (count > 0 && bytes + more > transactionBytes) break;
-      bytes += more;
-      count++;
-    }
-    this.#waitingBytes -= bytes;
-    return this.#queue.splice(0, count);
+    if (!this.isDropped) this.options.transactions.ask(this);
   }
 }

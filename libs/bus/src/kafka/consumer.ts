@@ -1,28 +1,38 @@
+import { randomBytes } from 'node:crypto';
 import type { Codec } from '@sluice/contracts';
 import type { Clock } from '@sluice/core';
-import type { Admin, EachBatchPayload, Kafka } from 'kafkajs';
+import type { Admin, EachBatchPayload } from 'kafkajs';
 import type { BusLog, Consumer, Outgoing, PartitionLag, Standing, Subscription } from '../port.js';
 import type { HandlingOptions } from '../processing/handling.js';
-import { pause } from '../processing/retry.js';
+import { backOff, pause } from '../processing/retry.js';
 import { RetryLog } from '../processing/retry-log.js';
 import { Slots } from '../processing/slots.js';
 import type { Clients } from './clients.js';
 import { consumerRetry } from './clients.js';
+import { clusterOf } from './cluster.js';
+import type { Cluster } from './cluster.js';
+import { disconnectQuietly } from './disconnect.js';
 import { brokerFault, within } from './failure.js';
+import { decodeWriter, writerLength } from './finished-set.js';
+import { GroupOffsets } from './group-offsets.js';
 import { HeldBytes } from './held-bytes.js';
 import { Membership } from './membership.js';
+import type { Assignment } from './membership.js';
 import type { Names } from './names.js';
 import type { Timeouts } from './options.js';
 import { Partition } from './partition.js';
 import { TruncationCheck } from './log-truncation.js';
+import type { Member } from './producing/requests.js';
+import { TransactionalProducer } from './producing/transactional-producer.js';
 import { boundsOf, takeOver } from './takeover.js';
-import { TransactionSlots } from './transaction-slots.js';
+import { Transactions } from './transactions.js';
 
 const defaultInFlight = 1_000;
 /** Payload bytes in work at a time. */
 const inFlightBytes = 16 * 1024 * 1024;
 /** How long the broker may take to say where its partitions end, milliseconds. */
 const askMs = 5_000;
+const retry = { initialMs: 100, maxMs: 2_000 };
 /** Beside an orderly stop: longer than a fetch and a request that time out. */
 const leaveMs = 15_000;
 
@@ -61,13 +71,23 @@ export class GroupConsumer implements Consumer {
   readonly failed: Promise<Error>;
   readonly #slots: Slots;
   readonly #held = new HeldBytes(inFlightBytes, () => this.#partitions.size);
-  readonly #transactions = new TransactionSlots(() => this.#partitions.size);
   readonly #stopping = new AbortController();
+  /** Aborted when it leaves, after what there was to finish. */
+  readonly #leaving = new AbortController();
   readonly #partitions = new Map<string, Partition>();
   readonly #membership: Membership;
   readonly #admin: Admin;
-  /** For the partitions’ producers, apart from the consumer’s client: clients share the offsets they remember (point 13). */
-  readonly #writers: Kafka;
+  /** For what is written, apart from the consumer’s client: clients share the offsets they remember (point 13). */
+  readonly #cluster: Cluster;
+  /** Names the producer of this consumer’s transactions, of all that ever were. */
+  readonly #writer = randomBytes((writerLength * 3) / 4).toString('base64url');
+  readonly #producer: TransactionalProducer;
+  readonly #offsets: GroupOffsets;
+  readonly #transactions: Transactions;
+  /** As whom the group knows it, since it last gave out its partitions. */
+  #member: Member | undefined;
+  /** Writers of others that were ended since then. */
+  readonly #fenced = new Map<string, Promise<void>>();
   readonly #handling: HandlingOptions;
   #stopped: Promise<void> | undefined;
   #tellFailure: (error: Error) => void = () => undefined;
@@ -78,7 +98,17 @@ export class GroupConsumer implements Consumer {
     this.#slots = new Slots(subscription.maxInFlight ?? defaultInFlight);
     const retries = new RetryLog(subscription.group, options.log, options.clock);
     this.#handling = { ...options, retries, stopping: this.#stopping.signal };
-    this.#writers = clients();
+    this.#cluster = clusterOf(clients());
+    this.#producer = this.#producerOf(this.#writer);
+    this.#offsets = new GroupOffsets(this.#cluster, names.group(subscription.group));
+    this.#transactions = new Transactions({
+      ...options,
+      producer: this.#producer,
+      offsets: this.#offsets,
+      group: subscription.group,
+      observer: subscription.observer,
+      explain: (error) => brokerFault(`The group ${subscription.group} cannot commit`, brokers, error),
+    });
     const client = clients();
     this.#admin = client.admin({ retry: consumerRetry });
     this.#membership = new Membership({
@@ -89,7 +119,7 @@ export class GroupConsumer implements Consumer {
       topics: subscription.topics.map((topic) => names.topic(topic)),
       timeouts,
       stopping: this.#stopping.signal,
-      assigned: (assignment) => this.#assign(assignment),
+      assigned: (assignment, member) => this.#assign(assignment, member),
       received: (payload) => this.#receive(payload),
       outOfRange: async (topic, partition) => this.#partitions.get(`${topic}/${partition}`)?.outOfRange(),
       passed: (topic, partition, first, last) => this.#partitions.get(`${topic}/${partition}`)?.passed(first, last),
@@ -164,27 +194,89 @@ export class GroupConsumer implements Consumer {
   }
 
   /** The group gave out its partitions anew: what is new is taken over, what stays is kept, what went is dropped. */
-  #assign(assignment: Readonly<Record<string, readonly number[]>>): void {
+  #assign(assignment: Assignment, member: Member): void {
     this.options.subscription.observer?.rebalanced();
-    const gone = new Set(this.#partitions.keys());
-    for (const [name, numbers] of Object.entries(assignment)) {
-      for (const number of numbers) {
-        const key = `${name}/${number}`;
-        gone.delete(key);
-        const there = this.#partitions.get(key);
-        if (there !== undefined) there.retained();
-        else this.#open(key, name, number);
+    const former = this.#member;
+    this.#member = member;
+    this.#fenced.clear();
+    const given = new Map<string, { readonly name: string; readonly partition: number }>(
+      Object.entries(assignment).flatMap(([name, numbers]) =>
+        numbers.map((partition) => [`${name}/${partition}`, { name, partition }] as const),
+      ),
+    );
+    for (const key of [...this.#partitions.keys()]) if (!given.has(key)) this.#drop(key);
+    const stayed = [...this.#partitions.keys()];
+    for (const key of stayed) this.#partitions.get(key)?.retained();
+    const isNext = member.memberId === former?.memberId && member.generation === former.generation + 1;
+    if (isNext || stayed.length === 0) this.#transactions.joined(member);
+    else void this.#confirm(stayed, member);
+    for (const [key, { name, partition }] of given) if (!this.#partitions.has(key)) this.#open(key, name, partition);
+  }
+
+  #drop(key: string): void {
+    const partition = this.#partitions.get(key);
+    this.#partitions.delete(key);
+    void partition?.close('The partition moved to another consumer, which repeats this record.');
+  }
+
+  /**
+   * The group has given out its partitions without this consumer in between, which may have lost what it has again now. Whoever had a partition has
+   * put a name at its offset; until it is known whose that is, nothing is committed.
+   */
+  async #confirm(stayed: readonly string[], member: Member): Promise<void> {
+    const { log, subscription, brokers } = this.options;
+    const isOver = (): boolean => this.#member !== member || this.#leaving.signal.aborted;
+    for (let attempt = 1; !isOver(); attempt++) {
+      try {
+        const kept = await Promise.all(stayed.map((key) => this.#isOurs(key)));
+        if (isOver()) return;
+        const lost = stayed.filter((_, index) => !kept[index]);
+        const places = lost.map((key) => [key, this.#partitions.get(key)] as const);
+        for (const [key] of places) this.#drop(key);
+        this.#transactions.joined(member);
+        for (const [key, place] of places) if (place !== undefined) this.#open(key, place.topic, place.partition);
+        return;
+      } catch (error) {
+        const { message } = brokerFault(`The group ${subscription.group} cannot go on`, brokers, error);
+        log('warn', message, { group: subscription.group });
+        await pause(backOff(attempt, retry), this.#leaving.signal);
       }
-    }
-    for (const key of gone) {
-      const partition = this.#partitions.get(key);
-      this.#partitions.delete(key);
-      void partition?.close('The partition moved to another consumer, which repeats this record.');
     }
   }
 
+  async #isOurs(key: string): Promise<boolean> {
+    const there = this.#partitions.get(key);
+    if (there?.tenure === undefined) return false;
+    const { metadata } = await this.#offsets.settled(there.topic, there.partition);
+    return decodeWriter(metadata) === this.#writer;
+  }
+
+  /** Once for each rebalance: what it left open is ended for all its partitions. */
+  #fence(writer: string): Promise<void> {
+    const begun = this.#fenced.get(writer);
+    if (begun !== undefined) return begun;
+    const fencing = this.#producerOf(writer).connect();
+    this.#fenced.set(writer, fencing);
+    fencing.catch(() => this.#fenced.delete(writer));
+    return fencing;
+  }
+
+  #producerOf(writer: string): TransactionalProducer {
+    const { names, subscription, timeouts } = this.options;
+    return new TransactionalProducer({
+      cluster: this.#cluster,
+      transactionalId: names.writer(subscription.group, writer),
+      transactionTimeoutMs: timeouts.transactionMs,
+    });
+  }
+
+  #memberNow(): Member {
+    if (this.#member === undefined) throw new Error('The group has not given out its partitions yet.');
+    return this.#member;
+  }
+
   #open(key: string, name: string, partition: number): void {
-    const { subscription, names, codec, log, timeouts, brokers } = this.options;
+    const { subscription, names, codec, log, brokers } = this.options;
     const source = names.topicOf(name);
     if (source === undefined) return;
     const { group } = subscription;
@@ -197,13 +289,14 @@ export class GroupConsumer implements Consumer {
     steering.pause();
     if (this.#stopping.signal.aborted) return;
     const ours = {
-      kafka: this.#writers,
       admin: this.#admin,
+      offsets: this.#offsets,
       group: names.group(group),
       topic: name,
       partition,
-      transactionalId: names.partitionWriter(group, source, partition),
-      transactionTimeoutMs: timeouts.transactionMs,
+      writer: this.#writer,
+      fence: (writer: string) => this.#fence(writer),
+      member: () => this.#memberNow(),
       truncation: new TruncationCheck(),
     };
     this.#partitions.set(
@@ -213,15 +306,13 @@ export class GroupConsumer implements Consumer {
         topic: name,
         partition,
         group,
-        groupId: names.group(group),
-        names,
+        writer: this.#writer,
         codec,
         log,
         slots: this.#slots,
         held: this.#held,
         transactions: this.#transactions,
         handling: this.#handling,
-        observer: subscription.observer,
         steering,
         takeOver: () => takeOver(ours),
         bounds: () => boundsOf(this.#admin, name, partition),
@@ -249,10 +340,11 @@ export class GroupConsumer implements Consumer {
     const { log, subscription } = this.options;
     const why = 'The consumer gives this record up; it is repeated later.';
     const late = (): Error => new Error('The broker does not answer.');
+    this.#leaving.abort();
     const closing = [...this.#partitions.values()].map((partition) => partition.close(why));
     this.#partitions.clear();
     try {
-      await within(leaveMs, late, Promise.all([...closing, this.#membership.leave()]));
+      await within(leaveMs, late, Promise.all([this.#release(closing), this.#membership.leave()]));
       await within(leaveMs, late, this.#admin.disconnect());
     } catch (error) {
       log('warn', 'The group could not be left; it notices by itself after the session timeout.', {
@@ -260,5 +352,12 @@ export class GroupConsumer implements Consumer {
         error: String(error),
       });
     }
+  }
+
+  /** kafkajs would connect again for a request that is under way. */
+  async #release(closing: readonly Promise<void>[]): Promise<void> {
+    await Promise.all(closing);
+    await this.#transactions.close();
+    await disconnectQuietly(this.#cluster, this.options.log);
   }
 }

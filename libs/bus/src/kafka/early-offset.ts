@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { isConcurrent } from './failure.js';
 import type { OffsetCommit } from './producing/requests.js';
 import type { TransactionalProducer } from './producing/transactional-producer.js';
@@ -26,26 +27,32 @@ export class EarlyOffset {
 
   constructor(private readonly options: EarlyOffsetOptions) {}
 
-  begin(commit: OffsetCommit): void {
-    if (this.#open !== undefined || this.#givingUp !== undefined) return;
+  /** Of one partition. False if another one is under way. */
+  begin(commit: OffsetCommit): boolean {
+    if (this.#open !== undefined || this.#givingUp !== undefined) return false;
     const sent = this.#send(commit);
     this.#open = { commit, sent };
     this.#patience = setTimeout(() => {
       this.#givingUp = this.#giveUp(sent);
       this.#givingUp.then(() => (this.#givingUp = undefined), this.options.failed);
     }, patienceMs);
+    return true;
   }
 
-  /** Whether the offset is in the transaction already. The producer is free for others once it has resolved; it is lost if this rejects. */
-  async take({ offset, metadata }: OffsetCommit): Promise<boolean> {
+  /**
+   * Whether all that is due is in the transaction already; if not, nothing else is that what is due does not replace. The producer is free for others
+   * once it has resolved; nobody knows how its transaction stands if this rejects.
+   */
+  async take(due: OffsetCommit): Promise<boolean> {
     await this.#givingUp;
     const open = this.#open;
     this.#forget();
     if (open === undefined) return false;
     const sent = await open.sent;
-    const isSame = open.commit.offset === offset && open.commit.metadata === metadata;
-    // It may arrive yet, and behind the one that is due: only the next epoch keeps it out.
-    if (sent === 'unknown' && !isSame) await this.options.producer.abort();
+    const isSame = isDeepStrictEqual(open.commit, due);
+    const isInTheWay = sent === 'unknown' ? !isSame : sent === 'there' && !isReplaced(open.commit, due);
+    // One that nobody knows of may arrive yet, and behind the one that is due: only the next epoch keeps it out.
+    if (isInTheWay) await this.options.producer.abort();
     return sent === 'there' && isSame;
   }
 
@@ -63,7 +70,7 @@ export class EarlyOffset {
 
   /** What is in the way is met again where the offset is due, and dealt with there. */
   #send(commit: OffsetCommit): Promise<Sent> {
-    return this.options.producer.sendOffset(commit).then(
+    return this.options.producer.sendOffsets(commit).then(
       () => 'there',
       (error: unknown) => (isConcurrent(error) ? 'refused' : 'unknown'),
     );
@@ -74,4 +81,11 @@ export class EarlyOffset {
     this.#forget();
     if (sent !== 'refused') await this.options.producer.abort();
   }
+}
+
+/** Whether each of its partitions has an offset in what is due. */
+function isReplaced({ offsets }: OffsetCommit, due: OffsetCommit): boolean {
+  return offsets.every(({ topic, partition }) =>
+    due.offsets.some((one) => one.topic === topic && one.partition === partition),
+  );
 }

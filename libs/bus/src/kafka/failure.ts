@@ -20,9 +20,9 @@ export function causes(error: unknown): readonly KafkaError[] {
   return chain;
 }
 
-/** The markers of the transaction before are still being written: normal, and over within milliseconds. */
+/** A transaction is still being ended: normal, and over within milliseconds. */
 export function isConcurrent(error: unknown): boolean {
-  return causes(error).some(({ type }) => type === 'CONCURRENT_TRANSACTIONS');
+  return causes(error).some(({ type }) => type === 'CONCURRENT_TRANSACTIONS' || type === 'UNSTABLE_OFFSET_COMMIT');
 }
 
 /** Another owner has begun since: what this producer holds is void. */
@@ -35,6 +35,13 @@ const fencedTypes: ReadonlySet<string> = new Set([
   'PRODUCER_FENCED',
   'TRANSACTIONAL_ID_NOT_FOUND',
 ]);
+
+/** The group has given out its partitions anew since, or does so: what this member commits as it was then is refused. */
+export function isStale(error: unknown): boolean {
+  return causes(error).some(({ type }) => type !== undefined && staleTypes.has(type));
+}
+
+const staleTypes: ReadonlySet<string> = new Set(['ILLEGAL_GENERATION', 'UNKNOWN_MEMBER_ID', 'REBALANCE_IN_PROGRESS']);
 
 /** A lost connection, a broker that starts or hands over: the same request may be sent again. */
 export function isPassing(error: unknown): boolean {

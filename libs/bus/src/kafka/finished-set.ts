@@ -3,11 +3,17 @@ import { maxCarriedBytes } from '../port.js';
 /** The largest metadata of an offset, bytes: a broker’s default. One more fails the transaction. */
 export const metadataLimit = 4_096;
 
-const payloadLimit = Math.floor(((metadataLimit - 1) * 3) / 4);
+/** How long the name of a consumer’s writer is. */
+export const writerLength = 12;
+
+const payloadLimit = Math.floor(((metadataLimit - 1 - (1 + writerLength)) * 3) / 4);
 const bitmapMark = 'b';
 const runsMark = 'r';
-/** Before what the partition carries; no character of base64. */
+/** Before what the partition carries, and before its writer; no characters of base64. */
 const carriedMark = '.';
+const writerMark = '~';
+
+const marks = /[.~]/;
 
 /** Offsets from `first` up to, but without, `past`. */
 export interface Range {
@@ -36,7 +42,7 @@ export function encodeFinished(prefix: number, ranges: readonly Range[]): string
 /** The ranges again; none for a text that somebody else put there. */
 export function decodeFinished(prefix: number, metadata: string | null): readonly Range[] {
   if (metadata === null) return [];
-  const [finished = ''] = metadata.split(carriedMark, 1);
+  const [finished = ''] = metadata.split(marks, 1);
   const bytes = Buffer.from(finished.slice(1), 'base64url');
   if (finished.startsWith(runsMark)) return fromRuns(prefix, bytes);
   if (finished.startsWith(bitmapMark)) return fromBitmap(prefix, bytes);
@@ -50,8 +56,20 @@ export function encodeCarried(carried: string): string {
 
 /** The text again; '' if none is there. */
 export function decodeCarried(metadata: string | null): string {
-  const at = metadata?.indexOf(carriedMark) ?? -1;
-  return metadata === null || at < 0 ? '' : Buffer.from(metadata.slice(at + 1), 'base64url').toString('utf8');
+  const [rest = ''] = (metadata ?? '').split(writerMark, 1);
+  const at = rest.indexOf(carriedMark);
+  return at < 0 ? '' : Buffer.from(rest.slice(at + 1), 'base64url').toString('utf8');
+}
+
+/** Whose transactions move the offset, as it stands at the end of the offset’s metadata. */
+export function encodeWriter(writer: string): string {
+  return writerMark + writer;
+}
+
+/** The name again; undefined if none is there, as when nobody has taken the partition over yet. */
+export function decodeWriter(metadata: string | null): string | undefined {
+  const at = metadata?.lastIndexOf(writerMark) ?? -1;
+  return metadata === null || at < 0 ? undefined : metadata.slice(at + 1);
 }
 
 /** Bytes of the metadata that a finished set cannot have where the partition carries something. */

@@ -1,4 +1,4 @@
-/** What of kafkajs 2.2.4’s inside the bus uses; see aborted.ts, cluster.ts, idle-timer.ts, narrow-metadata.ts, out-of-range.ts and producing/ for why. */
+/** What of kafkajs 2.2.4’s inside the bus uses; see aborted.ts, cluster.ts, generations.ts, idle-timer.ts, narrow-metadata.ts, out-of-range.ts and producing/ for why. */
 declare module 'kafkajs/src/broker/index.js' {
   /** A connection to a broker. */
   export default class Broker {
@@ -6,6 +6,7 @@ declare module 'kafkajs/src/broker/index.js' {
       readonly responses: readonly { readonly partitions: readonly object[] }[];
     }>;
     metadata(topics: readonly string[]): Promise<unknown>;
+    syncGroup(asked: { readonly memberId: string; readonly generationId: number }): Promise<unknown>;
     readonly connectionPool: { send(request: object): Promise<unknown> };
     disconnect(): Promise<void>;
   }

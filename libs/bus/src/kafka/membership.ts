@@ -3,9 +3,11 @@ import type { Consumer as KafkaConsumer, EachBatchPayload, Kafka } from 'kafkajs
 import { pause } from '../processing/retry.js';
 import { clientRetry, consumerRetry } from './clients.js';
 import { brokerFault, isPassing } from './failure.js';
+import { generationOf } from './generations.js';
 import type { Timeouts } from './options.js';
 import { tellingOutOfRange } from './out-of-range.js';
 import type { OutOfRange } from './out-of-range.js';
+import type { Member } from './producing/requests.js';
 
 /** How long a fetch waits for records, milliseconds. It answers at once when there are some; paused partitions come back after at most so long. */
 const fetchWaitMs = 100;
@@ -22,6 +24,9 @@ const looksInSession = 2;
  */
 const silentLooks = 3 * looksInSession;
 
+/** Numbers of partitions by their topic. */
+export type Assignment = Readonly<Record<string, readonly number[]>>;
+
 export interface MembershipOptions {
   readonly client: Kafka;
   readonly brokers: readonly string[];
@@ -33,8 +38,8 @@ export interface MembershipOptions {
   readonly timeouts: Timeouts;
   /** What crashes after it must not come back. */
   readonly stopping: AbortSignal;
-  /** The group gave out its partitions: numbers by topic. */
-  readonly assigned: (assignment: Readonly<Record<string, readonly number[]>>) => void;
+  /** The group gave out its partitions: numbers by topic, and as whom it knows this process now. */
+  readonly assigned: (assignment: Assignment, member: Member) => void;
   /** Must not wait for anything: it holds up every partition of the broker, and the heartbeats (points 10, 11). */
   readonly received: (payload: EachBatchPayload) => void;
   /** A batch that kafkajs keeps to itself, of control records and aborted ones. */
@@ -160,9 +165,11 @@ export class Membership {
     consumer.on(events.GROUP_JOIN, ({ payload }) => {
       counted();
       this.#fetching = true;
+      const { memberId, memberAssignment } = payload;
+      const member = { memberId, generation: generationOf(memberId) };
       // kafkajs was joining while it was told to leave, and heard only half of it.
       if (this.#left) setImmediate(() => void this.leave());
-      else this.options.assigned(payload.memberAssignment);
+      else this.options.assigned(memberAssignment, member);
     });
     consumer.on(events.START_BATCH_PROCESS, ({ payload: { topic, partition, batchSize, firstOffset, lastOffset } }) => {
       if (batchSize === 0) this.options.passed(topic, partition, Number(firstOffset), Number(lastOffset));

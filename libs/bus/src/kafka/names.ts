@@ -26,9 +26,9 @@ export class Names {
     return this.prefix + subject;
   }
 
-  /** One for each partition a group reads, whoever owns it: by it the next owner fences the one before. */
-  partitionWriter(group: string, topic: Topic, partition: number): string {
-    return `${this.group(group)}.${this.topic(topic)}-${partition}`;
+  /** The transactional id of a consumer’s writer: by it, whoever takes over from that consumer ends what it left open. */
+  writer(group: string, writer: string): string {
+    return `${this.group(group)}.${writer}`;
   }
 
   publisher(instance: string): string {

@@ -1,11 +1,8 @@
 import type { Topic } from '@sluice/contracts';
 import { Fault } from '@sluice/core';
 import type { KafkaMessage } from 'kafkajs';
-import type { BusLog } from '../port.js';
 import { backOff, pause } from '../processing/retry.js';
-import { isFenced, within } from './failure.js';
-import { disconnectQuietly } from './disconnect.js';
-import type { TransactionalProducer } from './producing/transactional-producer.js';
+import { isStale, within } from './failure.js';
 import type { Ownership } from './takeover.js';
 import { Tenure } from './tenure.js';
 import type { TenureOptions } from './tenure.js';
@@ -31,7 +28,6 @@ export interface PartitionOptions extends Omit<TenureOptions, keyof Ownership | 
   readonly steering: Steering;
   /** Resolves with the next sign that the group still counts this consumer among its members. */
   readonly isMember: () => Promise<void>;
-  readonly log: BusLog;
   readonly explain: (error: unknown) => Fault;
 }
 
@@ -40,7 +36,6 @@ export class Partition {
   readonly #closed = new AbortController();
   readonly #working: Promise<void>;
   #tenure: Tenure | undefined;
-  #producer: TransactionalProducer | undefined;
   #paused = true;
   #trouble: string | undefined;
   #losses = 0;
@@ -106,15 +101,14 @@ export class Partition {
   }
 
   /**
-   * After a rebalance it is still here. Lanes and producer are kept (point 5), and a commit tells whether another
-   * consumer had it in between. kafkajs has forgotten how far it read and, after a crash, what was paused.
+   * After a rebalance it is still here, and nobody else had it in between: its lanes are kept (point 5). kafkajs has forgotten how far it read and,
+   * after a crash, what was paused.
    */
   retained(): void {
     this.#paused = true;
     this.options.steering.pause();
     if (this.#tenure === undefined) return;
     this.options.steering.seek(this.#tenure.cursor);
-    this.#tenure.commits.prove();
     this.#steer();
   }
 
@@ -143,9 +137,9 @@ export class Partition {
       this.#paused = true;
       if (performance.now() - began > steadyMs) this.#losses = 0;
       this.#report(error);
-      // A fenced owner that the group has forgotten must not fence the one that it has now (point 6).
+      // One that the group has forgotten must not end what the owner that it has now has under way (point 6).
       if (!(await this.#orClosed(this.options.isMember()))) return;
-      if (!isFenced(error) && !(await pause(backOff(++this.#losses, retry), this.#closed.signal))) return;
+      if (!(await pause(backOff(++this.#losses, retry), this.#closed.signal))) return;
     }
   }
 
@@ -154,7 +148,6 @@ export class Partition {
     return new Promise((lost) => {
       const { steering } = this.options;
       this.#lost = lost;
-      this.#producer = ownership.producer;
       this.#tenure = new Tenure({ ...this.options, ...ownership, lost, steer: () => this.#steer() });
       steering.seek(this.#tenure.cursor);
       this.#steer();
@@ -167,10 +160,10 @@ export class Partition {
         const ownership = await this.options.takeOver();
         this.#trouble = undefined;
         if (!this.#closed.signal.aborted) return ownership;
-        await disconnectQuietly(ownership.producer, this.options.log);
       } catch (error) {
         if (this.#closed.signal.aborted) return undefined;
-        this.#report(error);
+        // The group gives out its partitions anew, and will say whose this one is.
+        if (!isStale(error)) this.#report(error);
         if (!(await pause(backOff(attempt, retry), this.#closed.signal))) return undefined;
       }
     }
@@ -188,13 +181,11 @@ export class Partition {
   }
 
   async #drop(why: string): Promise<void> {
-    const [tenure, producer] = [this.#tenure, this.#producer];
+    const tenure = this.#tenure;
     this.#tenure = undefined;
-    this.#producer = undefined;
     tenure?.end(why);
-    // kafkajs would connect again for a transaction that is under way.
+    // What is under way may yet be on the log: only then is it read how far it came.
     await tenure?.commits.over();
-    if (producer !== undefined) await disconnectQuietly(producer, this.options.log);
   }
 
   async #orClosed(sign: Promise<void>): Promise<boolean> {

@@ -7,6 +7,7 @@ import { handleRecord } from '../processing/handling.js';
 import type { HandlingOptions } from '../processing/handling.js';
 import { Lanes } from '../processing/lanes.js';
 import type { Position } from '../processing/position.js';
+import type { BusLog } from '../port.js';
 import { backOff, pause } from '../processing/retry.js';
 import { Revocation } from '../processing/revocation.js';
 import type { Slots } from '../processing/slots.js';
@@ -42,6 +43,8 @@ interface Work extends Taken {
 export interface TenureOptions extends Omit<CommitsOptions, 'committed'> {
   readonly position: Position;
   readonly source: Topic;
+  readonly group: string;
+  readonly log: BusLog;
   readonly codec: Codec;
   readonly slots: Slots;
   /** What is in work, or waits behind others of its session; without room there nothing more is looked at. */

@@ -1,5 +1,5 @@
 import type { Broker, Cluster } from '../cluster.js';
-import { isConcurrent, isPassing } from '../failure.js';
+import { isConcurrent, isPassing, isStale } from '../failure.js';
 
 /** What a broker coordinates, by kafkajs’s numbers. */
 export const coordinates = { group: 0, transaction: 1 } as const;
@@ -26,7 +26,8 @@ export class Coordinator {
       this.#failed = false;
       return answer;
     } catch (error) {
-      if (isConcurrent(error)) throw error;
+      // It is the coordinator who says so.
+      if (isConcurrent(error) || isStale(error)) throw error;
       this.#failed = true;
       if (this.#node === node) this.#node = undefined;
       throw error;

@@ -26,7 +26,7 @@ interface Answer<T> {
 }
 
 /** The numbers of the requests. */
-export const apiKeys = { produce: 0, apiVersions: 18, endTxn: 26, txnOffsetCommit: 28 } as const;
+export const apiKeys = { produce: 0, offsetFetch: 9, apiVersions: 18, endTxn: 26, txnOffsetCommit: 28 } as const;
 
 /** What one broker gets of one partition. */
 export interface PartitionBatch {
@@ -83,34 +83,47 @@ export function produce(
   });
 }
 
+/** A member of a group, since one of its rebalances: what it commits counts until the next one. */
+export interface Member {
+  readonly memberId: string;
+  readonly generation: number;
+}
+
 /** Where a group’s next owner of a partition reads on. */
-export interface OffsetCommit {
-  readonly groupId: string;
+export interface PartitionOffset {
   readonly topic: string;
   readonly partition: number;
   readonly offset: number;
   readonly metadata: string;
 }
 
-/** Version 5: the coordinator adds the offset to the transaction with it. */
+/** Offsets of a group, and who says so. */
+export interface OffsetCommit {
+  readonly groupId: string;
+  readonly member: Member;
+  readonly offsets: readonly PartitionOffset[];
+}
+
+/** The version says who adds the offsets to the transaction: up to 4 the producer did before, from 5 on the coordinator does with them. */
 export function txnOffsetCommit(
+  version: 3 | 5,
   transactionalId: string,
   { producerId, epoch }: ProducerIdentity,
-  { groupId, topic, partition, offset, metadata }: OffsetCommit,
+  { groupId, member, offsets }: OffsetCommit,
 ): Request<null> {
   const encode = (): Buffer => {
     const writer = new RequestWriter(true).text(transactionalId).text(groupId).int64(producerId).int16(epoch);
-    // No generation, no member: what keeps a former owner out is its epoch.
-    writer.int32(-1).text('').text(null);
-    writer.array([topic], () => {
-      writer.text(topic).array([partition], () => {
+    // By them the coordinator knows a member that is one no more (KIP-447).
+    writer.int32(member.generation).text(member.memberId).text(null);
+    writer.array([...Map.groupBy(offsets, ({ topic }) => topic)], ([topic, ofTopic]) => {
+      writer.text(topic).array(ofTopic, ({ partition, offset, metadata }) => {
         writer.int32(partition).int64(BigInt(offset)).int32(-1).text(metadata).end();
       });
       writer.end();
     });
     return writer.end().done();
   };
-  return requestOf<null>('TxnOffsetCommit', apiKeys.txnOffsetCommit, 5, true, encode, (answer) => {
+  return requestOf<null>('TxnOffsetCommit', apiKeys.txnOffsetCommit, version, true, encode, (answer) => {
     const clientSideThrottleTime = answer.int32();
     const codes = answer.array(() => {
       answer.text();
@@ -123,8 +136,51 @@ export function txnOffsetCommit(
       answer.end();
       return ofTopic;
     });
-    return { value: null, errorCode: codes.flat()[0] ?? 0, clientSideThrottleTime };
+    return { value: null, errorCode: firstOf(codes.flat()), clientSideThrottleTime };
   });
+}
+
+/** What a group has committed for one partition. */
+export interface Committed {
+  /** -1 if there is nothing. */
+  readonly offset: number;
+  readonly metadata: string | null;
+}
+
+/** With `stable` it is refused while a transaction that has an offset of the partition is not over. */
+export function offsetFetch(groupId: string, topic: string, partition: number, stable: boolean): Request<Committed> {
+  const encode = (): Buffer => {
+    const writer = new RequestWriter(true).text(groupId);
+    writer.array([topic], () => {
+      writer.text(topic).array([partition], () => writer.int32(partition));
+      writer.end();
+    });
+    return writer.boolean(stable).end().done();
+  };
+  return requestOf<Committed>('OffsetFetch', apiKeys.offsetFetch, 7, true, encode, (answer) => {
+    const clientSideThrottleTime = answer.int32();
+    const found = answer.array(() => {
+      answer.text();
+      const ofTopic = answer.array(() => {
+        answer.int32();
+        const offset = Number(answer.int64());
+        answer.int32();
+        const one = { committed: { offset, metadata: answer.text() }, code: answer.int16() };
+        answer.end();
+        return one;
+      });
+      answer.end();
+      return ofTopic;
+    });
+    const [one] = found.flat();
+    const errorCode = firstOf([answer.int16(), one?.code ?? 0]);
+    return { value: one?.committed ?? { offset: -1, metadata: null }, errorCode, clientSideThrottleTime };
+  });
+}
+
+/** The first that is an error. */
+function firstOf(codes: readonly number[]): number {
+  return codes.find((code) => code !== 0) ?? 0;
 }
 
 /** Version 5: each end raises the producer’s epoch, so that nothing of this transaction can arrive in the next one. Returns who it is then. */

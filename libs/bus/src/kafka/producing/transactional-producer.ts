@@ -41,7 +41,7 @@ export class TransactionalProducer {
     this.#sender = new Sender({ cluster, transactionalId });
   }
 
-  /** Connects, ends what an owner of the transactional id before left open, and lets it write nothing more. */
+  /** Connects, ends what was left open under the transactional id, by this producer or by another one, and lets no other write any more. */
   async connect(): Promise<void> {
     const { transactionalId, transactionTimeoutMs: transactionTimeout } = this.options;
     await this.#cluster.connect();
@@ -52,25 +52,21 @@ export class TransactionalProducer {
         this.#hasEpochs = await hasVersion2(broker);
       }),
     );
+    this.#sender.restart();
+    this.#announced.clear();
   }
 
-  /** May be asked again as it is if it fails with what may pass: the offset goes with the transaction once. */
-  async sendOffset(commit: OffsetCommit): Promise<void> {
-    const { groupId, topic, partition, offset, metadata } = commit;
-    const { transactionalId } = this.options;
-    const group = this.#groupOf(groupId);
-    if (this.#hasEpochs) {
-      await group.ask((broker) => sendTo(broker, txnOffsetCommit(transactionalId, this.#identity, commit)));
-      return;
-    }
+  /** May be asked again as it is if it fails with what may pass: the offsets go with the transaction once. Refused if the member is one no more. */
+  async sendOffsets(commit: OffsetCommit): Promise<void> {
+    const { groupId } = commit;
+    const version = this.#hasEpochs ? 5 : 3;
     const groupPlace = `group ${groupId}`;
-    if (!this.#announced.has(groupPlace))
+    if (!this.#hasEpochs && !this.#announced.has(groupPlace)) {
       await this.#coordinator.ask((broker) => broker.addOffsetsToTxn({ ...this.#writer, groupId }));
-    this.#announced.add(groupPlace);
-    const offsets = [{ partition, offset: String(offset), metadata }];
-    await group.ask((broker) =>
-      broker.txnOffsetCommit({ ...this.#writer, groupId, topics: [{ topic, partitions: offsets }] }),
-    );
+      this.#announced.add(groupPlace);
+    }
+    const request = txnOffsetCommit(version, this.options.transactionalId, this.#identity, commit);
+    await this.#groupOf(groupId).ask((broker) => sendTo(broker, request));
   }
 
   /** Sends one after another. */
