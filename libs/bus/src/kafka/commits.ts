@@ -9,6 +9,8 @@ import type { Transactions } from './transactions.js';
 
 /** How long what leaves nothing but an offset waits for a transaction to go with, milliseconds. */
 const idleMs = 1_000;
+/** How often it is looked whether all that is finished is on the log, milliseconds. */
+const settleMs = 5;
 /** So many records that leave nothing wait for it at most. */
 const silentAtOnce = 64;
 
@@ -121,7 +123,7 @@ export class Commits {
   async settle(): Promise<void> {
     if (this.#isBehind) this.flush();
     while ((this.hasWork || this.#isUnderWay) && this.trouble === undefined && !this.isDropped) {
-      await Promise.race([this.over(), pause(10, this.#dropped.signal)]);
+      await pause(settleMs, this.#dropped.signal);
     }
   }
 

@@ -33,8 +33,8 @@ export class EarlyOffset {
     const sent = this.#send(commit);
     this.#open = { commit, sent };
     this.#patience = setTimeout(() => {
-      this.#givingUp = this.#giveUp(sent);
-      this.#givingUp.then(() => (this.#givingUp = undefined), this.options.failed);
+      this.#givingUp = this.#giveUp(sent).finally(() => (this.#givingUp = undefined));
+      this.#givingUp.catch(this.options.failed);
     }, patienceMs);
     return true;
   }

@@ -129,7 +129,7 @@ export class Transactions {
   async #put(all: readonly Part[]): Promise<void> {
     let refusals = 0;
     for (let attempt = 1; ; attempt++) {
-      const cleared = await this.#clear();
+      const cleared = this.#isUnclear ? await this.#clear() : undefined;
       const parts = all.filter(({ commits }) => !commits.isDropped);
       const member = this.#member;
       if (parts.length === 0 || member === undefined) {
@@ -180,9 +180,8 @@ export class Transactions {
     }
   }
 
-  /** If it is not known how the producer’s last transaction stands, it begins anew: whatever was open is aborted. Returns what that failed with. */
+  /** It is not known how the producer’s last transaction stands: it begins anew, and whatever was open is aborted. Returns what that failed with. */
   async #clear(): Promise<unknown> {
-    if (!this.#isUnclear) return undefined;
     try {
       await this.options.producer.connect();
       this.#isUnclear = false;
@@ -199,7 +198,7 @@ export class Transactions {
       const sent = offsets.find(({ topic, partition }) => topic === witness?.topic && partition === witness.partition);
       if (sent === undefined) return false;
       try {
-        const error = await this.#clear();
+        const error = this.#isUnclear ? await this.#clear() : undefined;
         if (error !== undefined) throw error;
         const { offset, metadata } = await this.options.offsets.settled(sent.topic, sent.partition);
         return offset === sent.offset && metadata === sent.metadata;

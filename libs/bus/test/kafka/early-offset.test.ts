@@ -17,12 +17,10 @@ import {
 } from '../contract/harness.js';
 import { onKafka, standing } from './on-broker.js';
 
-const at = (offset: number, metadata = ''): OffsetCommit => ({
+const at = (offset: number, metadata = '', partition = 0, generation = 1): OffsetCommit => ({
   groupId: 'g',
-  topic: 't',
-  partition: 0,
-  offset,
-  metadata,
+  member: { memberId: 'm', generation },
+  offsets: [{ topic: 't', partition, offset, metadata }],
 });
 
 /** An early offset whose producer notes what it is asked for, and answers as it is told. */
@@ -30,7 +28,10 @@ function early(answers: { readonly offset?: () => Promise<void>; readonly abort?
   const asked: string[] = [];
   const failures: unknown[] = [];
   const producer = {
-    sendOffset: ({ offset }: OffsetCommit) => (asked.push(`offset ${offset}`), answers.offset?.() ?? Promise.resolve()),
+    sendOffsets: ({ offsets }: OffsetCommit) => {
+      asked.push(`offset ${offsets.map(({ offset }) => offset).join()}`);
+      return answers.offset?.() ?? Promise.resolve();
+    },
     abort: () => (asked.push('abort'), answers.abort?.() ?? Promise.resolve()),
   } as unknown as TransactionalProducer;
   return { asked, failures, offset: new EarlyOffset({ producer, failed: (error) => failures.push(error) }) };
@@ -59,10 +60,23 @@ describe('an offset that goes ahead', () => {
   it.each([
     ['another one is due', at(6)],
     ['other metadata are', at(5, 'm')],
+    ['the group has given out its partitions since', at(5, '', 0, 2)],
   ])('counts for nothing if %s', async (_, due) => {
-    const { offset } = early();
+    const { offset, asked } = early();
     offset.begin(at(5));
     expect(await offset.take(due)).toBe(false);
+    expect(asked).toEqual(['offset 5']);
+  });
+
+  it('is not left in a transaction of other partitions', async () => {
+    const { offset, asked } = early();
+    offset.begin(at(5));
+    expect(await offset.take(at(7, '', 1))).toBe(false);
+    expect(asked).toEqual(['offset 5', 'abort']);
+    const both = early();
+    both.offset.begin(at(5));
+    expect(await both.offset.take({ ...at(4), offsets: [...at(4).offsets, ...at(7, '', 1).offsets] })).toBe(false);
+    expect(both.asked).toEqual(['offset 5']);
   });
 
   it('counts for nothing if the broker refused it', async () => {
@@ -104,7 +118,14 @@ describe('an offset that goes ahead', () => {
     offset.begin(at(5));
     await tooLong();
     expect(failures).toEqual([error]);
-    await expect(offset.take(at(5))).rejects.toBe(error);
+    const aborting = deferred();
+    const slow = early({ abort: () => aborting.promise.then(() => Promise.reject(error)) });
+    slow.offset.begin(at(5));
+    await tooLong();
+    const taking = slow.offset.take(at(5));
+    aborting.resolve();
+    await expect(taking).rejects.toBe(error);
+    expect(slow.failures).toEqual([error]);
   });
 
   it('ends the transaction if nobody knows whether it is there and another one is due: it might come after that', async () => {

@@ -4,11 +4,14 @@ import { maxCarriedBytes } from '@sluice/bus';
 import {
   decodeCarried,
   decodeFinished,
+  decodeWriter,
   encodeCarried,
   encodeFinished,
+  encodeWriter,
   isWithinLimit,
   metadataLimit,
   reservedForCarried,
+  writerLength,
 } from '../../src/kafka/finished-set.js';
 import type { Range } from '../../src/kafka/finished-set.js';
 
@@ -59,16 +62,16 @@ describe('point 9 of the recipe: what is finished beyond the prefix, in 4,096 by
           Array.from({ length: unfinished }, () => [1, gap] as const),
         );
         const span = ranges.at(-1)?.past ?? 0;
-        const bytes = Buffer.byteLength(encodeFinished(0, ranges));
+        const bytes = Buffer.byteLength(encodeFinished(0, ranges) + encodeWriter('w'.repeat(writerLength)));
         return !isWithinLimit(span, unfinished) || bytes <= metadataLimit;
       }),
       { numRuns: 300 },
     );
   });
 
-  it('has room for 24,568 offsets in any order, and for millions with few unfinished', () => {
-    expect(isWithinLimit(24_568, 24_568)).toBe(true);
-    expect(isWithinLimit(24_569, 24_568)).toBe(false);
+  it('has room for 24,488 offsets in any order, and for millions with few unfinished', () => {
+    expect(isWithinLimit(24_488, 24_488)).toBe(true);
+    expect(isWithinLimit(24_489, 24_488)).toBe(false);
     expect(isWithinLimit(2_000_000, 500)).toBe(true);
     expect(isWithinLimit(2_000_000, 600)).toBe(false);
   });
@@ -85,23 +88,32 @@ describe('what a partition carries, in the same metadata', () => {
         [{ first: 12, past: 14 }],
         Array.from({ length: 90 }, (_, n) => ({ first: 11 + 2 * n, past: 12 + 2 * n })),
       ]) {
-        const metadata = encodeFinished(10, ranges) + encodeCarried(carried);
-        expect(decodeFinished(10, metadata)).toEqual(ranges);
-        expect(decodeCarried(metadata)).toBe(carried);
+        for (const writer of [undefined, '-_Az09-_Az09']) {
+          const signature = writer === undefined ? '' : encodeWriter(writer);
+          const metadata = encodeFinished(10, ranges) + encodeCarried(carried) + signature;
+          expect(decodeFinished(10, metadata)).toEqual(ranges);
+          expect(decodeCarried(metadata)).toBe(carried);
+          expect(decodeWriter(metadata)).toBe(writer);
+        }
       }
     },
   );
 
   it('always has room: a finished set leaves what is reserved', () => {
     expect(encodeCarried(largest).length).toBeLessThanOrEqual(reservedForCarried);
-    expect(isWithinLimit(8 * 2_040, 2_040, reservedForCarried)).toBe(true);
+    expect(isWithinLimit(8 * 2_030, 2_030, reservedForCarried)).toBe(true);
     expect(isWithinLimit(8 * 2_100, 2_100, reservedForCarried)).toBe(false);
     expect(isWithinLimit(8 * 2_100, 2_100)).toBe(true);
-    const bitmap = Array.from({ length: 8_159 }, (_, n) => ({ first: 2 * n + 1, past: 2 * n + 2 }));
-    expect((encodeFinished(0, bitmap) + encodeCarried(largest)).length).toBeLessThanOrEqual(metadataLimit);
+    const bitmap = Array.from({ length: 8_119 }, (_, n) => ({ first: 2 * n + 1, past: 2 * n + 2 }));
+    const signature = encodeWriter('w'.repeat(writerLength));
+    const metadata = encodeFinished(0, bitmap) + encodeCarried(largest) + signature;
+    expect(metadata.length).toBeLessThanOrEqual(metadataLimit);
   });
 
   it('is none in what somebody else put there', () => {
-    for (const metadata of [null, '', 'b', 'nonsense']) expect(decodeCarried(metadata)).toBe('');
+    for (const metadata of [null, '', 'b', 'nonsense']) {
+      expect(decodeCarried(metadata)).toBe('');
+      expect(decodeWriter(metadata)).toBeUndefined();
+    }
   });
 });

@@ -6,6 +6,8 @@ import { freshPrefix } from '../../../../test/infra/fresh.ts';
 import { busOn } from '../../src/kafka/bus.js';
 import { clientsFor } from '../../src/kafka/clients.js';
 import type { Clients } from '../../src/kafka/clients.js';
+import { decodeWriter } from '../../src/kafka/finished-set.js';
+import { Names } from '../../src/kafka/names.js';
 import { eventually } from '../contract/harness.js';
 
 let instances = 0;
@@ -147,19 +149,31 @@ export function plainKafka({ brokers }: KafkaBusOptions): Kafka {
   return new Kafka({ brokers: [...brokers], logLevel: logLevel.NOTHING });
 }
 
-/** The group’s committed offset and its metadata, and where the partition ends. */
+/** The group’s committed offset and its metadata, without the writer’s name, and where the partition ends. */
 export async function standing(
   options: KafkaBusOptions,
   group: string,
   topic: string,
   partition = 0,
 ): Promise<{ readonly committed: number; readonly metadata: string; readonly end: number }> {
+  const { signed, ...rest } = await signedStanding(options, group, topic, partition);
+  return { ...rest, metadata: signed.replace(/~.*/, '') };
+}
+
+/** The transactional id that the offset’s metadata names; undefined if nobody has taken the partition over. */
+export async function writerOf(options: KafkaBusOptions, group: string, topic: string): Promise<string | undefined> {
+  const { signed } = await signedStanding(options, group, topic, 0);
+  const writer = decodeWriter(signed);
+  return writer === undefined ? undefined : new Names(options.prefix).writer(group, writer);
+}
+
+async function signedStanding(options: KafkaBusOptions, group: string, topic: string, partition: number) {
   return withAdmin(options, async (admin) => {
     const name = options.prefix + topic;
     const [found] = await admin.fetchOffsets({ groupId: options.prefix + group, topics: [name] });
     const ends = await admin.fetchTopicOffsets(name);
     const at = found?.partitions.find((one) => one.partition === partition);
     const end = ends.find((one) => one.partition === partition);
-    return { committed: Number(at?.offset ?? -1), metadata: at?.metadata ?? '', end: Number(end?.high ?? -1) };
+    return { committed: Number(at?.offset ?? -1), signed: at?.metadata ?? '', end: Number(end?.high ?? -1) };
   });
 }

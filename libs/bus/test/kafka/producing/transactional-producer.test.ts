@@ -4,9 +4,10 @@ import { infra, startTimeout } from '../../../../../test/infra/client.ts';
 import { pause } from '../../../src/processing/retry.js';
 import { clusterOf } from '../../../src/kafka/cluster.js';
 import type { Broker, Cluster } from '../../../src/kafka/cluster.js';
-import { isConcurrent, isFenced } from '../../../src/kafka/failure.js';
+import { isConcurrent, isFenced, isStale } from '../../../src/kafka/failure.js';
 import type { KafkaBusOptions } from '../../../src/kafka/options.js';
 import { finalizedFeatures } from '../../../src/kafka/producing/requests.js';
+import type { OffsetCommit } from '../../../src/kafka/producing/requests.js';
 import { sendTo } from '../../../src/kafka/producing/send-to.js';
 import { TransactionalProducer } from '../../../src/kafka/producing/transactional-producer.js';
 import { numbers, testMs } from '../../contract/harness.js';
@@ -66,12 +67,19 @@ function lost(): Error {
   return Object.assign(new Error('Closed connection'), { name: 'KafkaJSConnectionClosedError', retriable: true });
 }
 
+/** An offset of the one partition, by a producer of no group. */
+const offsetOf = (prefix: string, offset: number, metadata: string): OffsetCommit => ({
+  groupId: `${prefix}g`,
+  member: { memberId: '', generation: -1 },
+  offsets: [{ topic: `${prefix}t`, partition: 0, offset, metadata }],
+});
+
 /** Offset and record of the n-th transaction, up to its end. The markers of the one before may still be on their way. */
 async function fill({ producer }: Made, prefix: string, n: number): Promise<void> {
-  const offset = { groupId: `${prefix}g`, topic: `${prefix}t`, partition: 0, offset: n, metadata: `m${n}` };
+  const offset = offsetOf(prefix, n, `m${n}`);
   for (;;) {
     try {
-      await producer.sendOffset(offset);
+      await producer.sendOffsets(offset);
       break;
     } catch (error) {
       if (!isConcurrent(error)) throw error;
@@ -98,7 +106,7 @@ async function ready(options: KafkaBusOptions): Promise<string> {
 }
 
 const requests = {
-  1: ['AddOffsetsToTxn 1', 'AddPartitionsToTxn 1', 'EndTxn 1', 'Produce 7', 'TxnOffsetCommit 1'],
+  1: ['AddOffsetsToTxn 1', 'AddPartitionsToTxn 1', 'EndTxn 1', 'Produce 7', 'TxnOffsetCommit 3'],
   2: ['EndTxn 5', 'Produce 12', 'TxnOffsetCommit 5'],
 } as const;
 
@@ -149,9 +157,8 @@ describe('a producer of transactions', () => {
         const prefix = await ready(options);
         const made = producerOn(options, oldest);
         await made.producer.connect();
-        const place = { groupId: `${prefix}g`, topic: `${prefix}t`, partition: 0 };
-        await made.producer.sendOffset({ ...place, offset: 7, metadata: 'ahead' });
-        await made.producer.sendOffset({ ...place, offset: 5, metadata: 'due' });
+        await made.producer.sendOffsets(offsetOf(prefix, 7, 'ahead'));
+        await made.producer.sendOffsets(offsetOf(prefix, 5, 'due'));
         await made.producer.commit();
         await made.producer.disconnect();
         expect(await standing(options, 'g', 't')).toMatchObject({ committed: 5, metadata: 'due' });
@@ -202,13 +209,35 @@ describe('a producer of transactions', () => {
         await next.producer.connect();
         const refused = await former.producer.commit().catch((error: unknown) => error);
         expect(isFenced(refused)).toBe(true);
-        const late = { groupId: `${prefix}g`, topic: `${prefix}t`, partition: 0, offset: 9, metadata: '' };
-        expect(isFenced(await former.producer.sendOffset(late).catch((error: unknown) => error))).toBe(true);
+        const late = former.producer.sendOffsets(offsetOf(prefix, 9, ''));
+        expect(isFenced(await late.catch((error: unknown) => error))).toBe(true);
         expect(await standing(options, 'g', 't')).toMatchObject({ committed: 1, metadata: 'm1' });
         await fill(next, prefix, 3);
         await next.producer.commit();
         expect(await standing(options, 'g', 't')).toMatchObject({ committed: 3, metadata: 'm3' });
         await Promise.all([former.producer.disconnect(), next.producer.disconnect()]);
+      }),
+    testMs,
+  );
+
+  it.each([
+    ['2', false],
+    ['1', true],
+  ])(
+    'of version %s commits no offset of a member that the group does not know, and may go on when it begins anew',
+    (_, oldest) =>
+      onKafka(async (_start, options) => {
+        const prefix = await ready(options);
+        const made = producerOn(options, oldest);
+        await made.producer.connect();
+        const stranger = { ...offsetOf(prefix, 5, ''), member: { memberId: 'nobody', generation: 1 } };
+        const refused = await made.producer.sendOffsets(stranger).catch((error: unknown) => error);
+        expect(isStale(refused)).toBe(true);
+        await made.producer.connect();
+        await fill(made, prefix, 3);
+        await made.producer.commit();
+        expect(await standing(options, 'g', 't')).toMatchObject({ committed: 3, metadata: 'm3' });
+        await made.producer.disconnect();
       }),
     testMs,
   );

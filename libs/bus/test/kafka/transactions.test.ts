@@ -1,0 +1,342 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { topics } from '@sluice/contracts';
+import { Fault } from '@sluice/core';
+import { Commits } from '../../src/kafka/commits.js';
+import { decodeFinished } from '../../src/kafka/finished-set.js';
+import type { GroupOffsets } from '../../src/kafka/group-offsets.js';
+import { Names } from '../../src/kafka/names.js';
+import type { TopicRecords } from '../../src/kafka/produce-batches.js';
+import type { Member, OffsetCommit, PartitionOffset } from '../../src/kafka/producing/requests.js';
+import type { TransactionalProducer } from '../../src/kafka/producing/transactional-producer.js';
+import { Transactions } from '../../src/kafka/transactions.js';
+import type { Finished } from '../../src/processing/handling.js';
+import { Position } from '../../src/processing/position.js';
+import { pause } from '../../src/processing/retry.js';
+import { eventually } from '../contract/harness.js';
+
+const closed = () =>
+  Object.assign(new Error('Closed connection'), { name: 'KafkaJSConnectionClosedError', retriable: true });
+const ofType = (type: string) => Object.assign(new Error(type), { type });
+const never = new AbortController().signal;
+
+/** A record at an offset, finished; it leaves one output. */
+function finished(partition: number, offset: number): Finished {
+  const output = { topic: topics.audit, key: 's', value: Buffer.from(`${partition}/${offset}`), headers: {} };
+  return { topic: topics.requests, offset, outputs: [output], afterCommit: [], carried: '' };
+}
+
+/** What happens to a request: it is answered, it or its answer is lost, or an error is the answer. */
+type Fate = 'answered' | 'lost' | 'unanswered' | Error;
+
+/** A transaction that is not over. */
+interface Open {
+  readonly offsets: Map<number, PartitionOffset>;
+  readonly outputs: string[];
+}
+
+/** A broker’s side of it: what was committed, and the one transaction that is open. */
+class Log {
+  readonly asked: string[] = [];
+  readonly outputs: string[] = [];
+  readonly offsets = new Map<number, PartitionOffset>();
+  generation = 1;
+  /** For the requests to come, one after another; then all are answered. */
+  fates: Fate[] = [];
+  #epoch = 0;
+  #open: Open | undefined;
+
+  /** What the next owner of something does first: what is open is aborted, and its producer is fenced. */
+  fence(): void {
+    this.#epoch++;
+    this.#open = undefined;
+  }
+
+  /** The producer of the consumer under test. */
+  producer(hasEpochs = true): TransactionalProducer {
+    let mine = -1;
+    const fenced = (): void => {
+      if (mine !== this.#epoch) throw ofType('INVALID_PRODUCER_EPOCH');
+    };
+    const open = (): Open => (this.#open ??= { offsets: new Map(), outputs: [] });
+    const end = (committed: boolean) => () => {
+      fenced();
+      const { offsets, outputs } = open();
+      if (committed) for (const [partition, offset] of offsets) this.offsets.set(partition, offset);
+      if (committed) this.outputs.push(...outputs);
+      this.#open = undefined;
+    };
+    const producer = {
+      hasEpochs,
+      connect: () => this.#ask('connect', () => (this.fence(), (mine = this.#epoch))),
+      sendOffsets: ({ member, offsets }: OffsetCommit) =>
+        this.#ask(`offsets ${offsets.map(({ partition, offset }) => `${partition}/${offset}`).join()}`, () => {
+          fenced();
+          if (member.generation !== this.generation) throw ofType('ILLEGAL_GENERATION');
+          for (const one of offsets) open().offsets.set(one.partition, one);
+        }),
+      send: (sends: readonly (readonly TopicRecords[])[]) => {
+        const records = sends.flatMap((topic) => topic.flatMap((one) => one.records.map(({ value }) => String(value))));
+        return this.#ask(`send ${records.join()}`, () => {
+          fenced();
+          open().outputs.push(...records);
+        });
+      },
+      commit: () => this.#ask('commit', end(true)),
+      abort: () => this.#ask('abort', end(false)),
+    };
+    return producer as unknown as TransactionalProducer;
+  }
+
+  settled(partition: number): PartitionOffset | undefined {
+    return this.offsets.get(partition);
+  }
+
+  async #ask(what: string, work: () => unknown): Promise<void> {
+    this.asked.push(what);
+    const fate = this.fates.shift() ?? 'answered';
+    await pause(0, never);
+    if (fate instanceof Error) throw fate;
+    if (fate === 'lost') throw closed();
+    work();
+    if (fate === 'unanswered') throw closed();
+  }
+}
+
+/** A consumer’s transactions on the log, with the commits of partitions that stand at 0 unless it knows better. */
+function consumerOn(log: Log, { hasEpochs = true } = {}) {
+  const settled = (_: string, partition: number) =>
+    Promise.resolve(log.settled(partition) ?? { offset: -1, metadata: null });
+  const transactions = new Transactions({
+    producer: log.producer(hasEpochs),
+    offsets: { settled } as unknown as GroupOffsets,
+    names: new Names(''),
+    group: 'g',
+    log: () => undefined,
+    observer: undefined,
+    explain: (error) => new Fault('storage', String(error), true),
+  });
+  const lost: number[] = [];
+  const partition = (number: number): Commits =>
+    new Commits({
+      transactions,
+      writer: 'writer-of-us',
+      position: positionOn(log, number),
+      carried: '',
+      topic: 't',
+      partition: number,
+      committed: () => undefined,
+      lost: () => lost.push(number),
+    });
+  transactions.joined(memberIn(log.generation));
+  return { transactions, partition, lost };
+}
+
+function memberIn(generation: number): Member {
+  return { memberId: 'm', generation };
+}
+
+function positionOn(log: Log, partition: number): Position {
+  const { offset = 0, metadata = null } = log.settled(partition) ?? {};
+  const position = new Position(offset);
+  for (const { first, past } of decodeFinished(offset, metadata)) position.finish(first, past);
+  return position;
+}
+
+/** Adds the records at the offsets, which finish in this order. */
+function finish(commits: Commits, ...offsets: readonly number[]): void {
+  for (const offset of offsets) commits.add(finished(commits.partition, offset), offset + 1);
+}
+
+describe('the transactions of a consumer', () => {
+  it('have what all its partitions have finished, in one after another', async () => {
+    const log = new Log();
+    const { partition } = consumerOn(log);
+    const [one, two] = [partition(1), partition(2)];
+    finish(one, 0, 1);
+    finish(two, 0);
+    await eventually('the first', () => log.outputs.length === 3);
+    finish(two, 1);
+    await Promise.all([one.settle(), two.settle()]);
+    expect(log.asked).toEqual([
+      'connect',
+      'offsets 1/2,2/1',
+      'send 1/0,1/1,2/0',
+      'commit',
+      'offsets 2/2',
+      'send 2/1',
+      'commit',
+    ]);
+  });
+
+  it('wait for the markers of the one before, and say nothing of it', async () => {
+    const log = new Log();
+    const { transactions, partition } = consumerOn(log);
+    log.fates = ['answered', ofType('CONCURRENT_TRANSACTIONS'), ofType('CONCURRENT_TRANSACTIONS')];
+    finish(partition(1), 0);
+    await eventually('the output', () => log.outputs.length === 1);
+    expect(log.asked).toEqual(['connect', 'offsets 1/1', 'offsets 1/1', 'offsets 1/1', 'send 1/0', 'commit']);
+    expect(transactions.trouble).toBeUndefined();
+  });
+
+  it('begin with the offset of a record that is being handled, and ask for it once', async () => {
+    const log = new Log();
+    const { partition } = consumerOn(log);
+    const one = partition(1);
+    one.flush();
+    await one.settle();
+    log.asked.length = 0;
+    one.expect(1);
+    expect(log.asked).toEqual(['offsets 1/1']);
+    finish(one, 0);
+    await one.settle();
+    expect(log.asked).toEqual(['offsets 1/1', 'send 1/0', 'commit']);
+  });
+
+  it('put that offset back if another partition’s record finishes before', async () => {
+    const log = new Log();
+    const { partition } = consumerOn(log);
+    const [one, two] = [partition(1), partition(2)];
+    finish(one, 0);
+    await one.settle();
+    log.asked.length = 0;
+    one.expect(2);
+    finish(two, 0);
+    await two.settle();
+    expect(log.asked).toEqual(['offsets 1/2', 'offsets 2/1,1/1', 'send 2/0', 'commit']);
+    expect(log.offsets.get(1)?.offset).toBe(1);
+  });
+
+  it('abort it if that partition has gone meanwhile', async () => {
+    const log = new Log();
+    const { partition } = consumerOn(log);
+    const [one, two] = [partition(1), partition(2)];
+    finish(one, 0);
+    await one.settle();
+    log.asked.length = 0;
+    one.expect(2);
+    one.drop();
+    finish(two, 0);
+    await two.settle();
+    expect(log.asked).toEqual(['offsets 1/2', 'abort', 'offsets 2/1', 'send 2/0', 'commit']);
+    expect(log.offsets.get(1)?.offset).toBe(1);
+  });
+
+  it('do not begin so without epochs, or for a partition that is gone', async () => {
+    for (const hasEpochs of [true, false]) {
+      const log = new Log();
+      const { partition } = consumerOn(log, { hasEpochs });
+      const one = partition(1);
+      finish(one, 0);
+      await one.settle();
+      log.asked.length = 0;
+      if (hasEpochs) one.drop();
+      one.expect(2);
+      expect(log.asked).toEqual([]);
+    }
+  });
+
+  it('are sent again if the group has given out its partitions since, without those that went', async () => {
+    const log = new Log();
+    const { transactions, partition } = consumerOn(log);
+    const [one, two] = [partition(1), partition(2)];
+    log.generation = 2;
+    finish(one, 0);
+    finish(two, 0);
+    await eventually('the refusal', () => log.asked.length === 2);
+    await pause(100, never);
+    expect(log.asked).toEqual(['connect', 'offsets 1/1,2/1']);
+    one.drop();
+    transactions.joined(memberIn(2));
+    await two.settle();
+    expect(log.outputs).toEqual(['2/0']);
+    await one.over();
+  });
+
+  it.each([
+    ['the request', 'lost', 2],
+    ['the answer', 'unanswered', 1],
+  ] as const)(
+    'whose end nobody answered for are sent again only if they are not on the log: lost was %s',
+    async (_, fate, commits) => {
+      const log = new Log();
+      const { partition } = consumerOn(log);
+      const one = partition(1);
+      log.fates = ['answered', 'answered', 'answered', fate];
+      finish(one, 0);
+      await eventually('the output', () => log.outputs.length === 1);
+      await one.over();
+      expect(log.outputs).toEqual(['1/0']);
+      expect(log.asked.filter((one) => one === 'commit')).toHaveLength(commits);
+    },
+  );
+
+  it('that a broker refuses are tried by partition: only the one that is refused again is lost', async () => {
+    const log = new Log();
+    const { partition, lost } = consumerOn(log);
+    const [one, two] = [partition(1), partition(2)];
+    const tooLarge = new Error('too large');
+    // Both together, both together once more, the first by itself, and by itself once more.
+    for (let n = 0; n < 4; n++) log.fates.push('answered', 'answered', tooLarge);
+    finish(one, 0);
+    finish(two, 0);
+    await eventually('the other one’s', () => log.outputs.length === 1);
+    expect(log.outputs).toEqual(['2/0']);
+    expect(lost).toEqual([1]);
+    expect([one.isDropped, two.isDropped]).toEqual([true, false]);
+  });
+
+  it('have each output once, and the offsets with it, whatever is lost and whoever comes in between', async () => {
+    const fate = fc.oneof(
+      { weight: 6, arbitrary: fc.constant('answered' as const) },
+      { weight: 1, arbitrary: fc.constantFrom('lost' as const, 'unanswered' as const) },
+      { weight: 1, arbitrary: fc.constantFrom('CONCURRENT_TRANSACTIONS', 'INVALID_TXN_STATE').map(ofType) },
+    );
+    const step = fc.oneof(
+      { weight: 4, arbitrary: fc.constantFrom('finish' as const) },
+      { weight: 1, arbitrary: fc.constantFrom('expect' as const, 'rebalance' as const, 'fence' as const) },
+    );
+    const steps = fc.array(fc.tuple(step, fc.nat(2), fc.nat(3)), { minLength: 5, maxLength: 25 });
+    await fc.assert(
+      fc.asyncProperty(steps, fc.array(fate, { maxLength: 30 }), async (given, fates) => {
+        const log = new Log();
+        log.fates = fates;
+        const { transactions, partition } = consumerOn(log);
+        const commits = [0, 1, 2].map(partition);
+        const next = [0, 0, 0];
+        const all: string[] = [];
+        for (const [what, number, waits] of given) {
+          const one = commits[number] as Commits;
+          const offset = next[number] as number;
+          if (what === 'finish') {
+            next[number] = offset + 1;
+            all.push(`${number}/${offset}`);
+            finish(one, offset);
+          } else if (what === 'expect') one.expect(offset + 1);
+          else if (what === 'fence') log.fence();
+          else {
+            // Another consumer has the partition, does what is left of it, and loses it to this one.
+            log.generation++;
+            log.fence();
+            one.drop();
+            const position = positionOn(log, number);
+            for (let at = 0; at < offset; at++)
+              if (position.unfinishedFrom(at) === at) log.outputs.push(`${number}/${at}`);
+            log.offsets.set(number, { topic: 't', partition: number, offset, metadata: '~other' });
+            commits[number] = partition(number);
+            transactions.joined(memberIn(log.generation));
+          }
+          for (let wait = 0; wait < waits; wait++) await pause(0, never);
+        }
+        log.fates = [];
+        for (const one of commits) one.flush();
+        await eventually('all of it', () => commits.every(({ hasWork }) => !hasWork));
+        await Promise.all(commits.map((one) => one.over()));
+        expect([...log.outputs].sort()).toEqual(all.sort());
+        expect(commits.map(({ partition: number }) => log.settled(number)?.offset)).toEqual(next);
+        await transactions.close();
+      }),
+      { numRuns: 60 },
+    );
+  }, 120_000);
+});
