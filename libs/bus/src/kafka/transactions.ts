@@ -17,6 +17,8 @@ const transactionBytes = 512 * 1024;
 const concurrentWaitMs = 2;
 /** The markers of a transaction take milliseconds; after so many waits it is told that something is wrong. */
 const unusualWaits = 1_000;
+/** How long the group’s next word is awaited before the transaction is tried again, milliseconds. */
+const staleMs = 2_000;
 const brokerRetry = { initialMs: 50, maxMs: 2_000 };
 
 export interface TransactionsOptions {
@@ -247,7 +249,9 @@ export class Transactions {
   /** Waits for what may mend it: the group’s next word, a broker that comes back, or that nobody wants it any more. */
   async #wait(error: unknown, attempt: number, member: Member): Promise<void> {
     if (isStale(error)) {
-      if (this.#member === member) await pause(brokerRetry.maxMs, this.#wake.signal);
+      if (this.#member !== member || !(await pause(staleMs, this.#wake.signal))) return;
+      // The group’s next word takes long: whoever waits for the commits is told.
+      this.#report(error);
       return;
     }
     if (!isFenced(error)) this.#report(error);

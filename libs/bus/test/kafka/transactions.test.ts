@@ -253,6 +253,20 @@ describe('the transactions of a consumer', () => {
     await one.over();
   });
 
+  it('keep nobody waiting if the group has forgotten this consumer and says no more', async () => {
+    const log = new Log();
+    const { transactions, partition } = consumerOn(log);
+    const one = partition(1);
+    log.generation = 2;
+    finish(one, 0);
+    await one.settle();
+    expect(transactions.trouble).toMatch(/ILLEGAL_GENERATION/);
+    transactions.joined(memberIn(2));
+    await eventually('the output', () => log.outputs.length === 1);
+    await one.over();
+    expect(transactions.trouble).toBeUndefined();
+  });
+
   it.each([
     ['the request', 'lost', 2],
     ['the answer', 'unanswered', 1],
