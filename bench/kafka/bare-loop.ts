@@ -2,6 +2,9 @@ import { Partitioners } from 'kafkajs';
 import { bareEcho, client, createTopics } from './echo.js';
 import type { Infrastructure } from './infrastructure.js';
 
+/** Of what is sent at once. */
+const sendBytes = 512 * 1024;
+
 interface BareLoad {
   /** Rounds that are counted; as many as go on at a time come before, to warm everything up. */
   readonly rounds: number;
@@ -35,8 +38,12 @@ export async function bareLoop({ brokers }: Infrastructure, { rounds, inFlight, 
       if (begin === 0 && seen >= 2 * inFlight) [begin, seen] = [performance.now(), 0];
     },
   });
-  const messages = Array.from({ length: inFlight }, (_, n) => ({ key: `s-${n}`, value: toA }));
-  await producer.send({ topic: a, messages });
+  // A batch that is larger than a broker takes would be refused.
+  const atOnce = Math.max(1, Math.floor(sendBytes / toA.length));
+  for (let from = 0; from < inFlight; from += atOnce) {
+    const keys = Array.from({ length: Math.min(atOnce, inFlight - from) }, (_, n) => `s-${from + n}`);
+    await producer.send({ topic: a, messages: keys.map((key) => ({ key, value: toA })) });
+  }
   const perSecond = await measured;
   for (const end of ends) await end();
   await consumer.disconnect();

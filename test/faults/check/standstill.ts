@@ -1,6 +1,9 @@
 import { readers } from './observed.ts';
 import type { Observed } from './observed.ts';
 
+/** Whose transactions move the offset is noted for good. */
+const writer = /~[\w-]{12}$/;
+
 /** Nothing is stuck: every group has come to the end of what it reads, and says so. */
 export function standstill({ committed, ends }: Pick<Observed, 'committed' | 'ends'>): readonly string[] {
   const said: string[] = [];
@@ -11,8 +14,9 @@ export function standstill({ committed, ends }: Pick<Observed, 'committed' | 'en
       );
       if ((found?.offset ?? 0) !== end.offset)
         said.push(`${group} is at ${found?.offset ?? 'no place'} of ${end.offset} in ${topic}-${end.partition}.`);
-      if ((found?.metadata ?? '') !== '')
-        said.push(`${group} has come to the end of ${topic}-${end.partition} and still notes “${found?.metadata}”.`);
+      const noted = found?.metadata.replace(writer, '') ?? '';
+      if (noted !== '')
+        said.push(`${group} has come to the end of ${topic}-${end.partition} and still notes “${noted}”.`);
     }
   }
   return said;
