@@ -68,6 +68,7 @@ export class Transactions {
   /** The group has given out its partitions: those that went are dropped, and what stayed was nobody else’s in between. */
   joined(member: Member): void {
     this.#member = member;
+    this.#trouble = undefined;
     this.#stir();
   }
 
@@ -135,6 +136,7 @@ export class Transactions {
       const parts = all.filter(({ commits }) => !commits.isDropped);
       const member = this.#member;
       if (parts.length === 0 || member === undefined) {
+        this.#trouble = undefined;
         this.#end(all, []);
         return;
       }
@@ -146,7 +148,8 @@ export class Transactions {
         this.#end(all, parts);
         return;
       }
-      if (mayPass(error) || ++refusals === 1) await this.#wait(error, attempt, member);
+      // What keeps the producer from beginning anew is nothing that is in the transaction.
+      if (cleared !== undefined || mayPass(error) || ++refusals === 1) await this.#wait(error, attempt, member);
       else {
         this.#end(all, []);
         return this.#refused(parts, error);
@@ -156,8 +159,13 @@ export class Transactions {
 
   /** If it is what one partition has in it, the others need not wait for that. */
   async #refused(parts: readonly Part[], error: unknown): Promise<void> {
-    if (parts.length > 1) for (const part of parts) await this.#put([part]);
-    else parts[0]?.commits.lose(error);
+    if (parts.length > 1) {
+      for (const part of parts) await this.#put([part]);
+      return;
+    }
+    // As long as it is open, nobody is told where the partition stands.
+    await this.#clear();
+    parts[0]?.commits.lose(error);
   }
 
   /** Returns what it failed with; undefined if it is on the log. */
@@ -274,5 +282,5 @@ export class Transactions {
 
 /** Whether the same transaction may succeed later; else once more at most, from the beginning. */
 function mayPass(error: unknown): boolean {
-  return isStale(error) || isFenced(error) || isPassing(error);
+  return isStale(error) || isFenced(error) || isConcurrent(error) || isPassing(error);
 }

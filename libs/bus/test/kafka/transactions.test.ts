@@ -261,6 +261,18 @@ describe('the transactions of a consumer', () => {
     finish(one, 0);
     await one.settle();
     expect(transactions.trouble).toMatch(/ILLEGAL_GENERATION/);
+    one.drop();
+    await one.over();
+    expect(transactions.trouble).toBeUndefined();
+  });
+
+  it('have no trouble any more when the group has given out its partitions', async () => {
+    const log = new Log();
+    const { transactions, partition } = consumerOn(log);
+    const one = partition(1);
+    log.generation = 2;
+    finish(one, 0);
+    await one.settle();
     transactions.joined(memberIn(2));
     await eventually('the output', () => log.outputs.length === 1);
     await one.over();
@@ -300,21 +312,35 @@ describe('the transactions of a consumer', () => {
     expect([one.isDropped, two.isDropped]).toEqual([true, false]);
   });
 
+  it('that are lost are ended, since nobody is told where the partition stands as long as they are open', async () => {
+    const log = new Log();
+    const { partition, lost } = consumerOn(log);
+    const one = partition(1);
+    for (let n = 0; n < 2; n++) log.fates.push('answered', 'answered', new Error('too large'));
+    finish(one, 0);
+    await eventually('the loss', () => lost.length === 1);
+    expect(log.asked.at(-1)).toBe('connect');
+  });
+
   it('have each output once, and the offsets with it, whatever is lost and whoever comes in between', async () => {
     const fate = fc.oneof(
       { weight: 6, arbitrary: fc.constant('answered' as const) },
       { weight: 1, arbitrary: fc.constantFrom('lost' as const, 'unanswered' as const) },
-      { weight: 1, arbitrary: fc.constantFrom('CONCURRENT_TRANSACTIONS', 'INVALID_TXN_STATE').map(ofType) },
+      { weight: 1, arbitrary: fc.constantFrom('CONCURRENT_TRANSACTIONS', 'INVALID_PRODUCER_EPOCH').map(ofType) },
     );
+    // A second refusal would be a loss, which is the case above.
+    const fates = fc
+      .tuple(fc.array(fate, { maxLength: 30 }), fc.nat(60))
+      .map(([all, refused]) => all.map((one, index) => (index === refused ? ofType('INVALID_TXN_STATE') : one)));
     const step = fc.oneof(
       { weight: 4, arbitrary: fc.constantFrom('finish' as const) },
       { weight: 1, arbitrary: fc.constantFrom('expect' as const, 'rebalance' as const, 'fence' as const) },
     );
     const steps = fc.array(fc.tuple(step, fc.nat(2), fc.nat(3)), { minLength: 5, maxLength: 25 });
     await fc.assert(
-      fc.asyncProperty(steps, fc.array(fate, { maxLength: 30 }), async (given, fates) => {
+      fc.asyncProperty(steps, fates, async (given, toCome) => {
         const log = new Log();
-        log.fates = fates;
+        log.fates = [...toCome];
         const { transactions, partition } = consumerOn(log);
         const commits = [0, 1, 2].map(partition);
         const next = [0, 0, 0];
