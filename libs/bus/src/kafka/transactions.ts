@@ -13,7 +13,7 @@ import type { Member, OffsetCommit } from './producing/requests.js';
 import type { TransactionalProducer } from './producing/transactional-producer.js';
 
 /** Output bytes of one transaction, unless a single record’s outputs have more. */
-const transactionBytes = 512 * 1024;
+const transactionBytes = 2 * 1024 * 1024;
 const concurrentWaitMs = 2;
 /** The markers of a transaction take milliseconds; after so many waits it is told that something is wrong. */
 const unusualWaits = 1_000;
