@@ -127,7 +127,7 @@ export class Commits {
     }
   }
 
-  /** Resolves when no transaction has a part of it any more, however it ended. */
+  /** Resolves when no transaction has a part of it any more, or will be sent again with one. */
   async over(): Promise<void> {
     if (this.#isUnderWay) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }

@@ -4,13 +4,14 @@ import type { Clock } from '@sluice/core';
 import type { Admin, EachBatchPayload } from 'kafkajs';
 import type { BusLog, Consumer, Outgoing, PartitionLag, Standing, Subscription } from '../port.js';
 import type { HandlingOptions } from '../processing/handling.js';
-import { backOff, pause } from '../processing/retry.js';
+import { pause } from '../processing/retry.js';
 import { RetryLog } from '../processing/retry-log.js';
 import { Slots } from '../processing/slots.js';
 import type { Clients } from './clients.js';
 import { consumerRetry } from './clients.js';
 import { clusterOf } from './cluster.js';
 import type { Cluster } from './cluster.js';
+import { Confirmation } from './confirmation.js';
 import { disconnectQuietly } from './disconnect.js';
 import { brokerFault, within } from './failure.js';
 import { decodeWriter, writerLength } from './finished-set.js';
@@ -32,7 +33,8 @@ const defaultInFlight = 1_000;
 const inFlightBytes = 16 * 1024 * 1024;
 /** How long the broker may take to say where its partitions end, milliseconds. */
 const askMs = 5_000;
-const retry = { initialMs: 100, maxMs: 2_000 };
+/** How long what is finished may take to be on the log when the consumer stops, milliseconds; what is not is repeated by the next owner. */
+const settleMs = 5_000;
 /** Beside an orderly stop: longer than a fetch and a request that time out. */
 const leaveMs = 15_000;
 
@@ -84,6 +86,7 @@ export class GroupConsumer implements Consumer {
   readonly #producer: TransactionalProducer;
   readonly #offsets: GroupOffsets;
   readonly #transactions: Transactions;
+  readonly #confirmation: Confirmation;
   /** As whom the group knows it, since it last gave out its partitions. */
   #member: Member | undefined;
   /** Writers of others that were ended since then. */
@@ -108,6 +111,12 @@ export class GroupConsumer implements Consumer {
       group: subscription.group,
       observer: subscription.observer,
       explain: (error) => brokerFault(`The group ${subscription.group} cannot commit`, brokers, error),
+    });
+    this.#confirmation = new Confirmation({
+      isOurs: (key) => this.#isOurs(key),
+      confirmed: (member, lost) => this.#confirmed(member, lost),
+      failed: (error) => this.#warn(brokerFault(`The group ${subscription.group} cannot go on`, brokers, error)),
+      leaving: this.#leaving.signal,
     });
     const client = clients();
     this.#admin = client.admin({ retry: consumerRetry });
@@ -176,11 +185,9 @@ export class GroupConsumer implements Consumer {
     this.#begunToEnd();
     const partitions = [...this.#partitions.values()];
     for (const partition of partitions) partition.stopReading();
-    const deadline = new AbortController();
     const tenures = partitions.flatMap(({ tenure }) => (tenure === undefined ? [] : [tenure]));
-    await Promise.race([Promise.all(tenures.map((tenure) => tenure.idle())), pause(drainMs, deadline.signal)]);
-    deadline.abort();
-    await Promise.all(tenures.map((tenure) => tenure.commits.settle()));
+    await atMost(drainMs, Promise.all(tenures.map((tenure) => tenure.idle())));
+    await atMost(settleMs, Promise.all(tenures.map(({ commits }) => commits.settle())));
     await this.#leave();
     this.options.ended();
   }
@@ -196,7 +203,6 @@ export class GroupConsumer implements Consumer {
   /** The group gave out its partitions anew: what is new is taken over, what stays is kept, what went is dropped. */
   #assign(assignment: Assignment, member: Member): void {
     this.options.subscription.observer?.rebalanced();
-    const former = this.#member;
     this.#member = member;
     this.#fenced.clear();
     const given = new Map<string, { readonly name: string; readonly partition: number }>(
@@ -207,9 +213,7 @@ export class GroupConsumer implements Consumer {
     for (const key of [...this.#partitions.keys()]) if (!given.has(key)) this.#drop(key);
     const stayed = [...this.#partitions.keys()];
     for (const key of stayed) this.#partitions.get(key)?.retained();
-    const isNext = member.memberId === former?.memberId && member.generation === former.generation + 1;
-    if (isNext || stayed.length === 0) this.#transactions.joined(member);
-    else void this.#confirm(stayed, member);
+    this.#confirmation.given(member, stayed);
     for (const [key, { name, partition }] of given) if (!this.#partitions.has(key)) this.#open(key, name, partition);
   }
 
@@ -219,29 +223,12 @@ export class GroupConsumer implements Consumer {
     void partition?.close('The partition moved to another consumer, which repeats this record.');
   }
 
-  /**
-   * The group has given out its partitions without this consumer in between, which may have lost what it has again now. Whoever had a partition has
-   * put a name at its offset; until it is known whose that is, nothing is committed.
-   */
-  async #confirm(stayed: readonly string[], member: Member): Promise<void> {
-    const { log, subscription, brokers } = this.options;
-    const isOver = (): boolean => this.#member !== member || this.#leaving.signal.aborted;
-    for (let attempt = 1; !isOver(); attempt++) {
-      try {
-        const kept = await Promise.all(stayed.map((key) => this.#isOurs(key)));
-        if (isOver()) return;
-        const lost = stayed.filter((_, index) => !kept[index]);
-        const places = lost.map((key) => [key, this.#partitions.get(key)] as const);
-        for (const [key] of places) this.#drop(key);
-        this.#transactions.joined(member);
-        for (const [key, place] of places) if (place !== undefined) this.#open(key, place.topic, place.partition);
-        return;
-      } catch (error) {
-        const { message } = brokerFault(`The group ${subscription.group} cannot go on`, brokers, error);
-        log('warn', message, { group: subscription.group });
-        await pause(backOff(attempt, retry), this.#leaving.signal);
-      }
-    }
+  /** What was somebody else’s in between is taken over anew. */
+  #confirmed(member: Member, lost: readonly string[]): void {
+    const places = lost.map((key) => [key, this.#partitions.get(key)] as const);
+    for (const key of lost) this.#drop(key);
+    this.#transactions.joined(member);
+    for (const [key, place] of places) if (place !== undefined) this.#open(key, place.topic, place.partition);
   }
 
   async #isOurs(key: string): Promise<boolean> {
@@ -330,6 +317,11 @@ export class GroupConsumer implements Consumer {
     this.#tellFailure(error);
   }
 
+  #warn({ message }: Error): void {
+    const { log, subscription } = this.options;
+    log('warn', message, { group: subscription.group });
+  }
+
   #begunToEnd(): void {
     this.#stopping.abort();
     this.#slots.close();
@@ -345,19 +337,25 @@ export class GroupConsumer implements Consumer {
     this.#partitions.clear();
     try {
       await within(leaveMs, late, Promise.all([this.#release(closing), this.#membership.leave()]));
-      await within(leaveMs, late, this.#admin.disconnect());
     } catch (error) {
       log('warn', 'The group could not be left; it notices by itself after the session timeout.', {
         group: subscription.group,
         error: String(error),
       });
     }
+    await disconnectQuietly({ disconnect: () => within(leaveMs, late, this.#admin.disconnect()) }, log);
   }
 
   /** kafkajs would connect again for a request that is under way. */
   async #release(closing: readonly Promise<void>[]): Promise<void> {
-    await Promise.all(closing);
-    await this.#transactions.close();
+    await Promise.all([...closing, this.#transactions.close()]);
     await disconnectQuietly(this.#cluster, this.options.log);
   }
+}
+
+/** Waits for the work, but no longer, milliseconds. */
+async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
+  const done = new AbortController();
+  await Promise.race([work, pause(ms, done.signal)]);
+  done.abort();
 }

@@ -36,6 +36,11 @@ const fencedTypes: ReadonlySet<string> = new Set([
   'TRANSACTIONAL_ID_NOT_FOUND',
 ]);
 
+/** The broker wants the transaction aborted, and takes it once more. */
+export function isAbortable(error: unknown): boolean {
+  return causes(error).some(({ type }) => type === 'TRANSACTION_ABORTABLE');
+}
+
 /** The group has given out its partitions anew since, or does so: what this member commits as it was then is refused. */
 export function isStale(error: unknown): boolean {
   return causes(error).some(({ type }) => type !== undefined && staleTypes.has(type));

@@ -9,6 +9,10 @@ export class FifoQueue<T> {
     return this.#items[this.#next];
   }
 
+  get last(): T | undefined {
+    return this.#items.at(-1);
+  }
+
   push(item: T): void {
     this.#items.push(item);
   }

@@ -155,11 +155,14 @@ export class Membership {
     // Before the next fetch it may have to look for a broker for long: it lives as long as its requests end, in whatever way.
     consumer.on(events.REQUEST, heard);
     consumer.on(events.REQUEST_TIMEOUT, heard);
+    const isMember = (): void => {
+      for (const sign of this.#signs) sign();
+      this.#signs.clear();
+    };
     consumer.on(events.HEARTBEAT, () => {
       counted();
       this.#trouble = undefined;
-      for (const sign of this.#signs) sign();
-      this.#signs.clear();
+      isMember();
     });
     consumer.on(events.REBALANCING, () => void (this.#fetching = false));
     consumer.on(events.GROUP_JOIN, ({ payload }) => {
@@ -170,6 +173,7 @@ export class Membership {
       // kafkajs was joining while it was told to leave, and heard only half of it.
       if (this.#left) setImmediate(() => void this.leave());
       else this.options.assigned(memberAssignment, member);
+      isMember();
     });
     consumer.on(events.START_BATCH_PROCESS, ({ payload: { topic, partition, batchSize, firstOffset, lastOffset } }) => {
       if (batchSize === 0) this.options.passed(topic, partition, Number(firstOffset), Number(lastOffset));

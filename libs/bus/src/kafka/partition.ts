@@ -162,8 +162,9 @@ export class Partition {
         if (!this.#closed.signal.aborted) return ownership;
       } catch (error) {
         if (this.#closed.signal.aborted) return undefined;
-        // The group gives out its partitions anew, and will say whose this one is.
+        // The group gives out its partitions anew, and will say whose this one is; until then it may be somebody else’s (point 6).
         if (!isStale(error)) this.#report(error);
+        else if (!(await this.#orClosed(this.options.isMember()))) return undefined;
         if (!(await pause(backOff(attempt, retry), this.#closed.signal))) return undefined;
       }
     }

@@ -33,7 +33,7 @@ const registryRetry = { initialMs: 100, maxMs: 5_000 };
 /** A record that is taken, and where the next one begins. */
 interface Taken {
   readonly stored: Stored;
-  readonly past: number;
+  past: number;
 }
 
 interface Work extends Taken {
@@ -167,8 +167,12 @@ export class Tenure {
     held.release(this.#heldBytes);
   }
 
+  /** Goes with the record before it if that still waits: by itself it would be one more range in the offset’s metadata (point 9). */
   #pass(past: number): void {
-    if (past > this.#cursor) this.#position.finish(this.#cursor, past);
+    if (past <= this.#cursor) return;
+    const before = this.#read.last;
+    if (before === undefined) this.#position.finish(this.#cursor, past);
+    else before.past = past;
   }
 
   /** Takes what was read, in order, and puts each record in its session’s lane. */

@@ -1,15 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Fault } from '@sluice/core';
+import { Fault } from '@sluice/core';
 import type { BusLog, ConsumerObserver } from '../port.js';
 import { runAfterCommit } from '../processing/after-commit.js';
 import { backOff, pause } from '../processing/retry.js';
 import type { Commits, Done } from './commits.js';
 import { EarlyOffset } from './early-offset.js';
-import { isConcurrent, isFenced, isPassing, isStale } from './failure.js';
+import { isAbortable, isConcurrent, isFenced, isPassing, isStale } from './failure.js';
+import { decodeWriter } from './finished-set.js';
 import type { GroupOffsets } from './group-offsets.js';
 import type { Names } from './names.js';
 import { produceBatchesOf } from './produce-batches.js';
-import type { Member, OffsetCommit } from './producing/requests.js';
+import type { Member, OffsetCommit, PartitionOffset } from './producing/requests.js';
 import type { TransactionalProducer } from './producing/transactional-producer.js';
 
 /** Output bytes of one transaction, unless a single record’s outputs have more. */
@@ -132,7 +133,7 @@ export class Transactions {
   async #put(all: readonly Part[]): Promise<void> {
     let refusals = 0;
     for (let attempt = 1; ; attempt++) {
-      const cleared = this.#isUnclear ? await this.#clear() : undefined;
+      const cleared = this.#isUnclear && !this.#closed.signal.aborted ? await this.#clear() : undefined;
       const parts = all.filter(({ commits }) => !commits.isDropped);
       const member = this.#member;
       if (parts.length === 0 || member === undefined) {
@@ -149,23 +150,23 @@ export class Transactions {
         return;
       }
       // What keeps the producer from beginning anew is nothing that is in the transaction.
-      if (cleared !== undefined || mayPass(error) || ++refusals === 1) await this.#wait(error, attempt, member);
-      else {
-        this.#end(all, []);
-        return this.#refused(parts, error);
-      }
+      if (cleared !== undefined || mayPass(error)) refusals = 0;
+      else if (++refusals > 1) return this.#refused(all, error);
+      await this.#wait(error, attempt, member);
     }
   }
 
   /** If it is what one partition has in it, the others need not wait for that. */
-  async #refused(parts: readonly Part[], error: unknown): Promise<void> {
-    if (parts.length > 1) {
-      for (const part of parts) await this.#put([part]);
+  async #refused(all: readonly Part[], error: unknown): Promise<void> {
+    const [first, ...others] = all;
+    if (others.length > 0) {
+      for (const part of all) await this.#put([part]);
       return;
     }
     // As long as it is open, nobody is told where the partition stands.
     await this.#clear();
-    parts[0]?.commits.lose(error);
+    this.#end(all, []);
+    first?.commits.lose(error);
   }
 
   /** Returns what it failed with; undefined if it is on the log. */
@@ -201,17 +202,25 @@ export class Transactions {
     }
   }
 
-  /** Nobody answered whether the transaction was committed: where the group stands says so, of a partition that is still this consumer’s. */
+  /**
+   * Nobody answered whether the transaction was committed: where the group stands says so, of a partition that is still this consumer’s. What is
+   * somebody else’s by now says nothing. False too if nothing is left that would be sent again.
+   */
   async #isOnLog(parts: readonly Part[], { offsets }: OffsetCommit, member: Member): Promise<boolean> {
+    const sent = offsets.filter((offset) => parts.some((part) => part.records.length > 0 && isOf(offset, part)));
     for (let attempt = 1; ; attempt++) {
-      const witness = parts.find(({ commits, records }) => records.length > 0 && !commits.isDropped)?.commits;
-      const sent = offsets.find(({ topic, partition }) => topic === witness?.topic && partition === witness.partition);
-      if (sent === undefined) return false;
+      const kept = parts.filter(({ commits }) => !commits.isDropped);
+      const witnesses = sent.filter((offset) => kept.some((part) => isOf(offset, part)));
+      if (witnesses.length === 0) return false;
       try {
         const error = this.#isUnclear ? await this.#clear() : undefined;
         if (error !== undefined) throw error;
-        const { offset, metadata } = await this.options.offsets.settled(sent.topic, sent.partition);
-        return offset === sent.offset && metadata === sent.metadata;
+        for (const witness of witnesses) {
+          const { offset, metadata } = await this.options.offsets.settled(witness.topic, witness.partition);
+          if (decodeWriter(metadata) === decodeWriter(witness.metadata))
+            return offset === witness.offset && metadata === witness.metadata;
+        }
+        throw new PartitionsGone();
       } catch (error) {
         await this.#wait(error, attempt, member);
       }
@@ -256,7 +265,7 @@ export class Transactions {
 
   /** Waits for what may mend it: the group’s next word, a broker that comes back, or that nobody wants it any more. */
   async #wait(error: unknown, attempt: number, member: Member): Promise<void> {
-    if (isStale(error)) {
+    if (isStale(error) || error instanceof PartitionsGone) {
       if (this.#member !== member || !(await pause(staleMs, this.#wake.signal))) return;
       // The group’s next word takes long: whoever waits for the commits is told.
       this.#report(error);
@@ -280,7 +289,18 @@ export class Transactions {
   }
 }
 
+/** The group has given all of a transaction’s partitions to others, and has not told this consumer yet. */
+class PartitionsGone extends Fault {
+  constructor() {
+    super('storage', 'The group has given the partitions to another consumer, and has not said so yet.', true);
+  }
+}
+
+function isOf({ topic, partition }: PartitionOffset, { commits }: Part): boolean {
+  return topic === commits.topic && partition === commits.partition;
+}
+
 /** Whether the same transaction may succeed later; else once more at most, from the beginning. */
 function mayPass(error: unknown): boolean {
-  return isStale(error) || isFenced(error) || isConcurrent(error) || isPassing(error);
+  return isStale(error) || isFenced(error) || isConcurrent(error) || isAbortable(error) || isPassing(error);
 }

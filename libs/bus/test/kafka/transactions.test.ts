@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { topics } from '@sluice/contracts';
 import { Fault } from '@sluice/core';
 import { Commits } from '../../src/kafka/commits.js';
-import { decodeFinished } from '../../src/kafka/finished-set.js';
+import { decodeFinished, encodeFinished, encodeWriter } from '../../src/kafka/finished-set.js';
 import type { GroupOffsets } from '../../src/kafka/group-offsets.js';
 import { Names } from '../../src/kafka/names.js';
 import type { TopicRecords } from '../../src/kafka/produce-batches.js';
@@ -43,6 +43,8 @@ class Log {
   generation = 1;
   /** For the requests to come, one after another; then all are answered. */
   fates: Fate[] = [];
+  /** What happens before a request is answered, by its number. */
+  readonly meanwhile = new Map<number, () => void>();
   #epoch = 0;
   #open: Open | undefined;
 
@@ -95,7 +97,9 @@ class Log {
   async #ask(what: string, work: () => unknown): Promise<void> {
     this.asked.push(what);
     const fate = this.fates.shift() ?? 'answered';
+    const count = this.asked.length;
     await pause(0, never);
+    this.meanwhile.get(count)?.();
     if (fate instanceof Error) throw fate;
     if (fate === 'lost') throw closed();
     work();
@@ -117,19 +121,33 @@ function consumerOn(log: Log, { hasEpochs = true } = {}) {
     explain: (error) => new Fault('storage', String(error), true),
   });
   const lost: number[] = [];
-  const partition = (number: number): Commits =>
-    new Commits({
+  /** Takes it over: its offset gets the name of the consumer’s writer. */
+  const partition = (number: number): Commits => {
+    const position = positionOn(log, number);
+    const metadata = encodeFinished(position.prefix, position.ranges) + encodeWriter('writer-of-us');
+    log.offsets.set(number, { topic: 't', partition: number, offset: position.prefix, metadata });
+    return new Commits({
       transactions,
       writer: 'writer-of-us',
-      position: positionOn(log, number),
+      position,
       carried: '',
       topic: 't',
       partition: number,
       committed: () => undefined,
       lost: () => lost.push(number),
     });
+  };
   transactions.joined(memberIn(log.generation));
   return { transactions, partition, lost };
+}
+
+/** Another consumer has the partition, does what is left of it up to `past`, and loses it to whoever is next. */
+function doneByAnother(log: Log, number: number, past: number): void {
+  log.generation++;
+  log.fence();
+  const position = positionOn(log, number);
+  for (let at = 0; at < past; at++) if (position.unfinishedFrom(at) === at) log.outputs.push(`${number}/${at}`);
+  log.offsets.set(number, { topic: 't', partition: number, offset: past, metadata: encodeWriter('other') });
 }
 
 function memberIn(generation: number): Member {
@@ -297,6 +315,79 @@ describe('the transactions of a consumer', () => {
     },
   );
 
+  it('whose end nobody answered for are not judged by a partition that is somebody else’s by now', async () => {
+    const log = new Log();
+    const { transactions, partition } = consumerOn(log);
+    const [one, two] = [partition(1), partition(2)];
+    log.fates = ['answered', 'answered', 'answered', 'unanswered'];
+    finish(one, 0);
+    finish(two, 0);
+    // The producer begins anew.
+    log.meanwhile.set(5, () => doneByAnother(log, 1, 2));
+    await two.settle();
+    one.drop();
+    transactions.joined(memberIn(2));
+    await Promise.all([one.over(), two.over()]);
+    expect([...log.outputs].sort()).toEqual(['1/0', '1/1', '2/0']);
+    expect(log.asked.filter((what) => what === 'commit')).toHaveLength(1);
+  });
+
+  it('whose end nobody answered for wait for the group’s word if all their partitions are somebody else’s', async () => {
+    const log = new Log();
+    const { transactions, partition } = consumerOn(log);
+    const [one, two] = [partition(1), partition(2)];
+    log.fates = ['answered', 'answered', 'answered', 'unanswered'];
+    finish(one, 0);
+    log.meanwhile.set(5, () => doneByAnother(log, 1, 1));
+    await one.settle();
+    expect(transactions.trouble).toMatch(/another consumer/);
+    one.drop();
+    transactions.joined(memberIn(2));
+    finish(two, 0);
+    await eventually('the other one’s', () => log.outputs.length === 2);
+    expect(log.outputs).toEqual(['1/0', '2/0']);
+    expect(transactions.trouble).toBeUndefined();
+  });
+
+  it('that the broker wants aborted are begun anew as often as that takes, and lose nothing', async () => {
+    const log = new Log();
+    const { partition, lost } = consumerOn(log);
+    const one = partition(1);
+    for (let n = 0; n < 3; n++) log.fates.push('answered', 'answered', ofType('TRANSACTION_ABORTABLE'));
+    finish(one, 0);
+    await eventually('the output', () => log.outputs.length === 1);
+    expect(lost).toEqual([]);
+  });
+
+  it('are not waited for any more once they are closed, though the broker lets them wait', async () => {
+    const log = new Log();
+    const { transactions, partition } = consumerOn(log);
+    const one = partition(1);
+    log.fates = ['answered', ...Array.from({ length: 10_000 }, () => ofType('CONCURRENT_TRANSACTIONS'))];
+    finish(one, 0);
+    await eventually('the wait', () => log.asked.length > 5);
+    one.drop();
+    await Promise.all([one.over(), transactions.close()]);
+    expect(log.asked.length).toBeLessThan(1_000);
+    expect(log.asked.filter((what) => what === 'connect')).toHaveLength(1);
+  });
+
+  it('that are tried by partition are under way until the last one was', async () => {
+    const log = new Log();
+    const { partition } = consumerOn(log);
+    const [one, two] = [partition(1), partition(2)];
+    const tooLarge = new Error('too large');
+    for (let n = 0; n < 4; n++) log.fates.push('answered', 'answered', tooLarge);
+    finish(one, 0);
+    finish(two, 0);
+    const ended: string[] = [];
+    // The first by itself.
+    log.meanwhile.set(11, () => void two.over().then(() => ended.push(...log.outputs, 'over')));
+    await eventually('the end', () => ended.length > 0);
+    expect(log.asked[10]).toBe('offsets 1/1');
+    expect(ended).toEqual(['2/0', 'over']);
+  });
+
   it('that a broker refuses are tried by partition: only the one that is refused again is lost', async () => {
     const log = new Log();
     const { partition, lost } = consumerOn(log);
@@ -355,14 +446,10 @@ describe('the transactions of a consumer', () => {
           } else if (what === 'expect') one.expect(offset + 1);
           else if (what === 'fence') log.fence();
           else {
-            // Another consumer has the partition, does what is left of it, and loses it to this one.
-            log.generation++;
-            log.fence();
+            doneByAnother(log, number, offset);
+            // This consumer hears of it later, if at all before it has the partition again.
+            for (let wait = 0; wait < waits; wait++) await pause(0, never);
             one.drop();
-            const position = positionOn(log, number);
-            for (let at = 0; at < offset; at++)
-              if (position.unfinishedFrom(at) === at) log.outputs.push(`${number}/${at}`);
-            log.offsets.set(number, { topic: 't', partition: number, offset, metadata: '~other' });
             commits[number] = partition(number);
             transactions.joined(memberIn(log.generation));
           }

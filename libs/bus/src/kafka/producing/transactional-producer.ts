@@ -17,7 +17,7 @@ export interface TransactionalProducerOptions {
 
 /**
  * One producer of transactions, one after another: offsets and records join the transaction that is open, and `commit` or `abort` ends it. If anything
- * but `sendOffset` fails, it is not known how far the transaction came, and the next one with its id ends it: so drop the producer.
+ * but `sendOffsets` fails, it is not known how far the transaction came: `connect` again, which ends it.
  *
  * A broker with transactions of version 2 (Kafka 4.0, KIP-890) adds an offset or a partition with the first request that names it, and gives the
  * producer a new epoch with each end: three requests instead of five, and what a transaction left on its way cannot arrive in the next one. Others
