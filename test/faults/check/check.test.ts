@@ -44,7 +44,7 @@ function healthy(): Observed {
     topic,
     partition: 0,
     offset: count(topic),
-    metadata: '~Az09-_Az09-_',
+    metadata: '=Az09-_Az09-_',
   }));
   return {
     asked: [1, 2].map((n) => ({ runId: `r-${n}`, sessionId: `s-${n}`, repeated: false })),
@@ -133,7 +133,7 @@ describe('the judge of the fault suite', () => {
     ['a group that is stuck', offsets('agent.tool-calls', { offset: 1 }), /executor is at 1 of 4 in agent.tool-calls-0/],
     ['a group that never began', (seen) => ({ ...seen, committed: seen.committed.filter(({ group }) => group !== 'agent') }), /agent is at no place of 6/],
     ['metadata that outlived what it tells of', offsets('agent.steps', { metadata: 'rAQE' }), /still notes “rAQE”/],
-    ['the same beside the writer', offsets('agent.steps', { metadata: 'rAQE~Az09-_Az09-_' }), /still notes “rAQE”/],
+    ['the same beside the writer', offsets('agent.steps', { metadata: 'rAQE=Az09-_Az09-_' }), /still notes “rAQE”/],
     ['a committed record without outputs', records('agent.tool-calls', (record, index) => (index === 3 ? null : record)), /agent has committed agent.toolsets-0@4, and nothing/],
     ['outputs of what is not committed', offsets('agent.toolsets', { offset: 5 }), /What came of agent.toolsets-0@5 is on the log, and agent has not committed it/],
   ])('finds %s', (_, change, sentence) => {

@@ -2,7 +2,7 @@ import { readers } from './observed.ts';
 import type { Observed } from './observed.ts';
 
 /** Whose transactions move the offset is noted for good. */
-const writer = /~[\w-]{12}$/;
+const writer = /=[\w-]{12}$/;
 
 /** Nothing is stuck: every group has come to the end of what it reads, and says so. */
 export function standstill({ committed, ends }: Pick<Observed, 'committed' | 'ends'>): readonly string[] {

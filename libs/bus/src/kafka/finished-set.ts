@@ -9,11 +9,14 @@ export const writerLength = 12;
 const payloadLimit = Math.floor(((metadataLimit - 1 - (1 + writerLength)) * 3) / 4);
 const bitmapMark = 'b';
 const runsMark = 'r';
-/** Before what the partition carries, and before its writer; no characters of base64. */
+/** Before what the partition carries; no character of base64. */
 const carriedMark = '.';
-const writerMark = '~';
+/** Before its writer. It ends what base64 decodes: so versions that know no writer read what stands before it, and nothing else. */
+const writerMark = '=';
 
-const marks = /[.~]/;
+/** What precedes a writer; for a short time it was another character. */
+const writerMarks = /[=~]/;
+const marks = /[.=~]/;
 
 /** Offsets from `first` up to, but without, `past`. */
 export interface Range {
@@ -56,7 +59,7 @@ export function encodeCarried(carried: string): string {
 
 /** The text again; '' if none is there. */
 export function decodeCarried(metadata: string | null): string {
-  const [rest = ''] = (metadata ?? '').split(writerMark, 1);
+  const [rest = ''] = (metadata ?? '').split(writerMarks, 1);
   const at = rest.indexOf(carriedMark);
   return at < 0 ? '' : Buffer.from(rest.slice(at + 1), 'base64url').toString('utf8');
 }
@@ -68,8 +71,7 @@ export function encodeWriter(writer: string): string {
 
 /** The name again; undefined if none is there, as when nobody has taken the partition over yet. */
 export function decodeWriter(metadata: string | null): string | undefined {
-  const at = metadata?.lastIndexOf(writerMark) ?? -1;
-  return metadata === null || at < 0 ? undefined : metadata.slice(at + 1);
+  return metadata?.split(writerMarks)[1];
 }
 
 /** Bytes of the metadata that a finished set cannot have where the partition carries something. */

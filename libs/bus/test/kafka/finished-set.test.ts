@@ -99,6 +99,32 @@ describe('what a partition carries, in the same metadata', () => {
     },
   );
 
+  it('is read with its writer behind another character, as it was written for a while', () => {
+    const metadata = encodeFinished(10, [{ first: 12, past: 14 }]) + encodeCarried('head') + '~-_Az09-_Az09';
+    expect(decodeFinished(10, metadata)).toEqual([{ first: 12, past: 14 }]);
+    expect(decodeCarried(metadata)).toBe('head');
+    expect(decodeWriter(metadata)).toBe('-_Az09-_Az09');
+  });
+
+  /** As versions before there were writers decode it: how it is encoded, what is finished, and what is carried. */
+  const beforeWriters = (metadata: string) => {
+    const [finished = '', carried = ''] = metadata.split('.', 2);
+    const form = /^[rb]/.exec(finished)?.[0];
+    const bytes = form === undefined ? [] : [...Buffer.from(finished.slice(1), 'base64url')];
+    return { form, bytes, carried: Buffer.from(carried, 'base64url').toString() };
+  };
+
+  it('means the same to versions that know no writer', () => {
+    const writer = encodeWriter('-_Az09-_Az09');
+    fc.assert(
+      fc.property(fc.array(lengths, { maxLength: 40 }), fc.string(), (pairs, carried) => {
+        const metadata = encodeFinished(10, rangesOf(10, pairs)) + encodeCarried(carried);
+        expect(beforeWriters(metadata + writer)).toEqual(beforeWriters(metadata));
+        expect(beforeWriters(metadata).carried).toBe(Buffer.from(carried).toString());
+      }),
+    );
+  });
+
   it('always has room: a finished set leaves what is reserved', () => {
     expect(encodeCarried(largest).length).toBeLessThanOrEqual(reservedForCarried);
     expect(isWithinLimit(8 * 2_030, 2_030, reservedForCarried)).toBe(true);

@@ -157,7 +157,7 @@ export async function standing(
   partition = 0,
 ): Promise<{ readonly committed: number; readonly metadata: string; readonly end: number }> {
   const { signed, ...rest } = await signedStanding(options, group, topic, partition);
-  return { ...rest, metadata: signed.replace(/~.*/, '') };
+  return { ...rest, metadata: signed.replace(/=.*/, '') };
 }
 
 /** The transactional id that the offset’s metadata names; undefined if nobody has taken the partition over. */
