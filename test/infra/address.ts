@@ -3,15 +3,16 @@ export const kinds = ['kafka', 'registry', 'postgres'] as const;
 
 export type SharedKind = (typeof kinds)[number];
 
-/** A Prometheus is never shared: what it scrapes is its test's own. */
-export type Kind = SharedKind | 'prometheus';
+/** A Prometheus is never shared: what it scrapes is its test's own. Nor is a broker that asks who one is, and grants nothing by itself. */
+export type Kind = SharedKind | 'secured-kafka' | 'prometheus';
 
 /**
  * Where a part answers. `brokers` are `host:port`; `url` is the registry's Confluent-compatible API, or that of Prometheus, which scrapes
- * what its file `targets` lists (JSON as for `file_sd_configs`) every second, under the rules of ops/prometheus.
+ * what its file `targets` lists (JSON as for `file_sd_configs`) every second, under the rules of ops/prometheus. `ca` is a file with whom to trust.
  */
 export type Address =
   | { readonly kind: 'kafka'; readonly brokers: string[] }
+  | { readonly kind: 'secured-kafka'; readonly brokers: string[]; readonly ca: string }
   | { readonly kind: 'registry'; readonly url: string }
   | { readonly kind: 'postgres'; readonly databaseUrl: string }
   | { readonly kind: 'prometheus'; readonly url: string; readonly targets: string };

@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Address } from './address.ts';
+import type { Address, AddressOf } from './address.ts';
+import { passwordOf, securedUsers } from './settings.ts';
 
 /** Milliseconds from the start of a process to its first answer, beyond which something is wrong; a machine with much else to do takes long. */
 const patience = 180_000;
@@ -21,13 +23,22 @@ export async function untilReady(address: Address, sign: AbortSignal): Promise<v
   }
 }
 
+/** How somebody who may do everything comes in at a secured broker. */
+export function asAdmin({ ca }: AddressOf<'secured-kafka'>) {
+  const [username] = securedUsers;
+  const sasl = { mechanism: 'plain' as const, username, password: passwordOf(username) };
+  return { ssl: { ca: readFileSync(ca, 'utf8') }, sasl };
+}
+
 /** The clients are loaded when first needed: most runs never start a part, and should not wait for their code. */
 async function tryOnce(address: Address): Promise<void> {
   switch (address.kind) {
-    case 'kafka': {
+    case 'kafka':
+    case 'secured-kafka': {
       const { Kafka, logLevel } = await import('kafkajs');
       const kafka = new Kafka({
         brokers: address.brokers,
+        ...(address.kind === 'secured-kafka' ? asAdmin(address) : {}),
         connectionTimeout: 2_000,
         logLevel: logLevel.NOTHING,
         retry: { retries: 0 },

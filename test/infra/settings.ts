@@ -1,3 +1,6 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
 /**
  * What a broker of one node needs to serve groups and transactions, and what makes it quick to start, as Kafka's own properties.
  * Topics must be created before they are used, and the size limits are Kafka's: what passes here passes on a cluster.
@@ -19,6 +22,43 @@ export const brokerSettings = {
   'share.coordinator.state.topic.replication.factor': '1',
   'share.coordinator.state.topic.min.isr': '1',
 } as const;
+
+/** Who may log in to a secured broker with PLAIN, each with `passwordOf` the name: the first may do everything, the others what they are granted. */
+export const securedUsers = [
+  'admin',
+  ...['filter', 'agent', 'executor', 'audit', 'gateway', 'auditor', 'operator', 'approver', 'redriver', 'upstream'].map(
+    (role) => `sluice-${role}`,
+  ),
+] as const;
+
+export const passwordOf = (user: string): string => `${user}-secret`;
+
+/** Certificate and key of a secured broker, which nobody else may use: the key is public. Whoever trusts the certificate trusts the broker. */
+export const tlsFile = (name: 'server.pem' | 'server.key.pem'): string => join(import.meta.dirname, 'tls', name);
+
+/**
+ * What makes a broker ask at its listener DOOR who one is, over TLS, and allow nobody anything that was not granted. Who comes in elsewhere, inside its
+ * machine, is anonymous and may do everything. For OAUTHBEARER it takes tokens that nobody signed.
+ */
+export function securedSettings(): Readonly<Record<string, string>> {
+  // A property is one line.
+  const pem = (name: 'server.pem' | 'server.key.pem'): string =>
+    readFileSync(tlsFile(name), 'utf8').trim().replaceAll('\n', '\\n');
+  const modules = 'org.apache.kafka.common.security';
+  const users = securedUsers.map((user) => `user_${user}="${passwordOf(user)}"`).join(' ');
+  return {
+    'authorizer.class.name': 'org.apache.kafka.metadata.authorizer.StandardAuthorizer',
+    'super.users': 'User:ANONYMOUS;User:admin',
+    'listener.name.door.ssl.keystore.type': 'PEM',
+    'listener.name.door.ssl.keystore.certificate.chain': pem('server.pem'),
+    'listener.name.door.ssl.keystore.key': pem('server.key.pem'),
+    'listener.name.door.sasl.enabled.mechanisms': 'PLAIN,SCRAM-SHA-256,SCRAM-SHA-512,OAUTHBEARER',
+    'listener.name.door.plain.sasl.jaas.config': `${modules}.plain.PlainLoginModule required ${users};`,
+    'listener.name.door.scram-sha-256.sasl.jaas.config': `${modules}.scram.ScramLoginModule required;`,
+    'listener.name.door.scram-sha-512.sasl.jaas.config': `${modules}.scram.ScramLoginModule required;`,
+    'listener.name.door.oauthbearer.sasl.jaas.config': `${modules}.oauthbearer.OAuthBearerLoginModule required;`,
+  };
+}
 
 /** Settings of a PostgreSQL server whose data nobody wants back after a power failure; a killed server still recovers all. */
 export const postgresSettings = ['-c', 'fsync=off', '-c', 'max_connections=200'] as const;

@@ -1,5 +1,12 @@
-import type { Address, SharedKind } from '../address.ts';
-import { brokerSettings, postgresPassword, postgresSettings, postgresUser } from '../settings.ts';
+import type { Address, Kind } from '../address.ts';
+import {
+  brokerSettings,
+  postgresPassword,
+  postgresSettings,
+  postgresUser,
+  securedSettings,
+  tlsFile,
+} from '../settings.ts';
 
 export interface Image {
   readonly image: string;
@@ -12,24 +19,14 @@ export interface Image {
 }
 
 /** The image of each part and how it is told what to be; `host` and `port` are where its clients will find it. */
-export function images(kind: SharedKind, host: string, port: number): Image {
+export function images(kind: Exclude<Kind, 'prometheus'>, host: string, port: number): Image {
   switch (kind) {
     case 'kafka':
+      return { ...broker(host, port, 'PLAINTEXT', {}), address: { kind, brokers: [`${host}:${port}`] } };
+    case 'secured-kafka':
       return {
-        image: 'apache/kafka:4.1.1',
-        port: { container: 9092, host: port },
-        environment: {
-          ...Object.fromEntries(Object.entries(brokerSettings).map(([name, value]) => [variableOf(name), value])),
-          KAFKA_CONTROLLER_QUORUM_VOTERS: '1@localhost:9093',
-          // The broker calls itself as well, to verify transactions, and from inside it can't use the address that clients use.
-          KAFKA_LISTENERS: 'PLAINTEXT://0.0.0.0:9092,INTERNAL://localhost:9094,CONTROLLER://localhost:9093',
-          KAFKA_ADVERTISED_LISTENERS: `PLAINTEXT://${host}:${port},INTERNAL://localhost:9094`,
-          KAFKA_INTER_BROKER_LISTENER_NAME: 'INTERNAL',
-          KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: 'PLAINTEXT:PLAINTEXT,INTERNAL:PLAINTEXT,CONTROLLER:PLAINTEXT',
-          KAFKA_HEAP_OPTS: '-Xmx512m',
-        },
-        command: [],
-        address: { kind, brokers: [`${host}:${port}`] },
+        ...broker(host, port, 'SASL_SSL', securedSettings()),
+        address: { kind, brokers: [`${host}:${port}`], ca: tlsFile('server.pem') },
       };
     case 'registry':
       return {
@@ -50,7 +47,27 @@ export function images(kind: SharedKind, host: string, port: number): Image {
   }
 }
 
+function broker(host: string, port: number, protocol: string, more: Readonly<Record<string, string>>) {
+  const settings = {
+    ...brokerSettings,
+    'controller.quorum.voters': '1@localhost:9093',
+    // The broker calls itself as well, to verify transactions, and from inside it can't use the address that clients use.
+    listeners: 'DOOR://0.0.0.0:9092,INTERNAL://localhost:9094,CONTROLLER://localhost:9093',
+    'advertised.listeners': `DOOR://${host}:${port},INTERNAL://localhost:9094`,
+    'inter.broker.listener.name': 'INTERNAL',
+    'listener.security.protocol.map': `DOOR:${protocol},INTERNAL:PLAINTEXT,CONTROLLER:PLAINTEXT`,
+    ...more,
+  };
+  const variables = Object.entries(settings).map(([name, value]) => [variableOf(name), value]);
+  return {
+    image: 'apache/kafka:4.1.1',
+    port: { container: 9092, host: port },
+    environment: { ...Object.fromEntries(variables), KAFKA_HEAP_OPTS: '-Xmx512m' } as Record<string, string>,
+    command: [],
+  };
+}
+
 /** How Kafka's images take a property from the environment. */
 function variableOf(property: string): string {
-  return `KAFKA_${property.toUpperCase().replaceAll('.', '_')}`;
+  return `KAFKA_${property.toUpperCase().replaceAll('-', '___').replaceAll('.', '_')}`;
 }

@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import type { SharedKind } from '../address.ts';
+import type { Kind } from '../address.ts';
 import type { Instance, Place } from '../instance.ts';
 import { freePort } from '../ports.ts';
 import { images } from './images.ts';
@@ -50,7 +50,7 @@ function ping(where: string | URL): Promise<boolean> {
 }
 
 /** Starts a part in a container. @throws Error if its image can't be had or it does not come up */
-export async function startContainer(kind: SharedKind, place: Place): Promise<Instance> {
+export async function startContainer(kind: Exclude<Kind, 'prometheus'>, place: Place): Promise<Instance> {
   // Loaded only here: testcontainers is large, and without Docker nobody needs it.
   const [{ getContainerRuntimeClient }, { ContainerInstance }] = await Promise.all([
     import('testcontainers'),

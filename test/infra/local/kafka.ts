@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Address } from '../address.ts';
 import type { Place } from '../instance.ts';
-import { brokerSettings } from '../settings.ts';
+import { brokerSettings, securedSettings, tlsFile } from '../settings.ts';
 import { runGuarded } from './guarded.ts';
 import type { Program } from './guarded.ts';
 import type { Service } from './instance.ts';
@@ -39,6 +39,19 @@ export async function describeKafka(place: Place): Promise<{ address: Address; s
   return describeNode({ id: 1, port: await freePort(), controllers: [await freePort()] }, place);
 }
 
+/** The same behind a door that asks who one is (settings.ts). */
+export async function describeSecuredKafka(place: Place): Promise<{ address: Address; service: Service }> {
+  const port = await freePort();
+  const settings = {
+    ...securedSettings(),
+    'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,DOOR:SASL_SSL',
+  };
+  const door = { port, advertised: port };
+  const node = { id: 1, port: await freePort(), controllers: [await freePort()], door, settings };
+  const { service } = await describeNode(node, place);
+  return { address: { kind: 'secured-kafka', brokers: [`127.0.0.1:${port}`], ca: tlsFile('server.pem') }, service };
+}
+
 /** A broker of a cluster, with its data in a fresh folder. */
 export async function describeNode(node: Node, place: Place): Promise<{ address: Address; service: Service }> {
   const java = await findJava();
@@ -48,10 +61,10 @@ export async function describeNode(node: Node, place: Place): Promise<{ address:
   const doors = door === undefined ? [] : [`DOOR://127.0.0.1:${door.port}`];
   const settings = {
     ...brokerSettings,
+    'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,DOOR:PLAINTEXT',
     ...node.settings,
     'node.id': String(id),
     'controller.quorum.voters': controllers.map((controller, index) => `${index + 1}@127.0.0.1:${controller}`).join(),
-    'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,DOOR:PLAINTEXT',
     listeners: [`PLAINTEXT://127.0.0.1:${port}`, `CONTROLLER://127.0.0.1:${controllers[id - 1]}`, ...doors].join(),
     'advertised.listeners': [
       `PLAINTEXT://127.0.0.1:${port}`,

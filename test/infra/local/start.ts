@@ -1,6 +1,6 @@
 import type { Kind } from '../address.ts';
 import type { Instance, Place } from '../instance.ts';
-import { describeKafka } from './kafka.ts';
+import { describeKafka, describeSecuredKafka } from './kafka.ts';
 import { LocalInstance } from './instance.ts';
 import { describePostgres } from './postgres.ts';
 import { describePrometheus } from './prometheus.ts';
@@ -8,6 +8,7 @@ import { describeRegistry } from './registry.ts';
 
 const describe = {
   kafka: describeKafka,
+  'secured-kafka': describeSecuredKafka,
   registry: describeRegistry,
   postgres: describePostgres,
   prometheus: describePrometheus,

@@ -66,6 +66,9 @@ function inUnits(quantity: number, units: Readonly<Record<string, number>>): str
   return `${(quantity / size).toLocaleString('en')} ${unit}`;
 }
 
+/** What serves looks at the broker's settings when it starts. */
+const services: readonly Role[] = ['filter', 'agent', 'executor', 'audit', 'gateway'];
+
 /** Least privilege, role by role: topics, the group, transactional ids, and creating topics that are absent. */
 function acls(prefix: string, principal: string): readonly string[] {
   return (Object.entries(access) as [Role, Access][]).flatMap(([role, { reads, writes, group }]) => {
@@ -75,14 +78,18 @@ function acls(prefix: string, principal: string): readonly string[] {
       `${add} --operation Read --operation Describe ${topics(reads)}`,
       ...(writes.length === 0 ? [] : [`${add} --operation Write --operation Describe ${topics(writes)}`]),
     ];
-    if (role === 'upstream' || writes.length === 0) return [`# ${role}`, ...lines];
-    lines.push(`${add} --operation Create ${topics(allTopics)}`);
+    if (role === 'upstream') return [`# ${role}`, ...lines];
+    // Whoever opens the log looks which topics there are, and that agent.config has one partition.
+    const look = `${add} --operation Describe ${topics(allTopics)}`;
+    if (writes.length === 0) return [`# ${role}`, ...lines, look];
+    // Apart from looking, so that it can be left out.
+    lines.push(look, `${add} --operation Create ${topics(allTopics)}`);
     const writer = `${prefix}${group ?? 'publish'}.`;
     lines.push(
       `${add} --operation Write --operation Describe --transactional-id ${writer} --resource-pattern-type prefixed`,
     );
-    if (group !== null) {
-      lines.push(`${add} --operation Read --group ${prefix}${group}`);
+    if (group !== null) lines.push(`${add} --operation Read --group ${prefix}${group}`);
+    if (services.includes(role)) {
       // For the warning at start: how long the broker remembers where a group has read.
       lines.push(`${add} --operation DescribeConfigs --cluster`);
       lines.push(`${add} --operation DescribeConfigs ${topics(allTopics)}`);

@@ -63,8 +63,13 @@ export function isPassing(error: unknown): boolean {
 /** Fault('storage') with a sentence that names the address and says what to change. */
 export function brokerFault(doing: string, brokers: readonly string[], error: unknown): Fault {
   if (error instanceof Fault) return error;
-  const { reason, retryable } = explain(causes(error));
+  const { reason, retryable } = explain([...causes(error), ...topicErrors(error)]);
   return new Fault('storage', `${doing}: Kafka at ${brokers.join(', ')} ${reason}`, retryable, { cause: error });
+}
+
+/** What kafkajs says of each of several topics, of which its error itself says nothing. */
+function topicErrors(error: unknown): readonly KafkaError[] {
+  return causes(error).flatMap((cause) => ('errors' in cause ? (cause.errors as readonly KafkaError[]) : []));
 }
 
 function explain(chain: readonly KafkaError[]): { readonly reason: string; readonly retryable: boolean } {

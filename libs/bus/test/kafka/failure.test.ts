@@ -29,4 +29,16 @@ describe('what is said of brokers that cannot be had', () => {
       message: `The group g cannot be joined: Kafka at kafka-1:9092, kafka-2:9092 ${reason}`,
     });
   });
+
+  it.each([
+    ['TOPIC_AUTHORIZATION_FAILED', false, /does not allow this user to do it .* Grant the permission\.$/],
+    ['TOPIC_ALREADY_EXISTS', true, /says “Topic creation errors”\.$/],
+  ])('of several topics at once, where %s is said of one', (type, retryable, message) => {
+    const one = Object.assign(new Error('of the topic'), { type });
+    const error = Object.assign(new Error('Topic creation errors'), { errors: [one] });
+    expect(brokerFault('The log cannot be opened', ['kafka-1:9092'], error)).toMatchObject({
+      retryable,
+      message: expect.stringMatching(message),
+    });
+  });
 });

@@ -28,8 +28,12 @@ export class RequestWriter {
     return this.#add(part);
   }
 
+  int8(value: number): this {
+    return this.#add(Buffer.of(value));
+  }
+
   boolean(value: boolean): this {
-    return this.#add(Buffer.of(value ? 1 : 0));
+    return this.int8(value ? 1 : 0);
   }
 
   text(value: string | null): this {
