@@ -21,8 +21,8 @@ export interface Measured {
   readonly seconds: number;
   /** From the request to its answer, milliseconds, a run each. */
   readonly latencies: readonly number[];
-  /** Milliseconds that the runs were at each service, all together, by when the log took their records. */
-  readonly hops: Readonly<Record<Hop, number>>;
+  /** Milliseconds that a run was at each service, each time that it was there, by when the log took its records. */
+  readonly hops: Readonly<Record<Hop, readonly number[]>>;
 }
 
 export type Hop = 'filter' | 'agent' | 'executor';
@@ -88,8 +88,8 @@ const taker = {
 } as const;
 
 /** A run is where its last record waits to be taken, so its time is the gaps between its records. */
-async function atEachHop(bus: Bus, counted: ReadonlySet<string>, since: number): Promise<Record<Hop, number>> {
-  const spent: Record<Hop, number> = { filter: 0, agent: 0, executor: 0 };
+async function atEachHop(bus: Bus, counted: ReadonlySet<string>, since: number): Promise<Measured['hops']> {
+  const spent: Record<Hop, number[]> = { filter: [], agent: [], executor: [] };
   const runs = new Map<string, Incoming[]>();
   const loop = [topics.requests, topics.toolsets, topics.toolCalls, topics.steps, topics.responses] as const;
   for await (const message of bus.read(loop, { from: { time: since } }))
@@ -98,7 +98,8 @@ async function atEachHop(bus: Bus, counted: ReadonlySet<string>, since: number):
     records.sort((a, b) => a.timestamp - b.timestamp || place(a) - place(b));
     for (const [n, { topic, timestamp }] of records.entries()) {
       const next = records[n + 1];
-      if (next !== undefined && topic in taker) spent[taker[topic as keyof typeof taker]] += next.timestamp - timestamp;
+      if (next !== undefined && topic in taker)
+        spent[taker[topic as keyof typeof taker]].push(next.timestamp - timestamp);
     }
   }
   return spent;

@@ -7,7 +7,7 @@ import type { Topic } from '@sluice/contracts';
 import { readEnvironment } from '@sluice/service';
 import { startEmbedded } from '../apps/sluice/src/system/embedded.js';
 import { closedLoop, hopsOfRun, promptModel, turns } from './closed-loop.js';
-import type { Load, Measured } from './closed-loop.js';
+import type { Hop, Load, Measured } from './closed-loop.js';
 import { bareLoop } from './kafka/bare-loop.js';
 import { meanBytes } from './kafka/echo.js';
 import { startInfrastructure } from './kafka/infrastructure.js';
@@ -128,17 +128,19 @@ async function table(log: string, bus: Bus, short: boolean): Promise<void> {
 }
 
 function figures(title: string, load: Load, measured: Measured): void {
-  const { latencies, hops } = measured;
-  const whole = hops.filter + hops.agent + hops.executor;
+  const { latencies, hops, seconds } = measured;
+  const sum = (hop: Hop): number => hops[hop].reduce((all, ms) => all + ms, 0);
+  const whole = sum('filter') + sum('agent') + sum('executor');
   report(`The whole loop on ${title}`, [
     { name: 'iterations a second', value: perSecond(load, measured), unit: '1/s' },
     { name: `a run of ${turns} calls and an answer, median`, value: median(latencies), unit: 'ms' },
     { name: 'the same, p99', value: quantile(latencies, 0.99), unit: 'ms' },
-    ...(['filter', 'agent', 'executor'] as const).map((hop) => ({
-      name: `of it at the ${hop}`,
-      value: (100 * hops[hop]) / whole,
-      unit: '%',
-    })),
+    ...(['filter', 'agent', 'executor'] as const).flatMap((hop) => [
+      { name: `of it at the ${hop}`, value: (100 * sum(hop)) / whole, unit: '%' },
+      { name: `${hop}: records a second`, value: hops[hop].length / seconds, unit: '1/s' },
+      { name: `${hop}: a record, median`, value: median(hops[hop]), unit: 'ms' },
+      { name: `${hop}: the same, p99`, value: quantile(hops[hop], 0.99), unit: 'ms' },
+    ]),
   ]);
 }
 

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -30,6 +30,28 @@ describe('sluice audit, after the sample', () => {
       );
       expect(output).toContain('Nothing was changed, dropped, inserted or moved.');
       expect(code).toBe(0);
+    },
+    testMs,
+  );
+
+  it(
+    'verify finds the same in an export, and where a byte of it was changed says so',
+    async () => {
+      const file = join(folder, 'whole.sluice');
+      expect((await run('export', file)).code).toBe(0);
+      const whole = await run('audit', 'verify', '--export', file);
+      expect(whole).toMatchObject({ code: 0, output: (await run('audit', 'verify')).output });
+      const part = join(folder, 'part.sluice');
+      expect((await run('export', '--session', session, part)).code).toBe(0);
+      expect(await run('audit', 'verify', '--export', part)).toMatchObject({
+        code: 1,
+        errors: expect.stringMatching(/has a part of the records alone, so its chains have gaps\. Make one without/),
+      });
+      const bytes = readFileSync(file);
+      bytes[bytes.length >> 1] = (bytes[bytes.length >> 1] ?? 0) ^ 1;
+      writeFileSync(file, bytes);
+      const changed = await run('audit', 'verify', '--export', file);
+      expect(changed).toMatchObject({ code: 1, errors: expect.stringContaining('was changed') });
     },
     testMs,
   );

@@ -1,7 +1,10 @@
 import { parseArgs } from 'node:util';
+import { openArchive } from '@sluice/archive';
+import type { Selection } from '@sluice/archive';
 import { verifyAudit } from '@sluice/audit';
 import type { Anchor } from '@sluice/audit';
-import type { Bus } from '@sluice/bus';
+import type { Bus, LogReader } from '@sluice/bus';
+import { topics } from '@sluice/contracts';
 import { openBus, requireLog, verifierForLooking } from '@sluice/service';
 import { lastCheckpoints } from '../audit/checkpoints.js';
 import { sessionEntries } from '../audit/session.js';
@@ -11,10 +14,11 @@ import { isSound, reportAsText, reportAsJson } from '../show/audit-report.js';
 import { refuseSurplus } from '../refuse-surplus.js';
 import type { Surroundings } from './surroundings.js';
 
-export const usage = `sluice audit verify [--json] [--anchors FILE] [--without-sources]
+export const usage = `sluice audit verify [--json] [--anchors FILE] [--without-sources] [--export FILE]
   Recomputes every chain of the audit log, and names each record that was changed, dropped, inserted or moved, and what lies beyond
   the last checkpoint. Compares with the records that are told of where they are still there, --without-sources not.
-  --anchors compares with checkpoints that were kept elsewhere, too. Exit code 1 if there is a finding, or no audit at all.
+  --anchors compares with checkpoints that were kept elsewhere, too. --export reads a file of sluice export,
+  of the whole log, instead of the log. Exit code 1 if there is a finding, or no audit at all.
 sluice audit show SESSION [--json]     what happened in a session, in words; exit code 1 if the audit tells of none
 sluice audit checkpoints               the last checkpoint of each chain, a line each
   Keep them elsewhere, for verify --anchors. Exit code 1 if there are none.`;
@@ -27,6 +31,7 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
       json: { type: 'boolean', default: false },
       anchors: { type: 'string' },
       'without-sources': { type: 'boolean', default: false },
+      export: { type: 'string' },
     },
   });
   const [action, ...words] = positionals;
@@ -36,15 +41,22 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
   const { environment } = surroundings;
   switch (action) {
     case 'verify': {
-      takes(0, 'json', 'anchors', 'without-sources');
+      takes(0, 'json', 'anchors', 'without-sources', 'export');
       const anchors = values.anchors === undefined ? [] : readAnchors(values.anchors);
-      requireLog(environment);
-      const signatures = verifierForLooking(environment);
-      return onLog(surroundings, async (bus) => {
-        const report = await verifyAudit(bus, { signatures, anchors, sources: !values['without-sources'] });
+      const verify = async (log: LogReader, sources: boolean): Promise<number> => {
+        const signatures = verifierForLooking(environment);
+        const report = await verifyAudit(log, { signatures, anchors, sources });
         surroundings.write(values.json ? reportAsJson(report) : reportAsText(report, surroundings.paint));
         return isSound(report) ? 0 : 1;
-      });
+      };
+      if (values.export === undefined) return onLog(surroundings, (bus) => verify(bus, !values['without-sources']));
+      const archive = await openArchive(values.export);
+      if (isPart(archive.header.selection))
+        throw new Error(
+          `The export ${values.export} has a part of the records alone, so its chains have gaps. Make one without --from, --to, --session and --tenant.`,
+        );
+      // Records that could not be decoded are told of, and are not in it.
+      return verify(archive, !values['without-sources'] && archive.trailer.undecodable === 0);
     }
     case 'show':
       takes(1, 'json');
@@ -61,6 +73,12 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
     default:
       throw new Error(`Say what to do with the audit log.\n${usage}`);
   }
+}
+
+/** Whether entries of a chain are left out. */
+function isPart({ from, to, session, tenant, topics: those }: Selection): boolean {
+  const isNarrowed = [from, to, session, tenant].some((bound) => bound !== null);
+  return isNarrowed || (those !== null && !those.includes(topics.audit));
 }
 
 async function onLog({ environment, log }: Surroundings, work: (bus: Bus) => Promise<number>): Promise<number> {
