@@ -17,7 +17,7 @@ import { asAdmin } from '../infra/ready.ts';
 import { passwordOf, securedUsers } from '../infra/settings.ts';
 import { openCluster } from './cluster.js';
 import type { Cluster } from './cluster.js';
-import { grant, setScramPassword } from './secured.js';
+import { grant, revokeGroup, setScramPassword } from './secured.js';
 
 const configuration = `
 tool:
@@ -187,6 +187,14 @@ describe('a broker that asks over TLS who one is, and grants nothing by itself',
     await program.says(/"group":|is applied|"serving"|config/);
     program.process.kill('SIGTERM');
     expect(refusals((await program.ended).output)).toEqual([]);
+  }, 60_000);
+
+  it('ends a process whose consumer may not go on, with the reason and exit code 1', async () => {
+    const filter = running.get('filter');
+    await revokeGroup(admin, 'User:sluice-filter', `${prefix}filter`);
+    const ended = await filter?.ended;
+    expect(ended?.code).toBe(1);
+    expect(ended?.output).toMatch(/The consumer of filter stopped: Kafka at \S+ does not allow this user to do it/);
   }, 60_000);
 
   it('lets nobody in with a wrong password, and that is said', async () => {

@@ -23,6 +23,20 @@ export async function grant(admin: Admin, lines: readonly string[]): Promise<voi
   await admin.createAcls({ acl: lines.filter((line) => line !== '' && !line.startsWith('#')).flatMap(entriesOf) });
 }
 
+/** Takes back the right to a group. */
+export async function revokeGroup(admin: Admin, principal: string, group: string): Promise<void> {
+  const filter = {
+    resourceType: AclResourceTypes.GROUP,
+    resourceName: group,
+    resourcePatternType: ResourcePatternTypes.LITERAL,
+    principal,
+    host: '*',
+    operation: AclOperationTypes.READ,
+    permissionType: AclPermissionTypes.ALLOW,
+  };
+  await admin.deleteAcls({ filters: [filter] });
+}
+
 function entriesOf(line: string): readonly AclEntry[] {
   const [, ...words] = line.split(' ');
   let principal = '';

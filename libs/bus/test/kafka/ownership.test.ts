@@ -100,7 +100,7 @@ describe('who owns a partition', () => {
   );
 
   it(
-    'points 2 and 4: a new owner fences the one before by its takeover alone, before it commits anything itself',
+    'points 2 and 4: once another one has the partition, the one before commits nothing, even before the new one has',
     () =>
       onKafka(async (start) => {
         const [gate, next] = [deferred(), deferred()];
