@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { createAuthorizer } from '@sluice/authorization';
 import { openArchive } from '@sluice/archive';
+import { verifyAudit } from '@sluice/audit';
 import { createVerifier, readKeySet } from '@sluice/identity';
 import { everything, replay } from '@sluice/replay';
 import type { Replayed } from '@sluice/replay';
@@ -33,5 +34,14 @@ describe('runs recorded with a released version', () => {
     const wanted = decided.reduce((sum, topic) => sum + (records[topic] ?? 0), 0);
     expect(decisions.filter(({ topic }) => decided.includes(topic))).toHaveLength(wanted);
     expect(new Set(decisions.map(({ kind }) => kind)).size).toBe(6);
+  });
+
+  it('2.sluice: what its audit told of is still what the records say (G-102)', async () => {
+    const archive = await openArchive(join(folder, '2.sluice'));
+    const keys = readKeySet(readFileSync(join(folder, '2.keys.json'), 'utf8'), 'the fixture');
+    const { found, sources, chains } = await verifyAudit(archive, { signatures: createVerifier(keys) });
+    expect([found, sources.waiting]).toEqual([0, 0]);
+    expect(sources.compared).toBeGreaterThan(100);
+    expect(chains.length).toBe(8);
   });
 });

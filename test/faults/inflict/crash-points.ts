@@ -28,15 +28,20 @@ export const crashPoints: readonly CrashPoint[] = [
   { what: 'claim of a turn response', role: 'executor' },
   { what: 'model asked', role: 'agent' },
   // Around the transaction: before it has anything, with the offset, with the outputs, before and after its commit.
+  ...each('TxnOffsetCommit request'),
   ...each('TxnOffsetCommit response'),
   ...each('Produce response'),
   ...each('EndTxn request'),
   ...each('EndTxn response'),
-  // While partitions change hands, and as a new owner fences the one before.
+  // While partitions change hands: as a new owner ends what the one before left open, reads how far that one came, and puts its own name there.
   { what: 'JoinGroup response', role: 'executor', rebalance: true },
   { what: 'SyncGroup response', role: 'agent', rebalance: true },
   { what: 'InitProducerId response', role: 'executor', rebalance: true },
   { what: 'InitProducerId response', role: 'filter', rebalance: true },
+  { what: 'OffsetFetch response', role: 'agent', rebalance: true },
+  { what: 'OffsetCommit request', role: 'filter', rebalance: true },
+  { what: 'OffsetCommit request', role: 'executor', rebalance: true },
+  { what: 'OffsetCommit response', role: 'agent', rebalance: true },
 ];
 
 /** kill -9 at each point, one after another in any order; the next one does not wait until the last is mended. */

@@ -3,6 +3,8 @@ import type { Watch } from './tcp-proxy.ts';
 /** What of Kafka's protocol the faults want to see; the numbers are its API keys. */
 const calls: Readonly<Record<number, string>> = {
   0: 'Produce',
+  8: 'OffsetCommit',
+  9: 'OffsetFetch',
   11: 'JoinGroup',
   14: 'SyncGroup',
   22: 'InitProducerId',
