@@ -1,5 +1,6 @@
 import { Partitioners } from 'kafkajs';
-import { bareEcho, client, createTopics } from './echo.js';
+import { client, createTopics } from './echo.js';
+import type { bareEcho } from './echo.js';
 import type { Infrastructure } from './infrastructure.js';
 
 /** Of what is sent at once. */
@@ -13,14 +14,18 @@ interface BareLoad {
   readonly outputs: readonly [number, number, number];
 }
 
-/** Rounds a second of so many records that go round and round over three bare transactional echoes, each of which feeds the next. */
-export async function bareLoop({ brokers }: Infrastructure, { rounds, inFlight, outputs }: BareLoad): Promise<number> {
+/** Rounds a second of so many records that go round and round over three bare transactional echoes of a kind, each of which feeds the next. */
+export async function bareLoop(
+  { brokers }: Infrastructure,
+  echo: typeof bareEcho,
+  { rounds, inFlight, outputs }: BareLoad,
+): Promise<number> {
   const prefix = `bare-${process.hrtime.bigint()}-`;
   const [a, b, c] = ['a', 'b', 'c'].map((name) => prefix + name) as [string, string, string];
   await createTopics(brokers, a, b, c);
   const [toB, toC, toA] = outputs.map((bytes) => Buffer.alloc(bytes, 'x')) as [Buffer, Buffer, Buffer];
   const ends: (() => Promise<void>)[] = [];
-  for (const [from, to, payload] of [[a, b, toB], [b, c, toC], [c, a, toA]] as const) ends.push(await bareEcho(brokers, from, to, payload)); // prettier-ignore
+  for (const [from, to, payload] of [[a, b, toB], [b, c, toC], [c, a, toA]] as const) ends.push(await echo(brokers, from, to, payload)); // prettier-ignore
   const kafka = client(brokers, 'bench-bare-loop');
   const producer = kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner });
   const consumer = kafka.consumer({ groupId: `loop-${a}`, maxWaitTimeInMs: 100 });

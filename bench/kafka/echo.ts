@@ -3,7 +3,7 @@ import { CompressionTypes, Kafka, logLevel, Partitioners } from 'kafkajs';
 import type { ITopicMetadata, Producer } from 'kafkajs';
 
 export const partitions = 4;
-/** The flush policy of Sluice's bus: payload bytes of one transaction. */
+/** Payload bytes of one transaction; four partitions together have as many under way as Sluice's bus has. */
 const flushBytes = 512 * 1024;
 
 /** A client of its own, as every measured part has: retries explicit, quiet. */

@@ -7,6 +7,7 @@ import { configurationOf, manyTools } from '../rules.js';
 import { atLeastOnce } from './at-least-once.js';
 import { bareEcho, createTopics, drain, fill, meanBytes, partitions } from './echo.js';
 import type { Infrastructure } from './infrastructure.js';
+import { pooledEcho } from './pooled-echo.js';
 import { variablesOf } from './services.js';
 import { stockNest } from './stock-nest.js';
 
@@ -22,6 +23,7 @@ interface Round {
   readonly ours: number;
   readonly once: number;
   readonly bare: number;
+  readonly pooled: number;
   readonly nest: number;
   readonly outputBytes: number;
 }
@@ -37,6 +39,7 @@ export async function throughput(parts: Infrastructure): Promise<void> {
     `Throughput on Kafka, ${partitions} partitions, records of 1 KB, outputs of ${rounds[0]?.outputBytes} bytes, ${rounds.length} rounds in turn`,
     [
       { name: 'bare kafkajs transactional echo', value: middle(({ bare }) => bare), unit: '1/s' },
+      { name: 'the same with one transaction for all partitions', value: middle(({ pooled }) => pooled), unit: '1/s' },
       {
         name: 'the filter as a service: claim, decision, codec, exactly once',
         value: middle(({ ours }) => ours),
@@ -49,6 +52,11 @@ export async function throughput(parts: Infrastructure): Promise<void> {
         value: middle(({ ours, bare }) => ours / bare),
         unit: '',
         goal: { atLeast: 0.8 },
+      },
+      {
+        name: 'filter / echo with one for all partitions',
+        value: middle(({ ours, pooled }) => ours / pooled),
+        unit: '',
       },
       {
         name: 'filter / the same at least once, median of the rounds’ ratios',
@@ -70,7 +78,7 @@ async function round(parts: Infrastructure, prefix: string): Promise<Round> {
   const filter = await filterService(parts, prefix);
   const name = (topic: string): string => `${prefix}${topic}`;
 
-  await createTopics(brokers, name('echo-in'), name('echo-out'), name('nest-in'), name('nest-out'));
+  await createTopics(brokers, ...['echo-in', 'echo-out', 'pooled-out', 'nest-in', 'nest-out'].map(name));
   await filter.fill(records);
   const filterSeconds = await drain(brokers, name('agent.toolsets'), records, () => filter.start());
   // The filter's output is what the baselines write, byte for byte in size.
@@ -86,6 +94,10 @@ async function round(parts: Infrastructure, prefix: string): Promise<Round> {
     bareEcho(brokers, name('echo-in'), name('echo-out'), Buffer.alloc(outputBytes, 'x'));
   const echoSeconds = await drain(brokers, name('echo-out'), records, echo);
 
+  const pooled = (): Promise<() => Promise<void>> =>
+    pooledEcho(brokers, name('echo-in'), name('pooled-out'), Buffer.alloc(outputBytes, 'x'));
+  const pooledSeconds = await drain(brokers, name('pooled-out'), records, pooled);
+
   const nestRecords = records / 10;
   await fill(brokers, name('nest-in'), request, nestRecords);
   const nest = (): Promise<() => Promise<void>> =>
@@ -94,6 +106,7 @@ async function round(parts: Infrastructure, prefix: string): Promise<Round> {
   return {
     ours: records / filterSeconds,
     bare: records / echoSeconds,
+    pooled: records / pooledSeconds,
     once: records / onceSeconds,
     nest: nestRecords / nestSeconds,
     outputBytes,
