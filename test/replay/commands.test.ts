@@ -104,6 +104,18 @@ describe('sluice export and sluice replay', () => {
     });
   });
 
+  it.each([
+    [['--tenant', 'local'], 71],
+    [['--tenant', 'local', '--session', 'session-workflow'], 16],
+    [['--tool', 'reset-workflow'], 34],
+    [['--tool', 'core__text-completion'], 37],
+    [['--offsets', 'agent.toolsets/0/3-6'], 4],
+  ])('replay of what was recorded only %j', async (selected, count) => {
+    const { code, output } = await command(['replay', '--export', fixture, ...selected], keys);
+    const line = `${count} decisions replayed: ${count} equal, 0 different; 0 not replayable`;
+    expect([code, output]).toEqual([0, expect.stringContaining(line)]);
+  });
+
   it('refuse a file that is cut short', async () => {
     const short = join(folder, 'short.sluice');
     copyFileSync(fixture, short);
