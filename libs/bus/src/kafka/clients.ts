@@ -3,6 +3,7 @@ import type { KafkaConfig, RetryOptions, SASLOptions } from 'kafkajs';
 import { passOverAborted } from './aborted.js';
 import { noteGenerations } from './generations.js';
 import { restIdleConnections } from './idle-timer.js';
+import { joinAgainIfForgotten } from './lost-member.js';
 import { askForNoTopics } from './narrow-metadata.js';
 import { fetchToken } from './oauth.js';
 import { timeoutsOf } from './options.js';
@@ -32,6 +33,7 @@ export function clientsFor(options: KafkaBusOptions): Clients {
   passOverAborted();
   askForNoTopics();
   noteGenerations();
+  joinAgainIfForgotten();
   const config = configOf(options);
   return () => new Kafka(config);
 }

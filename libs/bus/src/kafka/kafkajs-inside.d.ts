@@ -1,4 +1,4 @@
-/** What of kafkajs 2.2.4’s inside the bus uses; see aborted.ts, cluster.ts, generations.ts, idle-timer.ts, narrow-metadata.ts, out-of-range.ts and producing/ for why. */
+/** What of kafkajs 2.2.4’s inside the bus uses; see aborted.ts, cluster.ts, generations.ts, idle-timer.ts, lost-member.ts, narrow-metadata.ts, out-of-range.ts and producing/ for why. */
 declare module 'kafkajs/src/broker/index.js' {
   /** A connection to a broker. */
   export default class Broker {
@@ -57,6 +57,18 @@ declare module 'kafkajs/src/consumer/offsetManager/index.js' {
     readonly cluster: object;
     /** Called where the log has nothing at the offset that was asked for. */
     setDefaultOffset(place: { readonly topic: string; readonly partition: number }): Promise<void>;
+  }
+}
+
+/** Likewise. */
+declare module 'kafkajs/src/consumer/consumerGroup.js' {
+  /** A consumer in its group. */
+  export default class ConsumerGroup {
+    readonly groupId: string;
+    /** Null before it has joined, and once the group has forgotten it. */
+    readonly memberId: string | null;
+    joinAndSync(): Promise<void>;
+    heartbeat(options: { readonly interval: number }): Promise<void>;
   }
 }
 

@@ -4,10 +4,11 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Handler } from '@sluice/bus';
 import { CompressionCodecs, CompressionTypes } from 'kafkajs';
 import Cluster from 'kafkajs/src/cluster/index.js';
-import { KafkaJSGroupCoordinatorNotFound } from 'kafkajs/src/errors.js';
+import ConsumerGroup from 'kafkajs/src/consumer/consumerGroup.js';
+import { KafkaJSConnectionClosedError, KafkaJSGroupCoordinatorNotFound } from 'kafkajs/src/errors.js';
 import { infra, startTimeout } from '../../../../test/infra/client.ts';
 import { entries, entry, eventually, grace, request, testMs } from '../contract/harness.js';
-import { makeTopics, onKafka, withAdmin, withProducer } from './on-broker.js';
+import { makeTopics, onKafka, removeMembers, withAdmin, withProducer } from './on-broker.js';
 
 const topics = ['agent.requests'] as const;
 const handle: Handler = async (message) => [entry(message)];
@@ -103,6 +104,38 @@ describe('a consumer that ends', () => {
         expect(await entries(bus)).toEqual(['before', 'after']);
       }),
     2 * testMs,
+  );
+
+  it(
+    'joins its group again when that has forgotten it, though brokers are away when it tries for the first time',
+    () =>
+      onKafka(async (start, options) => {
+        const { bus } = await start();
+        const consumer = await bus.subscribe({ group: 'e-6', topics, handle });
+        const failures: Error[] = [];
+        void consumer.failed.then((error) => failures.push(error));
+        await bus.publish([request('s', 'before')]);
+        await eventually('the first output', async () => (await entries(bus)).length > 0);
+        const { prototype } = ConsumerGroup;
+        const join = prototype.joinAndSync;
+        let refused = 0;
+        prototype.joinAndSync = function () {
+          if (!this.groupId.endsWith('e-6') || refused++ > 0) return join.call(this);
+          return Promise.reject(new KafkaJSConnectionClosedError('Closed connection'));
+        };
+        try {
+          await removeMembers(options, 'e-6');
+          await bus.publish([request('s', 'after')]);
+          await eventually('the second output', async () => (await entries(bus)).length > 1);
+        } finally {
+          prototype.joinAndSync = join;
+        }
+        expect(refused).toBeGreaterThan(1);
+        expect(failures).toEqual([]);
+        await grace();
+        expect(await entries(bus)).toEqual(['before', 'after']);
+      }),
+    testMs,
   );
 
   it(

@@ -9,6 +9,7 @@ declare module 'kafkajs/src/cluster/index.js' {
 }
 
 declare module 'kafkajs/src/errors.js' {
+  export class KafkaJSConnectionClosedError extends Error {}
   export class KafkaJSGroupCoordinatorNotFound extends Error {}
 }
 

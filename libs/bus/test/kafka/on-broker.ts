@@ -6,8 +6,10 @@ import { freshPrefix } from '../../../../test/infra/fresh.ts';
 import { busOn } from '../../src/kafka/bus.js';
 import { clientsFor } from '../../src/kafka/clients.js';
 import type { Clients } from '../../src/kafka/clients.js';
+import { clusterOf } from '../../src/kafka/cluster.js';
 import { decodeWriter } from '../../src/kafka/finished-set.js';
 import { Names } from '../../src/kafka/names.js';
+import { coordinates } from '../../src/kafka/producing/coordinator.js';
 import { eventually } from '../contract/harness.js';
 
 let instances = 0;
@@ -110,6 +112,24 @@ export async function withAdmin<T>(options: KafkaBusOptions, look: (admin: Admin
   } finally {
     await admin.disconnect();
   }
+}
+
+/** The group forgets its members, as after a silence that they do not know of. */
+export async function removeMembers(options: KafkaBusOptions, group: string): Promise<void> {
+  const groupId = options.prefix + group;
+  const members = await withAdmin(options, async (admin) => (await admin.describeGroups([groupId])).groups[0]?.members);
+  const cluster = clusterOf(plainKafka(options));
+  await cluster.connect();
+  await cluster.refreshMetadata();
+  const { coordinator: node } = await cluster.findGroupCoordinatorMetadata({
+    groupId,
+    coordinatorType: coordinates.group,
+  });
+  const coordinator = (await cluster.findBroker(node)) as unknown as {
+    leaveGroup(asked: { readonly groupId: string; readonly memberId: string }): Promise<unknown>;
+  };
+  for (const { memberId } of members ?? []) await coordinator.leaveGroup({ groupId, memberId });
+  await cluster.disconnect();
 }
 
 /**
