@@ -2,8 +2,8 @@ import type { Batch, Offsets } from 'kafkajs';
 import { Partitioners } from 'kafkajs';
 import { client, partitions } from './echo.js';
 
-/** The flush policy of Sluice's bus: payload bytes of one transaction, of all partitions together. */
-const flushBytes = 2 * 1024 * 1024;
+/** Of what was read of one partition, payload bytes: the outputs have its keys, so they go to one partition, which takes 1 MB at a time. */
+const partBytes = 512 * 1024;
 
 /** What was read of a partition, up to where it is done, and whom to tell when all of it is. */
 interface Read {
@@ -31,7 +31,7 @@ export async function pooledEcho(
     idempotent: true,
     createPartitioner: Partitioners.DefaultPartitioner,
   });
-  const perFlush = Math.max(1, Math.floor(flushBytes / payload.length));
+  const atOnce = Math.max(1, Math.floor(partBytes / payload.length));
   const reads: Read[] = [];
   let flushing: Promise<void> | undefined;
 
@@ -42,7 +42,7 @@ export async function pooledEcho(
       const keys: (Buffer | null)[] = [];
       const offsets: Offsets['topics'][number]['partitions'] = [];
       for (const read of reads) {
-        const some = read.batch.messages.slice(read.next, read.next + perFlush - keys.length);
+        const some = read.batch.messages.slice(read.next, read.next + atOnce);
         const last = some.at(-1);
         if (last === undefined) continue;
         for (const { key } of some) keys.push(key);
