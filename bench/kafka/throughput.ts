@@ -57,6 +57,7 @@ export async function throughput(parts: Infrastructure): Promise<void> {
         name: 'filter / echo with one for all partitions',
         value: middle(({ ours, pooled }) => ours / pooled),
         unit: '',
+        goal: { atLeast: 0.8 },
       },
       {
         name: 'filter / the same at least once, median of the rounds’ ratios',
