@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { openArchive, writeArchive } from '@sluice/archive';
+import { allTopics } from '@sluice/contracts';
 import { sluice } from '../harness/program.js';
 import type { Ended } from '../harness/program.js';
 
@@ -47,6 +49,15 @@ describe('sluice audit, after the sample', () => {
         code: 1,
         errors: expect.stringMatching(/has a part of the records alone, so its chains have gaps\. Make one without/),
       });
+      const archive = await openArchive(file);
+      const lacking = join(folder, 'lacking.sluice');
+      const records = archive.read(allTopics, { from: 'start' });
+      await writeArchive(lacking, { ...archive.header, records, undecodable: () => 2 });
+      expect(await run('audit', 'verify', '--export', lacking)).toMatchObject({
+        code: 1,
+        errors: expect.stringContaining('lacks 2 records that could not be decoded'),
+      });
+      expect((await run('audit', 'verify', '--export', lacking, '--without-sources')).code).toBe(0);
       const bytes = readFileSync(file);
       bytes[bytes.length >> 1] = (bytes[bytes.length >> 1] ?? 0) ^ 1;
       writeFileSync(file, bytes);

@@ -43,20 +43,25 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
     case 'verify': {
       takes(0, 'json', 'anchors', 'without-sources', 'export');
       const anchors = values.anchors === undefined ? [] : readAnchors(values.anchors);
-      const verify = async (log: LogReader, sources: boolean): Promise<number> => {
+      const sources = !values['without-sources'];
+      const verify = async (log: LogReader): Promise<number> => {
         const signatures = verifierForLooking(environment);
         const report = await verifyAudit(log, { signatures, anchors, sources });
         surroundings.write(values.json ? reportAsJson(report) : reportAsText(report, surroundings.paint));
         return isSound(report) ? 0 : 1;
       };
-      if (values.export === undefined) return onLog(surroundings, (bus) => verify(bus, !values['without-sources']));
+      if (values.export === undefined) return onLog(surroundings, verify);
       const archive = await openArchive(values.export);
       if (isPart(archive.header.selection))
         throw new Error(
-          `The export ${values.export} has a part of the records alone, so its chains have gaps. Make one without --from, --to, --session and --tenant.`,
+          `The export ${values.export} has a part of the records alone, so its chains have gaps. Make one without --from, --to, --session, --tenant and --topic.`,
         );
-      // Records that could not be decoded are told of, and are not in it.
-      return verify(archive, !values['without-sources'] && archive.trailer.undecodable === 0);
+      const { undecodable } = archive.trailer;
+      if (undecodable > 0 && sources)
+        throw new Error(
+          `The export ${values.export} lacks ${undecodable} records that could not be decoded, which the audit tells of. Verify it with --without-sources.`,
+        );
+      return verify(archive);
     }
     case 'show':
       takes(1, 'json');
