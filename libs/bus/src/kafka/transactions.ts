@@ -217,6 +217,8 @@ export class Transactions {
         if (error !== undefined) throw error;
         for (const witness of witnesses) {
           const { offset, metadata } = await this.options.offsets.settled(witness.topic, witness.partition);
+          // Of one that went and came back meanwhile this consumer’s name says nothing: somebody else may have done the same.
+          if (!kept.some((part) => isOf(witness, part) && !part.commits.isDropped)) continue;
           if (decodeWriter(metadata) === decodeWriter(witness.metadata))
             return offset === witness.offset && metadata === witness.metadata;
         }

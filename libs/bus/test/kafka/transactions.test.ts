@@ -332,6 +332,32 @@ describe('the transactions of a consumer', () => {
     expect(log.asked.filter((what) => what === 'commit')).toHaveLength(1);
   });
 
+  it.each([
+    ['not on the log', 'lost', ['1/0', '2/0']],
+    ['on the log', 'unanswered', ['1/0', '1/1', '2/0']],
+  ] as const)(
+    'whose end nobody answered for are not judged by a partition that went and came back: they are %s',
+    async (_, fate, outputs) => {
+      const log = new Log();
+      const { transactions, partition } = consumerOn(log);
+      const [one, two] = [partition(1), partition(2)];
+      log.fates = ['answered', 'answered', 'answered', fate];
+      finish(one, 0);
+      finish(two, 0);
+      // While the producer begins anew the other one does what was lost, or goes on behind it, and this consumer has the partition again.
+      log.meanwhile.set(5, () => {
+        doneByAnother(log, 1, fate === 'lost' ? 1 : 2);
+        one.drop();
+        partition(1);
+        transactions.joined(memberIn(2));
+      });
+      await two.settle();
+      await one.over();
+      expect([...log.outputs].sort()).toEqual(outputs);
+      expect(log.offsets.get(2)?.offset).toBe(1);
+    },
+  );
+
   it('whose end nobody answered for wait for the group’s word if all their partitions are somebody else’s', async () => {
     const log = new Log();
     const { transactions, partition } = consumerOn(log);
