@@ -11,6 +11,9 @@ export interface Acting {
   close(): Promise<void>;
 }
 
+/** On a busy machine a call of milliseconds may take longer than 5 s; one that is late would count as one whose instance was killed. */
+const toolSeconds = 60;
+
 /** A cluster, with nothing started yet, whose runs look at the time and then act on the world so many times. */
 export async function openActing(acts: number): Promise<Acting> {
   const act = Array.from({ length: acts }, () => ['mcp__effects__act', '{}'] as const);
@@ -21,7 +24,7 @@ export async function openActing(acts: number): Promise<Acting> {
     await model.close();
   };
   try {
-    const cluster = await openCluster(actingConfiguration(model.baseUrl, effects.url));
+    const cluster = await openCluster(actingConfiguration(model.baseUrl, effects.url, toolSeconds));
     return { cluster, effects, close: () => cluster.close().finally(closeOutside) };
   } catch (error) {
     await closeOutside();
