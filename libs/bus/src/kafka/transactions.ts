@@ -187,7 +187,7 @@ export class Transactions {
       this.#isUnclear = false;
       return undefined;
     } catch (error) {
-      return (await this.#isOnLog(parts, due, member)) ? undefined : error;
+      return (await this.#isOnLog(parts, due)) ? undefined : error;
     }
   }
 
@@ -206,27 +206,35 @@ export class Transactions {
    * Nobody answered whether the transaction was committed: where the group stands says so, of a partition that is still this consumer’s. What is
    * somebody else’s by now says nothing. False too if nothing is left that would be sent again.
    */
-  async #isOnLog(parts: readonly Part[], { offsets }: OffsetCommit, member: Member): Promise<boolean> {
+  async #isOnLog(parts: readonly Part[], { offsets }: OffsetCommit): Promise<boolean> {
     const sent = offsets.filter((offset) => parts.some((part) => part.records.length > 0 && isOf(offset, part)));
     for (let attempt = 1; ; attempt++) {
+      const member = this.#member;
       const kept = parts.filter(({ commits }) => !commits.isDropped);
       const witnesses = sent.filter((offset) => kept.some((part) => isOf(offset, part)));
       if (witnesses.length === 0) return false;
       try {
         const error = this.#isUnclear ? await this.#clear() : undefined;
         if (error !== undefined) throw error;
-        for (const witness of witnesses) {
-          const { offset, metadata } = await this.options.offsets.settled(witness.topic, witness.partition);
-          // Of one that went and came back meanwhile this consumer’s name says nothing: somebody else may have done the same.
-          if (!kept.some((part) => isOf(witness, part) && !part.commits.isDropped)) continue;
-          if (decodeWriter(metadata) === decodeWriter(witness.metadata))
-            return offset === witness.offset && metadata === witness.metadata;
-        }
-        throw new PartitionsGone();
+        const isThere = await this.#saidOf(witnesses);
+        // Of a partition that went and came back meanwhile its name says nothing: somebody else may have done the same.
+        if (kept.some(({ commits }) => commits.isDropped)) continue;
+        if (isThere === undefined) throw new PartitionsGone();
+        return isThere;
       } catch (error) {
         await this.#wait(error, attempt, member);
       }
     }
+  }
+
+  /** Whether the group stands where these offsets say; undefined if none of their partitions has this consumer’s name. */
+  async #saidOf(offsets: readonly PartitionOffset[]): Promise<boolean | undefined> {
+    for (const sent of offsets) {
+      const { offset, metadata } = await this.options.offsets.settled(sent.topic, sent.partition);
+      if (decodeWriter(metadata) !== decodeWriter(sent.metadata)) continue;
+      return offset === sent.offset && metadata === sent.metadata;
+    }
+    return undefined;
   }
 
   /** With them goes the offset that went ahead, of a partition that has nothing to commit after all: it is put back to where it stands. */
@@ -265,8 +273,8 @@ export class Transactions {
     runAfterCommit(finished, group, log);
   }
 
-  /** Waits for what may mend it: the group’s next word, a broker that comes back, or that nobody wants it any more. */
-  async #wait(error: unknown, attempt: number, member: Member): Promise<void> {
+  /** Waits for what may mend it: the group’s next word since it was `member`, a broker that comes back, or that nobody wants it any more. */
+  async #wait(error: unknown, attempt: number, member: Member | undefined): Promise<void> {
     if (isStale(error) || error instanceof PartitionsGone) {
       if (this.#member !== member || !(await pause(staleMs, this.#wake.signal))) return;
       // The group’s next word takes long: whoever waits for the commits is told.

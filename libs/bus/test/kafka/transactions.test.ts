@@ -90,7 +90,12 @@ class Log {
     return producer as unknown as TransactionalProducer;
   }
 
-  settled(partition: number): PartitionOffset | undefined {
+  /** How often it was asked where a partition stands. */
+  looks = 0;
+
+  async settled(partition: number): Promise<PartitionOffset | undefined> {
+    this.looks++;
+    await pause(0, never);
     return this.offsets.get(partition);
   }
 
@@ -109,8 +114,8 @@ class Log {
 
 /** A consumer’s transactions on the log, with the commits of partitions that stand at 0 unless it knows better. */
 function consumerOn(log: Log, { hasEpochs = true } = {}) {
-  const settled = (_: string, partition: number) =>
-    Promise.resolve(log.settled(partition) ?? { offset: -1, metadata: null });
+  const settled = async (_: string, partition: number) =>
+    (await log.settled(partition)) ?? { offset: -1, metadata: null };
   const transactions = new Transactions({
     producer: log.producer(hasEpochs),
     offsets: { settled } as unknown as GroupOffsets,
@@ -155,7 +160,7 @@ function memberIn(generation: number): Member {
 }
 
 function positionOn(log: Log, partition: number): Position {
-  const { offset = 0, metadata = null } = log.settled(partition) ?? {};
+  const { offset = 0, metadata = null } = log.offsets.get(partition) ?? {};
   const position = new Position(offset);
   for (const { first, past } of decodeFinished(offset, metadata)) position.finish(first, past);
   return position;
@@ -375,6 +380,26 @@ describe('the transactions of a consumer', () => {
     expect(transactions.trouble).toBeUndefined();
   });
 
+  it('whose end nobody answered for are not asked after without a pause, however often the group has spoken since', async () => {
+    const log = new Log();
+    const { transactions, partition } = consumerOn(log);
+    const one = partition(1);
+    log.fates = ['answered', 'answered', 'answered', 'unanswered'];
+    finish(one, 0);
+    log.meanwhile.set(5, () => {
+      transactions.joined(memberIn(++log.generation));
+      doneByAnother(log, 1, 1);
+    });
+    await eventually('the question', () => log.looks > 0);
+    await pause(100, never);
+    // Once more at once, since it has.
+    expect(log.looks).toBe(2);
+    one.drop();
+    transactions.joined(memberIn(log.generation));
+    await one.over();
+    expect(log.outputs).toEqual(['1/0']);
+  });
+
   it('that the broker wants aborted are begun anew as often as that takes, and lose nothing', async () => {
     const log = new Log();
     const { partition, lost } = consumerOn(log);
@@ -486,7 +511,7 @@ describe('the transactions of a consumer', () => {
         await eventually('all of it', () => commits.every(({ hasWork }) => !hasWork));
         await Promise.all(commits.map((one) => one.over()));
         expect([...log.outputs].sort()).toEqual(all.sort());
-        expect(commits.map(({ partition: number }) => log.settled(number)?.offset)).toEqual(next);
+        expect(commits.map(({ partition: number }) => log.offsets.get(number)?.offset)).toEqual(next);
         await transactions.close();
       }),
       { numRuns: 60 },
