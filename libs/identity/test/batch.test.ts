@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { CompactSign } from 'jose';
-import type { JsonObject } from '@sluice/core';
+import type { JsonObject, Signatures } from '@sluice/core';
 import { createSignatures, newKeySet } from '@sluice/identity';
 import type { KeySet } from '@sluice/identity';
 import { batchOf, batchType, largestBatch } from '../src/keys/batch.js';
@@ -10,6 +10,12 @@ const set = newKeySet(0);
 const signer = createSignatures(set);
 /** Another process of the same installation: it recognises nothing without arithmetic. */
 const reader = () => createSignatures(set);
+/** Nor does this one, but it has seen these tokens before. */
+async function readerOf(tokens: readonly string[]): Promise<Signatures> {
+  const warm = reader();
+  for (const token of tokens) expect(await warm.verify('filter', token)).not.toBeNull();
+  return warm;
+}
 const claim = (n: number): JsonObject => ({ request: `r-${n}`, tools: ['core__a'] });
 
 function together(count: number): Promise<readonly string[]> {
@@ -35,14 +41,17 @@ describe('claims signed at the same moment', () => {
   });
 
   it('count for nothing once any character of a token is another', async () => {
-    const [, token = ''] = await together(3);
+    const all = await together(3);
+    const [, token = ''] = all;
     const wrong: number[] = [];
     for (let at = 0; at < token.length; at++) {
       const other = token[at] === 'A' ? 'B' : 'A';
       const changed = `${token.slice(0, at)}${other}${token.slice(at + 1)}`;
-      const claims = await reader().verify('filter', changed);
-      // The last character of a base64url text can have bits that stand for nothing.
-      if (claims !== null && JSON.stringify(claims) !== JSON.stringify(claim(1))) wrong.push(at);
+      for (const one of [reader(), await readerOf(all)]) {
+        const claims = await one.verify('filter', changed);
+        // The last character of a base64url text can have bits that stand for nothing.
+        if (claims !== null && JSON.stringify(claims) !== JSON.stringify(claim(1))) wrong.push(at);
+      }
     }
     expect(wrong).toEqual([]);
   });
@@ -59,10 +68,34 @@ describe('claims signed at the same moment', () => {
     ['the signature alone', (token) => jwsOf(token)],
     ['thousands of hashes', (token) => swap(token, 2, Buffer.alloc(32 * 4_000).toString('base64url'))],
   ])('count for nothing with %s', async (_, change) => {
-    const [token = ''] = await together(4);
-    const [, other = ''] = await Promise.all([2, 3].map((n) => signer.sign('filter', { other: n })));
-    expect(await reader().verify('filter', change(token, other))).toBeNull();
-    expect(await reader().verify('filter', token)).toEqual(claim(0));
+    const all = await together(4);
+    const others = await Promise.all([2, 3].map((n) => signer.sign('filter', { other: n })));
+    const [[token = ''], [, other = '']] = [all, others];
+    for (const one of [reader(), await readerOf([...all, ...others])]) {
+      expect(await one.verify('filter', change(token, other))).toBeNull();
+      expect(await one.verify('filter', token)).toEqual(claim(0));
+    }
+  });
+
+  it('are the same to whoever knows others of their batch: a way up that is another one counts for nothing, each claim twice counts twice', async () => {
+    const twice = [...Array.from({ length: 9 }, (_, n) => claim(n)), claim(3)];
+    const tokens = await Promise.all(twice.map((claims) => signer.sign('filter', claims)));
+    const warm = await readerOf(tokens);
+    for (const [n, token] of tokens.entries()) {
+      expect(await warm.verify('filter', token)).toEqual(twice[n]);
+      const hashes = Buffer.from(token.split('~')[2] ?? '', 'base64url');
+      for (let at = 0; at < hashes.length; at += 8) {
+        const others = Buffer.from(hashes);
+        others.writeUInt8((others.readUInt8(at) + 1) % 256, at);
+        expect(await warm.verify('filter', swap(token, 2, others.toString('base64url')))).toBeNull();
+      }
+      for (let sides = 0; sides < 2 ** (hashes.length / 32); sides++)
+        if (String(sides) !== token.split('~')[1])
+          expect(await warm.verify('filter', swap(token, 1, String(sides)))).toBeNull();
+      const longer = Buffer.concat([hashes, hashes.subarray(0, 32)]).toString('base64url');
+      expect(await warm.verify('filter', swap(token, 2, longer))).toBeNull();
+      expect(await warm.verify('filter', swap(token, 2, hashes.subarray(32).toString('base64url')))).toBeNull();
+    }
   });
 
   it('are of the role that signed them', async () => {

@@ -1,5 +1,5 @@
-import { hashBytes, hashTree, leafHash, rootOver } from './hash-tree.js';
-import type { Hash } from './hash-tree.js';
+import { hashBytes, hashTree, leafHash } from './hash-tree.js';
+import type { Hash, Place } from './hash-tree.js';
 
 /**
  * Many claims under one signature: what is signed at the same moment is hashed into a tree and only the root is signed, so that
@@ -43,19 +43,31 @@ export function claimsOf(token: string): Buffer | null {
   return parts.length === 4 ? Buffer.from(parts[3] ?? '', 'base64url') : null;
 }
 
-/** What a token says: the claims, and in base64url the root that must be what the signature is over. Null if it is no token of a batch. */
-export function readBatchToken(
-  token: string,
-): { readonly jws: string; readonly claims: Buffer; readonly root: string } | null {
+export interface BatchToken {
+  readonly jws: string;
+  readonly claims: Buffer;
+  readonly leaf: Hash;
+  /** Where the leaf must stand under the root that the signature is over. */
+  readonly place: Place;
+}
+
+/** What a token says, whoever signed it. Null if it is no token of a batch. */
+export function readBatchToken(token: string): BatchToken | null {
   const [jws, sides, hashes, payload, ...more] = token.split(separator);
   if (jws === undefined || sides === undefined || hashes === undefined || payload === undefined) return null;
   if (more.length > 0 || !/^\d{1,3}$/.test(sides)) return null;
-  const bytes = Buffer.from(hashes, 'base64url').toString('binary');
+  const bytes = Buffer.from(hashes, 'base64url');
   const count = bytes.length / hashBytes;
   if (!Number.isInteger(count) || count > mostBeside || Number(sides) >= 2 ** count) return null;
-  const beside = Array.from({ length: count }, (_, n) => bytes.slice(n * hashBytes, (n + 1) * hashBytes));
+  const beside = Array.from({ length: count }, (_, n) => bytes.toString('binary', n * hashBytes, (n + 1) * hashBytes));
   const claims = Buffer.from(payload, 'base64url');
-  return { jws, claims, root: base64url(rootOver(leafHash(claims), { sides: Number(sides), beside })) };
+  return { jws, claims, leaf: leafHash(claims), place: { sides: Number(sides), beside } };
+}
+
+/** A root as it is signed. Null if it is none. */
+export function readRoot(text: string): Hash | null {
+  const bytes = Buffer.from(text, 'base64url');
+  return bytes.length === hashBytes ? bytes.toString('binary') : null;
 }
 
 function base64url(hashes: Hash): string {

@@ -57,9 +57,62 @@ export function hashTree(leaves: readonly Hash[]): { readonly root: Hash; readon
   return { root, places: ways };
 }
 
-/** The root that a leaf at this place stands under. */
-export function rootOver(leaf: Hash, { sides, beside }: Place): Hash {
-  return beside.reduce((own, other, n) => ((sides >> n) & 1 ? nodeHash(other, own) : nodeHash(own, other)), leaf);
+/** An inner node known to stand under a root: what stands beside it, on its left or not, and the node over both; the root has none. */
+interface KnownNode {
+  readonly up: { readonly beside: Hash; readonly isLeft: boolean; readonly node: KnownNode } | null;
+}
+
+/**
+ * A tree of which the root is known to be genuine, and by and by the nodes on the way from each leaf that was found under it: another leaf’s way is
+ * walked only to where it meets a known one.
+ */
+export class KnownTree {
+  readonly #known: Map<Hash, KnownNode>;
+
+  constructor(root: Hash) {
+    this.#known = new Map([[root, { up: null }]]);
+  }
+
+  /** Whether the leaf stands at this place under the root. */
+  holds(leaf: Hash, place: Place): boolean {
+    const { sides, beside } = place;
+    const walked = [leaf];
+    for (let own = leaf; ; walked.push(own)) {
+      const level = walked.length - 1;
+      const known = this.#known.get(own);
+      if (known !== undefined && isWayUp(known, place, level)) {
+        this.#learn(walked, place, known);
+        return true;
+      }
+      const other = beside[level];
+      if (other === undefined) return false;
+      own = isOnLeft(sides, level) ? nodeHash(other, own) : nodeHash(own, other);
+    }
+  }
+
+  /** The nodes that were walked to the known one, which is the last; a leaf is not kept, it rarely comes twice. */
+  #learn(walked: readonly Hash[], { sides, beside }: Place, known: KnownNode): void {
+    let node = known;
+    for (let level = walked.length - 2; level > 0; level--) {
+      node = { up: { beside: beside[level] ?? '', isLeft: isOnLeft(sides, level), node } };
+      this.#known.set(walked[level] ?? '', node);
+    }
+  }
+}
+
+/** Whether a place goes on, from this level, just as the node is known to. */
+function isWayUp(known: KnownNode, { sides, beside }: Place, from: number): boolean {
+  let { up } = known;
+  for (let level = from; level < beside.length; level++) {
+    if (up === null || up.beside !== beside[level] || up.isLeft !== isOnLeft(sides, level)) return false;
+    up = up.node.up;
+  }
+  return up === null;
+}
+
+/** Whether what stands beside the way at this level is on its left. */
+function isOnLeft(sides: number, level: number): boolean {
+  return ((sides >> level) & 1) === 1;
 }
 
 function pairs(level: readonly Hash[]): Hash[] {

@@ -1,14 +1,15 @@
 import type { KeyObject } from 'node:crypto';
 import { signers } from '@sluice/core';
 import type { JsonObject, SignerRole, Verifier } from '@sluice/core';
-import { batchType, isBatchToken, readBatchToken } from './batch.js';
+import { batchType, isBatchToken, readBatchToken, readRoot } from './batch.js';
+import { KnownTree } from './hash-tree.js';
 import { openJws } from './jws.js';
 import type { Key, KeySet } from './key-set.js';
 import { Memory } from './memory.js';
 import { publicKey } from './read-key-set.js';
 
-/** Roots found genuine, so that the tokens of a batch cost one verification. */
-const rootsKept = 1_024;
+/** Batches found genuine, so that their tokens cost one verification; some 45 KB each at most. */
+const batchesKept = 256;
 
 /** Verifies what any key of the set ever signed, retired ones included: for those who look back, never for a service. */
 export function createVerifier({ keys }: KeySet): Verifier {
@@ -19,19 +20,21 @@ export function createVerifier({ keys }: KeySet): Verifier {
 export function verifierWith(keys: readonly Key[]): Verifier {
   const accepted = new Map<SignerRole, Map<string, KeyObject>>(signers.map((role) => [role, new Map()]));
   for (const key of keys) accepted.get(key.role)?.set(key.kid, publicKey(key));
-  const roots = new Map<SignerRole, Memory<string>>(signers.map((role) => [role, new Memory(rootsKept)]));
+  const batches = new Map<SignerRole, Memory<KnownTree>>(signers.map((role) => [role, new Memory(batchesKept)]));
 
   /** The payload of a genuine JWS of that type; null if it is none, or over something else. */
   const open = (role: SignerRole, jws: string, type: string | undefined): string | null => {
     const opened = openJws(jws, (kid) => accepted.get(role)?.get(kid));
     return opened === null || opened.typ !== type ? null : opened.payload.toString('utf8');
   };
-  const openRoot = (role: SignerRole, jws: string): string | null => {
-    const known = roots.get(role)?.get(jws);
+  const openBatch = (role: SignerRole, jws: string): KnownTree | null => {
+    const known = batches.get(role)?.get(jws);
     if (known !== undefined) return known;
-    const root = open(role, jws, batchType);
-    if (root !== null) roots.get(role)?.set(jws, root);
-    return root;
+    const root = readRoot(open(role, jws, batchType) ?? '');
+    if (root === null) return null;
+    const tree = new KnownTree(root);
+    batches.get(role)?.set(jws, tree);
+    return tree;
   };
 
   return {
@@ -43,7 +46,7 @@ export function verifierWith(keys: readonly Key[]): Verifier {
           return claims === null ? null : (JSON.parse(claims) as JsonObject);
         }
         const batch = readBatchToken(token);
-        if (batch === null || openRoot(role, batch.jws) !== batch.root) return null;
+        if (batch === null || openBatch(role, batch.jws)?.holds(batch.leaf, batch.place) !== true) return null;
         return JSON.parse(batch.claims.toString('utf8')) as JsonObject;
       } catch {
         // It is signed and holds no JSON, so it holds no claims.
