@@ -476,9 +476,11 @@ describe('the transactions of a consumer', () => {
       .map(([all, refused]) => all.map((one, index) => (index === refused ? ofType('INVALID_TXN_STATE') : one)));
     const step = fc.oneof(
       { weight: 4, arbitrary: fc.constantFrom('finish' as const) },
-      { weight: 1, arbitrary: fc.constantFrom('expect' as const, 'rebalance' as const, 'fence' as const) },
+      { weight: 1, arbitrary: fc.constantFrom('expect' as const, 'rebalance' as const, 'exchange' as const) },
+      { weight: 1, arbitrary: fc.constant('fence' as const) },
     );
-    const steps = fc.array(fc.tuple(step, fc.nat(2), fc.nat(3)), { minLength: 5, maxLength: 25 });
+    const waits = fc.oneof(fc.nat(3), fc.nat(15));
+    const steps = fc.array(fc.tuple(step, fc.nat(2), waits), { minLength: 5, maxLength: 25 });
     await fc.assert(
       fc.asyncProperty(steps, fates, async (given, toCome) => {
         const log = new Log();
@@ -488,23 +490,30 @@ describe('the transactions of a consumer', () => {
         const next = [0, 0, 0];
         const all: string[] = [];
         for (const [what, number, waits] of given) {
-          const one = commits[number] as Commits;
+          const passTime = async (): Promise<void> => {
+            for (let wait = 0; wait < waits; wait++) await pause(0, never);
+          };
           const offset = next[number] as number;
           if (what === 'finish') {
             next[number] = offset + 1;
             all.push(`${number}/${offset}`);
-            finish(one, offset);
-          } else if (what === 'expect') one.expect(offset + 1);
+            finish(commits[number] as Commits, offset);
+          } else if (what === 'expect') commits[number]?.expect(offset + 1);
           else if (what === 'fence') log.fence();
           else {
-            doneByAnother(log, number, offset);
-            // This consumer hears of it later, if at all before it has the partition again.
-            for (let wait = 0; wait < waits; wait++) await pause(0, never);
-            one.drop();
-            commits[number] = partition(number);
+            const going = what === 'rebalance' ? [number] : [number, (number + 1) % 3];
+            for (const one of going) doneByAnother(log, one, next[one] as number);
+            // This consumer hears of it later, if at all before it has the partitions again.
+            await passTime();
+            for (const one of going) commits[one]?.drop();
+            if (what === 'exchange') {
+              transactions.joined(memberIn(log.generation));
+              await passTime();
+            }
+            for (const one of going) commits[one] = partition(one);
             transactions.joined(memberIn(log.generation));
           }
-          for (let wait = 0; wait < waits; wait++) await pause(0, never);
+          await passTime();
         }
         log.fates = [];
         for (const one of commits) one.flush();
