@@ -10,3 +10,10 @@ export function refuseSurplus(
     throw new Error(`The command takes no --${name} here.\n${usage}`);
   }
 }
+
+/** What to say to an action that is missing, or that nobody knows. */
+export function sayWhat(about: string, action: string | undefined): string {
+  return action === undefined
+    ? `Say what to do with ${about}.`
+    : `There is no "${action}"; say what to do with ${about}.`;
+}

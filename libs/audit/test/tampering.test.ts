@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { AuditRecord } from '@sluice/contracts';
 import { createSignatures, newKeySet } from '@sluice/identity';
-import { checkpointEntry, hashOf, signHead, verifyAudit } from '@sluice/audit';
+import { checkpointEntry, hashOf, noHead, seal, signHead, verifyAudit } from '@sluice/audit';
 import type { AuditReport, Finding } from '@sluice/audit';
 import { logOf, response, signatures, written } from './recorded.js';
 import type { Stored } from './recorded.js';
@@ -135,6 +135,90 @@ describe('every record, whatever is done to it (M-113)', () => {
       expect(ofChain(report)).toEqual([`inserted ${index + 1} ${index + 1}`]);
       expect(report.findings[0]?.place?.offset).toBe(index);
     }
+  });
+});
+
+describe('the checkpoint beside a chain', () => {
+  const beside = 26;
+  const changes: Partial<AuditRecord> = {
+    requestId: 'another',
+    sessionId: 'another',
+    sourceOffset: 99,
+    sourceHash: 'f'.repeat(64),
+    configVersion: 'c-2',
+    at: 1,
+    previousHash: 'd'.repeat(64),
+    hash: 'e'.repeat(64),
+  };
+
+  it.each(Object.entries(changes))('changed in its %s: named, with a new hash or the old one', async (field, value) => {
+    for (const rehashed of field === 'hash' ? [false] : [false, true]) {
+      const report = await verify(altered(beside, { [field]: value }, rehashed));
+      expect(report.findings).toMatchObject([
+        { kind: 'changed', chain: 'agent.responses/0', entries: null, place: { partition: 0, offset: beside } },
+      ]);
+    }
+  });
+
+  it('with a member more in its details: named', async () => {
+    const details = JSON.stringify({ ...JSON.parse(honest[beside]?.record.details ?? ''), more: 1 });
+    for (const rehashed of [false, true])
+      expect(named(await verify(altered(beside, { details }, rehashed)))).toEqual(['changed']);
+  });
+
+  it('of another partition, or sequence, or kind: named', async () => {
+    for (const change of [{ sourcePartition: 7 }, { sequence: 3 }, { kind: 'nothing' }])
+      for (const rehashed of [false, true])
+        expect([change, await verify(altered(beside, change, rehashed))]).not.toEqual([
+          change,
+          expect.objectContaining({ found: 0 }),
+        ]);
+  });
+
+  it('under another key: named as moved', async () => {
+    expect(named(await verify(honest.map((one, at) => (at === beside ? { ...one, key: 'x' } : one))))).toEqual([
+      'moved',
+    ]);
+  });
+
+  it('once more says nothing new, and one that is gone is seen by whoever kept it', async () => {
+    const stored = honest[beside] as Stored;
+    expect(named(await verify([...honest, stored]))).toEqual([]);
+    const anchors = [{ chain: 'agent.responses/0', signature: JSON.parse(stored.record.details).signature }];
+    const report = await verify(honest.slice(0, 25), { anchors });
+    expect(named(report)).toEqual(['dropped 26 26']);
+  });
+});
+
+describe('an entry with the right hashes, by somebody else', () => {
+  const head = () => {
+    const { sequence, hash, sourceOffset: offset } = honest[25]?.record as AuditRecord;
+    return { sequence, hash, offset, checkpoint: 26, checkpointAt: 0 };
+  };
+  const forged = (place: { topic: string; partition: number; offset: number }, from = noHead): Stored => {
+    const told = { kind: 'run_ended', requestId: 'r', sessionId: 's', configVersion: 'c', details: '{}' };
+    const record = seal(told, { ...place, timestamp: 1, hash: 'f'.repeat(64) }, from);
+    return { key: `${place.topic}/${place.partition}`, record };
+  };
+
+  it('of a topic that the audit does not tell of: named as inserted', async () => {
+    const report = await verify([...honest, forged({ topic: 'agent.bogus', partition: 0, offset: 0 })]);
+    expect(report.findings).toMatchObject([{ kind: 'inserted', chain: 'agent.bogus/0', place: { offset: 27 } }]);
+  });
+
+  it('that goes back to a record before the last one: named as inserted', async () => {
+    for (let offset = 0; offset < 11; offset++) {
+      const again = forged({ topic: 'agent.responses', partition: 0, offset }, head());
+      const report = await verify([...honest, again]);
+      expect(report.findings).toMatchObject([
+        { kind: 'inserted', entries: { first: 27, last: 27 }, sourceOffset: offset },
+      ]);
+    }
+  });
+
+  it('of a partition nobody has read of: its chain has no checkpoint, and is said to have none', async () => {
+    const report = await verify([...honest, forged({ topic: 'agent.steps', partition: 7, offset: 0 })]);
+    expect(report.chains.find(({ chain }) => chain === 'agent.steps/7')).toMatchObject({ sequence: 1, sealed: 0 });
   });
 });
 

@@ -19,7 +19,7 @@ import {
 import type { ApprovalPlace, Counts } from '@sluice/service';
 import { byBeginning } from '../by-beginning.js';
 import { shorten } from '../show/story.js';
-import { refuseSurplus } from '../refuse-surplus.js';
+import { refuseSurplus, sayWhat } from '../refuse-surplus.js';
 import type { Surroundings } from './surroundings.js';
 
 export const usage = `sluice approvals list [--json]    calls that wait for an approval, the oldest first
@@ -65,7 +65,7 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
       }
       case undefined:
       default:
-        throw new Error(`Say what to do with approvals.\n${usage}`);
+        throw new Error(`${sayWhat('approvals', action)}\n${usage}`);
     }
   });
 }

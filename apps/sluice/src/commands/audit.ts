@@ -11,7 +11,7 @@ import { sessionEntries } from '../audit/session.js';
 import { readText } from '../read-text.js';
 import { AuditStory } from '../show/audit-story.js';
 import { isSound, reportAsText, reportAsJson } from '../show/audit-report.js';
-import { refuseSurplus } from '../refuse-surplus.js';
+import { refuseSurplus, sayWhat } from '../refuse-surplus.js';
 import type { Surroundings } from './surroundings.js';
 
 export const usage = `sluice audit verify [--json] [--anchors FILE] [--without-sources] [--export FILE]
@@ -65,7 +65,7 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
     }
     case 'show':
       takes(1, 'json');
-      if (session === undefined) throw new Error(`Name the session.\n${usage}`);
+      if (session === undefined || session === '') throw new Error(`Name the session.\n${usage}`);
       return onLog(surroundings, (bus) => show(bus, session, values.json, surroundings));
     case 'checkpoints':
       takes(0);
@@ -76,7 +76,7 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
       });
     case undefined:
     default:
-      throw new Error(`Say what to do with the audit log.\n${usage}`);
+      throw new Error(`${sayWhat('the audit log', action)}\n${usage}`);
   }
 }
 
@@ -99,6 +99,7 @@ async function onLog({ environment, log }: Surroundings, work: (bus: Bus) => Pro
 async function show(bus: Bus, session: string, json: boolean, { write, taken, paint }: Surroundings): Promise<number> {
   const { entries, left } = await sessionEntries(bus, session);
   if (entries.length === 0) {
+    if (json) throw new Error(`The audit tells of no session ${session}.`);
     write(`The audit tells of no session ${session}.\n`);
     return 1;
   }
@@ -108,7 +109,12 @@ async function show(bus: Bus, session: string, json: boolean, { write, taken, pa
     else story.tell(entry);
     await taken();
   }
+  if (json) {
+    if (left > 0) throw new Error(`${left} more entries of this session are not shown.`);
+    return 0;
+  }
   if (left > 0) write(paint.dim(`\n${left} more entries of this session are not shown.\n`));
+  write(paint.dim('\nWhether anybody changed it says `sluice audit verify`.\n'));
   return 0;
 }
 

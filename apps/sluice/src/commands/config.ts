@@ -7,7 +7,7 @@ import { configurationsOn, inForceOf, openBus, requireLog } from '@sluice/servic
 import { byBeginning } from '../by-beginning.js';
 import { compileForCommand } from '../system/compile-once.js';
 import { differences } from '@sluice/replay';
-import { refuseSurplus } from '../refuse-surplus.js';
+import { refuseSurplus, sayWhat } from '../refuse-surplus.js';
 import type { Surroundings } from './surroundings.js';
 
 export const usage = `sluice config apply FILE [--if-none]   compiles the file and publishes it: every service follows; with --if-none
@@ -43,7 +43,7 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
       return withLog(surroundings, (bus) => diff(rest[0], rest[1], bus, surroundings));
     case undefined:
     default:
-      throw new Error(`Say what to do with configurations.\n${usage}`);
+      throw new Error(`${sayWhat('configurations', action)}\n${usage}`);
   }
 }
 

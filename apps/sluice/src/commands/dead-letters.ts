@@ -22,7 +22,7 @@ import {
 import type { LetterFilter } from '@sluice/service';
 import { consequence, letterJson, letterLines, letterPage, time } from '../show/letter.js';
 import { readSince } from './since.js';
-import { refuseSurplus } from '../refuse-surplus.js';
+import { refuseSurplus, sayWhat } from '../refuse-surplus.js';
 import type { Surroundings } from './surroundings.js';
 
 export const usage = `sluice dead-letters list [--topic agent.steps] [--code model_refused] [--session id] [--since 12h] [--json]
@@ -86,7 +86,7 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
     }
     case undefined:
     default:
-      throw new Error(`Say what to do with dead letters.\n${usage}`);
+      throw new Error(`${sayWhat('dead letters', action)}\n${usage}`);
   }
 }
 

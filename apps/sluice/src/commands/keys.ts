@@ -5,7 +5,7 @@ import { keysFor, newKeySet, readKeySet, rotate, writeKeySet } from '@sluice/ide
 import type { KeySet } from '@sluice/identity';
 import { createKeyFile, keyFile, makeFolder, replaceKeyFile } from '@sluice/service';
 import { readText } from '../read-text.js';
-import { refuseSurplus } from '../refuse-surplus.js';
+import { refuseSurplus, sayWhat } from '../refuse-surplus.js';
 import type { Surroundings } from './surroundings.js';
 
 export const usage = `sluice keys new [FILE]             makes the keys that filter, executor and audit sign with
@@ -42,7 +42,7 @@ export function run(args: readonly string[], surroundings: Surroundings): Promis
       break;
     case undefined:
     default:
-      throw new Error(`Say what to do with keys.\n${usage}`);
+      throw new Error(`${sayWhat('keys', action)}\n${usage}`);
   }
   return Promise.resolve(0);
 }

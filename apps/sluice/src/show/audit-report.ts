@@ -25,7 +25,7 @@ export function reportAsText(report: AuditReport, paint: Paint): string {
     ...findings.map((finding) => findingLine(finding, paint)),
     ...(found > findings.length ? [`… and ${found - findings.length} findings more.`] : []),
     found === 0
-      ? `${paint.good('✓')} Nothing was changed, dropped, inserted or moved.`
+      ? `${paint.good('✓')} Nothing was changed, dropped, inserted or moved.${chains.some((chain) => beyond(chain) > 0) ? ' For what lies beyond a last checkpoint no signature vouches yet.' : ''}`
       : `${paint.bad('✗')} ${found} ${found === 1 ? 'finding' : 'findings'}.`,
   ];
   return `${lines.join('\n')}\n`;
@@ -48,6 +48,8 @@ export function reportAsJson(report: AuditReport): string {
 
 function beyondLine(chain: ChainReport): string {
   const count = beyond(chain);
+  if (chain.sealed === 0)
+    return `${chain.chain}: there is no checkpoint of its ${count === 1 ? 'entry' : `${count} entries`} yet.`;
   return `${chain.chain}: ${count === 1 ? 'the last entry lies' : `the last ${count} entries lie`} beyond the last checkpoint.`;
 }
 

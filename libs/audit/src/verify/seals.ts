@@ -41,7 +41,7 @@ export class Seals {
     const beside = record.sequence === 0;
     if (checkpoint === null || checkpoint.chain !== this.chain.chain) {
       this.findings.add('forged', this.chain.chain, { place, entries: beside ? null : entry(record.sequence) });
-    } else if (beside) this.#beside(checkpoint, place);
+    } else if (beside) this.#beside(checkpoint, record, place);
     else this.#within(checkpoint, record, place);
   }
 
@@ -74,7 +74,12 @@ export class Seals {
     } else this.sealed = Math.max(this.sealed, isNothingElse(record, checkpoint) ? record.sequence : sequence);
   }
 
-  #beside({ sequence, head }: Checkpoint, place: AuditPlace): void {
+  #beside(checkpoint: Checkpoint, record: AuditRecord, place: AuditPlace): void {
+    const { sequence, head } = checkpoint;
+    if (!isNothingElse(record, checkpoint)) {
+      const what = 'It is a checkpoint beside the chain, and says something else than its signature.';
+      this.findings.add('changed', this.chain.chain, { place, what });
+    }
     if (sequence > this.chain.sequence) {
       this.#expected.set(sequence, { head, anchored: false });
       return;

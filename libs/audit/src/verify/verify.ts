@@ -5,13 +5,14 @@ import type { Bus, Incoming } from '@sluice/bus';
 import { hashOf } from '../chain.js';
 import { checkpointKind } from '../checkpoint.js';
 import { contentHash } from '../content.js';
-import { chainOf, sourceTopics } from '../sources.js';
+import { chainOf, isSource, sourceTopics } from '../sources.js';
 import { ChainVerifier } from './chain-verifier.js';
-import { Findings } from './findings.js';
+import { entry, Findings } from './findings.js';
 import type { ChainReport, Finding } from './findings.js';
 import { Seals } from './seals.js';
 import type { Anchor } from './seals.js';
 import { SourceComparison } from './sources.js';
+import { Telling } from './telling.js';
 
 export type { Anchor } from './seals.js';
 
@@ -41,6 +42,7 @@ const mostWaiting = 1_000_000;
 interface Followed {
   readonly chain: ChainVerifier;
   readonly seals: Seals;
+  readonly telling: Telling;
   readonly sources: SourceComparison;
 }
 
@@ -112,15 +114,22 @@ class Verification {
     const named = chainOf({ topic: record.sourceTopic, partition: record.sourcePartition });
     // A record whose chain was changed still stands under the key of the one it was written to.
     const isItself = key === named || key === '' || hashOf(record) === record.hash;
-    const { chain, seals, sources } = this.#follow(isItself ? named : key);
-    if (record.sequence === 0 && record.kind === checkpointKind) return seals.take(record, place);
-    const follows = chain.take(record, place);
+    const { chain, seals, telling, sources } = this.#follow(isItself ? named : key);
+    const isBeside = record.sequence === 0 && record.kind === checkpointKind;
+    const entries = isBeside ? null : entry(record.sequence);
+    if (isItself && !isSource(record.sourceTopic)) {
+      const what = 'The audit tells of no such topic.';
+      this.#findings.add('inserted', named, { entries, place, what });
+    }
+    const follows = isBeside ? isItself : chain.take(record, place);
     if (follows && named !== key) {
       const what = `Its key says ${key || 'nothing'}.`;
-      this.#findings.add('moved', named, { entries: { first: record.sequence, last: record.sequence }, place, what });
+      this.#findings.add('moved', named, { entries, place, what });
     }
+    if (isBeside) return seals.take(record, place);
     seals.grown();
     if (!follows) return undefined;
+    telling.take(record, place);
     if (record.kind === checkpointKind) return seals.take(record, place);
     if (this.options.sources !== false && this.#notCompared === null) {
       const before = sources.waiting;
@@ -144,7 +153,8 @@ class Verification {
     if (followed === undefined) {
       const verifier = new ChainVerifier(chain, this.#findings);
       const seals = new Seals(verifier, this.options.signatures, this.#findings);
-      followed = { chain: verifier, seals, sources: new SourceComparison(chain, this.#findings) };
+      const telling = new Telling(chain, this.#findings);
+      followed = { chain: verifier, seals, telling, sources: new SourceComparison(chain, this.#findings) };
       this.#followed.set(chain, followed);
     }
     return followed;

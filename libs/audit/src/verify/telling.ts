@@ -1,0 +1,22 @@
+import type { AuditRecord } from '@sluice/contracts';
+import { entry } from './findings.js';
+import type { AuditPlace, Findings } from './findings.js';
+
+/** One chain’s entries tell of the records of its partition in their order: who has the hashes right, and goes back, did not write for the audit. */
+export class Telling {
+  #told = -1;
+
+  constructor(
+    private readonly chain: string,
+    private readonly findings: Findings,
+  ) {}
+
+  /** An entry that the chain took. */
+  take({ sequence, sourceOffset }: AuditRecord, place: AuditPlace): void {
+    if (sourceOffset < this.#told) {
+      const what = `It tells of offset ${sourceOffset} behind what was told of ${this.#told}.`;
+      this.findings.add('inserted', this.chain, { entries: entry(sequence), place, what, sourceOffset });
+    }
+    this.#told = sourceOffset;
+  }
+}
