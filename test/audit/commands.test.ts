@@ -94,6 +94,17 @@ describe('sluice audit, after the sample', () => {
         code: 1,
         output: 'The audit tells of no session nobody.\n',
       });
+      expect(await run('audit', 'show', 'nobody', '--json')).toMatchObject({
+        code: 1,
+        output: '',
+        errors: expect.stringContaining('The audit tells of no session nobody.'),
+      });
+      expect(await run('audit', 'show', '')).toMatchObject({
+        code: 1,
+        errors: expect.stringContaining('Name the session'),
+      });
+      expect((await run('audit', 'prove')).errors).toContain('There is no "prove"; say what to do with the audit log.');
+      expect(output).toContain('Whether anybody changed it says `sluice audit verify`.');
     },
     testMs,
   );
@@ -153,6 +164,8 @@ describe('sluice audit, after the sample', () => {
         ok: false,
         findings: [
           { kind: 'moved', chain: 'agent.requests/0', entries: { first: 1, last: 1 }, place: { partition: 0 } },
+          // The checkpoint beside the chain has the same key.
+          { kind: 'moved', chain: 'agent.requests/0', entries: null, place: { partition: 0 } },
         ],
         sources: { gone: 1 },
       });
@@ -162,7 +175,7 @@ describe('sluice audit, after the sample', () => {
 
   it.each([
     [[], 'Say what to do with the audit log.'],
-    [['prove'], 'Say what to do with the audit log.'],
+    [['prove'], 'There is no "prove"; say what to do with the audit log.'],
     [['show'], 'Name the session.'],
     [['verify', 'all'], 'That is more than the command takes.'],
     [

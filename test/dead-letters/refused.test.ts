@@ -152,7 +152,7 @@ describe('on the running system', () => {
     [['list', '--topic', 'agent.nothing'], /There is no topic agent\.nothing/],
     [['list', '--code', 'nothing'], /There is no code nothing/],
     [['list', '--since', 'yesterday'], /--since is "yesterday"; write how long ago/],
-    [['mend'], /Say what to do with dead letters/],
+    [['mend'], /There is no "mend"; say what to do with dead letters/],
   ])('%j is answered with a sentence', async (args, message) => {
     await expect(dying.command(...args)).rejects.toThrow(message);
   });

@@ -20,19 +20,25 @@ export const usage = `npm run test:faults [-- --seed N] [--minutes M] [--long] [
   --long       more of everything, and several faults at the same time; 60 minutes unless --minutes says otherwise
   --only NAME  one part: ${[...scenes, ...faultNames].join(', ')}`;
 
-/** @throws Error that says what to change */
+/** What to change about the arguments. */
+export class UsageError extends Error {
+  constructor(problem: string) {
+    super(`${problem}\n${usage}`);
+  }
+}
+
+const options = {
+  seed: { type: 'string' },
+  minutes: { type: 'string' },
+  long: { type: 'boolean', default: false },
+  only: { type: 'string' },
+} as const;
+
+/** @throws UsageError */
 export function readArguments(args: readonly string[], anySeed: () => number): Arguments {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      seed: { type: 'string' },
-      minutes: { type: 'string' },
-      long: { type: 'boolean', default: false },
-      only: { type: 'string' },
-    },
-  });
+  const { values } = parsed(args);
   const only = [...scenes, ...faultNames].find((name) => name === values.only) ?? null;
-  if (values.only !== undefined && only === null) throw new Error(`There is no “${values.only}”.\n${usage}`);
+  if (values.only !== undefined && only === null) throw new UsageError(`There is no “${values.only}”.`);
   return {
     seed: values.seed === undefined ? anySeed() : whole('seed', values.seed),
     minutes: values.minutes === undefined ? (values.long ? 60 : 0) : whole('minutes', values.minutes),
@@ -41,7 +47,15 @@ export function readArguments(args: readonly string[], anySeed: () => number): A
   };
 }
 
+function parsed(args: readonly string[]) {
+  try {
+    return parseArgs({ args: [...args], options });
+  } catch (error) {
+    throw new UsageError((error as Error).message);
+  }
+}
+
 function whole(name: string, value: string): number {
-  if (!/^\d{1,9}$/.test(value)) throw new Error(`--${name} is “${value}”; it must be a whole number.\n${usage}`);
+  if (!/^\d{1,9}$/.test(value)) throw new UsageError(`--${name} is “${value}”; it must be a whole number.`);
   return Number(value);
 }

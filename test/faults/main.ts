@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { platform, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readArguments } from './arguments.ts';
+import { readArguments, usage, UsageError } from './arguments.ts';
 import type { Arguments } from './arguments.ts';
 import { diskFull } from './embedded/disk-full.ts';
 import { embeddedKilled } from './embedded/killed.ts';
@@ -34,6 +34,10 @@ async function once(seed: number, { long, only }: Arguments, folder: string): Pr
 }
 
 async function run(): Promise<number> {
+  if (process.argv.includes('--help')) {
+    console.log(usage);
+    return 0;
+  }
   if (platform() !== 'linux')
     throw new Error(
       'The fault suite runs on Linux: it finds out from /proc which process is at a point where it is to be killed.',
@@ -58,7 +62,7 @@ async function run(): Promise<number> {
 run().then(
   (code) => process.exit(code),
   (error: unknown) => {
-    console.error(error instanceof Error ? error.stack : error);
+    console.error(error instanceof UsageError ? error.message : error instanceof Error ? error.stack : error);
     process.exit(1);
   },
 );

@@ -104,6 +104,18 @@ describe('sluice export and sluice replay', () => {
     });
   });
 
+  it('say nothing of a candidate whose tools are not there: each of their calls would seem to be refused', async () => {
+    const candidate = join(folder, 'without-server.yaml');
+    const server = join(folder, 'no-such-server.mjs');
+    writeFileSync(candidate, workflowConfiguration({ server }));
+    const args = ['replay', '--export', fixture, '--config', candidate];
+    const { code, output, errors } = await command(args);
+    expect([code, output]).toEqual([1, '']);
+    expect(errors).toMatch(/without-server\.yaml cannot be said.*\ncomplex-analysis: .*analysis.*\nreset-workflow: /);
+    writeFileSync(candidate, workflowConfiguration({ server, allowed: 'text-completion' }));
+    expect((await command(args)).code).toBe(0);
+  });
+
   it.each([
     [['--tenant', 'local'], 71],
     [['--tenant', 'local', '--session', 'session-workflow'], 16],
@@ -114,6 +126,14 @@ describe('sluice export and sluice replay', () => {
     const { code, output } = await command(['replay', '--export', fixture, ...selected], keys);
     const line = `${count} decisions replayed: ${count} equal, 0 different; 0 not replayable`;
     expect([code, output]).toEqual([0, expect.stringContaining(line)]);
+  });
+
+  it('say where an export has nothing but configurations, as for a session that nobody knows', async () => {
+    const { code, output } = await command(['export', '--session', 'nobody', file], data);
+    expect([code, output]).toEqual([0, expect.stringMatching(/: \d+ records?, .*\nIt has nothing but configurations/)]);
+    expect((await command(['export', '--session', 'session-workflow', file], data)).output).not.toContain(
+      'nothing but',
+    );
   });
 
   it('refuse a file that is cut short', async () => {
@@ -133,6 +153,7 @@ describe('sluice export and sluice replay', () => {
     [['replay', '--offsets', 'agent.nope/0/1'], '--offsets is "agent.nope/0/1"'],
     [['replay', '--export', '/nowhere'], 'The export /nowhere cannot be read'],
     [['replay', '--config', '/nowhere.yaml', '--export', fixture], 'no such file'],
+    [['replay', '--config', tmpdir(), '--export', fixture], 'found a folder; write the path of a configuration file'],
   ])('refuse %j with a sentence', async (args, said) => {
     const { code, errors } = await command(args, data);
     expect([code, errors]).toEqual([1, expect.stringContaining(said)]);

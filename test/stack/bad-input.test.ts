@@ -42,7 +42,7 @@ describe('a service whose variables are wrong ends at once, with what is expecte
     [{ DATABASE_URL_FILE: 'word' }, /DATABASE_URL is no address of a PostgreSQL; it must be like postgres:/],
     [{ SLUICE_KEYS_FILE: 'none' }, /SLUICE_KEYS_FILE names the file .*none, which cannot be read: ENOENT/],
     [{ SLUICE_KEYS_FILE: 'empty' }, /SLUICE_KEYS_FILE names the file .*empty, which is empty/],
-    [{ SLUICE_KEYS_FILE: 'word' }, /SLUICE_KEYS does not hold JSON\. Make it with `sluice keys new`/],
+    [{ SLUICE_KEYS_FILE: 'word' }, /SLUICE_KEYS_FILE does not hold JSON\. Make it with `sluice keys new`/],
   ])('%j', async (wrong: Record<string, string>, sentence) => {
     const inFolder = Object.entries(wrong).map(([name, value]) => [
       name,

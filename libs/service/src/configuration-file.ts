@@ -68,7 +68,7 @@ async function readYaml(
   try {
     text = await readFile(file, 'utf8');
   } catch (error) {
-    const found = (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'no such file' : (error as Error).message;
+    const found = why(error, 'no such file');
     return {
       problems: [{ path: file, found, write: 'the path of a configuration file; examples/ has some to start from' }],
     };
@@ -92,6 +92,13 @@ function readNamed(file: string): { readonly text: string } | { readonly error: 
   try {
     return { text: readFileSync(file, 'utf8') };
   } catch (error) {
-    return { error: (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'there is none' : (error as Error).message };
+    return { error: why(error, 'there is none') };
   }
+}
+
+/** Why a file cannot be read, in words. */
+function why(error: unknown, missing: string): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code === 'EISDIR') return 'a folder';
+  return code === 'ENOENT' ? missing : message;
 }

@@ -9,7 +9,12 @@ import { systemClock } from './runtime.js';
 /** Holds the keys, or with _FILE behind it names the file that does. */
 const variable = 'SLUICE_KEYS';
 
-type Surroundings = Pick<Environment, 'bus' | 'dataFolder' | 'secret'>;
+type Surroundings = Pick<Environment, 'bus' | 'dataFolder' | 'keyFile' | 'secret'>;
+
+/** Where the keys come from that are given, for messages. */
+function sourceOf({ keyFile: file }: Pick<Environment, 'keyFile'>): string {
+  return file === null ? variable : `${variable}_FILE`;
+}
 
 /** The file that holds the keys: the one that SLUICE_KEYS_FILE names, else that of the data folder. */
 export function keyFile(environment: Pick<Environment, 'dataFolder' | 'keyFile'>): string {
@@ -38,16 +43,17 @@ export function requireSigner(role: SignerRole, { signatures }: { readonly signa
 export function openSignatures(environment: Surroundings): Signatures {
   requireKeys(environment);
   const given = environment.secret(variable);
-  return createSignatures(given === undefined ? ownKeys(environment) : readKeySet(given, variable));
+  return createSignatures(given === undefined ? ownKeys(environment) : readKeySet(given, sourceOf(environment)));
 }
 
 /**
  * The keys with which records that are read again can be verified; null if there are none. A file that came from elsewhere was not
  * signed with those of the data folder, so for it they must be named.
  */
-export function recordedKeys({ bus, dataFolder, secret }: Surroundings, fromElsewhere: boolean): KeySet | null {
+export function recordedKeys(environment: Surroundings, fromElsewhere: boolean): KeySet | null {
+  const { bus, dataFolder, secret } = environment;
   const given = secret(variable);
-  if (given !== undefined) return readKeySet(given, variable);
+  if (given !== undefined) return readKeySet(given, sourceOf(environment));
   const file = dataFiles({ dataFolder }).keys;
   if (fromElsewhere || bus === 'kafka' || !existsSync(file)) return null;
   return readKeySet(readFileSync(file, 'utf8'), file);

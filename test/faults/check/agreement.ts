@@ -18,13 +18,14 @@ export interface Standing {
 export function agreement({ before, found, after, asked, spoiled }: Standing): readonly string[] {
   const outputs = outputsIn(found);
   const [finishedBefore, finishedAfter] = [finishedIn(before), finishedIn(after)];
-  // Of a request that came twice one is dropped, and of a copy that was put aside another record tells.
+  // Of a request that came twice one is dropped, which leaves nothing; of a copy that was put aside another record tells.
   const repeated = new Set(asked.filter((one) => one.repeated).map(({ runId }) => runId));
   const aside = new Set(spoiled.map(at));
   const said: string[] = [];
   for (const { group, topic } of readers) {
     for (const one of recordsOf(found, topic)) {
-      if (aside.has(at(one)) || repeated.has(text(one.record, 'request_id'))) continue;
+      if (aside.has(at(one))) continue;
+      if (topic === 'agent.requests' && repeated.has(text(one.record, 'request_id'))) continue;
       const hasOutput = outputs.has(inputKey(topic, one.record)) || outputs.has(at(one));
       if (finishedBefore(group, one) && !hasOutput)
         said.push(`${group} has committed ${at(one)}, and nothing of what came of it is on the log.`);

@@ -131,7 +131,8 @@ async function list(filter: LetterFilter, json: boolean, stores: Stores, surroun
     write(json ? `${JSON.stringify(letterJson(shown))}\n` : letterLines(shown, paint));
     await taken();
   }
-  if (count === 0 && !json) write('There is no such dead letter.\n');
+  const isNarrowed = Object.keys(filter).length > 0;
+  if (count === 0 && !json) write(isNarrowed ? 'There is no such dead letter.\n' : 'There are no dead letters.\n');
   return 0;
 }
 

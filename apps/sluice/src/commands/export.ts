@@ -3,6 +3,7 @@ import { printable } from '@sluice/core';
 import type { ReadOptions } from '@sluice/bus';
 import { selectRecords, writeArchive } from '@sluice/archive';
 import type { Selection } from '@sluice/archive';
+import { topics } from '@sluice/contracts';
 import { openBus, requireLog } from '@sluice/service';
 import { readRange, readTopics } from '../read-words.js';
 import type { Surroundings } from './surroundings.js';
@@ -46,7 +47,11 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
     const exported = { selection, createdAt: Date.now(), records, undecodable: () => lost };
     const trailer = await writeArchive(file, exported);
     const count = Object.values(trailer.records).reduce((sum, one) => sum + one, 0);
-    write(`${paint.good('✓')} ${file}: ${count} records, ${trailer.bytes} bytes, SHA-256 ${trailer.sha256}\n`);
+    write(
+      `${paint.good('✓')} ${file}: ${count === 1 ? 'one record' : `${count} records`}, ${trailer.bytes} bytes, SHA-256 ${trailer.sha256}\n`,
+    );
+    if (count === (trailer.records[topics.config] ?? 0))
+      write('It has nothing but configurations, which every export has: nothing else on the log was selected.\n');
     return 0;
   } finally {
     await bus.close();

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { compileEvaluator, formatFindings, formatProblems } from '@sluice/core';
+import { compileEvaluator, formatProblems } from '@sluice/core';
 import type { Configuration } from '@sluice/core';
 import { isTopic, topics } from '@sluice/contracts';
 import type { Topic } from '@sluice/contracts';
@@ -114,13 +114,18 @@ async function open(
 }
 
 async function compiled(file: string, surroundings: Surroundings): Promise<Configuration> {
-  const { configuration, problems, findings } = await compileForCommand(file, surroundings);
+  const { configuration, problems } = await compileForCommand(file, surroundings);
   if (configuration === null) throw new Error(`The configuration ${file} has mistakes:\n${formatProblems(problems)}`);
-  const missing = findings.filter(({ kind }) => kind === 'unavailable');
+  const allowed = new Set(configuration.policy.allowedTools);
+  const missing = configuration.tools.filter(({ id, unavailable }) => allowed.has(id) && unavailable !== null);
   if (missing.length === 0) return configuration;
   // Each of its calls would seem to be refused by the change.
   throw new Error(
-    `Tools of ${file} are not there now, so it cannot be said what would be otherwise:\n${formatFindings(missing)}\nAsk where they can be reached, or take them out of policy.allowed_tools to ask what would be without them.`,
+    [
+      `What would be otherwise under ${file} cannot be said, since tools that it allows are not there now:`,
+      ...missing.map(({ key, unavailable }) => `${key}: ${String(unavailable)}`),
+      'Ask where they can be reached, or take them out of policy.allowed_tools to see what would be without them.',
+    ].join('\n'),
   );
 }
 
