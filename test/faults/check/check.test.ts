@@ -90,6 +90,20 @@ const offsets =
   });
 const step = (more: object): Change =>
   records('agent.steps', (record, index) => (index === 1 ? { ...record, steps: [act('r-1', 1, more)] } : record));
+/** Both runs in the session of the first. */
+const oneSession: Change = (seen) => ({
+  ...seen,
+  asked: seen.asked.map((one) => ({ ...one, sessionId: 's-1' })),
+  found: seen.found.map((one) =>
+    one.record === null || one.key === 'bad'
+      ? one
+      : { ...one, key: 's-1', record: { ...one.record, session_id: 's-1' } },
+  ),
+});
+const backwards: Change = (seen) => ({
+  ...seen,
+  found: seen.found.map((one) => (one.topic === 'agent.toolsets' ? { ...one, offset: 5 - one.offset } : one)),
+});
 const noEffect = effects(['r-1/1', 0]);
 const both =
   (...changes: Change[]): Change =>
@@ -104,10 +118,14 @@ describe('the judge of the fault suite', () => {
     ['an effect that nobody knows the outcome of, and that was not done', both(step({ outcome: 'execution', reason: 'outcome_unknown' }), noEffect)],
     ['an effect that nobody knows the outcome of, and that was done', step({ outcome: 'execution', reason: 'outcome_unknown' })],
     ['an effect that is told not to have begun, and has not', both(step({ outcome: 'unavailable', reason: null }), noEffect)],
+    ['two runs of one session', oneSession],
+    ['the same, of which the first request came once more', (seen) => ({ ...again('agent.requests', 0)(oneSession(seen)), asked: oneSession(seen).asked.map((one) => ({ ...one, repeated: true })) })],
+    ['runs of different sessions in any order', backwards],
   ])('takes %s', (_, change) => expect(violations(change(healthy()))).toEqual([])); // prettier-ignore
 
   it.each<[string, Change, RegExp]>([
     ['a run without an end', records('agent.responses', (record, index) => (index === 0 ? null : record)), /r-1 has 0 ends/],
+    ['requests of a session that were taken in another order', both(oneSession, backwards), /requests of s-1 came as r-1, r-2 and were taken as r-2, r-1/],
     ['a run with two ends', again('agent.responses', 0), /r-1 has 2 ends/],
     ['an end under another key', (seen) => ({ ...seen, found: seen.found.map((one) => (one.topic === 'agent.responses' ? { ...one, key: 'x' } : one)) }), /has the key x/],
     ['an error in place of the answer', records('agent.responses', (record) => ({ ...record, kind: 'error', error: { code: 'dead_lettered' } })), /ended with .*dead_lettered/],

@@ -3,6 +3,7 @@ import { deadLetters } from './dead-letters.ts';
 import { effects } from './effects.ts';
 import { ends } from './ends.ts';
 import type { Observed } from './observed.ts';
+import { order } from './order.ts';
 import { standstill } from './standstill.ts';
 import { steps } from './steps.ts';
 import { turns } from './turns.ts';
@@ -14,6 +15,7 @@ export function violations(observed: Observed): readonly string[] {
     ...ends(observed),
     ...steps(observed),
     ...turns(observed),
+    ...order(observed),
     ...effects(observed),
     ...deadLetters(observed),
     ...standstill(observed),
