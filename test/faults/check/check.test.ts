@@ -159,6 +159,19 @@ describe('the judge of the fault suite', () => {
     expect(said.join('\n')).toMatch(sentence);
   }); // prettier-ignore
 
+  it('finds that of more than half of a hundred effects nobody knows whether they happened', () => {
+    for (const unknown of [50, 51]) {
+      const of = (turn: number) =>
+        act('r-1', turn, turn < unknown ? { outcome: 'execution', reason: 'outcome_unknown' } : {});
+      const steps = Array.from({ length: 100 }, (_, turn) => of(turn));
+      const record = { request_id: 'r-1', session_id: 's-1', iteration: 1, steps };
+      const found = [{ topic: 'agent.steps', partition: 0, offset: 0, key: 's-1', record }];
+      const done = new Map(steps.map((_, turn) => [`r-1/${turn}`, 1]));
+      const said = violations({ ...healthy(), found, effects: done });
+      expect(said.filter((sentence) => /Of 100 effects nobody knows of \d+/.test(sentence))).toHaveLength(unknown - 50);
+    }
+  });
+
   it('judges offsets and metadata while the work goes on, by what was before and what is after the reading', () => {
     const { found, committed, asked, spoiled } = healthy();
     const half = committed.map((one) =>

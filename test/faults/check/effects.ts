@@ -1,7 +1,10 @@
 import { recordsOf, stepsOf } from './observed.ts';
 import type { Observed, Step } from './observed.ts';
 
-/** Each effect happened once, or its step says `outcome_unknown`; none happened twice, and none that no step tells of. */
+/** Of so many effects most are known, whatever was broken: in runs seen it was one in seven at most that was not. */
+const enoughToJudge = 100;
+
+/** Each effect happened once, or its step says `outcome_unknown`, which few do; none happened twice, and none that no step tells of. */
 export function effects({ found, effects: done }: Observed): readonly string[] {
   const told = new Set<string>();
   const said: string[] = [];
@@ -19,6 +22,9 @@ export function effects({ found, effects: done }: Observed): readonly string[] {
     }
   }
   for (const key of done.keys()) if (!told.has(key)) said.push(`The effect ${key} was done, and no step tells of it.`);
+  const unknown = unknownOutcomes({ found });
+  if (told.size >= enoughToJudge && unknown > told.size / 2)
+    said.push(`Of ${told.size} effects nobody knows of ${unknown} whether they happened.`);
   return said;
 }
 
