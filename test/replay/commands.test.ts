@@ -122,6 +122,10 @@ describe('sluice export and sluice replay', () => {
     [['--tool', 'reset-workflow'], 34],
     [['--tool', 'core__text-completion'], 37],
     [['--offsets', 'agent.toolsets/0/3-6'], 4],
+    // What is before a time, what is from it on, and a part of that: 20 and 61 of all 81.
+    [['--to', '1795324551683'], 20],
+    [['--from', '1795324551683'], 61],
+    [['--from', '2026-11-22T05:15:51.683Z', '--to', '1795324551755'], 20],
   ])('replay of what was recorded only %j', async (selected, count) => {
     const { code, output } = await command(['replay', '--export', fixture, ...selected], keys);
     const line = `${count} decisions replayed: ${count} equal, 0 different; 0 not replayable`;
