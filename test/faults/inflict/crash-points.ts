@@ -4,6 +4,8 @@ import type { Inflict } from './fault.ts';
 
 /** How long a service may take to come to a point, milliseconds. */
 const patienceMs = 180_000;
+/** A rebalance may give nothing to whoever is to be hit; then another one is made. */
+const rebalanceMs = 30_000;
 
 interface CrashPoint extends Point {
   /** Reached only while the group gives out its partitions. */
@@ -53,8 +55,15 @@ export const crashAtPoints: Inflict = async ({ services, traps, load, say }, ran
     const late = setTimeout(() => (over = true), patienceMs);
     let reached = false;
     void sprung.then(() => (reached = true));
+    const anew = setInterval(() => {
+      const [first] = point.rebalance ? services.running(point.role) : [];
+      if (first === undefined) return;
+      services.stop(first);
+      services.complete();
+    }, rebalanceMs);
     while (!reached && !over) await load.ask(1, random);
     clearTimeout(late);
+    clearInterval(anew);
     traps.disarm();
     if (!reached) throw new Error(`No ${point.role} came to the point “${point.what}” within ${patienceMs / 1_000} s.`);
     say(`  ${point.role} killed at: ${point.what}`);

@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import type { AddressInfo, Server, Socket } from 'node:net';
@@ -109,4 +110,20 @@ describe('a line', () => {
     expect(ownerOf(socket.localPort ?? 0, [])).toBeUndefined();
     socket.destroy();
   });
+
+  (process.platform === 'linux' ? it : it.skip)(
+    'is so too where another process has one to another server that begins at the same port',
+    async () => {
+      const localPort = await freePort();
+      const begin = `require('node:net').connect({ port: ${(server.address() as AddressInfo).port}, host: '127.0.0.1', localPort: ${localPort} })`;
+      const other = spawn(process.execPath, ['-e', begin], { stdio: 'ignore', env: {} });
+      while (there.length === 0) await once(server, 'connection');
+      const socket = connect({ port: line.port, host: '127.0.0.1', localPort });
+      await once(socket, 'connect');
+      for (const processId of [process.pid, other.pid ?? 0]) expect(ownerOf(localPort, [1, processId])).toBe(processId);
+      socket.destroy();
+      other.kill();
+      await once(other, 'close');
+    },
+  );
 });
