@@ -154,7 +154,7 @@ describe(`services of today with an agent and an upstream system of release ${re
         (history as { outcome: string }[]).map((step) => step.outcome),
       );
       expect(outcomes).toEqual(Array.from({ length: sessions }, () => ['ok']));
-      expect(await cluster.command('dead-letters', 'list')).toBe('There is no such dead letter.\n');
+      expect(await cluster.command('dead-letters', 'list')).toBe('There are no dead letters.\n');
     } finally {
       await former.close();
     }

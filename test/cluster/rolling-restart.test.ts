@@ -66,7 +66,7 @@ describe('a new version of every service, one instance after another, under load
     const counts = [...effects.done.values()];
     expect(counts.filter((count) => count !== 1)).toEqual([]);
     expect(counts.length).toBeGreaterThanOrEqual(asked - unknown);
-    expect(await cluster.command('dead-letters', 'list')).toBe('There is no such dead letter.\n');
+    expect(await cluster.command('dead-letters', 'list')).toBe('There are no dead letters.\n');
   }, 600_000);
 
   /** As an orchestrator does: the new one comes, then the old one is asked to end. */
