@@ -8,7 +8,7 @@ import type { Key, KeySet } from './key-set.js';
 import { Memory } from './memory.js';
 import { publicKey } from './read-key-set.js';
 
-/** Batches found genuine, so that their tokens cost one verification; some 45 KB each at most. */
+/** Batches found genuine, so that their tokens cost one verification; some 50 KB each at most. */
 const batchesKept = 256;
 
 /** Verifies what any key of the set ever signed, retired ones included: for those who look back, never for a service. */
