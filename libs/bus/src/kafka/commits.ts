@@ -73,6 +73,11 @@ export class Commits {
     return this.options.transactions.trouble;
   }
 
+  /** Records that are finished and not yet on their way. */
+  get waiting(): number {
+    return this.#queue.length;
+  }
+
   /** Output bytes that are finished and not yet on their way. */
   get waitingBytes(): number {
     return this.#waitingBytes;

@@ -7,6 +7,7 @@ import type { Commits, Done } from './commits.js';
 import { EarlyOffset } from './early-offset.js';
 import { isAbortable, isConcurrent, isFenced, isPassing, isStale } from './failure.js';
 import { decodeWriter } from './finished-set.js';
+import { Gathering } from './gathering.js';
 import type { GroupOffsets } from './group-offsets.js';
 import type { Names } from './names.js';
 import { produceBatchesOf } from './produce-batches.js';
@@ -46,6 +47,7 @@ interface Part {
  */
 export class Transactions {
   readonly #asking = new Set<Commits>();
+  readonly #gathering = new Gathering();
   readonly #early: EarlyOffset;
   readonly #closed = new AbortController();
   /** Whose offset went ahead last. */
@@ -82,6 +84,7 @@ export class Transactions {
   ask(commits: Commits): void {
     if (this.#closed.signal.aborted) return;
     this.#asking.add(commits);
+    this.#gathering.more();
     this.#running ??= this.#run();
   }
 
@@ -105,10 +108,19 @@ export class Transactions {
     while (this.#asking.size > 0) {
       // What finishes in the same turn of the event loop goes together.
       await new Promise(setImmediate);
+      await this.#gathering.rest(() => this.#finished);
       const parts = this.#take();
+      this.#gathering.took(parts.reduce((sum, { records }) => sum + records.length, 0));
       if (parts.length > 0) await this.#put(parts);
     }
     this.#running = undefined;
+  }
+
+  /** Records that wait for a transaction. */
+  get #finished(): number {
+    let records = 0;
+    for (const { waiting } of this.#asking) records += waiting;
+    return records;
   }
 
   /** Of each partition the oldest, up to the transaction’s size; at least one record if there is one. */
