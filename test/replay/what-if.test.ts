@@ -9,6 +9,8 @@ import type { AgentStep, ToolCall, Topic, Toolset } from '@sluice/contracts';
 import type { Incoming, LogReader, ReadOptions } from '@sluice/bus';
 import { everything, whatIf } from '@sluice/replay';
 import type { Reconsidered } from '@sluice/replay';
+import { mutated, mutations } from './mutations.js';
+import type { Mutation } from './mutations.js';
 import { authorizerOf, changed, undecodable } from './replaying.js';
 
 type Counts = Readonly<Record<string, number>>;
@@ -31,6 +33,26 @@ function hiddenBy(
   return tool.spec === null ? 'not_bound' : null;
 }
 
+/** Why the run would end before a toolset, as far as it hangs on how many there were. */
+function isOver({ limits }: Configuration, { request, iteration }: Toolset): boolean {
+  return iteration > Math.min(request.maxIterations ?? Infinity, limits.maxIterations);
+}
+
+function isPermitted({ authorization }: Configuration, tool: ConfiguredTool): boolean {
+  if (authorization === null) return true;
+  if (authorization.kind === 'cedar') return !authorization.policies.includes(`"${tool.id}"`);
+  return authorization.permissions.some(({ tools }) => tools.includes(tool.id));
+}
+
+/** What the model is shown of the tools that are offered. */
+function shown(configuration: Configuration, toolset: Toolset): string[] {
+  if (isOver(configuration, toolset)) return ['the end'];
+  return offered(configuration, toolset).map((key) => {
+    const tool = configuration.tools.find((one) => one.key === key);
+    return `${key}: ${tool?.spec?.description}`;
+  });
+}
+
 function offered(configuration: Configuration, { request, run }: Pick<Toolset, 'request' | 'run'>): string[] {
   const groups = request.group ?? ['default'];
   const state = request.state || 'undefined';
@@ -48,8 +70,9 @@ function fate(configuration: Configuration, turn: ToolCall, step: AgentStep, cal
   const hidden = hiddenBy(tool, configuration, turn.groups, step.stateBefore, calls);
   if (hidden !== null) return hidden;
   if (!offered(configuration, turn).includes(tool.key)) return 'grant_invalid';
-  if (step.reason === 'arguments_too_large' || (step.outcome === 'validation' && step.reason === null))
-    return 'the same';
+  if (!isPermitted(configuration, tool)) return 'authz_denied';
+  if (Buffer.byteLength(call.arguments) > configuration.limits.argumentBytes) return 'arguments_too_large';
+  if (step.outcome === 'validation' && step.reason === null) return 'the same';
   const waits = configuration.policy.approvalEffects.includes(tool.spec?.effect ?? 'external_side_effect');
   return `${waits ? 'waits' : 'made'} ${step.outcome === 'ok' ? (tool.target ?? step.stateBefore) : ''}`;
 }
@@ -84,8 +107,8 @@ describe('what a candidate would change (DESIGN 4.13)', () => {
   function expected(candidate: Configuration): string[] {
     const altered: string[] = [];
     for (const { topic, offset, record } of toolsets) {
-      const was = record.tools.map(({ key }) => key);
-      if (offered(candidate, record).join() !== was.join()) altered.push(place({ topic, offset }));
+      const was = record.tools.map(({ key, description }) => `${key}: ${description}`);
+      if (shown(candidate, record).join() !== was.join()) altered.push(place({ topic, offset }));
     }
     for (const { topic, offset, record } of steps) {
       const { requestId, iteration } = record;
@@ -125,27 +148,37 @@ describe('what a candidate would change (DESIGN 4.13)', () => {
     expect(await reconsidered(first(), filled)).toEqual(await reconsidered(first()));
   });
 
-  it('is exactly what a change of the configuration alters, whatever the change', async () => {
+  /** The found changes to tools and calls, held against what the plain rules say; how many there are. */
+  async function alteredBy(changes: readonly Mutation[]): Promise<number> {
+    const candidate = changes.reduce(mutated, first());
+    const found = (await reconsidered(candidate)).filter((one) => one.changes.length > 0);
+    const known = found.filter(
+      ({ topic, requestId }) => topic === 'agent.toolsets' || (topic === 'agent.steps' && requestId !== 'full'),
+    );
+    expect(known.map(place).sort()).toEqual(expected(candidate).sort());
+    return known.length;
+  }
+
+  it.each(mutations)('is exactly what a change alters: %s', async (kind) => {
+    const later = await alteredBy([]);
+    const altered = [];
+    for (const { key: tool } of first().tools) altered.push(await alteredBy([{ tool, kind, name: 'elsewhere' }]));
+    // Beyond what the second of the recorded configurations had altered already.
+    expect(Math.max(...altered)).toBeGreaterThan(later);
+  });
+
+  it('is exactly what several changes alter together, whichever', async () => {
     const tools = first().tools.map(({ key }) => key);
     const change = fc.record({
       tool: fc.constantFrom(...tools),
-      kind: fc.constantFrom('groups', 'states', 'target', 'allowed', 'budget', 'approvers', 'effects'),
+      kind: fc.constantFrom(...mutations),
       name: fc.constantFrom('read-only', 'analysis', 'results', 'undefined', 'admin', '*', 'elsewhere'),
     });
-    let altered = 0;
+    const changes = fc.array(change, { minLength: 1, maxLength: 3 });
     await fc.assert(
-      fc.asyncProperty(fc.array(change, { minLength: 1, maxLength: 3 }), async (changes) => {
-        const candidate = changes.reduce(mutated, first());
-        const found = (await reconsidered(candidate)).filter((one) => one.changes.length > 0);
-        const known = found.filter(
-          ({ topic, requestId }) => topic === 'agent.toolsets' || (topic === 'agent.steps' && requestId !== 'full'),
-        );
-        expect(known.map(place).sort()).toEqual(expected(candidate).sort());
-        altered += known.length;
-      }),
+      fc.asyncProperty(changes, async (several) => void (await alteredBy(several))),
       { numRuns: 60 },
     );
-    expect(altered).toBeGreaterThan(100);
   });
 
   it('is of the calls that were made, where the turn had gone back to the filter and the model was asked anew', async () => {
@@ -194,36 +227,3 @@ describe('what a candidate would change (DESIGN 4.13)', () => {
     expect(changes).toContainEqual({ kind: 'approval', was: 'not_an_approver', would: 'already_decided' });
   });
 });
-
-function mutated(
-  configuration: Configuration,
-  { tool: key, kind, name }: { readonly tool: string; readonly kind: string; readonly name: string },
-): Configuration {
-  const { policy } = configuration;
-  const change = (with_: Partial<ConfiguredTool>): Configuration => ({
-    ...configuration,
-    tools: configuration.tools.map((tool) => (tool.key === key ? { ...tool, ...with_ } : tool)),
-  });
-  const id = configuration.tools.find((tool) => tool.key === key)?.id ?? '';
-  const allowed = policy.allowedTools.includes(id);
-  switch (kind) {
-    case 'groups':
-      return change({ groups: name === '*' ? [] : [name] });
-    case 'states':
-      return change({ states: [name] });
-    case 'target':
-      return change({ target: name });
-    case 'allowed': {
-      const rest = policy.allowedTools.filter((one) => one !== id);
-      return { ...configuration, policy: { ...policy, allowedTools: allowed ? rest : [...rest, id] } };
-    }
-    case 'budget': {
-      const budget = { timeoutMs: null, resultBytes: null, callsPerRun: 1, callsPerMinute: null };
-      return { ...configuration, policy: { ...policy, budgets: { callsPerRun: null, tools: { [id]: budget } } } };
-    }
-    case 'approvers':
-      return { ...configuration, policy: { ...policy, approvers: [] } };
-    default:
-      return { ...configuration, policy: { ...policy, approvalEffects: ['read_only', 'external_side_effect'] } };
-  }
-}
