@@ -212,7 +212,7 @@ describe('a selection', () => {
     ['a session', { session: 'session-budget' }, 3 + 2 + 2 + 1],
     ['offsets', { offsets: { topic: 'agent.toolsets', partition: 0, from: 3, to: 6 } as const }, 4],
     ['a tenant', { tenant: 'nobody' }, 0],
-    ['a tool', { tool: ['reset-workflow', 'mcp__analysis__reset-workflow'], session: 'approval-1' }, 5],
+    ['a tool', { tool: ['reset-workflow', 'mcp__analysis__reset-workflow'], session: 'approval-1' }, 5 + 3],
     ['a time', { to: 1 }, 0],
   ])('of %s', async (_, selection, count) => {
     expect(await replayed(archive, keys, selection)).toHaveLength(count);

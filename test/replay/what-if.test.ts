@@ -8,7 +8,7 @@ import type { Archive } from '@sluice/archive';
 import type { AgentStep, ToolCall, Topic, Toolset } from '@sluice/contracts';
 import type { Incoming, LogReader, ReadOptions } from '@sluice/bus';
 import { everything, whatIf } from '@sluice/replay';
-import type { Reconsidered } from '@sluice/replay';
+import type { DecisionSelection, Reconsidered } from '@sluice/replay';
 import { mutated, mutations } from './mutations.js';
 import type { Mutation } from './mutations.js';
 import { authorizerOf, changed, undecodable } from './replaying.js';
@@ -44,15 +44,6 @@ function isPermitted({ authorization }: Configuration, tool: ConfiguredTool): bo
   return authorization.permissions.some(({ tools }) => tools.includes(tool.id));
 }
 
-/** What the model is shown of the tools that are offered. */
-function shown(configuration: Configuration, toolset: Toolset): string[] {
-  if (isOver(configuration, toolset)) return ['the end'];
-  return offered(configuration, toolset).map((key) => {
-    const tool = configuration.tools.find((one) => one.key === key);
-    return `${key}: ${tool?.spec?.description}`;
-  });
-}
-
 function offered(configuration: Configuration, { request, run }: Pick<Toolset, 'request' | 'run'>): string[] {
   const groups = request.group ?? ['default'];
   const state = request.state || 'undefined';
@@ -62,20 +53,28 @@ function offered(configuration: Configuration, { request, run }: Pick<Toolset, '
   return tools.map(({ key }) => key);
 }
 
-function fate(configuration: Configuration, turn: ToolCall, step: AgentStep, calls: Counts): string {
+/** What becomes of a call, and of the state if it succeeds. */
+function fate(configuration: Configuration, turn: ToolCall, step: AgentStep, calls: Counts): readonly [string, string] {
   const call = turn.calls[step.index];
-  if (call === undefined || step.outcome === 'invalid_json') return 'the same';
+  const state = step.outcome === 'ok' ? step.state : '';
+  // What these hang on no mutation changes.
+  if (call === undefined || step.outcome === 'invalid_json' || step.reason === 'result_too_large')
+    return ['the same', state];
   const tool = configuration.tools.find(({ id }) => id === call.tool);
-  if (tool === undefined) return 'unknown';
+  if (tool === undefined) return ['refused: unknown_tool', state];
   const hidden = hiddenBy(tool, configuration, turn.groups, step.stateBefore, calls);
-  if (hidden !== null) return hidden;
-  if (!offered(configuration, turn).includes(tool.key)) return 'grant_invalid';
-  if (!isPermitted(configuration, tool)) return 'authz_denied';
-  if (Buffer.byteLength(call.arguments) > configuration.limits.argumentBytes) return 'arguments_too_large';
-  if (step.outcome === 'validation' && step.reason === null) return 'the same';
+  if (hidden !== null) return [`refused: ${hidden}`, state];
+  if (!offered(configuration, turn).includes(tool.key)) return ['refused: grant_invalid', state];
+  if (!isPermitted(configuration, tool)) return ['refused: not_permitted', state];
+  if (Buffer.byteLength(call.arguments) > configuration.limits.argumentBytes)
+    return ['refused: arguments_too_large', state];
+  if (step.outcome === 'validation' && step.reason === null) return ['made', state];
   const waits = configuration.policy.approvalEffects.includes(tool.spec?.effect ?? 'external_side_effect');
-  return `${waits ? 'waits' : 'made'} ${step.outcome === 'ok' ? (tool.target ?? step.stateBefore) : ''}`;
+  const leads = step.outcome === 'ok' ? (tool.target ?? step.stateBefore) : '';
+  return [waits ? 'waits for an approval' : 'made', leads];
 }
+
+type Altered = ReadonlyMap<string, readonly object[]>;
 
 const place = ({ topic, offset }: { topic: string; offset: number }): string => `${topic}/${offset}`;
 
@@ -84,8 +83,14 @@ describe('what a candidate would change (DESIGN 4.13)', () => {
   const toolsets: Incoming<'agent.toolsets'>[] = [];
   const turns: Incoming<'agent.tool-calls'>[] = [];
   const steps: Incoming<'agent.steps'>[] = [];
+  const responses: Incoming<'agent.responses'>[] = [];
+  const approvals: Incoming<'agent.approvals'>[] = [];
   let archive: Archive;
-  let reconsidered: (candidate: Configuration, reader?: LogReader) => Promise<Reconsidered[]>;
+  let reconsidered: (
+    candidate: Configuration,
+    reader?: LogReader,
+    selection?: Partial<DecisionSelection>,
+  ) => Promise<Reconsidered[]>;
   beforeAll(async () => {
     archive = await openArchive(join(import.meta.dirname, '../fixtures/released/1.sluice'));
     for await (const { record } of archive.read(['agent.config'], { from: 'start' }))
@@ -93,41 +98,80 @@ describe('what a candidate would change (DESIGN 4.13)', () => {
     for await (const message of archive.read(['agent.toolsets'], { from: 'start' })) toolsets.push(message);
     for await (const message of archive.read(['agent.tool-calls'], { from: 'start' })) turns.push(message);
     for await (const message of archive.read(['agent.steps'], { from: 'start' })) steps.push(message);
+    for await (const message of archive.read(['agent.responses'], { from: 'start' })) responses.push(message);
+    for await (const message of archive.read(['agent.approvals'], { from: 'start' })) approvals.push(message);
     const signal = new AbortController().signal;
-    const given = { selection: everything, authorizerOf, signal, onUndecodable: undecodable };
-    reconsidered = async (candidate, reader = archive) => {
+    const given = { authorizerOf, signal, onUndecodable: undecodable };
+    reconsidered = async (candidate, reader = archive, narrowed = {}) => {
       const found = [];
-      for await (const one of whatIf(reader, { ...given, candidate: compileEvaluator(candidate) })) found.push(one);
+      const options = { ...given, selection: { ...everything, ...narrowed }, candidate: compileEvaluator(candidate) };
+      for await (const one of whatIf(reader, options)) found.push(one);
       return found;
     };
   });
   const first = (): Configuration => configurations.values().next().value as Configuration;
 
-  /** Which decisions on tools and calls the candidate alters, by the plain rules. */
-  function expected(candidate: Configuration): string[] {
-    const altered: string[] = [];
-    for (const { topic, offset, record } of toolsets) {
-      const was = record.tools.map(({ key, description }) => `${key}: ${description}`);
-      if (shown(candidate, record).join() !== was.join()) altered.push(place({ topic, offset }));
-    }
-    for (const { topic, offset, record } of steps) {
-      const { requestId, iteration } = record;
+  /** What the candidate alters, by the plain rules: places, and what there is otherwise. */
+  function expected(candidate: Configuration): Altered {
+    const altered = new Map<string, readonly object[]>();
+    const found = (message: { topic: string; offset: number }, changes: readonly object[]): void => {
+      if (changes.length > 0) altered.set(place(message), changes);
+    };
+    for (const message of toolsets) found(message, toolsetChanges(message.record, candidate));
+    for (const message of steps) {
+      const { requestId, iteration } = message.record;
       const turn = turns.find(
         (one) => one.record.requestId === requestId && one.record.iteration === iteration,
       )?.record;
-      if (turn === undefined || requestId === 'full') continue;
-      const granted = configurations.get(turn.configVersion) as Configuration;
-      const calls: Record<string, number> = { ...turn.run.toolCalls };
-      let otherwise = false;
-      for (const step of record.steps) {
-        otherwise ||= fate(granted, turn, step, calls) !== fate(candidate, turn, step, calls);
-        const id = turn.calls[step.index]?.tool ?? '';
-        const ran = step.outcome === 'ok' || step.outcome === 'execution';
-        if (ran) calls[id] = (calls[id] ?? 0) + 1;
-      }
-      if (otherwise) altered.push(place({ topic, offset }));
+      if (turn !== undefined) found(message, callChanges(message.record.steps, turn, candidate));
+    }
+    for (const message of responses) {
+      const { run, error } = message.record;
+      if (run === null || error === null || error.code === 'deadline_exceeded') continue;
+      const would =
+        run.iteration >= Math.min(run.maxIterations, candidate.limits.maxIterations) ? 'max_iterations' : error.code;
+      if (would !== error.code) found(message, [{ kind: 'run', was: error.code, would }]);
+    }
+    for (const message of approvals) {
+      const { outcome } = message.record;
+      if (outcome === null) continue;
+      const was = outcome.notTaken ?? 'taken';
+      const would = candidate.policy.approvers.includes(outcome.decidedBy) ? was : 'not_an_approver';
+      // All that waited was the same tool.
+      if (would !== was) found(message, [{ kind: 'approval', tool: 'reset-workflow', was, would }]);
     }
     return altered;
+  }
+
+  function toolsetChanges(record: Toolset, candidate: Configuration): readonly object[] {
+    if (isOver(candidate, record)) return [{ kind: 'run', was: 'goes on', would: 'max_iterations' }];
+    const was = record.tools.map(({ key }) => key);
+    const would = offered(candidate, record);
+    const gained = would.filter((key) => !was.includes(key));
+    const lost = was.filter((key) => !would.includes(key));
+    const description = (key: string) => candidate.tools.find((tool) => tool.key === key)?.spec?.description;
+    const altered = record.tools.filter(
+      (tool) => would.includes(tool.key) && tool.description !== description(tool.key),
+    );
+    if (gained.length + lost.length + altered.length === 0) return [];
+    return [{ kind: 'tools', gained, lost, altered: altered.map(({ key }) => key) }];
+  }
+
+  function callChanges(made: readonly AgentStep[], turn: ToolCall, candidate: Configuration): readonly object[] {
+    const granted = configurations.get(turn.configVersion) as Configuration;
+    const calls: Record<string, number> = { ...turn.run.toolCalls };
+    const changes: object[] = [];
+    for (const step of made) {
+      const [was, led] = fate(granted, turn, step, calls);
+      const [would, leads] = fate(candidate, turn, step, calls);
+      const { action: tool, index } = step;
+      if (was !== would) changes.push({ kind: 'call', tool, index, was, would });
+      else if (led !== leads) changes.push({ kind: 'state', tool, index, was: led, would: leads });
+      const id = turn.calls[index]?.tool ?? '';
+      const ran = step.outcome === 'ok' || step.outcome === 'execution';
+      if (ran) calls[id] = (calls[id] ?? 0) + 1;
+    }
+    return changes;
   }
 
   it('is nothing where the candidate is what was in force', async () => {
@@ -148,15 +192,13 @@ describe('what a candidate would change (DESIGN 4.13)', () => {
     expect(await reconsidered(first(), filled)).toEqual(await reconsidered(first()));
   });
 
-  /** The found changes to tools and calls, held against what the plain rules say; how many there are. */
+  /** What is found, held against what the plain rules say; how many decisions there are. */
   async function alteredBy(changes: readonly Mutation[]): Promise<number> {
     const candidate = changes.reduce(mutated, first());
     const found = (await reconsidered(candidate)).filter((one) => one.changes.length > 0);
-    const known = found.filter(
-      ({ topic, requestId }) => topic === 'agent.toolsets' || (topic === 'agent.steps' && requestId !== 'full'),
-    );
-    expect(known.map(place).sort()).toEqual(expected(candidate).sort());
-    return known.length;
+    const altered = new Map(found.map((one) => [place(one), one.changes]));
+    expect(altered).toEqual(expected(candidate));
+    return altered.size;
   }
 
   it.each(mutations)('is exactly what a change alters: %s', async (kind) => {
@@ -219,11 +261,26 @@ describe('what a candidate would change (DESIGN 4.13)', () => {
     expect(goes).toContainEqual(expect.objectContaining({ kind: 'call', was: 'refused: history full', would: 'made' }));
   });
 
+  it.each([
+    [{ tenant: 'local' }, 9],
+    [{ tool: ['mcp__analysis__reset-workflow', 'reset-workflow'] }, 9],
+    [{ tenant: 'another' }, 0],
+    [{ tool: ['core__text-completion', 'text-completion'] }, 0],
+  ])('names decisions on approvals of a tenant, and of a tool: %j', async (selection, count) => {
+    const policy = { ...first().policy, approvers: ['user:eve'] };
+    const found = await reconsidered({ ...first(), policy }, archive, selection);
+    const judged = found.filter(({ topic, changes }) => topic === 'agent.approvals' && changes.length > 0);
+    expect(judged).toHaveLength(count);
+  });
+
   it('names a decision on an approval that would not count', async () => {
     const policy = { ...first().policy, approvers: ['user:eve'] };
     const found = (await reconsidered({ ...first(), policy })).filter(({ topic }) => topic === 'agent.approvals');
     const changes = found.flatMap((one) => one.changes);
-    expect(changes).toContainEqual({ kind: 'approval', was: 'taken', would: 'not_an_approver' });
-    expect(changes).toContainEqual({ kind: 'approval', was: 'not_an_approver', would: 'already_decided' });
+    // Where the call that waited was: the one before it in its turn had led there.
+    expect(new Set(found.map(({ state, tenant }) => `${state} ${tenant}`))).toEqual(new Set(['results local']));
+    const about = { kind: 'approval', tool: 'reset-workflow' };
+    expect(changes).toContainEqual({ ...about, was: 'taken', would: 'not_an_approver' });
+    expect(changes).toContainEqual({ ...about, was: 'not_an_approver', would: 'already_decided' });
   });
 });

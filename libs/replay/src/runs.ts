@@ -32,7 +32,7 @@ export type Held = Omit<Incoming, 'record' | 'avro'> &
 export interface Gathered {
   readonly requestId: string;
   readonly messages: Held[];
-  /** How many of its decisions are selected. */
+  /** How many of its decisions are selected, or may be once the others are known. */
   selected: number;
   /** When its last end came, null while it goes on; and whether that was an error. */
   endedAt: number | null;
@@ -112,7 +112,7 @@ export async function* readRuns(
     calling?.messages.push(keeping);
     // The beginning of an agent’s run was decided in the run that calls it.
     const decidedIn = isAgentBeginning(message) ? calling : run;
-    if (decidedIn !== undefined && isDecision(message) && isSelected(message, selection)) decidedIn.selected++;
+    if (decidedIn !== undefined && isDecision(message) && isSelected(message, null, selection)) decidedIn.selected++;
     if (message.topic !== 'agent.responses') continue;
     run.endedAt = timestamp;
     run.isError = message.record.error !== null;

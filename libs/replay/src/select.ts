@@ -1,6 +1,8 @@
 import type { Topic } from '@sluice/contracts';
 import type { Incoming, ReadFrom } from '@sluice/bus';
 import { tenantOf } from '@sluice/decisions';
+import { askedFor, tenantOfRun } from './about.js';
+import type { RunRecords } from './runs.js';
 
 /** Offsets of one partition, the last one included. */
 export interface Offsets {
@@ -38,7 +40,8 @@ export function readFrom({ from }: DecisionSelection): ReadFrom {
   return from === null ? 'start' : { time: Math.max(0, from - inputsMs) };
 }
 
-export function isSelected(message: Incoming, selection: DecisionSelection): boolean {
+/** Of which tenant and tool it is may stand in other records of its run; while they are not known (null), it may be selected. */
+export function isSelected(message: Incoming, run: RunRecords | null, selection: DecisionSelection): boolean {
   const { from, to, offsets, session, tenant, tool } = selection;
   const { timestamp, topic, partition, offset, key } = message;
   if (from !== null && timestamp < from) return false;
@@ -46,12 +49,18 @@ export function isSelected(message: Incoming, selection: DecisionSelection): boo
   if (offsets !== null && (offsets.topic !== topic || offsets.partition !== partition)) return false;
   if (offsets !== null && (offset < offsets.from || offset > offsets.to)) return false;
   if (session !== null && key !== session) return false;
-  if (tenant !== null && tenantOf(message) !== tenant) return false;
-  return tool === null || isAbout(message, tool);
+  if (tenant !== null && !isOfTenant(message, run, tenant)) return false;
+  return tool === null || isAbout(message, run, tool);
+}
+
+function isOfTenant(message: Incoming, run: RunRecords | null, tenant: string): boolean {
+  const own = tenantOf(message);
+  if (own === null && run === null) return true;
+  return (own ?? tenantOfRun(run)) === tenant;
 }
 
 /** Whether the decision offers the tool or hides it, or is about a call of it. */
-function isAbout(message: Incoming, names: readonly string[]): boolean {
+function isAbout(message: Incoming, run: RunRecords | null, names: readonly string[]): boolean {
   switch (message.topic) {
     case 'agent.toolsets': {
       const { tools, hidden } = message.record;
@@ -65,7 +74,8 @@ function isAbout(message: Incoming, names: readonly string[]): boolean {
         (message.record.iteration === 0 && names.includes(message.record.run.parent?.tool ?? ''))
       );
     case 'agent.approvals':
-      return message.record.requested !== null && names.includes(message.record.requested.tool);
+      if (message.record.requested === null && run === null) return true;
+      return names.includes(askedFor(message, run)?.tool ?? '');
     case 'agent.responses':
     case 'agent.requests':
     case 'agent.progress':

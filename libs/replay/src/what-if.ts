@@ -3,6 +3,7 @@ import type { Evaluator, RunErrorCode } from '@sluice/core';
 import type { AgentRequest, ApprovalOutcome, Run, Toolset } from '@sluice/contracts';
 import type { Incoming, LogReader } from '@sluice/bus';
 import { factsOf } from '@sluice/decisions';
+import { askedFor } from './about.js';
 import { isAgentBeginning } from './agent-runs.js';
 import { changedCalls } from './changed-calls.js';
 import { deriveOutcome } from './approvals.js';
@@ -45,8 +46,8 @@ export type Change =
     }
   /** The run goes on, or ends with an error code. */
   | { readonly kind: 'run'; readonly was: string; readonly would: string }
-  /** What becomes of somebody’s decision on a call: taken, or why not. */
-  | { readonly kind: 'approval'; readonly was: string; readonly would: string };
+  /** What becomes of somebody’s decision on a call of the tool, by key: taken, or why not. `tool` is empty if nothing was asked. */
+  | { readonly kind: 'approval'; readonly tool: string; readonly was: string; readonly would: string };
 
 /** A recorded decision as the candidate would make it. */
 export interface Reconsidered {
@@ -97,7 +98,7 @@ export async function* whatIf(
 export function considering(configurations: RecordedConfigurations, options: Considering): RunWork<Reconsidered> {
   return async (run, _dead, found) => {
     for (const message of decisionsOf(run)) {
-      if (!isSelected(message, options.selection)) continue;
+      if (!isSelected(message, run, options.selection)) continue;
       const reconsidered = await reconsider(message, run, configurations, options);
       if (reconsidered !== null) found.push(reconsidered);
     }
@@ -150,7 +151,9 @@ async function changesOf(
       if (first === undefined) throw new NotReplayable('The decision or the question is not among the records.');
       // Of decisions that are word for word the same, one may count and the others come too late.
       if (judged.some(({ notTaken }) => notTaken === outcome.notTaken)) return [];
-      return [{ kind: 'approval', was: outcome.notTaken ?? 'taken', would: first.notTaken ?? 'taken' }];
+      const asked = askedFor(message, run)?.tool ?? '';
+      const tool = candidate.byId(asked)?.key ?? asked;
+      return [{ kind: 'approval', tool, was: outcome.notTaken ?? 'taken', would: first.notTaken ?? 'taken' }];
     }
     case 'agent.responses': {
       const { error, run: ended, endedAt } = message.record;
@@ -216,16 +219,30 @@ function requestOf({ requests, steps }: RunRecords, ended: Run | null): AgentReq
   return steps.find(({ record }) => record.iteration === ended.iteration)?.record.next ?? null;
 }
 
-function aboutOf({ topic, record }: Incoming, run: RunRecords): Pick<Reconsidered, 'tenant' | 'groups' | 'state'> {
+function aboutOf(message: Incoming, run: RunRecords): Pick<Reconsidered, 'tenant' | 'groups' | 'state'> {
+  const { topic, record } = message;
   const own = topic === 'agent.approvals' ? null : 'run' in record ? record.run : null;
   const first = run.toolsets[0]?.record.run ?? run.responses[0]?.record.run ?? null;
   const known = own ?? first;
-  const state =
-    topic === 'agent.toolsets' || topic === 'agent.responses'
-      ? (record as { readonly state: string }).state
-      : (run.toolsets.at(-1)?.record.state ?? '');
   const tenant = known?.principal?.tenantId ?? '';
-  if (topic !== 'agent.steps') return { tenant, groups: known?.requestedGroups ?? [], state };
-  const { steps } = record as { readonly steps: readonly { readonly stateBefore: string }[] };
-  return { tenant, groups: known?.requestedGroups ?? [], state: steps[0]?.stateBefore ?? state };
+  return { tenant, groups: known?.requestedGroups ?? [], state: stateOf(message, run) };
+}
+
+/** In which state it was decided; of an approval, in which state the call was that waits for it. */
+function stateOf(message: Incoming, run: RunRecords): string {
+  if (message.topic === 'agent.toolsets' || message.topic === 'agent.responses') return message.record.state;
+  if (message.topic === 'agent.steps') {
+    const { steps, iteration } = message.record;
+    return steps[0]?.stateBefore ?? stateIn(run, iteration);
+  }
+  const asked = message.topic === 'agent.approvals' ? askedFor(message, run) : undefined;
+  if (asked === undefined) return run.toolsets.at(-1)?.record.state ?? '';
+  const turn = run.steps.find(({ record }) => record.iteration === asked.iteration && record.steps.length > 0);
+  const step = turn?.record.steps.find(({ index }) => index === asked.index);
+  return step?.stateBefore ?? stateIn(run, asked.iteration);
+}
+
+/** In which state an iteration began. */
+function stateIn({ toolsets }: RunRecords, iteration: number): string {
+  return toolsets.findLast(({ record }) => record.iteration === iteration)?.record.state ?? '';
 }

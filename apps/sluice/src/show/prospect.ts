@@ -117,13 +117,15 @@ function inWords(change: Change): readonly string[] {
     case 'run':
       return [`a run: ${change.was}, would be ${change.would}`];
     case 'approval':
-      return [`a decision on an approval: ${change.was}, would be ${change.would}`];
+      return [
+        `a decision on ${change.tool === '' ? 'an approval that nobody asked for' : `an approval of ${change.tool}`}: ${change.was}, would be ${change.would}`,
+      ];
   }
 }
 
 function toolsOf(change: Change): readonly string[] {
   if (change.kind === 'tools') return [...change.gained, ...change.lost, ...change.altered];
-  return change.kind === 'call' || change.kind === 'state' ? [change.tool] : [];
+  return change.kind === 'run' || change.tool === '' ? [] : [change.tool];
 }
 
 function count(counts: Map<string, number>, name: string): void {

@@ -1,0 +1,26 @@
+import type { ApprovalRequested } from '@sluice/contracts';
+import type { Incoming } from '@sluice/bus';
+import { tenantOf } from '@sluice/decisions';
+import type { RunRecords } from './runs.js';
+
+/** What was asked of the approvers where this was asked, decided or judged; undefined if it is not among the records. */
+export function askedFor(
+  { record }: Incoming<'agent.approvals'>,
+  run: RunRecords | null,
+): ApprovalRequested | undefined {
+  if (record.requested !== null) return record.requested;
+  const approvalId = (record.decided ?? record.outcome)?.approvalId;
+  const all = run?.approvals.map((message) => message.record.requested) ?? [];
+  return all.find((requested) => requested?.approvalId === approvalId) ?? undefined;
+}
+
+/** The tenant of a run, by whichever of its records says it; null if none does. */
+export function tenantOfRun(run: RunRecords | null): string | null {
+  if (run === null) return null;
+  const { toolsets, calls, steps, approvals, responses } = run;
+  for (const message of [...toolsets, ...calls, ...steps, ...approvals, ...responses]) {
+    const tenant = tenantOf(message);
+    if (tenant !== null) return tenant;
+  }
+  return null;
+}
