@@ -115,6 +115,7 @@ export class Commits {
 
   /** Commits where it stands, even if nothing has finished. */
   flush(): void {
+    if (this.isDropped) return;
     this.#isWanted = true;
     this.#start();
   }

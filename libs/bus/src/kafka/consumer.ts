@@ -77,6 +77,8 @@ export class GroupConsumer implements Consumer {
   /** Aborted when it leaves, after what there was to finish. */
   readonly #leaving = new AbortController();
   readonly #partitions = new Map<string, Partition>();
+  /** Those that were given up, until nothing of them is under way. */
+  readonly #closing = new Set<Promise<void>>();
   readonly #membership: Membership;
   readonly #admin: Admin;
   /** For what is written, apart from the consumer’s client: clients share the offsets they remember (point 13). */
@@ -220,15 +222,31 @@ export class GroupConsumer implements Consumer {
   #drop(key: string): void {
     const partition = this.#partitions.get(key);
     this.#partitions.delete(key);
-    void partition?.close('The partition moved to another consumer, which repeats this record.');
+    if (partition !== undefined)
+      void this.#close(partition, 'The partition moved to another consumer, which repeats this record.');
+  }
+
+  #close(partition: Partition, why: string): Promise<void> {
+    const closing = partition.close(why);
+    this.#closing.add(closing);
+    return closing.finally(() => this.#closing.delete(closing));
   }
 
   /** What was somebody else’s in between is taken over anew. */
   #confirmed(member: Member, lost: readonly string[]): void {
-    const places = lost.map((key) => [key, this.#partitions.get(key)] as const);
-    for (const key of lost) this.#drop(key);
+    for (const key of lost) void this.#reopen(key, member);
     this.#transactions.joined(member);
-    for (const [key, place] of places) if (place !== undefined) this.#open(key, place.topic, place.partition);
+  }
+
+  /** A takeover that is under way would set back, late and in the same generation, what the next one has begun: so one after the other. */
+  async #reopen(key: string, member: Member): Promise<void> {
+    const partition = this.#partitions.get(key);
+    if (partition === undefined) return;
+    partition.stopReading();
+    this.#partitions.delete(key);
+    await this.#close(partition, 'The partition was another consumer’s meanwhile, which repeats this record.');
+    if (this.#member !== member || this.#partitions.has(key)) return;
+    this.#open(key, partition.topic, partition.partition);
   }
 
   async #isOurs(key: string): Promise<boolean> {
@@ -333,7 +351,8 @@ export class GroupConsumer implements Consumer {
     const why = 'The consumer gives this record up; it is repeated later.';
     const late = (): Error => new Error('The broker does not answer.');
     this.#leaving.abort();
-    const closing = [...this.#partitions.values()].map((partition) => partition.close(why));
+    for (const partition of this.#partitions.values()) void this.#close(partition, why);
+    const closing = [...this.#closing];
     this.#partitions.clear();
     try {
       await within(leaveMs, late, Promise.all([this.#release(closing), this.#membership.leave()]));

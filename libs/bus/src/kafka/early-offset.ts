@@ -33,8 +33,13 @@ export class EarlyOffset {
     const sent = this.#send(commit);
     this.#open = { commit, sent };
     this.#patience = setTimeout(() => {
-      this.#givingUp = this.#giveUp(sent).finally(() => (this.#givingUp = undefined));
-      this.#givingUp.catch(this.options.failed);
+      // Whoever finds nothing given up any more must know how that ended.
+      const givingUp = this.#giveUp(sent).catch((error: unknown) => {
+        this.options.failed(error);
+        throw error;
+      });
+      this.#givingUp = givingUp.finally(() => (this.#givingUp = undefined));
+      this.#givingUp.catch(() => undefined);
     }, patienceMs);
     return true;
   }

@@ -2,7 +2,7 @@ const tidyAfter = 1_024;
 
 /** First in, first out. An array’s own shift() moves all that follows, which thousands of small records make slow. */
 export class FifoQueue<T> {
-  readonly #items: T[] = [];
+  readonly #items: (T | undefined)[] = [];
   #next = 0;
 
   get first(): T | undefined {
@@ -18,7 +18,8 @@ export class FifoQueue<T> {
   }
 
   shift(): void {
-    this.#next++;
+    // What was taken is nobody’s to keep.
+    this.#items[this.#next++] = undefined;
     if (this.#next < tidyAfter && this.#next < this.#items.length) return;
     this.#items.splice(0, this.#next);
     this.#next = 0;

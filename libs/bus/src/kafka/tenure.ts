@@ -16,6 +16,7 @@ import type { Opened, Stored } from '../processing/stored.js';
 import { Commits } from './commits.js';
 import type { CommitsOptions } from './commits.js';
 import { isWithinLimit, reservedForCarried } from './finished-set.js';
+import type { Range } from './finished-set.js';
 import { FifoQueue } from './fifo-queue.js';
 import type { HeldBytes } from './held-bytes.js';
 import { storedOf } from './stored-message.js';
@@ -65,6 +66,8 @@ export class Tenure {
   readonly #position: Position;
   readonly #lanes = new Lanes<Work>();
   readonly #read = new FifoQueue<Taken>();
+  /** Where no record is, and which the offset’s metadata has no room for yet. */
+  readonly #gaps: Range[] = [];
   readonly #arrived = new Gate();
   readonly #room = new Gate();
   readonly #revocations = new Set<Revocation>();
@@ -137,7 +140,7 @@ export class Tenure {
       if (this.#position.unfinishedFrom(stored.offset) === stored.offset) {
         this.#read.push({ stored, past });
         this.#readBytes += stored.value.byteLength;
-      } else this.#position.finish(stored.offset, past);
+      } else this.#pastGap(stored.offset, past);
     });
     this.#cursor = last + 1;
     this.commits.moved();
@@ -171,8 +174,21 @@ export class Tenure {
   #pass(past: number): void {
     if (past <= this.#cursor) return;
     const before = this.#read.last;
-    if (before === undefined) this.#position.finish(this.#cursor, past);
+    if (before === undefined) this.#pastGap(this.#cursor, past);
     else before.past = past;
+  }
+
+  /** Finishes what holds no record, now or when the offset’s metadata has room for it (point 9). */
+  #pastGap(first: number, past: number): void {
+    this.#gaps.push({ first, past });
+    this.#passGaps();
+  }
+
+  #passGaps(): void {
+    for (let gap = this.#gaps[0]; gap !== undefined && this.#fits(gap.past, this.#unfinished); gap = this.#gaps[0]) {
+      this.#position.finish(gap.first, gap.past);
+      this.#gaps.shift();
+    }
   }
 
   /** Takes what was read, in order, and puts each record in its session’s lane. */
@@ -188,6 +204,7 @@ export class Tenure {
         await this.#room.wait();
         continue;
       }
+      const { past } = taken;
       const opening = this.#open(taken);
       const opened = opening instanceof Promise ? await opening : opening;
       if (opened === null || this.#stopping.aborted) return;
@@ -196,7 +213,9 @@ export class Tenure {
       this.#hold(taken.stored);
       this.#unfinished++;
       this.options.steer();
-      const work = { ...taken, opened };
+      const work = { stored: taken.stored, past, opened };
+      // There was room for what it had before it was opened.
+      if (taken.past > past) this.#pastGap(past, taken.past);
       if (this.#lanes.enter(this.#laneOf(work), work)) {
         if (!(await this.#slot())) return;
         this.#keep(this.#runLane(work));
@@ -207,9 +226,13 @@ export class Tenure {
 
   /** The offset’s metadata must have room for whatever finishes first (point 9), and memory for what waits before and after. */
   #hasRoomFor({ past }: Taken): boolean {
-    const span = Math.max(past, this.#position.end) - this.#position.prefix;
     const isWritten = this.commits.waitingBytes <= maxFinishedBytes;
-    return isWritten && isWithinLimit(span, this.#unfinished + 1, this.#reserved) && this.#mayHoldMore();
+    return isWritten && this.#fits(past, this.#unfinished + 1) && this.#mayHoldMore();
+  }
+
+  #fits(past: number, unfinished: number): boolean {
+    const span = Math.max(past, this.#position.end) - this.#position.prefix;
+    return isWithinLimit(span, unfinished, this.#reserved);
   }
 
   #mayHoldMore(): boolean {
@@ -279,6 +302,10 @@ export class Tenure {
 
   #committed(records: number): void {
     this.#unfinished -= records;
+    if (this.#gaps.length > 0) {
+      this.#passGaps();
+      this.commits.moved();
+    }
     this.#room.open();
   }
 

@@ -159,6 +159,58 @@ describe('what a commit carries', () => {
   );
 
   it(
+    'point 9: what was aborted near the limit is passed over when there is room for it',
+    () =>
+      onKafka(async (start, options) => {
+        const { bus, said } = await start();
+        const [gate, first] = [deferred(), deferred()];
+        const handled = new Map<string, number>();
+        const count = 24_000;
+        const questions = numbers(count);
+        for (let from = 0; from < count; from += 3_000) {
+          await bus.publish(
+            questions.slice(from, from + 3_000).map((question) => request(`s-${Number(question) % 1_500}`, question)),
+          );
+        }
+        await bus.subscribe({
+          group: 'c-6',
+          topics,
+          maxInFlight: 3_000,
+          handle: async (message) => {
+            const question = questionOf(message);
+            handled.set(question, (handled.get(question) ?? 0) + 1);
+            if (Number(question) % 10 === 0) await (Number(question) % 1_500 === 750 ? first : gate).promise;
+            return [];
+          },
+        });
+        // Of those that do not end the first of each session is at work, the others wait behind it.
+        const inTurn = count - (count / 1_500 - 1) * 150;
+        await eventually('what can be done', () => handled.size === inTurn);
+        await withProducer(options, `${options.prefix}stranger`, async (producer) => {
+          const transaction = await producer.transaction();
+          const message = { key: 's', value: Buffer.from('{"question":"never"}') };
+          await transaction.send({ topic: `${options.prefix}agent.requests`, messages: Array(1_000).fill(message) });
+          await transaction.abort();
+        });
+        await delay(1_000);
+        first.resolve();
+        await eventually('one session more', () => handled.size === inTurn + count / 1_500 - 1);
+        await delay(2_000);
+        const { metadata } = await standing(options, 'c-6', 'agent.requests');
+        gate.resolve();
+        await eventually('no lag', async () => {
+          const { committed, end } = await standing(options, 'c-6', 'agent.requests');
+          return committed === end;
+        });
+        expect(handled.size).toBe(count);
+        expect(Buffer.byteLength(metadata)).toBeGreaterThan(3_500);
+        expect([...handled.values()].filter((times) => times > 1)).toEqual([]);
+        expect(said).toEqual([]);
+      }),
+    2 * testMs,
+  );
+
+  it(
     'point 12: commits follow each other without waiting for the markers of the one before, and without a word in the log',
     () =>
       onKafka(async (start) => {
