@@ -15,9 +15,7 @@ export function askedFor(
 }
 
 /** The tenant of a run, by whichever of its records says it; null if none does. */
-export function tenantOfRun(run: RunRecords | null): string | null {
-  if (run === null) return null;
-  const { toolsets, calls, steps, approvals, responses } = run;
+export function tenantOfRun({ toolsets, calls, steps, approvals, responses }: RunRecords): string | null {
   for (const message of [...toolsets, ...calls, ...steps, ...approvals, ...responses]) {
     const tenant = tenantOf(message);
     if (tenant !== null) return tenant;

@@ -55,8 +55,8 @@ export function isSelected(message: Incoming, run: RunRecords | null, selection:
 
 function isOfTenant(message: Incoming, run: RunRecords | null, tenant: string): boolean {
   const own = tenantOf(message);
-  if (own === null && run === null) return true;
-  return (own ?? tenantOfRun(run)) === tenant;
+  if (own !== null) return own === tenant;
+  return run === null || tenantOfRun(run) === tenant;
 }
 
 /** Whether the decision offers the tool or hides it, or is about a call of it. */

@@ -212,18 +212,17 @@ export class GroupConsumer implements Consumer {
         numbers.map((partition) => [`${name}/${partition}`, { name, partition }] as const),
       ),
     );
-    for (const key of [...this.#partitions.keys()]) if (!given.has(key)) this.#drop(key);
+    for (const key of [...this.#partitions.keys()]) if (!given.has(key)) void this.#drop(key);
     const stayed = [...this.#partitions.keys()];
     for (const key of stayed) this.#partitions.get(key)?.retained();
     this.#confirmation.given(member, stayed);
     for (const [key, { name, partition }] of given) if (!this.#partitions.has(key)) this.#open(key, name, partition);
   }
 
-  #drop(key: string): void {
+  async #drop(key: string): Promise<void> {
     const partition = this.#partitions.get(key);
     this.#partitions.delete(key);
-    if (partition !== undefined)
-      void this.#close(partition, 'The partition moved to another consumer, which repeats this record.');
+    await (partition && this.#close(partition, 'The partition moved to another consumer, which repeats this record.'));
   }
 
   #close(partition: Partition, why: string): Promise<void> {
@@ -243,8 +242,7 @@ export class GroupConsumer implements Consumer {
     const partition = this.#partitions.get(key);
     if (partition === undefined) return;
     partition.stopReading();
-    this.#partitions.delete(key);
-    await this.#close(partition, 'The partition was another consumer’s meanwhile, which repeats this record.');
+    await this.#drop(key);
     if (this.#member !== member || this.#partitions.has(key)) return;
     this.#open(key, partition.topic, partition.partition);
   }

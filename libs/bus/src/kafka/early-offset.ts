@@ -34,11 +34,12 @@ export class EarlyOffset {
     this.#open = { commit, sent };
     this.#patience = setTimeout(() => {
       // Whoever finds nothing given up any more must know how that ended.
-      const givingUp = this.#giveUp(sent).catch((error: unknown) => {
-        this.options.failed(error);
-        throw error;
-      });
-      this.#givingUp = givingUp.finally(() => (this.#givingUp = undefined));
+      this.#givingUp = this.#giveUp(sent)
+        .catch((error: unknown) => {
+          this.options.failed(error);
+          throw error;
+        })
+        .finally(() => (this.#givingUp = undefined));
       this.#givingUp.catch(() => undefined);
     }, patienceMs);
     return true;

@@ -302,10 +302,7 @@ export class Tenure {
 
   #committed(records: number): void {
     this.#unfinished -= records;
-    if (this.#gaps.length > 0) {
-      this.#passGaps();
-      this.commits.moved();
-    }
+    this.#passGaps();
     this.#room.open();
   }
 
