@@ -1,5 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Point } from '../parts/traps.ts';
-import type { Role } from '../parts/services.ts';
+import { roles } from '../parts/services.ts';
 import type { Inflict } from './fault.ts';
 
 /** How long a service may take to come to a point, milliseconds. */
@@ -12,8 +13,7 @@ interface CrashPoint extends Point {
   readonly rebalance?: true;
 }
 
-const all: readonly Role[] = ['filter', 'agent', 'executor'];
-const each = (what: string): CrashPoint[] => all.map((role) => ({ what, role }));
+const each = (what: string): CrashPoint[] => roles.map((role) => ({ what, role }));
 
 /** Each moment at which a crash could do harm, as it is seen on the connections of the service. */
 export const crashPoints: readonly CrashPoint[] = [
@@ -40,29 +40,26 @@ export const crashPoints: readonly CrashPoint[] = [
   { what: 'SyncGroup response', role: 'agent', rebalance: true },
   { what: 'InitProducerId response', role: 'executor', rebalance: true },
   { what: 'InitProducerId response', role: 'filter', rebalance: true },
+  { what: 'InitProducerId response', role: 'audit', rebalance: true },
   { what: 'OffsetFetch response', role: 'agent', rebalance: true },
+  { what: 'OffsetFetch response', role: 'audit', rebalance: true },
   { what: 'OffsetCommit request', role: 'filter', rebalance: true },
   { what: 'OffsetCommit request', role: 'executor', rebalance: true },
   { what: 'OffsetCommit response', role: 'agent', rebalance: true },
 ];
 
 /** kill -9 at each point, one after another in any order; the next one does not wait until the last is mended. */
-export const crashAtPoints: Inflict = async ({ services, traps, load, say }, random) => {
+export const crashAtPoints: Inflict = async ({ services, traps, say }, random) => {
   for (const point of random.shuffled(crashPoints)) {
     const sprung = traps.arm(point).then(() => true);
     if (point.rebalance) services.start(point.role);
-    let over = false;
-    const late = setTimeout(() => (over = true), patienceMs);
-    let reached = false;
-    void sprung.then(() => (reached = true));
     const anew = setInterval(() => {
       const [first] = point.rebalance ? services.running(point.role) : [];
       if (first === undefined) return;
       services.stop(first);
       services.complete();
     }, rebalanceMs);
-    while (!reached && !over) await load.ask(1, random);
-    clearTimeout(late);
+    const reached = await Promise.race([sprung, sleep(patienceMs, false, { ref: false })]);
     clearInterval(anew);
     traps.disarm();
     if (!reached) throw new Error(`No ${point.role} came to the point “${point.what}” within ${patienceMs / 1_000} s.`);

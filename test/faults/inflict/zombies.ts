@@ -7,6 +7,8 @@ const [leastMs, mostMs, laterMs] = [7_500, 13_000, 3_000];
 
 /** Instances stand still until the others have their partitions, and then go on as if nothing had been. */
 export const zombies: Inflict = async ({ services, say }, random) => {
+  // They are to stand still with work in their hands.
+  await sleep(random.between(1_000, 2_000));
   const victims = random
     .shuffled(roles)
     .slice(0, 2)

@@ -6,6 +6,8 @@ import type { Random } from '../random.ts';
 
 const waveMs = 300;
 const wave = 6;
+/** How much is asked for while a fault goes on and what was to be asked for at least is asked. */
+const lastingWave = 2;
 /** A broker that was killed on a busy machine takes minutes to come back. */
 const patienceMs = 300_000;
 
@@ -33,10 +35,13 @@ export class Load {
     return this.#producer.disconnect();
   }
 
-  /** Asks for so many runs, a few at a time. Some share a session, some are asked for twice, and those of a wave come in any order. */
-  async ask(count: number, random: Random): Promise<void> {
-    for (let left = count; left > 0; left -= wave) {
-      const runs = Array.from({ length: Math.min(wave, left) }, () => this.#newRun(random));
+  /**
+   * Asks for so many runs, a few at a time, and for fewer at a time until it is over. Some share a session, some are asked for twice, and
+   * those of a wave come in any order.
+   */
+  async ask(least: number, random: Random, isOver: () => boolean = () => true): Promise<void> {
+    for (let left = least; left > 0 || !isOver(); left -= wave) {
+      const runs = Array.from({ length: left > 0 ? Math.min(wave, left) : lastingWave }, () => this.#newRun(random));
       const twice = runs.filter(({ repeated }) => repeated);
       await this.#publish(random.shuffled([...runs, ...twice]));
       await sleep(waveMs);

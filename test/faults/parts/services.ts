@@ -5,7 +5,7 @@ import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-export const roles = ['filter', 'agent', 'executor'] as const;
+export const roles = ['filter', 'agent', 'executor', 'audit'] as const;
 export type Role = (typeof roles)[number];
 
 const main = join(import.meta.dirname, '..', '..', '..', 'dist', 'apps', 'sluice', 'src', 'main.js');
@@ -34,15 +34,20 @@ export class Services {
     this.#say = say;
   }
 
-  /** Runs a command of the command line to its end. Throws if it fails. */
-  async command(args: readonly string[], variables: Readonly<Record<string, string>>): Promise<string> {
+  /** Runs a command of the command line to its end; returns what it wrote. Throws if it ends otherwise than with one of these codes. */
+  async command(
+    args: readonly string[],
+    variables: Readonly<Record<string, string>>,
+    codes: readonly number[] = [0],
+  ): Promise<string> {
     const child = launch(args, variables);
-    let said = '';
-    for (const stream of [child.stdout, child.stderr])
-      stream?.on('data', (piece: Buffer) => (said += piece.toString()));
+    let [written, said] = ['', ''];
+    child.stdout?.on('data', (piece: Buffer) => (written += piece.toString()));
+    child.stderr?.on('data', (piece: Buffer) => (said += piece.toString()));
     const [code] = (await once(child, 'close')) as [number | null];
-    if (code !== 0) throw new Error(`sluice ${args.join(' ')} ended with ${code}: ${said}`);
-    return said;
+    if (code === null || !codes.includes(code))
+      throw new Error(`sluice ${args.join(' ')} ended with ${code}: ${said}${written}`);
+    return written;
   }
 
   /** Starts an instance; returns its process id at once. */
