@@ -31,7 +31,9 @@ function healthy(): Observed {
     put('agent.responses', key, { ...ids, kind: 'answer', iterations: 3, history: [look, act(ids.request_id, 1)] });
   }
   put('agent.requests', 'bad', null);
-  const spoiled = [{ topic: 'agent.requests', partition: 0, offset: 2, group: 'filter', code: 'undecodable' }];
+  const runId = 'agent.requests-0-2';
+  const spoiled = [{ topic: 'agent.requests', partition: 0, offset: 2, group: 'filter', code: 'undecodable', runId }];
+  put('agent.responses', 'bad', { request_id: runId, kind: 'error', error: { code: 'invalid_request' } });
   put('agent.dead-letters', 'bad', { ...spoiled[0], reason: 'No.' });
   const count = (topic: string): number => found.filter((one) => one.topic === topic).length;
   const committed: Committed[] = [
@@ -118,6 +120,7 @@ describe('the judge of the fault suite', () => {
     ['an effect that nobody knows the outcome of, and that was not done', both(step({ outcome: 'execution', reason: 'outcome_unknown' }), noEffect)],
     ['an effect that nobody knows the outcome of, and that was done', step({ outcome: 'execution', reason: 'outcome_unknown' })],
     ['an effect that is told not to have begun, and has not', both(step({ outcome: 'unavailable', reason: null }), noEffect)],
+    ['an effect whose server was away, and that was not done', both(step({ outcome: 'unavailable', reason: 'not_bound' }), noEffect)],
     ['two runs of one session', oneSession],
     ['the same, of which the first request came once more', (seen) => ({ ...again('agent.requests', 0)(oneSession(seen)), asked: oneSession(seen).asked.map((one) => ({ ...one, repeated: true })) })],
     ['runs of different sessions in any order', backwards],
@@ -129,6 +132,10 @@ describe('the judge of the fault suite', () => {
     ['a run with two ends', again('agent.responses', 0), /r-1 has 2 ends/],
     ['an end under another key', (seen) => ({ ...seen, found: seen.found.map((one) => (one.topic === 'agent.responses' ? { ...one, key: 'x' } : one)) }), /has the key x/],
     ['an error in place of the answer', records('agent.responses', (record) => ({ ...record, kind: 'error', error: { code: 'dead_lettered' } })), /ended with .*dead_lettered/],
+    ['a spoiled request without an end', records('agent.responses', (record) => (record['kind'] === 'error' ? null : record)), /agent.requests-0-2 has 0 ends/],
+    ['a spoiled request with two ends', again('agent.responses', 2), /agent.requests-0-2 has 2 ends/],
+    ['an answer to a spoiled request', records('agent.responses', (record) => ({ ...record, kind: 'answer' })), /agent.requests-0-2 ended with an answer/],
+    ['an end of a spoiled record that is no request', (seen) => ({ ...seen, spoiled: seen.spoiled.map((one) => ({ ...one, runId: null })) }), /agent.requests-0-2 ended and was never asked for/],
     ['an end that nobody asked for', records('agent.responses', (record, index) => (index === 1 ? { ...record, request_id: 'r-9' } : record)), /r-9 ended and was never asked for/],
     ['a gap in the steps', records('agent.steps', (record, index) => (index === 0 ? null : record)), /steps of r-1 are numbered 2/],
     ['a step that came twice', again('agent.steps', 0), /steps of r-1 are numbered 1, 2, 1/],

@@ -43,7 +43,6 @@ function effectOf({ action, arguments: args }: Step): string | null {
 function mismatch({ outcome, reason }: Step, count: number): string | null {
   if (outcome === 'ok') return count === 0 ? 'is told to have been done, and was not' : null;
   if (reason === 'outcome_unknown') return null;
-  if (outcome === 'unavailable' && reason === null)
-    return count === 0 ? null : 'is told not to have begun, and was done';
+  if (outcome === 'unavailable') return count === 0 ? null : 'is told not to have begun, and was done';
   return `is told to have failed: ${outcome}, ${reason}`;
 }

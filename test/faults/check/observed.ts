@@ -35,6 +35,8 @@ export interface Spoiled extends Place {
   /** The group that must put it aside, as what. */
   readonly group: string;
   readonly code: string;
+  /** The run that ends with an error because of it; null if it is nobody's request. */
+  readonly runId: string | null;
 }
 
 /** All that was seen from outside, once nothing moves any more. */

@@ -22,10 +22,13 @@ export const spoiledRecords: Inflict = async (world, random) => {
     group: string,
     code: string,
     value: Buffer,
-    key = `spoiled-${++count}`,
+    name = `spoiled-${++count}`,
   ): Promise<void> => {
-    const place = await load.put(topic, key, value);
-    load.spoiled.push({ topic, group, code, ...place });
+    const place = await load.put(topic, name, value);
+    // What cannot be read has no id: its run is named after its place.
+    const unread = `${topic}-${place.partition}-${place.offset}`;
+    const runId = topic !== 'agent.requests' ? null : code === 'undecodable' ? unread : name;
+    load.spoiled.push({ topic, group, code, runId, ...place });
   };
   for (const { topic, group } of random.shuffled(inputs)) {
     await put(topic, group, 'undecodable', Buffer.from(noise(random, random.between(0, 400))));
@@ -49,7 +52,7 @@ async function copy({ load, watcher }: World, random: Random): Promise<number> {
   ] as const) {
     const honest = recordsOf(found, topic).filter(({ record }) => text(record, 'request_id').startsWith('r-'));
     for (const { key, value } of random.shuffled(honest).slice(0, 5)) {
-      load.spoiled.push({ topic, group, code: 'replayed', ...(await load.put(topic, key, value)) });
+      load.spoiled.push({ topic, group, code: 'replayed', runId: null, ...(await load.put(topic, key, value)) });
       copies++;
     }
   }

@@ -19,6 +19,7 @@ export class TcpProxy {
   readonly #watch: Watch;
   readonly #server: Server;
   readonly #lines = new Set<Socket>();
+  readonly #clients = new Map<number, number>();
   #slowMs = 0;
   #refusing = false;
   #held: { readonly over: Promise<void>; readonly end: () => void } | null = null;
@@ -68,6 +69,11 @@ export class TcpProxy {
     this.#held = null;
   }
 
+  /** The port of the client whose connection comes to the server from this port; 0 if there is none. */
+  clientOf(port: number): number {
+    return this.#clients.get(port) ?? 0;
+  }
+
   async close(): Promise<void> {
     this.resume();
     this.cut();
@@ -87,7 +93,13 @@ export class TcpProxy {
       this.#lines.add(line);
       line.once('close', () => this.#lines.delete(line));
     }
-    const watcher = this.#watch(client.remotePort ?? 0);
+    const clientPort = client.remotePort ?? 0;
+    server.once('connect', () => {
+      const port = server.localPort ?? 0;
+      this.#clients.set(port, clientPort);
+      server.once('close', () => this.#clients.delete(port));
+    });
+    const watcher = this.#watch(clientPort);
     void this.#lead(client, server, (piece) => watcher.toServer(piece));
     void this.#lead(server, client, (piece) => watcher.toClient(piece));
   }

@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { audit } from '../check/audit.ts';
 import { decodeFinished } from '../../../libs/bus/src/kafka/finished-set.ts';
 import { violations } from '../check/check.ts';
@@ -10,6 +11,7 @@ import { standstill } from '../check/standstill.ts';
 import { actingConfiguration } from '../../harness/acting-configuration.ts';
 import { freshPrefix } from '../../infra/fresh.ts';
 import { Watcher } from '../read/watcher.ts';
+import { behindLine } from './behind-line.ts';
 import { startEffects } from './effects.ts';
 import type { Effects } from './effects.ts';
 import { startInfrastructure } from './infrastructure.ts';
@@ -18,8 +20,8 @@ import { Load } from './load.ts';
 import { startModel } from './model.ts';
 import { roles, Services } from './services.ts';
 import type { Role } from './services.ts';
+import type { TcpProxy } from './tcp-proxy.ts';
 import { Traps } from './traps.ts';
-import { setTimeout as sleep } from 'node:timers/promises';
 
 /** How long nothing may move, once nothing is broken any more, before it is stuck, milliseconds. */
 const patienceMs = 120_000;
@@ -29,6 +31,9 @@ const enoughLooks = 10;
 /** Everything there is in one run of the suite on Kafka: what the services need, the services, what is asked of them and who looks on. */
 export interface World {
   readonly infrastructure: Infrastructure;
+  /** What the services call, each over a line of its own. */
+  readonly model: { readonly line: TcpProxy };
+  readonly effects: { readonly line: TcpProxy };
   readonly services: Services;
   readonly traps: Traps;
   readonly load: Load;
@@ -60,7 +65,10 @@ export async function openWorld(folder: string, brokers: 1 | 3, say: (line: stri
   });
   const services = new Services(variables, log, say);
   const traps = new Traps(services);
-  const [model, effects] = await Promise.all([startModel(traps.seen), startEffects(traps.seen)]);
+  const [model, effects] = await Promise.all([
+    behindLine(startModel, traps.seen),
+    behindLine(startEffects, traps.seen),
+  ]);
   const infrastructure = await startInfrastructure(folder, brokers, traps.seen);
 
   const environment = { ...infrastructure.variables, SLUICE_PREFIX: prefix, SLUICE_DATA: join(folder, 'data') };
@@ -76,7 +84,18 @@ export async function openWorld(folder: string, brokers: 1 | 3, say: (line: stri
   await Promise.all([watcher.open(), load.open()]);
   services.complete();
   const auditor = (args: readonly string[]): Promise<string> => services.command(args, variables('auditor'), [0, 1]);
-  return { ...looking(watcher, load, effects, auditor), infrastructure, services, traps, load, watcher, say, close };
+  return {
+    ...looking(watcher, load, effects, auditor),
+    infrastructure,
+    model,
+    effects,
+    services,
+    traps,
+    load,
+    watcher,
+    say,
+    close,
+  };
 
   async function close(): Promise<void> {
     await services.close();
