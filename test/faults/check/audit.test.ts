@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { audit } from './audit.ts';
 
 const place = { topic: 'agent.toolsets', partition: 0, offset: 0 };
+const spoiled = { ...place, offset: 1 };
 const found = [{ ...place, key: 's-1', record: {} }];
 const verified = {
   found: 0,
@@ -12,13 +13,14 @@ const counts = { replayed: 1, different: 0, not_replayable: 0, signatures_verifi
 const judged = (report: object, lines: readonly object[]): string =>
   audit({
     found,
+    spoiled: [{ ...spoiled, group: 'agent', code: 'undecodable', runId: null }],
     verified: `${JSON.stringify({ ...verified, ...report })}\n`,
     replayed: lines.map((line) => `${JSON.stringify(line)}\n`).join(''),
   }).join('\n');
 
 describe('the judge of the fault suite, of audit and replay', () => {
-  it('takes both as they should be, and what nobody can read beside them', () =>
-    expect(judged({}, [{ ...place, outcome: 'undecodable' }, counts])).toBe(''));
+  it('takes both as they should be, and what was put there to be refused beside them', () =>
+    expect(judged({}, [{ ...spoiled, outcome: 'undecodable' }, counts])).toBe(''));
 
   it.each<[string, object, readonly object[], RegExp]>([
     ['a finding', { found: 1, findings: [{ kind: 'changed' }] }, [counts], /a finding: .*changed/],
@@ -27,6 +29,7 @@ describe('the judge of the fault suite, of audit and replay', () => {
     ['a log that was not compared', { sources: { ...verified.sources, not_compared: 'No.' } }, [counts], /not compared: No\./],
     ['records that were not compared', { sources: { ...verified.sources, compared: 0 } }, [counts], /compared with 0 records; there are 1/],
     ['a decision that is different', {}, [{ ...place, outcome: 'different' }, { ...counts, different: 1 }], /not come out as it was recorded: .*different/],
+    ['one that nobody can read and that was not put there so', {}, [{ ...place, outcome: 'undecodable' }, counts], /not come out as it was recorded: .*undecodable/],
     ['one that is only counted', {}, [{ ...counts, not_replayable: 1 }], /0 decisions are different, 1 could not/],
     ['signatures that were not verified', {}, [{ ...counts, signatures_verified: false }], /did not verify/],
     ['decisions that were not replayed', {}, [{ ...counts, replayed: 0 }], /Of 1 toolsets and more, 0/],

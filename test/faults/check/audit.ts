@@ -1,10 +1,12 @@
-import type { Found } from './observed.ts';
+import { at } from './observed.ts';
+import type { Found, Place, Spoiled } from './observed.ts';
 
 /** What `audit verify --json` and `replay --json` wrote once nothing moved any more, and what was on the log then. */
 export interface Audited {
   readonly verified: string;
   readonly replayed: string;
   readonly found: readonly Found[];
+  readonly spoiled: readonly Spoiled[];
 }
 
 interface Verified {
@@ -21,7 +23,7 @@ interface Replayed {
 }
 
 /** The audit tells of every record, nothing of it was changed, dropped, inserted or moved, and every decision comes out as it was recorded. */
-export function audit({ verified, replayed, found }: Audited): readonly string[] {
+export function audit({ verified, replayed, found, spoiled }: Audited): readonly string[] {
   const { sources, findings, ...report } = JSON.parse(verified) as Verified;
   const said = findings.map((finding) => `The audit has a finding: ${JSON.stringify(finding)}.`);
   if (report.found > findings.length) said.push(`The audit has ${report.found} findings.`);
@@ -29,16 +31,16 @@ export function audit({ verified, replayed, found }: Audited): readonly string[]
   if (sources.not_compared !== null) said.push(`The audit was not compared: ${sources.not_compared}`);
   if (sources.waiting === 0 && sources.compared < found.length)
     said.push(`The audit was compared with ${sources.compared} records; there are ${found.length} and more.`);
-  return [...said, ...decisions(replayed, found)];
+  return [...said, ...decisions(replayed, found, new Set(spoiled.map(at)))];
 }
 
-function decisions(replayed: string, found: readonly Found[]): readonly string[] {
+function decisions(replayed: string, found: readonly Found[], aside: ReadonlySet<string>): readonly string[] {
   const lines = replayed.split('\n').filter((line) => line !== '');
   const counts = JSON.parse(lines.pop() ?? '{}') as Replayed;
-  // What nobody can read was put there so, and decides nothing.
-  const odd = lines.filter((line) => (JSON.parse(line) as { outcome: string }).outcome !== 'undecodable');
+  // What was put there to be refused decides nothing: nobody can read it, or it is a copy that comes when its run is over.
+  const odd = lines.filter((line) => !aside.has(at(JSON.parse(line) as Place)));
   const said = odd.map((line) => `A decision does not come out as it was recorded: ${line}`);
-  if (said.length < counts.different + counts.not_replayable)
+  if (lines.length < counts.different + counts.not_replayable)
     said.push(`${counts.different} decisions are different, ${counts.not_replayable} could not be replayed.`);
   if (!counts.signatures_verified) said.push('The replay did not verify signatures.');
   const toolsets = found.filter(({ topic, record }) => topic === 'agent.toolsets' && record !== null).length;

@@ -44,7 +44,7 @@ async function onFullDisk(
   try {
     embedded.start(join(folder, 'sluice.yaml'));
     await embedded.serves();
-    const asking = embedded.ask(runs, 100);
+    const asking = embedded.ask(runs, 100, new Random(seed + 1));
     const said: string[] = [];
     for (let times = 1; times <= 3; times++) {
       await sleep(random.between(500, 1_500));
@@ -85,7 +85,7 @@ async function withLimit(seed: number, folder: string, say: (line: string) => vo
   try {
     embedded.start(config, `trap '' XFSZ; ulimit -f ${limitBlocks};`);
     await embedded.serves();
-    const asking = embedded.ask(runs, 100);
+    const asking = embedded.ask(runs, 100, new Random(seed + 1));
     const said: string[] = [];
     if (!(await embedded.says('could not be written'))) said.push('Nobody was told that the files may not grow.');
     await sleep(random.between(500, 3_000));

@@ -7,13 +7,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import type { openSqliteBus } from '@sluice/bus';
 import { agreement } from '../check/agreement.ts';
+import { audit } from '../check/audit.ts';
 import { violations } from '../check/check.ts';
 import { unknownOutcomes } from '../check/effects.ts';
-import type { Asked, Observed } from '../check/observed.ts';
+import { readers } from '../check/observed.ts';
+import type { Asked, Observed, Spoiled } from '../check/observed.ts';
 import { startEffects } from '../parts/effects.ts';
 import type { Effects } from '../parts/effects.ts';
 import { startModel } from '../parts/model.ts';
-import { commandLine, surroundings } from '../parts/services.ts';
+import { nextRun, requestOf } from '../parts/next-run.ts';
+import { command, commandLine, surroundings } from '../parts/services.ts';
+import type { Random } from '../random.ts';
 import { actingConfiguration } from '../../harness/acting-configuration.ts';
 import { mayPass } from '../parts/world.ts';
 import { readLogFile } from './log-file.ts';
@@ -26,6 +30,10 @@ interface CompiledBus {
   readonly openSqliteBus: typeof openSqliteBus;
 }
 
+type LoopTopic = (typeof readers)[number]['topic'];
+/** Puts bytes on the log; returns their offset. */
+type Append = (topic: LoopTopic, key: string, value: Buffer) => Promise<number>;
+
 interface Parts {
   readonly effects: Effects;
   readonly close: () => Promise<void>;
@@ -35,16 +43,17 @@ interface Parts {
 export class Embedded {
   readonly #folder: string;
   readonly #asked: Asked[] = [];
+  readonly #spoiled: Spoiled[] = [];
   readonly #parts: Parts;
-  readonly #publish: (run: Asked) => Promise<unknown>;
+  readonly #append: Append;
   #process: ChildProcess | null = null;
   /** What the processes wrote so far. */
   #said = '';
 
-  private constructor(folder: string, parts: Parts, publish: (run: Asked) => Promise<unknown>) {
+  private constructor(folder: string, parts: Parts, append: Append) {
     this.#folder = folder;
     this.#parts = parts;
-    this.#publish = publish;
+    this.#append = append;
   }
 
   /** `data` is the folder of the log, which may be on another disk. */
@@ -61,24 +70,12 @@ export class Embedded {
       processId: process.pid,
       isAlive: () => true,
     });
-    const publish = ({ runId, sessionId }: Asked): Promise<number> =>
-      bus.appendRaw(
-        'agent.requests',
-        sessionId,
-        Buffer.from(
-          JSON.stringify({
-            question: `Do run ${runId} now`,
-            group: ['work'],
-            request_id: runId,
-            session_id: sessionId,
-          }),
-        ),
-      );
+    const append: Append = (topic, key, value) => bus.appendRaw(topic, key, value);
     const close = async (): Promise<void> => {
       await bus.close();
       await Promise.all([model.close(), effects.close()]);
     };
-    return new Embedded(data, { effects, close }, publish);
+    return new Embedded(data, { effects, close }, append);
   }
 
   /** Starts the process; `before` is what a shell does first, such as setting a limit. */
@@ -125,34 +122,47 @@ export class Embedded {
     await gone;
   }
 
-  /** Asks for so many runs. A disk that is full refuses them: they are asked for until they are taken. */
-  async ask(count: number, everyMs: number): Promise<void> {
+  /** Asks for so many runs; some share a session, some are asked for twice. */
+  async ask(count: number, everyMs: number, random: Random): Promise<void> {
     for (let left = count; left > 0; left--) {
-      const number = this.#asked.length + 1;
-      const run = { runId: `r-${number}`, sessionId: `s-${number}`, repeated: false };
-      for (const until = Date.now() + patienceMs; ; await sleep(200)) {
-        try {
-          await this.#publish(run);
-          break;
-        } catch (error) {
-          if (Date.now() > until) throw error;
-        }
-      }
+      const run = nextRun(this.#asked, random);
       this.#asked.push(run);
+      for (let times = run.repeated ? 2 : 1; times > 0; times--)
+        await this.#put('agent.requests', run.sessionId, Buffer.from(requestOf(run)));
       await sleep(everyMs);
+    }
+  }
+
+  /** Puts bytes that nobody can read where each group reads. */
+  async spoil(random: Random): Promise<void> {
+    for (const { topic, group } of random.shuffled(readers)) {
+      const offset = await this.#put(topic, 'spoiled', Buffer.from(`U${random.between(0, 1_000_000)}`));
+      const runId = topic === 'agent.requests' ? `${topic}-0-${offset}` : null;
+      this.#spoiled.push({ topic, partition: 0, offset, group, code: 'undecodable', runId });
+    }
+  }
+
+  /** A disk that is full refuses what is put on the log: it is put there until it is taken. */
+  async #put(topic: LoopTopic, key: string, value: Buffer): Promise<number> {
+    for (const until = Date.now() + patienceMs; ; await sleep(200)) {
+      try {
+        return await this.#append(topic, key, value);
+      } catch (error) {
+        if (Date.now() > until) throw error;
+      }
     }
   }
 
   /** Whether what is committed agrees with what has outputs, now. */
   lookOn(): readonly string[] {
     const { found, committed } = this.#read();
-    return agreement({ before: committed, found, after: committed, asked: this.#asked, spoiled: [] });
+    return agreement({ before: committed, found, after: committed, asked: this.#asked, spoiled: this.#spoiled });
   }
 
   /** Waits until all has come to its end, then returns each broken promise. */
   async settle(): Promise<readonly string[]> {
     for (const until = Date.now() + patienceMs; ; await sleep(300)) {
-      const said = violations(this.#observed());
+      const said = [...violations(this.#observed()), ...(await this.#audited())];
       if (!said.some(mayPass) || Date.now() > until) return said;
     }
   }
@@ -167,8 +177,17 @@ export class Embedded {
     await this.#parts.close();
   }
 
+  async #audited(): Promise<readonly string[]> {
+    const { found } = this.#read();
+    const auditor = (args: readonly string[]): Promise<string> => command(args, { SLUICE_DATA: this.#folder }, [0, 1]);
+    const verified = await auditor(['audit', 'verify', '--json']);
+    const replayed = await auditor(['replay', '--json']);
+    const onLoop = found.filter(({ topic }) => topic !== 'agent.audit' && topic !== 'agent.progress');
+    return audit({ verified, replayed, found: onLoop, spoiled: this.#spoiled });
+  }
+
   #observed(): Observed {
-    return { ...this.#read(), asked: this.#asked, spoiled: [], effects: new Map(this.#parts.effects.done) };
+    return { ...this.#read(), asked: this.#asked, spoiled: this.#spoiled, effects: new Map(this.#parts.effects.done) };
   }
 
   #read() {

@@ -19,11 +19,12 @@ export async function embeddedKilled(
   const config = join(folder, 'sluice.yaml');
   const embedded = await Embedded.open(folder, join(folder, 'data'));
   try {
-    const asking = embedded.ask(runs, 60);
+    const asking = embedded.ask(runs, 60, new Random(seed + 1));
     const said: string[] = [];
     for (let kills = random.between(5, 8); kills > 0; kills--) {
       embedded.start(config);
       await sleep(random.between(1_200, 4_000));
+      await embedded.spoil(random);
       said.push(...embedded.lookOn());
       await embedded.end('SIGKILL');
       said.push(...embedded.lookOn());

@@ -3,6 +3,7 @@ import { Partitioners } from 'kafkajs';
 import type { Kafka, Producer } from 'kafkajs';
 import type { Asked, Spoiled } from '../check/observed.ts';
 import type { Random } from '../random.ts';
+import { nextRun, requestOf } from './next-run.ts';
 
 const waveMs = 300;
 const wave = 6;
@@ -55,14 +56,7 @@ export class Load {
   }
 
   #newRun(random: Random): Asked {
-    const number = this.asked.length + 1;
-    const before = this.asked.at(-1);
-    const shared = before !== undefined && random.between(1, 5) === 1;
-    const run = {
-      runId: `r-${number}`,
-      sessionId: shared ? before.sessionId : `s-${number}`,
-      repeated: random.between(1, 8) === 1,
-    };
+    const run = nextRun(this.asked, random);
     this.asked.push(run);
     return run;
   }
@@ -73,17 +67,16 @@ export class Load {
   }
 
   /** Asks until the broker has said that it has it, however long that one takes to come back; then it may have it twice. */
-  async #insist({ runId, sessionId }: Asked): Promise<void> {
-    const question = { question: `Do run ${runId} now`, group: ['work'], request_id: runId, session_id: sessionId };
-    const message = { key: sessionId, value: JSON.stringify(question) };
+  async #insist(run: Asked): Promise<void> {
+    const message = { key: run.sessionId, value: requestOf(run) };
     for (const until = Date.now() + patienceMs; ; await sleep(waveMs)) {
       try {
         await this.#producer.send({ topic: `${this.#prefix}agent.requests`, messages: [message] });
         return;
       } catch (error) {
         if (Date.now() > until) throw error;
-        const place = this.asked.findIndex((one) => one.runId === runId);
-        this.asked[place] = { runId, sessionId, repeated: true };
+        const place = this.asked.findIndex(({ runId }) => runId === run.runId);
+        this.asked[place] = { ...run, repeated: true };
       }
     }
   }

@@ -34,22 +34,6 @@ export class Services {
     this.#say = say;
   }
 
-  /** Runs a command of the command line to its end; returns what it wrote. Throws if it ends otherwise than with one of these codes. */
-  async command(
-    args: readonly string[],
-    variables: Readonly<Record<string, string>>,
-    codes: readonly number[] = [0],
-  ): Promise<string> {
-    const child = launch(args, variables);
-    let [written, said] = ['', ''];
-    child.stdout?.on('data', (piece: Buffer) => (written += piece.toString()));
-    child.stderr?.on('data', (piece: Buffer) => (said += piece.toString()));
-    const [code] = (await once(child, 'close')) as [number | null];
-    if (code === null || !codes.includes(code))
-      throw new Error(`sluice ${args.join(' ')} ended with ${code}: ${said}${written}`);
-    return written;
-  }
-
   /** Starts an instance; returns its process id at once. */
   start(role: Role): number {
     const child = launch(['serve', '--role', role], this.#variables(role));
@@ -124,6 +108,22 @@ export class Services {
   #find(processId: number): Instance | undefined {
     return [...this.#instances].find(({ child }) => child.pid === processId);
   }
+}
+
+/** Runs a command to its end; returns what it wrote. Throws if it ends otherwise than with one of these codes. */
+export async function command(
+  args: readonly string[],
+  variables: Readonly<Record<string, string>>,
+  codes: readonly number[] = [0],
+): Promise<string> {
+  const child = launch(args, variables);
+  let [written, said] = ['', ''];
+  child.stdout?.on('data', (piece: Buffer) => (written += piece.toString()));
+  child.stderr?.on('data', (piece: Buffer) => (said += piece.toString()));
+  const [code] = (await once(child, 'close')) as [number | null];
+  if (code === null || !codes.includes(code))
+    throw new Error(`sluice ${args.join(' ')} ended with ${code}: ${said}${written}`);
+  return written;
 }
 
 /** Runs the built command line. It hears of our death through the channel. */

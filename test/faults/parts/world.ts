@@ -18,7 +18,7 @@ import { startInfrastructure } from './infrastructure.ts';
 import type { Infrastructure } from './infrastructure.ts';
 import { Load } from './load.ts';
 import { startModel } from './model.ts';
-import { roles, Services } from './services.ts';
+import { command, roles, Services } from './services.ts';
 import type { Role } from './services.ts';
 import type { TcpProxy } from './tcp-proxy.ts';
 import { Traps } from './traps.ts';
@@ -72,18 +72,18 @@ export async function openWorld(folder: string, brokers: 1 | 3, say: (line: stri
   const infrastructure = await startInfrastructure(folder, brokers, traps.seen);
 
   const environment = { ...infrastructure.variables, SLUICE_PREFIX: prefix, SLUICE_DATA: join(folder, 'data') };
-  await services.command(['keys', 'new', keys], environment);
+  await command(['keys', 'new', keys], environment);
   for (const role of [...roles, 'auditor'])
-    writeFileSync(`${keys}.${role}`, await services.command(['keys', 'export', role, keys], environment));
+    writeFileSync(`${keys}.${role}`, await command(['keys', 'export', role, keys], environment));
   const file = join(folder, 'sluice.yaml');
   writeFileSync(file, actingConfiguration(model.url, effects.url));
-  await services.command(['config', 'apply', file], environment);
+  await command(['config', 'apply', file], environment);
 
   const watcher = new Watcher(infrastructure.brokerAddresses, infrastructure.registryUrl, prefix);
   const load = new Load(watcher.kafka, prefix);
   await Promise.all([watcher.open(), load.open()]);
   services.complete();
-  const auditor = (args: readonly string[]): Promise<string> => services.command(args, variables('auditor'), [0, 1]);
+  const auditor = (args: readonly string[]): Promise<string> => command(args, variables('auditor'), [0, 1]);
   return {
     ...looking(watcher, load, effects, auditor),
     infrastructure,
@@ -166,7 +166,7 @@ function looking(
   async function audited(found: readonly Found[]): Promise<readonly string[]> {
     const verified = auditor(['audit', 'verify', '--json']);
     const replayed = await auditor(['replay', '--json']);
-    return audit({ verified: await verified, replayed, found });
+    return audit({ verified: await verified, replayed, found, spoiled: load.spoiled });
   }
 }
 
