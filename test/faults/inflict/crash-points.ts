@@ -28,6 +28,7 @@ export const crashPoints: readonly CrashPoint[] = [
   { what: 'claim of a request response', role: 'filter' },
   { what: 'claim of a turn response', role: 'filter' },
   { what: 'claim of a turn response', role: 'executor' },
+  { what: 'claim of a turn response', role: 'agent' },
   { what: 'model asked', role: 'agent' },
   // Around the transaction: before it has anything, with the offset, with the outputs, before and after its commit.
   ...each('TxnOffsetCommit request'),

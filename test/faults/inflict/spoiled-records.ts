@@ -13,7 +13,7 @@ const inputs = [
 /** The largest that a record of one batch may be on a broker as it comes, with room for what Kafka adds, bytes. */
 const largest = 1_040_000;
 
-/** Records that nobody can read, that are too large, or that were there before, among those of honest sessions. */
+/** Records that nobody can read, that are too large, or that were there before, among those of honest sessions; and some that are just not too large. */
 export const spoiledRecords: Inflict = async (world, random) => {
   const { load, say } = world;
   let count = load.spoiled.length;
@@ -38,6 +38,7 @@ export const spoiledRecords: Inflict = async (world, random) => {
   }
   const large = { question: 'x'.repeat(largest - 200), group: ['work'], request_id: `spoiled-${count + 1}` };
   await put('agent.requests', 'filter', 'output_too_large', Buffer.from(JSON.stringify(large)));
+  await load.askLarge(random);
   const copies = await copy(world, random);
   say(`  ${load.spoiled.length} records so far that are to be put aside; ${copies} of them are copies of honest ones`);
 };
@@ -47,6 +48,7 @@ async function copy({ load, watcher }: World, random: Random): Promise<number> {
   const found = await watcher.read();
   let copies = 0;
   for (const [topic, group] of [
+    ['agent.toolsets', 'agent'],
     ['agent.tool-calls', 'executor'],
     ['agent.steps', 'filter'],
   ] as const) {

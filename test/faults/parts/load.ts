@@ -9,6 +9,8 @@ const waveMs = 300;
 const wave = 6;
 /** How much is asked for while a fault goes on and what was to be asked for at least is asked. */
 const lastingWave = 2;
+/** With what a run adds to its question its records are just below the megabyte that a record may have, bytes. */
+const almostLargest = [700_000, 950_000] as const;
 /** A broker that was killed on a busy machine takes minutes to come back. */
 const patienceMs = 300_000;
 
@@ -49,6 +51,11 @@ export class Load {
     }
   }
 
+  /** Asks for three runs whose records come close to the largest that there may be. */
+  async askLarge(random: Random): Promise<void> {
+    for (let count = 3; count > 0; count--) await this.#insist(this.#newRun(random), random.between(...almostLargest));
+  }
+
   /** Puts bytes on the log as they are; returns where they stand. */
   async put(topic: string, key: string, value: Buffer): Promise<{ partition: number; offset: number }> {
     const [sent] = await this.#producer.send({ topic: this.#prefix + topic, messages: [{ key, value }] });
@@ -67,8 +74,8 @@ export class Load {
   }
 
   /** Asks until the broker has said that it has it, however long that one takes to come back; then it may have it twice. */
-  async #insist(run: Asked): Promise<void> {
-    const message = { key: run.sessionId, value: requestOf(run) };
+  async #insist(run: Asked, longer?: number): Promise<void> {
+    const message = { key: run.sessionId, value: requestOf(run, longer) };
     for (const until = Date.now() + patienceMs; ; await sleep(waveMs)) {
       try {
         await this.#producer.send({ topic: `${this.#prefix}agent.requests`, messages: [message] });

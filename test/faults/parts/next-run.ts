@@ -13,10 +13,10 @@ export function nextRun(asked: readonly Asked[], random: Random): Asked {
   };
 }
 
-/** The request of a run, as an upstream system writes it. */
-export function requestOf({ runId, sessionId }: Asked): string {
+/** The request of a run, as an upstream system writes it; its question is longer by so many characters. */
+export function requestOf({ runId, sessionId }: Asked, longer = 0): string {
   return JSON.stringify({
-    question: `Do run ${runId} now`,
+    question: `Do run ${runId} now${' '.padEnd(longer, 'x')}`,
     group: ['work'],
     request_id: runId,
     session_id: sessionId,
