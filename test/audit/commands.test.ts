@@ -122,7 +122,17 @@ describe('sluice audit, after the sample', () => {
       database.exec(`DELETE FROM records WHERE topic = (SELECT id FROM topics WHERE name = 'agent.audit')
       AND key = 'agent.responses/0'`);
       database.close();
-      expect((await run('audit', 'verify')).code).toBe(0);
+      const { code, output: uncut } = await run('audit', 'verify');
+      expect(code).toBe(0);
+      expect(uncut).toMatch(
+        /\nagent\.responses\/0: 1 record is not told of yet, the oldest since \d{4}-\d\d-\d\dT[\d:.]+Z; the chain has no entries\.\n/,
+      );
+      const chains = JSON.parse((await run('audit', 'verify', '--json')).output).chains as { chain: string }[];
+      expect(chains.find(({ chain }) => chain === 'agent.responses/0')).toMatchObject({
+        entries: 0,
+        waiting: 1,
+        waiting_since: expect.stringMatching(/^\d{4}-/),
+      });
       const cut = await run('audit', 'verify', '--anchors', kept);
       expect(cut.code).toBe(1);
       expect(cut.output).toContain(

@@ -21,6 +21,7 @@ export function reportAsText(report: AuditReport, paint: Paint): string {
     `${sum(({ entries }) => entries)} entries in ${chains.length} chains, ${sum(({ checkpoints }) => checkpoints)} checkpoints.`,
     ...chains.filter((chain) => beyond(chain) > 0).map(beyondLine),
     `${sources.compared} records compared with what is told of them; ${sources.gone} are no longer on the log, ${sources.waiting} are not told of yet.`,
+    ...chains.filter(({ waiting }) => waiting > 0).map(waitingLine),
     ...(notCompared === null ? [] : [notCompared]),
     ...findings.map((finding) => findingLine(finding, paint)),
     ...(found > findings.length ? [`… and ${found - findings.length} findings more.`] : []),
@@ -36,9 +37,11 @@ export function reportAsJson(report: AuditReport): string {
   const written = {
     ok: isSound(report),
     found,
-    chains: chains.map(({ chain, entries, sequence, head, sealed, checkpoints }) => ({
+    chains: chains.map(({ chain, entries, sequence, head, sealed, checkpoints, waiting, waitingSince }) => ({
       ...{ chain, entries, sequence, head, sealed, checkpoints },
       beyond_last_checkpoint: sequence - sealed,
+      waiting,
+      waiting_since: waitingSince === null ? null : new Date(waitingSince).toISOString(),
     })),
     findings: findings.map(({ sourceOffset, ...finding }) => ({ ...finding, source_offset: sourceOffset })),
     sources: { ...sources, not_compared: notCompared },
@@ -51,6 +54,13 @@ function beyondLine(chain: ChainReport): string {
   if (chain.sealed === 0)
     return `${chain.chain}: there is no checkpoint of its ${count === 1 ? 'entry' : `${count} entries`} yet.`;
   return `${chain.chain}: ${count === 1 ? 'the last entry lies' : `the last ${count} entries lie`} beyond the last checkpoint.`;
+}
+
+/** What the audit has yet to come to, or what somebody cut away with its checkpoints: from the log alone nobody can tell. */
+function waitingLine({ chain, entries, waiting, waitingSince }: ChainReport): string {
+  const count = waiting === 1 ? '1 record is' : `${waiting} records are`;
+  const since = waitingSince === null ? '' : `, the oldest since ${new Date(waitingSince).toISOString()}`;
+  return `${chain}: ${count} not told of yet${since}${entries === 0 ? '; the chain has no entries' : ''}.`;
 }
 
 function findingLine({ kind, chain, entries, place, sourceOffset, what }: Finding, paint: Paint): string {

@@ -43,6 +43,9 @@ export interface ChainReport {
   /** Entries up to this sequence are sealed by a checkpoint that was found genuine; 0 if none are. */
   readonly sealed: number;
   readonly checkpoints: number;
+  /** Records of its source that are there and not told of yet, and since when the oldest is, milliseconds since the epoch. */
+  readonly waiting: number;
+  readonly waitingSince: number | null;
 }
 
 /** The findings, up to a number; all are counted. */

@@ -4,12 +4,18 @@ import type { Findings } from './findings.js';
 /** Entries whose source has not come by, one chain’s: the log’s order over topics is that of its clocks. */
 const mostBehind = 100_000;
 
+/** A record that was read and is not told of yet. */
+interface Waiting {
+  readonly hash: string | null;
+  readonly timestamp: number | null;
+}
+
 /** Compares the entries of one chain with the records they tell of, where those are still on the log. */
 export class SourceComparison {
   /** Entries whose source is gone: retention took it. */
   gone = 0;
   compared = 0;
-  readonly #ahead = new Map<number, string | null>();
+  readonly #ahead = new Map<number, Waiting>();
   readonly #behind = new Map<number, string | null>();
   #first: number | undefined;
   #told = -1;
@@ -24,14 +30,20 @@ export class SourceComparison {
     return this.#ahead.size;
   }
 
-  /** A record of the source’s partition; null for one that cannot be decoded. */
-  source(offset: number, hash: string | null): void {
+  /** Since when the oldest of these stands on the log, milliseconds since the epoch; null if there is none whose time is known. */
+  get waitingSince(): number | null {
+    for (const { timestamp } of this.#ahead.values()) if (timestamp !== null) return timestamp;
+    return null;
+  }
+
+  /** A record of the source’s partition; its hash and time are null if it cannot be decoded. */
+  source(offset: number, hash: string | null, timestamp: number | null): void {
     if (this.#first === undefined) {
       this.#first = offset;
       for (const told of [...this.#behind.keys()]) if (told < offset) this.#isGone(told);
     }
     const told = this.#behind.get(offset);
-    if (told === undefined) this.#ahead.set(offset, hash);
+    if (told === undefined) this.#ahead.set(offset, { hash, timestamp });
     else {
       this.#behind.delete(offset);
       this.#compare(offset, hash, told);
@@ -43,10 +55,10 @@ export class SourceComparison {
     if (sourceOffset <= this.#told) return;
     this.#told = sourceOffset;
     const told = sourceHash === '' ? null : sourceHash;
-    const hash = this.#ahead.get(sourceOffset);
-    if (hash !== undefined) {
+    const waiting = this.#ahead.get(sourceOffset);
+    if (waiting !== undefined) {
       this.#ahead.delete(sourceOffset);
-      this.#compare(sourceOffset, hash, told);
+      this.#compare(sourceOffset, waiting.hash, told);
     } else if (this.#first !== undefined && sourceOffset < this.#first) this.gone++;
     else this.#waits(sourceOffset, told);
   }

@@ -39,6 +39,13 @@ export interface AuditReport {
 /** Records that are not told of yet which are remembered, over all chains. */
 const mostWaiting = 1_000_000;
 
+interface SourceRecord {
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: number;
+  readonly timestamp: number | null;
+}
+
 interface Followed {
   readonly chain: ChainVerifier;
   readonly seals: Seals;
@@ -79,7 +86,7 @@ class Verification {
   /** A promise only where a signature is to be verified. */
   take(message: Incoming): Promise<void> | undefined {
     if (message.topic === topics.audit) return this.#audit(message);
-    if (this.#notCompared === null) this.#source(chainOf(message), message.offset, contentHash(message));
+    if (this.#notCompared === null) this.#source(message, contentHash(message));
     return undefined;
   }
 
@@ -87,7 +94,7 @@ class Verification {
     if (topic === topics.audit) {
       const what = 'Whatever stood there, the chain that it belonged to says which entry is missing.';
       this.#findings.add('undecodable', '', { place: { partition, offset }, what });
-    } else if (this.#notCompared === null) this.#source(chainOf({ topic, partition }), offset, null);
+    } else if (this.#notCompared === null) this.#source({ topic, partition, offset, timestamp: null }, null);
   }
 
   report(): AuditReport {
@@ -102,7 +109,8 @@ class Verification {
       sources.waiting += of.waiting;
       const { sealed, checkpoints } = seals;
       const { entries, sequence, head } = chain;
-      chains.push({ chain: chain.chain, entries, sequence, head, sealed, checkpoints });
+      const { waiting, waitingSince } = of;
+      chains.push({ chain: chain.chain, entries, sequence, head, sealed, checkpoints, waiting, waitingSince });
     }
     chains.sort((one, other) => (one.chain < other.chain ? -1 : 1));
     const { list: findings, count: found } = this.#findings;
@@ -139,10 +147,10 @@ class Verification {
     return undefined;
   }
 
-  #source(chain: string, offset: number, hash: string | null): void {
-    const { sources } = this.#follow(chain);
+  #source({ offset, timestamp, ...place }: SourceRecord, hash: string | null): void {
+    const { sources } = this.#follow(chainOf(place));
     const before = sources.waiting;
-    sources.source(offset, hash);
+    sources.source(offset, hash, timestamp);
     this.#waiting += sources.waiting - before;
     if (this.#waiting > mostWaiting)
       this.#notCompared = `More than ${mostWaiting} records are not told of yet, so the records were not compared further.`;
