@@ -1,0 +1,118 @@
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { openArchive } from '@sluice/archive';
+import { chainOf, signHead, sourceTopics, verifyAudit } from '@sluice/audit';
+import type { Anchor, AuditReport } from '@sluice/audit';
+import type { Bus, Incoming } from '@sluice/bus';
+import { createSignatures, newKeySet } from '@sluice/identity';
+
+type Entry = Incoming<'agent.audit'>;
+type Change = (log: readonly Incoming[], index: number) => readonly Incoming[];
+
+const signatures = createSignatures(newKeySet(0));
+/** All that real runs left on the log, in its order. */
+const log: Incoming[] = [];
+/** Each chain's end, as somebody kept it elsewhere. */
+const anchors: Anchor[] = [];
+
+beforeAll(async () => {
+  const archive = await openArchive(join(import.meta.dirname, '../fixtures/released/2.sluice'));
+  for await (const message of archive.read([...sourceTopics, 'agent.audit'], { from: 'start' }))
+    log.push({ ...message, avro: null });
+  const ends = new Map(entries().map(({ index }) => [chainAt(index), recordAt(index)]));
+  for (const [chain, { sequence, hash, sourceTopic: topic, sourcePartition: partition, sourceOffset }] of ends) {
+    const head = { sequence, hash, offset: sourceOffset, checkpoint: 0, checkpointAt: 0 };
+    anchors.push({ chain, signature: await signHead({ topic, partition }, head, 1, signatures) });
+  }
+});
+
+const recordAt = (index: number): Entry['record'] => (log[index] as Entry).record;
+function chainAt(index: number): string {
+  const { sourceTopic, sourcePartition } = recordAt(index);
+  return chainOf({ topic: sourceTopic, partition: sourcePartition });
+}
+function entries(): { readonly index: number; readonly chain: string; readonly sequence: number }[] {
+  return log.flatMap(({ topic }, index) =>
+    topic === 'agent.audit' ? [{ index, chain: chainAt(index), sequence: recordAt(index).sequence }] : [],
+  );
+}
+
+/** With each record of a topic in its place, as a log that somebody wrote anew has them. */
+function verify(tampered: readonly Incoming[]): Promise<AuditReport> {
+  const read = async function* (topics: readonly string[]) {
+    let offset = 0;
+    for (const message of tampered)
+      if (topics.includes(message.topic))
+        yield (message.topic === 'agent.audit' ? { ...message, offset: offset++ } : message) as Incoming<never>;
+  };
+  return verifyAudit({ read } as Pick<Bus, 'read'>, { signatures, anchors });
+}
+const findings = ({ findings: found }: AuditReport): string[] =>
+  found
+    .filter(({ kind }) => !kind.startsWith('source_'))
+    .map(({ kind, chain, entries: of }) => `${kind} ${chain} ${of?.first} ${of?.last}`);
+
+const withField =
+  (change: (record: Entry['record']) => Partial<Entry['record']>): Change =>
+  (all, index) =>
+    all.with(index, { ...all[index], record: { ...recordAt(index), ...change(recordAt(index)) } } as Entry);
+/** Where the next entry of the same chain stands, if there is one. */
+const nextOf = (index: number): number | undefined =>
+  entries().find((one) => one.index > index && one.chain === chainAt(index))?.index;
+
+describe('the audit of real runs, each single record of it', () => {
+  it('is sound as it is, up to the ends that were kept', async () => {
+    const { found, chains, sources } = await verify(log);
+    expect([found, chains.length, sources.waiting]).toEqual([0, 8, 0]);
+    expect(entries().length).toBeGreaterThan(100);
+  });
+
+  it.each<[string, string, Change]>([
+    ['changed in what it tells', 'changed', withField(({ details }) => ({ details: details.replace('{', '{"more":1,') }))],
+    ['said to be of another kind', 'changed', withField(() => ({ kind: 'nothing' }))],
+    ['given to another run', 'changed', withField(() => ({ requestId: 'another' }))],
+    ['given to another session', 'changed', withField(() => ({ sessionId: 'another' }))],
+    ['given to another configuration', 'changed', withField(() => ({ configVersion: 'c-0' }))],
+    ['set to another time', 'changed', withField(({ at }) => ({ at: at + 1 }))],
+    ['said to be of another record', 'changed', withField(({ sourceOffset }) => ({ sourceOffset: sourceOffset + 1 }))],
+    ['said to be of a record that says something else', 'changed', withField(() => ({ sourceHash: 'f'.repeat(64) }))],
+    ['given another hash', 'changed', withField(() => ({ hash: 'e'.repeat(64) }))],
+    ['put behind another hash', 'changed', withField(() => ({ previousHash: 'd'.repeat(64) }))],
+    ['dropped', 'dropped', (all, index) => all.toSpliced(index, 1)],
+    ['copied behind itself', 'inserted', (all, index) => all.toSpliced(index + 1, 0, all[index] as Incoming)],
+    ['copied to the end', 'inserted', (all, index) => [...all, all[index] as Incoming]],
+    ['put under another key', 'moved', (all, index) => all.with(index, { ...all[index], key: 'x' } as Entry)],
+  ])('%s: named, with its chain', async (_, kind, change) => {
+    for (const { index, chain, sequence } of entries())
+      expect(findings(await verify(change(log, index)))).toEqual([`${kind} ${chain} ${sequence} ${sequence}`]);
+  }); // prettier-ignore
+
+  it('moved past the next one of its chain: named, with its chain', async () => {
+    let moved = 0;
+    for (const { index, chain, sequence } of entries()) {
+      const next = nextOf(index);
+      if (next === undefined) continue;
+      moved++;
+      const tampered = log.toSpliced(index, 1).toSpliced(next, 0, log[index] as Incoming);
+      expect(findings(await verify(tampered))).toEqual([`moved ${chain} ${sequence} ${sequence}`]);
+    }
+    expect(moved).toBeGreaterThan(100);
+  });
+
+  it('that it tells of, changed or dropped: named by its place', async () => {
+    const offsets = new Map<string, number>();
+    for (const [index, message] of log.entries()) {
+      if (message.topic === 'agent.audit') continue;
+      const chain = chainOf(message);
+      const isFirst = !offsets.has(chain);
+      offsets.set(chain, message.offset);
+      const changed = log.with(index, { ...message, timestamp: message.timestamp + 1 });
+      for (const [kind, tampered] of [['source_changed', changed], ['source_dropped', log.toSpliced(index, 1)]] as const) {
+        // From the beginning on retention takes them.
+        if (isFirst && kind === 'source_dropped') continue;
+        expect((await verify(tampered)).findings).toMatchObject([{ kind, chain, sourceOffset: message.offset }]);
+      }
+    }
+    expect(offsets.size).toBe(8);
+  }); // prettier-ignore
+});
