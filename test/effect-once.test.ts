@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { effectOnce } from '@sluice/core';
+import { begunBefore, effectOnce } from '@sluice/core';
 import type { BoundTool, EffectClaims, Ledger, ToolExecResult, ToolInvocation } from '@sluice/core';
 import { openSqliteLedger } from '@sluice/ledger';
 
@@ -68,6 +68,53 @@ describe('an effect (DESIGN 4.4)', () => {
     expect(await first).toEqual(unavailable);
     expect(await second).toMatchObject({ ok: true, value: 1 });
     expect(await ledger.find('k')).toMatchObject({ owner: 'b', value: expect.stringContaining('"ok":true') });
+  });
+
+  describe('of a call that is refused now', () => {
+    const before = (changes: Partial<EffectClaims> = {}, invocation = call()) =>
+      begunBefore(invocation, claimsOf('b', changes));
+
+    it('has no outcome if nobody had begun it, or if what began was taken back', async () => {
+      expect(await before()).toBeNull();
+      const unavailable = { toolCallId: 'c', ok: false, errorCode: 'unavailable', safeMessage: 'Away.' } as const;
+      const first = effectOnce(once as BoundTool, call(), claimsOf('a'), async () => {
+        await sleep(60);
+        return unavailable;
+      });
+      await sleep(20);
+      expect(await before({}, call('k', 5_000))).toBeNull();
+      await first;
+      expect(await before()).toBeNull();
+    });
+
+    it('has the outcome of the attempt that began it, and its time, which are waited for', async () => {
+      const began = Date.now();
+      const first = run(once, 'a', undefined, call('k', 5_000));
+      await sleep(5);
+      const told = await before({}, call('k', 5_000));
+      expect(told?.result).toEqual({ ...(await first), toolCallId: 'c-k' });
+      expect(told?.startedAtMs).toBeGreaterThanOrEqual(began);
+      expect(told?.startedAtMs).toBeLessThan(began + 1_000);
+      expect(effects).toBe(1);
+    });
+
+    it('is not known if the attempt never ended, though it may be repeated: refused, it cannot be', async () => {
+      for (const kind of [once, repeatable]) {
+        const died = new Error('It died.');
+        const dies = effectOnce(kind as BoundTool, call(`of-${kind.effect}`), claimsOf('a'), () =>
+          Promise.reject(died),
+        );
+        await expect(dies).rejects.toThrow(died);
+        const told = await before({}, call(`of-${kind.effect}`));
+        expect(told?.result).toMatchObject({ ok: false, reason: 'outcome_unknown' });
+      }
+    });
+
+    it('has none if its claim is forgotten, or is this attempt’s own', async () => {
+      await run(once, 'a');
+      expect(await before({ clock: { now: () => Date.now() + 120_000 } })).toBeNull();
+      expect(await before({ owner: 'a' })).toBeNull();
+    });
   });
 
   it('that only reads needs no claim', async () => {

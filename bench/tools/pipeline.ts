@@ -60,6 +60,7 @@ export function pipelineFor(configuration: Configuration, source: ToolSource): T
         },
         effect,
       ),
+    begun: () => Promise.resolve(null),
     onStart: (_, args) => void JSON.stringify(args),
     onResult: (_, result) => void JSON.stringify(result),
     after: (milliseconds, action) => {

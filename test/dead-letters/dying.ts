@@ -46,15 +46,13 @@ export async function startDying(changes: { policy?: object; limits?: object; id
     if (history.length > 0) return { answer: history.map(({ outcome }) => outcome).join() };
     return { calls: [1, 2].map((n) => ['core__act', JSON.stringify({ run: question, n })] as const) };
   });
-  const system = await startWithTools(
-    {
-      tool: { act: { type: 'act' } },
-      policy: { allowed_tools: ['*'], ...changes.policy },
-      ...(changes.limits === undefined ? {} : { limits: changes.limits }),
-      ...(changes.identity === undefined ? {} : { identity: changes.identity }),
-    },
-    { contracts: [act], hub: noServers, model },
-  );
+  const configuration = {
+    tool: { act: { type: 'act' } },
+    policy: { allowed_tools: ['*'], ...changes.policy },
+    ...(changes.limits === undefined ? {} : { limits: changes.limits }),
+    ...(changes.identity === undefined ? {} : { identity: changes.identity }),
+  };
+  const system = await startWithTools(configuration, { contracts: [act], hub: noServers, model });
   const { runtime } = system.open;
   const bus = runtime.bus as SqliteBus;
 
@@ -83,6 +81,8 @@ export async function startDying(changes: { policy?: object; limits?: object; id
     responses,
     /** The claims of these keys fail until `mend`. */
     cutLedger: (prefix: string) => void (outage = prefix),
+    /** From now on the policy allows no tool. */
+    forbid: () => system.apply({ ...configuration, policy: { allowed_tools: [] } }),
     cutModel: () => void (modelRefuses = true),
     mend: () => {
       outage = null;

@@ -1,7 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { Ledger } from '@sluice/core';
 import { redriveHeader, topics } from '@sluice/contracts';
 import type { Bus, Outgoing } from '@sluice/bus';
 import { planRedrive } from '@sluice/decisions';
+import type { Letter, Plan } from '@sluice/decisions';
 import { letterAt, redrive } from '@sluice/service';
 import { replayed } from '../replay/replaying.js';
 import { eventually } from '../security/forging.js';
@@ -149,6 +151,88 @@ describe('a redrive of a record that was put aside while the keys were wrong', (
     } finally {
       await dying.close();
     }
+  });
+});
+
+describe('a redrive of a turn whose tools the policy of today does not allow any more', () => {
+  it.each([
+    ['before its calls', 'turn/agent.tool-calls', ['policy_denied', 'policy_denied']],
+    ['between two effects', 'effect/forbidden/1/1/', ['ok', 'policy_denied']],
+  ])('that died %s calls none of them: what was done before stays done', async (_, prefix, outcomes) => {
+    const dying = await startDying();
+    try {
+      dying.cutLedger(prefix);
+      await dying.publish('forbidden');
+      await dying.end('forbidden');
+      dying.mend();
+      await dying.forbid();
+      const letter = await dying.letterOf('forbidden');
+      expect((await dying.command('redrive', letter)).output).toContain(`${letter}: goes to agent.tool-calls`);
+      const { history, ...end } = await dying.end('forbidden', 2);
+      expect(end).toMatchObject({ kind: 'answer', answer: outcomes.join(), run: { redrive: letter } });
+      expect(history.map(({ reason }) => reason)).toEqual(outcomes.map((one) => (one === 'ok' ? null : 'not_allowed')));
+      expect([...dying.effects.values()]).toEqual(outcomes.flatMap((one) => (one === 'ok' ? [1] : [])));
+      const decisions = await replayed(dying.runtime.bus, null);
+      expect(decisions.filter(({ outcome }) => outcome.kind !== 'equal')).toEqual([]);
+    } finally {
+      await dying.close();
+    }
+  });
+});
+
+describe('a redrive by several operators at once', () => {
+  let dying: Dying;
+  let letter: Letter;
+  let plan: Exclude<Plan, { kind: 'refused' }>;
+  beforeEach(async () => {
+    dying = await startDying();
+    dying.cutModel();
+    await dying.publish('wanted');
+    await dying.end('wanted');
+    dying.mend();
+    letter = (await letterAt(await dying.letterOf('wanted'), dying.bus)) as Letter;
+    plan = planRedrive(letter, { identity: false, now: Date.now(), before: null }) as typeof plan;
+  });
+  afterEach(() => dying.close());
+
+  it('is made by one of them; the others are told by whom', async () => {
+    const { bus, ledger, clock } = dying.runtime;
+    const names = Array.from({ length: 8 }, (_, n) => `operator-${n}`);
+    const made = await Promise.all(names.map((name) => redrive(letter, plan, name, { bus, ledger, clock })));
+    const [winner, ...more] = names.filter((_, n) => made[n]?.kind === 'done');
+    expect([winner, more]).toEqual([expect.anything(), []]);
+    for (const other of made.filter(({ kind }) => kind !== 'done'))
+      expect(other).toEqual(expect.objectContaining({ by: expect.stringContaining(winner ?? '') }));
+    expect(await dying.end('wanted', 2)).toMatchObject({ kind: 'answer', answer: 'ok,ok' });
+    const redriven = (await dying.all(topics.steps)).filter(({ headers }) => headers[redriveHeader] !== undefined);
+    expect(redriven).toHaveLength(1);
+  });
+
+  it('waits for the one who has begun, for a minute, and is then made by another; who comes back makes it no more', async () => {
+    const { bus, ledger, clock } = dying.runtime;
+    let goOn = (): void => undefined;
+    const asleep = new Promise<void>((resolve) => (goOn = resolve));
+    let begun = (): void => undefined;
+    const hasBegun = new Promise<void>((resolve) => (begun = resolve));
+    const slow: Ledger = Object.assign(Object.create(ledger) as Ledger, {
+      settle: async (...claim: Parameters<Ledger['settle']>) => {
+        begun();
+        await asleep;
+        return ledger.settle(...claim);
+      },
+    });
+    const ann = redrive(letter, plan, 'ann', { bus, ledger: slow, clock });
+    await hasBegun;
+    const bob = await redrive(letter, plan, 'bob', { bus, ledger, clock });
+    expect(bob).toEqual({ kind: 'busy', by: expect.stringContaining('ann') });
+    const later = { now: () => clock.now() + 61_000 };
+    expect(await redrive(letter, plan, 'bob', { bus, ledger, clock: later })).toEqual({ kind: 'done' });
+    goOn();
+    await expect(ann).rejects.toThrow();
+    expect(await dying.end('wanted', 2)).toMatchObject({ kind: 'answer', answer: 'ok,ok' });
+    const redriven = (await dying.all(topics.steps)).filter(({ headers }) => headers[redriveHeader] !== undefined);
+    expect(redriven).toHaveLength(1);
+    expect([...dying.effects.values()]).toEqual([1, 1]);
   });
 });
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { compileConfiguration, formatProblems } from '@sluice/core';
 import type { Configuration, McpOffer, Model, ToolSource } from '@sluice/core';
 import { topics } from '@sluice/contracts';
@@ -21,6 +22,8 @@ export interface ToolSystem {
   readonly open: OpenRuntime;
   readonly toolbox: Toolbox;
   ask(requestId: string, request?: Partial<AgentRequest>): Promise<AgentResponse>;
+  /** Puts another configuration in force. */
+  apply(configuration: object): Promise<void>;
   /** Everything it keeps is in there. */
   readonly folder: string;
   all<T extends Topic>(...wanted: T[]): Promise<Incoming<T>[]>;
@@ -62,6 +65,11 @@ export async function startWithTools(configuration: object, parts: ToolSystemPar
     folder,
     toolbox,
     lines: () => lines,
+    apply: async (changed) => {
+      const next = compiled(changed, parts);
+      await publish(next, runtime);
+      while (runtime.configurations.current().configuration.version !== next.version) await sleep(10);
+    },
     ask: async (requestId, request = {}) => {
       const record = { ...newRequest('Go', { requestId, sessionId: requestId }), ...request };
       await bus.publish([{ topic: topics.requests, key: requestId, record }]);

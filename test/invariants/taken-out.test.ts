@@ -24,6 +24,7 @@ async function run(
     handOver: () => Promise.resolve(null),
     capabilities: () => Promise.resolve({ clock: {} }),
     once: (_tool, _invocation, effect) => effect(),
+    begun: () => Promise.resolve(null),
     onStart: () => undefined,
     onResult: () => undefined,
     after: () => () => undefined,

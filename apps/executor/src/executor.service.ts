@@ -88,7 +88,7 @@ export class ExecutorService {
         continue;
       }
       const full = turn.now.bytes > granting.configuration.limits.historyBytes;
-      const step = full ? turn.full(index) : await turn.step(call, index);
+      const step = await (full ? turn.full(call, index) : turn.step(call, index));
       const judges = [granting, inForce] as const;
       if ('approvalId' in step) return park(message, index, step, steps, judges, context, this.runtime);
       if ('agentRunId' in step) {

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import {
   allowed,
   authorize,
+  begunBefore,
   budgetOf,
   effectOnce,
   eligible,
@@ -16,6 +17,7 @@ import type {
   BoundTool,
   CallFacts,
   ConfiguredTool,
+  EffectClaims,
   JsonValue,
   Judges,
   Step,
@@ -67,6 +69,8 @@ export class Turn {
   private soFar: TurnSoFar;
   private asking: Asking | null = null;
   private handing: Omit<Handing, 'startedAt'> | null = null;
+  /** When an earlier attempt began the call, if it did. */
+  private begunAt: number | null = null;
 
   /** `done` are the steps of its first calls, where it was parked behind them. */
   constructor(
@@ -97,17 +101,18 @@ export class Turn {
     const startedAtMs = clock.now();
     this.asking = null;
     this.handing = null;
+    this.begunAt = null;
     const result = await this.run(call, index, state);
     if (this.asking !== null) return this.asking;
     if (this.handing !== null) return { ...(this.handing as Omit<Handing, 'startedAt'>), startedAt: startedAtMs };
-    return this.finished(call, index, tool, result, startedAtMs, null);
+    return this.finished(call, index, tool, result, this.begunAt ?? startedAtMs, null);
   }
 
   /** The step of a call that ran as an agent: its run’s answer goes through what any tool’s output does. */
   async takeBack(call: RequestedCall, index: number, { end, agentRun, startedAt }: Returned): Promise<Step> {
     const tool = this.granting.evaluator.byId(call.tool);
     const args = parseArguments(call.arguments) ?? null;
-    const invocation = invocationOf(this.record, call, index, args, tool?.connection, 0, this.context.signal);
+    const invocation = this.invocation(call, index, args, 0);
     const source = await this.toolbox.source(this.granting.configuration);
     const pipeline = this.pipeline(source, this.facts(), this.budgetOf(call.tool));
     const back = handedBack(end, tool?.agent, pipeline.limits.resultBytes);
@@ -122,8 +127,27 @@ export class Turn {
   }
 
   /** The step of a call that is not made, since the history is full. */
-  full(index: number): Step {
-    return this.take(null, historyFull(this.record, index, this.soFar.state, this.runtime.clock.now()));
+  async full(call: RequestedCall, index: number): Promise<Step> {
+    this.begunAt = null;
+    const tool = this.granting.evaluator.byId(call.tool);
+    const before = await this.begun(
+      this.invocation(call, index, parseArguments(call.arguments) ?? null, this.toolMs(tool)),
+    );
+    const now = this.runtime.clock.now();
+    if (before !== null) return this.finished(call, index, tool, before, this.begunAt ?? now, null);
+    return this.take(null, historyFull(this.record, index, this.soFar.state, now));
+  }
+
+  private invocation(call: RequestedCall, index: number, args: JsonValue, timeoutMs: number): ToolInvocation {
+    const connection = this.granting.evaluator.byId(call.tool)?.connection;
+    return invocationOf(this.record, call, index, args, connection, timeoutMs, this.context.signal);
+  }
+
+  /** How long the tool may run, milliseconds, whatever is left of the run’s time. */
+  private toolMs(tool: ConfiguredTool | undefined): number {
+    const { toolMs } = this.granting.configuration.limits;
+    const { timeoutMs } = tool === undefined ? { timeoutMs: null } : this.budgetOf(tool.id);
+    return Math.min(tool?.timeoutMs ?? toolMs, timeoutMs ?? Infinity);
   }
 
   private take(toolId: string | null, step: Step): Step {
@@ -174,20 +198,11 @@ export class Turn {
     const { clock } = this.runtime;
     const tool = this.granting.evaluator.byId(call.tool);
     const timeLeft = this.record.run.deadline - clock.now();
-    if (timeLeft <= 0) return timeWasUp(toolCallId);
-    const budget = this.budgetOf(call.tool);
-    const toolMs = Math.min(tool?.timeoutMs ?? this.granting.configuration.limits.toolMs, budget.timeoutMs ?? Infinity);
-    const invocation = invocationOf(
-      this.record,
-      call,
-      index,
-      args,
-      tool?.connection,
-      Math.max(1, Math.min(toolMs, timeLeft)),
-      this.context.signal,
-    );
+    const toolMs = this.toolMs(tool);
+    if (timeLeft <= 0) return (await this.begun(this.invocation(call, index, args, toolMs))) ?? timeWasUp(toolCallId);
+    const invocation = this.invocation(call, index, args, Math.max(1, Math.min(toolMs, timeLeft)));
     const source = await this.toolbox.source(this.granting.configuration);
-    return runTool(invocation, this.pipeline(source, this.facts(), budget));
+    return runTool(invocation, this.pipeline(source, this.facts(), this.budgetOf(call.tool)));
   }
 
   private budgetOf(toolId: string): ToolBudget {
@@ -203,6 +218,41 @@ export class Turn {
     return { groups, state, offered, toolChoice, calls, completed: answer !== null, connections, nested };
   }
 
+  private owner({ callKey }: ToolInvocation): string {
+    return `${this.runtime.environment.instance}/${callKey}/${this.handling}`;
+  }
+
+  private claims(invocation: ToolInvocation): EffectClaims {
+    const { ledger, clock, log } = this.runtime;
+    return {
+      ...{ ledger, clock },
+      owner: this.owner(invocation),
+      retentionMs: claimMemoryMs,
+      sleep: (milliseconds, signal) => sleep(milliseconds, undefined, { signal }),
+      onUnsettled: (callKey, error) =>
+        log.error(
+          { call_key: callKey, error: (error as Error).message },
+          'an effect happened and its outcome could not be written to the ledger',
+        ),
+    };
+  }
+
+  /** What an earlier attempt at the call came to, whatever refuses it now: a policy of today, its time, a server that is away. */
+  private async begun(invocation: ToolInvocation): Promise<ToolExecResult | null> {
+    const tool = this.granting.evaluator.byId(invocation.toolId);
+    if (tool === undefined || tool.spec?.effect === 'read_only') return null;
+    const before = await begunBefore(invocation, this.claims(invocation));
+    if (before === null) return null;
+    this.begunAt = before.startedAtMs;
+    // So nobody has to be asked any more.
+    this.asking = null;
+    this.runtime.log.warn(
+      { request_id: this.record.requestId, tool_call_id: invocation.context.toolCallId, tool: invocation.toolId },
+      'a call would be refused now, but an earlier attempt had begun it; what came of that is told',
+    );
+    return before.result;
+  }
+
   private pipeline(source: ToolSource, facts: CallFacts, budget: ToolBudget): ToolPipeline {
     const { runtime, toolbox, judges, granting, inForce } = this;
     const { configuration } = granting;
@@ -216,8 +266,6 @@ export class Turn {
         ),
       );
     const connection = new CallConnection(granting, inForce, toolbox.connections, runtime);
-    const owner = (invocation: ToolInvocation): string =>
-      `${runtime.environment.instance}/${invocation.callKey}/${this.handling}`;
     return {
       source,
       eligible: (toolId) => eligible(toolId, facts, judges),
@@ -238,7 +286,7 @@ export class Turn {
           rates: runtime.rates,
           ledger: runtime.ledger,
           clock: runtime.clock,
-          owner: owner(invocation),
+          owner: this.owner(invocation),
         }),
       handOver: async (tool, invocation) => {
         const judged = await judgeHandOver(tool, invocation, this.record, [granting, inForce], runtime);
@@ -257,24 +305,8 @@ export class Turn {
         ),
       hashResult: (invocation, json) => runtime.signatures.keyedHash('executor', hashedResult(invocation, json)),
       conceal: (tool, result) => connection.conceal(tool, result, this.record.requestId),
-      once: (tool, invocation, effect) =>
-        effectOnce(
-          tool,
-          invocation,
-          {
-            ledger: runtime.ledger,
-            clock: runtime.clock,
-            owner: owner(invocation),
-            retentionMs: claimMemoryMs,
-            sleep: (milliseconds, signal) => sleep(milliseconds, undefined, { signal }),
-            onUnsettled: (callKey, error) =>
-              runtime.log.error(
-                { call_key: callKey, error: (error as Error).message },
-                'an effect happened and its outcome could not be written to the ledger',
-              ),
-          },
-          effect,
-        ),
+      once: (tool, invocation, effect) => effectOnce(tool, invocation, this.claims(invocation), effect),
+      begun: (invocation) => this.begun(invocation),
       onStart: (invocation, args) =>
         this.progress.say('tool_call_start', invocation.context.toolCallId, invocation.toolId, JSON.stringify(args)),
       onResult: (invocation, result) => this.progress.result(invocation.toolId, result, this.waitsFor()),

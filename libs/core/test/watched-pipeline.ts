@@ -71,6 +71,7 @@ export function pipeline(
     handOver: () => Promise.resolve(null),
     capabilities: () => Promise.resolve(stage('capabilities', {})),
     once: (_tool, _invocation, effect) => stage('once', effect)(),
+    begun: () => Promise.resolve(null),
     onStart: () => void seen.push('start'),
     onResult: () => void seen.push('result'),
     after: (milliseconds, action) => {

@@ -6,7 +6,7 @@ import { afterStep, factsOf, turnAfter } from '@sluice/decisions';
 import { admit } from './calls.js';
 import type { Admission, AuthorizerOf, Called } from './calls.js';
 import type { RecordedConfigurations } from './configurations.js';
-import { stretchesOf } from './executor.js';
+import { stretchesOf, wasBegun } from './executor.js';
 import type { Stretch } from './executor.js';
 import { NotReplayable } from './outcome.js';
 import type { RunRecords } from './runs.js';
@@ -32,8 +32,13 @@ export async function changedCalls(
   for (const [index, step] of steps.entries()) {
     const call = record.calls[index];
     if (call === undefined) break;
-    const { inForceVersion, at } = stretches.findLast(({ fromIndex }) => fromIndex <= index) as Stretch;
-    const inForce = configurations.inForce(inForceVersion, at);
+    const stretch = stretches.findLast(({ fromIndex }) => fromIndex <= index) as Stretch;
+    const inForce = configurations.inForce(stretch.inForceVersion, stretch.at);
+    // What had begun before is told under any configuration.
+    if (wasBegun(step, steps[index - 1], granting.byId(call.tool), stretch, configurations)) {
+      turn = afterStep(turn, call.tool, step, granting);
+      continue;
+    }
     const was = await fate({ record, call, index, offered: recorded, turn }, granting, inForce, authorizerOf, step);
     const would = await fate({ record, call, index, offered, turn }, candidate, candidate, authorizerOf, step);
     const tool = step.action;

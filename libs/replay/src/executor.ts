@@ -1,6 +1,7 @@
 import { invocationRecord } from '@sluice/core';
 import type {
   CallTimes,
+  ConfiguredTool,
   RunLimits,
   Step,
   ToolErrorCode,
@@ -49,6 +50,8 @@ export interface Stretch {
   readonly fromIndex: number;
   readonly inForceVersion: string;
   readonly at: number;
+  /** When the last of these calls was judged, at the latest. */
+  readonly until: number;
 }
 
 /** A turn’s end, from each ToolCall it can have followed. Tools are not run: what they said is in the recorded steps. */
@@ -81,7 +84,8 @@ export function stretchesOf({ record, timestamp }: Incoming<'agent.steps'>, run:
   const waits = waitsIn(run, record.iteration);
   const fromIndex = waits.at(-1)?.nextFrom ?? 0;
   const { inForceVersion, steps } = record;
-  return [...waited(waits), { fromIndex, inForceVersion, at: steps[fromIndex]?.startedAt ?? timestamp }];
+  const at = steps[fromIndex]?.startedAt ?? timestamp;
+  return [...waited(waits), { fromIndex, inForceVersion, at, until: timestamp }];
 }
 
 /** A call before which its turn was parked. */
@@ -107,7 +111,9 @@ function waitsIn(run: RunRecords, iteration: number): readonly Wait[] {
 
 /** Up to each call that waited. */
 function waited(waits: readonly Wait[]): readonly Stretch[] {
-  return waits.map(({ inForceVersion, at }, n) => ({ fromIndex: waits[n - 1]?.nextFrom ?? 0, inForceVersion, at }));
+  return waits.map(({ inForceVersion, at }, n) => {
+    return { fromIndex: waits[n - 1]?.nextFrom ?? 0, inForceVersion, at, until: at };
+  });
 }
 
 /** How an agent’s run began, from the turn that stands where it says. */
@@ -217,14 +223,17 @@ async function stepsOf(
     const own = recorded[index] ?? null;
     const times = { startedAtMs: own?.startedAt ?? 0, endedAtMs: own?.endedAt ?? 0 };
     let step: Step;
-    const full = turn.bytes > granting.configuration.limits.historyBytes;
+    const stretch = stretches.findLast(({ fromIndex }) => fromIndex <= index) as Stretch;
+    const begun = own !== null && wasBegun(own, steps[index - 1], granting.byId(call.tool), stretch, configurations);
+    const full = !begun && turn.bytes > granting.configuration.limits.historyBytes;
     if (full) {
       step = historyFull(record, index, turn.state, times.startedAtMs);
     } else {
-      const stretch = stretches.findLast(({ fromIndex }) => fromIndex <= index) as Stretch;
       const inForce = configurations.inForce(stretch.inForceVersion, stretch.at);
       const called = { record, call, index, offered, turn };
-      const admission = await admit(called, { granting, inForce, authorizerOf }, own);
+      const admission: Admission = begun
+        ? { kind: 'admitted' }
+        : await admit(called, { granting, inForce, authorizerOf }, own);
       const toolCallId = callIdOf(record, call, index);
       const ways = admission.kind === 'approval' ? waysOn(admission.approvalId, toolCallId) : [admission];
       const tool = granting.byId(call.tool);
@@ -244,6 +253,21 @@ async function stepsOf(
     turn = afterStep(turn, full ? null : call.tool, step, granting);
   }
   return { steps, turn };
+}
+
+/**
+ * Whether an earlier attempt had begun the call, before the configuration that the turn is judged by now was in force, or before the call in
+ * front of it. What came of it is told then whatever that says, and is taken from the record.
+ */
+export function wasBegun(
+  { startedAt, reason }: Step,
+  before: Step | undefined,
+  tool: ConfiguredTool | undefined,
+  { inForceVersion, until }: Stretch,
+  configurations: RecordedConfigurations,
+): boolean {
+  if (tool === undefined || tool.spec?.effect === 'read_only' || ownedByStages.has(reason ?? '')) return false;
+  return startedAt < Math.max(before?.startedAt ?? -Infinity, configurations.since(inForceVersion, until));
 }
 
 /** The step of a call: the refusal that was derived, or what the tool is recorded to have said. */

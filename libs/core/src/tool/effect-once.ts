@@ -1,5 +1,5 @@
 import type { Clock } from '../ports/clock.js';
-import type { Ledger } from '../ports/ledger.js';
+import type { Claim, Ledger } from '../ports/ledger.js';
 import type { ToolInvocation } from './run-tool.js';
 import type { BoundTool, ToolExecResult } from './types.js';
 
@@ -33,24 +33,60 @@ export async function effectOnce(
 ): Promise<ToolExecResult> {
   if (tool.effect === 'read_only') return effect();
 
-  const { callKey: key, signal, timeoutMs } = invocation;
+  const { callKey: key } = invocation;
   const { ledger, clock, owner, retentionMs } = claims;
   const claim = await ledger.claim({ key, owner, now: clock.now(), ttlMs: retentionMs });
   if (claim.owner === owner) return runAndSettle(invocation, claims, effect);
 
+  const end = await endOf(claim, invocation, claims);
+  // So it is this attempt’s to make.
+  if (end === 'taken back') return effectOnce(tool, invocation, claims, effect);
+  if (end !== 'unknown') return end;
+  return tool.repeatable ? effect() : outcomeUnknown(invocation);
+}
+
+/** What an earlier attempt at a call began. */
+export interface BegunBefore {
+  readonly result: ToolExecResult;
+  /** When it began, milliseconds since the epoch. */
+  readonly startedAtMs: number;
+}
+
+/**
+ * What came of a call that is refused now, where an earlier attempt had begun it: that it was refused would not be true. Waits for its end
+ * as effectOnce does. Null if none had begun.
+ */
+export async function begunBefore(
+  invocation: ToolInvocation,
+  claims: Omit<EffectClaims, 'onUnsettled' | 'retentionMs'>,
+): Promise<BegunBefore | null> {
+  const claim = await claims.ledger.find(invocation.callKey);
+  if (claim === undefined || claim.owner === claims.owner || claim.expiresAt <= claims.clock.now()) return null;
+  const end = await endOf(claim, invocation, claims);
+  if (end === 'taken back') return null;
+  return { result: end === 'unknown' ? outcomeUnknown(invocation) : end, startedAtMs: claim.claimedAt };
+}
+
+/** Waits for the end of what another attempt began, up to the tool’s time limit. It is taken back where nothing had begun. */
+async function endOf(
+  claim: Claim,
+  { callKey, signal, timeoutMs, context: { toolCallId } }: ToolInvocation,
+  { ledger, clock, sleep }: Pick<EffectClaims, 'ledger' | 'clock' | 'sleep'>,
+): Promise<ToolExecResult | 'taken back' | 'unknown'> {
   const giveUpAt = claim.claimedAt + timeoutMs;
-  let value = claim.value;
+  let { value } = claim;
   for (let wait = firstPollMs; value === null && clock.now() < giveUpAt; wait = Math.min(2 * wait, longestPollMs)) {
-    await claims.sleep(Math.max(1, Math.min(wait, giveUpAt - clock.now())), signal);
-    const found = await ledger.find(key);
-    // Taken back, since nothing began: so it is this attempt’s to make.
-    if (found === undefined) return effectOnce(tool, invocation, claims, effect);
+    await sleep(Math.max(1, Math.min(wait, giveUpAt - clock.now())), signal);
+    const found = await ledger.find(callKey);
+    if (found === undefined) return 'taken back';
     value = found.value;
   }
-  if (value !== null) return { ...(JSON.parse(value) as ToolExecResult), toolCallId: invocation.context.toolCallId };
-  if (tool.repeatable) return effect();
+  return value === null ? 'unknown' : { ...(JSON.parse(value) as ToolExecResult), toolCallId };
+}
+
+function outcomeUnknown({ context: { toolCallId } }: ToolInvocation): ToolExecResult {
   return {
-    toolCallId: invocation.context.toolCallId,
+    toolCallId,
     ok: false,
     errorCode: 'execution',
     reason: 'outcome_unknown',

@@ -65,6 +65,8 @@ export interface ToolPipeline {
   conceal(tool: BoundTool, result: ToolExecResult): ToolExecResult;
   /** Runs the effect at most once for the call key, or says why not. */
   once(tool: BoundTool, invocation: ToolInvocation, effect: () => Promise<ToolExecResult>): Promise<ToolExecResult>;
+  /** What came of this very call where an earlier attempt began it, so that it cannot be refused any more; null if none did. */
+  begun(invocation: ToolInvocation): Promise<ToolExecResult | null>;
   onStart(invocation: ToolInvocation, args: JsonValue): void;
   onResult(invocation: ToolInvocation, result: ToolExecResult): void;
   /** Calls the action after so many milliseconds; returns what cancels it. */
@@ -77,16 +79,22 @@ export interface ToolPipeline {
  * caller did wrong; throws only for faults of the system, such as a ledger out of reach.
  */
 export async function runTool(invocation: ToolInvocation, pipeline: ToolPipeline): Promise<ToolExecResult> {
-  const context = referencesOnly(invocation.context);
-  const result = await stages({ ...invocation, context }, pipeline);
+  const call = { ...invocation, context: referencesOnly(invocation.context) };
+  let refusal: ToolExecResult | null = null;
+  const ended = await stages(call, pipeline, (result) => (refusal = result));
+  const result = ended === refusal ? ((await pipeline.begun(call)) ?? ended) : ended;
   pipeline.onResult(invocation, result);
   return result;
 }
 
-async function stages(invocation: ToolInvocation, pipeline: ToolPipeline): Promise<ToolExecResult> {
+/** What is refused before its tool began is given to `before`, as well as returned. */
+async function stages(
+  invocation: ToolInvocation,
+  pipeline: ToolPipeline,
+  before: (refusal: ToolExecResult) => ToolExecResult,
+): Promise<ToolExecResult> {
   const { toolId, context } = invocation;
-  const refuse = (verdict: Verdict & { ok: false }): ToolExecResult =>
-    failure(context.toolCallId, verdict.code, verdict.message, verdict.reason);
+  const refuse = (verdict: Verdict & { ok: false }): ToolExecResult => before(refused(verdict, context));
 
   // 1 lookup, 2 eligibility and grant, then policy: cheap, before anything of the tool is touched
   const eligible = pipeline.eligible(toolId);
@@ -94,7 +102,7 @@ async function stages(invocation: ToolInvocation, pipeline: ToolPipeline): Promi
   const allowed = pipeline.allowed(toolId);
   if (!allowed.ok) return refuse(allowed);
   const tool = pipeline.source.getBoundTool(toolId);
-  if (tool === undefined) return notBound(context.toolCallId, toolId);
+  if (tool === undefined) return before(notBound(context.toolCallId, toolId));
 
   // 3 authorization
   const authorized = await pipeline.authorize(tool, context);
@@ -106,7 +114,7 @@ async function stages(invocation: ToolInvocation, pipeline: ToolPipeline): Promi
 
   // 5 input
   const input = validateInput(invocation, tool, pipeline.limits);
-  if (!input.ok) return input.refusal;
+  if (!input.ok) return before(input.refusal);
 
   // still policy, and last of it: for what was refused above nobody is asked, and nobody’s minute is charged
   const approved = await pipeline.approval(tool, invocation, input.args);
@@ -118,7 +126,7 @@ async function stages(invocation: ToolInvocation, pipeline: ToolPipeline): Promi
   const elsewhere = await pipeline.handOver(tool, invocation, input.args);
   if (elsewhere !== null) {
     if (elsewhere.reason === 'agent_pending') pipeline.onStart(invocation, input.args);
-    return refuse(elsewhere);
+    return refused(elsewhere, context);
   }
 
   // 6 capabilities, with a signal that ends with the call
@@ -130,8 +138,8 @@ async function stages(invocation: ToolInvocation, pipeline: ToolPipeline): Promi
     try {
       capabilities = await pipeline.capabilities(tool, invocation, own.signal);
     } catch (error) {
-      if (isA(ToolUnavailableError, error)) return unavailable(context.toolCallId, error);
-      if (isA(ToolConnectionDeniedError, error)) return noCredential(context.toolCallId, error);
+      if (isA(ToolUnavailableError, error)) return before(unavailable(context.toolCallId, error));
+      if (isA(ToolConnectionDeniedError, error)) return before(noCredential(context.toolCallId, error));
       throw error;
     }
 
@@ -145,6 +153,13 @@ async function stages(invocation: ToolInvocation, pipeline: ToolPipeline): Promi
   } finally {
     invocation.signal.removeEventListener('abort', follow);
   }
+}
+
+function refused(
+  { code, message, reason }: Verdict & { ok: false },
+  { toolCallId }: ToolInvocationContext,
+): ToolExecResult {
+  return failure(toolCallId, code, message, reason);
 }
 
 function judge(tool: BoundTool, invocation: ToolInvocation, ended: Ended, pipeline: ToolPipeline): ToolExecResult {
