@@ -97,7 +97,7 @@ export class ExecutorService {
       }
       steps.push(step);
     }
-    context.afterCommit(this.measuring(record, steps, granting));
+    context.afterCommit(this.measuring(record, steps, granting, turn.told));
     return this.goOn(stepResult(record, steps, turn.now, inForce.configuration.version));
   }
 
@@ -113,11 +113,16 @@ export class ExecutorService {
   }
 
   /** Counts the steps once they are on the log. The record’s request, which may be long, is not kept until then. */
-  private measuring({ requestId, run }: ToolCall, steps: readonly Step[], { evaluator }: Loaded): () => void {
+  private measuring(
+    { requestId, run }: ToolCall,
+    steps: readonly Step[],
+    { evaluator }: Loaded,
+    told: ReadonlySet<Step>,
+  ): () => void {
     const { metrics, log } = this.runtime;
     return () => {
       for (const step of steps) {
-        measureStep(step, evaluator, metrics);
+        measureStep(step, evaluator, metrics, told.has(step));
         if (step.reason === 'outcome_unknown') {
           log.error(
             { request_id: requestId, tool: step.action, tool_call_id: step.toolCallId },

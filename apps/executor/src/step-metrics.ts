@@ -2,13 +2,16 @@ import type { Evaluator, Step } from '@sluice/core';
 import { boundedLabel, otherLabel } from '@sluice/service';
 import type { Loaded, Metrics } from '@sluice/service';
 
-/** Counts a call that became a step, under the names of the configuration that granted it. */
-export function measureStep(step: Step, evaluator: Evaluator, metrics: Metrics): void {
+/**
+ * Counts a call that became a step, under the names of the configuration that granted it. How long one took that was begun before and is only
+ * told of now, nobody knows.
+ */
+export function measureStep(step: Step, evaluator: Evaluator, metrics: Metrics, isToldOf: boolean): void {
   const known = evaluator.tool(step.action);
   const tool = known?.key ?? otherLabel;
   const source = known === undefined ? otherLabel : sourceOf(known);
   metrics.toolCalls.inc({ tool, source, outcome: step.outcome });
-  metrics.toolDuration.observe({ tool }, Math.max(0, step.endedAt - step.startedAt) / 1_000);
+  if (!isToldOf) metrics.toolDuration.observe({ tool }, Math.max(0, step.endedAt - step.startedAt) / 1_000);
   metrics.toolBytes.inc({ tool, direction: 'arguments' }, Buffer.byteLength(step.arguments));
   metrics.toolBytes.inc({ tool, direction: 'result' }, Buffer.byteLength(step.observation));
   if (step.reason === 'not_eligible_state') metrics.invalidTransitions.inc();

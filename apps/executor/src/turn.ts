@@ -71,6 +71,8 @@ export class Turn {
   private handing: Omit<Handing, 'startedAt'> | null = null;
   /** When an earlier attempt began the call, if it did. */
   private begunAt: number | null = null;
+  /** The steps of calls that an earlier attempt had begun. */
+  readonly told = new Set<Step>();
 
   /** `done` are the steps of its first calls, where it was parked behind them. */
   constructor(
@@ -110,6 +112,7 @@ export class Turn {
 
   /** The step of a call that ran as an agent: its run’s answer goes through what any tool’s output does. */
   async takeBack(call: RequestedCall, index: number, { end, agentRun, startedAt }: Returned): Promise<Step> {
+    this.begunAt = null;
     const tool = this.granting.evaluator.byId(call.tool);
     const args = parseArguments(call.arguments) ?? null;
     const invocation = this.invocation(call, index, args, 0);
@@ -166,7 +169,9 @@ export class Turn {
     // A clock that was set back makes no call that ends before it starts.
     const endedAtMs = Math.max(startedAtMs, this.runtime.clock.now());
     const finished = invocationRecord(call, result, { startedAtMs, endedAtMs });
-    return this.take(call.tool, stepOf(this.record, index, this.soFar.state, tool, finished, agentRun));
+    const step = stepOf(this.record, index, this.soFar.state, tool, finished, agentRun);
+    if (this.begunAt !== null) this.told.add(step);
+    return this.take(call.tool, step);
   }
 
   private run(call: RequestedCall, index: number, state: string): Promise<ToolExecResult> {
@@ -243,7 +248,8 @@ export class Turn {
     if (tool === undefined || tool.spec?.effect === 'read_only') return null;
     const before = await begunBefore(invocation, this.claims(invocation));
     if (before === null) return null;
-    this.begunAt = before.startedAtMs;
+    // Whoever began was in time, though the claim may have been written a little later.
+    this.begunAt = Math.min(before.startedAtMs, this.record.run.deadline - 1);
     // So nobody has to be asked any more.
     this.asking = null;
     this.runtime.log.warn(

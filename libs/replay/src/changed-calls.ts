@@ -34,12 +34,10 @@ export async function changedCalls(
     if (call === undefined) break;
     const stretch = stretches.findLast(({ fromIndex }) => fromIndex <= index) as Stretch;
     const inForce = configurations.inForce(stretch.inForceVersion, stretch.at);
-    // What had begun before is told under any configuration.
-    if (wasBegun(step, steps[index - 1], granting.byId(call.tool), stretch, configurations)) {
-      turn = afterStep(turn, call.tool, step, granting);
-      continue;
-    }
-    const was = await fate({ record, call, index, offered: recorded, turn }, granting, inForce, authorizerOf, step);
+    // What an earlier attempt had begun was made, whatever was in force when it was told of.
+    const was = wasBegun(step, steps[index - 1], granting.byId(call.tool), stretch, configurations)
+      ? 'made'
+      : await fate({ record, call, index, offered: recorded, turn }, granting, inForce, authorizerOf, step);
     const would = await fate({ record, call, index, offered, turn }, candidate, candidate, authorizerOf, step);
     const tool = step.action;
     if (was !== would) changes.push({ kind: 'call', tool, index, was, would });

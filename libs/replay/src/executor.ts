@@ -222,42 +222,46 @@ async function stepsOf(
   for (const [index, call] of record.calls.slice(0, count).entries()) {
     const own = recorded[index] ?? null;
     const times = { startedAtMs: own?.startedAt ?? 0, endedAtMs: own?.endedAt ?? 0 };
-    let step: Step;
     const stretch = stretches.findLast(({ fromIndex }) => fromIndex <= index) as Stretch;
-    const begun = own !== null && wasBegun(own, steps[index - 1], granting.byId(call.tool), stretch, configurations);
-    const full = !begun && turn.bytes > granting.configuration.limits.historyBytes;
-    if (full) {
-      step = historyFull(record, index, turn.state, times.startedAtMs);
-    } else {
+    const tool = granting.byId(call.tool);
+    const { state } = turn;
+    const full = turn.bytes > granting.configuration.limits.historyBytes;
+    const judged = async (): Promise<readonly Step[]> => {
+      if (full) return [historyFull(record, index, state, times.startedAtMs)];
       const inForce = configurations.inForce(stretch.inForceVersion, stretch.at);
       const called = { record, call, index, offered, turn };
-      const admission: Admission = begun
-        ? { kind: 'admitted' }
-        : await admit(called, { granting, inForce, authorizerOf }, own);
+      const admission = await admit(called, { granting, inForce, authorizerOf }, own);
       const toolCallId = callIdOf(record, call, index);
       const ways = admission.kind === 'approval' ? waysOn(admission.approvalId, toolCallId) : [admission];
-      const tool = granting.byId(call.tool);
-      const { state } = turn;
       const ends = ways.some(({ kind }) => kind === 'admitted')
         ? agentEnds(called, [granting, inForce], run, own)
         : null;
-      const all = ways.flatMap((known): readonly Step[] => {
+      return ways.flatMap((known): readonly Step[] => {
         if (known.kind === 'refused' || ends === null) return [made(record, index, state, known, own, tool, times)];
         return ends.map(({ result, agentRun }) =>
           stepOf(record, index, state, tool, invocationRecord(call, result, times), agentRun),
         );
-      }) as [Step, ...Step[]];
-      step = all.find((one) => one.outcome === own?.outcome && one.observation === own.observation) ?? all[0];
-    }
+      });
+    };
+    const told =
+      own !== null && wasBegun(own, steps[index - 1], tool, stretch, configurations)
+        ? made(record, index, state, { kind: 'admitted' }, own, tool, times)
+        : null;
+    const all = await judged().catch((error: unknown) => {
+      if (told === null || !(error instanceof NotReplayable)) throw error;
+      return [];
+    });
+    const same = all.find((one) => one.outcome === own?.outcome && one.observation === own.observation);
+    const step = same ?? told ?? (all[0] as Step);
     steps.push(step);
-    turn = afterStep(turn, full ? null : call.tool, step, granting);
+    turn = afterStep(turn, full && step !== told ? null : call.tool, step, granting);
   }
   return { steps, turn };
 }
 
 /**
- * Whether an earlier attempt had begun the call, before the configuration that the turn is judged by now was in force, or before the call in
- * front of it. What came of it is told then whatever that says, and is taken from the record.
+ * Whether an earlier attempt had begun the call: before the configuration was in force that the turn is judged by in the end, or before the
+ * call in front of it had ended. If that does not say what is recorded, what came of it is taken from the record: nothing can refuse it any more.
  */
 export function wasBegun(
   { startedAt, reason }: Step,
@@ -267,7 +271,7 @@ export function wasBegun(
   configurations: RecordedConfigurations,
 ): boolean {
   if (tool === undefined || tool.spec?.effect === 'read_only' || ownedByStages.has(reason ?? '')) return false;
-  return startedAt < Math.max(before?.startedAt ?? -Infinity, configurations.since(inForceVersion, until));
+  return startedAt < Math.max(before?.endedAt ?? -Infinity, configurations.since(inForceVersion, until));
 }
 
 /** The step of a call: the refusal that was derived, or what the tool is recorded to have said. */

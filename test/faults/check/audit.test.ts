@@ -32,6 +32,6 @@ describe('the judge of the fault suite, of audit and replay', () => {
     ['one that nobody can read and that was not put there so', {}, [{ ...place, outcome: 'undecodable' }, counts], /not come out as it was recorded: .*undecodable/],
     ['one that is only counted', {}, [{ ...counts, not_replayable: 1 }], /0 decisions are different, 1 could not/],
     ['signatures that were not verified', {}, [{ ...counts, signatures_verified: false }], /did not verify/],
-    ['decisions that were not replayed', {}, [{ ...counts, replayed: 0 }], /Of 1 toolsets and more, 0/],
+    ['decisions that were not replayed', {}, [{ ...counts, replayed: 0 }], /Of 1 decisions on the log 0 were replayed/],
   ])('finds %s', (_, report, lines, sentence) => expect(judged(report, lines)).toMatch(sentence)); // prettier-ignore
 });

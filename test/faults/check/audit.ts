@@ -9,6 +9,14 @@ export interface Audited {
   readonly spoiled: readonly Spoiled[];
 }
 
+/** Each of their records was decided by a service. */
+const decisionTopics: ReadonlySet<string> = new Set([
+  'agent.toolsets',
+  'agent.tool-calls',
+  'agent.steps',
+  'agent.responses',
+]);
+
 interface Verified {
   readonly found: number;
   readonly findings: readonly object[];
@@ -43,8 +51,9 @@ function decisions(replayed: string, found: readonly Found[], aside: ReadonlySet
   if (lines.length < counts.different + counts.not_replayable)
     said.push(`${counts.different} decisions are different, ${counts.not_replayable} could not be replayed.`);
   if (!counts.signatures_verified) said.push('The replay did not verify signatures.');
-  const toolsets = found.filter(({ topic, record }) => topic === 'agent.toolsets' && record !== null).length;
-  if (counts.replayed < toolsets)
-    said.push(`Of ${toolsets} toolsets and more, ${counts.replayed} decisions were replayed.`);
+  const decided = found.filter(
+    (one) => decisionTopics.has(one.topic) && one.record !== null && !aside.has(at(one)),
+  ).length;
+  if (counts.replayed < decided) said.push(`Of ${decided} decisions on the log ${counts.replayed} were replayed.`);
   return said;
 }

@@ -179,6 +179,19 @@ describe('the judge of the fault suite', () => {
     }
   });
 
+  it('finds that more than half of a hundred effects were not made', () => {
+    for (const made of [50, 49]) {
+      const steps = Array.from({ length: 100 }, (_, turn) =>
+        act('r-1', turn, turn < made ? {} : { outcome: 'unavailable', reason: 'not_bound' }),
+      );
+      const record = { request_id: 'r-1', session_id: 's-1', iteration: 1, steps };
+      const found = [{ topic: 'agent.steps', partition: 0, offset: 0, key: 's-1', record }];
+      const done = new Map(steps.slice(0, made).map((_, turn) => [`r-1/${turn}`, 1]));
+      const said = violations({ ...healthy(), found, effects: done });
+      expect(said.filter((sentence) => /Of 100 effects \d+ were made/.test(sentence))).toHaveLength(50 - made);
+    }
+  });
+
   it('judges offsets and metadata while the work goes on, by what was before and what is after the reading', () => {
     const { found, committed, asked, spoiled } = healthy();
     const half = committed.map((one) =>

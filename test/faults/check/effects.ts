@@ -4,7 +4,7 @@ import type { Observed, Step } from './observed.ts';
 /** Of so many effects most are known, whatever was broken: in runs seen it was one in seven at most that was not. */
 const enoughToJudge = 100;
 
-/** Each effect happened once, or its step says `outcome_unknown`, which few do; none happened twice, and none that no step tells of. */
+/** Each effect happened once, or its step says `outcome_unknown`, which few do, or that its server was away; none happened twice, and none that no step tells of. */
 export function effects({ found, effects: done }: Observed): readonly string[] {
   const told = new Set<string>();
   const said: string[] = [];
@@ -25,6 +25,8 @@ export function effects({ found, effects: done }: Observed): readonly string[] {
   const unknown = unknownOutcomes({ found });
   if (told.size >= enoughToJudge && unknown > told.size / 2)
     said.push(`Of ${told.size} effects nobody knows of ${unknown} whether they happened.`);
+  const made = [...told].filter((key) => (done.get(key) ?? 0) > 0).length;
+  if (told.size >= enoughToJudge && made < told.size / 2) said.push(`Of ${told.size} effects ${made} were made.`);
   return said;
 }
 

@@ -7,11 +7,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import type { openSqliteBus } from '@sluice/bus';
 import { agreement } from '../check/agreement.ts';
-import { audit } from '../check/audit.ts';
 import { violations } from '../check/check.ts';
 import { unknownOutcomes } from '../check/effects.ts';
 import { readers } from '../check/observed.ts';
 import type { Asked, Observed, Spoiled } from '../check/observed.ts';
+import { audited } from '../parts/audited.ts';
 import { startEffects } from '../parts/effects.ts';
 import type { Effects } from '../parts/effects.ts';
 import { startModel } from '../parts/model.ts';
@@ -180,10 +180,8 @@ export class Embedded {
   async #audited(): Promise<readonly string[]> {
     const { found } = this.#read();
     const auditor = (args: readonly string[]): Promise<string> => command(args, { SLUICE_DATA: this.#folder }, [0, 1]);
-    const verified = await auditor(['audit', 'verify', '--json']);
-    const replayed = await auditor(['replay', '--json']);
     const onLoop = found.filter(({ topic }) => topic !== 'agent.audit' && topic !== 'agent.progress');
-    return audit({ verified, replayed, found: onLoop, spoiled: this.#spoiled });
+    return audited(auditor, onLoop, this.#spoiled);
   }
 
   #observed(): Observed {

@@ -121,7 +121,8 @@ export async function command(
   child.stdout?.on('data', (piece: Buffer) => (written += piece.toString()));
   child.stderr?.on('data', (piece: Buffer) => (said += piece.toString()));
   const [code] = (await once(child, 'close')) as [number | null];
-  if (code === null || !codes.includes(code))
+  // Whoever finds something says what; what could not be done at all says so elsewhere.
+  if (code === null || !codes.includes(code) || (code !== 0 && written === ''))
     throw new Error(`sluice ${args.join(' ')} ended with ${code}: ${said}${written}`);
   return written;
 }

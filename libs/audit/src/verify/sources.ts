@@ -68,8 +68,10 @@ export class SourceComparison {
       if (this.#first === undefined || offset < this.#first) this.gone++;
       else this.findings.add('source_dropped', this.chain, { sourceOffset: offset });
     }
-    for (const offset of this.#ahead.keys())
-      if (offset < this.#told) this.findings.add('source_untold', this.chain, { sourceOffset: offset });
+    for (const offset of [...this.#ahead.keys()].filter((one) => one < this.#told)) {
+      this.#ahead.delete(offset);
+      this.findings.add('source_untold', this.chain, { sourceOffset: offset });
+    }
   }
 
   #waits(offset: number, told: string | null): void {

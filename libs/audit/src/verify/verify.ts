@@ -109,7 +109,7 @@ class Verification {
       sources.waiting += of.waiting;
       const { sealed, checkpoints } = seals;
       const { entries, sequence, head } = chain;
-      const { waiting, waitingSince } = of;
+      const { waiting, waitingSince } = this.#notCompared === null ? of : { waiting: 0, waitingSince: null };
       chains.push({ chain: chain.chain, entries, sequence, head, sealed, checkpoints, waiting, waitingSince });
     }
     chains.sort((one, other) => (one.chain < other.chain ? -1 : 1));
