@@ -5,6 +5,7 @@ import type { Admin } from 'kafkajs';
 import { passOverAborted } from '../../../libs/bus/src/kafka/aborted.ts';
 import { clusterOf } from '../../../libs/bus/src/kafka/cluster.ts';
 import type { Cluster } from '../../../libs/bus/src/kafka/cluster.ts';
+import { askAgainIfNoBrokers } from '../../../libs/bus/src/kafka/no-brokers.ts';
 import { readers } from '../check/observed.ts';
 import type { Committed, Found, Place } from '../check/observed.ts';
 
@@ -36,6 +37,7 @@ export class Watcher {
 
   constructor(brokers: readonly string[], registryUrl: string, prefix: string) {
     passOverAborted();
+    askAgainIfNoBrokers();
     const retry = { initialRetryTime: 100, maxRetryTime: 1_000, retries: 60 };
     this.#kafka = new Kafka({ clientId: 'watcher', brokers: [...brokers], logLevel: logLevel.NOTHING, retry });
     this.#registry = new SchemaRegistry({ host: registryUrl });

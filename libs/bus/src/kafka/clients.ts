@@ -5,6 +5,7 @@ import { noteGenerations } from './generations.js';
 import { restIdleConnections } from './idle-timer.js';
 import { joinAgainIfForgotten } from './lost-member.js';
 import { askForNoTopics } from './narrow-metadata.js';
+import { askAgainIfNoBrokers } from './no-brokers.js';
 import { fetchToken } from './oauth.js';
 import { timeoutsOf } from './options.js';
 import type { KafkaBusOptions, SaslOptions } from './options.js';
@@ -32,6 +33,7 @@ export function clientsFor(options: KafkaBusOptions): Clients {
   restIdleConnections();
   passOverAborted();
   askForNoTopics();
+  askAgainIfNoBrokers();
   noteGenerations();
   joinAgainIfForgotten();
   const config = configOf(options);

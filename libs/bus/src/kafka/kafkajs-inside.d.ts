@@ -1,13 +1,13 @@
-/** What of kafkajs 2.2.4’s inside the bus uses; see aborted.ts, cluster.ts, generations.ts, idle-timer.ts, lost-member.ts, narrow-metadata.ts, out-of-range.ts and producing/ for why. */
+/** What of kafkajs 2.2.4’s inside the bus uses; see aborted.ts, cluster.ts, generations.ts, idle-timer.ts, lost-member.ts, narrow-metadata.ts, no-brokers.ts, out-of-range.ts and producing/ for why. */
 declare module 'kafkajs/src/broker/index.js' {
   /** A connection to a broker. */
   export default class Broker {
     fetch(request: object): Promise<{
       readonly responses: readonly { readonly partitions: readonly object[] }[];
     }>;
-    metadata(topics: readonly string[]): Promise<unknown>;
+    metadata(topics: readonly string[]): Promise<{ readonly brokers: readonly object[] }>;
     syncGroup(asked: { readonly memberId: string; readonly generationId: number }): Promise<unknown>;
-    readonly connectionPool: { send(request: object): Promise<unknown> };
+    readonly connectionPool: { send<T>(request: object): Promise<T> };
     disconnect(): Promise<void>;
   }
 }
