@@ -1,4 +1,5 @@
 import Broker from 'kafkajs/src/broker/index.js';
+import { once } from './once.js';
 
 /** A record as kafkajs decodes it. */
 interface Decoded {
@@ -22,20 +23,14 @@ const abortMarker = 0;
  * and it is in the order in which they ended; and it looks at one of the list for each record, though a fetch may begin in the midst of
  * several. So a record whose owner was killed would be handled beside the one that takes its place. Here they are found before kafkajs looks.
  */
-export function passOverAborted(): void {
-  const { prototype } = Broker;
-  if (mended.has(prototype.fetch)) return;
-  const fetch = prototype.fetch;
-  const fetchCommitted: typeof fetch = async function (this: Broker, request) {
+export const passOverAborted = once(() => {
+  const { fetch } = Broker.prototype;
+  Broker.prototype.fetch = async function (this: Broker, request) {
     const answer = await fetch.call(this, request);
     for (const { partitions } of answer.responses) for (const partition of partitions) mark(partition as Fetched);
     return answer;
   };
-  mended.add(fetchCommitted);
-  prototype.fetch = fetchCommitted;
-}
-
-const mended = new WeakSet<object>();
+});
 
 /** Marks what belongs to an aborted transaction as nobody's, as the transaction's own end is. */
 function mark(fetched: Fetched): void {

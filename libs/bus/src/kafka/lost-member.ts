@@ -1,4 +1,5 @@
 import ConsumerGroup from 'kafkajs/src/consumer/consumerGroup.js';
+import { once } from './once.js';
 import { protocolError } from './producing/protocol-error.js';
 
 const unknownMember = 25;
@@ -8,16 +9,10 @@ const unknownMember = 25;
  * join: without a name it sends no heartbeats, so it reads on for ever and is never told that its partitions are somebody else’s, whose group refuses
  * all that it commits. Here a heartbeat without a name fails as one under an unknown name does, and so it joins again.
  */
-export function joinAgainIfForgotten(): void {
-  const { prototype } = ConsumerGroup;
-  if (mended.has(prototype.heartbeat)) return;
-  const beat = prototype.heartbeat;
-  const beatAsMember: typeof beat = async function (this: ConsumerGroup, options) {
+export const joinAgainIfForgotten = once(() => {
+  const { heartbeat } = ConsumerGroup.prototype;
+  ConsumerGroup.prototype.heartbeat = async function (this: ConsumerGroup, options) {
     if (!this.memberId) throw protocolError(unknownMember);
-    await beat.call(this, options);
+    await heartbeat.call(this, options);
   };
-  mended.add(beatAsMember);
-  prototype.heartbeat = beatAsMember;
-}
-
-const mended = new WeakSet<object>();
+});

@@ -1,6 +1,7 @@
 import BrokerPool from 'kafkajs/src/cluster/brokerPool.js';
 import Broker from 'kafkajs/src/broker/index.js';
 import metadata from 'kafkajs/src/protocol/requests/metadata/index.js';
+import { once } from './once.js';
 import { protocolError } from './producing/protocol-error.js';
 import { orDisconnect } from './producing/send-to.js';
 import { attempts, untilItPasses } from './producing/until-it-passes.js';
@@ -15,22 +16,17 @@ const leaderNotAvailable = 5;
  * A kafkajs 2.2.4 client that has no topic in mind yet asks for the brokers by asking for all topics of the cluster, and keeps them: on a
  * cluster of 1,200 topics they were a fifth of a service's heap. Here such a client asks for no topic.
  */
-export function askForNoTopics(): void {
-  if (mended.has(Broker.prototype.metadata)) return;
+export const askForNoTopics = once(() => {
   const { refreshMetadata } = BrokerPool.prototype;
   BrokerPool.prototype.refreshMetadata = function (this: BrokerPool, topics) {
     return refreshMetadata.call(this, topics.length === 0 ? none : topics);
   };
   const ask = Broker.prototype.metadata;
-  const askNarrowly: typeof ask = function (this: Broker, topics) {
+  Broker.prototype.metadata = function (this: Broker, topics) {
     if (topics !== none) return ask.call(this, topics);
     return orDisconnect(this, () => this.connectionPool.send(brokersAlone()));
   };
-  mended.add(askNarrowly);
-  Broker.prototype.metadata = askNarrowly;
-}
-
-const mended = new WeakSet<object>();
+});
 
 /** kafkajs writes an empty list as none at all (-1), which means all topics; a length of zero means no topic. */
 function brokersAlone() {

@@ -1,4 +1,5 @@
 import Broker from 'kafkajs/src/broker/index.js';
+import { once } from './once.js';
 import { protocolError } from './producing/protocol-error.js';
 
 const leaderNotAvailable = 5;
@@ -8,17 +9,11 @@ const leaderNotAvailable = 5;
  * forgets all that it knows, fails with “No brokers in the broker pool”, and asks again only when what it was told is five minutes old. Here such
  * an answer is none: the client keeps what it knows and asks again, as where a partition has no leader yet.
  */
-export function askAgainIfNoBrokers(): void {
-  const { prototype } = Broker;
-  if (mended.has(prototype.metadata)) return;
-  const ask = prototype.metadata;
-  const askForBrokers: typeof ask = async function (this: Broker, topics) {
-    const answer = await ask.call(this, topics);
+export const askAgainIfNoBrokers = once(() => {
+  const { metadata } = Broker.prototype;
+  Broker.prototype.metadata = async function (this: Broker, topics) {
+    const answer = await metadata.call(this, topics);
     if (answer.brokers.length === 0) throw protocolError(leaderNotAvailable);
     return answer;
   };
-  mended.add(askForBrokers);
-  prototype.metadata = askForBrokers;
-}
-
-const mended = new WeakSet<object>();
+});

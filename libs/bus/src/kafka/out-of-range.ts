@@ -1,12 +1,21 @@
 import type { Kafka } from 'kafkajs';
 import OffsetManager from 'kafkajs/src/consumer/offsetManager/index.js';
 import { makerOf } from './cluster.js';
+import { once } from './once.js';
 
 /** Told of a partition, as the broker names it, whose log has nothing where it was to be read; what is to be read instead is sought before it resolves. */
 export type OutOfRange = (topic: string, partition: number) => Promise<void>;
 
 const listeners = new WeakMap<object, OutOfRange>();
-const mended = new WeakSet<object>();
+
+const mend = once(() => {
+  const { setDefaultOffset: commitBeginning } = OffsetManager.prototype;
+  OffsetManager.prototype.setDefaultOffset = async function (this: OffsetManager, place) {
+    const outOfRange = listeners.get(this.cluster);
+    if (outOfRange === undefined) return commitBeginning.call(this, place);
+    await outOfRange(place.topic, place.partition);
+  };
+});
 
 /**
  * When retention was faster than a reader, a log was cut back, or its leader is behind, kafkajs 2.2.4 commits “the beginning” for the group:
@@ -22,17 +31,4 @@ export function tellingOutOfRange(client: Kafka, outOfRange: OutOfRange): Kafka 
     return cluster;
   });
   return client;
-}
-
-function mend(): void {
-  const { prototype } = OffsetManager;
-  if (mended.has(prototype.setDefaultOffset)) return;
-  const commitBeginning = prototype.setDefaultOffset;
-  const tell: typeof commitBeginning = async function (this: OffsetManager, place) {
-    const outOfRange = listeners.get(this.cluster);
-    if (outOfRange === undefined) return commitBeginning.call(this, place);
-    await outOfRange(place.topic, place.partition);
-  };
-  mended.add(tell);
-  prototype.setDefaultOffset = tell;
 }

@@ -3,6 +3,10 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { KafkaBusOptions } from '@sluice/bus';
 import type { Kafka, RetryOptions } from 'kafkajs';
+import Broker from 'kafkajs/src/broker/index.js';
+import BrokerPool from 'kafkajs/src/cluster/brokerPool.js';
+import ConsumerGroup from 'kafkajs/src/consumer/consumerGroup.js';
+import OffsetManager from 'kafkajs/src/consumer/offsetManager/index.js';
 import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
 import { infra, startTimeout } from '../../../../test/infra/client.ts';
 import { busOn } from '../../src/kafka/bus.js';
@@ -10,6 +14,7 @@ import { clientsFor, configOf } from '../../src/kafka/clients.js';
 import { restIdleConnections } from '../../src/kafka/idle-timer.js';
 import { Names } from '../../src/kafka/names.js';
 import { timeoutsOf } from '../../src/kafka/options.js';
+import { tellingOutOfRange } from '../../src/kafka/out-of-range.js';
 import { topicConfig } from '../../src/kafka/topics.js';
 import { entries, entry, eventually, request, testMs } from '../contract/harness.js';
 import { optionsHere } from './on-broker.js';
@@ -80,9 +85,30 @@ describe('the options', () => {
   });
 });
 
+describe('what the bus puts around methods of kafkajs', () => {
+  it('is put around them once, however many clients there are', () => {
+    const around = () => [
+      Broker.prototype.fetch,
+      Broker.prototype.metadata,
+      Broker.prototype.syncGroup,
+      BrokerPool.prototype.refreshMetadata,
+      ConsumerGroup.prototype.heartbeat,
+      OffsetManager.prototype.setDefaultOffset,
+      RequestQueue.prototype.scheduleCheckPendingRequests,
+    ];
+    const before = around();
+    const make = () => tellingOutOfRange(clientsFor(options)(), () => Promise.resolve());
+    make();
+    const first = around();
+    make();
+    make();
+    expect(around()).toEqual(first);
+    expect(first.filter((method, index) => method === before[index])).toEqual([]);
+  });
+});
+
 describe('a connection of kafkajs', () => {
   it('looks for waiting requests while there are some, and rests when there is none', () => {
-    restIdleConnections();
     restIdleConnections();
     const quiet = { debug: () => undefined };
     const idle = new RequestQueue({ requestTimeout: 1_000, clientId: 'c', broker: 'b', logger: quiet });
