@@ -57,7 +57,8 @@ describe('a log that ends before what its group has finished', () => {
           for (const question of ['two', 'three', 'four', 'five', 'six', 'seven', 'eight']) {
             await bus.publish([request('s', question)]);
             const seen = said.length;
-            if (question === 'two') await eventually('it is looked at again', () => said.length > seen);
+            // The next look may have begun before; the one after that sees a log that grew and is still too short.
+            if (question === 'two') await eventually('it is looked at twice', () => said.length > seen + 1);
           }
           const seen = said.length;
           await eventually('and once more', () => said.length > seen);
