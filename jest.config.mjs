@@ -1,10 +1,9 @@
-/** One run for everything: the tests beside the libraries, and those of test/ that need more than one service. */
-export default {
-  roots: ['<rootDir>/libs', '<rootDir>/apps', '<rootDir>/test'],
-  testMatch: ['**/*.test.ts'],
+/**
+ * Two projects. `pure` needs nothing but Node and takes a minute or two: the libraries, the rules about the source, what services do in one
+ * process. `real` needs a broker, a database or processes of its own; its tests mostly wait, so that more of them run at once than there are cores.
+ */
+const shared = {
   testEnvironment: 'node',
-  globalSetup: '<rootDir>/test/infra/jest-start.ts',
-  globalTeardown: '<rootDir>/test/infra/jest-stop.ts',
   extensionsToTreatAsEsm: ['.ts'],
   moduleNameMapper: {
     '^@sluice/([a-z]+)$': '<rootDir>/libs/$1/src/index.ts',
@@ -24,5 +23,34 @@ export default {
       },
     ],
   },
+};
+
+/** The tests of libraries that need real parts; a pure test that asks for one fails with a sentence. */
+const real = ['libs/bus/test/kafka/', 'libs/ledger/test/postgres', 'libs/service/test/(clock-watch|prefixes)\\.'];
+
+export default {
+  reporters: ['default', '<rootDir>/test/infra/slowest.mjs'],
   testTimeout: 30_000,
+  projects: [
+    {
+      ...shared,
+      displayName: 'pure',
+      roots: ['<rootDir>/libs', '<rootDir>/apps', '<rootDir>/test/static'],
+      testMatch: ['**/*.test.ts'],
+      testPathIgnorePatterns: ['/node_modules/', ...real.map((path) => `<rootDir>/${path}`)],
+    },
+    {
+      ...shared,
+      displayName: 'real',
+      roots: ['<rootDir>/libs', '<rootDir>/test'],
+      testMatch: ['<rootDir>/test/**/*.test.ts', '<rootDir>/libs/**/*.test.ts'],
+      testPathIgnorePatterns: [
+        '/node_modules/',
+        '<rootDir>/test/static/',
+        `<rootDir>/libs/(?!${real.map((p) => p.replace(/^libs\//, '')).join('|')})`,
+      ],
+      globalSetup: '<rootDir>/test/infra/jest-start.ts',
+      globalTeardown: '<rootDir>/test/infra/jest-stop.ts',
+    },
+  ],
 };

@@ -83,20 +83,35 @@ function servesAll(args) {
   return role === undefined || /^(--role=)?all$/.test(role);
 }
 
-/** Runs a program on Node 24 and ends as it ends. It hears of our death through the channel, so that nothing is left running. */
-function run(args, options = {}, flags = [quiet]) {
+/** Runs a program on Node 24 and ends as it ends. */
+const run = (args, options, flags) => void runs(args, options, flags).then((code) => process.exit(code));
+
+/** Runs a program on Node 24; resolves with its exit code. It hears of our death through the channel, so that nothing is left running. */
+function runs(args, options = {}, flags = [quiet]) {
   const child = spawn(nodeOf(root), [...flags, ...args], {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
     env: { ...nodeVariables, ...process.env },
     ...options,
   });
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  let asked = false;
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
+    process.on(signal, () => {
+      asked = true;
+      child.kill(signal);
+    });
   if (process.env.npm_lifecycle_event !== undefined) {
     const parent = process.ppid;
     setInterval(() => process.ppid === parent || child.kill('SIGTERM'), 500).unref();
   }
   child.on('error', (error) => stop(`Node 24 could not be started: ${error.message}`));
-  child.on('exit', (code, signal) => process.exit(code ?? (signal === 'SIGINT' ? 130 : 1)));
+  return new Promise((resolve) => {
+    child.on('exit', (code, signal) => {
+      const status = code ?? (signal === 'SIGINT' ? 130 : 1);
+      // Who interrupts a program wants nothing after it either.
+      if (asked) process.exit(status);
+      resolve(status);
+    });
+  });
 }
 
 /** Runs several programs one after another; ends with the first failure. */
@@ -107,16 +122,27 @@ function all(...programs) {
   }
 }
 
+const jest = (args) => [
+  '--experimental-vm-modules',
+  '--disable-warning=ExperimentalWarning',
+  inRoot('node_modules/jest/bin/jest.js'),
+  ...args,
+];
+
 const cli = inRoot('dist/apps/sluice/src/main.js');
 const tool = (path) => inRoot('node_modules', path);
 
 const commands = {
   cli: (args) => run([cli, ...args], {}, flagsFor(args)),
   start: (args) => run([cli, 'start', ...args], { cwd: root }),
-  test: (args) =>
-    run(['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', tool('jest/bin/jest.js'), ...args], {
-      cwd: root,
-    }),
+  // The pure tests use processors, the others mostly wait: each project has as many workers as suit it.
+  test: async (args) => {
+    if (args.length > 0) return run(jest(args), { cwd: root });
+    const pure = await runs(jest(['--selectProjects', 'pure', '--maxWorkers=2']), { cwd: root });
+    const real = await runs(jest(['--selectProjects', 'real', '--maxWorkers=4']), { cwd: root });
+    process.exit(pure || real);
+  },
+  'test:quick': (args) => run(jest(['--selectProjects', 'pure', '--maxWorkers=2', ...args]), { cwd: root }),
   'test:stack': (args) => commands.test(['--config', inRoot('test/stack/jest.docker.mjs'), ...args]),
   bench: (args) => run([inRoot('dist/bench/main.js'), ...args], { cwd: root }),
   build: () => undefined,

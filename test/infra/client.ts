@@ -65,7 +65,7 @@ async function send(command: Command): Promise<Started | null> {
   const supervisor = process.env[supervisorVariable];
   if (supervisor === undefined) {
     throw new Error(
-      `${supervisorVariable} is not set, so nobody can start ${'kind' in command ? command.kind : 'this'}. Run the tests through jest with the project's jest.config.mjs.`,
+      `${supervisorVariable} is not set, so ${'kind' in command ? command.kind : 'this'} cannot be started. Run the tests through jest with the project's jest.config.mjs; a test of a library that needs real parts belongs to the list there.`,
     );
   }
   const text = await new Promise<string>((resolve, reject) => {
