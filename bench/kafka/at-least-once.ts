@@ -1,12 +1,12 @@
 import { createCodec } from '@sluice/contracts';
 import type { Topic } from '@sluice/contracts';
 import type { Bus, Consumer, Subscription } from '@sluice/bus';
-import { clusterOf } from '../../libs/bus/src/kafka/cluster.js';
+import { clusterOf } from '../../libs/bus/src/kafka/kafkajs/cluster.js';
 import { Names } from '../../libs/bus/src/kafka/names.js';
-import { confluentRegistry } from '../../libs/bus/src/kafka/registry.js';
-import { produceBatchesOf } from '../../libs/bus/src/kafka/produce-batches.js';
-import { IdempotentProducer } from '../../libs/bus/src/kafka/producing/idempotent-producer.js';
-import { storedOf } from '../../libs/bus/src/kafka/stored-message.js';
+import { confluentRegistry } from '../../libs/bus/src/kafka/admin/registry.js';
+import { produceBatchesOf } from '../../libs/bus/src/kafka/produce/produce-batches.js';
+import { IdempotentProducer } from '../../libs/bus/src/kafka/produce/idempotent-producer.js';
+import { storedOf } from '../../libs/bus/src/kafka/read/stored-message.js';
 import { handleRecord } from '../../libs/bus/src/processing/handling.js';
 import { RetryLog } from '../../libs/bus/src/processing/retry-log.js';
 import { Revocation } from '../../libs/bus/src/processing/revocation.js';

@@ -1,9 +1,9 @@
 import { pbkdf2Sync, randomBytes } from 'node:crypto';
 import { AclOperationTypes, AclPermissionTypes, AclResourceTypes, ResourcePatternTypes } from 'kafkajs';
 import type { AclEntry, Admin, Kafka } from 'kafkajs';
-import { clusterOf } from '../../libs/bus/src/kafka/cluster.js';
-import type { Request } from '../../libs/bus/src/kafka/producing/requests.js';
-import { AnswerReader, RequestWriter } from '../../libs/bus/src/kafka/producing/wire.js';
+import { clusterOf } from '../../libs/bus/src/kafka/kafkajs/cluster.js';
+import type { Request } from '../../libs/bus/src/kafka/produce/requests.js';
+import { AnswerReader, RequestWriter } from '../../libs/bus/src/kafka/produce/wire.js';
 
 const resources = {
   '--topic': AclResourceTypes.TOPIC,

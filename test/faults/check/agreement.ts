@@ -1,4 +1,4 @@
-import { decodeFinished } from '../../../libs/bus/src/kafka/finished-set.ts';
+import { decodeFinished } from '../../../libs/bus/src/kafka/commit/finished-set.ts';
 import { at, number, readers, recordsOf, text } from './observed.ts';
 import type { Asked, Committed, Found, Spoiled } from './observed.ts';
 

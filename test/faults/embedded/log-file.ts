@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import avsc from 'avsc';
-import { encodeFinished } from '../../../libs/bus/src/kafka/finished-set.ts';
+import { encodeFinished } from '../../../libs/bus/src/kafka/commit/finished-set.ts';
 import type { Committed, Found, Place } from '../check/observed.ts';
 
 /** What the log file of an embedded Sluice holds at one moment, read with SQL and the schemas in it, and nothing of the bus. */

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { decodeFinished } from '../../../libs/bus/src/kafka/finished-set.ts';
+import { decodeFinished } from '../../../libs/bus/src/kafka/commit/finished-set.ts';
 import { violations } from '../check/check.ts';
 import { agreement } from '../check/agreement.ts';
 import { unknownOutcomes } from '../check/effects.ts';

@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { SchemaRegistry } from '@kafkajs/confluent-schema-registry';
 import { Kafka, logLevel } from 'kafkajs';
 import type { Admin } from 'kafkajs';
-import { passOverAborted } from '../../../libs/bus/src/kafka/aborted.ts';
-import { clusterOf } from '../../../libs/bus/src/kafka/cluster.ts';
-import type { Cluster } from '../../../libs/bus/src/kafka/cluster.ts';
-import { askAgainIfNoBrokers } from '../../../libs/bus/src/kafka/no-brokers.ts';
+import { passOverAborted } from '../../../libs/bus/src/kafka/kafkajs/aborted.ts';
+import { clusterOf } from '../../../libs/bus/src/kafka/kafkajs/cluster.ts';
+import type { Cluster } from '../../../libs/bus/src/kafka/kafkajs/cluster.ts';
+import { askAgainIfNoBrokers } from '../../../libs/bus/src/kafka/kafkajs/no-brokers.ts';
 import { readers } from '../check/observed.ts';
 import type { Committed, Found, Place } from '../check/observed.ts';
 

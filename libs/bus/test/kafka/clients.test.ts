@@ -10,12 +10,12 @@ import OffsetManager from 'kafkajs/src/consumer/offsetManager/index.js';
 import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
 import { infra, startTimeout } from '../../../../test/infra/client.ts';
 import { busOn } from '../../src/kafka/bus.js';
-import { clientsFor, configOf } from '../../src/kafka/clients.js';
-import { restIdleConnections } from '../../src/kafka/idle-timer.js';
+import { clientsFor, configOf } from '../../src/kafka/kafkajs/clients.js';
+import { restIdleConnections } from '../../src/kafka/kafkajs/idle-timer.js';
 import { Names } from '../../src/kafka/names.js';
 import { timeoutsOf } from '../../src/kafka/options.js';
-import { tellingOutOfRange } from '../../src/kafka/out-of-range.js';
-import { topicConfig } from '../../src/kafka/topics.js';
+import { tellingOutOfRange } from '../../src/kafka/kafkajs/out-of-range.js';
+import { topicConfig } from '../../src/kafka/admin/topics.js';
 import { entries, entry, eventually, request, testMs } from '../contract/harness.js';
 import { optionsHere } from './on-broker.js';
 

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Outgoing } from '@sluice/bus';
 import { infra, startTimeout } from '../../../../test/infra/client.ts';
-import { metadataLimit } from '../../src/kafka/finished-set.js';
+import { metadataLimit } from '../../src/kafka/commit/finished-set.js';
 import {
   all,
   deferred,

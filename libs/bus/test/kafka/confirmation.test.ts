@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { Confirmation } from '../../src/kafka/confirmation.js';
+import { Confirmation } from '../../src/kafka/consume/confirmation.js';
 import { deferred, eventually } from '../contract/harness.js';
 
 /** A consumer’s confirmation, whose questions are answered as `answer` says. */

@@ -3,9 +3,9 @@ import { Kafka, logLevel } from 'kafkajs';
 import type { Handler, KafkaBusOptions } from '@sluice/bus';
 import OffsetManager from 'kafkajs/src/consumer/offsetManager/index.js';
 import { infra, startTimeout } from '../../../../test/infra/client.ts';
-import { makerOf } from '../../src/kafka/cluster.js';
-import { tellingOutOfRange } from '../../src/kafka/out-of-range.js';
-import { TruncationCheck } from '../../src/kafka/log-truncation.js';
+import { makerOf } from '../../src/kafka/kafkajs/cluster.js';
+import { tellingOutOfRange } from '../../src/kafka/kafkajs/out-of-range.js';
+import { TruncationCheck } from '../../src/kafka/consume/log-truncation.js';
 import { eventually, grace, questionOf, request, testMs } from '../contract/harness.js';
 import { makeTopics, onKafka, standing, withAdmin } from './on-broker.js';
 

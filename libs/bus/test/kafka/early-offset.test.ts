@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
 import { infra, startTimeout } from '../../../../test/infra/client.ts';
-import { EarlyOffset } from '../../src/kafka/early-offset.js';
-import type { OffsetCommit } from '../../src/kafka/producing/requests.js';
-import type { TransactionalProducer } from '../../src/kafka/producing/transactional-producer.js';
+import { EarlyOffset } from '../../src/kafka/commit/early-offset.js';
+import type { OffsetCommit } from '../../src/kafka/produce/requests.js';
+import type { TransactionalProducer } from '../../src/kafka/produce/transactional-producer.js';
 import {
   all,
   deferred,

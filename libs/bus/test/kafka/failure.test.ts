@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { KafkaJSConnectionError } from 'kafkajs';
-import { brokerFault } from '../../src/kafka/failure.js';
+import { brokerFault } from '../../src/kafka/kafkajs/failure.js';
 
 const failed = (message: string, code: string): Error => {
   const cause = Object.assign(new Error(message), { code });

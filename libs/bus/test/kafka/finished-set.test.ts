@@ -12,8 +12,8 @@ import {
   metadataLimit,
   reservedForCarried,
   writerLength,
-} from '../../src/kafka/finished-set.js';
-import type { Range } from '../../src/kafka/finished-set.js';
+} from '../../src/kafka/commit/finished-set.js';
+import type { Range } from '../../src/kafka/commit/finished-set.js';
 
 /** Ranges beyond a prefix, given by the lengths of what is unfinished and finished in turn. */
 function rangesOf(prefix: number, lengths: readonly (readonly [number, number])[]): readonly Range[] {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { Gathering } from '../../src/kafka/gathering.js';
+import { Gathering } from '../../src/kafka/commit/gathering.js';
 
 describe('What a transaction waits for', () => {
   let waiting = 0;

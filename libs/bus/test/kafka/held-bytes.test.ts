@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { HeldBytes } from '../../src/kafka/held-bytes.js';
+import { HeldBytes } from '../../src/kafka/consume/held-bytes.js';
 
 it('half of the limit is for whoever comes first; of the other a partition has its share, and one record in any case', () => {
   const held = new HeldBytes(2_400, () => 4);

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { infra, startTimeout } from '../../../../test/infra/client.ts';
-import { clientsFor } from '../../src/kafka/clients.js';
-import { clusterOf } from '../../src/kafka/cluster.js';
+import { clientsFor } from '../../src/kafka/kafkajs/clients.js';
+import { clusterOf } from '../../src/kafka/kafkajs/cluster.js';
 import { testMs } from '../contract/harness.js';
 import { makeTopics, optionsHere, withAdmin } from './on-broker.js';
 

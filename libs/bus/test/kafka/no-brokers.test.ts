@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import Broker from 'kafkajs/src/broker/index.js';
 import { infra, startTimeout } from '../../../../test/infra/client.ts';
-import { clientsFor } from '../../src/kafka/clients.js';
-import { clusterOf } from '../../src/kafka/cluster.js';
-import { askForNoTopics } from '../../src/kafka/narrow-metadata.js';
+import { clientsFor } from '../../src/kafka/kafkajs/clients.js';
+import { clusterOf } from '../../src/kafka/kafkajs/cluster.js';
+import { askForNoTopics } from '../../src/kafka/kafkajs/narrow-metadata.js';
 import { testMs } from '../contract/harness.js';
 import { optionsHere } from './on-broker.js';
 

@@ -4,12 +4,12 @@ import type { KafkaBus, KafkaBusOptions } from '@sluice/bus';
 import { infra } from '../../../../test/infra/client.ts';
 import { freshPrefix } from '../../../../test/infra/fresh.ts';
 import { busOn } from '../../src/kafka/bus.js';
-import { clientsFor } from '../../src/kafka/clients.js';
-import type { Clients } from '../../src/kafka/clients.js';
-import { clusterOf } from '../../src/kafka/cluster.js';
-import { decodeWriter } from '../../src/kafka/finished-set.js';
+import { clientsFor } from '../../src/kafka/kafkajs/clients.js';
+import type { Clients } from '../../src/kafka/kafkajs/clients.js';
+import { clusterOf } from '../../src/kafka/kafkajs/cluster.js';
+import { decodeWriter } from '../../src/kafka/commit/finished-set.js';
 import { Names } from '../../src/kafka/names.js';
-import { coordinates } from '../../src/kafka/producing/coordinator.js';
+import { coordinates } from '../../src/kafka/produce/coordinator.js';
 import { eventually } from '../contract/harness.js';
 
 let instances = 0;

@@ -2,16 +2,16 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Handler, KafkaBusOptions } from '@sluice/bus';
 import { infra, startTimeout } from '../../../../test/infra/client.ts';
-import { clusterOf } from '../../src/kafka/cluster.js';
-import { isStale } from '../../src/kafka/failure.js';
-import { encodeWriter } from '../../src/kafka/finished-set.js';
-import { GroupOffsets } from '../../src/kafka/group-offsets.js';
-import { TruncationCheck } from '../../src/kafka/log-truncation.js';
+import { clusterOf } from '../../src/kafka/kafkajs/cluster.js';
+import { isStale } from '../../src/kafka/kafkajs/failure.js';
+import { encodeWriter } from '../../src/kafka/commit/finished-set.js';
+import { GroupOffsets } from '../../src/kafka/commit/group-offsets.js';
+import { TruncationCheck } from '../../src/kafka/consume/log-truncation.js';
 import { Names } from '../../src/kafka/names.js';
-import { coordinates } from '../../src/kafka/producing/coordinator.js';
-import type { Member } from '../../src/kafka/producing/requests.js';
-import { TransactionalProducer } from '../../src/kafka/producing/transactional-producer.js';
-import { takeOver } from '../../src/kafka/takeover.js';
+import { coordinates } from '../../src/kafka/produce/coordinator.js';
+import type { Member } from '../../src/kafka/produce/requests.js';
+import { TransactionalProducer } from '../../src/kafka/produce/transactional-producer.js';
+import { takeOver } from '../../src/kafka/consume/acquire.js';
 import {
   deferred,
   entries,

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
-import { Partition } from '../../src/kafka/partition.js';
-import type { PartitionOptions } from '../../src/kafka/partition.js';
+import { Partition } from '../../src/kafka/consume/partition.js';
+import type { PartitionOptions } from '../../src/kafka/consume/partition.js';
 import { deferred } from '../contract/harness.js';
 
 describe('a partition that is given up while it is taken over', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { Partitioners } from 'kafkajs';
-import { choosePartition } from '../../src/kafka/partitioner.js';
+import { choosePartition } from '../../src/kafka/produce/partitioner.js';
 
 const partitions = (count: number) =>
   Array.from({ length: count }, (_, id) => ({ partitionId: id, leader: 0 }) as never);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Encoded } from '../../src/processing/outputs.js';
 import { Names } from '../../src/kafka/names.js';
-import { produceBatchesOf } from '../../src/kafka/produce-batches.js';
+import { produceBatchesOf } from '../../src/kafka/produce/produce-batches.js';
 
 const names = new Names('p-');
 

@@ -1,0 +1,100 @@
+import { Fault } from '@sluice/core';
+import { allTopics } from '@sluice/contracts';
+import type { Topic } from '@sluice/contracts';
+import type { Admin, ITopicConfig } from 'kafkajs';
+import type { Names } from '../names.js';
+import { askOfAll } from '../kafkajs/narrow-metadata.js';
+import type { TopicOptions } from '../options.js';
+
+const hour = 3_600_000;
+const day = 24 * hour;
+/** What a broker takes by default, bytes. The bus refuses payloads of more than 1,000,000, so keys and headers have room. */
+const leastMessageBytes = 1_048_588;
+const createMs = 30_000;
+/** Smaller ones would make files without end. */
+const leastSegmentMs = hour / 6;
+const leastSegmentBytes = 16 * 1024 * 1024;
+
+/** How long records are kept, milliseconds; -1 for ever. */
+export const defaultRetentionMs: Readonly<Record<Topic, number>> = {
+  'agent.requests': 7 * day,
+  'agent.toolsets': 7 * day,
+  'agent.tool-calls': 7 * day,
+  'agent.steps': 7 * day,
+  'agent.responses': 7 * day,
+  'agent.progress': hour,
+  'agent.approvals': 30 * day,
+  // A chain of hashes that lost its beginning proves nothing.
+  'agent.audit': -1,
+  'agent.dead-letters': 30 * day,
+  'agent.config': -1,
+};
+
+/** Creates the topics that are not there. Throws Fault('storage') if agent.config has more than its one partition. */
+export async function createTopics(admin: Admin, names: Names, options: TopicOptions): Promise<void> {
+  const there = new Set(await askOfAll(() => admin.listTopics()));
+  const absent = allTopics.filter((topic) => !there.has(names.topic(topic)));
+  if (absent.length > 0) {
+    // False if another process was faster with all of them; with some of them kafkajs throws, and the next attempt finds them.
+    await admin.createTopics({
+      topics: absent.map((topic) => topicConfig(topic, names, options)),
+      waitForLeaders: true,
+      timeout: createMs,
+    });
+  }
+  await assertOnePartition(admin, names.topic('agent.config'));
+}
+
+/** The last configuration is the one in force; with two partitions there would be two last ones (DESIGN §3). */
+async function assertOnePartition(admin: Admin, name: string): Promise<void> {
+  const { topics } = await admin.fetchTopicMetadata({ topics: [name] });
+  const count = topics[0]?.partitions.length ?? 0;
+  if (count <= 1) return;
+  throw new Fault(
+    'storage',
+    `The topic ${name} has ${count} partitions and must have one. Create it anew with one, and apply the configuration again.`,
+    false,
+  );
+}
+
+export function topicConfig(topic: Topic, names: Names, options: TopicOptions): ITopicConfig {
+  const { replication, maxMessageBytes = leastMessageBytes } = options;
+  const partitions = topic === 'agent.config' ? 1 : options.partitions;
+  if (maxMessageBytes < leastMessageBytes) {
+    throw new RangeError(
+      `topics.maxMessageBytes is ${maxMessageBytes}. Make it ${leastMessageBytes} or more: records may have as much.`,
+    );
+  }
+  const entries: Readonly<Record<string, string | number>> = {
+    'cleanup.policy': 'delete',
+    ...retentionEntries(topic, partitions, options),
+    'max.message.bytes': topic === 'agent.dead-letters' ? 2 * maxMessageBytes : maxMessageBytes,
+    // Whether a credential had expired is judged by when the log took it, so that no producer can choose the time.
+    'message.timestamp.type': 'LogAppendTime',
+    // Producers may compress as they like; the broker undoes it, because kafkajs reads nothing but gzip.
+    'compression.type': 'uncompressed',
+    ...(replication >= 3 ? { 'min.insync.replicas': 2 } : {}),
+  };
+  return {
+    topic: names.topic(topic),
+    numPartitions: partitions,
+    replicationFactor: replication,
+    configEntries: Object.entries(entries).map(([name, value]) => ({ name, value: String(value) })),
+  };
+}
+
+/**
+ * A broker lets go of whole segments, and of one that is written to only when all of it is old: a busy topic would be kept for longer by a
+ * week or a gigabyte a partition. So a segment is a quarter of what is kept.
+ */
+function retentionEntries(topic: Topic, partitions: number, options: TopicOptions): Record<string, number> {
+  const ms = options.retentionMs?.[topic] ?? defaultRetentionMs[topic];
+  const bytes = options.retentionBytes?.[topic] ?? null;
+  const share = bytes === null ? null : Math.ceil(bytes / partitions);
+  return {
+    'retention.ms': ms,
+    ...(ms === -1 ? {} : { 'segment.ms': Math.max(leastSegmentMs, Math.floor(ms / 4)) }),
+    ...(share === null ? {} : { 'retention.bytes': share }),
+    ...(share === null ? {} : { 'segment.bytes': Math.max(leastSegmentBytes, Math.floor(share / 4)) }),
+  };
+}

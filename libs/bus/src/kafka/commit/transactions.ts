@@ -1,0 +1,328 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Fault } from '@sluice/core';
+import type { BusLog, ConsumerObserver } from '../../port.js';
+import { runAfterCommit } from '../../processing/after-commit.js';
+import { backOff, pause } from '../../processing/retry.js';
+import type { Commits, Done } from './commits.js';
+import { EarlyOffset } from './early-offset.js';
+import { isAbortable, isConcurrent, isFenced, isPassing, isStale } from '../kafkajs/failure.js';
+import { decodeWriter } from './finished-set.js';
+import { Gathering } from './gathering.js';
+import type { GroupOffsets } from './group-offsets.js';
+import type { Names } from '../names.js';
+import { produceBatchesOf } from '../produce/produce-batches.js';
+import type { Member, OffsetCommit, PartitionOffset } from '../produce/requests.js';
+import type { TransactionalProducer } from '../produce/transactional-producer.js';
+
+/** Output bytes of one transaction, unless a single record’s outputs have more. */
+const transactionBytes = 2 * 1024 * 1024;
+const concurrentWaitMs = 2;
+/** The markers of a transaction take milliseconds; after so many waits it is told that something is wrong. */
+const unusualWaits = 1_000;
+/** How long the group’s next word is awaited before the transaction is tried again, milliseconds. */
+const staleMs = 2_000;
+const brokerRetry = { initialMs: 50, maxMs: 2_000 };
+
+export interface TransactionsOptions {
+  readonly producer: TransactionalProducer;
+  readonly offsets: GroupOffsets;
+  readonly names: Names;
+  readonly group: string;
+  readonly log: BusLog;
+  readonly observer: ConsumerObserver | undefined;
+  readonly explain: (error: unknown) => Fault;
+}
+
+/** What of one partition goes with a transaction. */
+interface Part {
+  readonly commits: Commits;
+  readonly records: readonly Done[];
+}
+
+/**
+ * Puts what a consumer has finished on the log: outputs and offsets of many records, of all its partitions, in one transaction after another (DESIGN,
+ * ideas 1, 3, 6). A transaction costs client and broker three requests or more, whatever is in it; what finishes while one is under way goes with the
+ * next. Offsets say of which generation of the group they are (KIP-447): the coordinator refuses those of a member that has lost its partitions. So a
+ * transaction that fails may be sent again, by a producer begun anew, with what of it is still this consumer’s.
+ */
+export class Transactions {
+  readonly #asking = new Set<Commits>();
+  readonly #gathering = new Gathering();
+  readonly #early: EarlyOffset;
+  readonly #closed = new AbortController();
+  /** Whose offset went ahead last. */
+  #expected: Commits | undefined;
+  #running: Promise<void> | undefined;
+  #member: Member | undefined;
+  /** What the producer left open, or never began, must be ended before the next transaction. */
+  #isUnclear = true;
+  #wake = new AbortController();
+  #trouble: string | undefined;
+
+  constructor(private readonly options: TransactionsOptions) {
+    this.#early = new EarlyOffset({ producer: options.producer, failed: () => (this.#isUnclear = true) });
+  }
+
+  /** Why nothing can be committed now, though it goes on trying. */
+  get trouble(): string | undefined {
+    return this.#trouble;
+  }
+
+  /** The group has given out its partitions: those that went are dropped, and what stayed was nobody else’s in between. */
+  joined(member: Member): void {
+    this.#member = member;
+    this.#trouble = undefined;
+    this.#stir();
+  }
+
+  /** A partition was dropped: nobody need wait for it. */
+  dropped(): void {
+    this.#stir();
+  }
+
+  /** The partition has something to commit. */
+  ask(commits: Commits): void {
+    if (this.#closed.signal.aborted) return;
+    this.#asking.add(commits);
+    this.#gathering.more();
+    this.#running ??= this.#run();
+  }
+
+  /** A record of the partition will soon leave something, and nothing else is under way: its transaction begins meanwhile. */
+  expect(commits: Commits, past: number): void {
+    const { producer } = this.options;
+    if (this.#running !== undefined || this.#isUnclear || this.#member === undefined || !producer.hasEpochs) return;
+    if (this.#early.begin(this.#commitOf(this.#member, [commits.offsetAt(past, [])]))) this.#expected = commits;
+  }
+
+  /** Resolves when no transaction is under way; every partition was dropped before. What is open is left to whoever takes over. */
+  async close(): Promise<void> {
+    this.#closed.abort();
+    this.#asking.clear();
+    this.#stir();
+    await this.#running;
+    await this.#early.drop();
+  }
+
+  async #run(): Promise<void> {
+    while (this.#asking.size > 0) {
+      // What finishes in the same turn of the event loop goes together.
+      await new Promise(setImmediate);
+      await this.#gathering.rest(() => this.#finished);
+      const parts = this.#take();
+      this.#gathering.took(parts.reduce((sum, { records }) => sum + records.length, 0));
+      if (parts.length > 0) await this.#put(parts);
+    }
+    this.#running = undefined;
+  }
+
+  /** Records that wait for a transaction. */
+  get #finished(): number {
+    let records = 0;
+    for (const { waiting } of this.#asking) records += waiting;
+    return records;
+  }
+
+  /** Of each partition the oldest, up to the transaction’s size; at least one record if there is one. */
+  #take(): readonly Part[] {
+    const parts: Part[] = [];
+    let room = transactionBytes;
+    for (const commits of [...this.#asking]) {
+      if (room <= 0) break;
+      this.#asking.delete(commits);
+      const taken = commits.take(room, parts.length === 0);
+      if (taken !== undefined) {
+        parts.push({ commits, records: taken });
+        for (const { bytes } of taken) room -= bytes;
+      }
+      // Behind those that wait.
+      if (commits.hasWork) this.#asking.add(commits);
+    }
+    return parts;
+  }
+
+  /** Tries until it is on the log, or no partition of it is this consumer’s any more. */
+  async #put(all: readonly Part[]): Promise<void> {
+    let refusals = 0;
+    for (let attempt = 1; ; attempt++) {
+      const cleared = this.#isUnclear && !this.#closed.signal.aborted ? await this.#clear() : undefined;
+      const parts = all.filter(({ commits }) => !commits.isDropped);
+      const member = this.#member;
+      if (parts.length === 0 || member === undefined) {
+        this.#trouble = undefined;
+        this.#end(all, []);
+        return;
+      }
+      const began = performance.now();
+      const error = cleared ?? (await this.#attempt(parts, member));
+      this.options.observer?.transaction(error === undefined, performance.now() - began);
+      if (error === undefined) {
+        this.#trouble = undefined;
+        this.#end(all, parts);
+        return;
+      }
+      // What keeps the producer from beginning anew is nothing that is in the transaction.
+      if (cleared !== undefined || mayPass(error)) refusals = 0;
+      else if (++refusals > 1) return this.#refused(all, error);
+      await this.#wait(error, attempt, member);
+    }
+  }
+
+  /** If it is what one partition has in it, the others need not wait for that. */
+  async #refused(all: readonly Part[], error: unknown): Promise<void> {
+    const [first, ...others] = all;
+    if (others.length > 0) {
+      for (const part of all) await this.#put([part]);
+      return;
+    }
+    // As long as it is open, nobody is told where the partition stands.
+    await this.#clear();
+    this.#end(all, []);
+    first?.commits.lose(error);
+  }
+
+  /** Returns what it failed with; undefined if it is on the log. */
+  async #attempt(parts: readonly Part[], member: Member): Promise<unknown> {
+    const { producer, names } = this.options;
+    const due = this.#commitOf(member, this.#offsetsOf(parts));
+    // Whatever happens from here on, the transaction is open until it has ended.
+    this.#isUnclear = true;
+    try {
+      if (!(await this.#early.take(due))) await this.#sendOffsets(due);
+      const outputs = parts.flatMap(({ records }) => records.flatMap(({ finished }) => finished.outputs));
+      await producer.send(produceBatchesOf(outputs, names));
+    } catch (error) {
+      return error;
+    }
+    try {
+      await producer.commit();
+      this.#isUnclear = false;
+      return undefined;
+    } catch (error) {
+      return (await this.#isOnLog(parts, due)) ? undefined : error;
+    }
+  }
+
+  /** It is not known how the producer’s last transaction stands: it begins anew, and whatever was open is aborted. Returns what that failed with. */
+  async #clear(): Promise<unknown> {
+    try {
+      await this.options.producer.connect();
+      this.#isUnclear = false;
+      return undefined;
+    } catch (error) {
+      return error;
+    }
+  }
+
+  /**
+   * Nobody answered whether the transaction was committed: where the group stands says so, of a partition that is still this consumer’s. What is
+   * somebody else’s by now says nothing. False too if nothing is left that would be sent again.
+   */
+  async #isOnLog(parts: readonly Part[], { offsets }: OffsetCommit): Promise<boolean> {
+    const sent = offsets.filter((offset) => parts.some((part) => part.records.length > 0 && isOf(offset, part)));
+    for (let attempt = 1; ; attempt++) {
+      const member = this.#member;
+      const kept = parts.filter(({ commits }) => !commits.isDropped);
+      const witnesses = sent.filter((offset) => kept.some((part) => isOf(offset, part)));
+      if (witnesses.length === 0) return false;
+      try {
+        const error = this.#isUnclear ? await this.#clear() : undefined;
+        if (error !== undefined) throw error;
+        const isThere = await this.#saidOf(witnesses);
+        // Of a partition that went and came back meanwhile its name says nothing: somebody else may have done the same.
+        if (kept.some(({ commits }) => commits.isDropped)) continue;
+        if (isThere === undefined) throw new PartitionsGone();
+        return isThere;
+      } catch (error) {
+        await this.#wait(error, attempt, member);
+      }
+    }
+  }
+
+  /** Whether the group stands where these offsets say; undefined if none of their partitions has this consumer’s name. */
+  async #saidOf(offsets: readonly PartitionOffset[]): Promise<boolean | undefined> {
+    for (const sent of offsets) {
+      const { offset, metadata } = await this.options.offsets.settled(sent.topic, sent.partition);
+      if (decodeWriter(metadata) !== decodeWriter(sent.metadata)) continue;
+      return offset === sent.offset && metadata === sent.metadata;
+    }
+    return undefined;
+  }
+
+  /** With them goes the offset that went ahead, of a partition that has nothing to commit after all: it is put back to where it stands. */
+  #offsetsOf(parts: readonly Part[]): OffsetCommit['offsets'] {
+    const ahead = this.#expected;
+    this.#expected = undefined;
+    const all = parts.map(({ commits }) => commits);
+    if (ahead !== undefined && !ahead.isDropped && !all.includes(ahead)) all.push(ahead);
+    return all.map((commits) => commits.standing());
+  }
+
+  #commitOf(member: Member, offsets: OffsetCommit['offsets']): OffsetCommit {
+    const { names, group } = this.options;
+    return { groupId: names.group(group), member, offsets };
+  }
+
+  /** The offsets go first: what is in the way, as the markers of the transaction before, is mostly met here. */
+  async #sendOffsets(due: OffsetCommit): Promise<void> {
+    for (let waits = 1; ; waits++) {
+      try {
+        await this.options.producer.sendOffsets(due);
+        return;
+      } catch (error) {
+        if (!isConcurrent(error) || this.#closed.signal.aborted) throw error;
+        if (waits % unusualWaits === 0) this.#report(error);
+        await delay(concurrentWaitMs);
+      }
+    }
+  }
+
+  /** Those that went with the transaction are on the log; the others are forgotten, or have been put on it by themselves. */
+  #end(all: readonly Part[], committed: readonly Part[]): void {
+    const { group, log } = this.options;
+    for (const part of all) part.commits.ended(part.records.length, committed.includes(part));
+    const finished = committed.flatMap(({ records }) => records.map((done) => done.finished));
+    runAfterCommit(finished, group, log);
+  }
+
+  /** Waits for what may mend it: the group’s next word since it was `member`, a broker that comes back, or that nobody wants it any more. */
+  async #wait(error: unknown, attempt: number, member: Member | undefined): Promise<void> {
+    if (isStale(error) || error instanceof PartitionsGone) {
+      if (this.#member !== member || !(await pause(staleMs, this.#wake.signal))) return;
+      // The group’s next word takes long: whoever waits for the commits is told.
+      this.#report(error);
+      return;
+    }
+    if (!isFenced(error)) this.#report(error);
+    await pause(backOff(attempt, brokerRetry), this.#wake.signal);
+  }
+
+  /** Ends the wait that is under way, if one is. */
+  #stir(): void {
+    this.#wake.abort();
+    this.#wake = new AbortController();
+  }
+
+  #report(error: unknown): void {
+    const { log, group, explain } = this.options;
+    const { message } = explain(error);
+    if (this.#trouble === undefined) log('warn', `${message} Finished work is kept and tried again.`, { group });
+    this.#trouble = message;
+  }
+}
+
+/** The group has given all of a transaction’s partitions to others, and has not told this consumer yet. */
+class PartitionsGone extends Fault {
+  constructor() {
+    super('storage', 'The group has given the partitions to another consumer, and has not said so yet.', true);
+  }
+}
+
+function isOf({ topic, partition }: PartitionOffset, { commits }: Part): boolean {
+  return topic === commits.topic && partition === commits.partition;
+}
+
+/** Whether the same transaction may succeed later; else once more at most, from the beginning. */
+function mayPass(error: unknown): boolean {
+  return isStale(error) || isFenced(error) || isConcurrent(error) || isAbortable(error) || isPassing(error);
+}

@@ -1,0 +1,74 @@
+import { Kafka, logLevel } from 'kafkajs';
+import type { KafkaConfig, RetryOptions, SASLOptions } from 'kafkajs';
+import { passOverAborted } from './aborted.js';
+import { noteGenerations } from './generations.js';
+import { restIdleConnections } from './idle-timer.js';
+import { joinAgainIfForgotten } from './lost-member.js';
+import { askForNoTopics } from './narrow-metadata.js';
+import { askAgainIfNoBrokers } from './no-brokers.js';
+import { fetchToken } from './oauth.js';
+import { timeoutsOf } from '../options.js';
+import type { KafkaBusOptions, SaslOptions } from '../options.js';
+import { quietLog } from './quiet-log.js';
+
+/** kafkajs’s defaults depend on NODE_ENV, so every client, producer and consumer is told. */
+export const clientRetry = {
+  initialRetryTime: 50,
+  maxRetryTime: 1_000,
+  factor: 0.2,
+  multiplier: 2,
+  retries: 4,
+} as const satisfies RetryOptions;
+
+/** Of consumers, which begin anew after what may pass, and of what asks for them. */
+export const consumerRetry = { ...clientRetry, retries: 6 } as const satisfies RetryOptions;
+
+/**
+ * A kafkajs client of its own for each purpose: clients share the committed offsets they remember, so two consumers of
+ * one group must never be on the same one.
+ */
+export type Clients = () => Kafka;
+
+export function clientsFor(options: KafkaBusOptions): Clients {
+  restIdleConnections();
+  passOverAborted();
+  askForNoTopics();
+  askAgainIfNoBrokers();
+  noteGenerations();
+  joinAgainIfForgotten();
+  const config = configOf(options);
+  return () => new Kafka(config);
+}
+
+export function configOf(options: KafkaBusOptions): KafkaConfig {
+  const { brokers, clientId, tls, sasl, log = () => undefined } = options;
+  return {
+    brokers: [...brokers],
+    clientId,
+    connectionTimeout: 3_000,
+    authenticationTimeout: 10_000,
+    requestTimeout: timeoutsOf(options).sessionMs,
+    enforceRequestTimeout: true,
+    retry: clientRetry,
+    logLevel: logLevel.WARN,
+    logCreator: quietLog(log),
+    ...(tls === undefined ? {} : { ssl: tls }),
+    ...(sasl === undefined ? {} : { sasl: saslOf(sasl) }),
+  };
+}
+
+function saslOf(sasl: SaslOptions): SASLOptions {
+  switch (sasl.mechanism) {
+    case 'plain':
+    case 'scram-sha-256':
+    case 'scram-sha-512': {
+      const { mechanism, username, password } = sasl;
+      return { mechanism, username, password };
+    }
+    case 'oauthbearer':
+      return {
+        mechanism: 'oauthbearer',
+        oauthBearerProvider: async () => ({ value: await fetchToken(sasl) }),
+      };
+  }
+}

@@ -1,0 +1,26 @@
+import type { Topic } from '@sluice/contracts';
+import type { IHeaders, KafkaMessage } from 'kafkajs';
+import type { Stored } from '../../processing/stored.js';
+
+/** What kafkajs read, as the bus keeps records. No key is the empty key, and no value is the empty value, which nothing can be decoded from. */
+export function storedOf(topic: Topic, partition: number, message: KafkaMessage): Stored {
+  return {
+    topic,
+    partition,
+    offset: Number(message.offset),
+    key: message.key?.toString('utf8') ?? '',
+    value: message.value ?? Buffer.alloc(0),
+    headers: message.headers === undefined ? {} : headersOf(message.headers),
+    timestamp: Number(message.timestamp),
+  };
+}
+
+/** A header that is given several times counts with its last value. */
+function headersOf(headers: IHeaders): Readonly<Record<string, string>> {
+  const texts: Record<string, string> = {};
+  for (const [name, given] of Object.entries(headers)) {
+    const value = Array.isArray(given) ? given.at(-1) : given;
+    if (value !== undefined) texts[name] = value.toString('utf8');
+  }
+  return texts;
+}
