@@ -7,6 +7,7 @@ import type { ToolCall } from '@sluice/contracts';
 import { calls, ids, workflowConfiguration } from './harness/configurations.js';
 import { inOrder, ScriptedModel, startSystem } from './harness/system.js';
 import type { Said, TestSystem } from './harness/system.js';
+import { eventually } from './harness/eventually.js';
 
 const update = calls.update;
 
@@ -137,6 +138,27 @@ describe('authorization (T-F1a, T-F1c, E-03, X-4)', () => {
     const { play } = await playing({ authorization: rules('') });
     const steps = await play({ calls: [update, calls.analysis, calls.reset, [ids.text, '{"prompt":"x"}']] });
     expect(new Set(steps.map(({ outcome }) => outcome))).toEqual(new Set(['authz_denied']));
+  });
+
+  it('is also that of the configuration in force where that is narrower than the one that granted the turn', async () => {
+    const { model, opened } = await playing({});
+    const current = () => opened.embedded.runtime.configurations.current().configuration;
+    const granted = current().version;
+    const narrower = workflowConfiguration({
+      limits: rules('{ principals: [user:local], tenants: [local], tools: [complex-analysis] }'),
+    });
+    const turns = inOrder({ calls: [update, calls.analysis] });
+    // The turn is granted when the model is asked; the executor judges it after the change.
+    model.script = async (request) => {
+      if (request.history.length === 0) {
+        writeFileSync(opened.configFile, narrower);
+        await eventually(current, ({ version }) => version !== granted);
+      }
+      return turns(request);
+    };
+    const { history, configVersion } = await opened.ask({ group: ['*'], state: 'analysis' });
+    expect(history).toMatchObject([{ outcome: 'authz_denied', reason: 'not_permitted' }, { outcome: 'ok' }]);
+    expect(configVersion).not.toBe(granted);
   });
 
   it('is said at the start to be nobody’s, where none is configured', async () => {

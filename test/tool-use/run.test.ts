@@ -56,6 +56,10 @@ describe('a run’s loops over model and tools (spec/tool-use.md §4, §7)', () 
       .filter(({ kind }) => kind === 'tool_call_result')
       .map(({ text }) => JSON.parse(text) as { ok: boolean });
     expect(results.map(({ ok }) => ok)).toEqual([true, false, true, false, true]);
+    // What is not JSON may hold anything, so it is not repeated.
+    const [, started] = told.filter(({ kind }) => kind === 'tool_call_start');
+    expect(started).toMatchObject({ toolCallId: response.history[1]?.toolCallId, text: '' });
+    expect(told.filter(({ text }) => text.includes(malformed[1]))).toEqual([]);
   });
 
   it.each([0, 1, 2, 5])('end in one answer after %i of them, and nothing follows it (S-09, S-08)', async (loops) => {

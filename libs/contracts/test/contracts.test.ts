@@ -1,8 +1,17 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
+import avsc from 'avsc';
 import { generate } from '../generate.js';
-import { createCodec, recordFromJson, recordNames, recordToJson, selfContained, topics } from '@sluice/contracts';
+import {
+  createCodec,
+  payloadBytes,
+  recordFromJson,
+  recordNames,
+  recordToJson,
+  selfContained,
+  topics,
+} from '@sluice/contracts';
 import type { AgentRequest, SchemaRegistry } from '@sluice/contracts';
 import { typeOf } from '../src/codec.js';
 
@@ -151,5 +160,22 @@ describe('payloads', () => {
     const json = recordToJson('AgentRequest', request);
     expect(json).toMatchObject({ request_id: 'r-1', group: [], max_iterations: null });
     expect(recordFromJson('AgentRequest', json)).toEqual(request);
+  });
+});
+
+describe('the measure of a record', () => {
+  it('is what its payload has, and compiles its type once', async () => {
+    const codec = await createCodec(memoryRegistry());
+    const compiled = jest.spyOn(avsc.Type, 'forSchema');
+    const bytes = [request, { ...request, question: 'Who? €😀' }].map((record) =>
+      payloadBytes(topics.requests, record),
+    );
+    const types = compiled.mock.calls.length;
+    for (let n = 0; n < 10; n++) payloadBytes(topics.requests, request);
+    expect(compiled.mock.calls.length).toBe(types);
+    compiled.mockRestore();
+    expect(bytes).toEqual(
+      [request, { ...request, question: 'Who? €😀' }].map((record) => codec.encode(topics.requests, record).byteLength),
+    );
   });
 });

@@ -2,11 +2,13 @@ import { describe, expect, it } from '@jest/globals';
 import {
   type AgentSettings,
   type Configuration,
+  type ConfiguredTool,
   type Evaluator,
   compileConfiguration,
   compileEvaluator,
   explain,
   formatProblems,
+  hiddenReasons,
   noCalls,
 } from '@sluice/core';
 import fc from 'fast-check';
@@ -92,6 +94,25 @@ describe('one decision', () => {
     for (const key of decision.permitted)
       if (!(offered as readonly string[]).includes(key))
         expect(decision.hidden).toContainEqual({ key, reasons: ['tool_ids'] });
+  });
+
+  it('names every reason there is, in the order of their list, for a tool that all of them hide', () => {
+    const [tool] = allowed.configuration.tools;
+    const agent: AgentSettings = {
+      ...{ groups: [], state: null, maxIterations: null, tokens: null, microUsd: null, instructions: null },
+      answerBytes: 100,
+    };
+    const hidden = compileEvaluator({
+      ...allowed.configuration,
+      tools: [{ ...(tool as ConfiguredTool), groups: ['a'], states: ['a'], spec: null, connection: 'github', agent }],
+      policy: {
+        ...allowed.configuration.policy,
+        allowedTools: [],
+        budgets: { callsPerRun: 1, tools: {} },
+      },
+    });
+    const facts = { groups: ['b'], state: 'b', toolIds: [], calls: { [String(tool?.id)]: 1 }, connections: [] };
+    expect(hidden.evaluate({ ...facts, nested: true }).hidden).toEqual([{ key: tool?.key, reasons: hiddenReasons }]);
   });
 
   it('G-62: names the configuration and the facts after defaulting', () => {

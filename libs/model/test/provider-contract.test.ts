@@ -194,6 +194,25 @@ describe.each<[string, Wire]>(Object.entries({ openai, anthropic, google, bedroc
       expect((await turn()).calls).toEqual([{ toolCallId: 'one', tool: 'core__find', arguments: '{"name":"a"}' }]);
     });
 
+    it('runs none of the calls of a turn that the content filter stopped, and says so', async () => {
+      say({ text: ['I look.'], calls: [call], finish: 'filtered' });
+      const fault = await faultOf();
+      expect(fault).toMatchObject({ code: 'model_refused', retryable: false });
+      expect(fault.message).toContain('stopped by its content filter');
+      expect(fault.message).toContain('none of them was run');
+    });
+
+    it('still takes text without calls that the content filter stopped for the answer', async () => {
+      say({ text: ['I cannot help with that.'], finish: 'filtered' });
+      expect(await turn()).toMatchObject({ answer: 'I cannot help with that.', calls: [] });
+    });
+
+    it('does not run a call whose arguments the token limit cut before they began', async () => {
+      const complete = { id: 'one', tool: 'core__find', pieces: ['{"name":"a"}'] };
+      say({ calls: [complete, { id: 'two', tool: 'core__find', pieces: [] }], finish: 'length' });
+      expect((await turn()).calls).toEqual([{ toolCallId: 'one', tool: 'core__find', arguments: '{"name":"a"}' }]);
+    });
+
     it('says to raise model.max_output_tokens when the limit left nothing', async () => {
       say({ calls: [{ id: 'one', tool: 'core__find', pieces: ['{"na'] }], finish: 'length' });
       const fault = await faultOf();

@@ -66,18 +66,15 @@ export interface Evaluator {
 /** Tools in all the lists of an evaluator that are kept for the next decision of the same groups and state, at most; each takes about 50 bytes. */
 const toolsKept = 262_144;
 
-const byGroup = 1;
-const byState = 2;
-const byPolicy = 4;
-const byRequest = 8;
-const byBudget = 16;
-const byConnection = 32;
-const byAvailability = 64;
-const byDepth = 128;
+/** A bit for each reason, by its place in the list. */
+const bit = Object.fromEntries(hiddenReasons.map((reason, place) => [reason, 1 << place])) as Record<
+  HiddenReason,
+  number
+>;
 
-/** The list of reasons for every sum of the eight bits above. */
-const reasonLists: readonly (readonly HiddenReason[])[] = Array.from({ length: 256 }, (_, bits) =>
-  Object.freeze(hiddenReasons.filter((_reason, place) => (bits & (1 << place)) !== 0)),
+/** The list of reasons for every sum of these bits. */
+const reasonLists: readonly (readonly HiddenReason[])[] = Array.from({ length: 1 << hiddenReasons.length }, (_, bits) =>
+  Object.freeze(hiddenReasons.filter((reason) => (bits & bit[reason]) !== 0)),
 );
 
 /**
@@ -90,7 +87,7 @@ export function compileEvaluator(configuration: Configuration): Evaluator {
   const rules = compileRules(tools);
   const policy = compilePolicy(configuration.policy);
   const lasting = tools.map(
-    (tool) => (policy.decide(tool) === 'deny' ? byPolicy : 0) | (tool.spec === null ? byAvailability : 0),
+    (tool) => (policy.decide(tool) === 'deny' ? bit.policy : 0) | (tool.spec === null ? bit.unavailable : 0),
   );
   // Tools whose ids meet are all unavailable (ruling XB-7), so it does not matter which of them is found.
   const ids = new Map(tools.map((tool) => [tool.id, tool]));
@@ -125,15 +122,15 @@ export function compileEvaluator(configuration: Configuration): Evaluator {
       let bits = lasting[place] as number;
       // The list is in configuration order, so the next of its keys is the next tool without a group in common.
       if (rule.filteredByGroup[outside] === tool.key) {
-        bits |= byGroup;
+        bits |= bit.group;
         outside++;
       }
-      if (!rules.passesState(place, rule.state)) bits |= byState;
-      if ((bits & (byGroup | byState | byPolicy)) === 0) permitted.push(tool.key);
-      if (askedFor !== null && !askedFor.has(tool.id)) bits |= byRequest;
-      if (budgetUsed(tool.id, facts.calls, budgets) !== null) bits |= byBudget;
-      if (tool.connection !== undefined && !facts.connections.includes(tool.connection)) bits |= byConnection;
-      if (tool.agent !== undefined && facts.nested === true) bits |= byDepth;
+      if (!rules.passesState(place, rule.state)) bits |= bit.state;
+      if ((bits & (bit.group | bit.state | bit.policy)) === 0) permitted.push(tool.key);
+      if (askedFor !== null && !askedFor.has(tool.id)) bits |= bit.tool_ids;
+      if (budgetUsed(tool.id, facts.calls, budgets) !== null) bits |= bit.budget;
+      if (tool.connection !== undefined && !facts.connections.includes(tool.connection)) bits |= bit.connection;
+      if (tool.agent !== undefined && facts.nested === true) bits |= bit.depth;
       if (bits === 0) offered.push(tool);
       else hidden.push({ key: tool.key, reasons: reasonLists[bits] as readonly HiddenReason[] });
     });

@@ -11,6 +11,10 @@ export interface Faults {
   cutOff(): Fault;
   outOfTokens(): Fault;
   emptyTurn(filtered: boolean): Fault;
+  /** A turn with calls that the provider's content filter stopped. */
+  filteredCalls(): Fault;
+  /** A turn with calls that the provider ended with an error. */
+  failedTurn(): Fault;
 }
 
 export function createFaults(name: string, signal: AbortSignal): Faults {
@@ -59,6 +63,12 @@ export function createFaults(name: string, signal: AbortSignal): Faults {
     outOfTokens: () => refused('used up its tokens before the turn was complete: raise model.max_output_tokens.'),
     emptyTurn: (filtered) =>
       refused(`gave an empty turn${filtered ? ': its content filter stopped it' : ''}; ask in other words.`),
+    filteredCalls: () =>
+      refused(
+        'was stopped by its content filter within a turn with tool calls, so none of them was run; ask in other words.',
+      ),
+    failedTurn: () =>
+      unreachable('ended a turn with tool calls with an error, so none of them was run; it can be asked again.'),
   };
 }
 

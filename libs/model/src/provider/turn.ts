@@ -6,12 +6,17 @@ import type { StreamedTurn, WireCall } from './stream.js';
 /**
  * The turn that a stream amounts to: text beside calls is the thought, text alone the answer. A turn of neither is
  * refused, as is one whose only calls were cut off by the token limit: what such a turn says was not meant as an answer.
+ * Calls of a turn that a content filter stopped, or that ended with an error, are not run: the provider did not stand by them.
  */
 export function turnOf(read: StreamedTurn, history: readonly ModelStep[], faults: Faults): ModelTurn {
   const text = read.text.trim();
   const beside = read.raw.length === 0 ? {} : { raw: read.raw };
   const rest = { inputTokens: read.inputTokens, outputTokens: read.outputTokens, ...beside };
-  const complete = read.finish === 'length' ? read.calls.filter(isComplete) : read.calls;
+  if (read.calls.length > 0) {
+    if (read.finish === 'content-filter') throw faults.filteredCalls();
+    if (read.finish === 'error') throw faults.failedTurn();
+  }
+  const complete = read.finish === 'length' ? withoutHalfWritten(read.calls) : read.calls;
 
   if (complete.length > 0) {
     return { thought: text, calls: withUsableIds(complete, history), answer: null, ...rest };
@@ -21,8 +26,19 @@ export function turnOf(read: StreamedTurn, history: readonly ModelStep[], faults
   return { thought: '', calls: [], answer: text, ...rest };
 }
 
-/** The last call of a turn that hit the limit may be half written; half an argument is no JSON. */
-function isComplete(call: WireCall): boolean {
+/**
+ * The last call of a turn that hit the limit may be half written. Half an argument is no JSON; and where nothing of the arguments was
+ * written yet, the libraries put `{}`, which nobody can tell from a call without arguments.
+ */
+function withoutHalfWritten(calls: readonly WireCall[]): readonly WireCall[] {
+  return calls.filter((call, index) => isJson(call) && (index < calls.length - 1 || !isEmpty(call)));
+}
+
+function isEmpty(call: WireCall): boolean {
+  return /^\s*\{\s*\}\s*$/.test(call.arguments);
+}
+
+function isJson(call: WireCall): boolean {
   try {
     JSON.parse(call.arguments);
     return true;

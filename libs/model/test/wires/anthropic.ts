@@ -58,7 +58,7 @@ export const anthropic: Wire = {
       ),
       event('message_delta', {
         delta: {
-          stop_reason: { stop: 'end_turn', calls: 'tool_use', length: 'max_tokens' }[finish],
+          stop_reason: { stop: 'end_turn', calls: 'tool_use', length: 'max_tokens', filtered: 'refusal' }[finish],
           stop_sequence: null,
         },
         usage: { output_tokens: outputTokens },

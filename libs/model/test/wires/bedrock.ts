@@ -41,7 +41,11 @@ export const bedrock: Wire = {
           ...(complete ? [frame('contentBlockStop', { contentBlockIndex })] : []),
         ];
       }),
-      frame('messageStop', { stopReason: { stop: 'end_turn', calls: 'tool_use', length: 'max_tokens' }[finish] }),
+      frame('messageStop', {
+        stopReason: { stop: 'end_turn', calls: 'tool_use', length: 'max_tokens', filtered: 'guardrail_intervened' }[
+          finish
+        ],
+      }),
       frame('metadata', {
         usage: { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens },
         metrics: { latencyMs: 1 },

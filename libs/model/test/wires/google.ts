@@ -22,7 +22,7 @@ export const google: Wire = {
         candidates: [
           {
             content: { role: 'model', parts: [] },
-            finishReason: finish === 'length' ? 'MAX_TOKENS' : 'STOP',
+            finishReason: { stop: 'STOP', calls: 'STOP', length: 'MAX_TOKENS', filtered: 'SAFETY' }[finish],
             index: 0,
           },
         ],

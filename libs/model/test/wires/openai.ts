@@ -36,7 +36,7 @@ export const openai: Wire = {
       ...text.map((content) => delta({ content })),
       ...opened,
       ...interleaved,
-      delta({}, { stop: 'stop', calls: 'tool_calls', length: 'length' }[finish]),
+      delta({}, { stop: 'stop', calls: 'tool_calls', length: 'length', filtered: 'content_filter' }[finish]),
       chunk({
         choices: [],
         usage: {

@@ -6,7 +6,7 @@ export interface Script {
   readonly thinking?: readonly string[];
   readonly text?: readonly string[];
   readonly calls?: readonly { readonly id?: string; readonly tool: string; readonly pieces: readonly string[] }[];
-  readonly finish?: 'stop' | 'calls' | 'length';
+  readonly finish?: 'stop' | 'calls' | 'length' | 'filtered';
   readonly inputTokens?: number;
   readonly outputTokens?: number;
 }
