@@ -75,7 +75,7 @@ describe('a broker that goes away', () => {
           ),
         );
         expect(failures).toEqual([]);
-        expect(logged.join('\n')).toMatch(/tried again|goes on when it is back|taken over anew/);
+        expect(logged.join('\n')).toMatch(/tried again|goes on when it is back|acquired again/);
         ending.abort();
         await following;
       }),

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Handler, KafkaBusOptions } from '@sluice/bus';
 import { infra, startTimeout } from '../../../../test/infra/client.ts';
 import { clusterOf } from '../../src/kafka/kafkajs/cluster.js';
-import { isStale } from '../../src/kafka/kafkajs/failure.js';
+import { isStaleGeneration } from '../../src/kafka/kafkajs/failure.js';
 import { encodeWriter } from '../../src/kafka/commit/finished-set.js';
 import { GroupOffsets } from '../../src/kafka/commit/group-offsets.js';
 import { TruncationCheck } from '../../src/kafka/consume/log-truncation.js';
@@ -11,7 +11,7 @@ import { Names } from '../../src/kafka/names.js';
 import { coordinates } from '../../src/kafka/produce/coordinator.js';
 import type { Member } from '../../src/kafka/produce/requests.js';
 import { TransactionalProducer } from '../../src/kafka/produce/transactional-producer.js';
-import { takeOver } from '../../src/kafka/consume/acquire.js';
+import { acquire } from '../../src/kafka/consume/acquire.js';
 import {
   deferred,
   entries,
@@ -150,7 +150,7 @@ describe('who owns a partition', () => {
             const producer = writerNamed(writer);
             await producer.connect();
             const member = await rejoin();
-            const { position } = await takeOver({
+            const { position } = await acquire({
               admin,
               offsets,
               group,
@@ -224,7 +224,7 @@ describe('who owns a partition', () => {
           () => offsets.commit(before, offset),
           () => producer.sendOffsets({ groupId: group, member: before, offsets: [offset] }),
         ])
-          expect(isStale(await late().catch((error: unknown) => error))).toBe(true);
+          expect(isStaleGeneration(await late().catch((error: unknown) => error))).toBe(true);
         await offsets.commit(after, { ...offset, offset: 8 });
         expect(await standing(options, 'o-8', 'agent.requests')).toMatchObject({ committed: 8 });
         await cluster.disconnect();

@@ -16,7 +16,7 @@ describe('a partition that is given up while it is taken over', () => {
         return {} as never;
       });
       const partition = new Partition({
-        takeOver: () => ownership,
+        acquire: () => ownership,
         failed: (error) => done.push(`failed: ${String(error)}`),
       } as Partial<PartitionOptions> as PartitionOptions);
       const closing = partition.close('It moved.').then(() => done.push('given up'));
@@ -25,7 +25,7 @@ describe('a partition that is given up while it is taken over', () => {
       takeover.resolve();
       await closing;
       expect(done).toEqual(['taken over', 'given up']);
-      expect(partition.tenure).toBeUndefined();
+      expect(partition.owner).toBeUndefined();
     },
   );
 });

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isConcurrent } from '../kafkajs/failure.js';
+import { isConcurrentTransactions } from '../kafkajs/failure.js';
 import type { OffsetCommit } from '../produce/requests.js';
 import type { TransactionalProducer } from '../produce/transactional-producer.js';
 
@@ -78,7 +78,7 @@ export class EarlyOffset {
   #send(commit: OffsetCommit): Promise<Sent> {
     return this.options.producer.sendOffsets(commit).then(
       () => 'there',
-      (error: unknown) => (isConcurrent(error) ? 'refused' : 'unknown'),
+      (error: unknown) => (isConcurrentTransactions(error) ? 'refused' : 'unknown'),
     );
   }
 

@@ -2,9 +2,8 @@
 const gatherMs = 2;
 
 /**
- * Keeps together what belongs together. A transaction costs nearly the same whatever is in it, but the log lets its readers see it partition by
- * partition: the first of them would begin a transaction of its own, the others the next, and so on at each hop. So a transaction that has fewer
- * records than the one before waits a moment for the rest. Whoever comes alone comes alone again, and does not wait.
+ * Delays a transaction by up to 2 ms while it has fewer records than the one before. A transaction costs nearly the same whatever its size, but its
+ * readers see it partition by partition, so a batch would break up into ever smaller transactions at each hop. A lone record is not delayed.
  */
 export class Gathering {
   #before = 0;

@@ -5,7 +5,7 @@ import { runAfterCommit } from '../../processing/after-commit.js';
 import { backOff, pause } from '../../processing/retry.js';
 import type { Commits, Done } from './commits.js';
 import { EarlyOffset } from './early-offset.js';
-import { isAbortable, isConcurrent, isFenced, isPassing, isStale } from '../kafkajs/failure.js';
+import { isAbortable, isConcurrentTransactions, isFenced, isRetriable, isStaleGeneration } from '../kafkajs/failure.js';
 import { decodeWriter } from './finished-set.js';
 import { Gathering } from './gathering.js';
 import type { GroupOffsets } from './group-offsets.js';
@@ -17,9 +17,9 @@ import type { TransactionalProducer } from '../produce/transactional-producer.js
 /** Output bytes of one transaction, unless a single record’s outputs have more. */
 const transactionBytes = 2 * 1024 * 1024;
 const concurrentWaitMs = 2;
-/** The markers of a transaction take milliseconds; after so many waits it is told that something is wrong. */
+/** The markers of a transaction take milliseconds; after this many waits the delay is reported. */
 const unusualWaits = 1_000;
-/** How long the group’s next word is awaited before the transaction is tried again, milliseconds. */
+/** How long to wait for the rebalance before the transaction is tried again, milliseconds. */
 const staleMs = 2_000;
 const brokerRetry = { initialMs: 50, maxMs: 2_000 };
 
@@ -40,10 +40,10 @@ interface Part {
 }
 
 /**
- * Puts what a consumer has finished on the log: outputs and offsets of many records, of all its partitions, in one transaction after another (DESIGN,
- * ideas 1, 3, 6). A transaction costs client and broker three requests or more, whatever is in it; what finishes while one is under way goes with the
- * next. Offsets say of which generation of the group they are (KIP-447): the coordinator refuses those of a member that has lost its partitions. So a
- * transaction that fails may be sent again, by a producer begun anew, with what of it is still this consumer’s.
+ * Writes the outputs and offsets of finished records, of all the consumer’s partitions, in one transaction after another. A transaction costs three
+ * requests or more, whatever its size; records that finish while one is under way go with the next. Offsets carry the member’s generation (KIP-447), so
+ * the coordinator refuses those of a member that lost its partitions. A failed transaction is therefore sent again, by a re-initialised producer, for
+ * the partitions that are still owned.
  */
 export class Transactions {
   readonly #asking = new Set<Commits>();
@@ -68,14 +68,14 @@ export class Transactions {
     return this.#trouble;
   }
 
-  /** The group has given out its partitions: those that went are dropped, and what stayed was nobody else’s in between. */
+  /** After a rebalance: revoked partitions are dropped, and no other consumer owned the retained ones in between. */
   joined(member: Member): void {
     this.#member = member;
     this.#trouble = undefined;
     this.#stir();
   }
 
-  /** A partition was dropped: nobody need wait for it. */
+  /** A partition was dropped: nothing waits for it any more. */
   dropped(): void {
     this.#stir();
   }
@@ -141,7 +141,7 @@ export class Transactions {
     return parts;
   }
 
-  /** Tries until it is on the log, or no partition of it is this consumer’s any more. */
+  /** Tries until the transaction committed, or none of its partitions is owned any more. */
   async #put(all: readonly Part[]): Promise<void> {
     let refusals = 0;
     for (let attempt = 1; ; attempt++) {
@@ -168,14 +168,14 @@ export class Transactions {
     }
   }
 
-  /** If it is what one partition has in it, the others need not wait for that. */
+  /** If one partition’s content is the cause, the others need not wait for it. */
   async #refused(all: readonly Part[], error: unknown): Promise<void> {
     const [first, ...others] = all;
     if (others.length > 0) {
       for (const part of all) await this.#put([part]);
       return;
     }
-    // As long as it is open, nobody is told where the partition stands.
+    // While it is open, no reader sees the committed offset.
     await this.#clear();
     this.#end(all, []);
     first?.commits.lose(error);
@@ -203,7 +203,7 @@ export class Transactions {
     }
   }
 
-  /** It is not known how the producer’s last transaction stands: it begins anew, and whatever was open is aborted. Returns what that failed with. */
+  /** The state of the producer’s last transaction is unknown: initialise the producer again, which aborts what was open. Returns the error if that fails. */
   async #clear(): Promise<unknown> {
     try {
       await this.options.producer.connect();
@@ -215,21 +215,21 @@ export class Transactions {
   }
 
   /**
-   * Nobody answered whether the transaction was committed: where the group stands says so, of a partition that is still this consumer’s. What is
-   * somebody else’s by now says nothing. False too if nothing is left that would be sent again.
+   * EndTxn got no answer. The committed offset of a partition that this consumer still owns tells whether the transaction committed (README, point 6).
+   * Also false if no owned partition is left, since then nothing would be sent again.
    */
   async #isOnLog(parts: readonly Part[], { offsets }: OffsetCommit): Promise<boolean> {
     const sent = offsets.filter((offset) => parts.some((part) => part.records.length > 0 && isOf(offset, part)));
     for (let attempt = 1; ; attempt++) {
       const member = this.#member;
       const kept = parts.filter(({ commits }) => !commits.isDropped);
-      const witnesses = sent.filter((offset) => kept.some((part) => isOf(offset, part)));
-      if (witnesses.length === 0) return false;
+      const owned = sent.filter((offset) => kept.some((part) => isOf(offset, part)));
+      if (owned.length === 0) return false;
       try {
         const error = this.#isUnclear ? await this.#clear() : undefined;
         if (error !== undefined) throw error;
-        const isThere = await this.#saidOf(witnesses);
-        // Of a partition that went and came back meanwhile its name says nothing: somebody else may have done the same.
+        const isThere = await this.#committedOffsetMatches(owned);
+        // If a partition was revoked and reassigned meanwhile, its writer id proves nothing: another consumer may have committed in between.
         if (kept.some(({ commits }) => commits.isDropped)) continue;
         if (isThere === undefined) throw new PartitionsGone();
         return isThere;
@@ -239,8 +239,8 @@ export class Transactions {
     }
   }
 
-  /** Whether the group stands where these offsets say; undefined if none of their partitions has this consumer’s name. */
-  async #saidOf(offsets: readonly PartitionOffset[]): Promise<boolean | undefined> {
+  /** Whether the committed offsets are these; undefined if none of the partitions bears this consumer’s writer id. */
+  async #committedOffsetMatches(offsets: readonly PartitionOffset[]): Promise<boolean | undefined> {
     for (const sent of offsets) {
       const { offset, metadata } = await this.options.offsets.settled(sent.topic, sent.partition);
       if (decodeWriter(metadata) !== decodeWriter(sent.metadata)) continue;
@@ -249,7 +249,7 @@ export class Transactions {
     return undefined;
   }
 
-  /** With them goes the offset that went ahead, of a partition that has nothing to commit after all: it is put back to where it stands. */
+  /** Includes the offset that was sent early for a partition that has nothing to commit after all: it is set back to the committed one. */
   #offsetsOf(parts: readonly Part[]): OffsetCommit['offsets'] {
     const ahead = this.#expected;
     this.#expected = undefined;
@@ -270,7 +270,7 @@ export class Transactions {
         await this.options.producer.sendOffsets(due);
         return;
       } catch (error) {
-        if (!isConcurrent(error) || this.#closed.signal.aborted) throw error;
+        if (!isConcurrentTransactions(error) || this.#closed.signal.aborted) throw error;
         if (waits % unusualWaits === 0) this.#report(error);
         await delay(concurrentWaitMs);
       }
@@ -285,11 +285,11 @@ export class Transactions {
     runAfterCommit(finished, group, log);
   }
 
-  /** Waits for what may mend it: the group’s next word since it was `member`, a broker that comes back, or that nobody wants it any more. */
+  /** Waits for what may help: the rebalance after `member`, a broker that comes back, or that the work is dropped. */
   async #wait(error: unknown, attempt: number, member: Member | undefined): Promise<void> {
-    if (isStale(error) || error instanceof PartitionsGone) {
+    if (isStaleGeneration(error) || error instanceof PartitionsGone) {
       if (this.#member !== member || !(await pause(staleMs, this.#wake.signal))) return;
-      // The group’s next word takes long: whoever waits for the commits is told.
+      // The rebalance takes long: report it.
       this.#report(error);
       return;
     }
@@ -311,10 +311,14 @@ export class Transactions {
   }
 }
 
-/** The group has given all of a transaction’s partitions to others, and has not told this consumer yet. */
+/** All partitions of a transaction were reassigned, and this consumer has not seen the rebalance yet. */
 class PartitionsGone extends Fault {
   constructor() {
-    super('storage', 'The group has given the partitions to another consumer, and has not said so yet.', true);
+    super(
+      'storage',
+      'The group has assigned the partitions to another consumer; this consumer has not seen the rebalance yet.',
+      true,
+    );
   }
 }
 
@@ -324,5 +328,11 @@ function isOf({ topic, partition }: PartitionOffset, { commits }: Part): boolean
 
 /** Whether the same transaction may succeed later; else once more at most, from the beginning. */
 function mayPass(error: unknown): boolean {
-  return isStale(error) || isFenced(error) || isConcurrent(error) || isAbortable(error) || isPassing(error);
+  return (
+    isStaleGeneration(error) ||
+    isFenced(error) ||
+    isConcurrentTransactions(error) ||
+    isAbortable(error) ||
+    isRetriable(error)
+  );
 }

@@ -12,7 +12,7 @@ import type { GroupOffsets } from '../commit/group-offsets.js';
 import type { TruncationCheck } from './log-truncation.js';
 import type { Member } from '../produce/requests.js';
 
-export interface TakeoverOptions {
+export interface AcquireOptions {
   readonly admin: Admin;
   readonly offsets: GroupOffsets;
   /** Names on the broker. */
@@ -29,7 +29,7 @@ export interface TakeoverOptions {
   readonly truncation: TruncationCheck;
 }
 
-/** What the owner of a partition holds. */
+/** What a new owner starts from. */
 export interface Ownership {
   readonly position: Position;
   /** What the owner before left for the next record; '' where sessions are the order. */
@@ -37,11 +37,11 @@ export interface Ownership {
 }
 
 /**
- * Takes a partition over. What the owner before had under way is ended first, or is over; only then is it read how far that one came, since the group
- * takes nothing more from it. Last the offset gets the name of the new owner’s writer, so that the next one knows whose transactions to end: the group
- * refuses that name if it has given the partition to somebody else meanwhile.
+ * Acquires a partition (README, points 2 and 3): fences the previous owner’s writer, which ends its open transaction; reads the committed offset, which
+ * can no longer change; and commits it again with the own writer id, so that the next owner knows whose transactions to end. The coordinator refuses
+ * that commit if the partition was reassigned meanwhile.
  */
-export async function takeOver(options: TakeoverOptions): Promise<Ownership> {
+export async function acquire(options: AcquireOptions): Promise<Ownership> {
   const { admin, offsets, fence, group, topic, partition, writer, truncation } = options;
   const member = options.member();
   const former = writerBefore(options, await offsets.now(topic, partition));
@@ -61,7 +61,7 @@ export async function takeOver(options: TakeoverOptions): Promise<Ownership> {
 
 /** An owner of an earlier version wrote each partition by itself, in the partition’s name, and did not say so. */
 function writerBefore(
-  { topic, partition }: TakeoverOptions,
+  { topic, partition }: AcquireOptions,
   committed: { readonly offset: number; readonly metadata: string | null },
 ) {
   return decodeWriter(committed.metadata) ?? (committed.offset < 0 ? undefined : `${topic}-${partition}`);

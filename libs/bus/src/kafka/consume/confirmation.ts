@@ -4,27 +4,27 @@ import type { Member } from '../produce/requests.js';
 const retry = { initialMs: 100, maxMs: 2_000 };
 
 export interface ConfirmationOptions {
-  /** Whether the partition’s offset still bears this consumer’s name. */
+  /** Whether the partition’s committed offset still bears this consumer’s writer id. */
   readonly isOurs: (key: string) => Promise<boolean>;
-  /** Nobody else had the partitions in between, but for the `lost` ones: the others go on. */
+  /** No other consumer owned the partitions in between, except the `lost` ones: the others go on. */
   readonly confirmed: (member: Member, lost: readonly string[]) => void;
   readonly failed: (error: unknown) => void;
   readonly leaving: AbortSignal;
 }
 
 /**
- * Whether partitions that a consumer has again after a rebalance were its own all the time. They were if the rebalance is the next one to the last
- * that it was sure of. Else the group may have given them to somebody else in between, who has put a name at their offsets; until it is known whose
- * that is, nothing may be committed.
+ * Whether a consumer owned its retained partitions without interruption. It did if the new generation directly follows the last one it was sure of.
+ * Otherwise another consumer may have owned them in between and left its writer id at their committed offsets; until those are read, nothing may be
+ * committed.
  */
 export class Confirmation {
-  /** As whom the group knows it now, and knew it when it was last sure. */
+  /** The member of the present generation, and of the last one that was confirmed. */
   #member: Member | undefined;
   #sure: Member | undefined;
 
   constructor(private readonly options: ConfirmationOptions) {}
 
-  /** The group has given out its partitions, of which `stayed` were this consumer’s before. */
+  /** After a rebalance; `stayed` are the partitions that this consumer owned before. */
   given(member: Member, stayed: readonly string[]): void {
     this.#member = member;
     const isNext = member.memberId === this.#sure?.memberId && member.generation === this.#sure.generation + 1;

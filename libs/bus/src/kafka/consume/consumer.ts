@@ -25,7 +25,7 @@ import { Partition } from './partition.js';
 import { TruncationCheck } from './log-truncation.js';
 import type { Member } from '../produce/requests.js';
 import { TransactionalProducer } from '../produce/transactional-producer.js';
-import { boundsOf, takeOver } from './acquire.js';
+import { boundsOf, acquire } from './acquire.js';
 import { Transactions } from '../commit/transactions.js';
 
 const defaultInFlight = 1_000;
@@ -81,17 +81,17 @@ export class GroupConsumer implements Consumer {
   readonly #closing = new Set<Promise<void>>();
   readonly #membership: Membership;
   readonly #admin: Admin;
-  /** For what is written, apart from the consumer’s client: clients share the offsets they remember (point 13). */
+  /** For what is written, apart from the consumer’s client: clients share the offsets they remember (README, point 13). */
   readonly #cluster: Cluster;
-  /** Names the producer of this consumer’s transactions, of all that ever were. */
+  /** The writer id: unique among all consumers that ever were. */
   readonly #writer = randomBytes((writerLength * 3) / 4).toString('base64url');
   readonly #producer: TransactionalProducer;
   readonly #offsets: GroupOffsets;
   readonly #transactions: Transactions;
   readonly #confirmation: Confirmation;
-  /** As whom the group knows it, since it last gave out its partitions. */
+  /** The member id and generation since the last rebalance. */
   #member: Member | undefined;
-  /** Writers of others that were ended since then. */
+  /** Writers of other consumers that were fenced since then. */
   readonly #fenced = new Map<string, Promise<void>>();
   readonly #handling: HandlingOptions;
   #stopped: Promise<void> | undefined;
@@ -143,7 +143,7 @@ export class GroupConsumer implements Consumer {
   }
 
   get standing(): Standing {
-    const held = [...this.#partitions.values()].filter(({ tenure }) => tenure !== undefined);
+    const held = [...this.#partitions.values()].filter(({ owner }) => owner !== undefined);
     return { partitions: held.length, heartbeatAgeMs: this.#membership.heartbeatAgeMs, trouble: this.trouble };
   }
 
@@ -160,10 +160,10 @@ export class GroupConsumer implements Consumer {
     const ends = new Map(
       await within(askMs, late, Promise.all(topics.map(async (topic) => [topic, await this.#endsOf(topic)] as const))),
     );
-    return held.flatMap(({ source, topic, partition, tenure }) => {
+    return held.flatMap(({ source, topic, partition, owner }) => {
       const end = ends.get(topic)?.get(partition);
-      if (tenure === undefined || end === undefined) return [];
-      return [{ topic: source, partition, records: tenure.unfinishedBelow(end) }];
+      if (owner === undefined || end === undefined) return [];
+      return [{ topic: source, partition, records: owner.unfinishedBelow(end) }];
     });
   }
 
@@ -187,22 +187,22 @@ export class GroupConsumer implements Consumer {
     this.#begunToEnd();
     const partitions = [...this.#partitions.values()];
     for (const partition of partitions) partition.stopReading();
-    const tenures = partitions.flatMap(({ tenure }) => (tenure === undefined ? [] : [tenure]));
-    await atMost(drainMs, Promise.all(tenures.map((tenure) => tenure.idle())));
-    await atMost(settleMs, Promise.all(tenures.map(({ commits }) => commits.settle())));
+    const owners = partitions.flatMap(({ owner }) => (owner === undefined ? [] : [owner]));
+    await atMost(drainMs, Promise.all(owners.map((owner) => owner.idle())));
+    await atMost(settleMs, Promise.all(owners.map(({ commits }) => commits.settle())));
     await this.#leave();
     this.options.ended();
   }
 
   #receive({ batch, isStale, isRunning, resolveOffset }: EachBatchPayload): void {
     const partition = this.#partitions.get(`${batch.topic}/${batch.partition}`);
-    // What is not resolved is read again, from where the takeover seeks to (point 3).
+    // Unresolved records are fetched again, from where the acquisition seeks to (README, point 3).
     if (!isRunning() || isStale() || partition === undefined) return;
     const last = batch.lastOffset();
     if (partition.receive(batch.messages, Number(last))) resolveOffset(last);
   }
 
-  /** The group gave out its partitions anew: what is new is taken over, what stays is kept, what went is dropped. */
+  /** After a rebalance: acquires new partitions, keeps retained ones, drops revoked ones. */
   #assign(assignment: Assignment, member: Member): void {
     this.options.subscription.observer?.rebalanced();
     this.#member = member;
@@ -231,13 +231,13 @@ export class GroupConsumer implements Consumer {
     return closing.finally(() => this.#closing.delete(closing));
   }
 
-  /** What was somebody else’s in between is taken over anew. */
+  /** Partitions that another consumer owned in between are acquired again. */
   #confirmed(member: Member, lost: readonly string[]): void {
     for (const key of lost) void this.#reopen(key, member);
     this.#transactions.joined(member);
   }
 
-  /** A takeover that is under way would set back, late and in the same generation, what the next one has begun: so one after the other. */
+  /** An acquisition under way could commit late, in the same generation, and set the next one back: so one after the other. */
   async #reopen(key: string, member: Member): Promise<void> {
     const partition = this.#partitions.get(key);
     if (partition === undefined) return;
@@ -249,12 +249,12 @@ export class GroupConsumer implements Consumer {
 
   async #isOurs(key: string): Promise<boolean> {
     const there = this.#partitions.get(key);
-    if (there?.tenure === undefined) return false;
+    if (there?.owner === undefined) return false;
     const { metadata } = await this.#offsets.settled(there.topic, there.partition);
     return decodeWriter(metadata) === this.#writer;
   }
 
-  /** Once for each rebalance: what it left open is ended for all its partitions. */
+  /** Once a rebalance: fencing a writer ends its transaction for all its partitions. */
   #fence(writer: string): Promise<void> {
     const begun = this.#fenced.get(writer);
     if (begun !== undefined) return begun;
@@ -317,7 +317,7 @@ export class GroupConsumer implements Consumer {
         transactions: this.#transactions,
         handling: this.#handling,
         steering,
-        takeOver: () => takeOver(ours),
+        acquire: () => acquire(ours),
         bounds: () => boundsOf(this.#admin, name, partition),
         isMember: () => this.#membership.isMember(),
         explain: (error) => brokerFault(`The group ${group} cannot go on with ${name}/${partition}`, brokers, error),
@@ -343,7 +343,7 @@ export class GroupConsumer implements Consumer {
     this.#slots.close();
   }
 
-  /** Gives up what is left, and leaves the group, so that nobody waits for the session to time out. */
+  /** Gives up what is left and leaves the group, so that its partitions move at once instead of after the session time-out. */
   async #leave(): Promise<void> {
     const { log, subscription } = this.options;
     const why = 'The consumer gives this record up; it is repeated later.';

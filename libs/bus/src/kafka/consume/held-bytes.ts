@@ -1,7 +1,7 @@
 /**
- * Payload bytes that a consumer's partitions have in work, together: decoded, asked about and encoded again they take several times as much. Half of
- * the limit is for whoever comes first. The other half is divided, so that no partition waits for another one's stuck session; nor for its share to be
- * large enough for a single record.
+ * Payload bytes that a consumer's partitions have in work. Decoded and encoded again they take several times as much memory. Half the budget is first
+ * come, first served; the rest is split evenly, so that a stuck session cannot starve other partitions. Every partition may hold one record, however
+ * large.
  */
 export class HeldBytes {
   #bytes = 0;

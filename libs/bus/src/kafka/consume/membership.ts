@@ -2,7 +2,7 @@ import { Fault } from '@sluice/core';
 import type { Consumer as KafkaConsumer, EachBatchPayload, Kafka } from 'kafkajs';
 import { pause } from '../../processing/retry.js';
 import { clientRetry, consumerRetry } from '../kafkajs/clients.js';
-import { brokerFault, isPassing } from '../kafkajs/failure.js';
+import { brokerFault, isRetriable } from '../kafkajs/failure.js';
 import { generationOf } from '../kafkajs/generations.js';
 import type { Timeouts } from '../options.js';
 import { tellingOutOfRange } from '../kafkajs/out-of-range.js';
@@ -40,7 +40,7 @@ export interface MembershipOptions {
   readonly stopping: AbortSignal;
   /** The group gave out its partitions: numbers by topic, and as whom it knows this process now. */
   readonly assigned: (assignment: Assignment, member: Member) => void;
-  /** Must not wait for anything: it holds up every partition of the broker, and the heartbeats (points 10, 11). */
+  /** Must not wait for anything: it holds up every partition of the broker, and the heartbeats (README, points 10, 11). */
   readonly received: (payload: EachBatchPayload) => void;
   /** A batch that kafkajs keeps to itself, of control records and aborted ones. */
   readonly passed: (topic: string, partition: number, first: number, last: number) => void;
@@ -187,7 +187,7 @@ export class Membership {
     const fault = brokerFault(`The consumer of ${group} stopped`, brokers, error);
     this.#trouble = fault.message;
     if (restart || stopping.aborted) return;
-    if (isPassing(error)) void this.#runAgain();
+    if (isRetriable(error)) void this.#runAgain();
     else died(fault);
   }
 

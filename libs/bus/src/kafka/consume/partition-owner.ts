@@ -26,7 +26,7 @@ const maxReadAhead = 512 * 1024;
 /** Output bytes that wait for their transaction; beyond it nothing more is looked at. */
 const maxFinishedBytes = 512 * 1024;
 /** Records looked at before the event loop goes round. */
-const turn = 256;
+const batchRecords = 256;
 /** A record whose predecessor took no longer, and left something, is expected to do so too; milliseconds. */
 const quickMs = 20;
 const registryRetry = { initialMs: 100, maxMs: 5_000 };
@@ -41,7 +41,7 @@ interface Work extends Taken {
   readonly opened: Opened;
 }
 
-export interface TenureOptions extends Omit<CommitsOptions, 'committed'> {
+export interface PartitionOwnerOptions extends Omit<CommitsOptions, 'committed'> {
   readonly position: Position;
   readonly source: Topic;
   readonly group: string;
@@ -58,10 +58,10 @@ export interface TenureOptions extends Omit<CommitsOptions, 'committed'> {
 }
 
 /**
- * The time from a takeover of a partition to its loss. Records come in, wait in their session’s lane, are handled and
- * committed; when it ends, what was not committed is void (points 5, 6, 7, 10).
+ * Owns an assigned partition from its acquisition to its loss. Records come in, wait in their session’s lane, are handled and
+ * committed. When ownership ends, uncommitted work is dropped (README, points 5, 6, 7, 10).
  */
-export class Tenure {
+export class PartitionOwner {
   readonly commits: Commits;
   readonly #position: Position;
   readonly #lanes = new Lanes<Work>();
@@ -92,7 +92,7 @@ export class Tenure {
   /** The record that finished last was quick and left something. */
   #isQuick = false;
 
-  constructor(private readonly options: TenureOptions) {
+  constructor(private readonly options: PartitionOwnerOptions) {
     const { position, carried, handling } = options;
     this.#position = position;
     this.#carried = carried;
@@ -113,7 +113,7 @@ export class Tenure {
     return this.#cursor;
   }
 
-  /** Of what the partition holds below `end`, how much is not finished. */
+  /** How many records below `end` are not finished. */
   unfinishedBelow(end: number): number {
     return this.#position.unfinishedBelow(end);
   }
@@ -129,13 +129,13 @@ export class Tenure {
   /** What was read: everything from the cursor up to and including `last`, of which `messages` are records. */
   receive(messages: readonly KafkaMessage[], last: number): void {
     const { source, partition } = this.options;
-    // Delivered again after a rebalance: it is here already (point 5).
+    // Records delivered again after a rebalance are here already (README, point 5).
     const fresh = messages.filter(({ offset }) => Number(offset) >= this.#cursor);
     if (last < this.#cursor) return;
     this.#pass(Number(fresh[0]?.offset ?? last + 1));
     fresh.forEach((message, index) => {
       const stored = storedOf(source, partition, message);
-      // Control records stand behind the records they end; they are finished with the record before them (point 7).
+      // Control records follow the records they end and finish with the record before them (README, point 7).
       const past = Number(fresh[index + 1]?.offset ?? last + 1);
       if (this.#position.unfinishedFrom(stored.offset) === stored.offset) {
         this.#read.push({ stored, past });
@@ -157,7 +157,7 @@ export class Tenure {
     return this.#idle;
   }
 
-  /** Ends it: handlers are told by their signals, and what they return is ignored. */
+  /** Ends the ownership: handlers’ signals abort, and what they return is ignored. */
   end(why: string): void {
     if (this.#ended.signal.aborted) return;
     this.#ended.abort();
@@ -170,7 +170,7 @@ export class Tenure {
     held.release(this.#heldBytes);
   }
 
-  /** Goes with the record before it if that still waits: by itself it would be one more range in the offset’s metadata (point 9). */
+  /** Merges a gap into the preceding queued record: a separate range would use up offset-metadata space (README, point 9). */
   #pass(past: number): void {
     if (past <= this.#cursor) return;
     const before = this.#read.last;
@@ -178,7 +178,7 @@ export class Tenure {
     else before.past = past;
   }
 
-  /** Finishes what holds no record, now or when the offset’s metadata has room for it (point 9). */
+  /** Marks offsets without a record as finished, at once or when the offset’s metadata has room (README, point 9). */
   #pastGap(first: number, past: number): void {
     this.#gaps.push({ first, past });
     this.#passGaps();
@@ -220,11 +220,11 @@ export class Tenure {
         if (!(await this.#slot())) return;
         this.#keep(this.#runLane(work));
       }
-      if (count % turn === 0) await new Promise(setImmediate);
+      if (count % batchRecords === 0) await new Promise(setImmediate);
     }
   }
 
-  /** The offset’s metadata must have room for whatever finishes first (point 9), and memory for what waits before and after. */
+  /** The offset’s metadata must fit whichever record finishes first (README, point 9), and memory for what waits before and after. */
   #hasRoomFor({ past }: Taken): boolean {
     const isWritten = this.commits.waitingBytes <= maxFinishedBytes;
     return isWritten && this.#fits(past, this.#unfinished + 1) && this.#mayHoldMore();

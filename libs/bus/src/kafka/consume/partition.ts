@@ -2,13 +2,13 @@ import type { Topic } from '@sluice/contracts';
 import { Fault } from '@sluice/core';
 import type { KafkaMessage } from 'kafkajs';
 import { backOff, pause } from '../../processing/retry.js';
-import { isStale, within } from '../kafkajs/failure.js';
+import { isStaleGeneration, within } from '../kafkajs/failure.js';
 import type { Ownership } from './acquire.js';
-import { Tenure } from './partition-owner.js';
-import type { TenureOptions } from './partition-owner.js';
+import { PartitionOwner } from './partition-owner.js';
+import type { PartitionOwnerOptions } from './partition-owner.js';
 
 const retry = { initialMs: 100, maxMs: 10_000 };
-/** A tenure that lasted so long was a success: the next loss is not held against it, milliseconds. */
+/** After owning the partition this long, the back-off for the next loss starts over, milliseconds. */
 const steadyMs = 30_000;
 /** How long the broker may take to say where the log begins and ends, and how long it is let be before it is asked again, milliseconds. */
 const boundsMs = 2_000;
@@ -21,8 +21,8 @@ export interface Steering {
   resume(): void;
 }
 
-export interface PartitionOptions extends Omit<TenureOptions, keyof Ownership | 'lost' | 'steer'> {
-  readonly takeOver: () => Promise<Ownership>;
+export interface PartitionOptions extends Omit<PartitionOwnerOptions, keyof Ownership | 'lost' | 'steer'> {
+  readonly acquire: () => Promise<Ownership>;
   /** Where the log begins and ends. */
   readonly bounds: () => Promise<{ readonly beginning: number; readonly end: number }>;
   readonly steering: Steering;
@@ -31,11 +31,11 @@ export interface PartitionOptions extends Omit<TenureOptions, keyof Ownership | 
   readonly explain: (error: unknown) => Fault;
 }
 
-/** A partition that the group gave this consumer: taken over, worked on, lost and taken over again until it is given to another one. */
+/** An assigned partition: acquired, worked on and, after a failure, acquired again until the group assigns it to another consumer. */
 export class Partition {
   readonly #closed = new AbortController();
   readonly #working: Promise<void>;
-  #tenure: Tenure | undefined;
+  #owner: PartitionOwner | undefined;
   #paused = true;
   #trouble: string | undefined;
   #losses = 0;
@@ -60,40 +60,40 @@ export class Partition {
   }
 
   get trouble(): string | undefined {
-    return this.#tenure?.trouble ?? this.#trouble;
+    return this.#owner?.trouble ?? this.#trouble;
   }
 
-  get tenure(): Tenure | undefined {
-    return this.#tenure;
+  get owner(): PartitionOwner | undefined {
+    return this.#owner;
   }
 
   /** False if these records are not wanted now: kafkajs is to read them again when it is told from where. */
   receive(messages: readonly KafkaMessage[], last: number): boolean {
-    if (this.#tenure === undefined) return false;
-    this.#tenure.receive(messages, last);
+    if (this.#owner === undefined) return false;
+    this.#owner.receive(messages, last);
     this.#steer();
     return true;
   }
 
   passed(first: number, last: number): void {
-    this.#tenure?.passed(first, last);
+    this.#owner?.passed(first, last);
   }
 
   /** The log has nothing where it was to be read: retention was faster, it was cut back, or its leader is behind. */
   async outOfRange(): Promise<void> {
-    const tenure = this.#tenure;
-    if (tenure === undefined) return;
+    const owner = this.#owner;
+    if (owner === undefined) return;
     try {
       const late = (): Error => new Error(`The broker has not said for ${boundsMs} ms where the log ends.`);
       const { beginning, end } = await within(boundsMs, late, this.options.bounds());
-      if (tenure !== this.#tenure) return;
-      if (end < tenure.cursor) {
-        // What is in work may be on the log no more, and what comes instead would be taken for finished: the takeover says how it stands.
+      if (owner !== this.#owner) return;
+      if (end < owner.cursor) {
+        // Records in work may have been cut off the log, and new ones would count as finished: acquire the partition again to find out.
         this.stopReading();
-        this.#lost(new Fault('storage', `Its log ends at ${end}, and was read up to ${tenure.cursor}.`, true));
+        this.#lost(new Fault('storage', `Its log ends at ${end}, and was read up to ${owner.cursor}.`, true));
         return;
       }
-      this.options.steering.seek(Math.max(beginning, tenure.cursor));
+      this.options.steering.seek(Math.max(beginning, owner.cursor));
     } catch (error) {
       if (!this.#closed.signal.aborted) this.options.log('warn', this.options.explain(error).message, this.#place);
     }
@@ -101,14 +101,14 @@ export class Partition {
   }
 
   /**
-   * After a rebalance it is still here, and nobody else had it in between: its lanes are kept (point 5). kafkajs has forgotten how far it read and,
+   * The partition stays after a rebalance, and no other consumer owned it in between: its lanes are kept (README, point 5). kafkajs has forgotten how far it read and,
    * after a crash, what was paused.
    */
   retained(): void {
     this.#paused = true;
     this.options.steering.pause();
-    if (this.#tenure === undefined) return;
-    this.options.steering.seek(this.#tenure.cursor);
+    if (this.#owner === undefined) return;
+    this.options.steering.seek(this.#owner.cursor);
     this.#steer();
   }
 
@@ -118,7 +118,7 @@ export class Partition {
     this.options.steering.pause();
   }
 
-  /** Gives it up; what was not committed is repeated by the next owner. Resolves when no takeover is under way any more. */
+  /** Gives the partition up; its next owner repeats uncommitted work. Resolves when no acquisition is under way any more. */
   async close(why: string): Promise<void> {
     this.#closed.abort();
     this.#lost(this.#closed.signal.reason);
@@ -127,17 +127,17 @@ export class Partition {
 
   async #work(): Promise<void> {
     for (;;) {
-      const ownership = await this.#takeOver();
+      const ownership = await this.#acquire();
       if (ownership === undefined) return;
       const began = performance.now();
       const error = await this.#hold(ownership);
       if (this.#closed.signal.aborted) return;
-      await this.#drop('The partition was lost; this record is repeated by whoever has it next.');
+      await this.#drop('The partition was lost; its next owner repeats this record.');
       this.options.steering.pause();
       this.#paused = true;
       if (performance.now() - began > steadyMs) this.#losses = 0;
       this.#report(error);
-      // One that the group has forgotten must not end what the owner that it has now has under way (point 6).
+      // A consumer that is no longer a member must not fence the partition’s present owner (README, point 6).
       if (!(await this.#orClosed(this.options.isMember()))) return;
       if (!(await pause(backOff(++this.#losses, retry), this.#closed.signal))) return;
     }
@@ -148,22 +148,22 @@ export class Partition {
     return new Promise((lost) => {
       const { steering } = this.options;
       this.#lost = lost;
-      this.#tenure = new Tenure({ ...this.options, ...ownership, lost, steer: () => this.#steer() });
-      steering.seek(this.#tenure.cursor);
+      this.#owner = new PartitionOwner({ ...this.options, ...ownership, lost, steer: () => this.#steer() });
+      steering.seek(this.#owner.cursor);
       this.#steer();
     });
   }
 
-  async #takeOver(): Promise<Ownership | undefined> {
+  async #acquire(): Promise<Ownership | undefined> {
     for (let attempt = 1; !this.#closed.signal.aborted; attempt++) {
       try {
-        const ownership = await this.options.takeOver();
+        const ownership = await this.options.acquire();
         this.#trouble = undefined;
         if (!this.#closed.signal.aborted) return ownership;
       } catch (error) {
         if (this.#closed.signal.aborted) return undefined;
-        // The group gives out its partitions anew, and will say whose this one is; until then it may be somebody else’s (point 6).
-        if (!isStale(error)) this.#report(error);
+        // A rebalance is under way; until it ends, the partition may belong to another consumer (README, point 6).
+        if (!isStaleGeneration(error)) this.#report(error);
         else if (!(await this.#orClosed(this.options.isMember()))) return undefined;
         if (!(await pause(backOff(attempt, retry), this.#closed.signal))) return undefined;
       }
@@ -171,10 +171,10 @@ export class Partition {
     return undefined;
   }
 
-  /** Pauses and resumes by how much was read ahead (point 10). */
+  /** Pauses and resumes by how much was read ahead (README, point 10). */
   #steer(): void {
     const { steering, handling } = this.options;
-    const wanted = this.#tenure === undefined || this.#tenure.congested || handling.stopping.aborted;
+    const wanted = this.#owner === undefined || this.#owner.congested || handling.stopping.aborted;
     if (wanted === this.#paused) return;
     this.#paused = wanted;
     if (wanted) steering.pause();
@@ -182,11 +182,11 @@ export class Partition {
   }
 
   async #drop(why: string): Promise<void> {
-    const tenure = this.#tenure;
-    this.#tenure = undefined;
-    tenure?.end(why);
-    // What is under way may yet be on the log: only then is it read how far it came.
-    await tenure?.commits.over();
+    const owner = this.#owner;
+    this.#owner = undefined;
+    owner?.end(why);
+    // A transaction under way may still commit: wait for it before the offset is read.
+    await owner?.commits.over();
   }
 
   async #orClosed(sign: Promise<void>): Promise<boolean> {
@@ -199,7 +199,7 @@ export class Partition {
   #report(error: unknown): void {
     const { log, explain } = this.options;
     const { message, retryable } = explain(error);
-    if (retryable) log('warn', `The partition is taken over anew. ${message}`, this.#place);
+    if (retryable) log('warn', `The partition is acquired again. ${message}`, this.#place);
     else log('error', `The partition waits. ${message}`, this.#place);
     this.#trouble = message;
   }

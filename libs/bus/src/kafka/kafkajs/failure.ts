@@ -21,7 +21,7 @@ export function causes(error: unknown): readonly KafkaError[] {
 }
 
 /** A transaction is still being ended: normal, and over within milliseconds. */
-export function isConcurrent(error: unknown): boolean {
+export function isConcurrentTransactions(error: unknown): boolean {
   return causes(error).some(({ type }) => type === 'CONCURRENT_TRANSACTIONS' || type === 'UNSTABLE_OFFSET_COMMIT');
 }
 
@@ -41,15 +41,15 @@ export function isAbortable(error: unknown): boolean {
   return causes(error).some(({ type }) => type === 'TRANSACTION_ABORTABLE');
 }
 
-/** The group has given out its partitions anew since, or does so: what this member commits as it was then is refused. */
-export function isStale(error: unknown): boolean {
+/** The group has rebalanced or is rebalancing: the coordinator refuses commits of the member’s former generation. */
+export function isStaleGeneration(error: unknown): boolean {
   return causes(error).some(({ type }) => type !== undefined && staleTypes.has(type));
 }
 
 const staleTypes: ReadonlySet<string> = new Set(['ILLEGAL_GENERATION', 'UNKNOWN_MEMBER_ID', 'REBALANCE_IN_PROGRESS']);
 
-/** A lost connection, a broker that starts or hands over: the same request may be sent again. */
-export function isPassing(error: unknown): boolean {
+/** A lost connection, a broker that starts or moves a leader: the same request may be sent again. */
+export function isRetriable(error: unknown): boolean {
   if (isFenced(error)) return false;
   const chain = causes(error);
   // An answer that is not what it should be, which it would be again.

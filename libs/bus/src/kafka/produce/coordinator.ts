@@ -1,5 +1,5 @@
 import type { Broker, Cluster } from '../kafkajs/cluster.js';
-import { isConcurrent, isPassing, isStale } from '../kafkajs/failure.js';
+import { isConcurrentTransactions, isRetriable, isStaleGeneration } from '../kafkajs/failure.js';
 
 /** What a broker coordinates, by kafkajs’s numbers. */
 export const coordinates = { group: 0, transaction: 1 } as const;
@@ -27,7 +27,7 @@ export class Coordinator {
       return answer;
     } catch (error) {
       // It is the coordinator who says so.
-      if (isConcurrent(error) || isStale(error)) throw error;
+      if (isConcurrentTransactions(error) || isStaleGeneration(error)) throw error;
       this.#failed = true;
       if (this.#node === node) this.#node = undefined;
       throw error;
@@ -40,7 +40,7 @@ export class Coordinator {
       if (this.#failed) await this.cluster.refreshMetadata();
       else await this.cluster.refreshMetadataIfNecessary();
     } catch (error) {
-      if (!isPassing(error)) throw error;
+      if (!isRetriable(error)) throw error;
     }
   }
 

@@ -1,6 +1,6 @@
 import type { Encoded } from '../../processing/outputs.js';
 import type { Cluster } from '../kafkajs/cluster.js';
-import { causes, isPassing } from '../kafkajs/failure.js';
+import { causes, isRetriable } from '../kafkajs/failure.js';
 import { partitionOf } from './partitioner.js';
 import type { TopicRecords } from './produce-batches.js';
 import { protocolError } from './protocol-error.js';
@@ -106,7 +106,7 @@ export class Sender {
       }),
     );
     const refused = answers.flat().filter(({ error }) => error !== undefined);
-    const final = refused.find(({ error }) => !isPassing(error));
+    const final = refused.find(({ error }) => !isRetriable(error));
     return { refused: refused.map(({ batch }) => batch), error: (final ?? refused[0])?.error };
   }
 
@@ -128,7 +128,7 @@ export class Sender {
       await cluster.refreshMetadata();
     } catch (failed) {
       // The next attempt meets it too, if it is still so.
-      if (!isPassing(failed)) throw failed;
+      if (!isRetriable(failed)) throw failed;
     }
   }
 }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { backOff } from '../../processing/retry.js';
-import { isPassing } from '../kafkajs/failure.js';
+import { isRetriable } from '../kafkajs/failure.js';
 
 /** The first waits are short, because the markers of the transaction before take milliseconds. */
 const waits = { initialMs: 5, maxMs: 1_000 } as const;
@@ -18,7 +18,7 @@ export async function untilItPasses<T>(
     try {
       return await ask();
     } catch (error) {
-      if (!isPassing(error) || attempt === most) throw error;
+      if (!isRetriable(error) || attempt === most) throw error;
       await delay(backOff(attempt, waits));
       await before(error);
     }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Broker, Cluster } from '../../../src/kafka/kafkajs/cluster.js';
-import { isFenced, isPassing } from '../../../src/kafka/kafkajs/failure.js';
+import { isFenced, isRetriable } from '../../../src/kafka/kafkajs/failure.js';
 import { Sender } from '../../../src/kafka/produce/sender.js';
 import { numbers } from '../../contract/harness.js';
 
@@ -147,7 +147,7 @@ describe('what a producer sends to several partitions', () => {
   it('is given up after about five seconds of failing; that may pass', async () => {
     const { sender, got } = senderOver({ answer: () => Promise.reject(passing), leaderOf: () => 0 });
     const error = await send(sender).catch((thrown: unknown) => thrown);
-    expect(isPassing(error)).toBe(true);
+    expect(isRetriable(error)).toBe(true);
     expect(got.length).toBe(3 * 13);
   }, 20_000);
 });

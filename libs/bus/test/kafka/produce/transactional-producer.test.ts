@@ -4,7 +4,7 @@ import { infra, startTimeout } from '../../../../../test/infra/client.ts';
 import { pause } from '../../../src/processing/retry.js';
 import { clusterOf } from '../../../src/kafka/kafkajs/cluster.js';
 import type { Broker, Cluster } from '../../../src/kafka/kafkajs/cluster.js';
-import { isConcurrent, isFenced, isStale } from '../../../src/kafka/kafkajs/failure.js';
+import { isConcurrentTransactions, isFenced, isStaleGeneration } from '../../../src/kafka/kafkajs/failure.js';
 import type { KafkaBusOptions } from '../../../src/kafka/options.js';
 import { finalizedFeatures } from '../../../src/kafka/produce/requests.js';
 import type { OffsetCommit } from '../../../src/kafka/produce/requests.js';
@@ -82,7 +82,7 @@ async function fill({ producer }: Made, prefix: string, n: number): Promise<void
       await producer.sendOffsets(offset);
       break;
     } catch (error) {
-      if (!isConcurrent(error)) throw error;
+      if (!isConcurrentTransactions(error)) throw error;
       await pause(2, never);
     }
   }
@@ -232,7 +232,7 @@ describe('a producer of transactions', () => {
         await made.producer.connect();
         const stranger = { ...offsetOf(prefix, 5, ''), member: { memberId: 'nobody', generation: 1 } };
         const refused = await made.producer.sendOffsets(stranger).catch((error: unknown) => error);
-        expect(isStale(refused)).toBe(true);
+        expect(isStaleGeneration(refused)).toBe(true);
         await made.producer.connect();
         await fill(made, prefix, 3);
         await made.producer.commit();
