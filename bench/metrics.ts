@@ -172,8 +172,9 @@ function fullMetrics(): Metrics {
   for (const topic of allTopics) {
     for (const code of Object.keys(faultCodes)) metrics.deadLetters.inc({ topic, code });
     for (const group of ['filter', 'agent', 'executor', 'audit']) {
-      metrics.hopDuration.observe({ group, topic }, 1);
-      for (let partition = 0; partition < 24; partition++) metrics.lag.set({ group, topic, partition }, 1);
+      metrics.hopDuration.observe({ consumer_group: group, topic }, 1);
+      for (let partition = 0; partition < 24; partition++)
+        metrics.lag.set({ consumer_group: group, topic, partition }, 1);
     }
   }
   for (const actor of names('actor', 100))

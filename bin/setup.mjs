@@ -40,7 +40,7 @@ function build() {
     return;
   console.error('sluice: building …');
   const started = new Date();
-  const { status } = spawnSync(nodeOf(root), [inRoot('node_modules/@nestjs/cli/bin/nest.js'), 'build', 'sluice'], {
+  const { status } = spawnSync(nodeOf(root), [inRoot('node_modules/@nestjs/cli/bin/nest.js'), 'build'], {
     cwd: root,
     stdio: ['ignore', 2, 2],
   });

@@ -75,6 +75,7 @@ export function atLeastOnce(bus: Bus, brokers: readonly string[], registryUrl: s
     publish: (messages) => bus.publish(messages),
     read: (wanted, options) => bus.read(wanted, options),
     decode: (topic, value) => bus.decode(topic, value),
+    groupLag: (group, wanted) => bus.groupLag(group, wanted),
     check: () => bus.check(),
     checks: bus.checks,
     close: () => bus.close(),

@@ -37,7 +37,7 @@ describe('what is counted of a day with trouble', () => {
   });
 
   it('measures the model by the names of OpenTelemetry, and what its tokens cost', async () => {
-    const scripted = { gen_ai_provider_name: 'openai-compatible', gen_ai_request_model: 'scripted' };
+    const scripted = { gen_ai_provider_name: 'openai', gen_ai_request_model: 'scripted' };
     const input = await value('gen_ai_client_token_usage_sum', { ...scripted, gen_ai_token_type: 'input' });
     const output = await value('gen_ai_client_token_usage_sum', { ...scripted, gen_ai_token_type: 'output' });
     expect(input).toBeGreaterThan(5);
@@ -72,14 +72,15 @@ describe('what is counted of a day with trouble', () => {
   });
 
   it('measures each hop once, dead letters included, and the transactions', async () => {
-    const hop = (group: string, topic: string) => value('sluice_hop_duration_seconds_count', { group, topic });
+    const hop = (consumer_group: string, topic: string) =>
+      value('sluice_hop_duration_seconds_count', { consumer_group, topic });
     const requests = await load.system.all('agent.requests');
     // What nobody could read is no record to a reader, and a record on the log all the same.
     await until(async () => (await hop('filter', 'agent.requests')) === requests.length + 1);
     const steps = await load.system.all('agent.steps');
     await until(async () => (await hop('filter', 'agent.steps')) === steps.length);
-    for (const group of ['filter', 'agent', 'executor'])
-      expect(await value('sluice_transactions_total', { group, outcome: 'committed' })).toBeGreaterThan(0);
+    for (const consumer_group of ['filter', 'agent', 'executor'])
+      expect(await value('sluice_transactions_total', { consumer_group, outcome: 'committed' })).toBeGreaterThan(0);
     expect(await value('sluice_transactions_total', { outcome: 'failed' })).toBe(0);
   });
 
@@ -103,7 +104,7 @@ describe('what is counted of a day with trouble', () => {
       'sluice_runs_ended_total{outcome="deadline_exceeded"} 0',
       'sluice_tool_outcome_unknown_total{tool="graph-update"} 0',
       'agent_group_access_denied_total{group="basic"} 0',
-      'sluice_rebalances_total{group="agent"} 0',
+      'sluice_rebalances_total{consumer_group="agent"} 0',
     ])
       expect(page).toContain(`${series}\n`);
   });

@@ -53,7 +53,8 @@ describe('separate services on Kafka under a real Prometheus', () => {
     }
     await prometheus.until(
       'every partition to be told of',
-      async () => (await now('count(sluice_lag_records{group="executor", topic="agent.tool-calls"})')) === partitions,
+      async () =>
+        (await now('count(sluice_lag_records{consumer_group="executor", topic="agent.tool-calls"})')) === partitions,
     );
     await prometheus.until('no backlog', async () => (await now('sum(sluice_lag_records)')) === 0);
     // One scrape may find a service that does not answer in time, so this is waited for as well.
@@ -65,11 +66,11 @@ describe('separate services on Kafka under a real Prometheus', () => {
 
   it('count transactions and rebalances, each for its own group', async () => {
     for (const role of roles) {
-      const own = `{role="${role}", group="${role}"`;
+      const own = `{role="${role}", consumer_group="${role}"`;
       for (const counted of [`sluice_transactions_total${own}, outcome="committed"}`, `sluice_rebalances_total${own}}`])
         await prometheus.until(counted, async () => (await now(counted)) > 0);
     }
-    expect(await now('count(sluice_transactions_total{role="filter", group!="filter"}) or vector(0)')).toBe(0);
+    expect(await now('count(sluice_transactions_total{role="filter", consumer_group!="filter"}) or vector(0)')).toBe(0);
   }, 120_000);
 
   it('show data in every panel of the dashboard of processes and log', async () => {

@@ -40,14 +40,14 @@ describe('the rules for Prometheus', () => {
 
   it('are well formed', async () => {
     const said = await run('check', 'rules', ...files('ops/prometheus/rules/*.yml'));
-    expect(said.match(/SUCCESS/g)).toHaveLength(3);
+    expect(said.match(/SUCCESS/g)).toHaveLength(files('ops/prometheus/rules/*.yml').length);
     expect(said).not.toMatch(/FAILED|lint/);
   });
 
   it('fire and stay quiet as their cases say (G-100, G-101)', async () => {
     const said = await run('test', 'rules', ...files('ops/prometheus/tests/*.yml'));
     expect(said).not.toContain('FAILED');
-    expect(said.match(/SUCCESS/g)).toHaveLength(3);
+    expect(said.match(/SUCCESS/g)).toHaveLength(files('ops/prometheus/tests/*.yml').length);
   }, 60_000);
 
   it('each have a case in which they fire', () => {

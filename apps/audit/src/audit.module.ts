@@ -5,6 +5,7 @@ import { openVerifier, requireSigner, RUNTIME, startService } from '@sluice/serv
 import type { Runtime, Service } from '@sluice/service';
 import { AuditController } from './audit.controller.js';
 import { AuditService } from './audit.service.js';
+import { watchGroupLags } from './group-lags.js';
 import { defaultPace } from './pace.js';
 import type { Pace } from './pace.js';
 import { Unsealed } from './unsealed.js';
@@ -42,8 +43,10 @@ export async function startAudit(runtime: Runtime, pace: Pace = defaultPace): Pr
     },
   });
   unsealed.start();
+  const unwatch = watchGroupLags(runtime);
   return {
     close: async () => {
+      unwatch();
       await service.close();
       await unsealed.close();
     },

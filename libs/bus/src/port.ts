@@ -171,6 +171,11 @@ export interface Bus {
   read<T extends Topic>(topics: readonly T[], options: ReadOptions): AsyncIterable<Incoming<T>>;
   /** What a payload of the topic says, such as that of a dead letter. Rejects with Fault('undecodable'), or with a retryable one. */
   decode<T extends Topic>(topic: T, value: Uint8Array): Promise<RecordOf<T>>;
+  /**
+   * What a consumer group has not finished, partition by partition, whether or not it has a consumer now. A group that never committed has not
+   * finished anything. Rejects while the log cannot be read.
+   */
+  groupLag(group: string, topics: readonly Topic[]): Promise<readonly PartitionLag[]>;
   /** Rejects with what is wrong if the log cannot be used now. */
   check(): Promise<void>;
   /** What the log stands on, by name; each rejects with what is wrong while it cannot be used. */

@@ -155,6 +155,7 @@ export class Configurations {
   }
 
   private tellOfUnreadable({ topic, partition, offset }: Place, reason: string): void {
+    this.metrics.configurationRefused.inc({ source: 'log' });
     this.log.error(
       { topic, partition, offset, reason },
       'a record on agent.config holds no configuration that can be read here and is passed over; what was in force stays. Apply one that can be: `sluice config apply FILE`',

@@ -11,14 +11,14 @@ const lagEveryMs = 5_000;
 
 /** Counts the transactions of a group and how often its partitions are given out anew. Both are there from the start, at 0. */
 export function observerOf(group: string, { metrics }: Measured): ConsumerObserver {
-  for (const outcome of ['committed', 'failed']) metrics.transactions.inc({ group, outcome }, 0);
-  metrics.rebalances.inc({ group }, 0);
+  for (const outcome of ['committed', 'failed']) metrics.transactions.inc({ consumer_group: group, outcome }, 0);
+  metrics.rebalances.inc({ consumer_group: group }, 0);
   return {
     transaction: (committed, milliseconds) => {
-      metrics.transactions.inc({ group, outcome: committed ? 'committed' : 'failed' });
-      metrics.transactionDuration.observe({ group }, milliseconds / 1_000);
+      metrics.transactions.inc({ consumer_group: group, outcome: committed ? 'committed' : 'failed' });
+      metrics.transactionDuration.observe({ consumer_group: group }, milliseconds / 1_000);
     },
-    rebalanced: () => metrics.rebalances.inc({ group }),
+    rebalanced: () => metrics.rebalances.inc({ consumer_group: group }),
   };
 }
 
@@ -34,12 +34,12 @@ export function measureHop(
   { topic, timestamp }: Pick<Incoming, 'topic' | 'timestamp'>,
   { metrics, clock }: Measured,
 ): void {
-  metrics.hopDuration.observe({ group, topic }, Math.max(0, clock.now() - timestamp) / 1_000);
+  metrics.hopDuration.observe({ consumer_group: group, topic }, Math.max(0, clock.now() - timestamp) / 1_000);
 }
 
 /** Keeps the gauges of a consumer's work up to date; returns what ends it. What the log does not tell now has no value, rather than an old one. */
 export function watchConsumer(group: string, consumer: Consumer, { metrics }: Measured): () => void {
-  const partitions = new Map<string, { group: string; topic: string; partition: number }>();
+  const partitions = new Map<string, { consumer_group: string; topic: string; partition: number }>();
   let stopped = false;
   let asking = false;
   const forget = (keep: ReadonlySet<string> = new Set()): void => {
@@ -58,12 +58,12 @@ export function watchConsumer(group: string, consumer: Consumer, { metrics }: Me
     if (stopped) return;
     forget(new Set(lag.map(({ topic, partition }) => `${topic}/${partition}`)));
     for (const { topic, partition, records } of lag) {
-      const labels = { group, topic, partition };
+      const labels = { consumer_group: group, topic, partition };
       partitions.set(`${topic}/${partition}`, labels);
       metrics.lag.set(labels, records);
     }
   };
-  const count = (): void => metrics.inFlight.set({ group }, consumer.inFlight);
+  const count = (): void => metrics.inFlight.set({ consumer_group: group }, consumer.inFlight);
   count();
   void look();
   const timers = [setInterval(count, inFlightEveryMs), setInterval(() => void look(), lagEveryMs)];
@@ -71,6 +71,6 @@ export function watchConsumer(group: string, consumer: Consumer, { metrics }: Me
     stopped = true;
     timers.forEach(clearInterval);
     forget();
-    metrics.inFlight.remove({ group });
+    metrics.inFlight.remove({ consumer_group: group });
   };
 }

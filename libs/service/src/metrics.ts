@@ -126,7 +126,11 @@ export function createMetrics() {
       'Dead letters that were re-driven and taken up again, by the topic they went to.',
       'topic',
     ),
-    inFlight: gauge('sluice_records_in_flight', 'Records taken from the log and not yet finished.', 'group'),
+    inFlight: gauge(
+      'sluice_records_in_flight',
+      'Records consumed from the log and not yet finished.',
+      'consumer_group',
+    ),
     ...logMetrics(kinds),
     ...runMetrics(kinds),
     ...modelMetrics(kinds),

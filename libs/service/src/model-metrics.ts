@@ -1,20 +1,12 @@
 import { Fault } from '@sluice/core';
-import type { ModelPrice, ModelProvider, ModelSettings, ModelTurn } from '@sluice/core';
+import type { ModelPrice, ModelSettings, ModelTurn } from '@sluice/core';
 import type { Metrics } from './metrics.js';
-
-/** The names of OpenTelemetry’s conventions where it has one for the provider; else our own. */
-const providers: Readonly<Record<ModelProvider, string>> = {
-  rules: 'rules',
-  'openai-compatible': 'openai-compatible',
-  anthropic: 'anthropic',
-  google: 'gcp.gemini',
-  bedrock: 'aws.bedrock',
-};
+import { providerNames } from './traces/spans.js';
 
 function labels({ provider, name }: ModelSettings) {
   return {
     gen_ai_operation_name: 'chat',
-    gen_ai_provider_name: providers[provider],
+    gen_ai_provider_name: providerNames[provider],
     gen_ai_request_model: name ?? provider,
   };
 }

@@ -1,4 +1,3 @@
-import { processEnvironment } from './environment.js';
 import type { Environment } from './environment.js';
 import { createLog } from './log.js';
 import { openRuntime } from './open-runtime.js';
@@ -56,17 +55,4 @@ export async function runProcess(
   } finally {
     await open.close();
   }
-}
-
-/** The whole main.ts of a service that runs alone. */
-export function main(start: (runtime: Runtime) => Promise<Service>): void {
-  Promise.resolve()
-    .then(() => runProcess(processEnvironment(), [start]))
-    .then(
-      (code) => process.exit(code),
-      (error: unknown) => {
-        process.stderr.write(`sluice: ${error instanceof Error ? error.message : String(error)}\n`);
-        process.exit(1);
-      },
-    );
 }

@@ -25,7 +25,7 @@ export const overview = dashboardOf({
           description: 'AgentRequests that the filter is through with, a second; duplicates and refusals included.',
           unit: 'reqps',
         },
-        sumBy('', rate('sluice_hop_duration_seconds_count', 'group="filter"', 'topic="agent.requests"')),
+        sumBy('', rate('sluice_hop_duration_seconds_count', 'consumer_group="filter"', 'topic="agent.requests"')),
       ),
       figure(
         {
@@ -88,7 +88,10 @@ export const overview = dashboardOf({
           unit: 'reqps',
         },
         {
-          expr: sumBy('', rate('sluice_hop_duration_seconds_count', 'group="filter"', 'topic="agent.requests"')),
+          expr: sumBy(
+            '',
+            rate('sluice_hop_duration_seconds_count', 'consumer_group="filter"', 'topic="agent.requests"'),
+          ),
           legend: 'requests',
         },
         { expr: sumBy('', rate('sluice_runs_ended_total', 'outcome="answer"')), legend: 'answers' },
@@ -139,7 +142,10 @@ export const overview = dashboardOf({
             'From when the log took a record until what came of it was on the log: waiting, work and transaction. The agent’s holds the model, the executor’s the tools.',
           unit: 's',
         },
-        { expr: quantile(0.95, 'sluice_hop_duration_seconds', 'group, topic'), legend: '{{group}}: {{topic}}' },
+        {
+          expr: quantile(0.95, 'sluice_hop_duration_seconds', 'consumer_group, topic'),
+          legend: '{{consumer_group}}: {{topic}}',
+        },
       ),
       lines(
         {
@@ -148,7 +154,7 @@ export const overview = dashboardOf({
             'Records on the log that the service has not finished. Growing for long: it needs more instances.',
           unit: 'short',
         },
-        { expr: sumBy('group', of('sluice_lag_records')), legend: '{{group}}' },
+        { expr: sumBy('consumer_group', of('sluice_lag_records')), legend: '{{consumer_group}}' },
       ),
       lines(
         {
@@ -156,7 +162,7 @@ export const overview = dashboardOf({
           description: 'Records that were taken from the log and are being handled or committed.',
           unit: 'short',
         },
-        { expr: sumBy('group', of('sluice_records_in_flight')), legend: '{{group}}' },
+        { expr: sumBy('consumer_group', of('sluice_records_in_flight')), legend: '{{consumer_group}}' },
       ),
       lines(
         {
@@ -191,7 +197,7 @@ export const overview = dashboardOf({
           description: 'What each service finishes a second.',
           unit: 'cps',
         },
-        { expr: sumBy('group', rate('sluice_hop_duration_seconds_count')), legend: '{{group}}' },
+        { expr: sumBy('consumer_group', rate('sluice_hop_duration_seconds_count')), legend: '{{consumer_group}}' },
       ),
     ],
   },

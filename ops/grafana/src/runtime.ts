@@ -69,7 +69,10 @@ export const runtime = dashboardOf({
             'Each puts the outputs and acknowledgements of many records on the log. Failed ones are repeated.',
           unit: 'cps',
         },
-        { expr: sumBy('group, outcome', rate('sluice_transactions_total')), legend: '{{group}}: {{outcome}}' },
+        {
+          expr: sumBy('consumer_group, outcome', rate('sluice_transactions_total')),
+          legend: '{{consumer_group}}: {{outcome}}',
+        },
       ),
       lines(
         {
@@ -77,7 +80,7 @@ export const runtime = dashboardOf({
           description: 'On Kafka 10 to 30 ms are usual. Much more: the broker is busy or far away.',
           unit: 's',
         },
-        { expr: quantile(0.95, 'sluice_transaction_duration_seconds', 'group'), legend: '{{group}}' },
+        { expr: quantile(0.95, 'sluice_transaction_duration_seconds', 'consumer_group'), legend: '{{consumer_group}}' },
       ),
       lines(
         {
@@ -86,8 +89,8 @@ export const runtime = dashboardOf({
           unit: 'short',
         },
         {
-          expr: `${sumBy('group', rate('sluice_hop_duration_seconds_count'))} / ${sumBy('group', rate('sluice_transactions_total', 'outcome="committed"'))}`,
-          legend: '{{group}}',
+          expr: `${sumBy('consumer_group', rate('sluice_hop_duration_seconds_count'))} / ${sumBy('consumer_group', rate('sluice_transactions_total', 'outcome="committed"'))}`,
+          legend: '{{consumer_group}}',
         },
       ),
       lines(
@@ -97,8 +100,8 @@ export const runtime = dashboardOf({
           unit: 'short',
         },
         {
-          expr: sumBy('group, topic, partition', of('sluice_lag_records')),
-          legend: '{{group}}: {{topic}}/{{partition}}',
+          expr: sumBy('consumer_group, topic, partition', of('sluice_lag_records')),
+          legend: '{{consumer_group}}: {{topic}}/{{partition}}',
         },
       ),
       lines(
@@ -107,7 +110,10 @@ export const runtime = dashboardOf({
           description: 'By instance. They should be spread evenly; a partition that nobody holds is missing here.',
           unit: 'short',
         },
-        { expr: `count by (group, instance) (${of('sluice_lag_records')})`, legend: '{{group}} {{instance}}' },
+        {
+          expr: `count by (consumer_group, instance) (${of('sluice_lag_records')})`,
+          legend: '{{consumer_group}} {{instance}}',
+        },
       ),
       lines(
         {
@@ -115,7 +121,7 @@ export const runtime = dashboardOf({
           description: 'Times a second that a group gave out its partitions anew: instances came, went or fell silent.',
           unit: 'cps',
         },
-        { expr: sumBy('group', rate('sluice_rebalances_total')), legend: '{{group}}' },
+        { expr: sumBy('consumer_group', rate('sluice_rebalances_total')), legend: '{{consumer_group}}' },
       ),
       lines(
         {
@@ -123,7 +129,10 @@ export const runtime = dashboardOf({
           description: 'Records taken and not finished. At 1,000 an instance takes no more.',
           unit: 'short',
         },
-        { expr: sumBy('group, instance', of('sluice_records_in_flight')), legend: '{{group}} {{instance}}' },
+        {
+          expr: sumBy('consumer_group, instance', of('sluice_records_in_flight')),
+          legend: '{{consumer_group}} {{instance}}',
+        },
       ),
       rows(
         {

@@ -66,6 +66,10 @@ function inUnits(quantity: number, units: Readonly<Record<string, number>>): str
   return `${(quantity / size).toLocaleString('en')} ${unit}`;
 }
 
+const groups = Object.values<Access>(access).flatMap(({ group }) =>
+  group === null || group === 'audit' ? [] : [group],
+);
+
 /** What serves looks at the broker's settings when it starts. */
 const services: readonly Role[] = ['filter', 'agent', 'executor', 'audit', 'gateway'];
 
@@ -89,6 +93,9 @@ function acls(prefix: string, principal: string): readonly string[] {
       `${add} --operation Write --operation Describe --transactional-id ${writer} --resource-pattern-type prefixed`,
     );
     if (group !== null) lines.push(`${add} --operation Read --group ${prefix}${group}`);
+    // It exports the lag of all groups.
+    if (role === 'audit')
+      for (const other of groups) lines.push(`${add} --operation Describe --group ${prefix}${other}`);
     if (services.includes(role)) {
       // For the warning at start: how long the broker remembers where a group has read.
       lines.push(`${add} --operation DescribeConfigs --cluster`);

@@ -47,11 +47,13 @@ export class ConfigurationSource {
       try {
         const compiled = await this.compile(cause === 'file' ? undefined : this.pins);
         if (compiled.configuration !== null) await this.publish(compiled);
-        else
+        else {
+          this.runtime.metrics.configurationRefused.inc({ source: 'file' });
           this.runtime.log.error(
             { problems: compiled.problems },
             `${this.file} has mistakes and is refused; the former configuration stays:\n${formatProblems(compiled.problems)}`,
           );
+        }
       } catch (error) {
         this.runtime.log.error(
           { error: (error as Error).message },

@@ -2,7 +2,7 @@ import { createCodec, topics as wire } from '@sluice/contracts';
 import type { Codec, RecordOf, Topic } from '@sluice/contracts';
 import { Fault } from '@sluice/core';
 import type { Admin } from 'kafkajs';
-import type { Bus, BusLog, Consumer, Incoming, Outgoing, ReadOptions, Subscription } from '../port.js';
+import type { Bus, BusLog, Consumer, Incoming, Outgoing, PartitionLag, ReadOptions, Subscription } from '../port.js';
 import { encodeAll, OutputRefused } from '../processing/outputs.js';
 import type { Encoded } from '../processing/outputs.js';
 import { clientsFor, consumerRetry } from './kafkajs/clients.js';
@@ -17,6 +17,7 @@ import type { KafkaBusOptions, Timeouts } from './options.js';
 import { retryUntilThere } from './retry-until-there.js';
 import { Publisher } from './produce/publisher.js';
 import { Reader } from './read/read.js';
+import { groupLag } from './admin/group-lag.js';
 import { confluentRegistry } from './admin/registry.js';
 import type { ConfluentRegistry } from './admin/registry.js';
 import { applyRetention, offsetsWarning } from './admin/retention.js';
@@ -187,6 +188,16 @@ class OpenBus implements KafkaBus {
 
   async decode<T extends Topic>(topic: T, value: Uint8Array): Promise<RecordOf<T>> {
     return this.parts.codec.decode(topic, value);
+  }
+
+  async groupLag(group: string, topics: readonly Topic[]): Promise<readonly PartitionLag[]> {
+    this.#assertOpen();
+    const { admin, names } = this.parts;
+    try {
+      return await within(checkMs, notInTime, groupLag(admin, names, group, topics));
+    } catch (error) {
+      throw this.#explain(`The lag of the group ${group} cannot be read`)(error);
+    }
   }
 
   get checks(): Bus['checks'] {

@@ -3,7 +3,7 @@ import type { Clock } from '@sluice/core';
 import { createCodec } from '@sluice/contracts';
 import type { Codec, RecordOf, Topic } from '@sluice/contracts';
 import type { DatabaseSync } from 'node:sqlite';
-import type { Bus, BusLog, Consumer, Incoming, Outgoing, ReadOptions, Subscription } from '../port.js';
+import type { Bus, BusLog, Consumer, Incoming, Outgoing, PartitionLag, ReadOptions, Subscription } from '../port.js';
 import { encodeAll, OutputRefused } from '../processing/outputs.js';
 import type { Encoded } from '../processing/outputs.js';
 import { appender, topicIds } from './append.js';
@@ -16,7 +16,7 @@ import type { Fetch } from './fetch.js';
 import { GroupAppend } from './group-append.js';
 import { acquireLease, liveHolder } from './lease.js';
 import type { Holder, LiveHolder } from './lease.js';
-import { loadProgress } from './progress.js';
+import { loadProgress, positionOf } from './progress.js';
 import { readLog } from './read.js';
 import { tableRegistry } from './registry.js';
 import { retain } from './retain.js';
@@ -187,6 +187,16 @@ class OpenBus implements SqliteBus {
     this.#assertOpen();
     return patiently('The log could not be read', () =>
       liveHolder(this.store.database, group, this.options, this.options.clock),
+    );
+  }
+
+  async groupLag(group: string, topics: readonly Topic[]): Promise<readonly PartitionLag[]> {
+    this.#assertOpen();
+    return patiently('The log could not be read', () =>
+      topics.map((topic) => {
+        const position = positionOf(this.store.database, this.ids.get(topic) as number, group);
+        return { topic, partition: 0, records: position.unfinishedBelow(this.#fetch.endOf(topic)) };
+      }),
     );
   }
 

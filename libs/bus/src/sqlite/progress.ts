@@ -14,6 +14,17 @@ export interface Progress {
   saved(): void;
 }
 
+/** How far a group has come in a topic, as the log has it; from the first record that is still there if it never committed. */
+export function positionOf(database: DatabaseSync, topic: number, group: string): Position {
+  const row = database.prepare('SELECT prefix FROM positions WHERE consumer_group = ? AND topic = ?').get(group, topic);
+  const first = database.prepare('SELECT min(offset) AS first FROM records WHERE topic = ?').get(topic)?.['first'];
+  const next = database.prepare('SELECT next_offset FROM topics WHERE id = ?').get(topic)?.['next_offset'];
+  const position = new Position(Math.max(Number(row?.['prefix'] ?? 0), Number(first ?? next ?? 0)));
+  const ranges = database.prepare('SELECT first, past FROM finished WHERE consumer_group = ? AND topic = ?');
+  for (const range of ranges.all(group, topic)) position.finish(Number(range['first']), Number(range['past']));
+  return position;
+}
+
 /** To be called in a transaction, because a group that is new is entered at the beginning of its topics. */
 export function loadProgress(database: DatabaseSync, ids: TopicIds, group: string, topics: readonly Topic[]): Progress {
   const enter = database.prepare(

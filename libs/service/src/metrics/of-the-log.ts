@@ -6,34 +6,40 @@ export function logMetrics({ counter, gauge, histogram }: Kinds) {
   return {
     hopDuration: histogram(
       'sluice_hop_duration_seconds',
-      'Time from when the log took a record until what came of it was on the log.',
+      'Time from a record’s append to the commit of its outputs.',
       seconds,
-      'group',
+      'consumer_group',
       'topic',
     ),
     lag: gauge(
       'sluice_lag_records',
-      'Records on the log that the group has not finished, by the instance that holds the partition; on Kafka, markers of transactions count.',
-      'group',
+      'Records that the consumer group has not finished, by the instance that owns the partition; on Kafka, transaction markers count.',
+      'consumer_group',
       'topic',
       'partition',
+    ),
+    groupLag: gauge(
+      'sluice_group_lag_records',
+      'Records that the consumer group has not finished, whether or not it has a consumer; exported by the audit.',
+      'consumer_group',
+      'topic',
     ),
     transactions: counter(
       'sluice_transactions_total',
       'Transactions on the log by how they ended: committed or failed.',
-      'group',
+      'consumer_group',
       'outcome',
     ),
     transactionDuration: histogram(
       'sluice_transaction_duration_seconds',
       'Time a transaction on the log took.',
       [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
-      'group',
+      'consumer_group',
     ),
     rebalances: counter(
       'sluice_rebalances_total',
-      'Times that the group gave out its partitions anew, the first time included; the embedded log has none.',
-      'group',
+      'Rebalances of the consumer group, the first one included; the embedded log has none.',
+      'consumer_group',
     ),
     ready: gauge(
       'sluice_ready',
@@ -42,7 +48,12 @@ export function logMetrics({ counter, gauge, histogram }: Kinds) {
     ),
     clockSkew: gauge(
       'sluice_clock_skew_seconds',
-      'How far the clock of this machine is at least ahead of the database’s, negative if behind; 0 as far as can be told, and on the embedded log.',
+      'Lower bound of this host’s clock offset from the database; negative if behind, 0 on the embedded log.',
+    ),
+    configurationRefused: counter(
+      'sluice_configuration_refused_total',
+      'Configurations that were refused while the former one stayed in force, by source: file, or log (a record on agent.config).',
+      'source',
     ),
     configuration: gauge(
       'sluice_configuration_info',

@@ -2,8 +2,8 @@ import type { ModelProvider, ModelSettings } from '@sluice/core';
 import type { AgentResponse } from '@sluice/contracts';
 import type { Attributes, SpanOf } from './traces.js';
 
-/** The names of OpenTelemetry's conventions for generative AI; where they have none, the provider's own name stands. */
-const providerNames: Readonly<Record<ModelProvider, string>> = {
+/** gen_ai.provider.name, for spans and metrics alike: OpenTelemetry's names, else the provider's own. */
+export const providerNames: Readonly<Record<ModelProvider, string>> = {
   rules: 'rules',
   'openai-compatible': 'openai',
   anthropic: 'anthropic',
