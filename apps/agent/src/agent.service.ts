@@ -4,7 +4,7 @@ import type { Configuration, ModelRequest, ModelTurn, ToolChoice } from '@sluice
 import { sha256, topics } from '@sluice/contracts';
 import type { Toolset } from '@sluice/contracts';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
-import { answer, instructionsFor, outOfTime, toolCall, withTokens } from '@sluice/decisions';
+import { answer, asWritten, instructionsFor, outOfTime, toolCall, withTokens } from '@sluice/decisions';
 import {
   chatSpan,
   endRun,
@@ -91,7 +91,7 @@ export class AgentService {
       const options = { signal: patience.signal, onText: (piece: string) => progress.add(piece) };
       const chat = () => chatSpan(configuration.model, toolset.sessionId, promptHash(request, sha256));
       return await this.runtime.traces.span(chat, async (end) => {
-        const turn = await model.turn(request, options);
+        const turn = asWritten(await model.turn(request, options));
         end({ attributes: usage(turn) });
         this.sayBeside(turn);
         if (!isAsChosen(request.toolChoice, turn.calls)) throw notAsChosen(model.name, request.toolChoice);

@@ -21,9 +21,10 @@ export class ProgressText {
 
   add(piece: string): void {
     this.text += piece;
-    if (this.clock.now() - this.lastAt >= gatherMs) this.flush();
+    if (this.clock.now() - this.lastAt >= gatherMs && !isHalved(this.text)) this.flush();
   }
 
+  /** What is left, at the end of the turn. */
   flush(): void {
     if (this.text === '') return;
     const { requestId, sessionId, iteration } = this.toolset;
@@ -33,4 +34,10 @@ export class ProgressText {
     this.text = '';
     this.lastAt = at;
   }
+}
+
+/** Whether the text ends with the first half of a character whose other half is still to come. */
+function isHalved(text: string): boolean {
+  const last = text.charCodeAt(text.length - 1);
+  return last >= 0xd800 && last < 0xdc00;
 }

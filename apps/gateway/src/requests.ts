@@ -26,12 +26,13 @@ export function recordOf<T>(name: string, body: unknown): T {
 export type NamedRequest = AgentRequest & { readonly requestId: string; readonly sessionId: string };
 
 /** The AgentRequest of a body; ids that it leaves out are made here. `isNamed`: its sender chose the request_id. */
-export function requestOf(body: unknown): { readonly request: NamedRequest; readonly isNamed: boolean } {
-  const given = recordOf<AgentRequest>('AgentRequest', body);
+export function requestOf(sent: unknown): { readonly request: NamedRequest; readonly isNamed: boolean } {
+  const given = recordOf<AgentRequest>('AgentRequest', sent);
+  const body = sent as { readonly request_id?: unknown; readonly session_id?: unknown };
   const requestId = given.requestId || randomUUID();
   const ids = { requestId, sessionId: given.sessionId || requestId };
-  // Such an id is another one on the log, and stands in no URL.
-  if (!ids.requestId.isWellFormed() || !ids.sessionId.isWellFormed())
+  // Such an id would become another one, and stands in no URL.
+  if (![body.request_id, body.session_id].every((id) => typeof id !== 'string' || id.isWellFormed()))
     throw new Refusal(
       400,
       'invalid_request',

@@ -1,7 +1,8 @@
 import avsc from 'avsc';
-import type { Resolver, Schema, Type } from 'avsc';
+import type { ForSchemaOptions, Resolver, Schema, Type } from 'avsc';
 import { Fault } from '@sluice/core';
 import { withFrozenLists } from './frozen-lists.js';
+import { withWellFormedText } from './well-formed-text.js';
 import { recordFromJson, ShapeError } from './json.js';
 import { inProcess, selfContained } from './schema.js';
 import type { AvroType } from './schema.js';
@@ -120,7 +121,9 @@ export function payloadBytes<T extends Topic>(topic: T, record: RecordOf<T>): nu
 
 /** The avsc type of a schema, with the field names the process uses. */
 export function typeOf(schema: AvroType): Type {
-  return avsc.Type.forSchema(inProcess(schema) as Schema, { registry: {}, typeHook: withFrozenLists });
+  const typeHook = (part: Schema, options: ForSchemaOptions) =>
+    withWellFormedText(part, options) ?? withFrozenLists(part, options);
+  return avsc.Type.forSchema(inProcess(schema) as Schema, { registry: {}, typeHook });
 }
 
 function readJson<T extends Topic>(topic: T, payload: Buffer): RecordOf<T> {

@@ -2,12 +2,15 @@ import { camelCase, isUnion, recordSchema } from './schema.js';
 import type { AvroType } from './schema.js';
 import { schemas } from './generated/schemas.js';
 
+/** The largest whole number that avsc writes. */
+const largestLong = Number.MAX_SAFE_INTEGER - 1;
+
 /** A JSON payload that does not have the topic's shape. */
 export class ShapeError extends Error {
   override readonly name = 'ShapeError';
 }
 
-/** Reads JSON of a record's wire shape: defaults filled in, unknown members passed over, each mistake named by its path. Bytes are base64. */
+/** Reads JSON of a record's wire shape: defaults filled in, unknown members passed over, each mistake named by its path. Texts become well-formed. Bytes are base64. */
 export function recordFromJson(name: string, value: unknown): unknown {
   return read(name, value, '$');
 }
@@ -27,7 +30,9 @@ function read(type: AvroType, value: unknown, path: string): unknown {
     }
     if (type.type === 'map') {
       const members = Object.entries(object(path, value));
-      return Object.fromEntries(members.map(([key, member]) => [key, read(type.values, member, `${path}.${key}`)]));
+      return Object.fromEntries(
+        members.map(([key, member]) => [key.toWellFormed(), read(type.values, member, `${path}.${key}`)]),
+      );
     }
     return read(type.name, value, path);
   }
@@ -35,10 +40,10 @@ function read(type: AvroType, value: unknown, path: string): unknown {
   switch (type) {
     case 'string':
       if (typeof value !== 'string') throw mismatch(path, 'a text', value);
-      return value;
+      return value.toWellFormed();
     case 'int':
     case 'long':
-      if (!Number.isSafeInteger(value) || (type === 'int' && Math.abs(value as number) > 0x7fffffff)) {
+      if (!Number.isSafeInteger(value) || Math.abs(value as number) > (type === 'int' ? 0x7fffffff : largestLong)) {
         throw mismatch(path, type === 'int' ? 'a whole number of 32 bits' : 'a whole number', value);
       }
       return value;

@@ -1,3 +1,5 @@
+import { cut } from '@sluice/core';
+
 /** Characters of an id, at most. */
 export const longestId = 256;
 
@@ -14,5 +16,5 @@ export function requestIds(
 }
 
 function repeated(id: string): string {
-  return id.length <= repeatedOfId ? id : id.slice(0, repeatedOfId).toWellFormed();
+  return cut(id.toWellFormed(), repeatedOfId);
 }

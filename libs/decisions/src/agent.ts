@@ -1,3 +1,4 @@
+import { wellFormed, wellFormedJson } from '@sluice/core';
 import type { ModelTurn } from '@sluice/core';
 import type { AgentResponse, Run, ToolCall, Toolset } from '@sluice/contracts';
 import { answerResponse, errorResponse } from './run-ends.js';
@@ -8,6 +9,17 @@ export function outOfTime(toolset: Toolset, now: number): AgentResponse {
   const message = `The run had to end by ${new Date(run.deadline).toISOString()} and has no answer yet.`;
   const error = { code: 'deadline_exceeded', message } as const;
   return errorResponse({ requestId, sessionId }, error, { request, run, configVersion }, now);
+}
+
+/** What the model wrote as records carry it: well-formed, the arguments’ JSON as well. */
+export function asWritten(turn: ModelTurn): ModelTurn {
+  const { thought, calls, answer } = turn;
+  return {
+    ...turn,
+    thought: thought.toWellFormed(),
+    answer: answer === null ? null : answer.toWellFormed(),
+    calls: calls.map((call) => ({ ...wellFormed(call), arguments: wellFormedJson(call.arguments) })),
+  };
 }
 
 /** The run after a turn of the model. */

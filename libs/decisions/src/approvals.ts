@@ -1,4 +1,5 @@
 import type { ApprovalDecision, ConfiguredTool, Evaluator, Step, ToolEffect, Verdict } from '@sluice/core';
+import { cut } from '@sluice/core';
 import { sha256 } from '@sluice/contracts';
 import type { ApprovalRequested, RequestedCall, ToolCall } from '@sluice/contracts';
 
@@ -21,7 +22,7 @@ export function approvalVerdict(taken: { readonly decision: ApprovalDecision; re
     case 'approve':
       return { ok: true };
     case 'refuse': {
-      const why = taken.reason === '' ? '' : ` The reason given: ${taken.reason.slice(0, longestReason)}`;
+      const why = taken.reason === '' ? '' : ` The reason given: ${cut(taken.reason, longestReason)}`;
       const message = `This call was not approved, so it was not made. Go on without it, or answer.${why}`;
       return { ok: false, code: 'policy_denied', reason: 'approval_refused', message };
     }

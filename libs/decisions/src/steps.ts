@@ -1,4 +1,4 @@
-import { afterSteps, countCall, endsRun, historyBytes, normaliseState, transition } from '@sluice/core';
+import { afterSteps, countCall, cut, endsRun, historyBytes, normaliseState, transition } from '@sluice/core';
 import type {
   AgentRun,
   CallCounts,
@@ -54,7 +54,7 @@ export function stepOf(
 ): Step {
   return {
     thought: index === 0 ? thought : '',
-    action: tool?.key ?? name.slice(0, longestName),
+    action: tool?.key ?? cut(name, longestName),
     arguments: args,
     observation: error === null ? observation(result) : error.safeMessage,
     outcome: error === null ? 'ok' : error.code,
@@ -76,14 +76,14 @@ export function historyFull(record: ToolCall, index: number, state: string, now:
   const call = record.calls[index] as RequestedCall;
   return {
     thought: '',
-    action: call.tool.slice(0, longestName),
+    action: cut(call.tool, longestName),
     arguments: '',
     observation: 'The history of this run is full; the call was not made.',
     outcome: 'execution',
     reason: 'result_too_large',
     stateBefore: state,
     state,
-    toolCallId: call.toolCallId.slice(0, longestName),
+    toolCallId: cut(call.toolCallId, longestName),
     iteration: record.iteration,
     index,
     startedAt: now,

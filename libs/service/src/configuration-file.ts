@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { parseDocument } from 'yaml';
-import { compileConfiguration, toolFolders } from '@sluice/core';
+import { parseDocument, visit } from 'yaml';
+import { compileConfiguration, toolFolders, wellFormed } from '@sluice/core';
 import type {
   AuthorizationFiles,
   Configuration,
@@ -74,6 +74,8 @@ async function readYaml(
     };
   }
   const document = parseDocument(text, { uniqueKeys: true });
+  // A name or text may be written with half a character, as "\ud83d".
+  visit(document, { Scalar: (_, scalar) => void (scalar.value = wellFormed(scalar.value)) });
   if (document.errors.length === 0) return { value: document.toJS({ maxAliasCount: 100 }) };
   return {
     problems: document.errors.map((error) => {

@@ -1,4 +1,5 @@
 import { type Digest, type JsonValue, canonicalJson } from '../json.js';
+import { wellFormed } from '../well-formed.js';
 import { checkAgents, withAgentEffects } from './agent-tools.js';
 import { readInstructions } from './agents.js';
 import { type AuthorizationFiles, readAuthorization } from './authorization.js';
@@ -44,7 +45,7 @@ export interface Compilation {
 
 /**
  * Checks a configuration file as a whole and makes it self-contained (DESIGN, idea 13). Takes the parsed value of the file, of
- * whatever shape; never throws for what is in it. docs/configuration.md says what each key means.
+ * whatever shape; never throws for what is in it. What is compiled is well-formed. docs/configuration.md says what each key means.
  */
 export function compileConfiguration(raw: unknown, given: CompilerInputs): Compilation {
   const problems: Problem[] = [];
@@ -69,7 +70,7 @@ export function compileConfiguration(raw: unknown, given: CompilerInputs): Compi
   const tools = withAgentEffects(compiled, policy);
   const model = readModel(file.section('model'));
   checkAgents(identified, { model, policy, limits }, problems);
-  const content = {
+  const found = {
     tools,
     identity: readIdentity(file.section('identity')),
     policy,
@@ -82,6 +83,8 @@ export function compileConfiguration(raw: unknown, given: CompilerInputs): Compi
     limits,
   };
   if (problems.length > 0) return { configuration: null, problems, findings: [] };
+  // Also what tool files describe.
+  const content = wellFormed(found);
   const paths = new Map(entries.map((entry) => [entry.key, entry.path]));
   const simplified = new Map(specified.map(({ entry, allowed }) => [entry.key, allowed.simplified]));
   const findings = findEverything(tools, policy, { paths, simplified });

@@ -1,19 +1,15 @@
 import type { JsonValue } from '../json.js';
+import { wellFormed } from '../well-formed.js';
 
-/** A value of a record as it is after the wire: without what is absent, and texts as UTF-8 carries them, which splits no surrogate pair. */
+/** A value of a record as it is after the wire: without what is absent, and well-formed. */
 export function essence(value: unknown): JsonValue {
-  if (typeof value === 'string') return value.toWellFormed();
-  if (typeof value === 'number' || typeof value === 'boolean') return value;
-  if (Array.isArray(value)) return value.every(isWellFormed) ? value : value.map(essence);
-  if (typeof value !== 'object' || value === null) return null;
-  const members: Record<string, JsonValue> = {};
-  for (const name of Object.keys(value)) {
-    const member = (value as Readonly<Record<string, unknown>>)[name];
-    if (member !== null && member !== undefined) members[name.toWellFormed()] = essence(member);
-  }
-  return members;
+  return present(wellFormed(value));
 }
 
-function isWellFormed(item: unknown): item is string {
-  return typeof item === 'string' && item.isWellFormed();
+function present(value: unknown): JsonValue {
+  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value;
+  if (Array.isArray(value)) return value.every((item) => typeof item === 'string') ? value : value.map(present);
+  if (typeof value !== 'object' || value === null) return null;
+  const members = Object.entries(value).filter(([, member]) => member !== null && member !== undefined);
+  return Object.fromEntries(members.map(([name, member]) => [name, present(member)]));
 }

@@ -1,7 +1,7 @@
 import type { Digest } from '../json.js';
 import type { Step } from '../run/step.js';
 import { canonical } from './canonical.js';
-import { essence } from './essence.js';
+import { wellFormed } from '../well-formed.js';
 import { isRequest, isRun, orderedRequest, orderedRun, orderedStep } from './run-forms.js';
 
 /** What the agent adds to on a run’s way from the filter to the executor; everything else is covered by the grant. */
@@ -11,17 +11,11 @@ const apart = new Set(['history']);
 
 /**
  * A digest over a request and its run as they go on: whoever changes anything of them breaks the signature that names it. Null counts
- * as absent, so that a field added later changes no digest where it is not set, and versions can run side by side.
+ * as absent, so that a field added later changes no digest where it is not set, and versions can run side by side. Texts count as the wire
+ * carries them: well-formed.
  */
 export function digestOfRun(request: { readonly history: readonly Step[] }, run: object, digest: Digest): string {
-  const { history } = request;
-  const text = historyText(history) + requestText(request) + runText(run);
-  // JSON writes half a surrogate pair as an escape; on the wire it becomes another character, and so it does here.
-  if (!text.includes('\\ud')) return digest(text);
-  const whole = essence(history) as unknown as readonly Step[];
-  return digest(
-    JSON.stringify(whole.map(orderedStep)) + canonical(essence(request), apart) + canonical(essence(run), ownedByAgent),
-  );
+  return digest(historyText(request.history) + requestText(request) + runText(run));
 }
 
 const historyTexts = new WeakMap<readonly Step[], string>();
@@ -29,14 +23,17 @@ const historyTexts = new WeakMap<readonly Step[], string>();
 /** A history is most of a record, and what the executor signed of it is what the filter grants next: its text is made once. */
 function historyText(history: readonly Step[]): string {
   let text = historyTexts.get(history);
-  if (text === undefined) historyTexts.set(history, (text = JSON.stringify(history.map(orderedStep))));
+  if (text === undefined) historyTexts.set(history, (text = JSON.stringify(wellFormed(history).map(orderedStep))));
   return text;
 }
 
 function requestText(request: object): string {
-  return isRequest(request) ? JSON.stringify(orderedRequest(request)) : canonical(request, apart);
+  return isRequest(request)
+    ? JSON.stringify(wellFormed(orderedRequest(request)))
+    : canonical(wellFormed(request), apart);
 }
 
 function runText(run: object): string {
-  return isRun(run) ? JSON.stringify(orderedRun(run)) : canonical(run, ownedByAgent);
+  const whole = wellFormed(run);
+  return isRun(whole) ? JSON.stringify(orderedRun(whole)) : canonical(whole, ownedByAgent);
 }

@@ -1,5 +1,6 @@
 import type { ClaimNames } from '../configuration/types.js';
 import type { JsonObject, JsonValue } from '../json.js';
+import { wellFormed } from '../well-formed.js';
 import type { Principal } from './principal.js';
 
 /** Longest id taken from a claim, in UTF-16 units, and most names of one list: what is in a principal travels in every record. */
@@ -11,9 +12,10 @@ const mostNames = 256;
  * (ruling XG-12: no record means no groups).
  */
 export function readPrincipal(
-  claims: JsonObject,
+  given: JsonObject,
   names: ClaimNames,
 ): { readonly principal: Principal } | { readonly problem: string } {
+  const claims = wellFormed(given);
   const actor = id(claims[names.actor]);
   const tenant = id(claims[names.tenant]);
   const subject = names.subject === null ? null : claims[names.subject];

@@ -1,3 +1,4 @@
+import { cut } from '../well-formed.js';
 import type { ConfiguredTool } from '../configuration/types.js';
 
 /** What a model may, or must, do with the tools it is shown in a turn (spec/tool-use.md, P0 port layer); `id` is one of them. */
@@ -65,7 +66,7 @@ const shownTools = 50;
 function notOffered(asked: string, offered: readonly Pick<ConfiguredTool, 'id'>[]): ChoiceVerdict {
   const ids = offered.slice(0, shownTools).map(({ id }) => id);
   const instead = ids.length === 0 ? 'It is offered no tool.' : `Offered are: ${ids.join(', ')}.`;
-  const name = asked.slice(0, shownCharacters).toWellFormed();
+  const name = cut(asked, shownCharacters);
   const message = `tool_choice names \`${name}\`, which is no tool that this request is offered. Write \`auto\`, \`none\`, \`required\`, or the key or id of an offered tool. ${instead}`;
   return { ok: false, message };
 }

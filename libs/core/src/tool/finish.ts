@@ -1,4 +1,5 @@
 import { jsonBytes, JsonTooLargeError, NotJsonError } from '../plain-json.js';
+import { wellFormed } from '../well-formed.js';
 import type { JsonValue } from '../json.js';
 import type { ToolErrorReason } from '../errors.js';
 import { failure, isA, misshapen, notBound, tooLarge } from './refusals.js';
@@ -39,7 +40,7 @@ function redacted(tool: BoundTool, toolCallId: string, output: JsonValue, limits
   try {
     const value = tool.redact(output);
     jsonBytes(value, limits.resultBytes);
-    return { toolCallId, ok: true, value };
+    return { toolCallId, ok: true, value: wellFormed(value) };
   } catch (error) {
     if (isA(JsonTooLargeError, error)) return tooLarge(toolCallId, limits);
     if (isA(NotJsonError, error)) return misshapen(toolCallId);

@@ -1,4 +1,5 @@
 import { JsonTooLargeError } from '../plain-json.js';
+import { cut } from '../well-formed.js';
 import type { ToolErrorCode, ToolErrorReason } from '../errors.js';
 import {
   ToolConnectionDeniedError,
@@ -91,6 +92,7 @@ export function failure(
   message: string,
   reason?: ToolErrorReason,
 ): ToolExecResult {
-  const safeMessage = message.length > longestMessage ? `${message.slice(0, longestMessage)}…` : message;
+  const whole = message.toWellFormed();
+  const safeMessage = whole.length > longestMessage ? `${cut(whole, longestMessage)}…` : whole;
   return { toolCallId, ok: false, errorCode, safeMessage, ...(reason === undefined ? {} : { reason }) };
 }

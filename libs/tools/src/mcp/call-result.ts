@@ -1,6 +1,6 @@
 import { CallToolResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
-import { deepestJson, isDeeperThan, isJsonObject, printable, ToolUserError } from '@sluice/core';
+import { cut, deepestJson, isDeeperThan, isJsonObject, printable, ToolUserError } from '@sluice/core';
 import type { JsonValue } from '@sluice/core';
 
 /** UTF-8 bytes of a server's error text that a model gets to read. */
@@ -57,7 +57,7 @@ function textsHidden(value: JsonValue, hide: (text: string) => string): JsonValu
 
 /** At most 2 KB of a server's text, cut between characters, without what would steer a terminal. */
 export function shortened(text: string): string {
-  const shown = printable(text.slice(0, maxErrorBytes));
+  const shown = printable(cut(text, maxErrorBytes));
   const bytes = Buffer.from(shown, 'utf8');
   if (text.length <= maxErrorBytes && bytes.length <= maxErrorBytes) return shown;
   return `${bytes

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
-import { isJsonObject, pinOf, printable, takeOffer, ToolUnavailableError } from '@sluice/core';
+import { isJsonObject, pinOf, printable, takeOffer, ToolUnavailableError, wellFormed } from '@sluice/core';
 import type { JsonObject, JsonValue, McpOffer, OfferedTool } from '@sluice/core';
 import type { McpConnection } from './connection.js';
 import { withoutCode } from './start-problem.js';
@@ -40,7 +40,7 @@ export async function listTools(client: Client, endsAt: number): Promise<readonl
     const page = await client.request({ method: 'tools/list', params }, Page, { timeout, maxTotalTimeout: timeout });
     if (tools.length + page.tools.length > maxTools)
       throw new Error(`it offers more than ${maxTools} tools, which is the limit`);
-    tools.push(...page.tools.flatMap(offered));
+    tools.push(...wellFormed(page.tools).flatMap(offered));
     cursor = page.nextCursor;
     if (cursor === undefined || cursor === null) return tools;
     // Without this a server whose pages go round, or are empty for ever, would be read until the time is up.
