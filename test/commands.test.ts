@@ -254,7 +254,7 @@ describe('a process that cannot start', () => {
 
   it.each([
     [[], 2, 'sluice start'],
-    [['nope'], 1, 'There is no command nope'],
+    [['nope'], 1, 'There is no command "nope"'],
     [['ask'], 1, 'Give one question'],
     [['ask', 'q', '--request', ''], 1, '--request is empty'],
     [['ask', 'q', '--max-iterations', 'x'], 1, 'must be a whole number'],

@@ -40,6 +40,7 @@ export async function command(
     log: createLog('warn', process.stderr),
     paint: paintFor(process.stdout),
     write: (text: string) => void (output += text),
+    print: (text: string) => void (output += text),
     taken: () => Promise.resolve(),
     terminal: false,
     inProject: (file: string) => file,

@@ -19,6 +19,7 @@ export async function inProcess(
     terminal: false,
     inProject: (file) => file,
     write: (text) => void (output += text),
+    print: (text) => void (output += text),
     taken: () => Promise.resolve(),
     stopped: new Promise(() => undefined),
     sampleConfiguration: () => Promise.reject(new Error('No sample is needed.')),

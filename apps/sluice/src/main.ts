@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { askedToStop, commandLog, processEnvironment } from '@sluice/service';
@@ -7,6 +7,8 @@ import { commands, usages } from './commands/all.js';
 import type { Surroundings } from './commands/surroundings.js';
 import { Output } from './show/output.js';
 import { paintFor } from './show/paint.js';
+import { wrap } from './show/wrap.js';
+import { unknownCommand } from './which-command.js';
 
 /** dist/apps/sluice/src → the project. */
 const root = join(dirname(fileURLToPath(import.meta.url)), '../../../..');
@@ -15,18 +17,32 @@ const output = new Output(process.stdout);
 
 async function main([name, ...args]: readonly string[]): Promise<number> {
   if (name === undefined || name === 'help' || name === '--help' || name === '-h') {
-    output.write(await help());
+    write(await help());
     return name === undefined ? 2 : 0;
   }
+  if (name === 'version' || name === '--version' || name === '-v') {
+    output.write(`sluice ${version()}\n`);
+    return 0;
+  }
   const load = Object.hasOwn(commands, name) ? commands[name] : undefined;
-  if (load === undefined) throw new Error(`There is no command ${name}.\n\n${await help()}`);
+  if (load === undefined) throw new Error(unknownCommand(name, Object.keys(commands)));
   const command = await load();
   const options = args.includes('--') ? args.slice(0, args.indexOf('--')) : args;
   if (options.includes('--help') || options.includes('-h')) {
-    output.write(`${command.usage}\n`);
+    write(`${command.usage}\n`);
     return 0;
   }
   return command.run(args, surroundings());
+}
+
+/** For people: as wide as the terminal, if there is one. */
+function write(text: string): void {
+  output.write(process.stdout.isTTY ? wrap(text, process.stdout.columns) : text);
+}
+
+function version(): string {
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { readonly version: string };
+  return version;
 }
 
 async function help(): Promise<string> {
@@ -39,7 +55,8 @@ function surroundings(): Surroundings {
     environment: processEnvironment(),
     log: commandLog(),
     paint: paintFor(process.stdout),
-    write: (text) => output.write(text),
+    write,
+    print: (text) => output.write(text),
     taken: () => output.taken(),
     terminal: process.stdout.isTTY,
     // A command that does not look whether it is asked to stop ends at once, as a signal ends it.
@@ -81,5 +98,7 @@ try {
   // Whoever read it has had enough, which is no mistake.
   if (output.hasNoReader) process.exit(code);
   await output.flushed().catch(() => undefined);
-  process.stderr.write(`sluice: ${error instanceof Error ? error.message : String(error)}\n`, () => process.exit(1));
+  const sentence = `sluice: ${error instanceof Error ? error.message : String(error)}\n`;
+  const { isTTY, columns } = process.stderr;
+  process.stderr.write(isTTY ? wrap(sentence, columns) : sentence, () => process.exit(1));
 }

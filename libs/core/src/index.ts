@@ -63,4 +63,5 @@ export { agentRanges, agentToolType } from './configuration/agent-entry.js';
 export * from './configuration/limits.js';
 export { toolFolders } from './configuration/tool-folders.js';
 export { formatFindings, formatProblems } from './configuration/problems.js';
+export { nearest } from './configuration/suggest.js';
 export { WeakMemory } from './weak-memory.js';

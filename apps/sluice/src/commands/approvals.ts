@@ -45,33 +45,40 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
   const [action, id, ...more] = positionals;
   if (more.length > 0) throw new Error(`One approval at a time.\n${usage}`);
   const words = id === undefined ? [] : [id];
-  if (action === 'list') refuseSurplus({ values, words }, { taken: ['json'], words: 0 }, usage);
-  if (action === 'show') refuseSurplus({ values, words }, { taken: [], words: 1 }, usage);
-  if (action === 'approve' || action === 'refuse')
-    refuseSurplus({ values, words }, { taken: ['reason', 'as'], words: 1 }, usage);
-  requireLog(surroundings.environment);
-  return withLog(surroundings, async (log) => {
-    switch (action) {
-      case 'list':
-        return list(log, values.json, surroundings);
-      case 'show':
-        return show(await find(log, id), log.bus, surroundings);
-      case 'approve':
-      case 'refuse': {
-        const token = ownToken(surroundings.environment);
-        const decidedBy = values.as ?? (token === undefined ? `user:${userInfo().username}` : '');
-        const deciding = { decision: action, reason: values.reason ?? '', decidedBy } as const;
-        return decide(await find(log, id), deciding, log, surroundings);
-      }
-      case undefined:
-      default:
-        throw new Error(`${sayWhat('approvals', action)}\n${usage}`);
+  const takes = (count: number, ...taken: readonly string[]): void =>
+    refuseSurplus({ values, words }, { taken, words: count }, usage);
+  switch (action) {
+    case 'list':
+      takes(0, 'json');
+      return withLog(surroundings, (log) => list(log, values.json, surroundings));
+    case 'show': {
+      takes(1);
+      const named = idOf(id);
+      return withLog(surroundings, async (log) => show(await find(log, named), log.bus, surroundings));
     }
-  });
+    case 'approve':
+    case 'refuse': {
+      takes(1, 'reason', 'as');
+      const named = idOf(id);
+      const token = ownToken(surroundings.environment);
+      const decidedBy = values.as ?? (token === undefined ? `user:${userInfo().username}` : '');
+      const deciding = { decision: action, reason: values.reason ?? '', decidedBy } as const;
+      return withLog(surroundings, async (log) => decide(await find(log, named), deciding, log, surroundings));
+    }
+    case undefined:
+    default:
+      throw new Error(`${sayWhat('approvals', action)}\n${usage}`);
+  }
+}
+
+function idOf(id: string | undefined): string {
+  if (id === undefined || id === '') throw new Error(`Name the approval.\n${usage}`);
+  return id;
 }
 
 /** The log, and the ledger’s word on what of it counts. An approver may have no access to the ledger: then all that is there is shown. */
 async function withLog({ environment, log }: Surroundings, work: (log: Log) => Promise<number>): Promise<number> {
+  requireLog(environment);
   const { bus } = await openBus(environment, log);
   try {
     if (environment.bus === 'kafka' && environment.databaseUrl === null) {
@@ -90,10 +97,10 @@ async function withLog({ environment, log }: Surroundings, work: (log: Log) => P
   }
 }
 
-async function list(log: Log, json: boolean, { write, paint }: Surroundings): Promise<number> {
+async function list(log: Log, json: boolean, { write, print, paint }: Surroundings): Promise<number> {
   const open = await allOpen(log);
   if (json)
-    for (const { requested } of open) write(`${JSON.stringify(recordToJson('ApprovalRequested', requested))}\n`);
+    for (const { requested } of open) print(`${JSON.stringify(recordToJson('ApprovalRequested', requested))}\n`);
   else if (open.length === 0) write('No call waits for an approval.\n');
   else
     for (const { requested } of open) {
@@ -183,8 +190,7 @@ function isOwn({ decision, decidedBy }: ApprovalOutcome, deciding: Deciding): bo
   return decision === deciding.decision && (deciding.decidedBy === '' || decidedBy === deciding.decidedBy);
 }
 
-async function find(log: Log, id: string | undefined): Promise<Open> {
-  if (id === undefined || id === '') throw new Error(`Name the approval.\n${usage}`);
+async function find(log: Log, id: string): Promise<Open> {
   const found = byBeginning(await allOpen(log), id, 'approval', ({ requested }) => requested.approvalId);
   if (found === undefined)
     throw new Error(`No call waits for the approval ${id}. "sluice approvals list" shows those that are open.`);

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { parseArgs } from 'node:util';
+import { printable } from '@sluice/core';
 import type { Bus, Incoming } from '@sluice/bus';
 import { longestId } from '@sluice/contracts';
 import type { AgentRequest, AgentResponse } from '@sluice/contracts';
 import { openBus, openLogFile, ownToken } from '@sluice/service';
 import { appliedConfiguration } from '../system/applied.js';
+import { refuseOtherConfiguration } from '../system/other-configuration.js';
 import { startEmbedded } from '../system/embedded.js';
 import { followRun, newRequest, pastRun, publishRequest } from '../run-request.js';
 import { Story } from '../show/story.js';
@@ -21,7 +23,8 @@ export const usage = `sluice ask "question" [--group a,b] [--state s] [--tools a
   --tool-choice is auto (the model calls tools as it likes), none, required, or the key or id of the tool that it must call first.
   Without --connections no tool may use one; "*" is all that you may use. SLUICE_TOKEN is sent along as the credential.
   If nothing is running on the data folder, the services run in this process until the answer is there: under SLUICE_CONFIG, else
-  what is in force there, else the sample's configuration.`;
+  what is in force there, else the sample's configuration. If services run under another configuration than the one that
+  SLUICE_CONFIG names, nothing is asked.`;
 
 export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
   const asked = readArguments(args);
@@ -31,6 +34,7 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
 async function askCluster(asked: Asked, surroundings: Surroundings): Promise<number> {
   const { bus } = await openBus(surroundings.environment, surroundings.log);
   try {
+    await refuseOtherConfiguration(bus, surroundings);
     return await publishAndFollow(bus, asked, surroundings);
   } finally {
     await bus.close();
@@ -42,7 +46,10 @@ async function askEmbedded(asked: Asked, surroundings: Surroundings): Promise<nu
   const bus = await openLogFile(environment, log);
   let configFile = environment.configFile;
   try {
-    if ((await bus.holderOf('filter')) !== null) return await publishAndFollow(bus, asked, surroundings);
+    if ((await bus.holderOf('filter')) !== null) {
+      await refuseOtherConfiguration(bus, surroundings);
+      return await publishAndFollow(bus, asked, surroundings);
+    }
     if (configFile === null && (await appliedConfiguration(bus)) === null)
       configFile = await surroundings.sampleConfiguration();
   } finally {
@@ -110,17 +117,19 @@ async function publishAndFollow(
   { request, named, json }: Asked,
   surroundings: Surroundings,
 ): Promise<number> {
-  const { write, paint } = surroundings;
+  const { write, print, paint } = surroundings;
   const story = new Story(json ? () => undefined : write, paint);
   const tell = (message: Incoming): void => story.tell(message);
   const before = named ? await pastRun(bus, request.requestId, tell) : null;
+  const response = before ?? (await askNow(bus, request, named, tell, surroundings));
+  const session = response?.sessionId ?? request.sessionId;
+  if (!json) write(paint.dim(`\nSession ${printable(session)}   (npx sluice audit show ${printable(session)})\n`));
   if (before !== null && !json)
     write(paint.dim(`\nThe request ${request.requestId} was made before, and this is what came of it.\n`));
-  const response = before ?? (await askNow(bus, request, named, tell, surroundings));
   if (response === null) return 130;
   if (json)
-    write(
-      `${JSON.stringify({ request_id: response.requestId, kind: response.kind, answer: response.answer, error: response.error, state: response.state, iterations: response.iterations })}\n`,
+    print(
+      `${JSON.stringify({ request_id: response.requestId, session_id: session, kind: response.kind, answer: response.answer, error: response.error, state: response.state, iterations: response.iterations })}\n`,
     );
   return response.error === null ? 0 : 1;
 }

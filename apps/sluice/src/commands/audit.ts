@@ -8,6 +8,7 @@ import { topics } from '@sluice/contracts';
 import { openBus, requireLog, verifierForLooking } from '@sluice/service';
 import { lastCheckpoints } from '../audit/checkpoints.js';
 import { sessionEntries } from '../audit/session.js';
+import { sessionNamed } from '../session-named.js';
 import { readText } from '../read-text.js';
 import { AuditStory } from '../show/audit-story.js';
 import { isSound, reportAsText, reportAsJson } from '../show/audit-report.js';
@@ -19,7 +20,8 @@ export const usage = `sluice audit verify [--json] [--anchors FILE] [--without-s
   the last checkpoint. Compares with the records that are told of where they are still there, --without-sources not.
   --anchors compares with checkpoints that were kept elsewhere, too. --export reads a file of sluice export,
   of the whole log, instead of the log. Exit code 1 if there is a finding, or no audit at all.
-sluice audit show SESSION [--json]     what happened in a session, in words; exit code 1 if the audit tells of none
+sluice audit show SESSION [--json]     what happened in a session, in words; a unique beginning of its id is enough.
+                                       Exit code 1 if the audit has no entry of it
 sluice audit checkpoints               the last checkpoint of each chain, a line each
   Keep them elsewhere, for verify --anchors. Exit code 1 if there are none.`;
 
@@ -47,7 +49,8 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
       const verify = async (log: LogReader): Promise<number> => {
         const signatures = verifierForLooking(environment);
         const report = await verifyAudit(log, { signatures, anchors, sources });
-        surroundings.write(values.json ? reportAsJson(report) : reportAsText(report, surroundings.paint));
+        if (values.json) surroundings.print(reportAsJson(report));
+        else surroundings.write(reportAsText(report, surroundings.paint));
         return isSound(report) ? 0 : 1;
       };
       if (values.export === undefined) return onLog(surroundings, verify);
@@ -66,12 +69,15 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
     case 'show':
       takes(1, 'json');
       if (session === undefined || session === '') throw new Error(`Name the session.\n${usage}`);
-      return onLog(surroundings, (bus) => show(bus, session, values.json, surroundings));
+      return onLog(surroundings, async (bus) => {
+        const named = await sessionNamed(bus, session, { among: [topics.audit] });
+        return show(bus, named, values.json, surroundings);
+      });
     case 'checkpoints':
       takes(0);
       return onLog(surroundings, async (bus) => {
         const kept = await lastCheckpoints(bus, verifierForLooking(environment));
-        for (const checkpoint of kept) surroundings.write(`${JSON.stringify(checkpoint)}\n`);
+        for (const checkpoint of kept) surroundings.print(`${JSON.stringify(checkpoint)}\n`);
         return 0;
       });
     case undefined:
@@ -96,7 +102,12 @@ async function onLog({ environment, log }: Surroundings, work: (bus: Bus) => Pro
   }
 }
 
-async function show(bus: Bus, session: string, json: boolean, { write, taken, paint }: Surroundings): Promise<number> {
+async function show(
+  bus: Bus,
+  session: string,
+  json: boolean,
+  { write, print, taken, paint }: Surroundings,
+): Promise<number> {
   const { entries, left } = await sessionEntries(bus, session);
   if (entries.length === 0) {
     if (json) throw new Error(`The audit tells of no session ${session}.`);
@@ -105,7 +116,7 @@ async function show(bus: Bus, session: string, json: boolean, { write, taken, pa
   }
   const story = new AuditStory(write, paint);
   for (const entry of entries) {
-    if (json) write(`${JSON.stringify(entry)}\n`);
+    if (json) print(`${JSON.stringify(entry)}\n`);
     else story.tell(entry);
     await taken();
   }

@@ -40,7 +40,8 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
       return withLog(surroundings, (bus) => show(rest[0], bus, surroundings));
     case 'diff':
       takes(2);
-      return withLog(surroundings, (bus) => diff(rest[0], rest[1], bus, surroundings));
+      if (rest[0] === undefined) throw new Error(`Name the version to compare with.\n${usage}`);
+      return withLog(surroundings, (bus) => diff(rest[0] ?? '', rest[1], bus, surroundings));
     case undefined:
     default:
       throw new Error(`${sayWhat('configurations', action)}\n${usage}`);
@@ -86,19 +87,18 @@ async function list(bus: Bus, { write, paint }: Surroundings): Promise<number> {
   return 0;
 }
 
-async function show(named: string | undefined, bus: Bus, { write }: Surroundings): Promise<number> {
+async function show(named: string | undefined, bus: Bus, { print }: Surroundings): Promise<number> {
   const { configuration } = find(await configurationsOn(bus), named);
-  write(`${JSON.stringify(JSON.parse(configuration), null, 2)}\n`);
+  print(`${JSON.stringify(JSON.parse(configuration), null, 2)}\n`);
   return 0;
 }
 
 async function diff(
-  older: string | undefined,
+  older: string,
   newer: string | undefined,
   bus: Bus,
   { write, paint }: Surroundings,
 ): Promise<number> {
-  if (older === undefined) throw new Error(`Name the version to compare with.\n${usage}`);
   const all = await configurationsOn(bus);
   const [before, after] = [find(all, older), find(all, newer)].map(
     (record) => JSON.parse(record.configuration) as object,

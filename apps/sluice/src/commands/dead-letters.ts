@@ -21,6 +21,7 @@ import {
 } from '@sluice/service';
 import type { LetterFilter } from '@sluice/service';
 import { consequence, letterJson, letterLines, letterPage, time } from '../show/letter.js';
+import { sessionNamed } from '../session-named.js';
 import { readSince } from './since.js';
 import { refuseSurplus, sayWhat } from '../refuse-surplus.js';
 import type { Surroundings } from './surroundings.js';
@@ -28,7 +29,8 @@ import type { Surroundings } from './surroundings.js';
 export const usage = `sluice dead-letters list [--topic agent.steps] [--code model_refused] [--session id] [--since 12h] [--json]
   What could not be processed, the oldest first. --since is how long ago (30m, 12h, 7d) or a date.
 sluice dead-letters show ID [--json]
-  What is known of one, and what a redrive would do. An ID is partition/offset, as list prints it.
+  What is known of one, and what a redrive would do. An ID is partition/offset, as list prints it. A unique beginning of a
+  session’s id is enough.
 sluice dead-letters redrive ID…   [--dry-run]
 sluice dead-letters redrive --topic … --code … --session … --since … | --all   [--dry-run]
   Once its cause is fixed: puts the record on the log again, once, as a new attempt of its run under today's configuration. Exit
@@ -66,7 +68,9 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
     case 'list':
       if (ids.length > 0) throw new Error(`"list" takes no id; "show" does.\n${usage}`);
       takes(...filters, 'json');
-      return withStores(surroundings, (stores) => list(filter, values.json, stores, surroundings));
+      return withStores(surroundings, async (stores) =>
+        list(await withWholeSession(filter, stores), values.json, stores, surroundings),
+      );
     case 'show': {
       const [id, ...more] = ids;
       if (id === undefined || more.length > 0) throw new Error(`Name one dead letter.\n${usage}`);
@@ -80,7 +84,9 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
         throw new Error(`Name the dead letters by their ids, or by a filter (--all for every one).\n${usage}`);
       const dryRun = values['dry-run'];
       return withStores(surroundings, async (stores) => {
-        const letters = filtered ? notYet(readLetters(stores.bus, filter), stores) : named(ids, stores);
+        const letters = filtered
+          ? notYet(readLetters(stores.bus, await withWholeSession(filter, stores)), stores)
+          : byIds(ids, stores);
         return redriveEach(letters, dryRun, stores, surroundings);
       });
     }
@@ -88,6 +94,11 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
     default:
       throw new Error(`${sayWhat('dead letters', action)}\n${usage}`);
   }
+}
+
+/** With the whole id of the session. */
+async function withWholeSession(filter: LetterFilter, { bus }: Stores): Promise<LetterFilter> {
+  return filter.session === undefined ? filter : { ...filter, session: await sessionNamed(bus, filter.session) };
 }
 
 function readFilter({ topic, code, session, since }: Values): LetterFilter {
@@ -123,12 +134,13 @@ async function withStores(
 }
 
 async function list(filter: LetterFilter, json: boolean, stores: Stores, surroundings: Surroundings): Promise<number> {
-  const { write, taken, paint } = surroundings;
+  const { write, print, taken, paint } = surroundings;
   let count = 0;
   for await (const letter of readLetters(stores.bus, filter)) {
     count++;
     const shown = { letter, redriven: await redriveOf(letter.id, stores.ledger) };
-    write(json ? `${JSON.stringify(letterJson(shown))}\n` : letterLines(shown, paint));
+    if (json) print(`${JSON.stringify(letterJson(shown))}\n`);
+    else write(letterLines(shown, paint));
     await taken();
   }
   const isNarrowed = Object.keys(filter).length > 0;
@@ -136,10 +148,10 @@ async function list(filter: LetterFilter, json: boolean, stores: Stores, surroun
   return 0;
 }
 
-async function show(id: string, json: boolean, stores: Stores, { write, paint }: Surroundings): Promise<number> {
+async function show(id: string, json: boolean, stores: Stores, { write, print, paint }: Surroundings): Promise<number> {
   const letter = await found(id, stores);
   const shown = { letter, redriven: await redriveOf(id, stores.ledger) };
-  if (json) write(`${JSON.stringify(letterJson(shown))}\n`);
+  if (json) print(`${JSON.stringify(letterJson(shown))}\n`);
   else write(letterPage(shown, await planFor(letter, stores), paint));
   return 0;
 }
@@ -194,7 +206,7 @@ async function planFor(letter: Letter, { ledger, identity }: Stores): Promise<Pl
   return planRedrive(letter, { identity, now: systemClock.now(), before: await permitBefore(letter, ledger) });
 }
 
-async function* named(ids: readonly string[], stores: Stores): AsyncGenerator<Letter, void, undefined> {
+async function* byIds(ids: readonly string[], stores: Stores): AsyncGenerator<Letter, void, undefined> {
   for (const id of ids) yield await found(id, stores);
 }
 

@@ -29,13 +29,13 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
     throw new Error(`The configuration ${values.config} has mistakes:\n${formatProblems(problems)}`);
 
   const evaluator = compileEvaluator(configuration);
-  const { write, taken } = surroundings;
+  const { print, taken } = surroundings;
   let code = 0;
   for await (const line of createInterface({ input: surroundings.input })) {
     if (line.trim() === '') continue;
     const said = decide(line, evaluator);
     if ('error' in said) code = 1;
-    write(`${JSON.stringify(said)}\n`);
+    print(`${JSON.stringify(said)}\n`);
     await taken();
   }
   return code;

@@ -6,11 +6,13 @@ import type { Selection } from '@sluice/archive';
 import { topics } from '@sluice/contracts';
 import { openBus, requireLog } from '@sluice/service';
 import { readRange, readTopics } from '../read-words.js';
+import { sessionNamed } from '../session-named.js';
 import type { Surroundings } from './surroundings.js';
 
 export const usage = `sluice export [--from time] [--to time] [--session id] [--tenant id] [--topic agent.steps,…] FILE
   Writes records of all topics to a compressed file that sluice replay reads: without credentials, with all configurations and with
-  the schemas. A time is ISO 8601 or milliseconds since the epoch; --to is not included.`;
+  the schemas. A time is ISO 8601 or milliseconds since the epoch; --to is not included. A unique beginning of a session’s id is
+  enough.`;
 
 export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
   const { values, positionals } = parseArgs({
@@ -26,9 +28,8 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
   });
   const [file, ...more] = positionals;
   if (file === undefined || more.length > 0) throw new Error(`Give one file to write to.\n${usage}`);
-  const selection: Selection = {
+  const narrowed = {
     ...readRange(values),
-    session: values.session ?? null,
     tenant: values.tenant ?? null,
     topics: values.topic === undefined ? null : readTopics(values.topic),
   };
@@ -38,6 +39,9 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
   requireLog(environment);
   const { bus } = await openBus(environment, log, stop.signal);
   try {
+    const { signal } = stop;
+    const session = values.session === undefined ? null : await sessionNamed(bus, values.session, { signal });
+    const selection: Selection = { ...narrowed, session };
     let lost = 0;
     const onUndecodable: ReadOptions['onUndecodable'] = ({ topic, partition, offset }, reason) => {
       lost++;

@@ -20,7 +20,7 @@ const roles = ['filter', 'agent', 'executor', 'audit', 'auditor', 'gateway'] as 
 export function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
   const { positionals } = parseArgs({ args: [...args], allowPositionals: true });
   const [action, ...rest] = positionals;
-  const { environment, write } = surroundings;
+  const { environment, print } = surroundings;
   const takes = (words: number): void => refuseSurplus({ values: {}, words: rest }, { taken: [], words }, usage);
   const file = (named: string | undefined): string => named ?? keyFile(environment);
   switch (action) {
@@ -38,7 +38,7 @@ export function run(args: readonly string[], surroundings: Surroundings): Promis
       break;
     case 'export':
       takes(2);
-      write(writeKeySet(keysFor(roleOf(rest[0]), read(file(rest[1])))));
+      print(writeKeySet(keysFor(roleOf(rest[0]), read(file(rest[1])))));
       break;
     case undefined:
     default:

@@ -71,7 +71,7 @@ async function load(
   bus: Bus,
   mix: Mix,
   { perSecond, durationMs, sessions, seed, json }: Wanted,
-  { environment, write, paint, stopped, terminal }: Surroundings,
+  { environment, write, print, paint, stopped, terminal }: Surroundings,
   known?: Credentials,
 ): Promise<number> {
   const credentials = known ?? (await credentialsFor(mix, environment));
@@ -99,7 +99,8 @@ async function load(
   const seconds = (performance.now() - began) / 1_000;
   const sending = Math.min(seconds, durationMs / 1_000);
   if (live) board.draw(title, performance.now());
-  write(json ? `${JSON.stringify(summaryJson(tally, seconds))}\n` : `\n${summary(tally, seconds, sending, paint)}`);
+  if (json) print(`${JSON.stringify(summaryJson(tally, seconds))}\n`);
+  else write(`\n${summary(tally, seconds, sending, paint)}`);
   if (stop.signal.aborted) return 130;
   return tally.inFlight === 0 && tally.unexpected === 0 ? 0 : 1;
 }

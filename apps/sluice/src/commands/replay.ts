@@ -10,6 +10,7 @@ import { replay, toolNames, whatIf } from '@sluice/replay';
 import type { DecisionSelection, Offsets } from '@sluice/replay';
 import { openBus, recordedKeys, requireLog } from '@sluice/service';
 import { readRange } from '../read-words.js';
+import { sessionNamed } from '../session-named.js';
 import { authorizerOf } from '../replay/authorizer-of.js';
 import { threadsFor } from '../replay/threads.js';
 import { Comparison } from '../show/comparison.js';
@@ -22,7 +23,8 @@ export const usage = `sluice replay [--from time] [--to time] [--offsets agent.t
   Decides everything once more from its recorded inputs and compares to the byte; exit code 1 on differences, and if there is
   nothing to decide. Runs no tool, asks no model. --export reads a file of sluice export instead of the log. --config says instead which
   decisions would be otherwise under that configuration, which is no failure. --tool is a tool's key or id. A time is ISO 8601 or
-  milliseconds since the epoch; --to is not included. --json prints a line for each that is not equal, and the counts at the end.`;
+  milliseconds since the epoch; --to is not included. --json prints a line for each that is not equal, and the counts at the end.
+  A unique beginning of a session’s id is enough.`;
 
 export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
   const { values } = parseArgs({
@@ -42,7 +44,6 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
   const narrowed = {
     ...readRange(values),
     offsets: values.offsets === undefined ? null : readOffsets(values.offsets),
-    session: values.session ?? null,
     tenant: values.tenant ?? null,
   };
   const candidate = values.config === undefined ? null : await compiled(values.config, surroundings);
@@ -51,7 +52,9 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
   const { reader, close } = await open(values.export, surroundings, stop.signal);
   try {
     const tool = values.tool === undefined ? null : await toolNames(reader, values.tool, stop.signal);
-    const selection = { ...narrowed, tool };
+    const { signal } = stop;
+    const session = values.session === undefined ? null : await sessionNamed(reader, values.session, { signal });
+    const selection = { ...narrowed, session, tool };
     const given = { reader, selection, json: values.json, fromFile: values.export !== undefined, signal: stop.signal };
     const code = await (candidate === null ? compare(given, surroundings) : consider(given, candidate, surroundings));
     if (stop.signal.aborted) throw new Error('Stopped before everything was replayed.');

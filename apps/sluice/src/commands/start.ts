@@ -1,11 +1,14 @@
 import { parseArgs } from 'node:util';
 import { dataFiles, openLogFile } from '@sluice/service';
+import { printable } from '@sluice/core';
+import type { Configuration } from '@sluice/core';
 import type { ConfigVersion } from '@sluice/contracts';
 import type { OpenRuntime } from '@sluice/service';
 import { startGateway } from '../../../gateway/src/gateway.module.js';
 import type { Gateway } from '../../../gateway/src/gateway.module.js';
 import { aboutVersion, appliedConfiguration } from '../system/applied.js';
 import { startEmbedded } from '../system/embedded.js';
+import { aboutConfiguration } from '../show/configuration.js';
 import { followRun, publishRequest } from '../run-request.js';
 import { sampleMistakes, sampleQuestion, sampleRequest } from '../sample.js';
 import { Story } from '../show/story.js';
@@ -41,6 +44,14 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
         `http ${gateway.url}/v1/runs · health ${system.url}/health/ready · metrics ${system.url}/metrics · lines ${dataFiles(environment).lines}\n`,
       ),
     );
+    const { configurations } = system.runtime;
+    const { configuration } = configurations.current();
+    write(`configuration ${printable(configFile ?? applied?.source ?? '')}: ${aboutConfiguration(configuration)}\n`);
+    let shown = configuration.version;
+    configurations.onChange(({ configuration: next }) => {
+      if (next.version !== shown) write(`${paint.good('✓')} ${takenLine(next, configFile)}\n`);
+      shown = next.version;
+    });
     if (applied !== null) write(`In force is ${aboutVersion(applied)}. It stays, so there is no sample.\n`);
     const right = own || (await runSample(system, surroundings));
     if (values.once) return right ? 0 : 1;
@@ -52,6 +63,12 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
   } finally {
     await system.close();
   }
+}
+
+/** A configuration that takes force while the services run: of the file when it is saved, or of `sluice config apply`. */
+function takenLine(configuration: Configuration, file: string | null): string {
+  const what = file === null ? 'A new configuration' : `${file} was read again and`;
+  return `${what} is in force: ${aboutConfiguration(configuration)}, version ${configuration.version}`;
 }
 
 /** What somebody applied in this data folder. */

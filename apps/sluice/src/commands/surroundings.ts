@@ -6,8 +6,10 @@ export interface Surroundings {
   readonly environment: Environment;
   readonly log: Log;
   readonly paint: Paint;
-  /** Writes to standard output. */
+  /** Writes to standard output for people: in a terminal, lines are wrapped at its width. */
   write(text: string): void;
+  /** Writes to standard output as it is: what a program reads, or what is to be copied. */
+  print(text: string): void;
   /** Resolves as soon as whoever reads standard output has room for more, and throws if nobody reads it any more: a loop over a log waits for it. */
   taken(): Promise<void>;
   /** Whether somebody watches standard output in a terminal. */

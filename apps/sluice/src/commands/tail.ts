@@ -6,12 +6,13 @@ import type { AgentStepResult, Approval } from '@sluice/contracts';
 import type { Incoming, ReadOptions } from '@sluice/bus';
 import { openBus, requireLog } from '@sluice/service';
 import { readTopics } from '../read-words.js';
+import { sessionNamed } from '../session-named.js';
 import { howToDecide, shorten } from '../show/story.js';
 import type { Surroundings } from './surroundings.js';
 
 export const usage = `sluice tail [--topic agent.steps,agent.responses] [--session id] [--from start|end] [--json] [--once]
   Watches the log; --from start begins with what is there, --once ends there. --json prints each record whole, a line each, and
-  {"undecodable":…} with its place for one that cannot be read.`;
+  {"undecodable":…} with its place for one that cannot be read. A unique beginning of a session’s id is enough.`;
 
 export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
   const { values } = parseArgs({
@@ -27,7 +28,7 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
   if (values.from !== 'start' && values.from !== 'end')
     throw new Error(`--from is "${values.from}"; it must be start or end.`);
   const topics = values.topic === undefined ? allTopics : readTopics(values.topic);
-  const { environment, log, write, taken, paint, stopped } = surroundings;
+  const { environment, log, write, print, taken, paint, stopped } = surroundings;
   requireLog(environment);
   const { bus } = await openBus(environment, log);
   const stop = new AbortController();
@@ -35,13 +36,16 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
   try {
     const onUndecodable: ReadOptions['onUndecodable'] = ({ topic, partition, offset }, reason) => {
       const undecodable = { topic, partition, offset, reason };
-      if (values.json) write(`${JSON.stringify({ undecodable })}\n`);
+      if (values.json) print(`${JSON.stringify({ undecodable })}\n`);
       else write(`${paint.bad('undecodable')} ${topic}/${partition}/${offset} ${printable(reason)}\n`);
     };
     const options = { from: values.from, follow: !values.once, signal: stop.signal, onUndecodable } as const;
+    const { signal } = stop;
+    const session = values.session === undefined ? null : await sessionNamed(bus, values.session, { signal });
     for await (const message of bus.read(topics, options)) {
-      if (values.session !== undefined && message.key !== values.session) continue;
-      write(`${values.json ? asJson(message) : asLine(printableIn(message), surroundings)}\n`);
+      if (session !== null && message.key !== session) continue;
+      if (values.json) print(`${asJson(message)}\n`);
+      else write(`${asLine(printableIn(message), surroundings)}\n`);
       await taken();
     }
     return 0;

@@ -16,7 +16,7 @@ export const usage = `sluice topics [--apply | --acls [--principal NAME]]
   that give each role exactly what it needs; the principals are User:sluice-filter and so on, or NAME-filter with --principal NAME.`;
 
 export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
-  const { environment, write } = surroundings;
+  const { environment, write, print } = surroundings;
   const { values } = parseArgs({
     args: [...args],
     options: {
@@ -28,7 +28,7 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
   const taken = values.acls ? ['acls', 'principal'] : ['apply'];
   refuseSurplus({ values, words: [] }, { taken, words: 0 }, usage);
   const prefix = environment.kafka?.prefix ?? '';
-  if (values.acls) for (const line of acls(prefix, values.principal ?? 'User:sluice')) write(`${line}\n`);
+  if (values.acls) for (const line of acls(prefix, values.principal ?? 'User:sluice')) print(`${line}\n`);
   else if (values.apply) await apply(surroundings);
   else for (const line of listing(prefix, environment)) write(`${line}\n`);
   return 0;

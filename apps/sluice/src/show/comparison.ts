@@ -18,7 +18,7 @@ export class Comparison {
   constructor(
     private readonly json: boolean,
     private readonly verified: boolean,
-    private readonly surroundings: Pick<Surroundings, 'write' | 'paint'>,
+    private readonly surroundings: Pick<Surroundings, 'write' | 'print' | 'paint'>,
   ) {
     for (const kind of decisionKinds) this.counts.set(kind, { equal: 0, different: 0, not_replayable: 0 });
   }
@@ -98,7 +98,7 @@ export class Comparison {
   }
 
   private line(value: object): void {
-    this.surroundings.write(`${JSON.stringify(value)}\n`);
+    this.surroundings.print(`${JSON.stringify(value)}\n`);
   }
 }
 

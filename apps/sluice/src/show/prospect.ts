@@ -30,7 +30,7 @@ export class Prospect {
   constructor(
     private readonly json: boolean,
     private readonly version: string,
-    private readonly surroundings: Pick<Surroundings, 'write' | 'paint'>,
+    private readonly surroundings: Pick<Surroundings, 'write' | 'print' | 'paint'>,
   ) {}
 
   readonly onUndecodable: NonNullable<ReadOptions['onUndecodable']> = ({ topic, partition, offset }, reason) => {
@@ -98,7 +98,7 @@ export class Prospect {
   }
 
   private line(value: object): void {
-    this.surroundings.write(`${JSON.stringify(value)}\n`);
+    this.surroundings.print(`${JSON.stringify(value)}\n`);
   }
 }
 

@@ -23,6 +23,7 @@ export class ConfigurationSource {
   private running: Promise<unknown> = Promise.resolve();
   private pins = new Map<string, string>();
   private heldBack = '';
+  private refused = '';
   private published: string | null = null;
   private readonly watched = new Set<string>();
 
@@ -46,13 +47,10 @@ export class ConfigurationSource {
     const next = this.running.then(async () => {
       try {
         const compiled = await this.compile(cause === 'file' ? undefined : this.pins);
-        if (compiled.configuration !== null) await this.publish(compiled);
+        if (compiled.configuration === null) this.refuse(formatProblems(compiled.problems));
         else {
-          this.runtime.metrics.configurationRefused.inc({ source: 'file' });
-          this.runtime.log.error(
-            { problems: compiled.problems },
-            `${this.file} has mistakes and is refused; the former configuration stays:\n${formatProblems(compiled.problems)}`,
-          );
+          this.refused = '';
+          await this.publish(compiled);
         }
       } catch (error) {
         this.runtime.log.error(
@@ -63,6 +61,14 @@ export class ConfigurationSource {
     });
     this.running = next;
     return next;
+  }
+
+  /** Says each set of problems once, however often the same file is looked at. */
+  private refuse(problems: string): void {
+    this.runtime.metrics.configurationRefused.inc({ source: 'file' });
+    if (problems === this.refused) return;
+    this.refused = problems;
+    this.runtime.log.error(`${this.file} has mistakes and is refused; the former configuration stays:\n${problems}`);
   }
 
   async close(): Promise<void> {
