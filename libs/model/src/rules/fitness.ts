@@ -1,6 +1,7 @@
 import { isJsonObject, type ModelTool } from '@sluice/core';
 import type { Clause } from './clauses.js';
-import { intents, type Intent } from './intents.js';
+import { changesSomething, isOpposite, ordersThat } from './changes.js';
+import type { Intent } from './intents.js';
 import { stemsOf } from './words.js';
 
 /** Below this a tool is not called for a clause. */
@@ -22,17 +23,24 @@ interface ToolTexts {
 export function fitness(tool: ModelTool, clause: Clause): number {
   const texts = textsOf(tool);
   const { intent } = clause;
-  if (!intent.acts && changesSomething(texts.name)) return 0;
+  if (!mayServe(tool, clause)) return 0;
   const spoken = intentFitness(texts, intent);
   const shared = sharedWords(texts, clause);
   if (intent.name === 'other') return shared;
   return spoken === 0 ? 0 : spoken + shared;
 }
 
+/** Whether the tool may be called for the clause at all: one that changes something only for an order to change, and not for the opposite one. */
+export function mayServe(tool: ModelTool, { intent, text }: Clause): boolean {
+  const texts = textsOf(tool);
+  if (intent.acts) return !isOpposite(text, texts);
+  return !changesSomething(texts) || ordersThat(text, texts);
+}
+
 /** Whether a tool of this id could have served the clause; used for past calls, of which only the id is known. */
 export function idFits(toolId: string, clause: Clause): boolean {
   const texts = textsOf({ id: toolId, description: '', inputSchema: {} });
-  return (clause.intent.acts || !changesSomething(texts.name)) && intentFitness(texts, clause.intent) > 0;
+  return (clause.intent.acts || !changesSomething(texts)) && intentFitness(texts, clause.intent) > 0;
 }
 
 function intentFitness(texts: ToolTexts, { clearly, weakly }: Intent): number {
@@ -54,14 +62,6 @@ function sharedWords(texts: ToolTexts, clause: Clause): number {
   ];
   const total = [...wanted].reduce((sum, word) => sum + (points.find(({ stems }) => stems.has(word))?.each ?? 0), 0);
   return Math.min(total, 12);
-}
-
-/** A name that begins or ends with a word of changing, such as `add_entity` or `graph-update`, and asks for nothing. */
-function changesSomething(name: string): boolean {
-  const words = name.split(' ');
-  const ends = [words[0] ?? '', words.at(-1) ?? ''].join(' , ');
-  const asks = intents.some((intent) => !intent.acts && intent.name === 'lookup' && holds(name, intent.clearly));
-  return !asks && intents.some((intent) => intent.acts && holds(ends, intent.clearly));
 }
 
 function holds(text: string, words: RegExp): boolean {

@@ -1,7 +1,7 @@
 import { canonicalJson, type JsonObject, type JsonValue, type ModelStep, type ModelTool } from '@sluice/core';
 import { fillArguments, type Material } from './arguments.js';
 import type { Clause } from './clauses.js';
-import { fitness, leastFitness } from './fitness.js';
+import { fitness, leastFitness, mayServe } from './fitness.js';
 import { jsonOf, rowsOf } from './observations.js';
 import { firstOpen, type ClauseProgress } from './progress.js';
 import { kindOf } from './properties.js';
@@ -61,17 +61,20 @@ export function planFor(
 
 /**
  * What to call where something must be called and nothing fits: the best fitting tool for the first open clause, else for the last one,
- * among equals the one offered first. What its schema requires and nobody said is left out, so that the tool’s own check says it. Null
+ * among equals the one offered first; one that changes something only where the clause orders that, or the request names it. What its schema requires and nobody said is left out, so that the tool’s own check says it. Null
  * without a clause or a tool.
  */
 export function forcedPlan(
   progress: readonly ClauseProgress[],
   tools: readonly ModelTool[],
   found: Found,
+  isNamed: boolean,
 ): { readonly clause: Clause; readonly plan: Plan & { kind: 'call' } } | null {
   const clause = (progress[firstOpen(progress)] ?? progress.at(-1))?.clause;
   if (clause === undefined) return null;
-  const [best] = tools.toSorted((a, b) => fitness(b, clause) - fitness(a, clause));
+  const [best] = tools
+    .filter((tool) => isNamed || mayServe(tool, clause))
+    .toSorted((a, b) => fitness(b, clause) - fitness(a, clause));
   if (best === undefined) return null;
   const { value } = fillArguments(best.inputSchema, { clause, ...found });
   return { clause, plan: { kind: 'call', tool: best, arguments: value, isCorrection: false } };

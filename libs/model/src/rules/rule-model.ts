@@ -10,7 +10,8 @@ import { firstOpen, progressOf, type ClauseProgress } from './progress.js';
  * The built-in model: rules about words instead of a language model, so that Sluice runs, and is tested, without any key.
  * Equal requests give equal turns. It splits the question into clauses, does the first open one with the offered tool
  * that fits it best, at most one call a turn, and answers from the observations when nothing is left to do. Where it must call a tool
- * and none fits, it calls the one that fits best all the same, with what the question gives for its arguments.
+ * and none fits, it calls the one that fits best all the same, with what the question gives for its arguments; but never one that changes
+ * something unless the question orders that.
  */
 export function createRuleModel(): Model {
   return {
@@ -42,9 +43,9 @@ function decide({ question, history, tools: offered, toolChoice }: ModelRequest)
     if (plan.kind === 'call') return called(current.clause, plan, history);
     plans.set(index, plan);
   }
-  const forced = mustCall(toolChoice) ? forcedPlan(progress, tools, found) : null;
+  const forced = mustCall(toolChoice) ? forcedPlan(progress, tools, found, toolChoice.type === 'tool') : null;
   if (forced !== null) return called(forced.clause, forced.plan, history);
-  return answered(whyStopped(progress), answerOf(progress, plans));
+  return answered(whyStopped(progress), answerOf(progress, plans, tools));
 }
 
 function mayCall(choice: ToolChoice, id: string): boolean {
