@@ -165,6 +165,7 @@ describe('`sluice start`', () => {
       terminal: false,
       stopped: new Promise<string>((resolve) => void (stop = resolve)),
       sampleConfiguration: () => Promise.reject(new Error('No sample is needed.')),
+      root: projectRoot,
       inProject: (file) => file,
       input: process.stdin,
     });

@@ -54,6 +54,8 @@ const expected: Readonly<Record<string, { readonly shows: string; readonly until
   [`echo '{"question":"?","group":["knowledge"],"state":"analysis"}' | npx sluice explain --config examples/spec-5.1.yaml`]:
     { shows: '"eligible":["graph-update"]' },
   'npx sluice check examples/countries/sluice.yaml': { shows: '6 tools, 6 allowed' },
+  [`npx sluice call get_current_time '{"timezone":"Asia/Tokyo"}' --group read-only`]: { shows: 'Asia/Tokyo' },
+  'npx sluice runs --since 1h': { shows: 'get_current_time' },
   // It asks what `npm start` began; below.
   [curl]: null,
   // my.yaml is the reader's own copy of the sample.

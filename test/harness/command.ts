@@ -1,17 +1,24 @@
 import { createLog, readEnvironment } from '@sluice/service';
 import * as approvals from '../../apps/sluice/src/commands/approvals.js';
 import * as audit from '../../apps/sluice/src/commands/audit.js';
+import * as call from '../../apps/sluice/src/commands/call.js';
 import * as config from '../../apps/sluice/src/commands/config.js';
 import * as deadLetters from '../../apps/sluice/src/commands/dead-letters.js';
 import * as exporting from '../../apps/sluice/src/commands/export.js';
+import * as init from '../../apps/sluice/src/commands/init.js';
 import * as keys from '../../apps/sluice/src/commands/keys.js';
 import * as replaying from '../../apps/sluice/src/commands/replay.js';
+import * as runs from '../../apps/sluice/src/commands/runs.js';
 import * as tail from '../../apps/sluice/src/commands/tail.js';
 import * as topics from '../../apps/sluice/src/commands/topics.js';
+import { projectRoot } from './configurations.js';
 import { paintFor } from '../../apps/sluice/src/show/paint.js';
 
 const commands = {
   approvals,
+  call,
+  init,
+  runs,
   audit,
   config,
   'dead-letters': deadLetters,
@@ -43,6 +50,7 @@ export async function command(
     print: (text: string) => void (output += text),
     taken: () => Promise.resolve(),
     terminal: false,
+    root: projectRoot,
     inProject: (file: string) => file,
     stopped: new Promise<string>(() => undefined),
     sampleConfiguration: () => Promise.reject(new Error('There is no sample here.')),

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { createLog } from '@sluice/service';
 import type { Environment } from '@sluice/service';
+import { projectRoot } from './configurations.js';
 import type { Surroundings } from '../../apps/sluice/src/commands/surroundings.js';
 
 /** A command, as somebody runs it beside the services: with the log and the ledger opened once more. */
@@ -17,6 +18,7 @@ export async function inProcess(
     log: createLog('silent'),
     paint,
     terminal: false,
+    root: projectRoot,
     inProject: (file) => file,
     write: (text) => void (output += text),
     print: (text) => void (output += text),

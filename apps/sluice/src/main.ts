@@ -64,6 +64,7 @@ function surroundings(): Surroundings {
       return (stopped ??= Promise.race([askedToStop(), output.gone]));
     },
     sampleConfiguration,
+    root,
     inProject,
     input: process.stdin,
   };

@@ -1,3 +1,4 @@
 export { createModel, type ModelSurroundings } from './create-model.js';
 export { Models, type ModelSource } from './models.js';
 export { createRuleModel } from './rules/rule-model.js';
+export { OneCallModels, type OneCall } from './one-call.js';

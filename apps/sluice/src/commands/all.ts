@@ -8,8 +8,11 @@ export interface Command {
 
 /** Each is loaded when it is called, so that a small command starts fast. */
 export const commands: Readonly<Record<string, () => Promise<Command>>> = {
+  init: () => import('./init.js'),
   start: () => import('./start.js'),
   ask: () => import('./ask.js'),
+  call: () => import('./call.js'),
+  runs: () => import('./runs.js'),
   tail: () => import('./tail.js'),
   serve: () => import('./serve.js'),
   config: () => import('./config.js'),

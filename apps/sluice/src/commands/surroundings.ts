@@ -18,6 +18,8 @@ export interface Surroundings {
   readonly stopped: Promise<string>;
   /** The path of the sample configuration, with its data set built if it was not yet. */
   sampleConfiguration(): Promise<string>;
+  /** The folder of the project. */
+  readonly root: string;
   /** The path of a file that comes with the project. */
   inProject(file: string): string;
   readonly input: NodeJS.ReadableStream;

@@ -1,0 +1,91 @@
+import { topics } from '@sluice/contracts';
+import type { AgentResponse, Toolset } from '@sluice/contracts';
+import type { LogReader } from '@sluice/bus';
+
+/** What is known of one run, as `sluice runs` lists it. Times are milliseconds since the epoch. */
+export interface RunSummary {
+  readonly requestId: string;
+  readonly sessionId: string;
+  readonly question: string;
+  readonly startedAt: number;
+  readonly endedAt: number | null;
+  /** `running`, `answer`, or the code of the error that it ended with. */
+  readonly outcome: string;
+  readonly iterations: number;
+  readonly state: string;
+  /** Null where the run ended before anybody verified who asks. */
+  readonly user: string | null;
+  readonly tenant: string | null;
+  /** The keys of the tools that it called, each once, in order. */
+  readonly tools: readonly string[];
+}
+
+export interface RunFilter {
+  /** Milliseconds since the epoch. */
+  readonly since: number | null;
+  readonly user: string | null;
+  readonly tenant: string | null;
+  /** A key or an id. */
+  readonly tool: string | null;
+  /** `running`, `answer`, `error` for any error, or its code. */
+  readonly outcome: string | null;
+  /** How many there are at most: the newest. */
+  readonly most: number;
+}
+
+/** Runs that are looked at, at most; of a longer log, the newest. */
+const mostRuns = 100_000;
+
+/** The runs of a log that the filter selects, the oldest first. A record that cannot be read is passed over. */
+export async function readRuns(log: LogReader, filter: RunFilter): Promise<readonly RunSummary[]> {
+  const runs = new Map<string, RunSummary>();
+  const ids = new Map<string, string>();
+  const from = filter.since === null ? 'start' : { time: filter.since };
+  const options = { from, onUndecodable: () => undefined } as const;
+  for await (const message of log.read([topics.toolsets, topics.responses], options)) {
+    const { record } = message;
+    const name = JSON.stringify([record.sessionId, record.requestId]);
+    const known = runs.get(name);
+    if (message.topic === 'agent.toolsets') {
+      for (const { id, key } of message.record.tools) ids.set(id, key);
+      if (known === undefined || known.endedAt === null) runs.set(name, underWay(message.record));
+    } else runs.set(name, ended(message.record, known));
+    const oldest = runs.keys().next().value;
+    if (runs.size > mostRuns && oldest !== undefined) runs.delete(oldest);
+  }
+  const tool = filter.tool === null ? null : (ids.get(filter.tool) ?? filter.tool);
+  const selected = [...runs.values()].filter((run) => isSelected(run, { ...filter, tool }));
+  return selected.toSorted((one, other) => one.startedAt - other.startedAt).slice(-filter.most);
+}
+
+function underWay({ requestId, sessionId, request, run, state, iteration }: Toolset): RunSummary {
+  const { question, history } = request;
+  const about = { requestId, sessionId, question, state, iterations: iteration, tools: toolsOf(history) };
+  return { ...about, ...whose(run), startedAt: run.startedAt, endedAt: null, outcome: 'running' };
+}
+
+function ended(response: AgentResponse, known: RunSummary | undefined): RunSummary {
+  const { requestId, sessionId, question, state, iterations, history, run, endedAt, error } = response;
+  const about = { requestId, sessionId, question, state, iterations, tools: toolsOf(history) };
+  const { user, tenant } = run === null ? { user: known?.user ?? null, tenant: known?.tenant ?? null } : whose(run);
+  const startedAt = run?.startedAt ?? known?.startedAt ?? endedAt;
+  return { ...about, user, tenant, startedAt, endedAt, outcome: error === null ? 'answer' : error.code };
+}
+
+function whose({ principal }: Toolset['run']): Pick<RunSummary, 'user' | 'tenant'> {
+  if (principal === null) return { user: null, tenant: null };
+  return { user: principal.subjectId ?? principal.actorId, tenant: principal.tenantId };
+}
+
+function toolsOf(history: readonly { readonly action: string }[]): readonly string[] {
+  return [...new Set(history.map(({ action }) => action))];
+}
+
+function isSelected(run: RunSummary, { since, user, tenant, tool, outcome }: RunFilter): boolean {
+  if (since !== null && run.startedAt < since && run.endedAt !== null && run.endedAt < since) return false;
+  if (user !== null && run.user !== user && run.user !== `user:${user}`) return false;
+  if (tenant !== null && run.tenant !== tenant) return false;
+  if (tool !== null && !run.tools.includes(tool)) return false;
+  if (outcome === null || outcome === run.outcome) return true;
+  return outcome === 'error' && !['running', 'answer'].includes(run.outcome);
+}
