@@ -1,3 +1,4 @@
+export * from './exact-json.js';
 export * from './json.js';
 export * from './plain-json.js';
 export * from './printable.js';

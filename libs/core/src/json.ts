@@ -8,7 +8,28 @@ export type JsonObject = { readonly [key: string]: JsonValue };
 export type Digest = (text: string) => string;
 
 export function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value);
+}
+
+declare global {
+  interface JSON {
+    /** The text stands in JSON.stringify's output as it is; a number, a string, true, false or null. */
+    rawJSON(text: string): RawNumber;
+    isRawJSON(value: unknown): boolean;
+    parse(
+      text: string,
+      reviver: (key: string, value: JsonValue, context: { readonly source?: string }) => unknown,
+    ): unknown;
+  }
+}
+
+/** A number that is kept as the text it was written with (parseExactJson). */
+export interface RawNumber {
+  readonly rawJSON: string;
+}
+
+export function isRawNumber(value: unknown): value is RawNumber {
+  return JSON.isRawJSON(value);
 }
 
 /** JSON text with sorted keys and no white space: equal values give equal bytes, so it can be hashed and compared. */
@@ -30,6 +51,7 @@ export function equalJson(one: JsonValue, other: JsonValue): boolean {
       one.length === other.length &&
       one.every((item: JsonValue, place) => equalJson(item, other[place] as JsonValue))
     );
+  if (isRawNumber(one)) return isRawNumber(other) && one.rawJSON === other.rawJSON;
   if (!isJsonObject(one) || !isJsonObject(other)) return false;
   const names = Object.keys(one);
   return (

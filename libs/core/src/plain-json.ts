@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from './json.js';
+import { type JsonObject, type JsonValue, isRawNumber } from './json.js';
 
 /** A value that no JSON text can carry: the sentence says what it holds. */
 export class NotJsonError extends Error {
@@ -15,7 +15,7 @@ export const deepestJson = 128;
 
 /** Whether a value is nested deeper than so many levels; a flat value has none. Looks no deeper than that. */
 export function isDeeperThan(value: JsonValue, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
+  if (typeof value !== 'object' || value === null || isRawNumber(value)) return false;
   if (levels === 0) return true;
   if (Array.isArray(value)) return value.some((item: JsonValue) => isDeeperThan(item, levels - 1));
   for (const key of Object.keys(value))
@@ -32,8 +32,8 @@ export function jsonBytes(value: unknown, atMost: number): number {
 }
 
 function measure(value: unknown, left: number, depth: number): number {
-  const bytes =
-    typeof value === 'object' && value !== null ? measureInside(value, left, depth) : scalarBytes(value, left);
+  const isInside = typeof value === 'object' && value !== null && !isRawNumber(value);
+  const bytes = isInside ? measureInside(value, left, depth) : scalarBytes(value, left);
   if (bytes > left) throw new JsonTooLargeError('The value is larger than the limit.');
   return bytes;
 }
@@ -63,6 +63,7 @@ function scalarBytes(value: unknown, left: number): number {
       break;
     case 'object':
       if (value === null) return 4;
+      if (isRawNumber(value)) return value.rawJSON.length;
       break;
     case 'bigint':
     case 'function':
@@ -107,7 +108,7 @@ export function plainJson(value: unknown, atMost: number): JsonValue {
 }
 
 function copy(value: unknown, budget: { left: number }, depth: number): JsonValue {
-  if (typeof value !== 'object' || value === null) {
+  if (typeof value !== 'object' || value === null || isRawNumber(value)) {
     if (typeof value === 'string' && budget.left === Infinity) return value; // nobody asks how long it is
     budget.left -= scalarBytes(value, budget.left);
     if (budget.left < 0) throw new JsonTooLargeError('The value is larger than the limit.');

@@ -1,3 +1,4 @@
+import { parseExactJson } from '@sluice/core';
 import type { JsonValue, ToolExecResult, ToolInvocationContext } from '@sluice/core';
 import { sha256 } from '@sluice/contracts';
 import type { RequestedCall, ToolCall } from '@sluice/contracts';
@@ -16,11 +17,11 @@ export function callKeyOf(record: Pick<ToolCall, 'requestId' | 'iteration'>, cal
   return `effect/${record.requestId}/${record.iteration}/${index}/${call.tool.slice(0, longestName)}/${hash}`;
 }
 
-/** The arguments, or undefined if they are not JSON. Empty text is what some models write for no arguments. */
+/** The arguments with their numbers as written, or undefined if they are not JSON. Empty text is what some models write for no arguments. */
 export function parseArguments(text: string): JsonValue | undefined {
   if (text.trim() === '') return {};
   try {
-    return JSON.parse(text) as JsonValue;
+    return parseExactJson(text);
   } catch {
     return undefined;
   }

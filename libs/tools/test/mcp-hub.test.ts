@@ -70,7 +70,10 @@ describe('results (M-22, M-103)', () => {
     expect(await ask(hub, 'words')).toBe('plain words');
     expect(await ask(hub, 'json')).toEqual({ a: [1, 2] });
     expect(await ask(hub, 'structured')).toEqual({ kept: true });
-    expect(await ask(hub, 'picture')).toEqual([{ type: 'text', text: 'see' }, { type: 'image' }]);
+    expect(await ask(hub, 'picture')).toEqual([
+      { type: 'text', text: 'see' },
+      { type: 'image', mimeType: 'image/png', bytes: 3 },
+    ]);
   });
 
   it('carry arguments and the idempotency key across', async () => {

@@ -71,7 +71,10 @@ function read(observation: string): Json {
 }
 
 /** The protocol’s own client drops a chunk that would change the prototype of an object: such a result is told as the text that it is. */
-function taken(key: string, value: Json): Json {
+function taken(key: string, value: Json, { source }: { readonly source?: string }): Json {
+  // Digits that JavaScript cannot hold go on as they were written.
+  if (typeof value === 'number' && source !== undefined && String(value) !== source)
+    return JSON.rawJSON(source) as unknown as Json;
   const changes =
     key === '__proto__' || (key === 'constructor' && isObject(value) && Object.hasOwn(value, 'prototype'));
   if (changes) throw new SyntaxError(`No client takes ${key}.`);

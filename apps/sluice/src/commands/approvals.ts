@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os';
 import { parseArgs } from 'node:util';
-import { isNotTaken, notTakenReasons, printable, printableIn } from '@sluice/core';
+import { isNotTaken, notTakenReasons, parseExactJson, printable, printableIn } from '@sluice/core';
 import { recordToJson, topics } from '@sluice/contracts';
 import type { ApprovalOutcome, ApprovalRequested } from '@sluice/contracts';
 import type { Bus } from '@sluice/bus';
@@ -120,7 +120,7 @@ async function show({ requested: asked, place }: Open, bus: Bus, { write, paint 
     ['tool', `${paint.tool(tool)} (${effect})`],
     [
       'arguments',
-      printable(JSON.stringify(JSON.parse(requested.arguments), null, 2)).replaceAll('\n', `\n${' '.repeat(13)}`),
+      printable(JSON.stringify(parseExactJson(requested.arguments), null, 2)).replaceAll('\n', `\n${' '.repeat(13)}`),
     ],
     ['hash', argumentsHash],
     ['asked by', `${requestedBy}${onBehalfOf === null ? '' : ` for ${onBehalfOf}`}, ${time(requested.requestedAt)}`],

@@ -1,3 +1,4 @@
+import { parseExactJson } from '../exact-json.js';
 import type { Clock } from '../ports/clock.js';
 import type { Claim, Ledger } from '../ports/ledger.js';
 import type { ToolInvocation } from './run-tool.js';
@@ -81,7 +82,7 @@ async function endOf(
     if (found === undefined) return 'taken back';
     value = found.value;
   }
-  return value === null ? 'unknown' : { ...(JSON.parse(value) as ToolExecResult), toolCallId };
+  return value === null ? 'unknown' : { ...(parseExactJson(value) as unknown as ToolExecResult), toolCallId };
 }
 
 function outcomeUnknown({ context: { toolCallId } }: ToolInvocation): ToolExecResult {

@@ -10,6 +10,7 @@ import {
   type ModelRequest,
   type ModelStep,
   type ModelTool,
+  parseExactJson,
   type ToolChoice,
 } from '@sluice/core';
 import { derivedCallId } from '../call-ids.js';
@@ -131,7 +132,7 @@ function observationOf(step: ModelStep): string {
 /** The wires demand an object. What the model wrote instead is told by the error that the step ended in. */
 function argumentsOf(step: ModelStep): JsonObject {
   try {
-    const value: unknown = JSON.parse(step.arguments);
+    const value: unknown = parseExactJson(step.arguments);
     return isJsonObject(value) ? value : {};
   } catch {
     return {};

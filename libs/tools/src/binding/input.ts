@@ -1,14 +1,30 @@
 import type { z } from 'zod';
-import { isJsonObject, ToolInputError } from '@sluice/core';
+import {
+  hasRawNumbers,
+  inexactNumbers,
+  isJsonObject,
+  isRawNumber,
+  ToolInputError,
+  withPlainNumbers,
+} from '@sluice/core';
 import type { InputProblem, JsonValue } from '@sluice/core';
 
-/** Checks arguments against a contract's schema; throws ToolInputError, which never repeats a value. */
+/**
+ * Checks arguments against a contract's schema. Code takes JavaScript's numbers, so a number that these cannot hold is refused instead of
+ * rounded. Throws ToolInputError, which never repeats a value.
+ */
 export function parseInput(schema: z.ZodObject, rawArgs: JsonValue): JsonValue {
-  const result = schema.safeParse(rawArgs);
+  const inexact = inexactNumbers(rawArgs);
+  if (inexact.length > 0)
+    throw new ToolInputError(inexact.map((path) => ({ path: pointer(path), message: tooManyDigits })));
+  const result = schema.safeParse(hasRawNumbers(rawArgs) ? withPlainNumbers(rawArgs) : rawArgs);
   // What zod returns for JSON is JSON: the derived schema has no other types.
   if (result.success) return result.data as JsonValue;
   throw new ToolInputError(result.error.issues.flatMap((issue) => problemsOf(issue, rawArgs)));
 }
+
+const tooManyDigits =
+  'has more digits than a number here can hold; if the tool takes a text in its place, write the number in quotes';
 
 function problemsOf(issue: z.core.$ZodIssue, rawArgs: JsonValue): InputProblem[] {
   const keys = issue.path.map(String);
@@ -58,6 +74,7 @@ export function kindAt(value: JsonValue, keys: readonly string[]): string {
 function kindOf(value: JsonValue): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'an array';
+  if (isRawNumber(value)) return named('number');
   return named(typeof value);
 }
 

@@ -1,6 +1,6 @@
 import { Ajv } from 'ajv';
 import type { ErrorObject, ValidateFunction } from 'ajv';
-import { plainJson, ToolInputError } from '@sluice/core';
+import { hasRawNumbers, ToolInputError, withPlainNumbers } from '@sluice/core';
 import type { InputProblem, JsonObject, JsonValue } from '@sluice/core';
 import { kindAt, named, pointer } from './input.js';
 import { RegexTimeBudget } from './regex-time-budget.js';
@@ -12,15 +12,14 @@ const longestProblem = 500;
 
 /**
  * A checker for arguments against a server's own JSON Schema, compiled at its first use. A schema that cannot be compiled lets nothing
- * pass. Returns the arguments with defaults applied; throws ToolInputError, which never repeats a value.
+ * pass. Returns the arguments as they were written: a default in the schema is an annotation, and the server fills in its own. Throws
+ * ToolInputError, which never repeats a value.
  */
 export function jsonSchemaInput(schema: JsonObject): (rawArgs: JsonValue) => JsonValue {
   let check: Checker | undefined;
   return (rawArgs) => {
     check ??= compileInput(schema);
-    // A copy, since defaults are put into it.
-    const args = plainJson(rawArgs, Infinity);
-    if (check(args)) return args;
+    if (check(hasRawNumbers(rawArgs) ? withPlainNumbers(rawArgs) : rawArgs)) return rawArgs;
     const errors = check.errors ?? [];
     const problems = errors.slice(0, mostProblems).map((error) => problemOf(error, rawArgs));
     const more = { path: '', message: `and ${errors.length - mostProblems} more` };
@@ -37,15 +36,15 @@ export function jsonSchemaOutput(schema: JsonObject | null): (rawOutput: unknown
   return (rawOutput) => {
     const output = rawOutput as JsonValue;
     if (schema === null) return output;
-    check ??= compile(schema, { allErrors: false, useDefaults: false });
-    if (check(output)) return output;
+    check ??= compile(schema, { allErrors: false });
+    if (check(hasRawNumbers(output) ? withPlainNumbers(output) : output)) return output;
     throw new Error('The result does not fit the output schema.');
   };
 }
 
 function compileInput(schema: JsonObject): Checker {
   try {
-    return compile(schema, { allErrors: true, useDefaults: true });
+    return compile(schema, { allErrors: true });
   } catch (error) {
     const reason = error instanceof Error ? error.message.slice(0, 300) : String(error);
     throw new ToolInputError([
@@ -62,13 +61,14 @@ interface Checker {
   readonly errors?: ErrorObject[] | null;
 }
 
-function compile(schema: JsonObject, options: { allErrors: boolean; useDefaults: boolean }): Checker {
+function compile(schema: JsonObject, options: { allErrors: boolean }): Checker {
   // Servers name many dialects; what is checked is the part draft 7 shares with them. Unknown formats are hints, not rules.
   const rest = Object.fromEntries(Object.entries(schema).filter(([key]) => key !== '$schema' && key !== '$id'));
   const patience = new RegexTimeBudget();
   const check: ValidateFunction = new Ajv({
     ...options,
     strict: false,
+    strictNumbers: true,
     validateFormats: false,
     logger: false,
     code: { regExp: patience.regExp },

@@ -1,7 +1,17 @@
 import { CallToolResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
-import { cut, deepestJson, isDeeperThan, isJsonObject, printable, ToolUserError } from '@sluice/core';
-import type { JsonValue } from '@sluice/core';
+import {
+  cut,
+  deepestJson,
+  equalJson,
+  isDeeperThan,
+  isJsonObject,
+  parseExactJson,
+  printable,
+  ToolUserError,
+  withPlainNumbers,
+} from '@sluice/core';
+import type { JsonObject, JsonValue } from '@sluice/core';
 
 /** UTF-8 bytes of a server's error text that a model gets to read. */
 const maxErrorBytes = 2_048;
@@ -26,21 +36,74 @@ function isTexts(answer: unknown): answer is CallToolResult {
 
 /**
  * What a tool call gave (M-22, M-30, M-103; ruling XB-12): the structured content if there is any; else the texts joined, as the value
- * they write if they are JSON; with other kinds of content a list of blocks, of which only the kind is kept. An error is thrown as
- * ToolUserError, with the server's text. `hide` takes out of texts what may not leave the server; null if there is nothing of the kind.
+ * they write if they are JSON; with other kinds of content a list of blocks: text of resources and links as it is, of images, sounds and
+ * binary resources the kind, type and size. An error is thrown as ToolUserError, with the server's text. `hide` takes out of texts what may
+ * not leave the server; null if there is nothing of the kind.
  */
 export function valueOf(result: CallToolResult, hide: ((text: string) => string) | null): JsonValue {
   const texts = result.content.flatMap((block) => (block.type === 'text' ? [hide?.(block.text) ?? block.text] : []));
   const text = texts.join('\n');
   if (result.isError === true) throw new ToolUserError(shortened(text) || 'The tool failed and did not say why.');
   // What came over the wire as JSON is JSON; the SDK's type only does not say so.
-  const value = result.structuredContent as JsonValue;
-  if (result.structuredContent !== undefined) return hide === null ? value : hidden(value, hide);
+  if (result.structuredContent !== undefined) {
+    const value = exactly(result.structuredContent as JsonValue, text);
+    return hide === null ? value : hidden(value, hide);
+  }
   if (texts.length < result.content.length) {
-    const rest = [...texts];
-    return result.content.map(({ type }) => (type === 'text' ? { type, text: rest.shift() ?? '' } : { type }));
+    const blocks = result.content.map(blockOf);
+    return hide === null ? blocks : hidden(blocks, hide);
   }
   return parsed(text);
+}
+
+/**
+ * Over a stream of events the SDK itself parses, and integers beyond 2^53 are rounded. Servers write structured content once more as text:
+ * where that is the same value, its numbers are those that the server wrote.
+ */
+function exactly(value: JsonValue, text: string): JsonValue {
+  // What is too deep the runner refuses.
+  if (isDeeperThan(value, deepestJson) || !isRounded(value)) return value;
+  const written = parsed(text);
+  return equalJson(withPlainNumbers(written), value) ? written : value;
+}
+
+function isRounded(value: JsonValue): boolean {
+  if (typeof value === 'number') return Math.abs(value) > Number.MAX_SAFE_INTEGER;
+  return isJsonObject(value) || Array.isArray(value) ? Object.values(value).some(isRounded) : false;
+}
+
+function blockOf(block: CallToolResult['content'][number]): JsonObject {
+  const { type } = block;
+  switch (block.type) {
+    case 'text':
+      return { type, text: block.text };
+    case 'image':
+    case 'audio':
+      return { type, mimeType: block.mimeType, bytes: bytesOf(block.data) };
+    case 'resource_link':
+      return {
+        type,
+        ...present({ uri: block.uri, name: block.name, description: block.description, mimeType: block.mimeType }),
+      };
+    case 'resource': {
+      const { uri, mimeType } = block.resource;
+      const held = 'text' in block.resource ? { text: block.resource.text } : { bytes: bytesOf(block.resource.blob) };
+      return { type, ...present({ uri, mimeType }), ...held };
+    }
+    default:
+      return { type };
+  }
+}
+
+function present(members: Readonly<Record<string, string | undefined>>): JsonObject {
+  return Object.fromEntries(
+    Object.entries(members).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
+}
+
+/** Of a base64 text, what it decodes to. */
+function bytesOf(base64: string): number {
+  return Buffer.byteLength(base64, 'base64');
 }
 
 function hidden(value: JsonValue, hide: (text: string) => string): JsonValue {
@@ -72,7 +135,7 @@ const likeJson = /^\s*(?:[[{"\d-]|(?:true|false|null)\s*$)/;
 function parsed(text: string): JsonValue {
   if (!likeJson.test(text)) return text;
   try {
-    return JSON.parse(text) as JsonValue;
+    return parseExactJson(text);
   } catch (error) {
     if (error instanceof SyntaxError) return text;
     throw error;

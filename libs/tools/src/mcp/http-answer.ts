@@ -1,4 +1,5 @@
 import type { Dispatcher } from 'undici';
+import { parseExactJson } from '@sluice/core';
 
 /** Bytes of one message from a server: of a body of JSON, or of one event of a stream. As over stdio. */
 export const messageBytes = 10_485_760;
@@ -107,7 +108,7 @@ class Answer {
   }
 
   async json(): Promise<unknown> {
-    return JSON.parse(await this.text()) as unknown;
+    return parseExactJson(await this.text());
   }
 
   private streamed(): ReadableStream<Uint8Array> {

@@ -1,3 +1,4 @@
+import { parseExactJson } from '@sluice/core';
 import { JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js';
 import type { JSONRPCMessage, JSONRPCResultResponse } from '@modelcontextprotocol/sdk/types.js';
 
@@ -6,7 +7,7 @@ import type { JSONRPCMessage, JSONRPCResultResponse } from '@modelcontextprotoco
  * message after another until one fits, and that costs more than all the rest of reading a line. It is left what is anything else.
  */
 export function messageIn(line: string): JSONRPCMessage {
-  const value: unknown = JSON.parse(line);
+  const value: unknown = parseExactJson(line);
   return isResult(value) ? value : JSONRPCMessageSchema.parse(value);
 }
 
