@@ -39,6 +39,10 @@ describe('a dead letter that names an agent’s run', () => {
   };
 
   it('ends the run that waited if it is the end with which its turn would have gone on', async () => {
+    expect(await endDeadRun(dead(honest), context, runtime)).toEqual([]);
+    // As it was before the run that waits had ended.
+    const { key, owner } = (await runtime.ledger.find('end/run-1')) ?? { key: '', owner: '' };
+    await runtime.ledger.release(key, owner);
     const [outgoing] = await endDeadRun(dead(honest), context, runtime);
     expect(outgoing).toMatchObject({ topic: topics.responses, record: { requestId: 'run-1', kind: 'error' } });
   });

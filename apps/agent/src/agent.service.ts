@@ -7,6 +7,7 @@ import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
 import { answer, asWritten, instructionsFor, outOfTime, toolCall, withTokens } from '@sluice/decisions';
 import {
   chatSpan,
+  endedBy,
   endRun,
   measureFailure,
   measureTurn,
@@ -40,18 +41,19 @@ export class AgentService {
     await verifyGrant(toolset, this.runtime);
     // Before the model is asked: a copy of the record costs nothing, and ends no run a second time.
     await takeTurn(message, this.runtime);
-    if (clock.now() >= toolset.run.deadline) return [await this.outOfTime(toolset, context)];
+    if (clock.now() >= toolset.run.deadline) return this.outOfTime(message, context);
 
     const loaded = await configurations.version(toolset.configVersion);
     const startedAt = clock.now();
     const turn = await this.ask(toolset, loaded, context);
-    if (turn === null) return [await this.outOfTime(toolset, context)];
+    if (turn === null) return this.outOfTime(message, context);
 
     const seconds = (clock.now() - startedAt) / 1_000;
     context.afterCommit(() => measureTurn(turn, seconds, loaded.configuration.model, metrics));
     const run = withTokens(toolset.run, turn);
     if (turn.answer !== null) {
-      return [await endRun(answer(toolset, run, turn.answer, clock.now()), toolset.request, context, this.runtime)];
+      const response = answer(toolset, run, turn.answer, clock.now());
+      return endRun(response, toolset.request, endedBy(message, run), context, this.runtime);
     }
     return [{ topic: topics.toolCalls, key: toolset.sessionId, record: toolCall(toolset, run, turn) }];
   }
@@ -117,9 +119,10 @@ export class AgentService {
     this.runtime.log.debug({ kinds }, 'the model sent more than text and calls, which is not kept');
   }
 
-  private outOfTime(toolset: Toolset, context: HandlerContext): Promise<Outgoing> {
+  private outOfTime(message: Incoming<'agent.toolsets'>, context: HandlerContext): Promise<readonly Outgoing[]> {
+    const { record: toolset } = message;
     const response = outOfTime(toolset, this.runtime.clock.now());
-    return endRun(response, toolset.request, context, this.runtime);
+    return endRun(response, toolset.request, endedBy(message, toolset.run), context, this.runtime);
   }
 }
 

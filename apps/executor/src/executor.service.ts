@@ -8,6 +8,7 @@ import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
 import {
   attemptKept,
   boundedLabel,
+  hasEnded,
   redrivenBefore,
   redrivenFrom,
   RUNTIME,
@@ -40,7 +41,7 @@ export class ExecutorService {
     const turn = this.anotherAttempt(message, redriven);
     // A turn that was taken in time may have done things: it is gone through again, and finds their outcomes.
     if (grant === 'expired' && (await verifyGrant(message.record, this.runtime, takenAt)) === 'expired')
-      return this.backToFilter(turn.record, context);
+      return (await this.isOver(turn.record, context)) ? [] : this.backToFilter(turn.record, context);
     return this.runTurn(turn, [], context);
   }
 
@@ -97,8 +98,19 @@ export class ExecutorService {
       }
       steps.push(step);
     }
+    // Of a turn in which something was done the step is told in any case.
+    if (steps.every(({ reason }) => reason === 'deadline') && (await this.isOver(record, context))) return [];
     context.afterCommit(this.measuring(record, steps, granting, turn.told));
     return this.goOn(stepResult(record, steps, turn.now, inForce.configuration.version));
+  }
+
+  /** Whether the run’s time is up and it has ended, so that a turn in which nothing was done is late and of no use. */
+  private async isOver({ requestId, run }: ToolCall, context: HandlerContext): Promise<boolean> {
+    const { clock, log } = this.runtime;
+    if (clock.now() < run.deadline || !(await hasEnded({ requestId, attempt: run.redrive }, this.runtime)))
+      return false;
+    context.afterCommit(() => log.info({ request_id: requestId }, 'dropped a turn whose run had ended in time'));
+    return true;
   }
 
   /** No call is made; the filter decides anew, in an iteration of its own, so that this ends with the run’s iterations. */

@@ -6,6 +6,7 @@ import { AUTHENTICATOR, otherLabel, requireSigner, RUNTIME, startService } from 
 import type { Runtime, Service } from '@sluice/service';
 import { FilterController } from './filter.controller.js';
 import { FilterService } from './filter.service.js';
+import { OverdueSweep } from './overdue/overdue-sweep.js';
 
 @Module({})
 export class FilterModule {
@@ -22,12 +23,19 @@ export class FilterModule {
   }
 }
 
-/** Starts the filter: agent.requests and agent.steps in, agent.toolsets and agent.responses out. */
+/** Starts the filter: agent.requests and agent.steps in, agent.toolsets and agent.responses out. It ends what is overdue. */
 export async function startFilter(runtime: Runtime): Promise<Service> {
   requireSigner('filter', runtime);
   sayWhoAsks(runtime);
   countFromZero(runtime);
-  return startService('filter', FilterModule.with(runtime), runtime);
+  const service = await startService('filter', FilterModule.with(runtime), runtime);
+  const sweep = new OverdueSweep(runtime);
+  return {
+    close: async () => {
+      await sweep.close();
+      await service.close();
+    },
+  };
 }
 
 /** A group that is asked for, or refused, the first time is told from one that was never counted. */

@@ -10,6 +10,7 @@ import {
   AUTHENTICATOR,
   boundedLabel,
   credentialOf,
+  endedBy,
   endRun,
   redrivenFrom,
   RUNTIME,
@@ -21,8 +22,16 @@ import {
   verifyContinuation,
   verifyReturned,
 } from '@sluice/service';
-import type { Loaded, Redriven, Runtime } from '@sluice/service';
+import type { EndedBy, Loaded, Redriven, Runtime } from '@sluice/service';
+import { endOverdue, isOverdueTurn } from './overdue/end-overdue.js';
 import { reportRefusal } from './refusals.js';
+
+/** A run, and the record by which it may end here. */
+interface About {
+  readonly request: AgentRequest;
+  readonly run: RunState | null;
+  readonly by: EndedBy;
+}
 
 /** Whose credential is missing or not valid is not known, whatever it says. */
 const nobody = { tenant: '', actor: '', reason: 'credential' };
@@ -54,7 +63,8 @@ export class FilterService {
     const sender = await this.authenticator.authenticate(identity, credentialOf(message.headers), message.timestamp);
     if (!sender.ok) {
       context.afterCommit(() => this.runtime.metrics.refusedRequests.inc(nobody));
-      return [await this.deny(ids, sender.message, request, null, context)];
+      const by = endedBy(message, null, redriven);
+      return this.deny(ids, sender.message, { request, run: null, by }, context);
     }
 
     const { principal } = sender;
@@ -62,10 +72,10 @@ export class FilterService {
     const run = { ...begun, redrive: redriven?.deadLetter ?? null };
     if (!permission.ok) {
       reportRefusal(request, principal, permission, loaded, context, this.runtime);
-      return [await this.deny(ids, permission.message, request, run, context)];
+      return this.deny(ids, permission.message, { request, run, by: endedBy(message, run) }, context);
     }
     context.afterCommit(() => this.countGroups(groups, loaded));
-    return this.decide(ids, request, run, loaded, context);
+    return this.decide(ids, { request, run, by: endedBy(message, run) }, loaded, context);
   }
 
   /** The next iteration of a run that the executor hands back. */
@@ -74,10 +84,12 @@ export class FilterService {
     const loaded = this.runtime.configurations.current();
     const redriven = await redrivenFrom(message, context, this.runtime);
     if (redriven?.again) return this.decideAgain(message, redriven, loaded, context);
+    if (await isOverdueTurn(message, this.runtime)) return endOverdue(message, context, this.runtime);
     await verified(redriven, () => verifyContinuation(record, this.runtime));
     const { requestId, sessionId, next } = record;
     const run = runOf({ run: record.run, asked: next }, redriven, loaded);
-    const decided = this.decide({ requestId, sessionId }, next, run, loaded, context);
+    const about = { request: next, run, by: endedBy(message, run) };
+    const decided = this.decide({ requestId, sessionId }, about, loaded, context);
     // Side by side, since each waits for something else; if the turn was taken, nothing of the decision goes out.
     const [outputs] = await Promise.all([decided, takeTurn(message, this.runtime, redriven?.owner)]);
     return outputs;
@@ -85,28 +97,28 @@ export class FilterService {
 
   /** A turn that this service granted and the agent could not take: it is the same iteration, decided under today’s configuration. */
   private async decideAgain(
-    { record }: Incoming<'agent.steps'>,
+    message: Incoming<'agent.steps'>,
     redriven: Redriven,
     loaded: Loaded,
     context: HandlerContext,
   ): Promise<readonly Outgoing[]> {
+    const { record } = message;
     await verified(redriven, () => verifyReturned(record, this.runtime));
     const { requestId, sessionId, next } = record;
     const granted = { ...record.run, iteration: record.run.iteration - 1 };
     const run = runOf({ run: granted, asked: next }, redriven, loaded);
-    return this.decide({ requestId, sessionId }, next, run, loaded, context);
+    return this.decide({ requestId, sessionId }, { request: next, run, by: endedBy(message, run) }, loaded, context);
   }
 
   private async decide(
     ids: RunIds,
-    request: AgentRequest,
-    run: RunState,
+    { request, run, by }: About & { readonly run: RunState },
     loaded: Loaded,
     context: HandlerContext,
   ): Promise<readonly Outgoing[]> {
     const { clock } = this.runtime;
     const decided = decideIteration(ids, request, run, loaded.evaluator, clock.now());
-    if (decided.kind === 'end') return [await endRun(decided.response, request, context, this.runtime)];
+    if (decided.kind === 'end') return endRun(decided.response, request, by, context, this.runtime);
 
     const { decision } = decided;
     const record = await signGrant(decided.record, this.runtime);
@@ -133,14 +145,13 @@ export class FilterService {
   private deny(
     ids: RunIds,
     message: string,
-    request: AgentRequest,
-    run: RunState | null,
+    { request, run, by }: About,
     context: HandlerContext,
-  ): Promise<Outgoing> {
+  ): Promise<readonly Outgoing[]> {
     const { clock, configurations } = this.runtime;
     const { version } = configurations.current().configuration;
     const response = denial(ids, message, { request, run }, version, clock.now());
-    return endRun(response, request, context, this.runtime);
+    return endRun(response, request, by, context, this.runtime);
   }
 
   private dropDuplicate(ids: RunIds, takenBy: string, context: HandlerContext): readonly Outgoing[] {

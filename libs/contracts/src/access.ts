@@ -15,8 +15,9 @@ const audited: readonly Topic[] = [...runTopics, 'agent.dead-letters', 'agent.co
 /** By who it is. Filter, agent and executor end the runs of records they cannot process, so they write responses and dead letters. */
 export const access = {
   filter: {
-    reads: ['agent.requests', 'agent.steps', 'agent.config'],
-    writes: ['agent.toolsets', 'agent.responses', 'agent.dead-letters'],
+    // Toolsets and responses without its group: it looks for runs whose time is up, and takes their turns back through agent.steps.
+    reads: ['agent.requests', 'agent.steps', 'agent.toolsets', 'agent.responses', 'agent.config'],
+    writes: ['agent.toolsets', 'agent.steps', 'agent.responses', 'agent.dead-letters'],
     group: 'filter',
   },
   agent: {

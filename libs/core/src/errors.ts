@@ -134,6 +134,13 @@ export const runErrors = {
       'See the service’s log and correct the model’s settings or its key; then send it again under a new request_id, or an operator re-drives it with `sluice dead-letters redrive`.',
     retryable: true,
   },
+  record_quarantined: {
+    meaning:
+      'A record of this run was not accepted as its own and is quarantined, and no other took its place until the run’s time was up.',
+    remedy:
+      'Look at it with `sluice dead-letters show`: if nobody forged it, services have different keys or versions; then send the request under a new request_id.',
+    retryable: false,
+  },
   dead_lettered: {
     meaning: 'A record of this run could not be processed and is among the dead letters.',
     remedy:

@@ -3,9 +3,20 @@ import type { ModelTurn } from '@sluice/core';
 import type { AgentResponse, Run, ToolCall, Toolset } from '@sluice/contracts';
 import { answerResponse, errorResponse } from './run-ends.js';
 
-/** The run’s end where its time was up before the model had answered. */
-export function outOfTime(toolset: Toolset, now: number): AgentResponse {
-  const { requestId, sessionId, request, run, configVersion } = toolset;
+/** What is known of a turn whose time is up. */
+type OverdueTurn = Pick<Toolset, 'requestId' | 'sessionId' | 'request' | 'run' | 'configVersion'>;
+
+/** The run’s end where its time was up, and a record of the turn had been quarantined in place of the one that would have gone on. */
+export function outOfTimeQuarantined(turn: OverdueTurn, now: number): AgentResponse {
+  const { requestId, sessionId, request, run, configVersion } = turn;
+  const message = `A record of turn ${run.iteration} was quarantined since it is not as a service signed it, and no other came until the run had to end, at ${new Date(run.deadline).toISOString()}.`;
+  const error = { code: 'record_quarantined', message } as const;
+  return errorResponse({ requestId, sessionId }, error, { request, run, configVersion }, now);
+}
+
+/** The run’s end where its time was up before there was an answer. */
+export function outOfTime(turn: OverdueTurn, now: number): AgentResponse {
+  const { requestId, sessionId, request, run, configVersion } = turn;
   const message = `The run had to end by ${new Date(run.deadline).toISOString()} and has no answer yet.`;
   const error = { code: 'deadline_exceeded', message } as const;
   return errorResponse({ requestId, sessionId }, error, { request, run, configVersion }, now);

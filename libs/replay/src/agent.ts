@@ -1,7 +1,7 @@
 import { placeOf } from '@sluice/contracts';
 import type { AgentResponse, ToolCall, Toolset } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
-import { answer, endOfDead, outOfTime, toolCall } from '@sluice/decisions';
+import { answer, endOfDead, outOfTime, outOfTimeQuarantined, toolCall } from '@sluice/decisions';
 import type { Run } from '@sluice/contracts';
 import type { DeadLetters, RunRecords } from './runs.js';
 
@@ -17,7 +17,9 @@ export function deriveAgentEnd({ record }: Incoming<'agent.responses'>, run: Run
   const toolsets = toolsetsOf(run, ended.iteration);
   if (record.answer !== null)
     return toolsets.map((toolset) => answer(toolset, afterTurn(toolset, ended), record.answer ?? '', endedAt));
-  return toolsets.filter((toolset) => endedAt >= toolset.run.deadline).map((toolset) => outOfTime(toolset, endedAt));
+  // What was quarantined the ledger knew, and the record says.
+  const end = record.error?.code === 'record_quarantined' ? outOfTimeQuarantined : outOfTime;
+  return toolsets.filter((toolset) => endedAt >= toolset.run.deadline).map((toolset) => end(toolset, endedAt));
 }
 
 /** The end of a run whose record became a dead letter. */

@@ -3,7 +3,7 @@ import type { RunLimits, RunState, Verifier } from '@sluice/core';
 import { redriveHeader, sha256 } from '@sluice/contracts';
 import type { AgentStepResult, ToolCall } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
-import { returnedTurn } from '@sluice/decisions';
+import { isOverdue, returnedTurn } from '@sluice/decisions';
 import { NotReplayable } from './outcome.js';
 import type { RunRecords } from './runs.js';
 
@@ -41,15 +41,16 @@ export function attemptsOf(
 }
 
 /**
- * What a redrive gave back to the filter instead of an executor, from each turn that it can have been; null if an executor decided the record.
+ * What a redrive, or the filter since the run’s time was up, gave back to the filter instead of an executor, from each turn that it can have been; null if an executor decided the record.
  * Its signature is the turn’s grant, which is verified where the turn is.
  */
 export async function deriveReturned(
-  { record, headers }: Incoming<'agent.steps'>,
+  { record, headers, timestamp }: Incoming<'agent.steps'>,
   { toolsets }: RunRecords,
   verifier: Verifier,
 ): Promise<readonly AgentStepResult[] | null> {
-  if (headers[redriveHeader] === undefined || record.steps.length > 0) return null;
+  const isAgain = headers[redriveHeader] !== undefined;
+  if ((!isAgain && !isOverdue(record, timestamp)) || record.steps.length > 0) return null;
   const turns = toolsets.filter((toolset) => toolset.record.iteration === record.iteration);
   if (turns.some((toolset) => toolset.record.grant === record.signature))
     return turns.map((toolset) => returnedTurn(toolset.record));
@@ -57,5 +58,7 @@ export async function deriveReturned(
   const claims = await verifier.verify('filter', record.signature);
   if (typeof claims?.['exp'] !== 'number' || !isReturned(claims, { ...record, request: record.next }, sha256))
     return null;
-  throw new NotReplayable('It gave back a turn that was re-driven, whose Toolset is not among the records.');
+  throw new NotReplayable(
+    `It gave back a turn that was ${isAgain ? 're-driven' : 'overdue'}, whose Toolset is not among the records.`,
+  );
 }

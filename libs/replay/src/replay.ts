@@ -118,7 +118,7 @@ class Judge {
           return { kind, outcome: withSigned(compared, await continuationDifference(message.record, verifier)) };
         }
         const returned = await deriveReturned(message, run, verifier);
-        if (returned !== null) return { kind, outcome: this.compare(message, returned, 'the turn that was re-driven') };
+        if (returned !== null) return { kind, outcome: this.compare(message, returned, 'the turn that came back') };
         const compared = this.compare(message, await deriveSteps(message, run, deriving), 'its ToolCall');
         return { kind, outcome: withSigned(compared, await continuationDifference(message.record, verifier)) };
       }

@@ -32,6 +32,7 @@ export * from './run-process.js';
 export * from './open-stores.js';
 export * from './keys-environment.js';
 export * from './take-once.js';
+export * from './end-once.js';
 export * from './grants.js';
 export * from './security-events.js';
 export * from './record-at.js';

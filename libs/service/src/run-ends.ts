@@ -3,6 +3,7 @@ import { placeOf, topics } from '@sluice/contracts';
 import type { AgentRequest, AgentResponse } from '@sluice/contracts';
 import type { Dead, HandlerContext, Outgoing } from '@sluice/bus';
 import { endOfDead, isAgentRunId } from '@sluice/decisions';
+import { claimEnd, keepQuarantined } from './end-once.js';
 import { AgentRunClaims } from './agent-runs/claims.js';
 import { boundedLabel } from './metrics.js';
 import { redrivenBefore } from './redrive/take.js';
@@ -12,19 +13,52 @@ import { takeRequest } from './take-once.js';
 
 type Ending = Pick<Runtime, 'clock' | 'log' | 'metrics' | 'configurations' | 'ledger'>;
 
+/** Which record ends a run: its place on the log, and the attempt of the run that it is of. */
+export interface EndedBy {
+  readonly place: string;
+  readonly attempt: string | null;
+}
+
+/** The record that is being handled, in the attempt that it was re-driven as, else in its run’s own. */
+export function endedBy(
+  message: Parameters<typeof placeOf>[0],
+  run: { readonly redrive: string | null } | null,
+  redriven: { readonly deadLetter: string } | null = null,
+): EndedBy {
+  return { place: placeOf(message), attempt: redriven?.deadLetter ?? run?.redrive ?? null };
+}
+
 /**
- * The one end of a run as the message to publish; its log line and metrics follow once it is on the log. Of an agent’s run the ledger says
- * that it ended so: a turn waits for that.
+ * The one end of a run as the message to publish; its log line and metrics follow once it is on the log. Nothing goes out if another record
+ * has ended the run: one that came back after the run’s time is late, and no attack. Of an agent’s run the ledger says that it ended so: a
+ * turn waits for that.
  */
 export async function endRun(
   response: AgentResponse,
   asked: Pick<AgentRequest, 'group' | 'state'>,
+  { place, attempt }: EndedBy,
   context: HandlerContext,
   runtime: Ending,
-): Promise<Outgoing> {
+): Promise<readonly Outgoing[]> {
+  const { requestId, sessionId } = response;
+  if (!(await claimEnd({ requestId, attempt }, place, runtime))) {
+    context.afterCommit(() => runtime.log.info({ request_id: requestId, session_id: sessionId, place }, lateEnd));
+    return [];
+  }
+  return published(response, asked, context, runtime);
+}
+
+const lateEnd = 'the run had ended before this record could end it, so the record was dropped';
+
+async function published(
+  response: AgentResponse,
+  asked: Pick<AgentRequest, 'group' | 'state'>,
+  context: HandlerContext,
+  runtime: Ending,
+): Promise<readonly Outgoing[]> {
   if (isAgentRunId(response.requestId)) await new AgentRunClaims(runtime).vouch(response);
   context.afterCommit(telling(response, normaliseGroups(asked.group), runtime));
-  return { topic: topics.responses, key: response.sessionId, record: response };
+  return [{ topic: topics.responses, key: response.sessionId, record: response }];
 }
 
 /** Says and counts the end. The response and what was asked, which may be long, are not kept until then; its run is. */
@@ -56,13 +90,41 @@ export function tellOfDead(dead: Dead, runtime: Pick<Ending, 'log' | 'metrics'>)
 
 /**
  * What goes out beside a dead letter: if the record was on the loop and its session can be read, the end of its run (DESIGN, idea 2).
- * A record that is not its run’s own ends nothing, else whoever can write one could end another’s run.
+ * A record that is not its run’s own ends nothing at once, else whoever can write one could end another’s run. It is remembered: if no
+ * honest record takes its turn until the run’s time is up, the run ends with that (overdue turns, in the filter).
  */
 export async function endDeadRun(dead: Dead, context: HandlerContext, runtime: Ending): Promise<readonly Outgoing[]> {
-  if (isSecurityFault(dead.code)) return [];
+  if (isSecurityFault(dead.code)) {
+    await rememberQuarantined(dead, runtime);
+    return [];
+  }
   const end = endOfDead(dead, runtime.clock.now());
   if (end === null || !(await isItsRuns(dead, end.response.requestId, runtime))) return [];
-  return [await endRun(end.response, end.asked, context, runtime)];
+  const { response, asked } = end;
+  try {
+    const redriven = dead.message === null ? null : await redrivenBefore(dead.message, runtime);
+    return await endRun(response, asked, endedBy(dead, response.run, redriven), context, runtime);
+  } catch (error) {
+    if (!isLedgerAway(error)) throw error;
+    // Whoever asked would wait in vain for the ledger to come back.
+    return published(response, asked, context, runtime);
+  }
+}
+
+async function rememberQuarantined({ message, code, ...dead }: Dead, runtime: Ending): Promise<void> {
+  // A copy of a record that was taken stands in nobody’s place.
+  if (message === null || code === 'replayed' || !('iteration' in message.record)) return;
+  const { topic, record } = message;
+  try {
+    await keepQuarantined({ topic, ...record }, placeOf(dead), runtime);
+  } catch (error) {
+    // The run then ends at its deadline all the same, and only does not say why.
+    if (!isLedgerAway(error)) throw error;
+  }
+}
+
+function isLedgerAway(error: unknown): boolean {
+  return error instanceof Fault && error.code === 'ledger_unreachable';
 }
 
 /**
@@ -83,7 +145,7 @@ async function isItsRuns(dead: Dead, requestId: string, runtime: Ending): Promis
     return (await takeRequest(requestId, owner, runtime)).owner === owner;
   } catch (error) {
     // No request begins an agent’s run, and a turn waits for its end: nobody’s request must be that.
-    if (error instanceof Fault && error.code === 'ledger_unreachable') return !isAgentRunId(requestId);
+    if (isLedgerAway(error)) return !isAgentRunId(requestId);
     throw error;
   }
 }

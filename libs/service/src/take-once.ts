@@ -1,6 +1,7 @@
 import { Fault } from '@sluice/core';
 import type { Claim } from '@sluice/core';
 import { placeOf, topics } from '@sluice/contracts';
+import type { AgentStepResult } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 import { runMemoryMs } from '@sluice/decisions';
 import type { Runtime } from './runtime.js';
@@ -38,10 +39,26 @@ export async function takeTurn(
   owner: string = placeOf(message),
 ): Promise<number> {
   const { topic, record } = message;
-  // A turn that the filter decides again for another attempt of its run is another one to the agent.
-  const attempt = topic === topics.toolsets && record.run.redrive !== null ? `/${record.run.redrive}` : '';
-  const key = `turn/${topic}/${record.requestId}/${record.iteration}${attempt}`;
-  const claim = await ledger.claim({ key, owner, now: clock.now(), ttlMs: runMemoryMs });
+  const claim = await ledger.claim({ key: turnKey(topic, record), owner, now: clock.now(), ttlMs: runMemoryMs });
   if (claim.owner === owner) return claim.claimedAt;
   throw new Fault('replayed', `Turn ${record.iteration} of this run was taken by ${claim.owner}.`, false);
+}
+
+type TurnTopic = 'agent.toolsets' | 'agent.tool-calls' | 'agent.steps';
+type TurnRecord = Pick<AgentStepResult, 'requestId' | 'iteration' | 'run'>;
+
+/** Whether a record of the turn was taken on the topic. */
+export async function isTurnTaken(
+  topic: TurnTopic,
+  record: TurnRecord,
+  { ledger, clock }: Pick<Runtime, 'ledger' | 'clock'>,
+): Promise<boolean> {
+  const claim = await ledger.find(turnKey(topic, record));
+  return claim !== undefined && claim.expiresAt > clock.now();
+}
+
+function turnKey(topic: TurnTopic, { requestId, iteration, run }: TurnRecord): string {
+  // A turn that the filter decides again for another attempt of its run is another one to the agent.
+  const attempt = topic === topics.toolsets && run.redrive !== null ? `/${run.redrive}` : '';
+  return `turn/${topic}/${requestId}/${iteration}${attempt}`;
 }

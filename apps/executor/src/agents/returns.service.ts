@@ -1,11 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Fault } from '@sluice/core';
 import { placeOf } from '@sluice/contracts';
-import type { AgentResponse } from '@sluice/contracts';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
 import { agentRunOf, errorResponse, isCallOf } from '@sluice/decisions';
-import { AgentRunClaims, endRun, inHop, redrivenFrom, RUNTIME, turnAt } from '@sluice/service';
-import type { ParkedCall, Redriven, Runtime } from '@sluice/service';
+import { AgentRunClaims, endedBy, endRun, inHop, redrivenFrom, RUNTIME, turnAt } from '@sluice/service';
+import type { EndedBy, ParkedCall, Redriven, Runtime } from '@sluice/service';
 import { waitForAgent } from './hand-over.js';
 import { ExecutorService } from '../executor.service.js';
 
@@ -38,31 +37,37 @@ export class ReturnsService {
       throw new Fault('invalid_request', why, false);
     }
     const turn = { group: 'executor', message: parked, context };
-    return inHop(this.runtime.traces, turn, (own) => this.goOn(record, parked, redriven, own));
+    return inHop(this.runtime.traces, turn, (own) => this.goOn(message, parked, redriven, own));
   }
 
   private async goOn(
-    end: AgentResponse,
+    message: Incoming<'agent.responses'>,
     parked: Incoming<'agent.tool-calls'>,
     redriven: Redriven | null,
     context: HandlerContext,
   ): Promise<readonly Outgoing[]> {
+    const { record: end } = message;
     const parent = end.run?.parent ?? null;
     // A dead letter that did not say whose run it was: what was done of the turn is not known here, so it cannot go on.
-    if (end.run === null || parent === null) return [await this.giveUp(parked, context)];
+    if (end.run === null || parent === null)
+      return this.giveUp(parked, endedBy(message, parked.record.run, redriven), context);
     const returned = { end, agentRun: agentRunOf(end, end.run), startedAt: parent.startedAt };
     const attempt = await this.executor.cameBack(parked, waitForAgent(end.requestId, parent.startedAt), redriven);
     return this.executor.runTurn(attempt, parent.steps, context, returned);
   }
 
-  private giveUp({ record }: Incoming<'agent.tool-calls'>, context: HandlerContext): Promise<Outgoing> {
+  private giveUp(
+    { record }: Incoming<'agent.tool-calls'>,
+    by: EndedBy,
+    context: HandlerContext,
+  ): Promise<readonly Outgoing[]> {
     const { requestId, sessionId, request, run, configVersion } = record;
     const message =
       'A record of an agent that this run called could not be processed. It is kept among the dead letters.';
     const error = { code: 'dead_lettered', message } as const;
     const now = this.runtime.clock.now();
     const response = errorResponse({ requestId, sessionId }, error, { request, run, configVersion }, now);
-    return endRun(response, request, context, this.runtime);
+    return endRun(response, request, by, context, this.runtime);
   }
 
   /** The parked turn, if it is the one whose very call the run answers. */

@@ -1,0 +1,169 @@
+import { Fault } from '@sluice/core';
+import { topics } from '@sluice/contracts';
+import type { Toolset } from '@sluice/contracts';
+import type { Outgoing, ReadOptions } from '@sluice/bus';
+import { returnedTurn } from '@sluice/decisions';
+import { hasEnded, isTurnTaken, passedOver, quarantinedAt, recordAt, verifyGrant } from '@sluice/service';
+import type { Runtime } from '@sluice/service';
+import { OpenRuns } from './open-runs.js';
+import type { OpenTurn } from './open-runs.js';
+
+/** How often it looks, milliseconds. */
+const everyMs = 1_000;
+/** What a service that lives gets to end its run itself, milliseconds behind the deadline. */
+const graceMs = 2_000;
+/** What an executor that has the turn gets: what it did becomes a step, if it lives or is back by then. Milliseconds. */
+const executorGraceMs = 60_000;
+/** Before it looks again whether a turn that was taken back has ended its run, milliseconds. */
+const againMs = 30_000;
+/** How far back it reads at the start, milliseconds: the longest run, and an hour. */
+const lookBackMs = 25 * 3_600_000;
+/** Runs that are watched at a time, and turns that are taken back at a time. */
+const mostOpen = 200_000;
+const atATime = 20;
+const retryMs = 1_000;
+/** How much of what it has read it reads again when it begins to follow, milliseconds: clocks differ. */
+const overlapMs = 60_000;
+
+/**
+ * Ends runs whose time is up while no service has hold of them: the agent or the executor may be away. It follows Toolsets and AgentResponses
+ * without a group. An overdue turn goes back to the filter on agent.steps, as a re-driven one does, and there ends its run like any record:
+ * in a transaction, and once. So any number of filters may look, and one that is killed here leaves nothing half done.
+ */
+export class OverdueSweep {
+  private readonly open = new OpenRuns(mostOpen);
+  private readonly takenBack = new Map<string, number>();
+  private readonly stopping = new AbortController();
+  private readonly following: Promise<void>;
+  private timer: NodeJS.Timeout | undefined;
+  private looking: Promise<void> = Promise.resolve();
+  private isFull = false;
+  /** False until all that was on the log is read: an end may stand behind what it ended. */
+  private hasCaughtUp = false;
+
+  constructor(private readonly runtime: Runtime) {
+    this.following = this.follow(runtime.clock.now() - lookBackMs);
+    this.next();
+  }
+
+  async close(): Promise<void> {
+    this.stopping.abort();
+    clearTimeout(this.timer);
+    await Promise.all([this.following, this.looking]);
+  }
+
+  private next(): void {
+    if (this.stopping.signal.aborted) return;
+    this.timer = setTimeout(() => {
+      this.looking = this.look().then(() => this.next());
+    }, everyMs);
+  }
+
+  /** Reads on from where it was when the log cannot be read for a while; what is read twice does no harm. */
+  private async follow(since: number): Promise<void> {
+    const { signal } = this.stopping;
+    let time = since;
+    while (!signal.aborted) {
+      try {
+        const begunAt = this.runtime.clock.now();
+        if (!this.hasCaughtUp) await this.read({ from: { time }, signal });
+        if (signal.aborted) return;
+        this.hasCaughtUp = true;
+        time = begunAt - overlapMs;
+        await this.read({ from: { time }, follow: true, signal });
+      } catch (error) {
+        if (signal.aborted) return;
+        this.runtime.log.warn(
+          { error: (error as Error).message },
+          'runs cannot be watched for their deadlines; trying again',
+        );
+        await new Promise((resolve) => setTimeout(resolve, retryMs));
+      }
+    }
+  }
+
+  private async read(options: ReadOptions): Promise<void> {
+    for await (const message of this.runtime.bus.read([topics.toolsets, topics.responses], {
+      ...options,
+      ...passedOver,
+    })) {
+      if (message.topic === topics.responses) this.open.end(message);
+      else if (!this.open.add(message)) this.sayFull();
+    }
+  }
+
+  private async look(): Promise<void> {
+    if (!this.hasCaughtUp) return;
+    const now = this.runtime.clock.now();
+    for (const [requestId, at] of this.takenBack) if (at + againMs <= now) this.takenBack.delete(requestId);
+    const overdue = this.open.overdue(now - graceMs).filter(([turn]) => !this.takenBack.has(turn?.requestId ?? ''));
+    try {
+      for (let at = 0; at < overdue.length && !this.stopping.signal.aborted; at += atATime) {
+        const found = await Promise.all(overdue.slice(at, at + atATime).map((turns) => this.takeBack(turns)));
+        const messages = found.flat();
+        if (messages.length > 0) await this.runtime.bus.publish(messages);
+      }
+    } catch (error) {
+      if (this.stopping.signal.aborted) return;
+      this.runtime.log.warn({ error: (error as Error).message }, 'overdue runs cannot be ended now; trying again');
+    }
+  }
+
+  /** The run’s last turn that the filter did grant, as it goes back; nothing if the run has ended, or another filter sees to it. */
+  private async takeBack(turns: readonly OpenTurn[]): Promise<readonly Outgoing[]> {
+    const { bus, clock, log } = this.runtime;
+    for (const turn of turns) {
+      const { requestId, key, deadline } = turn;
+      if (await hasEnded(turn, this.runtime)) {
+        this.open.drop(turn);
+        continue;
+      }
+      const found = await recordAt(bus, topics.toolsets, turn, passedOver);
+      if (found === undefined || !(await this.isGranted(found.record))) {
+        this.open.drop(turn);
+        continue;
+      }
+      if (clock.now() < deadline + executorGraceMs && (await this.isWithExecutor(found.record))) return [];
+      this.takenBack.set(requestId, clock.now());
+      if (!(await this.seesTo(turn))) return [];
+      log.info({ request_id: requestId, deadline: new Date(deadline).toISOString() }, 'an overdue run is ended');
+      return [{ topic: topics.steps, key, record: returnedTurn(found.record) }];
+    }
+    return [];
+  }
+
+  /** Whether an executor has taken the turn and its step is still to come; one that was quarantined has come. */
+  private async isWithExecutor(record: Toolset): Promise<boolean> {
+    const { requestId, iteration } = record;
+    const step = { topic: topics.steps, requestId, iteration };
+    return (
+      (await isTurnTaken(topics.toolCalls, record, this.runtime)) && (await quarantinedAt(step, this.runtime)) === null
+    );
+  }
+
+  /** True for the one filter that sees to the run for now. */
+  private async seesTo({ requestId, attempt }: OpenTurn): Promise<boolean> {
+    const { ledger, clock, environment } = this.runtime;
+    const [key, owner] = [`overdue/${requestId}/${attempt ?? ''}`, environment.instance];
+    return (await ledger.claim({ key, owner, now: clock.now(), ttlMs: againMs })).owner === owner;
+  }
+
+  private async isGranted(record: Toolset): Promise<boolean> {
+    try {
+      await verifyGrant(record, this.runtime);
+      return true;
+    } catch (error) {
+      if (error instanceof Fault && !error.retryable) return false;
+      throw error;
+    }
+  }
+
+  private sayFull(): void {
+    if (this.isFull) return;
+    this.isFull = true;
+    this.runtime.log.error(
+      { runs: mostOpen },
+      'more runs are open than are watched for their deadlines; the others end when a service takes them up',
+    );
+  }
+}

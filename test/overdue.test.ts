@@ -1,0 +1,232 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
+import { topics } from '@sluice/contracts';
+import { returnedTurn } from '@sluice/decisions';
+import { createSignatures, newKeySet, readKeySet, writeKeySet } from '@sluice/identity';
+import { defineTool } from '@sluice/tools';
+import { OverdueSweep } from '../apps/filter/src/overdue/overdue-sweep.js';
+import { caughtUp } from './audit/auditing.js';
+import { startByHand } from './harness/by-hand.js';
+import type { ByHand } from './harness/by-hand.js';
+import { inOrder, ScriptedModel } from './harness/system.js';
+import { replayed } from './replay/replaying.js';
+
+let done = 0;
+const act = defineTool({
+  type: 'act',
+  description: 'Does something that cannot be undone',
+  input: z.strictObject({}),
+  output: z.string(),
+  effect: 'external_side_effect',
+  redaction: { whole: true },
+  capabilities: [],
+  repeatable: false,
+  requiresConnection: false,
+  execute: async () => {
+    done++;
+    await sleep(3_500);
+    return 'done';
+  },
+});
+
+const configuration = {
+  tool: { act: { type: 'act', timeout_seconds: 4 } },
+  policy: { allowed_tools: ['act'] },
+};
+const acting = () => new ScriptedModel(inOrder({ calls: [['core__act', '{}']] }));
+
+/** What a run has until its deadline, and what its end may take behind it, milliseconds. */
+const runMs = 1_500;
+const soonMs = 6_000;
+
+async function eventually<T>(look: () => Promise<T | undefined | false>): Promise<T> {
+  for (const until = Date.now() + 15_000; ;) {
+    const found = await look();
+    if (found !== undefined && found !== false) return found;
+    if (Date.now() > until) throw new Error('Not within 15 s.');
+    await sleep(25);
+  }
+}
+
+let system: ByHand;
+afterEach(() => system.close());
+
+async function begin(model = acting()): Promise<void> {
+  done = 0;
+  system = await startByHand(configuration, { contracts: [act], model });
+}
+
+/** Asks, and returns the run’s deadline. */
+async function ask(requestId: string, ms = runMs): Promise<number> {
+  const deadline = Date.now() + ms;
+  await system.request(requestId, { deadline });
+  return deadline;
+}
+
+/** Nothing was quarantined, and replay and the audit agree with all that is on the log. */
+async function expectClean(): Promise<void> {
+  expect(await system.all('agent.dead-letters')).toEqual([]);
+  const keys = readKeySet(readFileSync(join(system.folder, 'keys.json'), 'utf8'), 'keys.json');
+  const decisions = await replayed(system.bus, keys);
+  expect(decisions.filter(({ outcome }) => outcome.kind !== 'equal')).toEqual([]);
+  await system.start('audit');
+  const report = await caughtUp(system.bus, createSignatures(keys));
+  expect(report.findings).toEqual([]);
+}
+
+describe('a run whose time is up while the agent is away', () => {
+  it('ends within seconds of its deadline, once; the agent that comes back drops the turn quietly', async () => {
+    await begin();
+    await system.start('filter');
+    const deadline = await ask('overdue');
+    const response = await system.responseOf('overdue');
+    expect(response).toMatchObject({ kind: 'error', error: { code: 'deadline_exceeded' }, iterations: 1 });
+    expect(response.endedAt).toBeGreaterThanOrEqual(deadline);
+    expect(response.endedAt - deadline).toBeLessThan(soonMs);
+
+    await system.start('agent');
+    await system.start('executor');
+    await system.caughtUp('agent', topics.toolsets);
+    expect(await system.all('agent.responses')).toHaveLength(1);
+    expect(await system.all('agent.tool-calls')).toEqual([]);
+    expect(system.lines()).not.toContain('quarantined');
+    await expectClean();
+  }, 60_000);
+
+  it('ends also if no service lived at its deadline, when the filter comes back', async () => {
+    await begin();
+    await system.start('filter');
+    await ask('nobody', 300);
+    await eventually(async () => (await system.all('agent.toolsets')).length === 1);
+    await system.stop('filter');
+    await sleep(500);
+    await system.start('filter');
+    expect(await system.responseOf('nobody')).toMatchObject({ error: { code: 'deadline_exceeded' } });
+    await expectClean();
+  }, 60_000);
+
+  it('ends once where several filters look, and where one takes the turn back again and again', async () => {
+    await begin();
+    await system.start('filter');
+    const { runtime } = system.open;
+    const sweeps = ['one', 'other'].map(
+      (instance) => new OverdueSweep({ ...runtime, environment: { ...runtime.environment, instance } }),
+    );
+    await ask('several');
+    await system.responseOf('several');
+    const [toolset] = await system.all('agent.toolsets');
+    if (toolset === undefined) throw new Error('There is no Toolset.');
+    const again = { topic: topics.steps, key: toolset.key, record: returnedTurn(toolset.record) };
+    await system.bus.publish([again, again]);
+    await system.caughtUp('filter', topics.steps);
+    await Promise.all(sweeps.map((sweep) => sweep.close()));
+    expect(await system.all('agent.responses')).toHaveLength(1);
+    await expectClean();
+  }, 60_000);
+
+  it('is not ended before its time, whoever takes its turn back, and goes on', async () => {
+    await begin(new ScriptedModel(() => ({ answer: 'In time.' })));
+    await system.start('filter');
+    await ask('early', 30_000);
+    const toolset = await eventually(async () => (await system.all('agent.toolsets'))[0]);
+    const record = returnedTurn(toolset.record);
+    await system.bus.publish([{ topic: topics.steps, key: 'early', record }]);
+    await system.caughtUp('filter', topics.steps);
+    expect(await system.all('agent.responses')).toEqual([]);
+    await system.start('agent');
+    expect(await system.responseOf('early')).toMatchObject({ answer: 'In time.' });
+  }, 60_000);
+});
+
+describe('a run whose time is up while the executor is away', () => {
+  it('ends, and the executor that comes back runs nothing of the turn', async () => {
+    await begin();
+    await system.start('filter');
+    await system.start('agent');
+    const deadline = await ask('unexecuted');
+    const response = await system.responseOf('unexecuted');
+    expect(response.error?.code).toBe('deadline_exceeded');
+    expect(response.endedAt - deadline).toBeLessThan(soonMs);
+    await system.start('executor');
+    await system.caughtUp('executor', topics.toolCalls);
+    expect(done).toBe(0);
+    expect((await system.all('agent.steps')).flatMap(({ record }) => record.steps)).toEqual([]);
+    expect(await system.all('agent.responses')).toHaveLength(1);
+    await expectClean();
+  }, 60_000);
+
+  it('has the step of an effect that was under way, also where the run had to end before', async () => {
+    await begin();
+    for (const role of ['filter', 'agent', 'executor'] as const) await system.start(role);
+    await ask('under-way', 3_000);
+    await eventually(async () => done === 1);
+    await system.stop('executor');
+    await sleep(5_500);
+    // An executor had begun the turn, so it has time to come back: the run has not ended yet.
+    expect(await system.all('agent.responses')).toEqual([]);
+    const [toolset] = await system.all('agent.toolsets');
+    const record = returnedTurn(toolset?.record ?? never());
+    await system.bus.publish([{ topic: topics.steps, key: 'under-way', record }]);
+    expect(await system.responseOf('under-way')).toMatchObject({ error: { code: 'deadline_exceeded' } });
+
+    await system.start('executor');
+    await eventually(async () => (await system.all('agent.steps')).some(({ record: { steps } }) => steps.length === 1));
+    const steps = (await system.all('agent.steps')).flatMap((message) => message.record.steps);
+    expect(steps.map(({ outcome, reason }) => [outcome, reason])).toEqual([['execution', 'outcome_unknown']]);
+    await system.caughtUp('filter', topics.steps);
+    expect(await system.all('agent.responses')).toHaveLength(1);
+    expect(await system.all('agent.dead-letters')).toEqual([]);
+    expect(done).toBe(1);
+  }, 90_000);
+});
+
+describe('a record that was quarantined', () => {
+  /** The keys of the log, but for the executor’s: what it signs nobody accepts. */
+  function keysOfAnother(): string {
+    const own = readKeySet(readFileSync(join(system.folder, 'keys.json'), 'utf8'), 'keys.json');
+    const other = newKeySet(Date.now());
+    const keys = [
+      ...own.keys.filter(({ role }) => role !== 'executor'),
+      ...other.keys.filter(({ role }) => role === 'executor'),
+    ];
+    return writeKeySet({ keys });
+  }
+
+  it('in place of the honest one ends its run at the deadline, with an error that says so', async () => {
+    await begin(new ScriptedModel(inOrder({ calls: [['core__none', '{}']] })));
+    await system.start('filter');
+    await system.start('agent');
+    await system.start('executor', keysOfAnother());
+    await ask('unsigned');
+    const response = await system.responseOf('unsigned');
+    expect(response.error).toMatchObject({ code: 'record_quarantined', message: expect.stringContaining('turn 1') });
+    const dead = (await system.all('agent.dead-letters')).map(({ record }) => record.code);
+    expect(dead).toEqual(['continuation_invalid']);
+    expect(await system.all('agent.responses')).toHaveLength(1);
+  }, 60_000);
+
+  it('beside an honest one ends nothing, and is not what the run’s end says', async () => {
+    await begin();
+    await system.start('filter');
+    await system.start('executor');
+    await ask('beside');
+    const toolset = await eventually(async () => (await system.all('agent.toolsets'))[0]);
+    const { requestId, sessionId, iteration, request, run, groups, configVersion } = toolset.record;
+    const forged = { requestId, sessionId, iteration, request, run, groups, configVersion };
+    const calls = [{ toolCallId: 'x', tool: 'core__act', arguments: '{}' }];
+    const record = { ...forged, thought: '', calls, offered: ['core__act'], grant: null, toolChoice: null };
+    await system.bus.publish([{ topic: topics.toolCalls, key: sessionId, record }]);
+    await eventually(async () => (await system.all('agent.dead-letters')).length === 1);
+    expect(await system.all('agent.responses')).toEqual([]);
+    // The agent is away, and that is why it ends.
+    expect(await system.responseOf('beside')).toMatchObject({ error: { code: 'deadline_exceeded' } });
+    expect(done).toBe(0);
+  }, 60_000);
+});
+
+function never(): never {
+  throw new Error('It is not on the log.');
+}
