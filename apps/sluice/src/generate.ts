@@ -1,6 +1,12 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { cliPage } from './cli-page.js';
+import { configurationSchema } from './configuration-schema.js';
+import { schemaFile } from './commands/init.js';
 
-/** `npm run generate`, in the project: writes the page of commands. */
+/** `npm run generate`, in the project: writes the page of commands, and the schema of the configuration. */
 writeFileSync('docs/cli.md', await cliPage());
 console.log('docs/cli.md');
+
+const schema = configurationSchema(readFileSync('docs/configuration.md', 'utf8'));
+writeFileSync(schemaFile, `${JSON.stringify(schema, null, 2)}\n`);
+console.log(schemaFile);

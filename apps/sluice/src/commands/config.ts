@@ -1,9 +1,12 @@
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { formatFindings, formatProblems, printable, printableIn } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { ConfigVersion } from '@sluice/contracts';
 import type { Bus } from '@sluice/bus';
 import { configurationsOn, inForceOf, openBus, requireLog } from '@sluice/service';
+import { readText } from '../read-text.js';
+import { schemaFile } from './init.js';
 import { byBeginning } from '../by-beginning.js';
 import { compileForCommand } from '../system/compile-once.js';
 import { differences } from '@sluice/replay';
@@ -15,6 +18,7 @@ export const usage = `sluice config apply FILE [--if-none]   compiles the file a
 sluice config list                     every version that was ever in force; the last one is now
 sluice config show [VERSION]           the compiled configuration as JSON; the one in force unless named
 sluice config diff OLD [NEW]           what changed, key by key; NEW is the one in force unless named
+sluice config schema                   the JSON Schema of configuration files, for editors
   The beginning of a version is enough where no other begins so.`;
 
 export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
@@ -42,6 +46,10 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
       takes(2);
       if (rest[0] === undefined) throw new Error(`Name the version to compare with.\n${usage}`);
       return withLog(surroundings, (bus) => diff(rest[0] ?? '', rest[1], bus, surroundings));
+    case 'schema':
+      takes(0);
+      surroundings.print(readText(join(surroundings.root, schemaFile)));
+      return 0;
     case undefined:
     default:
       throw new Error(`${sayWhat('configurations', action)}\n${usage}`);

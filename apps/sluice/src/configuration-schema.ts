@@ -1,0 +1,122 @@
+import { configurationKeys, connectionAdapters, identityProviders, modelProviders, toolEffects } from '@sluice/core';
+import type { JsonObject, JsonValue } from '@sluice/core';
+
+/** One row of a table in docs/configuration.md. */
+interface Row {
+  readonly type: string;
+  readonly meaning: string;
+}
+
+type Rows = ReadonlyMap<string, ReadonlyMap<string, Row>>;
+
+/** Texts of which only these are right; elsewhere the name is the author's choice. */
+const choices: Readonly<Record<string, readonly string[]>> = {
+  'model.provider': modelProviders,
+  'identity.provider': identityProviders,
+  'mcp.tools.<id>.effect': toolEffects,
+  'connections.<connection>.adapter': connectionAdapters,
+};
+
+/**
+ * The JSON Schema of a configuration file, for editors: its keys are those of the compiler, their types and texts those of the tables in
+ * docs/configuration.md, given as text. It says less than the compiler, which also checks what stands in one place against another. Throws
+ * an Error that names the key for which the page has no type that is known here.
+ */
+export function configurationSchema(page: string): JsonObject {
+  return {
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    title: 'Sluice configuration',
+    ...sectionSchema('', rowsOf(page)),
+  };
+}
+
+function sectionSchema(path: string, rows: Rows): JsonObject {
+  const keys = (configurationKeys as Readonly<Record<string, readonly string[]>>)[path] ?? [];
+  const properties = keys.map((key): [string, JsonValue] => [key, propertySchema(path, key, rows)]);
+  return { type: 'object', additionalProperties: false, properties: Object.fromEntries(properties) };
+}
+
+function propertySchema(path: string, key: string, rows: Rows): JsonObject {
+  const row = rows.get(path)?.get(key);
+  const place = path === '' ? key : `${path}.${key}`;
+  if (row === undefined) throw new Error(`docs/configuration.md has no row for ${place}.`);
+  const kinds = typeSchemas(place, row.type, rows);
+  // A key without a value counts as one that is left out.
+  const anyOf = [...kinds, { type: 'null' }];
+  return { description: plainText(row.meaning), anyOf };
+}
+
+function typeSchemas(place: string, type: string, rows: Rows): JsonObject[] {
+  const [, least, most] = /^number, ([\d.]+) to ([\d.]+)$/.exec(type) ?? [];
+  const words = type.split(/, | or /);
+  if (least !== undefined) {
+    const whole = Number(least) >= 1 ? 'integer' : 'number';
+    return [{ type: whole, minimum: Number(least), maximum: Number(most) }];
+  }
+  if (/^`?true`? or `?false`?$/.test(type)) return [{ type: 'boolean' }];
+  if (words.every((word) => /^`.+`$/.test(word))) return [{ enum: words.map((word) => word.replaceAll('`', '')) }];
+  return type.split(' or ').flatMap((one) => typeSchema(place, one, rows));
+}
+
+function typeSchema(place: string, type: string, rows: Rows): JsonObject[] {
+  const allowed = choices[place];
+  switch (type) {
+    case 'text':
+      return [allowed === undefined ? { type: 'string', minLength: 1 } : { enum: allowed }];
+    case 'address':
+      return [{ type: 'string', pattern: '^[hH][tT][tT][pP][sS]?://' }];
+    case 'list of texts':
+      return [{ type: 'array', items: { type: 'string' } }];
+    case 'map':
+      return [mapSchema(place, rows)];
+    case 'list': {
+      const items = Object.hasOwn(configurationKeys, `${place}[]`) ? `${place}[]` : namedSection(place);
+      return [{ type: 'array', items: items === undefined ? { type: 'object' } : sectionSchema(items, rows) }];
+    }
+    default:
+      if (/^`.+`$/.test(type)) return [{ const: type.replaceAll('`', '') }];
+      throw new Error(
+        `docs/configuration.md gives ${place} the type "${type}", which the schema of the configuration does not know.`,
+      );
+  }
+}
+
+/** A section with fixed keys, or one whose keys are names of the author's choice. */
+function mapSchema(place: string, rows: Rows): JsonObject {
+  if (Object.hasOwn(configurationKeys, place)) return sectionSchema(place, rows);
+  const named = namedSection(place);
+  if (named !== undefined) return { type: 'object', additionalProperties: nullable(sectionSchema(named, rows)) };
+  return { type: 'object', additionalProperties: nullable({ type: 'array', items: { type: 'string' } }) };
+}
+
+/** The section of entries that the author names, such as `tool.<tool>` of `tool`. */
+function namedSection(place: string): string | undefined {
+  return Object.keys(configurationKeys).find((path) => path.startsWith(`${place}.<`) && !/>\./.test(path));
+}
+
+function nullable(schema: JsonObject): JsonObject {
+  return { anyOf: [schema, { type: 'null' }] };
+}
+
+function rowsOf(page: string): Rows {
+  const sections = page.split(/^## /m).slice(1);
+  return new Map(
+    sections.map((section) => {
+      const [title = ''] = section.split('\n');
+      const lines = section.split('\n').filter((line) => line.startsWith('| `'));
+      const rows = lines.map((line): [string, Row] => {
+        const [key = '', type = '', , ...meaning] = line
+          .split('|')
+          .slice(1, -1)
+          .map((cell) => cell.trim());
+        return [key.replaceAll('`', ''), { type, meaning: meaning.join('|') }];
+      });
+      return [title === 'The file' ? '' : title.replaceAll('`', ''), new Map(rows)];
+    }),
+  );
+}
+
+/** Markdown as an editor shows it in a line: links as their words. */
+function plainText(text: string): string {
+  return text.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1').replaceAll('`', '');
+}

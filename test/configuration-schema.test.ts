@@ -1,0 +1,79 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { Ajv } from 'ajv';
+import { parse } from 'yaml';
+import { compileConfiguration, configurationKeys } from '@sluice/core';
+import { configurationSchema } from '../apps/sluice/src/configuration-schema.js';
+import { schemaFile } from '../apps/sluice/src/commands/init.js';
+import { sampleInputs } from '../libs/core/test/sample-inputs.js';
+import { command } from './harness/command.js';
+import { projectRoot } from './harness/configurations.js';
+
+const read = (file: string): string => readFileSync(join(projectRoot, file), 'utf8');
+const page = read('docs/configuration.md');
+const schema = configurationSchema(page);
+const isValid = new Ajv({ strictTypes: false }).compile(schema);
+
+/** A file with this value at a place such as `mcp.servers.<server>.env`, and the place as a problem names it. */
+function fileWith(place: string, value: unknown): { readonly file: unknown; readonly path: string } {
+  const steps = place.split('.').flatMap((step) => (step.endsWith('[]') ? [step.slice(0, -2), '[]'] : [step]));
+  const inner = steps.reduceRight<unknown>(
+    (within, step) => (step === '[]' ? [within] : { [step.replace(/^<.*>$/, 'x')]: within }),
+    value,
+  );
+  // What an agent is like is read of an agent alone.
+  const file = place.startsWith('tool.<tool>.agent')
+    ? { tool: { x: { type: 'agent', ...(inner as { tool: { x: object } }).tool.x } } }
+    : inner;
+  return { file, path: place.replace(/<\w+>/g, 'x').replaceAll('[]', '[0]') };
+}
+
+describe('the JSON Schema of the configuration', () => {
+  it('is the one in the repository: run `npm run generate` after changing docs/configuration.md', () => {
+    expect(JSON.parse(read(schemaFile))).toEqual(schema);
+  });
+
+  it('is printed by `sluice config schema`', async () => {
+    const { code, output } = await command(['config', 'schema']);
+    expect([code, JSON.parse(output)]).toEqual([0, schema]);
+  });
+
+  it.each([
+    'examples/countries/sluice.yaml',
+    'examples/load/sluice.yaml',
+    'examples/agents/sluice.yaml',
+    'examples/spec-5.1.yaml',
+  ])('takes %s, which names it', (file) => {
+    const text = read(file);
+    expect([isValid(parse(text)), isValid.errors]).toEqual([true, null]);
+    const up = '../'.repeat(file.split('/').length - 1);
+    expect(text.split('\n')[0]).toBe(`# yaml-language-server: $schema=${up}${schemaFile}`);
+  });
+
+  const shown = [...page.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, block = '']) => block);
+  it.each(shown.map((block): [string, string] => [block.split('\n')[0] ?? '', block]))(
+    'takes what the page shows: %s',
+    (_, block) => expect([isValid(parse(block)), isValid.errors]).toEqual([true, null]),
+  );
+
+  const places = Object.entries(configurationKeys).flatMap(([section, keys]) =>
+    keys.map((key) => (section === '' ? key : `${section}.${key}`)),
+  );
+  it.each(places)('knows %s, and refuses there what the compiler refuses', (place) => {
+    const { file, path } = fileWith(place, [[1]]);
+    expect(isValid(file)).toBe(false);
+    expect(isValid.errors?.map(({ instancePath }) => instancePath.slice(1).replaceAll('/', '.'))).toContainEqual(
+      expect.stringContaining(path.replaceAll('[0]', '.0')),
+    );
+    const { problems } = compileConfiguration(file, sampleInputs);
+    expect(problems.map((problem) => problem.path)).toContainEqual(expect.stringContaining(path));
+    expect(isValid(fileWith(place, null).file)).toBe(true);
+  });
+
+  it.each(Object.keys(configurationKeys))('refuses a key that the compiler does not know, in "%s"', (section) => {
+    const { file } = fileWith(section === '' ? 'no_such_key' : `${section}.no_such_key`, 1);
+    expect(isValid(file)).toBe(false);
+    expect(compileConfiguration(file, sampleInputs).problems).not.toEqual([]);
+  });
+});
