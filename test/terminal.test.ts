@@ -82,6 +82,26 @@ describe('what a record says does not steer the terminal of whoever looks', () =
     expect(said).toContain(`ended without an answer: ${shown}`);
   });
 
+  it.each([
+    [
+      'that were too many to be kept',
+      { calls: [{ tool: 'core__a' }], omitted_calls: 4_920 },
+      /chose core__a and made 4920 more calls/,
+    ],
+    [
+      'of an entry that was too large',
+      { too_long: 700_000, hash: 'ab'.repeat(32) },
+      /what the model chose was too large .* 700000 bytes/,
+    ],
+  ])('`audit show` does not say that nothing was chosen of calls %s', (_, details, says) => {
+    let said = '';
+    const entry = { kind: 'calls_chosen', at: '2026-11-22T05:00:00.000Z', request_id: 'r', config_version: '' };
+    const told = { ...entry, session_id: 's', chain: '', sequence: 1, source_offset: 0, details };
+    new AuditStory((text) => (said += text), plain).tell(told);
+    expect(said).toMatch(says);
+    expect(said).not.toContain('nothing');
+  });
+
   it.each(['\u061c', '\u200e', '\u200f', '\u202a', '\u202e', '\u2066', '\u2069'])(
     'nor does it turn round what is read: %j',
     (mark) => expect(printable(`gpj${mark}exe`)).toBe('gpj�exe'),

@@ -97,7 +97,7 @@ describe('what somebody else writes of an agent’s run (K-62)', () => {
     const { opened, end } = await startAgents(asking);
     system = opened;
     const [tool, args] = research;
-    const call = { toolCallId: '', tool, arguments: args };
+    const call = { toolCallId: '', tool, arguments: args, argumentsBytes: null };
     const requestId = agentRunIdOf(callKeyOf({ requestId: 'run-1', iteration: 1 }, call, 0));
     await opened.ask({ ...newRequest('Mine', { requestId, sessionId: 'eve' }), group: [] });
     const { kind, history } = await end();

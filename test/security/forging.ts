@@ -9,7 +9,7 @@ import type { TestSystem } from '../harness/system.js';
 export function toolCallOf(toolset: Toolset, thought = 'forged'): ToolCall {
   const { requestId, sessionId, iteration, request, run, groups, configVersion, tools, grant, toolChoice } = toolset;
   const [tool, args] = calls.query;
-  const call = { toolCallId: 'call-forged', tool, arguments: args };
+  const call = { toolCallId: 'call-forged', tool, arguments: args, argumentsBytes: null };
   const offered = tools.map(({ id }) => id);
   return {
     requestId,
@@ -24,6 +24,7 @@ export function toolCallOf(toolset: Toolset, thought = 'forged'): ToolCall {
     configVersion,
     grant,
     toolChoice,
+    omittedCalls: 0,
   };
 }
 

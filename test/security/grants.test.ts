@@ -74,7 +74,7 @@ describe('a ToolCall that the filter did not grant', () => {
       (record) => ({
         ...record,
         offered: [...record.offered, ids.update],
-        calls: [{ toolCallId: 'x', tool: ids.update, arguments: calls.update[1] }],
+        calls: [{ toolCallId: 'x', tool: ids.update, arguments: calls.update[1], argumentsBytes: null }],
       }),
     ],
     ['with other groups', (record) => ({ ...record, groups: ['*'] })],

@@ -4,7 +4,7 @@ import type { Configuration, ModelRequest, ModelTurn, ToolChoice } from '@sluice
 import { sha256, topics } from '@sluice/contracts';
 import type { Toolset } from '@sluice/contracts';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
-import { answer, asWritten, instructionsFor, outOfTime, toolCall, withTokens } from '@sluice/decisions';
+import { answer, asWritten, boundedTurn, instructionsFor, outOfTime, withTokens } from '@sluice/decisions';
 import {
   chatSpan,
   endedBy,
@@ -55,7 +55,13 @@ export class AgentService {
       const response = answer(toolset, run, turn.answer, clock.now());
       return endRun(response, toolset.request, endedBy(message, run), context, this.runtime);
     }
-    return [{ topic: topics.toolCalls, key: toolset.sessionId, record: toolCall(toolset, run, turn) }];
+    return [
+      {
+        topic: topics.toolCalls,
+        key: toolset.sessionId,
+        record: boundedTurn(toolset, run, turn, loaded.configuration.limits),
+      },
+    ];
   }
 
   /** The model's turn, or null if the run's time was up before it came. */

@@ -3,7 +3,7 @@ import { dwellTimes } from '@sluice/core';
 import type { Step } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { AgentStepResult, ToolCall } from '@sluice/contracts';
-import { callKeyOf, stepResult, turnAfter } from '@sluice/decisions';
+import { callKeyOf, notMade, stepResult, turnAfter } from '@sluice/decisions';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
 import {
   attemptKept,
@@ -88,8 +88,8 @@ export class ExecutorService {
         steps.push(await turn.takeBack(call, index, returned));
         continue;
       }
-      const full = turn.now.bytes > granting.configuration.limits.historyBytes;
-      const step = await (full ? turn.full(call, index) : turn.step(call, index));
+      const why = notMade(record, index, steps, turn.now, granting.evaluator);
+      const step = await (why === null ? turn.step(call, index) : turn.refuse(call, index, why, steps));
       const judges = [granting, inForce] as const;
       if ('approvalId' in step) return park(message, index, step, steps, judges, context, this.runtime);
       if ('agentRunId' in step) {

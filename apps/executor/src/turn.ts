@@ -36,15 +36,17 @@ import {
   connectionsOf,
   handedBack,
   hashedResult,
-  historyFull,
+  hasRoom,
   invalidJson,
   judgeConnection,
+  noRoomForResult,
   parseArguments,
+  refusedCall,
   stepOf,
   timeWasUp,
   turnAfter,
 } from '@sluice/decisions';
-import type { Asking, Handing, TurnSoFar } from '@sluice/decisions';
+import type { Asking, Handing, NotMade, TurnSoFar } from '@sluice/decisions';
 import { ApprovalClaims, toolSpan } from '@sluice/service';
 import type { Loaded, Runtime, SpanEnd } from '@sluice/service';
 import { judgeHandOver } from './agents/hand-over.js';
@@ -129,16 +131,24 @@ export class Turn {
     return this.handing === null ? null : `runs as an agent of its own: ${this.handing.agentRunId}`;
   }
 
-  /** The step of a call that is not made, since the history is full. */
-  async full(call: RequestedCall, index: number): Promise<Step> {
+  /** The step of a call that is not made, whatever its tool. One that an earlier attempt made says what it gave, if there is room for that. */
+  async refuse(call: RequestedCall, index: number, why: NotMade, done: readonly Step[]): Promise<Step> {
     this.begunAt = null;
     const tool = this.granting.evaluator.byId(call.tool);
     const before = await this.begun(
       this.invocation(call, index, parseArguments(call.arguments) ?? null, this.toolMs(tool)),
     );
     const now = this.runtime.clock.now();
-    if (before !== null) return this.finished(call, index, tool, before, this.begunAt ?? now, null);
-    return this.take(null, historyFull(this.record, index, this.soFar.state, now));
+    const { record, soFar } = this;
+    const { evaluator } = this.granting;
+    if (before === null) return this.take(null, refusedCall(record, index, soFar.state, now, why, evaluator));
+    const step = this.finished(call, index, tool, before, this.begunAt ?? now, null);
+    if (why !== 'record_full' || hasRoom(record, [...done, step], this.soFar, evaluator)) return step;
+    this.soFar = soFar;
+    const times = { startedAtMs: step.startedAt, endedAtMs: step.endedAt };
+    const brief = noRoomForResult(record, index, soFar.state, times, evaluator);
+    this.told.add(brief);
+    return this.take(call.tool, brief);
   }
 
   private invocation(call: RequestedCall, index: number, args: JsonValue, timeoutMs: number): ToolInvocation {

@@ -15,7 +15,7 @@ describe('a call as the pipeline takes it', () => {
     ['{"q":"€"}', 11],
     ['{"q":"😀"}', 12],
   ])('counts the arguments %s in UTF-8 bytes', (text, bytes) => {
-    const call = { toolCallId: 'one', tool: 'core__find', arguments: text };
+    const call = { toolCallId: 'one', tool: 'core__find', arguments: text, argumentsBytes: null };
     const record = recordFromJson('ToolCall', {
       ...{ request_id: 'r', session_id: 's', iteration: 1, calls: [], groups: ['*'], config_version: 'c-1' },
       ...{ request: { question: 'Go' }, run },

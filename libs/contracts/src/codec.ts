@@ -1,6 +1,6 @@
 import avsc from 'avsc';
 import type { ForSchemaOptions, Resolver, Schema, Type } from 'avsc';
-import { Fault } from '@sluice/core';
+import { Fault, largestRecord } from '@sluice/core';
 import { withFrozenLists } from './frozen-lists.js';
 import { withWellFormedText } from './well-formed-text.js';
 import { recordFromJson, ShapeError } from './json.js';
@@ -30,8 +30,8 @@ export interface Codec {
 
 const headerBytes = 5;
 
-/** The largest payload of one record, in bytes: a broker's default limit with room for key and headers. */
-export const maxPayloadBytes = 1_000_000;
+/** The largest payload of one record, in bytes. */
+export const maxPayloadBytes = largestRecord;
 
 /** Registers every topic's schema before the first record, so that no record waits for a number. */
 export async function createCodec(registry: SchemaRegistry): Promise<Codec> {

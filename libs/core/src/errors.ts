@@ -18,8 +18,9 @@ export const toolErrors = {
     retryable: true,
   },
   policy_denied: {
-    meaning: 'The tool is not eligible for these groups in this state, or the policy does not allow it.',
-    remedy: 'Use one of the offered tools, or have the policy, or the tool’s groups and states, changed.',
+    meaning:
+      'The tool is not eligible for these groups in this state, the policy does not allow it, or the run has no call left for it.',
+    remedy: 'Use one of the offered tools, or have the policy, the limits, or the tool’s groups and states, changed.',
     retryable: false,
   },
   authz_denied: {
@@ -77,6 +78,9 @@ export const toolErrorReasons = {
   not_permitted: 'The authorizer does not let the caller use the tool or the connection.',
   not_delegated: 'The caller may not act for this subject with the tool or the connection.',
   authorizer_unreachable: 'Whether the caller is permitted could not be found out, so the call was not made.',
+  too_many_calls: 'The turn made more calls than limits.calls_per_turn allows; those beyond it are not made.',
+  record_full:
+    'The run’s record has no room left for the call and the largest result that it may have, so it was not made.',
   arguments_too_large: 'The arguments are larger than the limit (8,192 bytes unless configured).',
   result_too_large: 'The result is larger than the limit (32,768 bytes unless configured); ask for less.',
   timeout: 'The tool did not end within its time limit.',

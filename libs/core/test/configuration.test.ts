@@ -145,7 +145,7 @@ describe('the configuration of 5.1', () => {
       approvers: [],
       approvalMs: 86_400_000,
       requesterMayNotApprove: false,
-      budgets: { callsPerRun: null, tools: {} },
+      budgets: { callsPerRun: 100, tools: {} },
     });
   });
 

@@ -45,8 +45,12 @@ export function answer(toolset: Toolset, run: Run, text: string, endedAt: number
   return answerResponse(toolset, text, { request, run, configVersion, state }, endedAt);
 }
 
-/** The calls that the model makes in its turn. */
-export function toolCall(toolset: Toolset, run: Run, turn: Pick<ModelTurn, 'thought' | 'calls'>): ToolCall {
+/** The calls that the model makes in its turn, as the record has them. */
+export function toolCall(
+  toolset: Toolset,
+  run: Run,
+  turn: Pick<ToolCall, 'thought' | 'calls' | 'omittedCalls'>,
+): ToolCall {
   const { requestId, sessionId, iteration, request, groups, configVersion, tools, grant, toolChoice } = toolset;
   return {
     requestId,
@@ -61,5 +65,6 @@ export function toolCall(toolset: Toolset, run: Run, turn: Pick<ModelTurn, 'thou
     configVersion,
     grant,
     toolChoice,
+    omittedCalls: turn.omittedCalls,
   };
 }

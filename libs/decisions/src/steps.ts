@@ -71,7 +71,7 @@ export function stepOf(
   };
 }
 
-/** A turn may hold many calls: those beyond the history’s budget are refused, so that the record stays within it. */
+/** How a configuration of an earlier version has a call refused where the history is full; room.ts has the refusals of today. */
 export function historyFull(record: ToolCall, index: number, state: string, now: number): Step {
   const call = record.calls[index] as RequestedCall;
   return {

@@ -2,7 +2,7 @@ import { transition } from '@sluice/core';
 import type { Evaluator, Step } from '@sluice/core';
 import type { AgentStepResult, ToolCall } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
-import { afterStep, factsOf, turnAfter } from '@sluice/decisions';
+import { afterStep, factsOf, notMade, turnAfter } from '@sluice/decisions';
 import { admit } from './calls.js';
 import type { Admission, AuthorizerOf, Called } from './calls.js';
 import type { RecordedConfigurations } from './configurations.js';
@@ -37,8 +37,8 @@ export async function changedCalls(
     // What an earlier attempt had begun was made, whatever was in force when it was told of.
     const was = wasBegun(step, steps[index - 1], granting.byId(call.tool), stretch, configurations)
       ? 'made'
-      : await fate({ record, call, index, offered: recorded, turn }, granting, inForce, authorizerOf, step);
-    const would = await fate({ record, call, index, offered, turn }, candidate, candidate, authorizerOf, step);
+      : await fate({ record, call, index, offered: recorded, turn }, granting, inForce, authorizerOf, steps);
+    const would = await fate({ record, call, index, offered, turn }, candidate, candidate, authorizerOf, steps);
     const tool = step.action;
     if (was !== would) changes.push({ kind: 'call', tool, index, was, would });
     else if (step.outcome === 'ok') {
@@ -73,10 +73,11 @@ async function fate(
   granting: Evaluator,
   inForce: Evaluator,
   authorizerOf: AuthorizerOf,
-  step: Step,
+  steps: readonly Step[],
 ): Promise<string> {
-  const { limits } = granting.configuration;
-  if (called.turn.bytes > limits.historyBytes) return 'refused: history full';
+  const step = steps[called.index] as Step;
+  const why = notMade(called.record, called.index, steps.slice(0, called.index), called.turn, granting);
+  if (why !== null) return why === 'history_full' ? 'refused: history full' : `refused: ${why}`;
   return inWords(await admit(called, { granting, inForce, authorizerOf }, step));
 }
 

@@ -20,10 +20,12 @@ import {
   callerOf,
   callIdOf,
   callKeyOf,
-  historyFull,
   mayHandOver,
+  noRoomForResult,
+  notMade,
   parseArguments,
   questionOf,
+  refusedCall,
   stepOf,
   stepResult,
   turnAfter,
@@ -225,9 +227,9 @@ async function stepsOf(
     const stretch = stretches.findLast(({ fromIndex }) => fromIndex <= index) as Stretch;
     const tool = granting.byId(call.tool);
     const { state } = turn;
-    const full = turn.bytes > granting.configuration.limits.historyBytes;
+    const why = notMade(record, index, steps, turn, granting);
     const judged = async (): Promise<readonly Step[]> => {
-      if (full) return [historyFull(record, index, state, times.startedAtMs)];
+      if (why !== null) return [refusedCall(record, index, state, times.startedAtMs, why, granting)];
       const inForce = configurations.inForce(stretch.inForceVersion, stretch.at);
       const called = { record, call, index, offered, turn };
       const admission = await admit(called, { granting, inForce, authorizerOf }, own);
@@ -247,14 +249,16 @@ async function stepsOf(
       own !== null && wasBegun(own, steps[index - 1], tool, stretch, configurations)
         ? made(record, index, state, { kind: 'admitted' }, own, tool, times)
         : null;
-    const all = await judged().catch((error: unknown) => {
+    const all: readonly Step[] = await judged().catch((error: unknown) => {
       if (told === null || !(error instanceof NotReplayable)) throw error;
       return [];
     });
-    const same = all.find((one) => one.outcome === own?.outcome && one.observation === own.observation);
+    const brief =
+      told !== null && why === 'record_full' ? [noRoomForResult(record, index, state, times, granting)] : [];
+    const same = [...all, ...brief].find((one) => one.outcome === own?.outcome && one.observation === own.observation);
     const step = same ?? told ?? (all[0] as Step);
     steps.push(step);
-    turn = afterStep(turn, full && step !== told ? null : call.tool, step, granting);
+    turn = afterStep(turn, why !== null && all.includes(step) ? null : call.tool, step, granting);
   }
   return { steps, turn };
 }
@@ -301,6 +305,8 @@ const ownedByStages: ReadonlySet<string> = new Set<ToolErrorReason>([
     'not_permitted',
     'not_delegated',
     'arguments_too_large',
+    'too_many_calls',
+    'record_full',
   ] as const),
   ...(['approval_refused', 'approval_expired', 'deadline', 'run_completed', 'none_chosen'] as const),
 ]);

@@ -27,6 +27,7 @@ export class AuditStory {
 
   #sentence({ kind, details: d, config_version: version, source_offset: offset, chain }: SessionEntry): string {
     const { paint } = this;
+    if (d['too_long'] !== undefined) return tooLong(kind, d);
     switch (kind) {
       case 'request':
         return `asked “${shorten(text(d, 'question'))}” with the groups ${list(d, 'requested_groups')} in state ${paint.state(text(d, 'initial_state'))}`;
@@ -35,7 +36,7 @@ export class AuditStory {
       case 'tools_granted':
         return `iteration ${text(d, 'iteration')} in state ${paint.state(text(d, 'state'))}: ${who(d)} was offered ${list(d, 'offered')}; hidden: ${hidden(d)} ${paint.dim(`configuration ${version}`)}`;
       case 'calls_chosen':
-        return `the model chose ${names(d, 'calls', 'tool')}${text(d, 'thought') === '' ? '' : `, because: ${shorten(text(d, 'thought'))}`}`;
+        return `the model chose ${names(d, 'calls', 'tool')}${omitted(d)}${text(d, 'thought') === '' ? '' : `, because: ${shorten(text(d, 'thought'))}`}`;
       case 'tool_call':
         return this.#call(d);
       case 'agent_begun':
@@ -75,6 +76,27 @@ export class AuditStory {
     const agent = d['agent_request_id'] === undefined ? '' : ` (as the run ${text(d, 'agent_request_id')})`;
     return `${who(d)} called ${paint.tool(text(d, 'tool'))} ${args}${agent}: ${how} after ${text(d, 'duration_ms')} ms: ${shorten(text(d, 'observation'))}`;
   }
+}
+
+const parts: Readonly<Record<string, string>> = {
+  request: 'what was asked',
+  tools_granted: 'what was offered, and what was hidden and why,',
+  calls_chosen: 'what the model chose',
+  tool_call: 'what a call was and gave',
+  run_ended: 'how the run ended',
+};
+
+/** An entry whose details were larger than the audit keeps: it has their size and their hash. */
+function tooLong(kind: string, details: JsonObject): string {
+  const what = parts[kind] ?? kind.replaceAll('_', ' ');
+  return `${what} was too large to be kept in the audit: ${text(details, 'too_long')} bytes, SHA-256 ${text(details, 'hash').slice(0, 12)}…; its record says it`;
+}
+
+function omitted(details: JsonObject): string {
+  const count = details['omitted_calls'];
+  return count === undefined
+    ? ''
+    : ` and made ${text(details, 'omitted_calls')} more calls, which were too many to be kept`;
 }
 
 function text(details: JsonObject, name: string): string {

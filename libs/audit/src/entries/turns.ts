@@ -42,6 +42,8 @@ export function chosenEntry(turn: ToolCall, { authentic }: Facts): Told {
       tool: call.tool.slice(0, 200),
       arguments_hash: sha256(call.arguments),
     })),
+    // Said where there are some, so that entries of turns without are what they always were.
+    ...(turn.omittedCalls === 0 ? {} : { omitted_calls: turn.omittedCalls }),
     input_tokens: run.inputTokens,
     output_tokens: run.outputTokens,
   });

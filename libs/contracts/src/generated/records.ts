@@ -392,6 +392,8 @@ export interface RequestedCall {
   readonly tool: string;
   /** The raw argument text, valid JSON or not. */
   readonly arguments: string;
+  /** UTF-8 bytes of the arguments that the model wrote, where they were too large to be kept: then the call is not made, and `arguments` says so in their place. */
+  readonly argumentsBytes: number | null;
 }
 
 /** What the loop keeps of a run, carried from hop to hop so that no service remembers it. */
@@ -480,6 +482,8 @@ export interface ToolCall {
   readonly grant: string | null;
   /** What the Toolset said of it: `none`, `required` or the id of an offered tool; null means `auto`. */
   readonly toolChoice: string | null;
+  /** Calls of the turn behind these, which were too many to be kept. */
+  readonly omittedCalls: number;
 }
 
 /** What the filter decided for one iteration: the eligible tools, why each other one is hidden, and every input of the decision. */

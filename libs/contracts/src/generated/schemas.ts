@@ -1155,6 +1155,15 @@ export const schemas = {
         "name": "arguments",
         "type": "string",
         "doc": "The raw argument text, valid JSON or not."
+      },
+      {
+        "name": "arguments_bytes",
+        "type": [
+          "null",
+          "int"
+        ],
+        "doc": "UTF-8 bytes of the arguments that the model wrote, where they were too large to be kept: then the call is not made, and `arguments` says so in their place.",
+        "default": null
       }
     ]
   },
@@ -1427,6 +1436,12 @@ export const schemas = {
         ],
         "doc": "What the Toolset said of it: `none`, `required` or the id of an offered tool; null means `auto`.",
         "default": null
+      },
+      {
+        "name": "omitted_calls",
+        "type": "int",
+        "doc": "Calls of the turn behind these, which were too many to be kept.",
+        "default": 0
       }
     ]
   },

@@ -8,7 +8,10 @@ import type { Section } from './section.js';
 import { suggestion } from './suggest.js';
 import type { Budgets, Policy, ToolBudget } from './types.js';
 
-/** The most that may be written for each key of a budget; none has a default. */
+/** Calls of all tools together in one run, where nothing is written. */
+export const callsPerRun = 100;
+
+/** The most that may be written for each key of a budget. */
 export const budgetMaxima = {
   timeout_seconds: longestToolSeconds,
   result_bytes: limitRanges.result_bytes.most,
@@ -38,7 +41,7 @@ export function readBudgets(section: Section, tools: readonly IdentifiedTool[]):
   const ids = [...new Set(tools.map((tool) => tool.id))];
   const budgets = ids.map((id) => [id, filled(own.get(id) ?? noBudget, others)] as const);
   return {
-    callsPerRun: readNumber(section, 'calls_per_run'),
+    callsPerRun: section.wholeNumber('calls_per_run', { byDefault: callsPerRun, most: budgetMaxima.calls_per_run }),
     tools: Object.fromEntries(budgets.filter(([, budget]) => Object.values(budget).some((value) => value !== null))),
   };
 }

@@ -54,6 +54,7 @@ export const configurationKeys = {
     'run_seconds',
     'tool_seconds',
     'model_seconds',
+    'calls_per_turn',
     'history_bytes',
     'argument_bytes',
     'result_bytes',

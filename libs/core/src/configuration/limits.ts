@@ -1,31 +1,64 @@
+import { longestMessage } from '../tool/refusals.js';
 import { configurationKeys } from './keys.js';
 import type { NumberRange, Section } from './section.js';
 import type { Limits } from './types.js';
 
-/**
- * Defaults and maxima of `limits`. A record on Kafka holds about 1,048,400 bytes, and a turn's record carries the history,
- * the reasons of the decision and the calls: that bounds the history.
- */
+/** The largest payload of one record, in bytes: a broker's default limit with room for key and headers. */
+export const largestRecord = 1_000_000;
+
+/** Defaults and maxima of `limits`. Which of them go together, roomProblem says. */
 export const limitRanges = {
   max_iterations: { byDefault: 10, most: 1_000 },
   run_seconds: { byDefault: 300, most: 86_400 },
   tool_seconds: { byDefault: 30, most: 3_600 },
   model_seconds: { byDefault: 60, most: 3_600 },
+  calls_per_turn: { byDefault: 16, most: 128 },
   history_bytes: { byDefault: 524_288, most: 786_432 },
   argument_bytes: { byDefault: 8_192, most: 65_536 },
   result_bytes: { byDefault: 32_768, most: 262_144 },
 } as const satisfies Record<(typeof configurationKeys.limits)[number], NumberRange>;
 
+/** UTF-8 bytes of what a model says beside its calls; the rest is cut. */
+export const largestThought = 16_384;
+
+/** UTF-8 bytes of the longest message that a refused call ends with. */
+export const largestMessage = 3 * (longestMessage + 1);
+
+/** About what a call that is not made takes on the record, and what the run, its signature and its lists of tools take. */
+const refusedBytes = 512;
+const runBytes = 32_768;
+
 export function readLimits(section: Section): Limits {
   section.closed(configurationKeys.limits);
   const read = (key: keyof typeof limitRanges): number => section.wholeNumber(key, limitRanges[key]);
-  return {
+  const limits = {
     maxIterations: read('max_iterations'),
     runMs: read('run_seconds') * 1_000,
     toolMs: read('tool_seconds') * 1_000,
     modelMs: read('model_seconds') * 1_000,
+    callsPerTurn: read('calls_per_turn'),
     historyBytes: read('history_bytes'),
     argumentBytes: read('argument_bytes'),
     resultBytes: read('result_bytes'),
   };
+  checkRoom(section, limits);
+  return limits;
+}
+
+/**
+ * The record of a turn holds the history and, twice, the steps of the turn: as they are new, and as the history goes on. Limits under which
+ * a history that is not full leaves no room for one call more would only stop runs at odd places.
+ */
+function checkRoom(section: Section, limits: Limits & { readonly callsPerTurn: number }): void {
+  const { historyBytes, argumentBytes, resultBytes, callsPerTurn } = limits;
+  const step = argumentBytes + Math.max(resultBytes, largestMessage) + largestThought;
+  // As many again may be refused beyond the calls of a turn.
+  const beside = runBytes + 2 * step + 4 * callsPerTurn * refusedBytes;
+  if (historyBytes + beside <= largestRecord) return;
+  const found = `${String(historyBytes)}, which with argument_bytes ${String(argumentBytes)}, result_bytes ${String(resultBytes)} and calls_per_turn ${String(callsPerTurn)} is more than a record of ${String(largestRecord)} bytes can hold: the history, and the steps of a turn twice`;
+  section.problem(
+    section.at('history_bytes'),
+    found,
+    `at most ${String(largestRecord - beside)} beside these, or less for the others`,
+  );
 }

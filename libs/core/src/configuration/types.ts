@@ -111,7 +111,7 @@ export interface Policy {
 
 /** What calls may use up; null where nothing is written. */
 export interface Budgets {
-  /** Calls of all tools together in one run. */
+  /** Calls of all tools together in one run; null in configurations of earlier versions, which had no default. */
   readonly callsPerRun: number | null;
   /** By tool id; a tool for which nothing is written is not among them. */
   readonly tools: Readonly<Record<string, ToolBudget>>;
@@ -162,6 +162,11 @@ export interface Limits {
   readonly runMs: number;
   readonly toolMs: number;
   readonly modelMs: number;
+  /**
+   * Calls of one turn that are made, and with it that no call is made whose step might have no room on the turn’s record; absent in
+   * configurations of earlier versions, which bounded neither.
+   */
+  readonly callsPerTurn?: number;
   /** UTF-8 bytes of the encoded history, of a call's arguments, of a call's result. */
   readonly historyBytes: number;
   readonly argumentBytes: number;

@@ -10,8 +10,12 @@ export const noCalls: CallCounts = Object.freeze({});
 export function budgetUsed(toolId: string, calls: CallCounts, budgets: Budgets): 'tool' | 'run' | null {
   const own = Object.hasOwn(budgets.tools, toolId) ? budgets.tools[toolId]?.callsPerRun : null;
   if (own !== null && own !== undefined && callsOf(toolId, calls) >= own) return 'tool';
-  if (budgets.callsPerRun === null) return null;
-  return allCalls(calls) >= budgets.callsPerRun ? 'run' : null;
+  return runBudgetUsed(calls, budgets) ? 'run' : null;
+}
+
+/** Whether the run has made all the calls that it may make. */
+export function runBudgetUsed(calls: CallCounts, { callsPerRun }: Pick<Budgets, 'callsPerRun'>): boolean {
+  return callsPerRun !== null && allCalls(calls) >= callsPerRun;
 }
 
 /** The counts after a step. Only a call that was run counts: a refusal uses nothing up. */

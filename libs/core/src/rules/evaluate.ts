@@ -1,6 +1,6 @@
 import type { Configuration, ConfiguredTool } from '../configuration/types.js';
 import { WeakMemory } from '../weak-memory.js';
-import { type CallCounts, budgetUsed } from './budget-used.js';
+import { type CallCounts, budgetUsed, runBudgetUsed } from './budget-used.js';
 import { type RuleDecision, type Rules, compileRules } from './rules.js';
 import { type ToolPolicy, compilePolicy } from './tool-policy.js';
 
@@ -93,7 +93,7 @@ export function compileEvaluator(configuration: Configuration): Evaluator {
   const ids = new Map(tools.map((tool) => [tool.id, tool]));
   const keys = new Map(tools.map((tool) => [tool.key, tool]));
 
-  const hasBudgets = budgets.callsPerRun !== null || Object.keys(budgets.tools).length > 0;
+  const hasOwnBudgets = Object.keys(budgets.tools).length > 0;
   const ordinary = new WeakMemory<RuleDecision['eligible'], Lists>(toolsKept);
 
   function evaluate(facts: Facts): Decision {
@@ -109,7 +109,7 @@ export function compileEvaluator(configuration: Configuration): Evaluator {
 
   function isOrdinary({ toolIds, calls, connections, nested }: Facts): boolean {
     if (toolIds !== null || connections.length > 0 || nested === true) return false;
-    return !hasBudgets || Object.keys(calls).length === 0;
+    return Object.keys(calls).length === 0 || (!hasOwnBudgets && !runBudgetUsed(calls, budgets));
   }
 
   function judged(rule: RuleDecision, facts: Facts): Lists {

@@ -48,6 +48,20 @@ function redacted(tool: BoundTool, toolCallId: string, output: JsonValue, limits
   }
 }
 
+/** A result within its limits again, where what stands in a credential’s place made it longer. */
+export function withinLimits(result: ToolExecResult, limits: ToolLimits): ToolExecResult {
+  const { toolCallId, resultHash } = result;
+  const hash = resultHash === undefined ? {} : { resultHash };
+  if (!result.ok) return { ...failure(toolCallId, result.errorCode, result.safeMessage, result.reason), ...hash };
+  try {
+    jsonBytes(result.value, limits.resultBytes);
+    return result;
+  } catch (error) {
+    if (isA(JsonTooLargeError, error)) return { ...tooLarge(toolCallId, limits), ...hash };
+    throw error;
+  }
+}
+
 /** How the run ended that a call of an agent was. */
 export type HandedBack =
   | { readonly ok: true; readonly answer: string }
@@ -76,5 +90,5 @@ function ended(
   if (!back.ok) return failure(context.toolCallId, 'execution', back.message, back.reason);
   const tool = pipeline.source.getBoundTool(toolId);
   if (tool === undefined) return notBound(context.toolCallId, toolId);
-  return pipeline.conceal(tool, finish(tool, invocation, back.answer, pipeline));
+  return withinLimits(pipeline.conceal(tool, finish(tool, invocation, back.answer, pipeline)), pipeline.limits);
 }

@@ -11,7 +11,7 @@ import {
 import type { BoundTool, ToolExecResult } from './types.js';
 
 /** Characters of a message to the model. */
-const longestMessage = 4_096;
+export const longestMessage = 4_096;
 
 interface ResultLimit {
   /** UTF-8 bytes. */

@@ -2,7 +2,7 @@ import { isDeeperThan } from '../plain-json.js';
 import type { JsonValue } from '../json.js';
 import type { ToolErrorCode, ToolErrorReason } from '../errors.js';
 import { referencesOnly } from './context.js';
-import { finish } from './finish.js';
+import { finish, withinLimits } from './finish.js';
 import { failure, isA, notBound, textOf, noCredential, thrown, unavailable, lost } from './refusals.js';
 import { ToolConnectionDeniedError, ToolInputError, ToolUnavailableError } from './types.js';
 import type { BoundTool, ToolCapabilities, ToolExecResult, ToolInvocationContext, ToolSource } from './types.js';
@@ -148,7 +148,9 @@ async function stages(
       pipeline.onStart(invocation, input.args);
       const ended = await within(() => tool.exec(input.args, context, capabilities), invocation, pipeline);
       own.abort(callEnded);
-      return pipeline.conceal(tool, judge(tool, invocation, ended, pipeline));
+      const result = judge(tool, invocation, ended, pipeline);
+      const concealed = pipeline.conceal(tool, result);
+      return concealed === result ? result : withinLimits(concealed, pipeline.limits);
     });
   } finally {
     invocation.signal.removeEventListener('abort', follow);
