@@ -216,8 +216,9 @@ describe('a record that was quarantined', () => {
     const toolset = await eventually(async () => (await system.all('agent.toolsets'))[0]);
     const { requestId, sessionId, iteration, request, run, groups, configVersion } = toolset.record;
     const forged = { requestId, sessionId, iteration, request, run, groups, configVersion };
-    const calls = [{ toolCallId: 'x', tool: 'core__act', arguments: '{}' }];
-    const record = { ...forged, thought: '', calls, offered: ['core__act'], grant: null, toolChoice: null };
+    const calls = [{ toolCallId: 'x', tool: 'core__act', arguments: '{}', argumentsBytes: null }];
+    const said = { thought: '', calls, omittedCalls: 0, toolChoice: null };
+    const record = { ...forged, ...said, offered: ['core__act'], grant: null };
     await system.bus.publish([{ topic: topics.toolCalls, key: sessionId, record }]);
     await eventually(async () => (await system.all('agent.dead-letters')).length === 1);
     expect(await system.all('agent.responses')).toEqual([]);
