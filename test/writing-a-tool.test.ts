@@ -48,7 +48,7 @@ function run(line: string): Promise<Ended> {
 
 /** The words of a line as a shell gives them on. */
 function words(line: string): string[] {
-  const all = [...line.matchAll(/"([^"]*)"|(\S+)/g)].map((word) => word[1] ?? word[2] ?? '');
+  const all = [...line.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map((word) => word[1] ?? word[2] ?? word[3] ?? '');
   return all[0] === 'npx' ? all.slice(2) : all;
 }
 
@@ -71,9 +71,10 @@ describe('docs/writing-a-tool.md', () => {
       expect([line, code, output]).toEqual([line, 0, output]);
       shown.push(output);
     }
-    expect(lines).toHaveLength(2);
+    expect(lines).toHaveLength(3);
     expect(shown[0]).toContain('1 tools, 1 allowed');
     expect(shown[1]).toContain(blocks.find(({ language }) => language === 'text')?.text.trim());
+    expect(shown[2]).toContain('{"total":270.25,"tax":20.25}');
   }, 60_000);
 
   it('takes a tool in TypeScript, with a capability', async () => {

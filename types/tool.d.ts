@@ -1,0 +1,188 @@
+/**
+ * Types for authors of tools (docs/writing-a-tool.md): `import type { ToolKit } from 'sluice/tool'`. Types alone: a tool file is handed what
+ * it uses, and Node strips this import.
+ */
+import type { z } from 'zod';
+
+/** What the default export of a tool file is given. */
+export interface ToolKit {
+  /** Checks a definition when the file is loaded; throws an Error that lists what is wrong with it. */
+  readonly defineTool: <
+    Input extends z.ZodObject,
+    Output extends z.ZodType,
+    const Needed extends keyof Capabilities = never,
+  >(
+    definition: ToolDefinition<Input, Output, Needed>,
+  ) => Tool;
+  readonly z: typeof z;
+  /** A failure whose text the model reads, to say what to change. */
+  readonly ToolUserError: ErrorClass;
+  /** What the tool needs cannot be reached now, and nothing has happened. */
+  readonly ToolUnavailableError: ErrorClass;
+  /** The call was sent and no answer came: whether it took effect is not known. */
+  readonly ToolOutcomeLostError: ErrorClass;
+}
+
+/** A tool that defineTool has checked: what a tool file returns. */
+export interface Tool {
+  readonly type: string;
+  readonly description: string;
+  readonly effect: ToolEffect;
+}
+
+export type ToolFile = (kit: ToolKit) => Tool | Promise<Tool>;
+
+export type ErrorClass = new (message: string, options?: { readonly cause?: unknown }) => Error;
+
+export type ToolEffect = 'read_only' | 'state_change' | 'external_side_effect';
+
+/** The fields of the result that may leave the tool, or all of it. */
+export type Redaction = { readonly fields: readonly string[] } | { readonly whole: true };
+
+export interface ToolDefinition<
+  Input extends z.ZodObject,
+  Output extends z.ZodType,
+  Needed extends keyof Capabilities,
+> {
+  /** The `type` of configuration entries: letters, digits, `-` and `_`. */
+  readonly type: string;
+  /** What a model reads. */
+  readonly description: string;
+  readonly input: Input;
+  readonly output: Output;
+  readonly effect: ToolEffect;
+  readonly redaction: Redaction;
+  readonly capabilities: readonly Needed[];
+  /** True if the same call twice changes nothing more. */
+  readonly repeatable: boolean;
+  readonly requiresConnection: boolean;
+  execute(
+    args: z.output<Input>,
+    context: ToolContext,
+    capabilities: Pick<Capabilities, Needed>,
+  ): Promise<z.input<Output>>;
+}
+
+/** For whom a call is made, by ids; never a secret. */
+export interface ToolContext {
+  readonly runId: string;
+  readonly sessionId: string;
+  readonly toolCallId: string;
+  readonly actorId: string;
+  readonly tenantId: string;
+  readonly subjectId?: string;
+  readonly connectionId?: string;
+}
+
+/** What a tool may use: it is handed those that its `capabilities` name. */
+export interface Capabilities {
+  /** Milliseconds since 1970. */
+  readonly clock: { now(): number };
+  /** Aborted when the call's time is up. */
+  readonly cancellation: { readonly signal: AbortSignal };
+  /** The same for every attempt of this very call. */
+  readonly idempotency: { readonly key: string };
+  readonly progress: { report(text: string): void };
+  readonly knowledge: Knowledge;
+  readonly text: { complete(prompt: string, signal: AbortSignal): Promise<string> };
+  readonly workspace: Workspace;
+  readonly todos: Todos;
+  readonly connections: {
+    for(connectionId: string): { fetch(url: string | URL, init?: RequestInit): Promise<Response> };
+  };
+  readonly auth: {
+    getAccessToken(connectionId: string): Promise<string>;
+    getAuthHeaders(connectionId: string): Promise<Readonly<Record<string, string>>>;
+    /** Another credential after a 401; false if there is none. */
+    renew(connectionId: string): Promise<boolean>;
+  };
+}
+
+export type Cell = string | number | boolean;
+
+export interface Answer {
+  readonly rows: readonly Readonly<Record<string, Cell>>[];
+  readonly count: number;
+}
+
+export interface Statement {
+  readonly subject: string;
+  readonly predicate: string;
+  readonly object: Cell;
+}
+
+/** The knowledge graph. */
+export interface Knowledge {
+  find(entity: string, relation: string | undefined, signal: AbortSignal): Promise<Answer>;
+  /** A SPARQL 1.1 query that only reads. */
+  query(sparql: string, signal: AbortSignal): Promise<Answer>;
+  /** Removes, then adds. The same key a second time changes nothing. */
+  change(
+    request: { readonly add: readonly Statement[]; readonly remove: readonly Statement[] },
+    key: string,
+    signal: AbortSignal,
+  ): Promise<{ readonly added: number; readonly removed: number; readonly alreadyDone: boolean }>;
+}
+
+export type EntryKind = 'file' | 'directory';
+
+/** The files of the session. Paths are relative to its folder; sizes, offsets and limits of `read` are bytes. */
+export interface Workspace {
+  read(
+    path: string,
+    offset: number,
+    limit: number,
+  ): Promise<{
+    readonly text: string;
+    readonly offset: number;
+    readonly size: number;
+    readonly nextOffset: number | null;
+  }>;
+  write(path: string, text: string): Promise<{ readonly size: number; readonly created: boolean }>;
+  append(path: string, text: string): Promise<{ readonly size: number; readonly created: boolean }>;
+  list(
+    path: string,
+    offset: number,
+    limit: number,
+  ): Promise<{
+    readonly entries: readonly { readonly name: string; readonly kind: EntryKind; readonly bytes: number }[];
+    readonly total: number;
+  }>;
+  remove(path: string): Promise<boolean>;
+  search(
+    text: string,
+    path: string,
+    limit: number,
+    signal: AbortSignal,
+  ): Promise<{
+    readonly matches: readonly {
+      readonly path: string;
+      readonly line: number;
+      readonly offset: number;
+      readonly text: string;
+    }[];
+    readonly truncated: boolean;
+  }>;
+  kindOf(path: string): Promise<EntryKind | null>;
+  usage(): Promise<{ readonly files: number; readonly directories: number; readonly bytes: number }>;
+}
+
+export type Priority = 'high' | 'medium' | 'low';
+export type Status = 'pending' | 'in_progress' | 'completed';
+
+export interface Todo {
+  readonly id: number;
+  readonly task: string;
+  readonly priority: Priority;
+  readonly status: Status;
+}
+
+/** The tasks of the session. `call` is the call's idempotency key: the same one again changes nothing. */
+export interface Todos {
+  current(): Promise<{ readonly todos: readonly Todo[]; readonly archives: readonly number[] }>;
+  next(): Promise<{ readonly next: Todo | null; readonly pending: number }>;
+  archived(archive: number): Promise<readonly Todo[]>;
+  add(task: string, priority: Priority, call: string): Promise<Todo>;
+  mark(id: number, status: Status): Promise<Todo>;
+  archive(call: string): Promise<number>;
+}
