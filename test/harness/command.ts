@@ -7,6 +7,7 @@ import * as deadLetters from '../../apps/sluice/src/commands/dead-letters.js';
 import * as exporting from '../../apps/sluice/src/commands/export.js';
 import * as init from '../../apps/sluice/src/commands/init.js';
 import * as keys from '../../apps/sluice/src/commands/keys.js';
+import * as mcp from '../../apps/sluice/src/commands/mcp.js';
 import * as replaying from '../../apps/sluice/src/commands/replay.js';
 import * as runs from '../../apps/sluice/src/commands/runs.js';
 import * as tail from '../../apps/sluice/src/commands/tail.js';
@@ -24,6 +25,7 @@ const commands = {
   'dead-letters': deadLetters,
   export: exporting,
   keys,
+  mcp,
   replay: replaying,
   tail,
   topics,

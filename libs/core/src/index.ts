@@ -65,4 +65,5 @@ export * from './configuration/limits.js';
 export { toolFolders } from './configuration/tool-folders.js';
 export { formatFindings, formatProblems } from './configuration/problems.js';
 export { nearest } from './configuration/suggest.js';
+export { serversOfPatterns } from './configuration/many-tools.js';
 export { WeakMemory } from './weak-memory.js';

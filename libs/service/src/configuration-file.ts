@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { parseDocument, visit } from 'yaml';
-import { compileConfiguration, toolFolders, wellFormed } from '@sluice/core';
+import { compileConfiguration, serversOfPatterns, toolFolders, wellFormed } from '@sluice/core';
 import type {
   AuthorizationFiles,
   Configuration,
@@ -44,7 +44,10 @@ export async function compileFile(file: string, given: CompileWith): Promise<Com
   const compile = (offers: readonly McpOffer[]): Compiled =>
     withProblems(problems, compileConfiguration(parsed.value, { types, offers, ...held, digest: sha256, files }));
   const alone = compile([]);
-  const servers = neededServers(alone.configuration);
+  const patterns = serversOfPatterns(parsed.value);
+  const needed = neededServers(alone.configuration);
+  const servers =
+    alone.configuration?.mcpServers.filter((one) => needed.includes(one) || patterns.includes(one.id)) ?? [];
   return servers.length === 0 ? alone : compile(await given.discover(servers));
 }
 

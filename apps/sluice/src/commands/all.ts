@@ -16,6 +16,7 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   tail: () => import('./tail.js'),
   serve: () => import('./serve.js'),
   config: () => import('./config.js'),
+  mcp: () => import('./mcp.js'),
   keys: () => import('./keys.js'),
   approvals: () => import('./approvals.js'),
   load: () => import('./load.js'),

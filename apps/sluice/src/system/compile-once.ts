@@ -1,3 +1,4 @@
+import type { McpOffer, McpServer } from '@sluice/core';
 import { cedarProblems } from '@sluice/authorization';
 import { createConnectionBroker, credentialForServers, formsOf } from '@sluice/connections';
 import { builtInTools, createMcpHub, loadToolTypes } from '@sluice/tools';
@@ -12,20 +13,25 @@ export function compileForCommand(
   return compileFile(file, {
     types: (folders) => loadToolTypes(folders, builtInTools),
     cedarProblems,
-    discover: async (servers) => {
-      const hub = createMcpHub(servers, {
-        environment: (names) => environment.forChild(names),
-        credential: credentialForServers(
-          createConnectionBroker({ secret: (variable) => environment.secret(variable), clock: systemClock }),
-        ),
-        forms: formsOf,
-        onChange: () => undefined,
-      });
-      try {
-        return await hub.discover();
-      } finally {
-        await hub.close();
-      }
-    },
+    discover: (servers) => askServers(servers, environment),
   });
+}
+
+/** Asks MCP servers what they offer, and lets them go again. */
+export async function askServers(
+  servers: readonly McpServer[],
+  environment: Environment,
+): Promise<readonly McpOffer[]> {
+  const broker = createConnectionBroker({ secret: (variable) => environment.secret(variable), clock: systemClock });
+  const hub = createMcpHub(servers, {
+    environment: (names) => environment.forChild(names),
+    credential: credentialForServers(broker),
+    forms: formsOf,
+    onChange: () => undefined,
+  });
+  try {
+    return await hub.discover();
+  } finally {
+    await hub.close();
+  }
 }

@@ -12,6 +12,7 @@ import { type IdentifiedTool, identify } from './identities.js';
 import { configurationKeys } from './keys.js';
 import { readKnowledge } from './knowledge.js';
 import { readLimits } from './limits.js';
+import { writeOutManyTools } from './many-tools.js';
 import { type McpSettings, readMcp } from './mcp.js';
 import { readModel } from './model.js';
 import { readPolicy } from './policy.js';
@@ -49,7 +50,8 @@ export interface Compilation {
  */
 export function compileConfiguration(raw: unknown, given: CompilerInputs): Compilation {
   const problems: Problem[] = [];
-  const file = new Section(raw, '', problems).closed(configurationKeys['']);
+  const written = writeOutManyTools(raw, given, problems);
+  const file = new Section(written, '', problems).closed(configurationKeys['']);
   if (!file.usable) return { configuration: null, problems, findings: [] };
   const limits = readLimits(file.section('limits'));
   readToolFolders(file);

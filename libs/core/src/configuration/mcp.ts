@@ -120,7 +120,8 @@ function readBinding(id: string, section: Section, servers: readonly string[]): 
   section.closed(configurationKeys['mcp.tools.<id>']);
   if (!section.has('server'))
     section.problem(section.at('server'), 'nothing', 'the name of a server from `mcp.servers`');
-  if (!section.has('tool')) section.problem(section.at('tool'), 'nothing', 'the tool’s name on that server');
+  if (section.has('tools')) refuseTools(section);
+  else if (!section.has('tool')) section.problem(section.at('tool'), 'nothing', 'the tool’s name on that server');
   const server = section.text('server', 'the name of a server from `mcp.servers`');
   if (server !== null && !servers.includes(server)) {
     section.problem(section.at('server'), `the unknown server ${quote(server)}`, suggestion(server, servers));
@@ -131,6 +132,14 @@ function readBinding(id: string, section: Section, servers: readonly string[]): 
   const redaction = readRedaction(section);
   if (server === null || tool === null) return null;
   return { id, path: section.path, server, tool, effect, idempotent, redaction };
+}
+
+/** A list that could be used is written out before; what is left of it is a mistake. */
+function refuseTools(section: Section): void {
+  const write = 'a list of the names of tools on that server, or of patterns such as `read_*`';
+  const names = section.names('tools', write);
+  if (names?.length === 0) section.refuse('tools', write);
+  if (section.has('tool')) section.problem(section.at('tools'), 'both `tool` and `tools`', 'one of them');
 }
 
 function readRedaction(section: Section): Redaction | null {

@@ -1,0 +1,128 @@
+import { basename } from 'node:path';
+import { parseArgs } from 'node:util';
+import { stringify } from 'yaml';
+import { formatProblems, printable, takeOffer } from '@sluice/core';
+import type { McpServer, OfferedTool } from '@sluice/core';
+import { askServers, compileForCommand } from '../system/compile-once.js';
+import { refuseSurplus, sayWhat } from '../refuse-surplus.js';
+import { shorten } from '../show/story.js';
+import type { Surroundings } from './surroundings.js';
+
+export const usage = `sluice mcp list SERVER [--config FILE] [--json]
+sluice mcp list URL [--json]
+sluice mcp list [--env A,B] [--json] -- COMMAND [ARGUMENT…]
+  Asks an MCP server which tools it offers, and prints a block for a configuration that brings them in. SERVER is a name under mcp.servers
+  of the file that --config or SLUICE_CONFIG names; a server that no configuration has is asked by its URL, or by the command that starts
+  it. --env names environment variables that are handed on to the command. --json prints a line for each tool. Runs no tool. Exit code 1
+  if the server cannot be asked.`;
+
+/** How long a server that no configuration has may take to start and to answer, in milliseconds. */
+const startMs = 60_000;
+
+export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: { config: { type: 'string' }, env: { type: 'string' }, json: { type: 'boolean', default: false } },
+  });
+  const [action, ...words] = positionals;
+  if (action !== 'list') throw new Error(`${sayWhat('MCP servers', action)}\n${usage}`);
+  const [first] = words;
+  if (first === undefined) throw new Error(`Name the server.\n${usage}`);
+  const isCommand = args.includes('--');
+  if (!isCommand) refuseSurplus({ values: {}, words }, { taken: [], words: 1 }, usage);
+  if (values.env !== undefined && !isCommand) throw new Error(`--env is for a command alone.\n${usage}`);
+  const env = values.env?.split(',').filter((name) => name !== '') ?? [];
+  const server = isCommand
+    ? { ...nameless, id: nameOfCommand(words), command: first, args: words.slice(1), env }
+    : /^https?:\/\//i.test(first)
+      ? { ...nameless, id: nameOfUrl(first), url: first }
+      : await configured(first, values.config ?? surroundings.environment.configFile, surroundings);
+  return list(server, values.json, surroundings);
+}
+
+const nameless = { command: null, args: [], env: [], url: null, startMs } satisfies Omit<McpServer, 'id'>;
+
+async function list(server: McpServer, json: boolean, surroundings: Surroundings): Promise<number> {
+  const { write, print, paint } = surroundings;
+  const [offer] = await askServers([server], surroundings.environment);
+  if (offer === undefined || 'error' in offer)
+    throw new Error(offer?.error ?? `The MCP server ${server.id} was not asked.`);
+  const looked = offer.tools.map((tool) => ({ tool, problems: problemsOf(tool) }));
+  if (json) {
+    for (const { tool, problems } of looked) {
+      const { name, description, inputSchema: input_schema, outputSchema: output_schema } = tool;
+      print(`${JSON.stringify({ name, description, input_schema, output_schema, problems })}\n`);
+    }
+    return 0;
+  }
+  const count = looked.length === 1 ? 'one tool' : `${looked.length} tools`;
+  write(`${paint.good('✓')} ${server.id} offers ${count}${looked.length === 0 ? '.' : ':'}\n`);
+  for (const { tool, problems } of looked) {
+    write(`   ${paint.tool(printable(tool.name))}  ${shorten(printable(tool.description), 300)}\n`);
+    for (const problem of problems.slice(0, 3)) write(`      ${paint.bad('not usable:')} ${printable(problem)}\n`);
+  }
+  const names = looked.flatMap(({ tool, problems }) => (problems.length === 0 ? [tool.name] : []));
+  if (names.length === 0) return 0;
+  write(paint.dim('\nTo use them, paste this into a configuration, and keep the tools that you want:\n\n'));
+  print(blockFor(server, names));
+  return 0;
+}
+
+function problemsOf(tool: OfferedTool): readonly string[] {
+  const looked = takeOffer(tool);
+  return 'problems' in looked ? looked.problems : [];
+}
+
+/** A configuration, or a part of one. What a tool does outside and what may leave it, nobody knows but the reader. */
+function blockFor(server: McpServer, names: readonly string[]): string {
+  const { id, command, args, env, url } = server;
+  const started = { command, ...(args.length === 0 ? {} : { args }), ...(env.length === 0 ? {} : { env }) };
+  const block = {
+    tool: { [id]: { type: 'mcp-tool', group: [id] } },
+    mcp: {
+      servers: { [id]: url === null ? started : { url } },
+      tools: { [id]: { server: id, tools: names, effect: 'external_side_effect', redaction: 'whole' } },
+    },
+    policy: { allowed_tools: [id] },
+  };
+  return stringify(block, { lineWidth: 0 })
+    .replace(/^( *effect: external_side_effect)$/m, '$1 # or state_change, or read_only, where that is true of each')
+    .replace(/^( *redaction: whole)$/m, '$1 # or a list of the fields of a result that may leave the tool');
+}
+
+async function configured(name: string, file: string | null, surroundings: Surroundings): Promise<McpServer> {
+  if (file === null)
+    throw new Error(
+      `Which configuration has the server ${name}? Name it with --config or SLUICE_CONFIG, or give the server’s URL, or -- and the command that starts it.`,
+    );
+  const { configuration, problems } = await compileForCommand(file, surroundings);
+  if (configuration === null) throw new Error(`The configuration ${file} has mistakes:\n${formatProblems(problems)}`);
+  const { mcpServers } = configuration;
+  const found = mcpServers.find(({ id }) => id === name);
+  if (found !== undefined) return found;
+  const there = mcpServers.map(({ id }) => id).join(', ');
+  throw new Error(
+    `${file} has no MCP server ${name}. ${there === '' ? 'It has none.' : `There are: ${there}.`} One that no configuration has is asked by its URL, or by -- and its command.`,
+  );
+}
+
+function nameOfUrl(url: string): string {
+  return asName(URL.canParse(url) ? new URL(url).hostname.replace(/^(?:mcp|www|api)\./, '') : url);
+}
+
+/** `npx -y @modelcontextprotocol/server-filesystem .` is `filesystem`. */
+function nameOfCommand([command = '', ...args]: readonly string[]): string {
+  const isRunner = /^(?:npx|uvx|bunx|pnpx|node|python3?|deno|docker)$/.test(basename(command));
+  const said = isRunner ? (args.find((arg) => !/^-|^run$/.test(arg)) ?? command) : command;
+  return asName(
+    basename(said)
+      .replace(/\.\w+$/, '')
+      .replace(/^(?:mcp-)?server-|^mcp-|-mcp(?:-server)?$/g, ''),
+  );
+}
+
+function asName(text: string): string {
+  const name = text.replace(/[^A-Za-z0-9-]+/g, '-').replace(/^-+|-+$/g, '');
+  return name === '' || name === 'unbound' ? 'server' : name;
+}
