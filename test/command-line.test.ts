@@ -71,6 +71,8 @@ describe('bad usage is found before the log is opened', () => {
     ['approvals approve', 'Name the approval.'],
     ['approvals show', 'Name the approval.'],
     ['approvals frobnicate', 'There is no "frobnicate"'],
+    ['dead-letters show x', '"x" names no dead letter'],
+    ['dead-letters redrive 0/0 x', '"x" names no dead letter'],
     ['config diff', 'Name the version to compare with.'],
   ])('%s', async (words, said) => {
     const { code, errors } = await command(words.split(' '), nowhere);

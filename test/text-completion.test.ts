@@ -34,7 +34,7 @@ function writing(text: (signal: AbortSignal) => Promise<string>): Model {
   };
 }
 
-const model = { gen_ai_provider_name: 'openai-compatible', gen_ai_request_model: 'priced' };
+const model = { gen_ai_provider_name: 'openai', gen_ai_request_model: 'priced' };
 const turns = 'gen_ai_client_operation_duration_seconds_count';
 
 describe('what the tool text-completion asks of the model', () => {

@@ -9,6 +9,7 @@ import type { Letter, Plan } from '@sluice/decisions';
 import {
   asksForCredentials,
   letterAt,
+  letterPlace,
   openBus,
   openLedger,
   permitBefore,
@@ -75,6 +76,7 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
       const [id, ...more] = ids;
       if (id === undefined || more.length > 0) throw new Error(`Name one dead letter.\n${usage}`);
       takes('json');
+      letterPlace(id);
       return withStores(surroundings, (stores) => show(id, values.json, stores, surroundings));
     }
     case 'redrive': {
@@ -82,6 +84,7 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
       const filtered = Object.keys(filter).length > 0 || values.all;
       if (filtered === ids.length > 0)
         throw new Error(`Name the dead letters by their ids, or by a filter (--all for every one).\n${usage}`);
+      ids.forEach(letterPlace);
       const dryRun = values['dry-run'];
       return withStores(surroundings, async (stores) => {
         const letters = filtered

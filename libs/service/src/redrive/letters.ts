@@ -28,12 +28,17 @@ export async function* readLetters(bus: Bus, filter: LetterFilter): AsyncGenerat
   }
 }
 
-/** The dead letter of this id; undefined if there is none, or it is gone. */
-export async function letterAt(id: string, bus: Bus): Promise<Letter | undefined> {
+/** Where the dead letter of this id stands. Throws a sentence for what is no id. */
+export function letterPlace(id: string): { readonly partition: number; readonly offset: number } {
   const [, partition, offset] = (/^(\d+)\/(\d+)$/.exec(id) ?? []).map(Number);
   if (partition === undefined || offset === undefined)
     throw new Error(`"${id}" names no dead letter: an id is partition/offset, as "sluice dead-letters list" shows it.`);
-  const message = await recordAt(bus, topics.deadLetters, { partition, offset }, passedOver);
+  return { partition, offset };
+}
+
+/** The dead letter of this id; undefined if there is none, or it is gone. */
+export async function letterAt(id: string, bus: Bus): Promise<Letter | undefined> {
+  const message = await recordAt(bus, topics.deadLetters, letterPlace(id), passedOver);
   if (message === undefined) return undefined;
   const content = await contentOf(message.record, bus);
   return { id, dead: message.record, session: sessionOf(content) || message.record.key, content };
