@@ -3,10 +3,12 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { topics } from '@sluice/contracts';
+import { placeOf, topics } from '@sluice/contracts';
 import { returnedTurn } from '@sluice/decisions';
 import { createSignatures, newKeySet, readKeySet, writeKeySet } from '@sluice/identity';
-import { defineTool } from '@sluice/tools';
+import { claimEnd } from '@sluice/service';
+import { builtInTools, defineTool } from '@sluice/tools';
+import { ExpirySweep } from '../apps/executor/src/approvals/expiry-sweep.js';
 import { OverdueSweep } from '../apps/filter/src/overdue/overdue-sweep.js';
 import { caughtUp } from './audit/auditing.js';
 import { startByHand } from './harness/by-hand.js';
@@ -32,6 +34,7 @@ const act = defineTool({
   },
 });
 
+const agents = builtInTools.filter(({ type }) => type === 'agent');
 const configuration = {
   tool: { act: { type: 'act', timeout_seconds: 4 } },
   policy: { allowed_tools: ['act'] },
@@ -54,9 +57,9 @@ async function eventually<T>(look: () => Promise<T | undefined | false>): Promis
 let system: ByHand;
 afterEach(() => system.close());
 
-async function begin(model = acting()): Promise<void> {
+async function begin(model = acting(), more: object = {}): Promise<void> {
   done = 0;
-  system = await startByHand(configuration, { contracts: [act], model });
+  system = await startByHand({ ...configuration, ...more }, { contracts: [act, ...agents], model });
 }
 
 /** Asks, and returns the run’s deadline. */
@@ -225,6 +228,107 @@ describe('a record that was quarantined', () => {
     // The agent is away, and that is why it ends.
     expect(await system.responseOf('beside')).toMatchObject({ error: { code: 'deadline_exceeded' } });
     expect(done).toBe(0);
+  }, 60_000);
+});
+
+describe('a run that is overdue', () => {
+  const soon = { everyMs: 100, graceMs: 500, executorGraceMs: 500, againMs: 1_000 };
+
+  it('ends while it waits for an approval and no executor lives; with the executor back nothing is done and nothing ends twice', async () => {
+    await begin(acting(), { policy: { allowed_tools: ['act'], approval: { approvers: ['*'] } } });
+    for (const role of ['filter', 'agent', 'executor'] as const) await system.start(role);
+    await ask('parked');
+    await eventually(async () => (await system.all('agent.approvals')).length === 1);
+    await system.stop('executor');
+    const sweep = new OverdueSweep(system.open.runtime, soon);
+    expect(await system.responseOf('parked')).toMatchObject({ error: { code: 'deadline_exceeded' } });
+    await sweep.close();
+
+    await system.start('executor');
+    const expiring = new ExpirySweep(system.open.runtime);
+    await eventually(async () => (await system.all('agent.approvals')).some(({ record }) => record.outcome !== null));
+    await system.caughtUp('executor', topics.approvals);
+    await expiring.close();
+    expect((await system.all('agent.steps')).flatMap(({ record }) => record.steps)).toEqual([]);
+    expect(done).toBe(0);
+    expect(await system.all('agent.responses')).toHaveLength(1);
+    expect(await system.all('agent.dead-letters')).toEqual([]);
+  }, 60_000);
+
+  it('ends, and so does the run that it answers as an agent', async () => {
+    const model = new ScriptedModel(async ({ question }) => {
+      if (question === 'Go') return { calls: [['core__helper', '{"question":"Who?"}']] };
+      await sleep(30_000, undefined, { ref: false });
+      return { answer: 'Too late.' };
+    });
+    const helper = { type: 'agent', description: 'Helps', group: ['help'], agent: { group: ['other'] } };
+    await begin(model, {
+      tool: { act: { type: 'act', group: ['other'] }, helper },
+      policy: { allowed_tools: ['act', 'helper'], allowed_agents: ['helper'] },
+    });
+    for (const role of ['filter', 'agent', 'executor'] as const) await system.start(role);
+    // The agent goes away when it has begun the other run.
+    await system.request('caller', { deadline: Date.now() + 2_500, group: ['help', 'other'] });
+    await eventually(async () => (await system.all('agent.toolsets')).length === 2);
+    await system.stop('agent');
+    await eventually(async () => (await system.all('agent.responses')).length === 2);
+    const ends = (await system.all('agent.responses')).map(({ record }) => [record.requestId, record.error?.code]);
+    expect(ends).toEqual([
+      [expect.stringMatching(/^agent-/), 'deadline_exceeded'],
+      ['caller', 'deadline_exceeded'],
+    ]);
+    const [step] = (await system.all('agent.steps')).flatMap(({ record }) => record.steps);
+    expect(step).toMatchObject({ action: 'helper', reason: 'agent_budget_used' });
+    await system.start('agent');
+    await system.caughtUp('agent', topics.toolsets);
+    expect(await system.all('agent.responses')).toHaveLength(2);
+    await expectClean();
+  }, 60_000);
+
+  it('ends though the filter was killed that had begun to see to it, and though one was killed before it had committed the end', async () => {
+    await begin();
+    await system.start('filter');
+    const { ledger } = system.open.runtime;
+    await ask('killed', 300);
+    await ledger.claim({ key: 'overdue/killed/', owner: 'the one that was killed', now: Date.now(), ttlMs: 6_000 });
+    const toolset = await eventually(async () => (await system.all('agent.toolsets'))[0]);
+    await system.stop('filter');
+    await sleep(500);
+    const record = returnedTurn(toolset.record);
+    await system.bus.publish([{ topic: topics.steps, key: 'killed', record }]);
+    const [note] = await system.all('agent.steps');
+    if (note === undefined) throw new Error('It is not on the log.');
+    await claimEnd({ requestId: 'killed', attempt: null }, placeOf(note), system.open.runtime);
+    await ask('killed-later', 300);
+    await ledger.claim({
+      key: 'overdue/killed-later/',
+      owner: 'the one that was killed',
+      now: Date.now(),
+      ttlMs: 4_000,
+    });
+    const sweep = new OverdueSweep(system.open.runtime, soon);
+    await system.start('filter');
+    for (const run of ['killed', 'killed-later'])
+      expect(await system.responseOf(run)).toMatchObject({ error: { code: 'deadline_exceeded' } });
+    await sweep.close();
+    expect(await system.all('agent.responses')).toHaveLength(2);
+    await expectClean();
+  }, 60_000);
+
+  it('is what the filter granted: a forged Toolset with another deadline ends nothing', async () => {
+    await begin(new ScriptedModel(() => ({ answer: 'In time.' })));
+    await system.start('filter');
+    await ask('honest', 30_000);
+    const { key, record } = await eventually(async () => (await system.all('agent.toolsets'))[0]);
+    const forged = { ...record, run: { ...record.run, deadline: 1 } };
+    await system.bus.publish([{ topic: topics.toolsets, key, record: forged }]);
+    const sweep = new OverdueSweep(system.open.runtime, soon);
+    await sleep(1_500);
+    await sweep.close();
+    expect(await system.all('agent.steps')).toEqual([]);
+    expect(await system.all('agent.responses')).toEqual([]);
+    await system.start('agent');
+    expect(await system.responseOf('honest')).toMatchObject({ answer: 'In time.' });
   }, 60_000);
 });
 

@@ -94,3 +94,8 @@ export function recordsOf<T extends Found>(
     (one): one is T & { record: Record<string, unknown> } => one.topic === topic && one.record !== null,
   );
 }
+
+/** Whether the record is a turn that the filter took back since its run was overdue: it is no step of the turn. */
+export function isTakenBack({ topic, record }: Pick<Found, 'topic' | 'record'>): boolean {
+  return topic === 'agent.steps' && record?.['in_force_version'] === '' && stepsOf(record, 'steps').length === 0;
+}

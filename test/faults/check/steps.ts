@@ -1,4 +1,4 @@
-import { number, recordsOf, stepsOf, text } from './observed.ts';
+import { isTakenBack, number, recordsOf, stepsOf, text } from './observed.ts';
 import type { Observed } from './observed.ts';
 
 /** The steps of a run are numbered from 1 without gap or repeat, on agent.steps as in the history that its end tells. */
@@ -6,8 +6,9 @@ export function steps({ asked, found, spoiled }: Observed): readonly string[] {
   const copies = new Set(spoiled.map(({ topic, partition, offset }) => `${topic}/${partition}/${offset}`));
   const published = new Map<string, number[]>();
   const said: string[] = [];
-  for (const { record, topic, partition, offset } of recordsOf(found, 'agent.steps')) {
-    if (copies.has(`${topic}/${partition}/${offset}`)) continue;
+  for (const one of recordsOf(found, 'agent.steps')) {
+    const { record, topic, partition, offset } = one;
+    if (copies.has(`${topic}/${partition}/${offset}`) || isTakenBack(one)) continue;
     const runId = text(record, 'request_id');
     const turn = number(record, 'iteration');
     const made = stepsOf(record, 'steps').map(({ iteration }) => iteration);

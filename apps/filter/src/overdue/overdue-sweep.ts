@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Fault } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { Toolset } from '@sluice/contracts';
@@ -8,20 +9,26 @@ import type { Runtime } from '@sluice/service';
 import { OpenRuns } from './open-runs.js';
 import type { OpenTurn } from './open-runs.js';
 
-/** How often it looks, milliseconds. */
-const everyMs = 1_000;
-/** What a service that lives gets to end its run itself, milliseconds behind the deadline. */
-const graceMs = 2_000;
-/** What an executor that has the turn gets: what it did becomes a step, if it lives or is back by then. Milliseconds. */
-const executorGraceMs = 60_000;
-/** Before it looks again whether a turn that was taken back has ended its run, milliseconds. */
-const againMs = 30_000;
+/** When overdue runs are ended, milliseconds. */
+export interface OverduePace {
+  /** How often it looks. */
+  readonly everyMs: number;
+  /** What a service that lives gets to end its run itself, behind the deadline. */
+  readonly graceMs: number;
+  /** What an executor that has the turn gets: what it did becomes a step, if it lives or is back by then. */
+  readonly executorGraceMs: number;
+  /** Before it looks again whether a turn that was taken back has ended its run. */
+  readonly againMs: number;
+}
+
+const defaultPace: OverduePace = { everyMs: 1_000, graceMs: 2_000, executorGraceMs: 60_000, againMs: 15_000 };
+
 /** How far back it reads at the start, milliseconds: the longest run, and an hour. */
 const lookBackMs = 25 * 3_600_000;
 /** Runs that are watched at a time, and turns that are taken back at a time. */
 const mostOpen = 200_000;
 const atATime = 20;
-const retryMs = 1_000;
+const retryMs = 5_000;
 /** How much of what it has read it reads again when it begins to follow, milliseconds: clocks differ. */
 const overlapMs = 60_000;
 
@@ -41,7 +48,10 @@ export class OverdueSweep {
   /** False until all that was on the log is read: an end may stand behind what it ended. */
   private hasCaughtUp = false;
 
-  constructor(private readonly runtime: Runtime) {
+  constructor(
+    private readonly runtime: Runtime,
+    private readonly pace = defaultPace,
+  ) {
     this.following = this.follow(runtime.clock.now() - lookBackMs);
     this.next();
   }
@@ -56,7 +66,7 @@ export class OverdueSweep {
     if (this.stopping.signal.aborted) return;
     this.timer = setTimeout(() => {
       this.looking = this.look().then(() => this.next());
-    }, everyMs);
+    }, this.pace.everyMs);
   }
 
   /** Reads on from where it was when the log cannot be read for a while; what is read twice does no harm. */
@@ -77,7 +87,7 @@ export class OverdueSweep {
           { error: (error as Error).message },
           'runs cannot be watched for their deadlines; trying again',
         );
-        await new Promise((resolve) => setTimeout(resolve, retryMs));
+        await sleep(retryMs, undefined, { signal }).catch(() => undefined);
       }
     }
   }
@@ -95,8 +105,10 @@ export class OverdueSweep {
   private async look(): Promise<void> {
     if (!this.hasCaughtUp) return;
     const now = this.runtime.clock.now();
-    for (const [requestId, at] of this.takenBack) if (at + againMs <= now) this.takenBack.delete(requestId);
-    const overdue = this.open.overdue(now - graceMs).filter(([turn]) => !this.takenBack.has(turn?.requestId ?? ''));
+    for (const [requestId, at] of this.takenBack) if (at + this.pace.againMs <= now) this.takenBack.delete(requestId);
+    const overdue = this.open
+      .overdue(now - this.pace.graceMs)
+      .filter(([turn]) => !this.takenBack.has(turn?.requestId ?? ''));
     try {
       for (let at = 0; at < overdue.length && !this.stopping.signal.aborted; at += atATime) {
         const found = await Promise.all(overdue.slice(at, at + atATime).map((turns) => this.takeBack(turns)));
@@ -123,7 +135,7 @@ export class OverdueSweep {
         this.open.drop(turn);
         continue;
       }
-      if (clock.now() < deadline + executorGraceMs && (await this.isWithExecutor(found.record))) return [];
+      if (clock.now() < deadline + this.pace.executorGraceMs && (await this.isWithExecutor(found.record))) return [];
       this.takenBack.set(requestId, clock.now());
       if (!(await this.seesTo(turn))) return [];
       log.info({ request_id: requestId, deadline: new Date(deadline).toISOString() }, 'an overdue run is ended');
@@ -145,7 +157,7 @@ export class OverdueSweep {
   private async seesTo({ requestId, attempt }: OpenTurn): Promise<boolean> {
     const { ledger, clock, environment } = this.runtime;
     const [key, owner] = [`overdue/${requestId}/${attempt ?? ''}`, environment.instance];
-    return (await ledger.claim({ key, owner, now: clock.now(), ttlMs: againMs })).owner === owner;
+    return (await ledger.claim({ key, owner, now: clock.now(), ttlMs: this.pace.againMs })).owner === owner;
   }
 
   private async isGranted(record: Toolset): Promise<boolean> {
