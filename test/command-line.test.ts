@@ -117,6 +117,14 @@ describe('with services that run', () => {
     expect((await asking(system.configFile)).code).toBe(0);
   });
 
+  it('`call` starts no second set of services beside them, and says what to do', async () => {
+    const { code, errors } = await sluice(['call', 'clock', '--group', 'work'], { SLUICE_DATA: system.folder }).ended;
+    expect([code, errors]).toEqual([
+      1,
+      expect.stringMatching(/Services run on .* Stop them first, or set SLUICE_DATA/),
+    ]);
+  });
+
   const variables = (): Record<string, string> => ({ SLUICE_DATA: system.folder });
   it.each([
     [['tail', '--from', 'start', '--once', '--topic', 'agent.requests', '--session', 'bob-'], / bob-0001 .*"Go"/],
