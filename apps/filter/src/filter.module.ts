@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import type { DynamicModule } from '@nestjs/common';
 import { localPrincipal } from '@sluice/core';
-import { createAuthenticator } from '@sluice/identity';
+import { createAuthenticator, keyFileProblem } from '@sluice/identity';
 import { AUTHENTICATOR, otherLabel, requireSigner, RUNTIME, startService } from '@sluice/service';
 import type { Runtime, Service } from '@sluice/service';
 import { FilterController } from './filter.controller.js';
@@ -27,6 +27,7 @@ export class FilterModule {
 export async function startFilter(runtime: Runtime): Promise<Service> {
   requireSigner('filter', runtime);
   sayWhoAsks(runtime);
+  checkKeyFile(runtime);
   countFromZero(runtime);
   const service = await startService('filter', FilterModule.with(runtime), runtime);
   const sweep = new OverdueSweep(runtime);
@@ -36,6 +37,19 @@ export async function startFilter(runtime: Runtime): Promise<Service> {
       await service.close();
     },
   };
+}
+
+/** Without the issuer’s keys no request can begin, so the filter is not ready while their file cannot be used. */
+function checkKeyFile({ configurations, health }: Runtime): void {
+  health.add({
+    name: 'identity.key_file',
+    check: async () => {
+      const { identity } = configurations.current().configuration;
+      if (identity.provider !== 'jwt' || identity.keyFile === null) return;
+      const wrong = await keyFileProblem(identity.keyFile);
+      if (wrong !== null) throw new Error(`The file ${identity.keyFile} with the keys for credentials ${wrong}.`);
+    },
+  });
 }
 
 /** A group that is asked for, or refused, the first time is told from one that was never counted. */

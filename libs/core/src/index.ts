@@ -56,6 +56,7 @@ export * from './configuration/served-names.js';
 export { pinOf, placeOf } from './configuration/specifications.js';
 export type { Pins } from './configuration/specifications.js';
 export { approvable, approvalSeconds, needsApproval } from './configuration/approval.js';
+export { findUnasked } from './configuration/findings.js';
 export { schemaProblems } from './configuration/input-schema.js';
 export * from './configuration/version-texts.js';
 export * from './configuration/keys.js';

@@ -4,3 +4,4 @@ export * from './keys/signatures.js';
 export { unverified } from './keys/unverified.js';
 export { createVerifier } from './keys/verifier.js';
 export * from './credentials/authenticator.js';
+export { keyFileProblem } from './credentials/key-source.js';

@@ -29,6 +29,8 @@ export interface CompileWith {
   readonly cedarProblems: AuthorizationFiles['cedarProblems'];
   /** What MCP tools were allowed as before, where nobody is there to look at what changed. */
   readonly pins?: Pins;
+  /** What is wrong with the file of `identity.key_file`, where it should be readable: here, and not only where the filter runs. */
+  keyFileProblem?(file: string): Promise<string | null>;
   /** Asks the servers once what they offer. */
   discover(servers: readonly McpServer[]): Promise<readonly McpOffer[]>;
 }
@@ -44,11 +46,26 @@ export async function compileFile(file: string, given: CompileWith): Promise<Com
   const compile = (offers: readonly McpOffer[]): Compiled =>
     withProblems(problems, compileConfiguration(parsed.value, { types, offers, ...held, digest: sha256, files }));
   const alone = compile([]);
+  const unreadable = await keyFileProblems(alone.configuration, given);
+  if (unreadable.length > 0) return withProblems(unreadable, alone);
   const patterns = serversOfPatterns(parsed.value);
   const needed = neededServers(alone.configuration);
   const servers =
     alone.configuration?.mcpServers.filter((one) => needed.includes(one) || patterns.includes(one.id)) ?? [];
   return servers.length === 0 ? alone : compile(await given.discover(servers));
+}
+
+async function keyFileProblems(
+  configuration: Configuration | null,
+  { keyFileProblem }: Pick<CompileWith, 'keyFileProblem'>,
+): Promise<readonly Problem[]> {
+  const identity = configuration?.identity;
+  if (identity?.provider !== 'jwt' || identity.keyFile === null || keyFileProblem === undefined) return [];
+  const wrong = await keyFileProblem(identity.keyFile);
+  const write = 'the path of a file with the keys, as JWKS or PEM, from the working directory';
+  return wrong === null
+    ? []
+    : [{ path: 'identity.key_file', found: `the file ${identity.keyFile}, which ${wrong}`, write }];
 }
 
 function withProblems(problems: readonly Problem[], compiled: Compiled): Compiled {

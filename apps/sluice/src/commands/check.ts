@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { formatFindings, formatProblems } from '@sluice/core';
+import { keyFileProblem } from '@sluice/identity';
 import { compileForCommand } from '../system/compile-once.js';
 import type { Surroundings } from './surroundings.js';
 
@@ -11,7 +12,7 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
   const [file, ...more] = positionals;
   if (file === undefined || more.length > 0) throw new Error(`Give one configuration file.\n${usage}`);
   const { write, paint } = surroundings;
-  const { configuration, problems, findings } = await compileForCommand(file, surroundings);
+  const { configuration, problems, findings } = await compileForCommand(file, surroundings, { keyFileProblem });
   if (configuration === null) {
     write(
       `${paint.bad('✗')} ${file} has ${problems.length === 1 ? 'one mistake' : `${problems.length} mistakes`}:\n${formatProblems(problems)}\n`,

@@ -57,6 +57,7 @@ policy:
   allowed_tools: [get_current_time]
   # Calls that change something wait until somebody approves them (docs/approvals.md).
   # approval: { approvers: ['user:ann'] }
+  # Or say why nobody is asked: approval: { none: they change nothing but a test system }
 
 # The built-in rules need no key and understand little. For a real model, with its key in the environment:
 # model: { provider: anthropic, name: claude-sonnet-4-5 }

@@ -8,7 +8,7 @@ import { startGateway } from '../../../gateway/src/gateway.module.js';
 import type { Gateway } from '../../../gateway/src/gateway.module.js';
 import { aboutVersion, appliedConfiguration } from '../system/applied.js';
 import { startEmbedded } from '../system/embedded.js';
-import { aboutConfiguration } from '../show/configuration.js';
+import { aboutApproval, aboutConfiguration } from '../show/configuration.js';
 import { followRun, publishRequest } from '../run-request.js';
 import { sampleMistakes, sampleQuestion, sampleRequest } from '../sample.js';
 import { Story } from '../show/story.js';
@@ -47,9 +47,11 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
     const { configurations } = system.runtime;
     const { configuration } = configurations.current();
     write(`configuration ${printable(configFile ?? applied?.source ?? '')}: ${aboutConfiguration(configuration)}\n`);
+    write(paint.bad(aboutApproval(configuration)));
     let shown = configuration.version;
     configurations.onChange(({ configuration: next }) => {
-      if (next.version !== shown) write(`${paint.good('✓')} ${takenLine(next, configFile)}\n`);
+      if (next.version !== shown)
+        write(`${paint.good('✓')} ${takenLine(next, configFile)}\n${paint.bad(aboutApproval(next))}`);
       shown = next.version;
     });
     if (applied !== null) write(`In force is ${aboutVersion(applied)}. It stays, so there is no sample.\n`);

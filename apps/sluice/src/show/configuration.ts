@@ -1,4 +1,4 @@
-import { printable } from '@sluice/core';
+import { findUnasked, printable } from '@sluice/core';
 import type { Configuration } from '@sluice/core';
 
 /** Groups that one line names; beyond them their number stands. */
@@ -11,6 +11,13 @@ export function aboutConfiguration({ tools, policy }: Pick<Configuration, 'tools
   const count = tools.length === 1 ? '1 tool' : `${tools.length} tools`;
   const some = allowed.length === tools.length ? 'all allowed' : `${allowed.length} allowed`;
   return `${count} (${some}), ${groupsInWords([...new Set(allowed.flatMap(({ groups }) => groups))].toSorted())}`;
+}
+
+/** What an operator must know before the first request: which tools change things without an approval. Empty, or lines. */
+export function aboutApproval({ tools, policy }: Pick<Configuration, 'tools' | 'policy'>): string {
+  return findUnasked(tools, policy)
+    .map(({ message }) => `! ${printable(message)}\n`)
+    .join('');
 }
 
 function groupsInWords(groups: readonly string[]): string {

@@ -3,14 +3,16 @@ import { cedarProblems } from '@sluice/authorization';
 import { createConnectionBroker, credentialForServers, formsOf } from '@sluice/connections';
 import { builtInTools, createMcpHub, loadToolTypes } from '@sluice/tools';
 import { compileFile, systemClock } from '@sluice/service';
-import type { Compiled, Environment } from '@sluice/service';
+import type { Compiled, CompileWith, Environment } from '@sluice/service';
 
 /** Compiles a file for a command that ends: the servers it had to ask are let go again. */
 export function compileForCommand(
   file: string,
   { environment }: { readonly environment: Environment },
+  more: Pick<CompileWith, 'keyFileProblem'> = {},
 ): Promise<Compiled> {
   return compileFile(file, {
+    ...more,
     types: (folders) => loadToolTypes(folders, builtInTools),
     cedarProblems,
     discover: (servers) => askServers(servers, environment),

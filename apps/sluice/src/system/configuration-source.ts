@@ -3,6 +3,7 @@ import { formatFindings, formatProblems, placeOf } from '@sluice/core';
 import type { Configuration, Pins } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import { cedarProblems } from '@sluice/authorization';
+import { keyFileProblem } from '@sluice/identity';
 import { builtInTools, loadToolTypes } from '@sluice/tools';
 import { compileFile, configurationsOn, inForceOf } from '@sluice/service';
 import type { Compiled, Runtime } from '@sluice/service';
@@ -80,6 +81,7 @@ export class ConfigurationSource {
     const compiled = await compileFile(this.file, {
       types: (folders) => loadToolTypes(folders, builtInTools),
       cedarProblems,
+      keyFileProblem,
       ...(pins === undefined ? {} : { pins }),
       discover: (servers) => this.servers.offers(servers),
     });

@@ -14,15 +14,27 @@ export const approvalSeconds = { byDefault: 86_400, most: 86_400 } as const;
 /** What needs an approval where somebody may give it and nothing else is written (ruling XB-14). */
 const changingEffects: readonly ToolEffect[] = ['state_change', 'external_side_effect'];
 
-type Approval = Pick<Policy, 'approvalEffects' | 'approvers' | 'approvalMs' | 'requesterMayNotApprove'>;
+type Approval = Pick<
+  Policy,
+  'approvalEffects' | 'approvalWaived' | 'approvers' | 'approvalMs' | 'requesterMayNotApprove'
+>;
 
 /** `policy.approval`: which calls wait for somebody, for whom, and for how long (ruling XB-14). */
 export function readApproval(section: Section): Approval {
   section.closed(configurationKeys['policy.approval']);
+  const approvalWaived = section.text('none', 'why no call needs an approval, in a sentence');
+  for (const key of approvalWaived === null ? [] : (['approvers', 'effects'] as const))
+    if (section.has(key))
+      section.problem(
+        section.at(key),
+        'a setting beside `none`',
+        'either `none` with the reason, or who approves what',
+      );
   const approvers = readApprovers(section);
   const byDefault = approvers.length > 0 ? changingEffects : [];
   return {
     approvalEffects: section.has('effects') ? readEffects(section) : byDefault,
+    ...(approvalWaived === null ? {} : { approvalWaived }),
     approvers,
     approvalMs: section.wholeNumber('expires_seconds', approvalSeconds) * 1_000,
     requesterMayNotApprove: section.flag('requester_may_not_approve') ?? false,
@@ -32,6 +44,15 @@ export function readApproval(section: Section): Approval {
 /** Whether a call of the tool needs somebody’s approval (ruling XB-14). A tool nobody has described is taken for the worst. */
 export function needsApproval(tool: Pick<ConfiguredTool, 'spec'>, policy: Pick<Policy, 'approvalEffects'>): boolean {
   return policy.approvalEffects.includes(tool.spec?.effect ?? 'external_side_effect');
+}
+
+/** Whether calls of the tool can change something and run without anybody being asked, though nobody said that this is meant. */
+export function runsUnasked(
+  tool: Pick<ConfiguredTool, 'spec'>,
+  policy: Pick<Policy, 'approvalEffects' | 'approvalWaived'>,
+): boolean {
+  if (policy.approvalEffects.length > 0 || policy.approvalWaived !== undefined || tool.spec === null) return false;
+  return changingEffects.includes(tool.spec.effect);
 }
 
 /** Whether the tool can be called at all: one that needs an approval is denied while nobody may give it (ruling X-18). */

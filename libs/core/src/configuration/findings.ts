@@ -2,7 +2,7 @@ import { undefinedState, wildcard } from '../rules/defaults.js';
 import { compileRules } from '../rules/rules.js';
 import { isListed } from '../rules/tool-policy.js';
 import { findToolless } from './agent-tools.js';
-import { approvable } from './approval.js';
+import { approvable, runsUnasked } from './approval.js';
 import { pathShown } from './input-schema.js';
 import { quote, sentenceList } from './problems.js';
 import { stateGraph } from './state-graph.js';
@@ -114,7 +114,18 @@ function aboutPolicy(tools: readonly ConfiguredTool[], policy: Policy): readonly
     const message = `Nobody may approve calls of ${sentenceList(waiting)}, which need it, so ${neverOffered(waiting)}.`;
     findings.push({ kind: 'not_allowed', path: 'policy.approval.approvers', message });
   }
-  return findings;
+  return [...findings, ...findUnasked(tools, policy)];
+}
+
+/** The allowed tools that change things and run without an approval, where nobody said that this is meant (ruling XB-14). */
+export function findUnasked(tools: readonly ConfiguredTool[], policy: Policy): readonly Finding[] {
+  const allowed = new Set(policy.allowedTools);
+  const unasked = tools.filter((tool) => allowed.has(tool.id) && isListed(tool, policy) && runsUnasked(tool, policy));
+  if (unasked.length === 0) return [];
+  const keys = unasked.map((tool) => tool.key);
+  const what = `${sentenceList(keys)} can change things and ${keys.length === 1 ? 'runs' : 'run'} without an approval`;
+  const message = `${what}: name approvers under policy.approval, or write \`approval: { none: "<why>" }\` under policy.`;
+  return [{ kind: 'unasked', path: 'policy.approval', message }];
 }
 
 function neverOffered(keys: readonly string[]): string {

@@ -33,7 +33,7 @@ export const configurationKeys = {
   identity: ['provider', 'jwks_url', 'key_file', 'issuer', 'audience', 'claims'],
   'identity.claims': ['actor', 'tenant', 'subject', 'groups', 'connections'],
   policy: ['allowed_tools', 'allowed_agents', 'approval', 'budgets'],
-  'policy.approval': ['approvers', 'effects', 'expires_seconds', 'requester_may_not_approve'],
+  'policy.approval': ['none', 'approvers', 'effects', 'expires_seconds', 'requester_may_not_approve'],
   'policy.budgets': ['calls_per_run', 'tools'],
   'policy.budgets.tools.<tool>': ['timeout_seconds', 'result_bytes', 'calls_per_run', 'calls_per_minute'],
   authorization: ['groups', 'permissions', 'delegations', 'cedar'],

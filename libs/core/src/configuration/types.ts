@@ -101,6 +101,8 @@ export interface Policy {
   readonly allowedAgents?: readonly string[];
   /** Effects whose calls need somebody’s approval; empty while nothing is written (ruling XB-14). */
   readonly approvalEffects: readonly ToolEffect[];
+  /** Why no call needs an approval, in the operator’s words; absent where that is not said. */
+  readonly approvalWaived?: string;
   /** Principals who may decide, `*` alone for everybody; while there are none, a tool that needs an approval is left out (ruling X-18). */
   readonly approvers: readonly string[];
   /** How long a call waits for its approval, in milliseconds. */
@@ -284,6 +286,7 @@ export interface Finding {
     | 'unreachable_state'
     | 'never_available'
     | 'not_allowed'
+    | 'unasked'
     | 'unavailable'
     | 'escalation'
     | 'toolless_agent'

@@ -57,6 +57,20 @@ function fromFile(path: string): KeySource {
   };
 }
 
+/** Why the file holds no keys that credentials can be verified with now, in words without its content; null if it does. */
+export async function keyFileProblem(path: string): Promise<string | null> {
+  try {
+    await readKeys(path);
+    return null;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return 'is not there';
+    if (code === 'EISDIR') return 'is a folder';
+    if (code === 'EACCES' || code === 'EPERM') return 'may not be read by this process';
+    return 'holds neither a JWKS nor a public key or certificate as PEM';
+  }
+}
+
 async function readKeys(path: string): Promise<KeySource> {
   const text = await readFile(path, 'utf8');
   if (text.trimStart().startsWith('{')) return createLocalJWKSet(JSON.parse(text) as JSONWebKeySet);
