@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -158,10 +158,13 @@ describe('who asks', () => {
 
   it('is a fault, no denial, while the keys cannot be had; the run ends once they stay away (G-93)', async () => {
     const before = await counters();
+    // A configuration whose key file cannot be used is refused, so the file goes once it is in force.
+    writeFileSync(join(folder, 'gone.json'), JSON.stringify(honest.jwks));
     writeFileSync(system.configFile, workflowConfiguration({ limits: identity(join(folder, 'gone.json')) }));
     const { configurations } = system.embedded.runtime;
     const there = configurations.current().configuration.version;
     while (configurations.current().configuration.version === there) await new Promise((go) => setTimeout(go, 20));
+    unlinkSync(join(folder, 'gone.json'));
     const asked = ask({ group: ['read-only'] }, await honest.token({ tool_groups: ['read-only'] }));
     await new Promise((go) => setTimeout(go, 300));
     writeFileSync(join(folder, 'gone.json'), JSON.stringify(honest.jwks));
