@@ -28,10 +28,8 @@ describe('a configuration that changes while the system runs (XG-30, T-19a)', ()
         async () => (await system.lines()).find((line) => JSON.stringify(line).includes('is refused')),
         (line) => line !== undefined,
       );
-      expect((refused?.['problems'] as { path: string }[]).map((problem) => problem.path).sort()).toEqual([
-        expect.stringContaining('policy.allowed_tools'),
-        expect.stringContaining('tool.reset-workflow.group'),
-      ]);
+      for (const path of ['policy.allowed_tools', 'tool.reset-workflow.group'])
+        expect(refused?.['msg']).toContain(path);
       expect(version()).toBe(first);
       expect(await offered()).toBe(2);
 
