@@ -1,5 +1,5 @@
-import { redactArguments } from '@sluice/core';
-import type { JsonObject, JsonValue } from '@sluice/core';
+import { parseExactJson, redactArguments } from '@sluice/core';
+import type { JsonObject } from '@sluice/core';
 import { sha256 } from '@sluice/contracts';
 import type { Principal } from '@sluice/contracts';
 
@@ -79,7 +79,7 @@ export function argumentsOf(written: string, tool: AskedTool | undefined): JsonO
   const hash = { arguments_hash: sha256(written) };
   if (tool === undefined || tool.inputSchema === null) return { arguments: null, ...hash };
   try {
-    const redacted = redactArguments(JSON.parse(written) as JsonValue, tool.inputSchema);
+    const redacted = redactArguments(parseExactJson(written), tool.inputSchema);
     return { arguments: cut(JSON.stringify(redacted)), ...hash };
   } catch {
     return { arguments: null, ...hash };
