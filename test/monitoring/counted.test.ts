@@ -105,6 +105,8 @@ describe('what is counted of a day with trouble', () => {
       'sluice_tool_outcome_unknown_total{tool="graph-update"} 0',
       'agent_group_access_denied_total{group="basic"} 0',
       'sluice_rebalances_total{consumer_group="agent"} 0',
+      'sluice_configuration_refused_total{source="file"} 0',
+      'sluice_configuration_refused_total{source="log"} 0',
     ])
       expect(page).toContain(`${series}\n`);
   });

@@ -31,7 +31,7 @@ export function withPlainNumbers(value: JsonValue): JsonValue {
   if (isRawNumber(value)) return Number(value.rawJSON);
   if (Array.isArray(value)) return value.map((item: JsonValue) => withPlainNumbers(item));
   if (!isJsonObject(value)) return value;
-  return withMembers(Object.entries(value).map(([name, member]) => [name, withPlainNumbers(member)]));
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withPlainNumbers(member)]));
 }
 
 /** Paths of the numbers that a double cannot hold, as keys from the root: integers beyond 2^53, more digits than fit, 1e400. */
@@ -62,9 +62,4 @@ function decimal(literal: string): string {
   const short = digits.replace(/0+$/, '');
   if (short === '') return '0';
   return `${sign}${short}e${Number(exponent) - fraction.length + (digits.length - short.length)}`;
-}
-
-/** An assignment to `__proto__` would change the prototype; Object.fromEntries defines a member. */
-function withMembers(entries: readonly (readonly [string, JsonValue])[]): JsonObject {
-  return Object.fromEntries(entries);
 }

@@ -38,7 +38,10 @@ export class Configurations {
     private readonly bus: Bus,
     private readonly metrics: Metrics,
     private readonly log: Log,
-  ) {}
+  ) {
+    // From 0: an alert sees no increase of a counter that begins with its first refusal.
+    for (const source of ['file', 'log']) metrics.configurationRefused.inc({ source }, 0);
+  }
 
   /** Reads what there is, then goes on following until close(). */
   async start(): Promise<void> {
