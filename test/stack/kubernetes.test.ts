@@ -134,7 +134,7 @@ describe('the manifests for Kubernetes', () => {
     expect(own[1]?.spec).toMatchObject({ selector: { matchLabels: labels } });
     expect(own[2]?.spec).toMatchObject({
       scaleTargetRef: { kind: 'Deployment', name: `sluice-${role}` },
-      metrics: [{ external: { metric: { selector: { matchLabels: { group: role } } } } }],
+      metrics: [{ external: { metric: { selector: { matchLabels: { consumer_group: role } } } } }],
     });
     // The roles differ in their name and their memory, and in nothing else.
     const plain = (text: string, name: string) =>

@@ -39,16 +39,19 @@ export async function startFilter(runtime: Runtime): Promise<Service> {
   };
 }
 
-/** Without the issuer’s keys no request can begin, so the filter is not ready while their file cannot be used. */
+/**
+ * Without the issuer’s keys no request can begin, so the filter is not ready while their file cannot be used. It is a check from the first
+ * configuration on that names a file.
+ */
 function checkKeyFile({ configurations, health }: Runtime): void {
-  health.add({
-    name: 'identity.key_file',
-    check: async () => {
-      const { identity } = configurations.current().configuration;
-      if (identity.provider !== 'jwt' || identity.keyFile === null) return;
-      const wrong = await keyFileProblem(identity.keyFile);
-      if (wrong !== null) throw new Error(`The file ${identity.keyFile} with the keys for credentials ${wrong}.`);
-    },
+  const check = async (): Promise<void> => {
+    const { identity } = configurations.current().configuration;
+    if (identity.provider !== 'jwt' || identity.keyFile === null) return;
+    const wrong = await keyFileProblem(identity.keyFile);
+    if (wrong !== null) throw new Error(`The file ${identity.keyFile} with the keys for credentials ${wrong}.`);
+  };
+  configurations.onChange(({ configuration: { identity } }) => {
+    if (identity.provider === 'jwt' && identity.keyFile !== null) health.add({ name: 'identity.key_file', check });
   });
 }
 

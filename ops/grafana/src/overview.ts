@@ -151,10 +151,13 @@ export const overview = dashboardOf({
         {
           title: 'Backlog by service',
           description:
-            'Records on the log that the service has not finished. Growing for long: it needs more instances.',
+            'Records that the service has not finished, whether or not it has an instance. Growing for long: it needs more instances.',
           unit: 'short',
         },
-        { expr: sumBy('consumer_group', of('sluice_lag_records')), legend: '{{consumer_group}}' },
+        {
+          expr: `sum by (consumer_group) (max by (consumer_group, topic) (${of('sluice_group_lag_records')}))`,
+          legend: '{{consumer_group}}',
+        },
       ),
       lines(
         {

@@ -125,6 +125,15 @@ export const runtime = dashboardOf({
       ),
       lines(
         {
+          title: 'Configurations refused',
+          description:
+            'A second, while the former one stayed in force: a file with mistakes, or a record on agent.config.',
+          unit: 'cps',
+        },
+        { expr: sumBy('source', rate('sluice_configuration_refused_total')), legend: '{{source}}' },
+      ),
+      lines(
+        {
           title: 'In work',
           description: 'Records taken and not finished. At 1,000 an instance takes no more.',
           unit: 'short',
