@@ -70,6 +70,13 @@ describe('whatever its texts and names hold', () => {
     );
   });
 
+  it('what the executor signed is what is read back where two names of groups become one', async () => {
+    const [record] = fc.sample(anyRecord('agent.steps'), 1) as [AgentStepResult];
+    const group = ['a\ud83d', 'a\ude00'];
+    const signed = await signContinuation({ ...record, next: { ...record.next, group } }, signing);
+    for (const read of await asRead('agent.steps', signed)) await verifyContinuation(read, signing);
+  });
+
   it.each(['agent.approvals', 'agent.responses'] as const)(
     'what a service vouches for on %s is what is read back',
     async (topic) => {
@@ -142,7 +149,7 @@ mcp:
       ['unavailable', expect.any(String)],
     ]);
     expect(response.history[0]?.thought).toBe('Hm \ufffd');
-    expect(response.history[3]?.arguments).toBe('{"text":"\\ufffd"}');
+    expect(response.history[3]?.arguments).toBe('{"text":"\ufffd"}');
     // What a provider gets holds no half of a character, escaped or not.
     expect(JSON.stringify(model.asked)).not.toMatch(/\\+ud[89a-f]/i);
     expect(await system.all('agent.dead-letters')).toEqual([]);

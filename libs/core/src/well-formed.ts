@@ -42,9 +42,8 @@ const escapes = /\\(?:u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|u([
 export function wellFormedJson(text: string): string {
   const whole = text.toWellFormed();
   if (!surrogateEscape.test(whole)) return whole;
-  return whole.replace(escapes, (escape: string, half: string | undefined) =>
-    half === undefined ? escape : '\\ufffd',
-  );
+  // As the character and not as its escape: V8 may take a repeated name that is written with escapes for another one.
+  return whole.replace(escapes, (escape: string, half: string | undefined) => (half === undefined ? escape : '\ufffd'));
 }
 
 /** The first UTF-16 units of a text, so many at most; a pair that the cut would halve becomes U+FFFD. */

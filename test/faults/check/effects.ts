@@ -37,7 +37,8 @@ export function unknownOutcomes({ found }: Pick<Observed, 'found'>): number {
 }
 
 function effectOf({ action, arguments: args }: Step): string | null {
-  if (action !== 'act') return null;
+  // Of a call for which the record has no room the arguments are left out, and it is not made.
+  if (action !== 'act' || args === '') return null;
   const { run, turn } = JSON.parse(args) as { run: string; turn: number };
   return `${run}/${turn}`;
 }

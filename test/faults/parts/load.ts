@@ -9,8 +9,8 @@ const waveMs = 300;
 const wave = 6;
 /** How much is asked for while a fault goes on and what was to be asked for at least is asked. */
 const lastingWave = 2;
-/** With what a run adds to its question its records are just below the megabyte that a record may have, bytes. */
-const almostLargest = [700_000, 950_000] as const;
+/** With the largest results that its calls may have, a run's records are just below the megabyte that a record may have, bytes. A longer question leaves no room for a call. */
+const almostLargest = [700_000, 900_000] as const;
 /** A broker that was killed on a busy machine takes minutes to come back. */
 const patienceMs = 300_000;
 

@@ -2,6 +2,7 @@ import type { Digest, JsonObject } from '../json.js';
 import { normaliseGroups, normaliseState } from '../rules/defaults.js';
 import type { RunState } from '../run/run-state.js';
 import type { Step } from '../run/step.js';
+import { wellFormed } from '../well-formed.js';
 import { differences } from './grant.js';
 import { essence } from './essence.js';
 import { digestOfRun } from './run-digest.js';
@@ -25,7 +26,8 @@ export function continuationClaims({ next, run, ...ids }: Continuation, digest: 
     request: ids.requestId,
     session: ids.sessionId,
     iteration: ids.iteration,
-    groups: normaliseGroups(next.group),
+    // Well-formed first: two names may become one, and repeats count once.
+    groups: normaliseGroups(wellFormed(next.group)),
     state: normaliseState(next.state),
     digest: digestOfRun(next, run, digest),
   };
