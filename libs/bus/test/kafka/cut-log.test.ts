@@ -50,8 +50,9 @@ describe('a log that ends before what its group has finished', () => {
           await setBack(options, 'c-1', 6);
           await bus.publish([request('s', 'one')]);
           const waiting = await bus.subscribe({ group: 'c-1', topics, handle: collecting(handled) });
-          await eventually('it says so', () => said.length > 0);
-          expect(said[0]).toMatch(/^error: The partition waits\. The log of .*\/0 ended at \d, .* has finished 6/);
+          // A broker that has just made the topic may refuse to read it first, which is a line of its own.
+          const why = /^error: The partition waits\. The log of .*\/0 ended at \d, .* has finished 6/;
+          await eventually('it says so', () => said.some((line) => why.test(line)));
           expect(waiting.standing.trouble).toMatch(/set the offset of the group back/);
           await expect(bus.check()).rejects.toThrow(/new records at finished places would be passed over/);
           for (const question of ['two', 'three', 'four', 'five', 'six', 'seven', 'eight']) {
