@@ -1,4 +1,4 @@
-/** Which part of the house may import which (DESIGN: core ← contracts ← bus, ledger ← decisions ← service ← apps; sqlite is what bus and ledger share; tools, model, authorization, identity and connections implement ports of core). */
+/** Which part of the house may import which (core ← contracts ← bus, ledger ← decisions ← service ← apps; sqlite is what bus and ledger share; tools, model, authorization, identity and connections implement ports of core). */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   core: [],
   contracts: ['core'],

@@ -15,7 +15,7 @@ import { authorizerOf, changed, undecodable } from './replaying.js';
 
 type Counts = Readonly<Record<string, number>>;
 
-/** The rules once more, written down as plainly as they read (spec/tool-groups.md §4.2), so that they can contradict the code. */
+/** The rules once more, written down as plainly as they read, so that they can contradict the code. */
 function hiddenBy(
   tool: ConfiguredTool,
   { policy }: Configuration,

@@ -45,7 +45,7 @@ describe('a run’s loops over model and tools (spec/tool-use.md §4, §7)', () 
       .map(({ record }) => record)
       .filter(({ kind }) => kind.startsWith('tool_call'));
     const pairs = response.history.flatMap(({ toolCallId, outcome }) => [
-      // A call that is refused before it starts has a result alone (ruling X-7).
+      // A call that is refused before it starts has a result alone.
       ...(outcome === 'unavailable' ? [] : [['tool_call_start', toolCallId]]),
       ['tool_call_result', toolCallId],
     ]);

@@ -10,7 +10,7 @@ const asking = new BoundedNames(100);
 /** Of a log line, at most. */
 const namesShown = 20;
 
-/** Counts and logs a request that its sender may not make (rulings XG-12, XG-26). */
+/** Counts and logs a request that its sender may not make. */
 export function reportRefusal(
   request: Pick<AgentRequest, 'requestId'>,
   principal: Principal,

@@ -8,7 +8,7 @@ import { Callers } from './caller.js';
 import { Refusal } from './refusal.js';
 import { requestOf } from './requests.js';
 
-/** What a caller would be offered, by the evaluator that decides it in a run (spec/tool-use.md P1; DESIGN, idea 7). */
+/** What a caller would be offered, by the evaluator that decides it in a run. */
 @Controller('v1/tools')
 export class ToolsController {
   constructor(

@@ -2,7 +2,7 @@ import type { AuthorizationPort, AuthorizationSettings } from '@sluice/core';
 import { cedarAuthorizer } from './cedar/authorizer.js';
 import { rulesAuthorizer } from './rules.js';
 
-/** Everybody may do everything: bound where nothing is configured, and named at start (ruling X-4). */
+/** Everybody may do everything: bound where nothing is configured, and named at start. */
 const allowAll: AuthorizationPort = { check: () => Promise.resolve({ allowed: true }) };
 
 /** The authorizer that the configuration names. */

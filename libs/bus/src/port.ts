@@ -50,7 +50,7 @@ export interface HandlerContext {
 /** The longest text that a partition carries, bytes in UTF-8: on Kafka it shares the metadata of the committed offset. */
 export const maxCarriedBytes = 1_024;
 
-/** A function from a message to messages: the bus makes the outputs and the acknowledgement one atomic act (DESIGN, idea 1). */
+/** A function from a message to messages: the bus makes the outputs and the acknowledgement one atomic act. */
 export type Handler = (message: Incoming, context: HandlerContext) => Promise<readonly Outgoing[]>;
 
 /** A record that is given up: what it was, and why. `message` is null if it could not be decoded. */
@@ -161,7 +161,7 @@ export type BusLog = (
   details: Readonly<Record<string, unknown>>,
 ) => void;
 
-/** A log of topics (DESIGN, ideas 1, 3, 6). One contract suite, libs/bus/test/contract.ts, holds every implementation. */
+/** A log of topics. One contract suite, libs/bus/test/contract.ts, holds every implementation. */
 export interface Bus {
   /** Resolves when all of them are durably on the log, all or none. */
   publish(messages: readonly Outgoing[]): Promise<void>;

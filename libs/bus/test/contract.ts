@@ -12,7 +12,7 @@ import { telling } from './contract/telling.js';
 
 export type { BusHarness, TestLog } from './contract/harness.js';
 
-/** What every bus must do (DESIGN, ideas 1, 2, 3, 6). Knows no implementation, waits for conditions and never for times. */
+/** What every bus must do. Knows no implementation, waits for conditions and never for times. */
 export function busContract(name: string, harness: BusHarness): void {
   describe(`${name}: the bus contract`, () => {
     describe('publishing', () => publishing(harness));

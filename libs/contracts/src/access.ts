@@ -1,7 +1,7 @@
 import { runTopics } from './topics.js';
 import type { Topic } from './topics.js';
 
-/** What a service may do with the topics: what its access rights must allow, and no more (DESIGN §3). */
+/** What a service may do with the topics: what its access rights must allow, and no more. */
 export interface Access {
   readonly reads: readonly Topic[];
   readonly writes: readonly Topic[];

@@ -11,7 +11,7 @@ import type {
   ToolCall,
 } from './generated/records.js';
 
-/** The record of each topic (DESIGN §3). */
+/** The record of each topic. */
 export interface TopicRecords {
   'agent.requests': AgentRequest;
   'agent.toolsets': Toolset;

@@ -10,7 +10,7 @@ export interface ErrorEntry {
   readonly retryable: boolean;
 }
 
-/** Why a tool call gave no result (spec/tool-use.md §2b, §8). The codes are the documents' own and stay closed. */
+/** Why a tool call gave no result. The codes are the documents' own and stay closed. */
 export const toolErrors = {
   unavailable: {
     meaning: 'The tool is not known, not enabled, or what it needs cannot be reached.',
@@ -177,7 +177,7 @@ export const faultCodes = {
 
 export type FaultCode = keyof typeof faultCodes;
 
-/** Security events: somebody wrote a record that is not the run’s own, so it is put aside and the honest run goes on (DESIGN, ideas 2 and 9). */
+/** Security events: somebody wrote a record that is not the run’s own, so it is put aside and the honest run goes on. */
 export const securityFaults = [
   'grant_invalid',
   'continuation_invalid',

@@ -5,7 +5,7 @@ import type { ApprovalRequested, RequestedCall, ToolCall } from '@sluice/contrac
 
 const longestReason = 500;
 
-/** A call needs an approval if either configuration says so: the one in force may only deny (DESIGN, idea 7). */
+/** A call needs an approval if either configuration says so: the one in force may only deny. */
 export function isApprovalNeeded(tool: Pick<ConfiguredTool, 'id'>, judges: readonly Evaluator[]): boolean {
   // What is denied never gets this far; were it to, it would have to be asked for.
   return judges.some(({ policy, byId }) => policy.decide(byId(tool.id) ?? { id: tool.id, spec: null }) !== 'allow');

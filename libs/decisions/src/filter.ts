@@ -22,7 +22,7 @@ export interface RunIds {
   readonly sessionId: string;
 }
 
-/** What is wrong with a request whoever asks, as a sentence that says what to write; null if nothing is (spec/tool-use.md §2b, step 4). */
+/** What is wrong with a request whoever asks, as a sentence that says what to write; null if nothing is. */
 export function requestProblem(
   { requestId, sessionId }: RunIds,
   { question, connections, history }: Pick<AgentRequest, 'question' | 'connections' | 'history'>,

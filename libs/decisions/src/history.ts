@@ -3,7 +3,7 @@ import { longestName } from './calls.js';
 
 /**
  * What is wrong with the steps that a sender brings along, as a sentence; null if nothing is. A step is a call and its one result, so a
- * result without a call is a step without an action, and a second result of a call a step with its id (ruling X-15). An id may be left out.
+ * result without a call is a step without an action, and a second result of a call a step with its id. An id may be left out.
  */
 export function historyProblem(history: readonly Pick<AgentStep, 'action' | 'toolCallId'>[]): string | null {
   const seen = new Map<string, number>();

@@ -24,7 +24,7 @@ export function errorResponse(
   };
 }
 
-/** An AgentResponse of kind answer: the model’s, or that of a tool that ended the run (ruling XB-45). */
+/** An AgentResponse of kind answer: the model’s, or that of a tool that ended the run. */
 export function answerResponse(
   ids: { readonly requestId: string; readonly sessionId: string },
   answer: string,

@@ -1,7 +1,7 @@
 import type { ConfiguredTool, Decision, RunState } from '@sluice/core';
 import type { AgentRequest, HiddenTool, OfferedTool, Toolset } from '@sluice/contracts';
 
-/** Reasons beyond this many bytes give way to counts (DESIGN §3). */
+/** Reasons beyond this many bytes give way to counts. */
 const hiddenBytes = 64 * 1024;
 
 /** The filter's decision as its record. */

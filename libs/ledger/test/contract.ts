@@ -12,7 +12,7 @@ const ttlMs = 1_000;
 /** For a hundred histories on a busy machine. */
 const testMs = 60_000;
 
-/** What every ledger must do (DESIGN, ideas 4 and 5). Knows no implementation; the time is passed in. */
+/** What every ledger must do. Knows no implementation; the time is passed in. */
 export function ledgerContract(name: string, harness: LedgerHarness): void {
   const onLedger = (work: (ledger: Ledger, other: Ledger) => Promise<void>) => async () => {
     const { ledger, other, close } = await harness.open();

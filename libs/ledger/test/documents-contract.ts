@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { DocumentedLedger } from '@sluice/ledger';
 
-/** What every store of documents must do (ruling XB-18). `open` gives a ledger of the test’s own, and a second connection to it. */
+/** What every store of documents must do. `open` gives a ledger of the test’s own, and a second connection to it. */
 export function documentsContract(
   name: string,
   open: () => Promise<{ readonly ledger: DocumentedLedger; readonly other: DocumentedLedger; close(): Promise<void> }>,

@@ -5,7 +5,7 @@ import type { AgentStepResult, Toolset } from '@sluice/contracts';
 import { turnOf } from '@sluice/decisions';
 import type { Difference } from './differences.js';
 
-/** What is wrong with the filter’s signature over a turn; a signature is verified instead of compared (DESIGN, idea 12). */
+/** What is wrong with the filter’s signature over a turn; a signature is verified instead of compared. */
 export async function grantDifference(record: Toolset, verifier: Verifier): Promise<Difference | null> {
   const claims = await verifier.verify('filter', record.grant);
   const verdict = judgeGrant(claims, turnOf(record), sha256, record.decidedAt);

@@ -23,7 +23,7 @@ const waitForVersionMs = 5_000;
 const compiledKept = 16;
 
 /**
- * Follows agent.config: the last record that can be read is in force, and every version ever in force can still be had (DESIGN, idea 13).
+ * Follows agent.config: the last record that can be read is in force, and every version ever in force can still be had.
  * One that cannot be read is passed over, since it must not keep out those behind it.
  */
 export class Configurations {

@@ -4,7 +4,7 @@ import { logMetrics } from './metrics/of-the-log.js';
 import { modelMetrics } from './metrics/of-models.js';
 import { runMetrics } from './metrics/of-runs.js';
 
-/** Names that no configuration knows count under this one, so that a caller cannot make series (ruling XG-25). */
+/** Names that no configuration knows count under this one, so that a caller cannot make series. */
 export const otherLabel = 'other';
 
 /** All metrics of the system. The first nine are those of spec/tool-groups.md §8.1, with exactly their names and types. */

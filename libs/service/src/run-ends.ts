@@ -89,7 +89,7 @@ export function tellOfDead(dead: Dead, runtime: Pick<Ending, 'log' | 'metrics'>)
 }
 
 /**
- * What goes out beside a dead letter: if the record was on the loop and its session can be read, the end of its run (DESIGN, idea 2).
+ * What goes out beside a dead letter: if the record was on the loop and its session can be read, the end of its run.
  * A record that is not its run’s own ends nothing at once, else whoever can write one could end another’s run. It is remembered: if no
  * honest record takes its turn until the run’s time is up, the run ends with that (overdue turns, in the filter).
  */

@@ -10,7 +10,7 @@ export function requestKey(requestId: string): string {
   return `request/${requestId}`;
 }
 
-/** A request_id is taken once (ruling XB-25): the first record under it has it and may ask again. The claim says whose it is. */
+/** A request_id is taken once: the first record under it has it and may ask again. The claim says whose it is. */
 export function takeRequest(
   requestId: string,
   owner: string,
@@ -29,7 +29,7 @@ export async function requestOwner(
 }
 
 /**
- * A grant serves one turn, and a turn goes on once (DESIGN, ideas 2 and 9): the first record of a turn takes it and may ask again,
+ * A grant serves one turn, and a turn goes on once: the first record of a turn takes it and may ask again,
  * a copy of it is not taken. A re-driven record asks as the `owner` that was given up. Returns when the turn was taken first,
  * milliseconds since the epoch. Throws Fault('replayed') for the copy.
  */

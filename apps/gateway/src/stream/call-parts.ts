@@ -35,7 +35,7 @@ export class CallParts {
     ];
   }
 
-  /** A part is closed by `part-finish`; its result alone does not end it (spec/tool-use.md §3). */
+  /** A part is closed by `part-finish`; its result alone does not end it. */
   close(iteration: number, index: number, step: AgentStep): readonly AssistantStreamChunk[] {
     const at = `${iteration}/${index}`;
     const part = this.#open.get(at);

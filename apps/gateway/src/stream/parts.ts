@@ -11,7 +11,7 @@ type Json = Extract<AssistantStreamChunk, { type: 'data' }>['data'][number];
 const toMessage: readonly number[] = [];
 
 /**
- * Turns a run’s records into the chunks of one assistant message (spec/tool-use.md §3, invariant 7): a step for each iteration, a
+ * Turns a run’s records into the chunks of one assistant message: a step for each iteration, a
  * tool-call part for each call, closed behind its result, the text as it comes. The chunks leave in the order in which they are made,
  * so a result always comes before the end of the message.
  *

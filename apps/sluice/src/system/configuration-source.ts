@@ -18,7 +18,7 @@ export type Cause = 'file' | 'tool file' | 'server';
 /**
  * Compiles the configuration file and publishes what is new: at start, when it or one of its tool files changes, when a missing MCP server
  * appears. Who starts or saves the configuration takes MCP tools as they are then; whatever else happens only ever brings tools that were
- * missing, and what a server offers otherwise than before is held back (DESIGN, idea 13).
+ * missing, and what a server offers otherwise than before is held back.
  */
 export class ConfigurationSource {
   private running: Promise<unknown> = Promise.resolve();

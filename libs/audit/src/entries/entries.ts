@@ -6,7 +6,7 @@ import { stepEntries } from './steps.js';
 import { chosenEntry, toolsetEntry } from './turns.js';
 import type { Facts, Told } from './told.js';
 
-/** What is told of a record, at least one entry (spec/tool-groups.md §6, §8.2). The same record under the same facts gives the same entries, always. */
+/** What is told of a record, at least one entry. The same record under the same facts gives the same entries, always. */
 export function entriesOf(source: Source, facts: Facts): readonly Told[] {
   switch (source.topic) {
     case 'agent.requests':

@@ -17,7 +17,7 @@ export function deadLetterEntry(letter: DeadLetter): Told {
       group: letter.group,
       code,
       reason: cut(letter.reason),
-      // Somebody wrote a record that is not its run’s own (ruling XG-14).
+      // Somebody wrote a record that is not its run’s own.
       security: isSecurityFault(code),
       invalid_state_transition: code === 'state_altered',
       attempts: letter.attempts,

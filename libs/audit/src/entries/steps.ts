@@ -34,7 +34,7 @@ function callEntry(step: AgentStep, result: AgentStepResult, { tools, authentic 
     requested_groups: run.requestedGroups,
     outcome: step.outcome,
     reason: step.reason,
-    // A call of a tool that the present state does not have (ruling XG-14).
+    // A call of a tool that the present state does not have.
     invalid_state_transition: step.reason === 'not_eligible_state',
     state_before: step.stateBefore,
     state_after: step.state,

@@ -30,7 +30,7 @@ const checkMs = 5_000;
 
 const notInTime = (): Error => new Error(`It has not answered for ${checkMs} ms.`);
 
-/** The log on Kafka (DESIGN §3, §4). Payloads are Confluent’s wire format; JSON is read too. */
+/** The log on Kafka. Payloads are Confluent’s wire format; JSON is read too. */
 export interface KafkaBus extends Bus {
   /** Puts bytes on the log as they are, for producers that bring their own encoding. */
   appendRaw(topic: Topic, key: string, value: Uint8Array, headers?: Readonly<Record<string, string>>): Promise<void>;

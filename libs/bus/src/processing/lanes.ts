@@ -5,7 +5,7 @@ interface Line<P> {
 }
 
 /**
- * One lane a session: what is in a lane runs one after another, lanes run side by side (DESIGN, idea 6). A lane that is
+ * One lane a session: what is in a lane runs one after another, lanes run side by side. A lane that is
  * busy keeps what comes later as `P`: a position on the log, or a record already in memory.
  */
 export class Lanes<P> {

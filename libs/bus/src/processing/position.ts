@@ -1,5 +1,5 @@
 /**
- * What of one partition is finished: everything below `prefix`, and ranges beyond it (DESIGN, idea 6). The ranges are
+ * What of one partition is finished: everything below `prefix`, and ranges beyond it. The ranges are
  * never more than the records under way and waiting plus one, however long the log grows behind a stuck record.
  */
 export class Position {

@@ -34,7 +34,7 @@ export interface SqliteBusOptions extends Holder {
   readonly log?: BusLog;
 }
 
-/** The log in one SQLite file (DESIGN, idea 3). Several processes may use the file; a group has one consumer among them. */
+/** The log in one SQLite file. Several processes may use the file; a group has one consumer among them. */
 export interface SqliteBus extends Bus {
   /** Puts bytes on the log as they are, for producers that bring their own encoding; returns the offset. */
   appendRaw(topic: Topic, key: string, value: Uint8Array, headers?: Readonly<Record<string, string>>): Promise<number>;

@@ -27,7 +27,7 @@ export interface FlushOptions {
 }
 
 /**
- * Puts finished records on the log, outputs and acknowledgements of many in one transaction (DESIGN, ideas 1, 3, 6). It
+ * Puts finished records on the log, outputs and acknowledgements of many in one transaction. It
  * runs as soon as something is finished and it is not running already, in the order in which things were finished.
  */
 export class Flush {

@@ -9,7 +9,7 @@ const mostNames = 256;
 
 /**
  * The principal that a verified credential’s claims name, or what is wrong with them. An absent list permits nothing
- * (ruling XG-12: no record means no groups).
+ * (no record means no groups).
  */
 export function readPrincipal(
   given: JsonObject,

@@ -2,7 +2,7 @@ import type { IdentitySettings } from '../configuration/types.js';
 import { wildcard } from '../rules/defaults.js';
 import type { Principal } from './principal.js';
 
-/** What becomes of a request whose sender is known. A request is refused as a whole, never narrowed (spec/tool-groups.md §6.1). */
+/** What becomes of a request whose sender is known. A request is refused as a whole, never narrowed. */
 export type RequestVerdict =
   | { readonly ok: true }
   | {
@@ -11,7 +11,7 @@ export type RequestVerdict =
       readonly message: string;
       /** Each requested group that is not permitted. */
       readonly refusedGroups: readonly string[];
-      /** True for what looks like manipulation rather than a mistake (ruling XG-26). */
+      /** True for what looks like manipulation rather than a mistake. */
       readonly escalation: boolean;
     };
 
@@ -20,7 +20,7 @@ export const insufficientPermissions = 'Insufficient permissions for requested t
 
 /**
  * Whether the principal may make this request: it names nobody else, and its groups, after the default, are permitted; `*` needs
- * `*`, and `[]` always passes (ruling XG-12). While nobody is authenticated there is no identity that a request could contradict.
+ * `*`, and `[]` always passes. While nobody is authenticated there is no identity that a request could contradict.
  */
 export function mayRequest(
   request: { readonly userId: string | null },

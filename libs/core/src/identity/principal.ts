@@ -1,8 +1,8 @@
 import { wildcard } from '../rules/defaults.js';
 
-/** Who asks: references, no secrets (spec/tool-use.md F2, ruling XG-5). Structurally the Principal of the wire. */
+/** Who asks: references, no secrets. Structurally the Principal of the wire. */
 export interface Principal {
-  /** Who acts, as `user:<id>` (ruling XB-24). */
+  /** Who acts, as `user:<id>`. */
   readonly actorId: string;
   readonly tenantId: string;
   /** On whose behalf, as `user:<id>`; null: on the actor’s own. */
@@ -13,7 +13,7 @@ export interface Principal {
   readonly connections: readonly string[];
 }
 
-/** Who everybody is while no identity is configured (ruling XG-12: without a permission source nothing is refused). */
+/** Who everybody is while no identity is configured (without a permission source nothing is refused). */
 export const localPrincipal: Principal = Object.freeze({
   actorId: 'user:local',
   tenantId: 'local',

@@ -1,6 +1,6 @@
 import type { ToolEffect } from '../tool/types.js';
 
-/** What can be asked about (spec/tool-use.md F1 and §2b, steps 3 and 6). */
+/** What can be asked about. */
 export const authorizationActions = ['tool.execute', 'connection.use'] as const;
 export type AuthorizationAction = (typeof authorizationActions)[number];
 
@@ -10,7 +10,7 @@ export interface AuthorizationResource {
   readonly id: string;
 }
 
-/** What else may decide; references only, never a secret (invariant 28). */
+/** What else may decide; references only, never a secret. */
 export interface AuthorizationContext {
   readonly tenantId: string;
   readonly runId: string;
@@ -23,9 +23,9 @@ export type AuthorizationAnswer =
   { readonly allowed: true } | { readonly allowed: false; readonly missing: 'permission' | 'delegation' };
 
 /**
- * Who may do what (spec/tool-use.md F1). Without a subject the actor needs the permission. With one the actor acts on its behalf:
+ * Who may do what. Without a subject the actor needs the permission. With one the actor acts on its behalf:
  * the subject needs the permission, and the actor the delegation; neither stands for the other.
- * Throws where it cannot decide, which is an outage and no answer (rulings X-4, X-22).
+ * Throws where it cannot decide, which is an outage and no answer.
  */
 export interface AuthorizationPort {
   check(

@@ -14,12 +14,12 @@ export interface Credential {
   readonly expiresAt: number | null;
 }
 
-/** `why` tells denial and outage apart (ruling X-22); `message` is for operators and holds nothing of a credential. */
+/** `why` tells denial and outage apart; `message` is for operators and holds nothing of a credential. */
 export type ConnectionAnswer =
   | { readonly ok: true; readonly credential: Credential }
   | { readonly ok: false; readonly why: 'denied' | 'unreachable'; readonly message: string };
 
-/** Turns a connection into a credential at call time (spec/tool-use.md, invariants 26 and 29). */
+/** Turns a connection into a credential at call time. */
 export interface ConnectionBroker {
   /**
    * `refused` is a credential that the outside did not accept: the same one is not given again while there may be another.

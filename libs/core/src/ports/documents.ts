@@ -8,7 +8,7 @@ export interface StoredDocument {
 }
 
 /**
- * What tools keep between calls, where every replica finds it (ruling XB-18). Keys and texts are well-formed and texts hold no NUL, as JSON text does.
+ * What tools keep between calls, where every replica finds it. Keys and texts are well-formed and texts hold no NUL, as JSON text does.
  * All faults are thrown as Fault('ledger_unreachable', retryable).
  */
 export interface Documents {

@@ -6,7 +6,7 @@ export type Authentication =
   /** `message` says what is wrong with the credential, without repeating any of it. */
   | { readonly ok: false; readonly message: string };
 
-/** Who sent a record (spec/tool-groups.md §6.1). */
+/** Who sent a record. */
 export interface Authenticator {
   /**
    * Verifies the record’s `authorization` header. `at` is when the log took the record, milliseconds since the epoch: by that

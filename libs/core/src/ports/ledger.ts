@@ -1,4 +1,4 @@
-/** What must be decided once for ever: the first writer of a key wins (DESIGN, idea 5). */
+/** What must be decided once for ever: the first writer of a key wins. */
 export interface Claim {
   readonly key: string;
   readonly owner: string;

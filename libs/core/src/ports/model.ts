@@ -41,7 +41,7 @@ export interface ModelTurn {
   readonly inputTokens: number;
   readonly outputTokens: number;
   /**
-   * What the provider sent beside this, such as its reasoning or its sources. For observability alone (spec/tool-use.md, invariant 10): no
+   * What the provider sent beside this, such as its reasoning or its sources. For observability alone: no
    * record and no line holds a payload, and nothing is decided or counted by one. Absent where there was nothing beside.
    */
   readonly raw?: readonly RawPart[];

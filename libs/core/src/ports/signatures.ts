@@ -1,6 +1,6 @@
 import type { JsonObject } from '../json.js';
 
-/** Who signs: the filter what it granted, the executor how a run goes on (DESIGN, idea 9), the audit where its chains stand. */
+/** Who signs: the filter what it granted, the executor how a run goes on, the audit where its chains stand. */
 export const signers = ['filter', 'executor', 'audit'] as const;
 export type SignerRole = (typeof signers)[number];
 

@@ -6,7 +6,7 @@ type Names = readonly string[] | null;
 /** A connection's id wherever one is written: in the configuration, in a request, in a claim. */
 export const connectionIdForm = /^[A-Za-z0-9_-]{1,64}$/;
 
-/** What grant and request both allow; `*` is every connection, and a side that is missing allows none (spec/tool-use.md, invariant 30). */
+/** What grant and request both allow; `*` is every connection, and a side that is missing allows none. */
 export function effectiveConnections(grant: Names, request: Names): readonly string[] {
   if (grant === null || request === null) return [];
   if (grant.includes(wildcard)) return [...new Set(request)];

@@ -1,10 +1,10 @@
-/** The group of tools and requests that name none (spec/tool-groups.md §2.1, §2.2). */
+/** The group of tools and requests that name none. */
 export const defaultGroup = 'default';
 
-/** The state of a request that names none: a state name like any other (ruling XG-6). */
+/** The state of a request that names none: a state name like any other. */
 export const undefinedState = 'undefined';
 
-/** Every group in a request's `group`, every state in a tool's `available_in_states`; nowhere else a wildcard (ruling XG-16). */
+/** Every group in a request's `group`, every state in a tool's `available_in_states`; nowhere else a wildcard. */
 export const wildcard = '*';
 
 export const noNames: readonly string[] = Object.freeze([]);
@@ -14,8 +14,8 @@ const defaultGroups: readonly string[] = Object.freeze([defaultGroup]);
 const fewNames = 16;
 
 /**
- * The groups a request asks for: absent or null means `["default"]`, `[]` stays empty, repeats count once, the order is kept
- * (spec/tool-groups.md §4.2, ruling XG-8). The list is frozen and is never the one that was given.
+ * The groups a request asks for: absent or null means `["default"]`, `[]` stays empty, repeats count once, the order is kept.
+ * The list is frozen and is never the one that was given.
  */
 export function normaliseGroups(group: readonly string[] | null | undefined): readonly string[] {
   if (group === null || group === undefined) return defaultGroups;
@@ -23,7 +23,7 @@ export function normaliseGroups(group: readonly string[] | null | undefined): re
   return Object.freeze(hasRepeats(group) ? [...new Set(group)] : group.slice());
 }
 
-/** The state a request is in: absent, null or empty means `undefined` (spec/tool-groups.md §4.2, ruling XG-17). */
+/** The state a request is in: absent, null or empty means `undefined`. */
 export function normaliseState(state: string | null | undefined): string {
   return state === null || state === undefined || state === '' ? undefinedState : state;
 }

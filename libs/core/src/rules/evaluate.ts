@@ -27,7 +27,7 @@ export interface Facts {
   /** As in the record: null means absent. */
   readonly groups: readonly string[] | null;
   readonly state: string | null;
-  /** Ids of the tools that the run may use, of all it would be offered; null means all of these, an empty list none (ruling X-14). */
+  /** Ids of the tools that the run may use, of all it would be offered; null means all of these, an empty list none. */
   readonly toolIds: readonly string[] | null;
   /** How often each tool ran in this run so far, by id. */
   readonly calls: CallCounts;
@@ -47,7 +47,7 @@ interface Lists {
   readonly hidden: readonly HiddenTool[];
 }
 
-/** One decision with its reasons (DESIGN, ideas 7 and 8). */
+/** One decision with its reasons. */
 export interface Decision extends RuleDecision, Lists {
   readonly configVersion: string;
 }
@@ -79,7 +79,7 @@ const reasonLists: readonly (readonly HiddenReason[])[] = Array.from({ length: 1
 
 /**
  * The one evaluator: what is listed and explained is one evaluation, and a call is admitted by the same rules, policy and budgets, asked
- * about its one tool (DESIGN, idea 7; ruling XB-2).
+ * about its one tool.
  */
 export function compileEvaluator(configuration: Configuration): Evaluator {
   const { tools } = configuration;
@@ -89,7 +89,7 @@ export function compileEvaluator(configuration: Configuration): Evaluator {
   const lasting = tools.map(
     (tool) => (policy.decide(tool) === 'deny' ? bit.policy : 0) | (tool.spec === null ? bit.unavailable : 0),
   );
-  // Tools whose ids meet are all unavailable (ruling XB-7), so it does not matter which of them is found.
+  // Tools whose ids meet are all unavailable, so it does not matter which of them is found.
   const ids = new Map(tools.map((tool) => [tool.id, tool]));
   const keys = new Map(tools.map((tool) => [tool.key, tool]));
 

@@ -32,7 +32,7 @@ const whyHidden: Readonly<Record<HiddenReason, string>> = {
   depth: 'It is an agent, and an agent calls no other.',
 };
 
-/** Tells a decision in the documents' names (spec/tool-groups.md §8.2); read off the one evaluator, so it cannot differ from it. */
+/** Tells a decision in the documents' names; read off the one evaluator, so it cannot differ from it. */
 export function explain(evaluator: Evaluator, facts: Facts, toolChoice: string | null = null): Explanation {
   const decision = evaluator.evaluate(facts);
   const targets = new Map(evaluator.configuration.tools.map((tool) => [tool.key, tool]));

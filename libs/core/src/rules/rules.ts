@@ -5,14 +5,14 @@ import { type ToolSet, ToolsByName, addTool, appendKeys, hasTool, newToolSet, un
 
 export type RuleTool = Pick<ConfiguredTool, 'key' | 'groups' | 'states' | 'target'>;
 
-/** One filtering (spec/tool-groups.md §4.2). The three lists of tool keys are in configuration order and hold each tool exactly once. */
+/** One filtering. The three lists of tool keys are in configuration order and hold each tool exactly once. */
 export interface RuleDecision {
   readonly eligible: readonly string[];
-  /** Tools of none of the groups, whatever the state (ruling XG-3). */
+  /** Tools of none of the groups, whatever the state. */
   readonly filteredByGroup: readonly string[];
   /** Tools of one of the groups that are not available in the state. */
   readonly filteredByState: readonly string[];
-  /** Requested names that no tool carries; `default` and `*` are always known (ruling XG-28). */
+  /** Requested names that no tool carries; `default` and `*` are always known. */
   readonly unknownGroups: readonly string[];
   /** Groups and state after defaulting. */
   readonly groups: readonly string[];
@@ -46,7 +46,7 @@ const namesRemembered = 4_194_304;
 const allGroups = -1;
 const anyOtherState = -1;
 
-/** Compiles the group and state rule: sets of tools by group and by state, once per configuration version (spec/tool-groups.md §10.2). */
+/** Compiles the group and state rule: sets of tools by group and by state, once per configuration version. */
 export function compileRules(tools: readonly RuleTool[]): Rules {
   return new CompiledRules(tools);
 }
@@ -148,7 +148,7 @@ class CompiledRules implements Rules {
     return this.#memory.use();
   }
 
-  /** `*` as a request's state needs no care: the tools that list it are those available everywhere (ruling XG-16). */
+  /** `*` as a request's state needs no care: the tools that list it are those available everywhere. */
   #stateNumber(state: string): number {
     return this.#states.number(state) ?? anyOtherState;
   }

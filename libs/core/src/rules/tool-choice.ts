@@ -1,7 +1,7 @@
 import { cut } from '../well-formed.js';
 import type { ConfiguredTool } from '../configuration/types.js';
 
-/** What a model may, or must, do with the tools it is shown in a turn (spec/tool-use.md, P0 port layer); `id` is one of them. */
+/** What a model may, or must, do with the tools it is shown in a turn; `id` is one of them. */
 export type ToolChoice =
   { readonly type: 'auto' | 'none' | 'required' } | { readonly type: 'tool'; readonly id: string };
 
@@ -25,7 +25,7 @@ export type ChoiceVerdict =
 /**
  * `none` holds for the whole run. `required` and a named tool hold for its first iteration alone, else a run could never come to its
  * answer. `asked` is as in the request: absent, null or empty means auto; a tool is named by its id or its key. What is not offered is
- * refused in the same words whether there is such a tool or not, so that nobody learns of hidden ones (DESIGN, idea 14).
+ * refused in the same words whether there is such a tool or not, so that nobody learns of hidden ones.
  */
 export function chooseTools(
   asked: string | null,

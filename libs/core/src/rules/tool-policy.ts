@@ -1,13 +1,13 @@
 import { approvable, needsApproval } from '../configuration/approval.js';
 import type { ConfiguredTool, Policy } from '../configuration/types.js';
 
-/** What a policy says of the calls of a tool (spec/tool-use.md §2). */
+/** What a policy says of the calls of a tool. */
 export type ToolPolicyDecision = 'allow' | 'deny' | 'require_approval';
 
-/** A policy made ready for decisions: the one place that says what the data in it mean (invariants 19 and 20). */
+/** A policy made ready for decisions: the one place that says what the data in it mean. */
 export interface ToolPolicy {
   /**
-   * Denied is what the policy does not name, and what needs an approval that nobody may give (ruling X-18). What is used up in a run
+   * Denied is what the policy does not name, and what needs an approval that nobody may give. What is used up in a run
    * is not decided here: see budgetUsed. A tool nobody has described is taken for the worst.
    */
   decide(tool: Pick<ConfiguredTool, 'id' | 'spec' | 'agent'>): ToolPolicyDecision;

@@ -1,4 +1,4 @@
-/** The state after a successful call: the tool's own, or unchanged (spec/tool-groups.md §4.2 "State Transition Logic"). */
+/** The state after a successful call: the tool's own, or unchanged. */
 export function transition(tool: { readonly target: string | null }, state: string): string {
   return tool.target ?? state;
 }

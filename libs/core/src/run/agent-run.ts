@@ -2,7 +2,7 @@ import type { ModelPrice } from '../configuration/types.js';
 import type { RunEnd, RunState } from './run-state.js';
 import type { Step } from './step.js';
 
-/** The call that a run answers, where it runs as an agent tool (spec/tool-use.md, P3). Structurally the ParentCall of the wire. */
+/** The call that a run answers, where it runs as an agent tool. Structurally the ParentCall of the wire. */
 export interface ParentCall {
   /** The tool’s id. */
   readonly tool: string;

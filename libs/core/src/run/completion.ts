@@ -1,6 +1,6 @@
 import type { ConfiguredTool } from '../configuration/types.js';
 
-/** The tool type whose success ends the run with its result as the answer (spec/tool-descriptions.md, Completion; ruling XB-45). */
+/** The tool type whose success ends the run with its result as the answer. */
 const completingType = 'mark_complete';
 
 export function endsRun(tool: Pick<ConfiguredTool, 'type'> | undefined): boolean {

@@ -5,7 +5,7 @@ type Asked = Pick<ModelRequest, 'instructions' | 'question' | 'history'>;
 
 /**
  * Names what a model was asked: equal for equal questions, whatever the order of keys in the tools' schemas, and another where anything that
- * is sent differs. The tools count with their full schemas (ruling XB-44); no tools and an empty list are the same, and so are
+ * is sent differs. The tools count with their full schemas; no tools and an empty list are the same, and so are
  * no choice and auto, which is what every prompt had before there was a choice.
  */
 export function promptHash(

@@ -1,6 +1,6 @@
 import type { RunState } from './run-state.js';
 
-/** The log line of a request: exactly these eight keys (spec/tool-groups.md §8.2, rulings XG-3, XG-23, XG-27). */
+/** The log line of a request: exactly these eight keys. */
 export interface RequestLog {
   readonly request_id: string;
   readonly requested_groups: readonly string[];

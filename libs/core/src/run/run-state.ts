@@ -131,7 +131,7 @@ export function runEnd(
   return null;
 }
 
-/** The next iteration; the first one's lists are kept for the request's log line (ruling XG-23). */
+/** The next iteration; the first one's lists are kept for the request's log line. */
 export function nextIteration(
   run: RunState,
   decision: Pick<RunState, 'filteredByGroup' | 'filteredByState'> & { readonly eligible: readonly string[] },
@@ -142,7 +142,7 @@ export function nextIteration(
   return { ...run, iteration, availableTools: eligible, filteredByGroup, filteredByState };
 }
 
-/** The run after a turn's steps: a transition is kept only where the state changed (ruling XG-33). */
+/** The run after a turn's steps: a transition is kept only where the state changed. */
 export function afterSteps(run: RunState, steps: readonly Step[]): RunState {
   const transitions = steps
     .filter((step) => step.state !== step.stateBefore)
@@ -152,7 +152,7 @@ export function afterSteps(run: RunState, steps: readonly Step[]): RunState {
   return { ...run, stateTransitions: [...run.stateTransitions, ...transitions], stateEnteredAt: last.timestamp };
 }
 
-/** How long each state was held that the steps left, in milliseconds (ruling XG-25). */
+/** How long each state was held that the steps left, in milliseconds. */
 export function dwellTimes(
   run: RunState,
   steps: readonly Step[],

@@ -1,6 +1,6 @@
 import type { AgentRun } from './agent-run.js';
 
-/** One step of a run (spec/tool-groups.md §2.2, ruling XG-19). Structurally the AgentStep of the wire. */
+/** One step of a run. Structurally the AgentStep of the wire. */
 export interface Step {
   readonly thought: string;
   /** The tool's configuration key, or what the model wrote if no tool has that name. */

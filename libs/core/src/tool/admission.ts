@@ -5,7 +5,7 @@ import type { RuleDecision } from '../rules/rules.js';
 import { isListed } from '../rules/tool-policy.js';
 import type { Verdict } from './run-tool.js';
 
-/** The two configurations a call is judged under: the one that granted, and the one now in force, which may only deny (DESIGN, idea 7). */
+/** The two configurations a call is judged under: the one that granted, and the one now in force, which may only deny. */
 export interface Judges {
   readonly granting: Evaluator;
   readonly inForce: Evaluator;
@@ -13,7 +13,7 @@ export interface Judges {
 
 export interface CallFacts {
   readonly groups: readonly string[];
-  /** The state at the start of this call (ruling XB-13). */
+  /** The state at the start of this call. */
   readonly state: string;
   /** Ids that the filter offered for this turn. */
   readonly offered: ReadonlySet<string>;
@@ -21,7 +21,7 @@ export interface CallFacts {
   readonly toolChoice: string | null;
   /** How often each tool ran in this run before this call. */
   readonly calls: CallCounts;
-  /** Whether a call before this one ended the run (ruling XB-45). */
+  /** Whether a call before this one ended the run. */
   readonly completed: boolean;
   /** Ids of the connections that the request may use under the configuration that granted. */
   readonly connections: readonly string[];
@@ -29,7 +29,7 @@ export interface CallFacts {
   readonly nested: boolean;
 }
 
-/** Why a tool is not eligible now, or that it is: the run’s end, the request’s choice, group, state, the offer, and whether it can run at all (ruling XB-2). */
+/** Why a tool is not eligible now, or that it is: the run’s end, the request’s choice, group, state, the offer, and whether it can run at all. */
 export function eligible(toolId: string, facts: CallFacts, judges: Judges): Verdict {
   if (facts.completed) {
     const message = 'The run was ended by a call before this one, so this call was not made.';
@@ -75,7 +75,7 @@ export function eligible(toolId: string, facts: CallFacts, judges: Judges): Verd
   return { ok: true };
 }
 
-/** Whether both policies allow the tool (invariant 20) and leave it a call in this run. Its approval is asked for by a later stage. */
+/** Whether both policies allow the tool and leave it a call in this run. Its approval is asked for by a later stage. */
 export function allowed(toolId: string, facts: CallFacts, judges: Judges): Verdict {
   for (const { configuration, policy, byId } of [judges.granting, judges.inForce]) {
     const tool: Pick<ConfiguredTool, 'id' | 'spec' | 'agent'> = byId(toolId) ?? { id: toolId, spec: null };

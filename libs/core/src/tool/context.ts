@@ -14,7 +14,7 @@ const references = {
 
 /**
  * The same context, frozen, for the tool. Throws, without repeating a value, if it holds anything but references: a token or a header in it
- * would reach every tool and whatever that writes (spec/tool-use.md, invariants 26, 28; C-14).
+ * would reach every tool and whatever that writes (C-14).
  */
 export function referencesOnly(context: ToolInvocationContext): ToolInvocationContext {
   for (const [name, value] of Object.entries(context) as [string, unknown][]) {

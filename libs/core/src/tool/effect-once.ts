@@ -4,7 +4,7 @@ import type { Claim, Ledger } from '../ports/ledger.js';
 import type { ToolInvocation } from './run-tool.js';
 import type { BoundTool, ToolExecResult } from './types.js';
 
-/** What effect-once works with (DESIGN, idea 4). */
+/** What effect-once works with. */
 export interface EffectClaims {
   readonly ledger: Ledger;
   readonly clock: Clock;

@@ -3,7 +3,7 @@ import type { JsonValue } from '../json.js';
 import type { ToolExecResult } from './types.js';
 
 /**
- * One finished call, whoever asked for it and whatever runs it (spec/tool-use.md, invariant 10; ruling X-9): its step is made from this.
+ * One finished call, whoever asked for it and whatever runs it: its step is made from this.
  * What the provider sent for it as it came stays with the model's turn (ModelTurn.raw): nothing here can be influenced by it.
  */
 export type ToolInvocationRecord = {
@@ -12,7 +12,7 @@ export type ToolInvocationRecord = {
   readonly name: string;
   /** The arguments as the model wrote them, JSON or not. */
   readonly args: string;
-  /** Of what the tool gave, before redaction (ruling XB-26); null where it gave nothing of its declared shape. */
+  /** Of what the tool gave, before redaction; null where it gave nothing of its declared shape. */
   readonly resultHash: string | null;
   /** Milliseconds since the epoch. */
   readonly startedAtMs: number;

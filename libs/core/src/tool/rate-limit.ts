@@ -17,7 +17,7 @@ const minuteMs = 60_000;
 
 /**
  * Counts the call against the tool's limit per minute, of its tenant, over all instances. What is beyond it is `unavailable`, with the
- * time after which to try again (ruling XB-32), and claims nothing. A call that began before is not counted and not refused: its
+ * time after which to try again, and claims nothing. A call that began before is not counted and not refused: its
  * outcome may be known already. One that was counted within the last minute is not counted again (a repeated record).
  * Throws what the limiter and the ledger throw: who cannot be counted does not pass.
  */

@@ -10,12 +10,12 @@ import type { BoundTool, ToolCapabilities, ToolExecResult, ToolInvocationContext
 /** A call on its way through the pipeline. */
 export interface ToolInvocation {
   readonly toolId: string;
-  /** The arguments, parsed: text that is not JSON never gets here (spec/tool-use.md §8). */
+  /** The arguments, parsed: text that is not JSON never gets here. */
   readonly args: JsonValue;
   /** UTF-8 bytes of the argument text as the model wrote it. */
   readonly argumentBytes: number;
   readonly context: ToolInvocationContext;
-  /** Names this very call for ever; equal for a repeated record (DESIGN, idea 4). */
+  /** Names this very call for ever; equal for a repeated record. */
   readonly callKey: string;
   /** How long the tool may run, in milliseconds. */
   readonly timeoutMs: number;
@@ -37,18 +37,18 @@ export interface ToolLimits {
 /** Levels of nesting that arguments may have. */
 const deepestArguments = 64;
 
-/** What the pipeline works with; none is optional, so that no stage vanishes because somebody forgot it (ruling X-4). */
+/** What the pipeline works with; none is optional, so that no stage vanishes because somebody forgot it. */
 export interface ToolPipeline {
   readonly source: ToolSource;
   /** The one evaluator's answer for this tool now, under the granting configuration and the one in force. */
   eligible(toolId: string): Verdict;
-  /** Whether policy data allows the tool (invariant 20). */
+  /** Whether policy data allows the tool. */
   allowed(toolId: string): Verdict;
   /** AuthorizationPort.check(actor, subject, 'tool.execute', tool) (F1). */
   authorize(tool: BoundTool, context: ToolInvocationContext): Promise<Verdict>;
-  /** Grant and request intersection for tools with connections, and `connection.use`; asks no broker (invariant 30). */
+  /** Grant and request intersection for tools with connections, and `connection.use`; asks no broker. */
   connection(tool: BoundTool, context: ToolInvocationContext): Promise<Verdict>;
-  /** Whether somebody approved this very call, where policy wants that; `approval_pending` if nobody has decided (inv 17, ruling X-18). */
+  /** Whether somebody approved this very call, where policy wants that; `approval_pending` if nobody has decided. */
   approval(tool: BoundTool, invocation: ToolInvocation, args: JsonValue): Promise<Verdict>;
   /** Counts the call against its limit per minute; the last thing that can refuse it without anything of it being fetched. */
   rate(tool: BoundTool, invocation: ToolInvocation): Promise<Verdict>;
@@ -59,7 +59,7 @@ export interface ToolPipeline {
   handOver(tool: BoundTool, invocation: ToolInvocation, args: JsonValue): Promise<(Verdict & { ok: false }) | null>;
   /** The declared capabilities, bound; throws ToolUnavailableError where one cannot be had. */
   capabilities(tool: BoundTool, invocation: ToolInvocation, signal: AbortSignal): Promise<ToolCapabilities>;
-  /** A keyed hash of what the tool gave, as JSON text, for this very call: what is redacted can be proved by it, not guessed (ruling XB-26). */
+  /** A keyed hash of what the tool gave, as JSON text, for this very call: what is redacted can be proved by it, not guessed. */
   hashResult(invocation: ToolInvocation, text: string): string;
   /** The result without the credentials that the call was given. */
   conceal(tool: BoundTool, result: ToolExecResult): ToolExecResult;
@@ -75,7 +75,7 @@ export interface ToolPipeline {
 }
 
 /**
- * Runs one tool call: the only way a tool runs (spec/tool-use.md §2b, invariants 1, 25, 31). Never throws for what the tool or its
+ * Runs one tool call: the only way a tool runs. Never throws for what the tool or its
  * caller did wrong; throws only for faults of the system, such as a ledger out of reach.
  */
 export async function runTool(invocation: ToolInvocation, pipeline: ToolPipeline): Promise<ToolExecResult> {

@@ -1,14 +1,14 @@
 import type { JsonObject, JsonValue } from '../json.js';
 import type { ToolErrorCode, ToolErrorReason } from '../errors.js';
 
-/** What running a tool can change (spec/tool-use.md, invariant 17). */
+/** What running a tool can change. */
 export type ToolEffect = 'read_only' | 'state_change' | 'external_side_effect';
 export const toolEffects: readonly ToolEffect[] = ['read_only', 'state_change', 'external_side_effect'];
 
 /** What of a result may leave the tool: the named top-level fields (of each element, for a list), or the value as it is. */
 export type Redaction = { readonly fields: readonly string[] } | { readonly whole: true };
 
-/** A tool as the rest of the system knows it; no code, no schema library (invariant 10). `name` is the tool's id. */
+/** A tool as the rest of the system knows it; no code, no schema library. `name` is the tool's id. */
 export interface ToolSpec {
   readonly name: string;
   readonly description: string;
@@ -20,7 +20,7 @@ export interface ToolSpec {
   readonly schemaHash: string;
 }
 
-/** What a tool is told about its call: references only, never a secret (invariants 26a, 28, F2). */
+/** What a tool is told about its call: references only, never a secret. */
 export interface ToolInvocationContext {
   readonly runId: string;
   /** The session that the run belongs to; with tenant and subject (or actor) it says whose things a tool may touch. */
@@ -33,10 +33,10 @@ export interface ToolInvocationContext {
   readonly connectionId?: string;
 }
 
-/** What a tool may use, by name; only what its contract declares is there (invariants 3, 29). */
+/** What a tool may use, by name; only what its contract declares is there. */
 export type ToolCapabilities = Readonly<Record<string, unknown>>;
 
-/** A tool with its code bound: it owns validation, execution and redaction (invariant 27). */
+/** A tool with its code bound: it owns validation, execution and redaction. */
 export interface BoundTool {
   readonly id: string;
   readonly spec: ToolSpec;
@@ -55,13 +55,13 @@ export interface BoundTool {
   redact(output: JsonValue): JsonValue;
 }
 
-/** Where bound tools come from (spec/tool-use.md §2b). */
+/** Where bound tools come from. */
 export interface ToolSource {
   getBoundTool(toolId: string): BoundTool | undefined;
   listToolSpecs(): readonly ToolSpec[];
 }
 
-/** The end of one call (spec/tool-use.md §2). `safeMessage` never holds an exception's text. */
+/** The end of one call. `safeMessage` never holds an exception's text. */
 export type ToolExecResult = {
   readonly toolCallId: string;
   /** Of what the tool gave, before redaction; absent where it gave nothing of its declared shape. */
@@ -90,7 +90,7 @@ export class ToolInputError extends Error {
   }
 }
 
-/** A failure whose text the tool's author means the model to read (ruling XB-27). */
+/** A failure whose text the tool's author means the model to read. */
 export class ToolUserError extends Error {
   override readonly name = 'ToolUserError';
 }
@@ -101,7 +101,7 @@ export class ToolUnavailableError extends Error {
   readonly reason: 'not_bound' | 'held_back' | 'connection_unreachable' = 'not_bound';
 }
 
-/** The tool is another one now than the one that was allowed; nothing has happened (spec/tool-use.md, invariant 21). */
+/** The tool is another one now than the one that was allowed; nothing has happened. */
 export class ToolHeldBackError extends ToolUnavailableError {
   override readonly reason = 'held_back';
 }
@@ -111,7 +111,7 @@ export class ToolConnectionUnreachableError extends ToolUnavailableError {
   override readonly reason = 'connection_unreachable';
 }
 
-/** Whoever gives out the credential of the tool's connection gives none to this caller; nothing has happened (ruling X-22). */
+/** Whoever gives out the credential of the tool's connection gives none to this caller; nothing has happened. */
 export class ToolConnectionDeniedError extends Error {
   override readonly name = 'ToolConnectionDeniedError';
 }

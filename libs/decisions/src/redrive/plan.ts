@@ -36,7 +36,7 @@ const loopGroups: readonly string[] = ['filter', 'agent', 'executor'];
 /** Room for a re-driven record to be taken while what its turn did is still remembered, milliseconds. */
 const queueMs = 24 * 3_600_000;
 
-/** Whether a dead letter can be re-driven now, and how (DESIGN, idea 2): a pure function of the letter and what is known. */
+/** Whether a dead letter can be re-driven now, and how: a pure function of the letter and what is known. */
 export function planRedrive({ dead, content }: Letter, facts: PlanFacts): Plan {
   if (!loopGroups.includes(dead.group))
     return refused(`It was given up by ${dead.group}, which takes no part in the run: the run went on without it.`);

@@ -28,7 +28,7 @@ export interface PostgresLedgerOptions {
 const patienceMs = 30_000;
 
 /**
- * Claims in PostgreSQL 13 or later (DESIGN, idea 5), for any number of processes. Brings the tables to this version first. Waits for
+ * Claims in PostgreSQL 13 or later, for any number of processes. Brings the tables to this version first. Waits for
  * a database that is not there yet, until the signal aborts, and then throws its reason. Throws Fault('ledger_unreachable', not
  * retryable) for what waiting does not mend: a wrong address, user or database, missing rights, a newer version's tables.
  */

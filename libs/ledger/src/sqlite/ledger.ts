@@ -21,7 +21,7 @@ export interface SqliteLedgerOptions {
   readonly log?: LedgerLog;
 }
 
-/** Claims in a SQLite file of their own (DESIGN, idea 5). Several processes may use the file. Throws Fault('ledger_unreachable'). */
+/** Claims in a SQLite file of their own. Several processes may use the file. Throws Fault('ledger_unreachable'). */
 export async function openSqliteLedger({ file, log }: SqliteLedgerOptions): Promise<SqliteLedger> {
   const database = await patiently(`The ledger ${file} cannot be used`, () => openDatabase(file));
   try {

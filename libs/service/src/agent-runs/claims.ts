@@ -15,7 +15,7 @@ export interface ParkedCall {
 
 type Claiming = Pick<Runtime, 'ledger' | 'clock'>;
 
-/** What must be decided once for each agent’s run, as claims in the ledger; whoever writes the log cannot write these (DESIGN, idea 5). */
+/** What must be decided once for each agent’s run, as claims in the ledger; whoever writes the log cannot write these. */
 export class AgentRunClaims {
   constructor(private readonly runtime: Claiming) {}
 

@@ -19,7 +19,7 @@ export interface TakenDecision {
 
 type Claiming = Pick<Runtime, 'ledger' | 'clock'>;
 
-/** What must be decided once for each approval, as claims in the ledger; whoever writes the log cannot write these (DESIGN, idea 5). */
+/** What must be decided once for each approval, as claims in the ledger; whoever writes the log cannot write these. */
 export class ApprovalClaims {
   constructor(private readonly runtime: Claiming) {}
 

@@ -51,7 +51,7 @@ export const noTraces: Traces = {
   close: () => Promise.resolve(),
 };
 
-/** The W3C trace context of a record goes on with what comes of it (DESIGN §3); no other header does. */
+/** The W3C trace context of a record goes on with what comes of it; no other header does. */
 export function inTrace(headers: Readonly<Record<string, string>>, messages: readonly Outgoing[]): readonly Outgoing[] {
   const { traceparent, tracestate } = headers;
   if (traceparent === undefined) return messages;

@@ -45,7 +45,7 @@ export async function createTopics(admin: Admin, names: Names, options: TopicOpt
   await assertOnePartition(admin, names.topic('agent.config'));
 }
 
-/** The last configuration is the one in force; with two partitions there would be two last ones (DESIGN §3). */
+/** The last configuration is the one in force; with two partitions there would be two last ones. */
 async function assertOnePartition(admin: Admin, name: string): Promise<void> {
   const { topics } = await admin.fetchTopicMetadata({ topics: [name] });
   const count = topics[0]?.partitions.length ?? 0;
