@@ -8,7 +8,7 @@ export interface Head {
   readonly sequence: number;
   /** The last entry’s hash, '' before the first. */
   readonly hash: string;
-  /** The source offset that was told of last, -1 before the first. */
+  /** The source offset of the last entry, -1 before the first. */
   readonly offset: number;
   /** The sequence of the last entry that a checkpoint covers. */
   readonly checkpoint: number;

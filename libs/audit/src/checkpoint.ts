@@ -26,7 +26,7 @@ export function signHead(place: Place, head: Head, at: number, signatures: Signa
   return signatures.sign('audit', { ...checkpoint });
 }
 
-/** A checkpoint as the chain’s next entry: nobody can take it out unseen. */
+/** A checkpoint as the chain’s next entry: taking it out would show. */
 export function checkpointEntry(place: Place, head: Head, at: number, signature: string): AuditRecord {
   return seal(told(signature), { ...place, offset: head.offset, timestamp: at, hash: '' }, head);
 }

@@ -21,7 +21,7 @@ export type Incoming<T extends Topic = Topic> = {
     readonly headers: Readonly<Record<string, string>>;
     /** When the log took it, milliseconds since the epoch. */
     readonly timestamp: number;
-    /** The Avro that the record was read from, if it is of today’s schema and the reader has it at hand: for whoever compares bytes. */
+    /** The Avro that the record was read from, if it is of today’s schema and the reader has it at hand: for callers that compare bytes. */
     readonly avro?: Buffer | null;
   };
 }[T];
@@ -41,7 +41,7 @@ export interface HandlerContext {
   /** With `order: 'partition'`: what the record before this one in its partition left, '' if none did; always '' with sessions. */
   readonly carried: string;
   /**
-   * With `order: 'partition'`: leaves a text for the next record of the partition, whoever handles it. It is committed with the
+   * With `order: 'partition'`: leaves a text for the next record of the partition, whichever consumer handles it. It is committed with the
    * outputs and the acknowledgement of this one. Throws RangeError beyond `maxCarriedBytes`, and where sessions are the order.
    */
   carry(text: string): void;
@@ -53,7 +53,7 @@ export const maxCarriedBytes = 1_024;
 /** A function from a message to messages: the bus makes the outputs and the acknowledgement one atomic act. */
 export type Handler = (message: Incoming, context: HandlerContext) => Promise<readonly Outgoing[]>;
 
-/** A record that is given up: what it was, and why. `message` is null if it could not be decoded. */
+/** A dead-lettered record: what it was, and why. `message` is null if it could not be decoded. */
 export interface Dead {
   readonly topic: Topic;
   readonly partition: number;
@@ -82,7 +82,7 @@ export interface RetryPolicy {
 export interface ConsumerObserver {
   /** A transaction ended, on the log or not, so many milliseconds after it began. */
   transaction(committed: boolean, milliseconds: number): void;
-  /** The group gave out its partitions anew, among its members of now. */
+  /** The group has rebalanced: its partitions are assigned among its present members. */
   rebalanced(): void;
 }
 
@@ -105,11 +105,11 @@ export interface Subscription {
   readonly order?: 'session' | 'partition';
   /** With `order: 'partition'`: this consumer has a partition from now on, and this is what it carries; also after losing it for a moment. */
   readonly taken?: (place: { readonly topic: Topic; readonly partition: number }, carried: string) => void;
-  /** False for who only watches: a record that is given up makes no dead letter, and `onDead` alone says what goes out. */
+  /** False for a consumer that only watches: a record that fails makes no dead letter, and `onDead` alone says what goes out. */
   readonly deadLetters?: boolean;
   /** What else goes out when a record becomes a dead letter, in the same transaction as the dead letter itself. */
   readonly onDead?: (dead: Dead, context: HandlerContext) => readonly Outgoing[] | Promise<readonly Outgoing[]>;
-  /** Called when a record that was given up is through, whatever became of `onDead`: for metrics and log lines that must count once. */
+  /** Called when a record that failed for good is committed, however `onDead` ended: for metrics and log lines that must count once. */
   readonly afterDead?: (dead: Dead) => void;
   /** Records taken from the log and not yet finished, at most; beyond it reading pauses. Default 1,000. */
   readonly maxInFlight?: number;
@@ -148,9 +148,9 @@ export interface ReadOptions {
   /** Go on waiting for new records until the signal aborts; otherwise end at the log's end as it was at the call. */
   readonly follow?: boolean;
   readonly signal?: AbortSignal;
-  /** Which records are wanted, by key; asked when each is reached. The others are passed over and never decoded. Default: all. */
+  /** Which records are wanted, by key; asked when each is reached. The others are skipped and never decoded. Default: all. */
   readonly ofKey?: (key: string) => boolean;
-  /** Called for a record that cannot be decoded, which is then passed over. Default: throws Fault('undecodable'). */
+  /** Called for a record that cannot be decoded, which is then skipped. Default: throws Fault('undecodable'). */
   readonly onUndecodable?: (position: { topic: Topic; partition: number; offset: number }, reason: string) => void;
 }
 

@@ -177,7 +177,7 @@ export const faultCodes = {
 
 export type FaultCode = keyof typeof faultCodes;
 
-/** Security events: somebody wrote a record that is not the run’s own, so it is put aside and the honest run goes on. */
+/** Security events: a forged record, which does not belong to the run it names, is put aside, and the honest run goes on. */
 export const securityFaults = [
   'grant_invalid',
   'continuation_invalid',

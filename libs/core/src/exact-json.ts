@@ -26,7 +26,7 @@ function asWritten(_key: string, value: JsonValue, { source }: { readonly source
   return JSON.rawJSON(source) as unknown as JsonValue;
 }
 
-/** The value with plain numbers, as far as a double can hold them: for whoever checks or computes, not for whoever passes it on. */
+/** The value with plain numbers, as far as a double can hold them: for code that checks or computes, not for code that passes it on. */
 export function withPlainNumbers(value: JsonValue): JsonValue {
   if (isRawNumber(value)) return Number(value.rawJSON);
   if (Array.isArray(value)) return value.map((item: JsonValue) => withPlainNumbers(item));

@@ -10,7 +10,7 @@ export class JsonTooLargeError extends Error {
   override readonly name = 'JsonTooLargeError';
 }
 
-/** Values nested deeper than this are nobody’s data, and too deep for what walks them. */
+/** Values nested deeper than this are no sensible data, and too deep for what walks them. */
 export const deepestJson = 128;
 
 /** Whether a value is nested deeper than so many levels; a flat value has none. Looks no deeper than that. */
@@ -109,7 +109,7 @@ export function plainJson(value: unknown, atMost: number): JsonValue {
 
 function copy(value: unknown, budget: { left: number }, depth: number): JsonValue {
   if (typeof value !== 'object' || value === null || isRawNumber(value)) {
-    if (typeof value === 'string' && budget.left === Infinity) return value; // nobody asks how long it is
+    if (typeof value === 'string' && budget.left === Infinity) return value; // no limit, so its length does not matter
     budget.left -= scalarBytes(value, budget.left);
     if (budget.left < 0) throw new JsonTooLargeError('The value is larger than the limit.');
     return value as JsonValue;

@@ -1,4 +1,4 @@
-/** What was made of objects, each for as long as there is that object, up to a weight in all: beyond it everything is forgotten and made anew. */
+/** Values made from objects, each kept as long as its object, up to a total weight: beyond it all are forgotten and made again. */
 export class WeakMemory<Of extends object, Made> {
   #made = new WeakMap<Of, Made>();
   #weight = 0;

@@ -12,7 +12,7 @@ export function agentRunIdOf(callKey: string): string {
   return `agent-${sha256(callKey).slice(0, 32)}`;
 }
 
-/** Whether the id can be that of an agent’s run; somebody may have chosen it for a run of theirs. */
+/** Whether the id can be that of a sub-agent’s run; a caller may have chosen it for a run of its own. */
 export function isAgentRunId(requestId: string): boolean {
   return agentRunIdForm.test(requestId);
 }
@@ -108,7 +108,7 @@ export function isCallOf(agentRunId: string, record: ToolCall, index: number): b
   return call !== undefined && agentRunIdOf(callKeyOf(record, call, index)) === agentRunId;
 }
 
-/** What the model is told in this run: its agent’s own instructions, and how an agent answers (K-66). */
+/** The instructions of the model in this run: its agent’s own, and how an agent answers (K-66). */
 export function instructionsFor({ parent }: Pick<RunState, 'parent'>, evaluator: Evaluator): string {
   const { instructions } = evaluator.configuration;
   if (parent === null) return instructions;

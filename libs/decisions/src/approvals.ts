@@ -33,7 +33,7 @@ export function approvalVerdict(taken: { readonly decision: ApprovalDecision; re
   }
 }
 
-/** A call that waits for somebody: what its ApprovalRequested says of it. */
+/** A call that waits for an approval, as its ApprovalRequested describes it. */
 export interface Asking {
   readonly approvalId: string;
   readonly toolCallId: string;

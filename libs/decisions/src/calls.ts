@@ -34,7 +34,7 @@ export function callerOf({ run }: ToolCall): Pick<ToolInvocationContext, 'actorI
   return { actorId, tenantId, ...(subjectId === null ? {} : { subjectId }) };
 }
 
-/** spec/tool-use.md §8. */
+/** The message for arguments that are no JSON. It does not repeat them: they may hold a secret. */
 export function invalidJson(toolCallId: string): ToolExecResult {
   return { toolCallId, ok: false, errorCode: 'invalid_json', safeMessage: 'Invalid tool arguments JSON' };
 }

@@ -4,7 +4,7 @@ import type { AgentRequest, AgentResponse, Run } from '@sluice/contracts';
 import type { Dead } from '@sluice/bus';
 import { errorResponse } from './run-ends.js';
 
-/** The end of the run whose record became a dead letter, and what was asked; null if the record was on no run’s way or nobody can tell. */
+/** The end of the run whose record became a dead letter, and what was asked; null if the record was on no run’s way or that is unknown. */
 export function endOfDead(
   dead: Dead,
   endedAt: number,
@@ -119,7 +119,7 @@ function runErrorOf(dead: Dead): (typeof codesOfDead)[number] {
 }
 
 /**
- * What was undecodable or refused is told; what failed unforeseen or again and again is for operators alone. A former version told
+ * What was undecodable or refused is shown; what failed unforeseen or again and again is for operators alone. A former version showed
  * the last fault’s own words, and its letters do not name that fault.
  */
 function messageOf(dead: Dead): string {

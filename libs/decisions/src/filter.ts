@@ -22,7 +22,7 @@ export interface RunIds {
   readonly sessionId: string;
 }
 
-/** What is wrong with a request whoever asks, as a sentence that says what to write; null if nothing is. */
+/** What is wrong with a request, whatever its sender, as a sentence that says what to write; null if nothing is. */
 export function requestProblem(
   { requestId, sessionId }: RunIds,
   { question, connections, history }: Pick<AgentRequest, 'question' | 'connections' | 'history'>,
@@ -55,7 +55,7 @@ export function beginning(
   return { run, groups, permission: mayRequest(request, groups, principal, configuration.identity) };
 }
 
-/** The end of a request that is refused before its first iteration; `run` is null if nobody knows who asks. */
+/** The end of a request that is refused before its first iteration; `run` is null if its sender is unknown. */
 export function denial(
   ids: RunIds,
   message: string,

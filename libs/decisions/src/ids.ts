@@ -1,7 +1,7 @@
 import type { Incoming } from '@sluice/bus';
 import { requestIds } from '@sluice/contracts';
 
-/** The run a record belongs to; null for what belongs to none, or to nobody knows which. */
+/** The run a record belongs to; null if it belongs to none, or that is unknown. */
 export function runOf(message: Incoming): string | null {
   switch (message.topic) {
     case 'agent.requests':

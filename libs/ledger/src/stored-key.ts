@@ -4,7 +4,7 @@ const digestPrefix = 'sha256/';
 
 /** The key as a table has it: as it is, or its digest if it is longer than that or no text that every database keeps. */
 export function storedKey(key: string, longestBytes: number): string {
-  // What looks like a digest is digested too, so that nobody can name another one's key by its digest.
+  // What looks like a digest is digested too, so that no caller can name another's key by its digest.
   const asItIs = Buffer.byteLength(key) <= longestBytes && isText(key) && !key.startsWith(digestPrefix);
   // UTF-16, because UTF-8 would write every lone surrogate the same way.
   return asItIs ? key : digestPrefix + createHash('sha256').update(key, 'utf16le').digest('hex');

@@ -7,7 +7,7 @@ import { runMetrics } from './metrics/of-runs.js';
 /** Names that no configuration knows count under this one, so that a caller cannot make series. */
 export const otherLabel = 'other';
 
-/** All metrics of the system. The first nine are those of spec/tool-groups.md §8.1, with exactly their names and types. */
+/** All metrics of the system. The names and types of the first nine are fixed: dashboards of other systems read them (G-108 to G-117). */
 export function createMetrics() {
   const registry = new Registry();
   const kinds = metricsIn(registry);

@@ -2,7 +2,7 @@ import type { Approval, ApprovalRequested } from '@sluice/contracts';
 import { cut, time, told } from './told.js';
 import type { Told } from './told.js';
 
-/** A call that waits, what somebody decided on it, or what came of that. */
+/** A call that waits for an approval, a decision on it, or its outcome. */
 export function approvalEntry({ requested, decided, outcome }: Approval, key: string): Told {
   if (requested !== null) return requestedEntry(requested);
   if (decided !== null) {

@@ -6,7 +6,7 @@ import { stepEntries } from './steps.js';
 import { chosenEntry, toolsetEntry } from './turns.js';
 import type { Facts, Told } from './told.js';
 
-/** What is told of a record, at least one entry. The same record under the same facts gives the same entries, always. */
+/** The entries for a record, at least one. The same record under the same facts gives the same entries, always. */
 export function entriesOf(source: Source, facts: Facts): readonly Told[] {
   switch (source.topic) {
     case 'agent.requests':

@@ -3,7 +3,7 @@ import type { Dead } from '@sluice/bus';
 import { cut, told } from './told.js';
 import type { Told } from './told.js';
 
-/** A record that cannot be told of: what it was stands for it as a hash over its bytes, so that the chain has no hole. */
+/** A record that cannot be described: a hash over its bytes stands for it, so that the chain has no hole. */
 export function givenUpEntry({ message, key, value, code, reason }: Dead): Told {
   const kind = message === null ? 'undecodable' : 'not_told';
   const details = { code, reason: cut(reason), value_hash: sha256(value), bytes: value.byteLength };

@@ -4,7 +4,7 @@ import type { ConfigVersion, DeadLetter } from '@sluice/contracts';
 import { cut, time, told } from './told.js';
 import type { Told } from './told.js';
 
-/** A record that was given up: by its place and its hash, since its bytes may hold anything. */
+/** A dead-lettered record: by its place and its hash, since its bytes may hold anything. */
 export function deadLetterEntry(letter: DeadLetter): Told {
   const { code, value } = letter;
   return told(
@@ -17,7 +17,7 @@ export function deadLetterEntry(letter: DeadLetter): Told {
       group: letter.group,
       code,
       reason: cut(letter.reason),
-      // Somebody wrote a record that is not its run’s own.
+      // A forged record: it does not belong to the run that it names.
       security: isSecurityFault(code),
       invalid_state_transition: code === 'state_altered',
       attempts: letter.attempts,

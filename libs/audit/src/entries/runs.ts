@@ -22,14 +22,14 @@ export function requestEntry(message: Incoming<'agent.requests'>): Told {
   });
 }
 
-/** The end of a run, with the record of spec/tool-groups.md §8.2; a refusal is an entry of its own kind (G-94, G-98). */
+/** The end of a run, with the log record of its request; a refusal is an entry of its own kind (G-94, G-98). */
 export function responseEntry(response: AgentResponse): Told {
   const { run, error, requestId, sessionId, configVersion } = response;
   const refused = error?.code === 'authz_denied';
   const asked = { groups: run?.requestedGroups ?? [], state: response.state };
   const common = {
     ...caller(run?.principal ?? null),
-    // Without a run nobody got so far as to read the groups: the entry of the request has them.
+    // Without a run the groups were never read: the entry of the request has them.
     requested_groups: run?.requestedGroups ?? null,
     granted_groups: refused ? [] : (run?.requestedGroups ?? []),
     state: response.state,

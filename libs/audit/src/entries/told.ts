@@ -27,7 +27,7 @@ export type ToolLookup = (configVersion: string, key: string) => AskedTool | und
 /** What is known about a record beyond what it says. */
 export interface Facts {
   readonly tools: ToolLookup;
-  /** Whether filter or executor signed what they sign of it; true where nobody signs. What is false here, somebody else wrote. */
+  /** Whether filter or executor signed what they sign of it; true where there is no signature. What is false here is forged. */
   readonly authentic: boolean;
 }
 
@@ -35,7 +35,7 @@ export interface Facts {
 const longestText = 4_000;
 /** Longest details, bytes in UTF-8; beyond it a hash stands for them. */
 const longestDetails = 500_000;
-/** Longest id that an entry repeats, UTF-16 units: whoever writes a request may have written anything. */
+/** Longest id that an entry repeats, UTF-16 units: a request’s sender may have written anything. */
 const longestId = 1_000;
 
 export function told(
@@ -65,7 +65,7 @@ export function time(milliseconds: number): string {
   return Number.isNaN(date.getTime()) ? String(milliseconds) : date.toISOString();
 }
 
-/** Who asks, as a verified credential said; nothing where nobody was asked. */
+/** Who asks, as a verified credential said; empty where none was asked for. */
 export function caller(principal: Principal | null): JsonObject {
   if (principal === null) return { actor: null, tenant: null, subject: null };
   return { actor: principal.actorId, tenant: principal.tenantId, subject: principal.subjectId };
@@ -73,7 +73,7 @@ export function caller(principal: Principal | null): JsonObject {
 
 /**
  * A call’s arguments without what the tool’s schema calls secret, and the SHA-256 of them as the model wrote them. Of a tool that is not
- * known, and of a text that is no JSON, nothing but the hash is kept: nobody can say what is secret there.
+ * known, and of a text that is no JSON, nothing but the hash is kept: the secret parts of it are unknown.
  */
 export function argumentsOf(written: string, tool: AskedTool | undefined): JsonObject {
   const hash = { arguments_hash: sha256(written) };

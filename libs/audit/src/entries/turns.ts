@@ -20,14 +20,14 @@ export function toolsetEntry(toolset: Toolset, { authentic }: Facts): Told {
     hidden_counts: hiddenCounts,
     unknown_groups: toolset.unknownGroups,
     unavailable: toolset.unavailable,
-    // Told where there is one, so that entries of turns without are what they always were.
+    // Set only where there is one, so that entries of turns without are unchanged.
     ...(toolset.toolChoice === null ? {} : { tool_choice: toolset.toolChoice }),
     decided_at: time(toolset.decidedAt),
     grant_hash: grant === null ? null : sha256(grant),
   });
 }
 
-/** What the model wants to call: the arguments by their hashes, since nobody has validated them yet. */
+/** What the model wants to call: the arguments by their hashes, since they are not validated yet. */
 export function chosenEntry(turn: ToolCall, { authentic }: Facts): Told {
   const { run, thought, calls } = turn;
   return told('calls_chosen', turn, {

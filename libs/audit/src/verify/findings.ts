@@ -43,7 +43,7 @@ export interface ChainReport {
   /** Entries up to this sequence are sealed by a checkpoint that was found genuine; 0 if none are. */
   readonly sealed: number;
   readonly checkpoints: number;
-  /** Records of its source that are there and not told of yet, and since when the oldest is, milliseconds since the epoch; 0 and null if that was not compared. */
+  /** Records of its source that have no entry yet, and since when the oldest is there, milliseconds since the epoch; 0 and null if that was not compared. */
   readonly waiting: number;
   readonly waitingSince: number | null;
 }

@@ -69,7 +69,7 @@ export class Seals {
   #within(checkpoint: Checkpoint, record: AuditRecord, place: AuditPlace): void {
     const { sequence, head } = checkpoint;
     if (sequence !== record.sequence - 1 || head !== record.previousHash) {
-      // Genuine elsewhere: of another place in the chain, or of entries that were written anew since.
+      // Genuine elsewhere: of another place in the chain, or of entries that were rewritten since.
       this.#rewritten(record.sequence - 1, `The checkpoint behind them was signed for entry ${sequence}.`, place);
     } else this.sealed = Math.max(this.sealed, isNothingElse(record, checkpoint) ? record.sequence : sequence);
   }

@@ -4,7 +4,7 @@ import type { Findings } from './findings.js';
 /** Entries whose source has not come by, one chain’s: the log’s order over topics is that of its clocks. */
 const mostBehind = 100_000;
 
-/** A record that was read and is not told of yet. */
+/** A record that was read and has no entry yet. */
 interface Waiting {
   readonly hash: string | null;
   readonly timestamp: number | null;
@@ -25,7 +25,7 @@ export class SourceComparison {
     private readonly findings: Findings,
   ) {}
 
-  /** Records that were read and are not told of yet. */
+  /** Records that were read and have no entry yet. */
   get waiting(): number {
     return this.#ahead.size;
   }

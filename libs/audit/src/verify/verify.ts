@@ -20,7 +20,7 @@ export interface VerifyOptions {
   readonly signatures: Verifier;
   /** Checkpoints that were kept elsewhere. */
   readonly anchors?: readonly Anchor[];
-  /** False: the records that are told of are not read. Default true. */
+  /** False: the source records are not read. Default true. */
   readonly sources?: boolean;
   readonly signal?: AbortSignal;
 }
@@ -30,13 +30,13 @@ export interface AuditReport {
   readonly findings: readonly Finding[];
   /** Of findings in all; the list has the first thousand. */
   readonly found: number;
-  /** Records of the sources: compared, gone from the log before, there and not told of yet. */
+  /** Records of the sources: compared, gone from the log before, there and without an entry yet. */
   readonly sources: { readonly compared: number; readonly gone: number; readonly waiting: number };
-  /** Why the sources were not compared to the end; null if they were, or nobody wanted it. */
+  /** Why the sources were not compared to the end; null if they were, or were not to be. */
   readonly notCompared: string | null;
 }
 
-/** Records that are not told of yet which are remembered, over all chains. */
+/** Records without an entry yet that are remembered, over all chains. */
 const mostWaiting = 1_000_000;
 
 interface SourceRecord {

@@ -51,7 +51,7 @@ export function openKafkaBus(options: KafkaBusOptions): Promise<KafkaBus> {
   return busOn(clientsFor(options), options);
 }
 
-/** The bus on clients that somebody else makes. */
+/** The bus on clients that the caller makes. */
 export async function busOn(clients: Clients, options: KafkaBusOptions): Promise<KafkaBus> {
   const timeouts = timeoutsOf(options);
   const names = new Names(options.prefix);

@@ -26,7 +26,7 @@ export class Names {
     return this.prefix + subject;
   }
 
-  /** The transactional id of a consumer’s writer: by it, whoever takes over from that consumer ends what it left open. */
+  /** The transactional id of a consumer’s writer: by it, the next owner ends what that consumer left open. */
   writer(group: string, writer: string): string {
     return `${this.group(group)}.${writer}`;
   }

@@ -9,7 +9,7 @@ export type TlsOptions = Pick<
   'ca' | 'cert' | 'key' | 'passphrase' | 'servername' | 'rejectUnauthorized'
 >;
 
-/** Who this process is to the broker. `oauthbearer` fetches its tokens with the client credentials grant, anew before each expires. */
+/** Who this process is to the broker. `oauthbearer` fetches its tokens with the client credentials grant, again before each expires. */
 export type SaslOptions =
   | {
       readonly mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512';
@@ -65,7 +65,7 @@ export interface KafkaBusOptions {
   readonly instance: string;
   readonly clock: Clock;
   readonly log?: BusLog;
-  /** Gives up waiting for an absent broker or registry. */
+  /** Stops waiting for an absent broker or registry. */
   readonly signal?: AbortSignal;
 }
 

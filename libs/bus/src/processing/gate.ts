@@ -1,4 +1,4 @@
-/** Lets one waiter through for each time it was opened; opened while nobody waits, it lets the next one through at once. */
+/** Lets one waiter through for each time it was opened; opened without a waiter, it lets the next one through at once. */
 export class Gate {
   #open = false;
   #waiter: (() => void) | undefined;

@@ -34,7 +34,7 @@ export interface HandlingOptions {
 }
 
 /**
- * Runs the handler on one record until it is through or dead. Null if it was given up:
+ * Runs the handler on one record until it is finished or dead. Null if its handling was abandoned:
  * by `revocation` in the middle of an attempt, or by `stopping` between two. `carried` is what the record before in its partition left.
  */
 export async function handleRecord(

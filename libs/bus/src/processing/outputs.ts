@@ -13,7 +13,7 @@ export interface Encoded {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** An output that cannot go on the log as it is: too large, or not of its topic's shape, which nobody foresaw. */
+/** An output that cannot go on the log as it is: too large, or not of its topic's shape, which is a defect. */
 export class OutputRefused extends Error {
   override readonly name = 'OutputRefused';
   constructor(

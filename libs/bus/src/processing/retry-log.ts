@@ -2,7 +2,7 @@ import type { Clock, Fault, FaultCode } from '@sluice/core';
 import type { BusLog } from '../port.js';
 import type { Stored } from './stored.js';
 
-/** How often a fault that lasts is told of, milliseconds. */
+/** How often a fault that lasts is logged, milliseconds. */
 const everyMs = 30_000;
 
 /** Says which records are tried again and why: of each kind of fault the first one at once, and while more come one every half minute. */

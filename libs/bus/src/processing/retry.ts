@@ -9,7 +9,7 @@ export const defaultRetry: RetryPolicy = { initialMs: 100, maxMs: 10_000, attemp
 /** What is to be done with a record whose handler threw. */
 export type Verdict = { readonly kind: 'retry'; readonly waitMs: number; readonly fault: Fault } | Death;
 
-/** Why a record is given up. `lastFault` is the one that the retries ended with, null if there were none to end. */
+/** Why a record is dead-lettered. `lastFault` is the one that the retries ended with, null if there were none to end. */
 export interface Death {
   readonly kind: 'dead';
   readonly code: FaultCode;

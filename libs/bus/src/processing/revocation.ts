@@ -1,4 +1,4 @@
-/** Whether one record’s handling was given up. The signal is made when somebody asks for it: few handlers do, and a signal is dear. */
+/** Whether one record’s handling was revoked. The signal is made on first use: few handlers use it, and a signal is expensive. */
 export class Revocation {
   #controller: AbortController | undefined;
   #reason: Error | undefined;

@@ -8,7 +8,7 @@ export function sessionOf(message: Incoming): string {
   switch (message.topic) {
     case 'agent.requests': {
       const { sessionId, requestId } = message.record;
-      // A request that names nothing starts a run of its own, so it waits for nobody.
+      // A request that names nothing starts a run of its own, so it waits for no other.
       return sessionId || message.key || requestId || `${message.topic}/${message.partition}/${message.offset}`;
     }
     case 'agent.approvals': {

@@ -13,7 +13,7 @@ export class Slots {
     return this.#taken;
   }
 
-  /** Resolves with false if the slots are closed. A plain value where nobody has to wait. */
+  /** Resolves with false if the slots are closed. A plain value where a slot is free. */
   take(): boolean | Promise<boolean> {
     if (this.#closed) return false;
     if (this.#taken < this.limit && this.#line.length === 0) {

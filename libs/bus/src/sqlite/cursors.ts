@@ -22,7 +22,7 @@ export class Cursors {
       const position = progress.of(topic);
       const expected = this.#offsets.get(topic) as number;
       this.#offsets.set(topic, offset + 1);
-      // Offsets that are missing were trimmed away: nobody will ever finish them.
+      // Offsets that are missing were trimmed away: they will never finish.
       if (offset > expected) position.finish(expected, offset);
       return position.unfinishedFrom(offset) === offset;
     });

@@ -21,7 +21,7 @@ export interface FlushOptions {
   readonly log: BusLog;
   /** So many records are on the log, and perhaps new ones for others to read. */
   readonly committed: (records: readonly Finished[]) => void;
-  /** Nothing can be committed any more: the lease is lost, or something nobody foresaw. */
+  /** Nothing can be committed any more: the lease is lost, or an error was unforeseen. */
   readonly failed: (error: Error) => void;
   readonly observer: ConsumerObserver | undefined;
 }

@@ -12,7 +12,7 @@ export interface Holder {
   readonly isAlive: (processId: number) => boolean;
 }
 
-/** The group's records belong to somebody else now; nothing of the former holder may be committed any more. */
+/** The group's records have another owner now; nothing of the former holder may be committed any more. */
 export class LeaseLost extends Error {
   override readonly name = 'LeaseLost';
 }
@@ -49,7 +49,7 @@ const leaseQuery = 'SELECT generation, instance, process_id, expires_at FROM lea
 export function liveHolder(database: DatabaseSync, group: string, self: Holder, clock: Clock): LiveHolder | null {
   const row = database.prepare(leaseQuery).get(group);
   const processId = (row?.['process_id'] ?? null) as number | null;
-  // This very process asks again: what it held before belongs to a bus that was given up.
+  // This very process asks again: what it held before belongs to a bus that was closed.
   if (processId === null || processId === self.processId) return null;
   if ((row?.['expires_at'] as number) <= clock.now() || !self.isAlive(processId)) return null;
   return { processId, instance: String(row?.['instance']) };

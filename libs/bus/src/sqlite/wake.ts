@@ -30,7 +30,7 @@ export class Wakeups {
     try {
       version = this.version();
     } catch {
-      // Whoever listens reads next, meets the same error and says so; `undefined` makes the poll after it wake them again.
+      // A listener reads next, meets the same error and reports it; `undefined` makes the poll after it wake them again.
       version = undefined;
     }
     if (version !== undefined && version === this.#version) return;

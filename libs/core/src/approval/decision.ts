@@ -29,7 +29,7 @@ export interface AskedApproval {
   readonly expiresAt: number;
 }
 
-/** A decision as somebody wrote it. */
+/** A decision as its author wrote it. */
 export interface WrittenDecision {
   readonly approvalId: string;
   readonly decision: string;
@@ -39,13 +39,13 @@ export interface WrittenDecision {
 /** Who decided. */
 export interface Decider {
   readonly actorId: string;
-  /** Null where no identity is configured, so that nobody is of any tenant. */
+  /** Null where no identity is configured, so that there are no tenants. */
   readonly tenantId: string | null;
 }
 
 /**
  * Why the decision does not count under the policy in force, or null if it does, should it be the first one. `at` is when the log
- * took it, milliseconds since the epoch: what it says of itself is nobody’s clock. `asked` is null where nothing was asked, `decider`
+ * took it, milliseconds since the epoch: the time that the record states is not trusted. `asked` is null where nothing was asked, `decider`
  * where the decision does not prove whose it is.
  */
 export function judgeDecision(

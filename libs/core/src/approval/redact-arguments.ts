@@ -4,8 +4,8 @@ import { type JsonObject, type JsonValue, isJsonObject } from '../json.js';
 export const redacted = '[redacted]';
 
 /**
- * A call’s arguments for the eyes of whoever approves it: what the tool’s input schema marks as a secret (`writeOnly: true`, or
- * `format: password`) is left out, at any depth; all else stays, since nobody can approve what they cannot see.
+ * A call’s arguments as its approver sees them: what the tool’s input schema marks as a secret (`writeOnly: true`, or
+ * `format: password`) is left out, at any depth; all else stays, since an approver must see what it approves.
  */
 export function redactArguments(args: JsonValue, schema: JsonValue | undefined): JsonValue {
   if (!isJsonObject(schema)) return args;

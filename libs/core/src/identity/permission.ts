@@ -2,7 +2,7 @@ import type { IdentitySettings } from '../configuration/types.js';
 import { wildcard } from '../rules/defaults.js';
 import type { Principal } from './principal.js';
 
-/** What becomes of a request whose sender is known. A request is refused as a whole, never narrowed. */
+/** The decision on a request whose sender is known. A request is refused as a whole, never narrowed. */
 export type RequestVerdict =
   | { readonly ok: true }
   | {
@@ -15,12 +15,12 @@ export type RequestVerdict =
       readonly escalation: boolean;
     };
 
-/** The text of spec/tool-groups.md §6.1. */
+/** The sentence that a refused caller reads. Upstream systems may match on it, so it stays. */
 export const insufficientPermissions = 'Insufficient permissions for requested tool groups';
 
 /**
- * Whether the principal may make this request: it names nobody else, and its groups, after the default, are permitted; `*` needs
- * `*`, and `[]` always passes. While nobody is authenticated there is no identity that a request could contradict.
+ * Whether the principal may make this request: it names no other identity, and its groups, after the default, are permitted; `*` needs
+ * `*`, and `[]` always passes. Without authentication there is no identity that a request could contradict.
  */
 export function mayRequest(
   request: { readonly userId: string | null },

@@ -1,16 +1,16 @@
 import type { ConnectionSettings } from '../configuration/types.js';
 
-/** For whom a connection is used: references only. All null where nobody calls, when an MCP server is asked what it offers. */
+/** For whom a connection is used: references only. All null where there is no caller, when an MCP server is asked what it offers. */
 export interface ConnectionUse {
   readonly tenantId: string | null;
   readonly actorId: string | null;
   readonly subjectId: string | null;
 }
 
-/** A secret that opens something outside. Lives in memory alone, and goes to nobody but whoever makes the call. */
+/** A secret that opens something outside. Lives in memory alone, and goes only to the code that makes the call. */
 export interface Credential {
   readonly token: string;
-  /** Milliseconds since the epoch; null where nobody said, so that it is asked for each time. */
+  /** Milliseconds since the epoch; null if unknown, so that it is asked for each time. */
   readonly expiresAt: number | null;
 }
 

@@ -49,7 +49,7 @@ export interface ModelTurn {
 
 /** A piece of a provider's turn that has no place in ModelTurn. */
 export interface RawPart {
-  /** A name from a closed list of the provider's library, so that it may be told. */
+  /** A name from a closed list of the provider's library, so that it may be shown. */
   readonly kind: string;
   /** As it came. */
   readonly payload: unknown;

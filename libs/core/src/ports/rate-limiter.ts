@@ -12,7 +12,7 @@ export type RateAnswer = { readonly within: true } | { readonly within: false; r
 
 /**
  * Counts calls in fixed windows, over all processes that share the store. Windows are those of the processes' clocks.
- * All faults are thrown as Fault('ledger_unreachable', retryable): who cannot count lets nobody pass. After a broken connection
+ * All faults are thrown as Fault('ledger_unreachable', retryable): without a count, no call passes. After a broken connection
  * one call may have been counted twice, never none.
  */
 export interface RateLimiter {

@@ -23,7 +23,7 @@ export function countCall(calls: CallCounts, toolId: string, step: Pick<Step, 'o
   return wasRun(step) ? { ...calls, [toolId]: callsOf(toolId, calls) + 1 } : calls;
 }
 
-/** Whether the tool began; an outcome that nobody knows counts, since it may have. */
+/** Whether the tool began; an unknown outcome counts, since it may have. */
 function wasRun({ outcome, reason }: Pick<Step, 'outcome' | 'reason'>): boolean {
   if (outcome === 'validation') return reason === 'output_invalid';
   if (outcome === 'execution') return reason !== 'deadline';

@@ -37,7 +37,7 @@ export interface Facts {
   readonly nested?: boolean;
 }
 
-/** What becomes of the tools of a configuration. All lists are in its order; they are shared by decisions and must not be changed. */
+/** The tools of a configuration by their fate. All lists are in its order; they are shared by decisions and must not be changed. */
 interface Lists {
   /** Keys of the eligible tools that the policy allows as well. */
   readonly permitted: readonly string[];

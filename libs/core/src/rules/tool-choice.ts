@@ -25,7 +25,7 @@ export type ChoiceVerdict =
 /**
  * `none` holds for the whole run. `required` and a named tool hold for its first iteration alone, else a run could never come to its
  * answer. `asked` is as in the request: absent, null or empty means auto; a tool is named by its id or its key. What is not offered is
- * refused in the same words whether there is such a tool or not, so that nobody learns of hidden ones.
+ * refused in the same words whether there is such a tool or not, so that no caller learns of hidden ones.
  */
 export function chooseTools(
   asked: string | null,

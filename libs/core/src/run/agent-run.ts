@@ -39,7 +39,7 @@ export function agentBegunBy<P>(turn: {
 
 /**
  * Why a run that answers a call may not ask the model again, or null if it may (K-65). What the last turn used beyond a budget is counted,
- * not taken back. Without a price nobody can say what is left of the money, so nothing is.
+ * not taken back. Without a price the rest of the money is unknown, so nothing is.
  */
 export function budgetEnd(
   { parent, inputTokens, outputTokens }: RunState,

@@ -34,9 +34,9 @@ export interface RunState {
   readonly principal: Principal | null;
   /** The dead letter that this attempt was re-driven from, as `partition/offset`; null for the first one. */
   readonly redrive: string | null;
-  /** The answer that a tool ended the run with; null while nobody has. */
+  /** The answer that a tool ended the run with; null while none has. */
   readonly answer: string | null;
-  /** The call that it answers; null for a run that somebody asked for. */
+  /** The call that it answers; null for a run that a caller asked for. */
   readonly parent: ParentCall | null;
 }
 
@@ -98,7 +98,7 @@ export function anotherAttempt(
   return { ...run, startedAt: now, stateEnteredAt: now, deadline, redrive };
 }
 
-/** Why the run may not begin another iteration, or null if it may. `price` is what its tokens cost; undefined if nobody says. */
+/** Why the run may not begin another iteration, or null if it may. `price` is what its tokens cost; undefined if unknown. */
 export function runEnd(
   run: RunState,
   history: readonly Step[],

@@ -80,7 +80,7 @@ export function allowed(toolId: string, facts: CallFacts, judges: Judges): Verdi
   for (const { configuration, policy, byId } of [judges.granting, judges.inForce]) {
     const tool: Pick<ConfiguredTool, 'id' | 'spec' | 'agent'> = byId(toolId) ?? { id: toolId, spec: null };
     if (policy.decide(tool) === 'deny') {
-      // It is in the lists: what it lacks is somebody to approve it.
+      // It is in the lists: what it lacks is an approver.
       return configuration.policy.allowedTools.includes(toolId) && isListed(tool, configuration.policy)
         ? nobodyApproves(toolId, facts)
         : notAllowed(toolId, facts);

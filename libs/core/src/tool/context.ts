@@ -1,6 +1,6 @@
 import type { ToolInvocationContext } from './types.js';
 
-/** Every member a context may have: references, by which whoever may know looks up the rest. */
+/** Every member a context may have: references, with which authorized code looks up the rest. */
 const references = {
   runId: true,
   sessionId: true,

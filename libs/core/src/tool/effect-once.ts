@@ -22,7 +22,7 @@ const firstPollMs = 25;
 const longestPollMs = 1_000;
 
 /**
- * Runs a tool's effect at most once for a call key. The first claim wins and writes the outcome beside it. Whoever meets a claim
+ * Runs a tool's effect at most once for a call key. The first claim wins and writes the outcome beside it. An executor that meets a claim
  * without an outcome waits for it up to the tool's time limit, and makes the call if the claim is taken back meanwhile; then it runs
  * again only what is safe to repeat, and otherwise answers `outcome_unknown`: a thing is never silently done twice.
  */
@@ -54,7 +54,7 @@ export interface BegunBefore {
 }
 
 /**
- * What came of a call that is refused now, where an earlier attempt had begun it: that it was refused would not be true. Waits for its end
+ * The result of a call that is refused now, where an earlier attempt had begun it: to call it refused would not be true. Waits for its end
  * as effectOnce does. Null if none had begun.
  */
 export async function begunBefore(

@@ -3,7 +3,7 @@ import type { JsonValue } from '../json.js';
 import type { ToolExecResult } from './types.js';
 
 /**
- * One finished call, whoever asked for it and whatever runs it: its step is made from this.
+ * One finished call, whatever asked for it and whatever runs it: its step is made from this.
  * What the provider sent for it as it came stays with the model's turn (ModelTurn.raw): nothing here can be influenced by it.
  */
 export type ToolInvocationRecord = {
@@ -21,7 +21,7 @@ export type ToolInvocationRecord = {
   { readonly result: JsonValue; readonly error: null } | { readonly result: null; readonly error: ToolInvocationError }
 );
 
-/** Why a call gave no result, in words that may be told. */
+/** Why a call gave no result, in words that may be shown. */
 export interface ToolInvocationError {
   readonly code: ToolErrorCode;
   readonly reason: ToolErrorReason | null;

@@ -37,7 +37,7 @@ export interface ToolLimits {
 /** Levels of nesting that arguments may have. */
 const deepestArguments = 64;
 
-/** What the pipeline works with; none is optional, so that no stage vanishes because somebody forgot it. */
+/** What the pipeline works with; none is optional, so that no stage can be forgotten. */
 export interface ToolPipeline {
   readonly source: ToolSource;
   /** The one evaluator's answer for this tool now, under the granting configuration and the one in force. */
@@ -48,7 +48,7 @@ export interface ToolPipeline {
   authorize(tool: BoundTool, context: ToolInvocationContext): Promise<Verdict>;
   /** Grant and request intersection for tools with connections, and `connection.use`; asks no broker. */
   connection(tool: BoundTool, context: ToolInvocationContext): Promise<Verdict>;
-  /** Whether somebody approved this very call, where policy wants that; `approval_pending` if nobody has decided. */
+  /** Whether this very call was approved, where policy wants that; `approval_pending` while there is no decision. */
   approval(tool: BoundTool, invocation: ToolInvocation, args: JsonValue): Promise<Verdict>;
   /** Counts the call against its limit per minute; the last thing that can refuse it without anything of it being fetched. */
   rate(tool: BoundTool, invocation: ToolInvocation): Promise<Verdict>;
@@ -65,7 +65,7 @@ export interface ToolPipeline {
   conceal(tool: BoundTool, result: ToolExecResult): ToolExecResult;
   /** Runs the effect at most once for the call key, or says why not. */
   once(tool: BoundTool, invocation: ToolInvocation, effect: () => Promise<ToolExecResult>): Promise<ToolExecResult>;
-  /** What came of this very call where an earlier attempt began it, so that it cannot be refused any more; null if none did. */
+  /** The recorded result of this very call where an earlier attempt began it, so that it cannot be refused any more; null if none did. */
   begun(invocation: ToolInvocation): Promise<ToolExecResult | null>;
   onStart(invocation: ToolInvocation, args: JsonValue): void;
   onResult(invocation: ToolInvocation, result: ToolExecResult): void;
@@ -116,7 +116,7 @@ async function stages(
   const input = validateInput(invocation, tool, pipeline.limits);
   if (!input.ok) return before(input.refusal);
 
-  // still policy, and last of it: for what was refused above nobody is asked, and nobody’s minute is charged
+  // approval and rate limit come last, so a call that is refused anyway asks no approver and uses no quota
   const approved = await pipeline.approval(tool, invocation, input.args);
   if (!approved.ok) return refuse(approved);
   const counted = await pipeline.rate(tool, invocation);
@@ -184,7 +184,7 @@ type Ended =
   | { readonly kind: 'threw'; readonly error: unknown }
   | { readonly kind: 'timeout' };
 
-/** Waits for the tool, its time limit, or the service giving the record up; the last is thrown, since nobody may write an end for it. */
+/** Waits for the tool, its time limit, or the service abandoning the record; the last is thrown, since no end may be written for it. */
 async function within(
   work: () => Promise<unknown>,
   invocation: ToolInvocation,
@@ -245,7 +245,7 @@ function validateInput(invocation: ToolInvocation, tool: BoundTool, limits: Tool
     return { ok: true, args: tool.validateInput(args) };
   } catch (error) {
     if (isA(ToolInputError, error)) return refuse(`The arguments do not fit: ${textOf(error)}.`);
-    // A check that breaks has not passed; its text is nobody’s to read.
+    // A check that throws has not passed; its text is not shown.
     return refuse('The arguments could not be checked, so the tool was not run. Try other arguments or another tool.');
   }
 }

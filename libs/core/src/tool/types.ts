@@ -20,7 +20,7 @@ export interface ToolSpec {
   readonly schemaHash: string;
 }
 
-/** What a tool is told about its call: references only, never a secret. */
+/** What a tool knows about its call: references only, never a secret. */
 export interface ToolInvocationContext {
   readonly runId: string;
   /** The session that the run belongs to; with tenant and subject (or actor) it says whose things a tool may touch. */
@@ -47,7 +47,7 @@ export interface BoundTool {
   readonly repeatable: boolean;
   /** Throws ToolInputError where the arguments do not fit. Returns them with defaults applied. */
   validateInput(rawArgs: JsonValue): JsonValue;
-  /** May throw ToolUserError (its text reaches the model), ToolUnavailableError, or anything else (its text reaches nobody). */
+  /** May throw ToolUserError (its text reaches the model), ToolUnavailableError, or anything else (its text is dropped). */
   exec(args: JsonValue, context: ToolInvocationContext, capabilities: ToolCapabilities): Promise<unknown>;
   /** Throws where the result is not of the declared shape. */
   validateOutput(rawOutput: unknown): JsonValue;
@@ -111,7 +111,7 @@ export class ToolConnectionUnreachableError extends ToolUnavailableError {
   override readonly reason = 'connection_unreachable';
 }
 
-/** Whoever gives out the credential of the tool's connection gives none to this caller; nothing has happened. */
+/** The broker of the tool's connection gives this caller no credential; nothing has happened. */
 export class ToolConnectionDeniedError extends Error {
   override readonly name = 'ToolConnectionDeniedError';
 }

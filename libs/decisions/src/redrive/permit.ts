@@ -12,7 +12,7 @@ export type RedriveKind = 'attempt' | 'again' | 'resume';
 /** What the ledger keeps of a redrive: who made it, and which record may go on in whose place. */
 export interface Permit {
   readonly kind: RedriveKind;
-  /** Where the record stood that was given up first, as the owner of what its run has claimed. */
+  /** Where the first dead-lettered record stood, as the owner of what its run has claimed. */
   readonly owner: string;
   /** When the log took that record, milliseconds since the epoch: nothing of the run’s last turn was done before. */
   readonly since: number;

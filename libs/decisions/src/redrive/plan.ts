@@ -16,7 +16,7 @@ export type Plan =
       readonly message: Outgoing;
       readonly owner: string;
       readonly since: number;
-      /** In words, for whoever is asked. */
+      /** In words, for the operator. */
       readonly means: string;
     }
   | { readonly kind: 'refused'; readonly why: string };
@@ -26,7 +26,7 @@ export interface PlanFacts {
   readonly identity: boolean;
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** The permit with which this record was re-driven itself, before it was given up anew; else null. */
+  /** The permit with which this record was re-driven itself, before it failed again; else null. */
   readonly before: Permit | null;
 }
 

@@ -33,7 +33,7 @@ interface Waiting<Asked, Answer> {
 /**
  * One statement at a time: what is asked in the same turn of the event loop, or while a statement is on its way, goes together in
  * the next one. While the database is away all wait, and are asked again. So every statement must bear to be run twice: when a
- * connection breaks, nobody knows whether the statement on it took effect.
+ * connection breaks, it is unknown whether the statement on it took effect.
  */
 export class Batcher<Asked, Answer> {
   #waiting: Waiting<Asked, Answer>[] = [];
@@ -54,7 +54,7 @@ export class Batcher<Asked, Answer> {
     });
   }
 
-  /** Resolves when nothing is under way. Whoever waits for a database that is away gets one last try. */
+  /** Resolves when nothing is under way. Requests that wait for an absent database get one last try. */
   async close(): Promise<void> {
     this.#closing.abort();
     while (this.#running !== undefined) await this.#running;

@@ -43,7 +43,7 @@ export function connectionTo(url: string, instance: string): Connection {
   return { place: placeOf(config), config };
 }
 
-/** `onLost` hears of connections that broke while nobody used them. */
+/** `onLost` hears of connections that broke while they were idle. */
 export function poolOf({ config }: Connection, onLost: (error: Error) => void): pg.Pool {
   const pool = new pg.Pool(config);
   pool.on('error', onLost);

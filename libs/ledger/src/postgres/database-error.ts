@@ -84,7 +84,7 @@ function textOf(error: unknown): string {
   return (text || codeOf(error)).replace(/\.$/, '');
 }
 
-/** By the other side, whoever ended it: an operator, a crash, the network. */
+/** Ended by the other side: an operator, a crash, the network. */
 function isBroken(error: unknown): boolean {
   return (
     ['57P01', '57P02', 'ECONNRESET', 'EPIPE'].includes(codeOf(error)) || /^Connection terminated/.test(textOf(error))

@@ -31,7 +31,7 @@ export interface LedgerParts {
   readonly place: Place;
   readonly schema: string;
   readonly outage: Outage;
-  /** How long whoever asks waits for a database that is away, milliseconds; the try under way comes on top. */
+  /** How long a request waits for an absent database, milliseconds; the try under way comes on top. */
   readonly patienceMs: number;
   readonly clock: Clock;
 }
@@ -72,7 +72,7 @@ export function ledgerOn({ pool, place, schema, outage, patienceMs, clock }: Led
     run: async ([now = 0]) => new Map([[String(now), await statements.sweep(now)]]),
     serves: never,
   });
-  // What broke off may have counted: it is counted again, which lets nobody pass who should not.
+  // What broke off may have counted: it is counted again, which lets no call pass that should not.
   const counts = batcher<RateRequest, RateAnswer>({
     limit: countedAtOnce,
     keyOf,

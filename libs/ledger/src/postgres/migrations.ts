@@ -37,7 +37,7 @@ const migrations: readonly ((schema: string) => string)[] = [
   `,
 ];
 
-/** Any number, the same in every version: whoever migrates a ledger in this database holds it. */
+/** Any number, the same in every version: a process that migrates a ledger in this database holds it. */
 const migrationLock = 7_319_640_231;
 
 /**

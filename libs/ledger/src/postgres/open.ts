@@ -20,7 +20,7 @@ export interface PostgresLedgerOptions {
   readonly log?: LedgerLog;
   /** What the database's clock is compared with; by default this machine's. */
   readonly clock?: Clock;
-  /** Gives up the opening. */
+  /** Stops opening. */
   readonly signal?: AbortSignal;
 }
 
@@ -66,7 +66,7 @@ async function until(
   }
 }
 
-/** Does not wait for the end of what is given up; that ends by itself, within its time limits. */
+/** Does not wait for the end of what was abandoned; that ends by itself, within its time limits. */
 async function orAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
   let stop: (() => void) | undefined;
   const aborted = new Promise<never>((_, reject) => {

@@ -48,7 +48,7 @@ export function statementsOn(pool: pg.Pool, schema: string) {
   };
 
   // What is held is read off the snapshot and locks nothing; the limit, of which a key has no need, has it read key by key. The
-  // rest is inserted; where somebody else was faster since the snapshot, the row that is there now is written as it is, because
+  // rest is inserted; where another process was faster since the snapshot, the row that is there now is written as it is, because
   // only a row that is written is returned in its newest form.
   const stale = 'c.expires_at <= excluded.claimed_at';
   const claim = `

@@ -9,7 +9,7 @@ export async function patiently<T>(doing: string, work: () => T): Promise<T> {
   return pastLocks(work, (error) => unreachable(doing, error));
 }
 
-/** A sentence that says what to change; a Fault comes back as it is, and of anything else its own words are told. */
+/** A sentence that says what to change; a Fault comes back as it is, and of anything else its own words are shown. */
 function unreachable(doing: string, error: unknown): Fault {
   if (error instanceof Fault) return error;
   if (isSqliteError(error)) return sqliteFault(doing, error, ledger);

@@ -9,7 +9,7 @@ import type { Names } from '../names.js';
 import type { RegistryOptions } from '../options.js';
 
 const answerMs = 10_000;
-/** For a check, behind which somebody waits who wants to know the reason. */
+/** For a check whose caller wants to know the reason. */
 const checkMs = 4_000;
 const raceAttempts = 20;
 const raceMs = 100;
@@ -76,8 +76,8 @@ export function confluentRegistry(options: RegistryOptions, names: Names, client
 }
 
 /**
- * Processes that start at once all set a new subject's rule: one is told that it exists, another sees it before it is set. Whoever
- * asks again a little later finds it done; what stays is a rule that somebody chose.
+ * Processes that start at once all set a new subject's rule: one gets the answer that it exists, another sees it before it is set. A
+ * second look a little later finds it done; what stays is a rule that an operator chose.
  */
 function mayBeRace(error: unknown): boolean {
   const text = error instanceof Error ? error.message : '';

@@ -22,7 +22,7 @@ const committed: readonly Topic[] = [
   'agent.approvals',
 ];
 
-/** What a redeployment sets on topics that are there; the rest of their settings is whoever made them’s. */
+/** What a redeployment sets on topics that exist; the rest of their settings stay as they are. */
 const settings = ['retention.ms', 'retention.bytes', 'segment.ms', 'segment.bytes'] as const;
 
 const size = 'retention.bytes';

@@ -45,7 +45,7 @@ export class Commits {
   readonly #queue: Done[] = [];
   readonly #dropped = new AbortController();
   #isWanted = false;
-  /** Of the transaction that has a part of it, and of whoever waits for its end. */
+  /** Of the transaction that has a part of it, and of those that wait for its end. */
   #isUnderWay = false;
   readonly #waiting: (() => void)[] = [];
   #committed: number;

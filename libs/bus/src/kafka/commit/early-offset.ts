@@ -3,22 +3,22 @@ import { isConcurrentTransactions } from '../kafkajs/failure.js';
 import type { OffsetCommit } from '../produce/requests.js';
 import type { TransactionalProducer } from '../produce/transactional-producer.js';
 
-/** A transaction waits no longer for its record, milliseconds: it is begun anew when that has finished. */
+/** A transaction waits no longer for its record, milliseconds: it begins again when that has finished. */
 const patienceMs = 50;
 
 export interface EarlyOffsetOptions {
   readonly producer: TransactionalProducer;
-  /** The transaction could not be given up: nobody knows how it stands. */
+  /** The transaction could not be abandoned: its outcome is unknown. */
   readonly failed: (error: unknown) => void;
 }
 
-/** How a request ended: the offset is in the transaction, or certainly is not, or nobody knows. */
+/** How a request ended: the offset is in the transaction, or certainly is not, or that is unknown. */
 type Sent = 'there' | 'refused' | 'unknown';
 
 /**
  * Begins a transaction while the record that it is for is being handled. The offset that will stand when the record has finished goes ahead, which
  * takes as long as all that follows; nothing of it counts before the commit. If it takes longer, or the offset is another one, nothing is
- * lost but the request. Only for a producer whose transactions have epochs: else what is late of one that was given up could get into the next.
+ * lost but the request. Only for a producer whose transactions have epochs: otherwise a late request of an abandoned one could get into the next.
  */
 export class EarlyOffset {
   #open: { readonly commit: OffsetCommit; readonly sent: Promise<Sent> } | undefined;
@@ -33,7 +33,7 @@ export class EarlyOffset {
     const sent = this.#send(commit);
     this.#open = { commit, sent };
     this.#patience = setTimeout(() => {
-      // Whoever finds nothing given up any more must know how that ended.
+      // Before the next transaction, the end of the abandoned one must be known.
       this.#givingUp = this.#giveUp(sent)
         .catch((error: unknown) => {
           this.options.failed(error);
@@ -47,7 +47,7 @@ export class EarlyOffset {
 
   /**
    * Whether all that is due is in the transaction already; if not, nothing else is that what is due does not replace. The producer is free for others
-   * once it has resolved; nobody knows how its transaction stands if this rejects.
+   * once it has resolved; the outcome of its transaction is unknown if this rejects.
    */
   async take(due: OffsetCommit): Promise<boolean> {
     await this.#givingUp;
@@ -57,12 +57,12 @@ export class EarlyOffset {
     const sent = await open.sent;
     const isSame = isDeepStrictEqual(open.commit, due);
     const isInTheWay = sent === 'unknown' ? !isSame : sent === 'there' && !isReplaced(open.commit, due);
-    // One that nobody knows of may arrive yet, and behind the one that is due: only the next epoch keeps it out.
+    // A request with an unknown outcome may arrive yet, and behind the one that is due: only the next epoch keeps it out.
     if (isInTheWay) await this.options.producer.abort();
     return sent === 'there' && isSame;
   }
 
-  /** Nothing more is begun or given up by it; resolves when no request is under way. The transaction is left to whoever fences. */
+  /** Begins and abandons nothing more; resolves when no request is under way. The transaction is left to the consumer that fences. */
   async drop(): Promise<void> {
     const sent = this.#open?.sent;
     this.#forget();

@@ -42,7 +42,7 @@ export function encodeFinished(prefix: number, ranges: readonly Range[]): string
   return bitmapMark + bitmap.toString('base64url');
 }
 
-/** The ranges again; none for a text that somebody else put there. */
+/** The ranges again; none for a text that another program put there. */
 export function decodeFinished(prefix: number, metadata: string | null): readonly Range[] {
   if (metadata === null) return [];
   const [finished = ''] = metadata.split(marks, 1);
@@ -69,7 +69,7 @@ export function encodeWriter(writer: string): string {
   return writerMark + writer;
 }
 
-/** The name again; undefined if none is there, as when nobody has taken the partition over yet. */
+/** The name again; undefined if none is there, as while no consumer has acquired the partition yet. */
 export function decodeWriter(metadata: string | null): string | undefined {
   return metadata?.split(writerMarks)[1];
 }

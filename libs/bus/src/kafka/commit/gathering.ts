@@ -31,7 +31,7 @@ export class Gathering {
       };
     });
     this.#look = () => undefined;
-    // What comes in the same turn of the event loop is told of one by one.
+    // Records that come in the same tick are reported one by one.
     await new Promise(setImmediate);
   }
 }

@@ -27,7 +27,7 @@ export class GroupOffsets {
     return this.#fetch(topic, partition, true);
   }
 
-  /** Outside of any transaction. Refused if the member is one no more, or the group has given out its partitions anew. */
+  /** Outside of any transaction. Refused for an unknown member, or after a rebalance. */
   commit(member: Member, { topic, partition, offset, metadata }: PartitionOffset): Promise<void> {
     const { groupId } = this;
     const { memberId, generation: groupGenerationId } = member;

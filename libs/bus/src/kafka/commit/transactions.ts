@@ -95,7 +95,7 @@ export class Transactions {
     if (this.#early.begin(this.#commitOf(this.#member, [commits.offsetAt(past, [])]))) this.#expected = commits;
   }
 
-  /** Resolves when no transaction is under way; every partition was dropped before. What is open is left to whoever takes over. */
+  /** Resolves when no transaction is under way; every partition was dropped before. What is open is left to the next owner. */
   async close(): Promise<void> {
     this.#closed.abort();
     this.#asking.clear();
@@ -161,7 +161,7 @@ export class Transactions {
         this.#end(all, parts);
         return;
       }
-      // What keeps the producer from beginning anew is nothing that is in the transaction.
+      // What keeps the producer from beginning again is nothing that is in the transaction.
       if (cleared !== undefined || mayPass(error)) refusals = 0;
       else if (++refusals > 1) return this.#refused(all, error);
       await this.#wait(error, attempt, member);

@@ -48,7 +48,7 @@ export async function acquire(options: AcquireOptions): Promise<Ownership> {
   if (former !== undefined && former !== writer) await fence(former);
   const { beginning, end } = await boundsOf(admin, topic, partition);
   const { offset: prefix, metadata } = await offsets.settled(topic, partition);
-  // A group that is new begins at the beginning; what retention took away nobody will ever finish.
+  // A new group begins at the beginning; records that retention removed will never finish.
   const position = new Position(Math.max(prefix, beginning));
   for (const { first, past } of decodeFinished(prefix, metadata)) position.finish(first, past);
   position.saved();

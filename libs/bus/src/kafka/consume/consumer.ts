@@ -77,7 +77,7 @@ export class GroupConsumer implements Consumer {
   /** Aborted when it leaves, after what there was to finish. */
   readonly #leaving = new AbortController();
   readonly #partitions = new Map<string, Partition>();
-  /** Those that were given up, until nothing of them is under way. */
+  /** Those that were abandoned, until nothing of them is under way. */
   readonly #closing = new Set<Promise<void>>();
   readonly #membership: Membership;
   readonly #admin: Admin;
@@ -343,7 +343,7 @@ export class GroupConsumer implements Consumer {
     this.#slots.close();
   }
 
-  /** Gives up what is left and leaves the group, so that its partitions move at once instead of after the session time-out. */
+  /** Abandons what is left and leaves the group, so that its partitions move at once instead of after the session time-out. */
   async #leave(): Promise<void> {
     const { log, subscription } = this.options;
     const why = 'The consumer gives this record up; it is repeated later.';

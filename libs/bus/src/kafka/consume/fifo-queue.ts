@@ -18,7 +18,7 @@ export class FifoQueue<T> {
   }
 
   shift(): void {
-    // What was taken is nobody’s to keep.
+    // Drops the reference, so that what was taken can be freed.
     this.#items[this.#next++] = undefined;
     if (this.#next < tidyAfter && this.#next < this.#items.length) return;
     this.#items.splice(0, this.#next);

@@ -33,7 +33,7 @@ export class HeldBytes {
     for (const tell of waiting) tell();
   }
 
-  /** Calls it once, when there is room for whoever comes first. */
+  /** Calls it once, when there is room in the shared half. */
   whenThereIsRoom(tell: () => void): void {
     this.#waiting.add(tell);
   }

@@ -2,8 +2,8 @@ import { Fault } from '@sluice/core';
 
 /**
  * Whether a partition’s log still reaches as far as its group has come, over all takeovers by this process. A log that was cut back gets new
- * records at places that count as finished, and they would be passed over without a word. Where to begin instead only an operator
- * can say: the records that are there may have been handled (a leader was elected that had lost some) or not (the topic was made anew).
+ * records at places that count as finished, and they would be skipped without a word. Where to begin instead only an operator
+ * can say: the records that are there may have been handled (a leader was elected that had lost some) or not (the topic was deleted and made again).
  */
 export class TruncationCheck {
   #short: { readonly done: number; readonly end: number; readonly grew: boolean } | undefined;

@@ -50,13 +50,13 @@ export interface MembershipOptions {
   readonly died: (fault: Fault) => void;
 }
 
-/** Which partition kafkajs is to be told about. */
+/** Which partition kafkajs is to hear about. */
 export interface Place {
   readonly topic: string;
   readonly partition: number;
 }
 
-/** This process in its group. kafkajs fetches and keeps the membership; what it gives up for no good reason is begun anew. */
+/** This process in its group. kafkajs fetches and keeps the membership; where it stops for no good reason, it is started again. */
 export class Membership {
   readonly #consumer: KafkaConsumer;
   readonly #signs = new Set<() => void>();
@@ -106,7 +106,7 @@ export class Membership {
     await this.#run();
   }
 
-  /** Leaves the group, so that nobody waits for the session to time out. */
+  /** Leaves the group, so that the others need not wait for the session to time out. */
   async leave(): Promise<void> {
     this.#left = true;
     await this.#consumer.disconnect();
@@ -170,7 +170,7 @@ export class Membership {
       this.#fetching = true;
       const { memberId, memberAssignment } = payload;
       const member = { memberId, generation: generationOf(memberId) };
-      // kafkajs was joining while it was told to leave, and heard only half of it.
+      // kafkajs was joining when it was asked to leave, and heard only half of it.
       if (this.#left) setImmediate(() => void this.leave());
       else this.options.assigned(memberAssignment, member);
       isMember();
@@ -191,7 +191,7 @@ export class Membership {
     else died(fault);
   }
 
-  /** kafkajs gives up for good when no broker knows the group’s coordinator, as while one starts. */
+  /** kafkajs stops for good when no broker knows the group’s coordinator, as while one starts. */
   async #runAgain(): Promise<void> {
     const { stopping, died } = this.options;
     try {
@@ -201,7 +201,7 @@ export class Membership {
     }
   }
 
-  /** Between a crash and the restart kafkajs has no group to steer; joining again steers everything anew. */
+  /** Between a crash and the restart kafkajs has no group to steer; joining again steers everything from the start. */
   #steer(action: () => void): void {
     try {
       action();

@@ -53,7 +53,7 @@ export interface PartitionOwnerOptions extends Omit<CommitsOptions, 'committed'>
   readonly handling: HandlingOptions;
   /** Whether the partition should be paused may have changed. */
   readonly steer: () => void;
-  /** Something nobody foresaw, which a takeover would not mend. */
+  /** An unforeseen error, which acquiring the partition again would not mend. */
   readonly failed: (error: unknown) => void;
 }
 
@@ -281,13 +281,13 @@ export class PartitionOwner {
     }
   }
 
-  /** Whether it is the only record that is taken, and all before it is finished; of partitions that carry something, nobody knows what. */
+  /** Whether it is the only record that is claimed, and all before it is finished; unknown for partitions with state. */
   #isAlone({ stored }: Work): boolean {
     const { prefix, end } = this.#position;
     return this.#unfinished === 1 && prefix === stored.offset && end === prefix && this.#reserved === 0;
   }
 
-  /** A plain value where nobody has to wait for a slot, as nearly always. */
+  /** A plain value where a slot is free, as nearly always. */
   #slot(): boolean | Promise<boolean> {
     const granted = this.options.slots.take();
     return granted instanceof Promise ? granted.then(this.#begins) : this.#begins(granted);

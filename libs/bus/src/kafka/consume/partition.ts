@@ -67,7 +67,7 @@ export class Partition {
     return this.#owner;
   }
 
-  /** False if these records are not wanted now: kafkajs is to read them again when it is told from where. */
+  /** False if these records are not wanted now: kafkajs is to read them again once it knows from where. */
   receive(messages: readonly KafkaMessage[], last: number): boolean {
     if (this.#owner === undefined) return false;
     this.#owner.receive(messages, last);

@@ -32,7 +32,7 @@ export const passOverAborted = once(() => {
   };
 });
 
-/** Marks what belongs to an aborted transaction as nobody's, as the transaction's own end is. */
+/** Marks what belongs to an aborted transaction as no record, as the transaction's own end is. */
 function mark(fetched: Fetched): void {
   const begun = [...(fetched.abortedTransactions ?? [])]
     .map(({ firstOffset, producerId }) => ({ first: Number(firstOffset), producerId }))

@@ -11,7 +11,7 @@ import { timeoutsOf } from '../options.js';
 import type { KafkaBusOptions, SaslOptions } from '../options.js';
 import { quietLog } from './quiet-log.js';
 
-/** kafkajs’s defaults depend on NODE_ENV, so every client, producer and consumer is told. */
+/** kafkajs’s defaults depend on NODE_ENV, so every client, producer and consumer gets them in writing. */
 export const clientRetry = {
   initialRetryTime: 50,
   maxRetryTime: 1_000,
@@ -20,7 +20,7 @@ export const clientRetry = {
   retries: 4,
 } as const satisfies RetryOptions;
 
-/** Of consumers, which begin anew after what may pass, and of what asks for them. */
+/** Of consumers, which begin again after what may pass, and of what asks for them. */
 export const consumerRetry = { ...clientRetry, retries: 6 } as const satisfies RetryOptions;
 
 /**

@@ -14,7 +14,7 @@ export const noteGenerations = once(() => {
   };
 });
 
-/** Asked once, when the member has been told of its partitions. */
+/** Asked once, when the member has received its partitions. */
 export function generationOf(memberId: string): number {
   const generation = generations.get(memberId);
   generations.delete(memberId);

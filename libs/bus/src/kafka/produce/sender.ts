@@ -26,12 +26,12 @@ export interface SendOptions {
   readonly identity: ProducerIdentity;
   /** Of Produce. */
   readonly version: 7 | 12;
-  /** Called before the batches are sent, each time: who must know of their partitions is told. `leaders` is how many brokers get some of them. */
+  /** Called before the batches are sent, each time, with their partitions. `leaders` is how many brokers get some of them. */
   readonly announce?: (batches: readonly PartitionBatch[], leaders: number) => Promise<void>;
 }
 
 /**
- * Writes each record once. What a broker has not said that it took is sent to it again, or to whoever leads the partition by then, as the same
+ * Writes each record once. What a broker has not acknowledged is sent to it again, or to the partition’s new leader, as the same
  * batch under the same sequence number, so that one which it had taken is not taken twice. Sends must not overlap.
  */
 export class Sender {
@@ -40,7 +40,7 @@ export class Sender {
 
   constructor(private readonly options: SenderOptions) {}
 
-  /** A new identity counts anew. */
+  /** A new identity counts from zero. */
   restart(): void {
     this.#next.clear();
   }

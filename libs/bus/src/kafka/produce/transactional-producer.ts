@@ -21,7 +21,7 @@ export interface TransactionalProducerOptions {
  *
  * A broker with transactions of version 2 (Kafka 4.0, KIP-890) adds an offset or a partition with the first request that names it, and gives the
  * producer a new epoch with each end: three requests instead of five, and what a transaction left on its way cannot arrive in the next one. Others
- * are told beforehand.
+ * are added to it beforehand.
  */
 export class TransactionalProducer {
   readonly #cluster: Cluster;
@@ -31,7 +31,7 @@ export class TransactionalProducer {
   #identity: ProducerIdentity = { producerId: -1n, epoch: -1 };
   /** Whether each transaction has an epoch of its own, so that nothing late of one gets into the next: version 2. */
   #hasEpochs = false;
-  /** The partitions, and the groups, that the broker was told of. */
+  /** The partitions, and the groups, that the broker has added to the transaction. */
   readonly #announced = new Set<string>();
 
   constructor(private readonly options: TransactionalProducerOptions) {

@@ -18,7 +18,7 @@ export interface Cursor {
   /** On the broker. */
   readonly name: string;
   readonly partition: number;
-  /** Records before it are passed over. */
+  /** Records before it are skipped. */
   first: number;
   /** Where the log ended when the reading began: a commit that was answered before is seen, even if its markers are still being written. */
   end: number;
@@ -123,7 +123,7 @@ const turns = new WeakMap<Broker, Promise<unknown>>();
  */
 function inTurn<T>(leader: Broker, fetch: () => Promise<T>): Promise<T> {
   const mine = (turns.get(leader) ?? Promise.resolve()).then(fetch);
-  // What failed is told to the one who asked; the next one has a turn all the same.
+  // A failure rejects this request alone; the next one has a turn all the same.
   turns.set(
     leader,
     mine.catch(() => undefined),
@@ -140,12 +140,12 @@ function take(cursor: Cursor, batch: Batch): void {
   cursor.shortSince = undefined;
 }
 
-/** A leader that is behind has come round by then, milliseconds; a log that still ends before its reader was cut back, or made anew. */
+/** A leader that is behind has come round by then, milliseconds; a log that still ends before its reader was truncated, or made again. */
 const cutAfterMs = 5_000;
 
 /**
  * Moves the cursor that has nothing at its offset, if that is the error. Whose records retention has taken away goes on at what is left. Where the
- * log ends before it, a follower begins anew after a while, since it would never see what comes until there is as much as before.
+ * log ends before it, a follower begins again after a while, since it would never see what comes until there is as much as before.
  */
 export async function moveIntoRange(
   cluster: Cluster,

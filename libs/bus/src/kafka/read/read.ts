@@ -37,13 +37,13 @@ export class Reader {
   /** Where it begins and ends is asked at the call. */
   read<T extends Topic>(topics: readonly T[], options: ReadOptions): AsyncIterable<Incoming<T>> {
     const { clients, closed } = this.options;
-    // A follower’s fetch waits on its connection, where nobody else’s must stand behind it.
+    // A follower’s fetch waits on its connection, where no other request must queue behind it.
     const cluster = options.follow ? clusterOf(clients()) : (this.#shared ??= clusterOf(clients()));
     if (options.follow) this.#followers.add(cluster);
     const ending = options.signal === undefined ? closed : AbortSignal.any([options.signal, closed]);
     const reading = new Reading({ ...this.options, asking: this.#asking }, cluster, options, ending);
     const begun = reading.begin(topics);
-    // Whoever iterates is told; whoever does not has asked for nothing.
+    // A caller that iterates gets the error; one that does not has asked for nothing.
     begun.catch(() => undefined);
     const done = async (): Promise<void> => {
       if (!this.#followers.delete(cluster)) return;
@@ -115,7 +115,7 @@ class Reading {
     const opened = await this.#patiently(async () => openStored(this.options.codec, stored));
     if (opened === undefined) return;
     const { message, fault } = opened;
-    // A copy: the value is a part of all that one fetch brought, which whoever holds the Avro must not keep.
+    // A copy: the value is a part of all that one fetch brought, which a holder of the Avro must not keep alive.
     if (message !== null) yield { ...message, avro: copied(this.options.codec.avro(stored.topic, stored.value)) };
     else if (this.wanted.onUndecodable === undefined) throw fault;
     else {
