@@ -138,7 +138,7 @@ function noAnswer({ limits }: Configuration, cause: unknown): Fault {
   });
 }
 
-/** Nothing of such a turn is done or told: an answer that looked nothing up must not pass for one that did. */
+/** Nothing of such a turn is done or streamed: an answer that looked nothing up must not pass for one that did. */
 function notAsChosen(name: string, choice: ToolChoice): Fault {
   const wanted = choice.type === 'tool' ? `the tool ${choice.id}` : 'a tool';
   const message = `The model ${name} did not call ${wanted}, as the request’s tool_choice wants it: leave tool_choice out, or configure a model whose provider holds to it.`;

@@ -41,7 +41,7 @@ export class AuditService {
     return this.#write(entries, placed(message, contentHash(message)), context);
   }
 
-  /** A record that cannot be decoded, or that could not be told of, is told of all the same: by the hash of its bytes. */
+  /** A record that cannot be decoded or described has an entry all the same: with the hash of its bytes. */
   tellOfDead(dead: Dead, context: HandlerContext): Promise<readonly Outgoing[]> {
     const { topic, partition, offset, code, reason } = dead;
     if (code !== 'undecodable') {
@@ -66,7 +66,7 @@ export class AuditService {
       const { sequence, offset } = found;
       add(seal(resumedEntry({ sequence, source_offset: offset }), { ...source, offset, hash: '' }, head));
     }
-    // What the group’s lost place makes come again was told of before.
+    // Records that come again because the group lost its offsets have their entries already.
     if (source.offset > found.offset) for (const told of entries) add(seal(told, source, head));
     if (this.#isDue(head, now)) {
       add(checkpointEntry(source, head, now, await signHead(source, head, now, this.runtime.signatures)));

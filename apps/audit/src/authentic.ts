@@ -11,7 +11,7 @@ export interface Verifying {
   readonly clock: Clock;
 }
 
-/** Whether what filter or executor sign of a record is theirs, however old; true where nobody signs. */
+/** Whether the signature of filter or executor on a record holds, however old; true for records without one. */
 export async function isAuthentic(message: Source, verifying: Verifying): Promise<boolean> {
   if (message.topic === 'agent.steps') {
     const { record } = message;
@@ -36,7 +36,7 @@ async function holds(verification: Promise<unknown>): Promise<boolean> {
 
 /**
  * The signature is over the history as it goes on; the turn’s own steps are the end of it, or were altered. Hashes of results do not go on:
- * each is made with the executor’s key, so that nobody else can make one that holds.
+ * each is made with the executor’s key, so that no other service can make one that holds.
  */
 function tellsItsHistory({ steps, next }: AgentStepResult): boolean {
   const end = next.history.slice(next.history.length - steps.length);

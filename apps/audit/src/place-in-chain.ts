@@ -38,7 +38,7 @@ export async function findHead(source: SourcePlace, context: HandlerContext, run
 
 /** The chain’s head as agent.audit has it; null if nothing is there. */
 async function lastOf(chain: string, { offset, timestamp }: SourcePlace, bus: Bus): Promise<Head | null> {
-  // A partition’s first record can only have been told of since the log took it; before a later one there may be more.
+  // A partition’s first record can only have an entry since the log took it; before a later one there may be more.
   const from = offset === 0 ? { time: timestamp - skewMs } : 'start';
   let head: Head | null = null;
   for await (const { key, record } of bus.read([topics.audit], { from, onUndecodable: () => undefined })) {
@@ -54,7 +54,7 @@ async function lastOf(chain: string, { offset, timestamp }: SourcePlace, bus: Bu
   return head;
 }
 
-/** Until the log can be read, or nobody waits for it any more. */
+/** Until the log can be read, or nothing waits for it any more. */
 async function insist<T>(work: () => Promise<T>, { signal }: HandlerContext, { log }: Runtime): Promise<T> {
   for (;;) {
     try {

@@ -3,7 +3,7 @@ import type { Clock } from '@sluice/core';
 import type { AskedTool, Source, ToolLookup } from '@sluice/audit';
 import type { Configurations, Loaded } from '@sluice/service';
 
-/** Versions that nobody has, remembered so that the audit waits for each of them once. */
+/** Versions that cannot be found, remembered so that the audit waits for each of them once. */
 const mostUnknown = 1_000;
 const nothing: ToolLookup = () => undefined;
 
@@ -24,7 +24,7 @@ export class ToolDirectory {
 
   /**
    * For the entries of this record. A version that is not on agent.config has no tools, and so no argument is repeated. What is not
-   * authentic waits for none: whoever may write to the topic could hold up the chain.
+   * authentic waits for none: a forger could hold up the chain.
    */
   async lookup(message: Source, authentic: boolean): Promise<ToolLookup> {
     if (message.topic !== 'agent.steps') return nothing;

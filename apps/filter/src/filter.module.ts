@@ -55,7 +55,7 @@ function checkKeyFile({ configurations, health }: Runtime): void {
   });
 }
 
-/** A group that is asked for, or refused, the first time is told from one that was never counted. */
+/** Series start at 0, so that a group’s first request or refusal shows as an increase. */
 function countFromZero({ configurations, metrics }: Runtime): void {
   configurations.onChange(({ evaluator }) => {
     for (const group of [...evaluator.rules.knownGroups, otherLabel]) {
@@ -65,7 +65,7 @@ function countFromZero({ configurations, metrics }: Runtime): void {
   });
 }
 
-/** Once for each time that it becomes so: whoever runs it must know that nobody is asked who they are. */
+/** Once for each time that it becomes so: an operator must know that callers are not authenticated. */
 function sayWhoAsks({ configurations, log }: Runtime): void {
   let before: string | undefined;
   configurations.onChange(({ configuration }) => {

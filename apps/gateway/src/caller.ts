@@ -5,12 +5,12 @@ import { AUTHENTICATOR, RUNTIME } from '@sluice/service';
 import type { Runtime } from '@sluice/service';
 import { Refusal } from './refusal.js';
 
-/** Nobody whose credential does not hold is counted by name. */
+/** A caller whose credential does not hold is not counted by name. */
 const nobody = { tenant: '', actor: '', reason: 'credential' };
 
 /**
  * Who asks over HTTP. The filter asks again, by the credential that goes along with the record: what the gateway finds out serves the
- * caller alone, who is refused at once, and sees its own runs and nobody else's.
+ * caller alone, who is refused at once, and sees its own runs and no others.
  */
 @Injectable()
 export class Callers {

@@ -40,7 +40,7 @@ export interface Gateway extends Service {
   readonly url: string;
 }
 
-/** Starts the gateway: requests and decisions come in over HTTP and go onto the log, and what becomes of a run is told as it happens. */
+/** Starts the gateway: requests and decisions come in over HTTP and go onto the log, and runs are streamed as they go on. */
 export async function startGateway(runtime: Runtime): Promise<Gateway> {
   const { environment, log } = runtime;
   const { host, httpPort: port } = environment;
@@ -66,7 +66,7 @@ export async function startGateway(runtime: Runtime): Promise<Gateway> {
   return {
     url,
     close: async () => {
-      // Those who follow a run are told first that they hear no more here; whoever is answered now, is.
+      // Streams of runs end first, with a reason; responses under way are finished.
       await watch.close();
       await closeServer(app, environment.drainMs);
     },

@@ -6,12 +6,12 @@ export type Preference =
   /** The end, if it comes in so many milliseconds; 0: at once, whether it is there or not. */
   | { readonly kind: 'wait'; readonly milliseconds: number };
 
-/** Nobody is made to wait for longer, in seconds; connections are often cut at a minute. */
+/** The longest wait, in seconds; connections are often cut at a minute. */
 const longestWait = 55;
 
-/** `Accept: text/event-stream` is told as it happens; else `Prefer: wait=<seconds>` (RFC 7240) says how long to wait for the end. */
+/** `Accept: text/event-stream` streams the run; else `Prefer: wait=<seconds>` (RFC 7240) says how long to wait for the end. */
 export function prefers(request: Pick<Request, 'get' | 'accepts'>): Preference {
-  // Only who names it: `*/*` is what a client says that was told nothing. `q=0` names what is not wanted.
+  // Only where it is named: `*/*` is what clients send by default. `q=0` names what is not wanted.
   const names = /\btext\/event-stream\b/i.test(request.get('accept') ?? '');
   if (names && request.accepts('text/event-stream') !== false) return { kind: 'stream' };
   const seconds = Number(

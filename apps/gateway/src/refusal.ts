@@ -18,7 +18,7 @@ export class Refusal extends Error {
   }
 }
 
-/** Whoever was refused is told why; what nobody foresaw, or the operator alone can mend, is logged, and its text goes no further. */
+/** A refused caller gets the reason; an unforeseen error, or one for the operator to mend, is logged, and its text goes no further. */
 @Catch()
 export class RefusalFilter implements ExceptionFilter {
   constructor(private readonly log: Log) {}

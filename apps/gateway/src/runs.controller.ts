@@ -3,7 +3,7 @@ import type { Request, Response } from 'express';
 import { RunsService } from './runs.service.js';
 import { prefers } from './prefers.js';
 
-/** Runs over HTTP: asked for, waited for, told as they go on (docs/http.md). */
+/** Runs over HTTP: started, waited for, streamed (docs/http.md). */
 @Controller('v1/runs')
 export class RunsController {
   constructor(@Inject(RunsService) private readonly runs: RunsService) {}

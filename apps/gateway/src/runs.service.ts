@@ -22,7 +22,7 @@ import { Past } from './watch/past.js';
 import { RunWatch } from './watch/run-watch.js';
 import { anothersRun, RunAccess } from './watch/run-access.js';
 
-/** What a caller is told of: a run, by whom it may be seen, what there was of it and what comes. */
+/** What a caller sees: a run, by whom it may be seen, its records so far and those that come. */
 interface RunView {
   readonly run: RunPlace;
   readonly whose: RunAccess;
@@ -30,7 +30,7 @@ interface RunView {
   readonly followed: Followed;
 }
 
-/** Publishes requests, and tells their senders what comes of them. */
+/** Publishes requests, and reports their runs to their senders. */
 @Injectable()
 export class RunsService {
   private readonly past: Past;
@@ -58,7 +58,7 @@ export class RunsService {
       await bus.publish([
         { topic: topics.requests, key: run.sessionId, record: request, headers: recordHeaders(http) },
       ]);
-      // An id that was made here is nobody else’s.
+      // An id that was made here belongs to no other run.
       if (isNamed) void endIfElsewhere(run, followed, this.runtime);
       await this.tell({ run, whose: new RunAccess(caller), past: [], followed }, preference, response);
     } finally {
@@ -122,7 +122,7 @@ async function stream(
   const { body, headers } = encoded(runChunks(run, whose, past, followed, onFailure));
   response.status(200).set(headers).flushHeaders();
   leaveStuck(response);
-  // Whoever goes away has heard enough: the run goes on without them.
+  // A client may go away: the run goes on without it.
   await pipeline(Readable.fromWeb(body as Parameters<typeof Readable.fromWeb>[0]), response).catch(() => undefined);
 }
 
@@ -135,7 +135,7 @@ async function upToOwner(past: AsyncIterator<Incoming, void>, whose: RunAccess):
     if (telling === 'tell') return first;
     if (telling === 'not_theirs') break;
   }
-  // It has not begun, so nobody can say yet. One that is over and never said whose it was, is shown to nobody.
+  // It has not begun, so its owner is unknown. One that is over and never named its owner is shown to no one.
   const isOver = first.some(({ topic }) => topic === topics.responses);
   if (first.length > 0 && !isOver && first.every((message) => whose.of(message) === 'keep')) return first;
   throw new Refusal(404, 'not_found', 'You have no such run there. Look at its request_id, session_id and since.');

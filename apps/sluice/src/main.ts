@@ -96,7 +96,7 @@ try {
   await output.flushed();
   process.exit(code);
 } catch (error) {
-  // Whoever read it has had enough, which is no mistake.
+  // The reader of the output has closed it, which is no mistake.
   if (output.hasNoReader) process.exit(code);
   await output.flushed().catch(() => undefined);
   const sentence = `sluice: ${error instanceof Error ? error.message : String(error)}\n`;

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** A file that somebody named. Throws a sentence with its name if it cannot be read. */
+/** A file that an argument names. Throws a sentence with its name if it cannot be read. */
 export function readText(file: string): string {
   try {
     return readFileSync(file, 'utf8');

@@ -1,4 +1,4 @@
-/** What an action does not take is refused, so that nobody believes it was heeded. `taken` are its options, `words` how many words it takes. */
+/** Refuses what an action does not take, which would be ignored otherwise. `taken` are its options, `words` how many words it takes. */
 export function refuseSurplus(
   given: { readonly values: Readonly<Record<string, unknown>>; readonly words: readonly string[] },
   { taken, words }: { readonly taken: readonly string[]; readonly words: number },
@@ -11,7 +11,7 @@ export function refuseSurplus(
   }
 }
 
-/** What to say to an action that is missing, or that nobody knows. */
+/** What to say to an action that is missing or unknown. */
 export function sayWhat(about: string, action: string | undefined): string {
   return action === undefined
     ? `Say what to do with ${about}.`

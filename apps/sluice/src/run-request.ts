@@ -13,7 +13,7 @@ export async function publishRequest(
   await bus.publish([{ topic: topics.requests, key: request.sessionId, record: request, headers }]);
 }
 
-/** Follows a run from the given time on until its end; each record of it is told once, those from before as well. */
+/** Follows a run from the given time on until its end; each record of it is reported once, those from before as well. */
 export async function followRun(
   bus: Bus,
   requestId: string,
@@ -21,7 +21,7 @@ export async function followRun(
   onRecord: (message: Incoming) => void,
   signal?: AbortSignal,
 ): Promise<AgentResponse | null> {
-  // A record of another run that nobody can read is no reason to stop.
+  // A record of another run that cannot be read is no reason to stop.
   const onUndecodable = (): void => undefined;
   const options = {
     from: { time: fromTime },
@@ -37,7 +37,7 @@ export async function followRun(
   return null;
 }
 
-/** How the run of a request that was made before ended, the last time if it was re-driven, with its records told; null if it has not. */
+/** How the run of an earlier request ended, the last time if it was re-driven, with its records reported; null if it has not. */
 export async function pastRun(
   bus: Bus,
   requestId: string,
@@ -71,7 +71,7 @@ export function newRequest(question: string, ids: { readonly requestId: string; 
   } as const;
 }
 
-/** Whose story the record is a part of: the beginning of an agent’s run is told where it was called. */
+/** The run that the record is reported under: the beginning of a sub-agent’s run is shown where it was called. */
 function requestIdOf(message: Incoming<(typeof storyTopics)[number]>): string | undefined {
   const begunBy = message.topic === 'agent.steps' ? agentBegunBy(message.record) : null;
   if (begunBy !== null) return begunBy.requestId;

@@ -36,7 +36,7 @@ export interface RunFilter {
 /** Runs that are looked at, at most; of a longer log, the newest. */
 const mostRuns = 100_000;
 
-/** The runs of a log that the filter selects, the oldest first. A record that cannot be read is passed over. */
+/** The runs of a log that the filter selects, the oldest first. A record that cannot be read is skipped. */
 export async function readRuns(log: LogReader, filter: RunFilter): Promise<readonly RunSummary[]> {
   const runs = new Map<string, RunSummary>();
   const ids = new Map<string, string>();

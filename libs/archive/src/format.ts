@@ -68,7 +68,7 @@ export function entryBytes(entry: Entry): Buffer {
   return Buffer.concat([headType.toBuffer(entry), valueType.toBuffer(entry.value)]);
 }
 
-/** Throws if it is none. The value is a copy: whoever keeps it must not keep the whole piece of the file that the bytes are from. */
+/** Throws if it is none. The value is a copy: a caller that keeps it must not keep the whole piece of the file that the bytes are from. */
 export function readEntry(bytes: Buffer): Entry {
   const head = headType.decode(bytes) as { value: Omit<Entry, 'value'>; offset: number };
   const { value: length, offset } = lengthType.decode(bytes, head.offset) as { value: number; offset: number };

@@ -10,7 +10,7 @@ import { Frames } from './frames.js';
 import { FileSchemas, formatVersion, readEntry, readTrailer, trailerAround, trailerLength } from './format.js';
 import type { Entry, Header, Trailer } from './format.js';
 
-/** An export as a log that nobody writes any more. */
+/** An export as a log that is complete. */
 export interface Archive extends LogReader {
   readonly header: Header;
   readonly trailer: Trailer;

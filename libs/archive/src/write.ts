@@ -89,7 +89,7 @@ function lengthAndBytes(entry: Buffer): Buffer {
   return whole;
 }
 
-/** What is added is compressed, hashed and written, and whoever adds waits where that is slower. */
+/** What is added is compressed, hashed and written, and the caller waits where that is slower. */
 class Output {
   private readonly zstd = createZstdCompress();
   private readonly hash = createHash('sha256');
@@ -98,7 +98,7 @@ class Output {
 
   constructor(handle: FileHandle) {
     this.written = this.drain(handle);
-    // Whoever adds or ends is told.
+    // The next call that adds or ends throws it.
     this.written.catch(() => undefined);
   }
 

@@ -32,7 +32,7 @@ function covers(scope: Scope, { type, id }: AuthorizationResource, { tenantId }:
   return holds(scope.tenants, tenantId) && holds(type === 'tool' ? scope.tools : scope.connections, id);
 }
 
-/** `*` is a wildcard in the configuration only: who is asked about under that name is nobody else's name. */
+/** `*` is a wildcard in the configuration only: a principal of that name gets no other's rights. */
 function holds(names: readonly string[], name: string): boolean {
   return names.includes(wildcard) || names.includes(name);
 }

@@ -14,7 +14,7 @@ export interface BrokerParts {
   readonly clock: Clock;
   /** How long an HTTP broker may take, in milliseconds. Default 5,000. */
   readonly timeoutMs?: number;
-  /** Told each time somebody was asked. `message` holds nothing of a credential; null where one was given. */
+  /** Called each time a broker was asked. `message` holds nothing of a credential; null where one was given. */
   onAsked?(connection: string, outcome: Outcome, message: string | null): void;
 }
 

@@ -30,7 +30,7 @@ export class CredentialCache {
 }
 
 /**
- * Whose credential it is: tenant, actor, subject and the connection as it is set up, so that nobody is given another's, and another
+ * Whose credential it is: tenant, actor, subject and the connection as it is set up, so that no caller gets another's, and another
  * configuration another one. No name can be written so that two keys meet.
  */
 export function keyOf(settings: ConnectionSettings, { tenantId, actorId, subjectId }: ConnectionUse): string {

@@ -4,7 +4,7 @@ const nobody = { tenantId: null, actorId: null, subjectId: null } as const;
 const unlimited = new AbortController().signal;
 
 /**
- * What Sluice itself shows an MCP server to be told what it offers: the broker is asked in nobody's name. Rejects with a sentence where
+ * What Sluice itself shows an MCP server when it asks what the server offers: the broker is asked without a caller. Rejects with a sentence where
  * there is none.
  */
 export function credentialForServers(broker: ConnectionBroker) {

@@ -1,4 +1,4 @@
-/** Shorter ones are words that stand in every text, so nobody could keep them out of one. */
+/** Shorter ones are words that stand in every text, so they could not be kept out of one. */
 const shortestToken = 8;
 const longestToken = 8_192;
 

@@ -9,7 +9,7 @@ export interface Access {
   readonly group: string | null;
 }
 
-/** All that the audit tells of, and what it told. */
+/** All topics that the audit reads, and its own. */
 const audited: readonly Topic[] = [...runTopics, 'agent.dead-letters', 'agent.config', 'agent.audit'];
 
 /** By who it is. Filter, agent and executor end the runs of records they cannot process, so they write responses and dead letters. */
@@ -36,23 +36,23 @@ export const access = {
     writes: ['agent.audit'],
     group: 'audit',
   },
-  /** Requests and decisions over HTTP, and what is told of runs to those who made them; each instance reads everything, without a group. */
+  /** Requests and decisions over HTTP, and runs for those who asked for them; each instance reads everything, without a group. */
   gateway: {
     reads: [...runTopics, 'agent.progress', 'agent.config'],
     writes: ['agent.requests', 'agent.approvals'],
     group: null,
   },
-  /** Whoever runs `sluice audit`. */
+  /** For `sluice audit`. */
   auditor: {
     reads: audited,
     writes: [],
     group: null,
   },
-  /** Whoever runs `sluice config apply`. */
+  /** For `sluice config apply`. */
   operator: { reads: ['agent.config'], writes: ['agent.config'], group: null },
-  /** Whoever runs `sluice approvals`, or decides in another way. */
+  /** For `sluice approvals`, or decisions by other means. */
   approver: { reads: ['agent.approvals'], writes: ['agent.approvals'], group: null },
-  /** Whoever runs `sluice dead-letters`: it writes what was given up where it came from, and looks there whether it was written. */
+  /** For `sluice dead-letters`: it writes a dead-lettered record where it came from, and looks there whether it was written. */
   redriver: {
     reads: ['agent.dead-letters', 'agent.config', ...runTopics],
     writes: runTopics,

@@ -13,7 +13,7 @@ import type { RecordOf, Topic } from './topics.js';
 export interface SchemaRegistry {
   /** The number of this schema under the subject, registering it if it is new there. */
   register(subject: string, schema: string): Promise<number>;
-  /** The schema of a number, undefined if nobody knows it. Throws a retryable Fault if it cannot be asked. */
+  /** The schema of a number, undefined if there is none. Throws a retryable Fault if it cannot be asked. */
   find(id: number): Promise<string | undefined>;
 }
 

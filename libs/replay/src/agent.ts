@@ -5,7 +5,7 @@ import { answer, endOfDead, outOfTime, outOfTimeQuarantined, toolCall } from '@s
 import type { Run } from '@sluice/contracts';
 import type { DeadLetters, RunRecords } from './runs.js';
 
-/** The record of a turn, from what the model is recorded to have said; nobody asks it again. */
+/** The record of a turn, from what the model is recorded to have said; the model is not asked again. */
 export function deriveTurn({ record }: Incoming<'agent.tool-calls'>, run: RunRecords): readonly ToolCall[] {
   return toolsetsOf(run, record.iteration).map((toolset) => toolCall(toolset, afterTurn(toolset, record.run), record));
 }

@@ -6,7 +6,7 @@ import type { RecordedConfigurations } from './configurations.js';
 import { NotReplayable } from './outcome.js';
 import type { RunRecords } from './runs.js';
 
-/** What came of a decision, from each decision that it can have followed. */
+/** The outcome of a decision, from each decision that it can have followed. */
 export function deriveOutcome(
   recorded: ApprovalOutcome,
   run: RunRecords,
@@ -42,7 +42,7 @@ export function deriveOutcome(
 }
 
 /**
- * The outcomes that a turn can have gone on with. Whoever may decide can write others, which the executor drops: so where there are
+ * The outcomes that a turn can have gone on with. An approver can write others, which the executor drops: so where there are
  * several, those that follow from a decision or a question.
  */
 export function outcomesTaken(
@@ -73,7 +73,7 @@ function follows(
   }
 }
 
-/** The executor’s own word that nobody decided in time. */
+/** The executor’s own word that no decision came in time. */
 function expired(recorded: ApprovalOutcome, { approvals }: RunRecords): readonly ApprovalOutcome[] {
   return approvals.flatMap(({ record: { requested } }) => {
     if (requested?.approvalId !== recorded.approvalId || recorded.at < requested.expiresAt) return [];

@@ -44,7 +44,7 @@ export interface Called {
   readonly turn: TurnSoFar;
 }
 
-/** What became of a call before its tool: a result; or it came to the tool, or somebody has to approve it first. */
+/** The stage that a call came to before its tool: a result; or the tool itself, or an approval. */
 export type Admission =
   | { readonly kind: 'refused'; readonly result: ToolExecResult & { ok: false } }
   | { readonly kind: 'approval'; readonly approvalId: string }
@@ -52,7 +52,7 @@ export type Admission =
 
 /**
  * The stages of the pipeline that decide without the tool, in its order (core’s runTool). What only the recorded run can know (whether
- * the tool was there, an authorizer out of reach, a connection that nobody configured, the clock) is taken from the recorded step, null where there is none.
+ * the tool was there, an authorizer out of reach, a connection that is not configured, the clock) is taken from the recorded step, null where there is none.
  */
 export async function admit(called: Called, judging: Judging, recorded: Step | null): Promise<Admission> {
   const { record, call, index, offered, turn } = called;
@@ -110,7 +110,7 @@ function permission(called: Called, judging: Judging, toolCallId: string): Promi
   return authorized('tool.execute', called, judging, toolCallId);
 }
 
-/** Of a tool that has a connection; whether a tool needs one that nobody configured is its own word, which a replay does not ask. */
+/** Of a tool that has a connection; whether a tool needs one that is not configured is its own word, which a replay does not ask. */
 async function connection(called: Called, judging: Judging, toolCallId: string): Promise<Verdict> {
   const { record, call } = called;
   const tool = judging.granting.byId(call.tool);

@@ -34,7 +34,7 @@ export async function changedCalls(
     if (call === undefined) break;
     const stretch = stretches.findLast(({ fromIndex }) => fromIndex <= index) as Stretch;
     const inForce = configurations.inForce(stretch.inForceVersion, stretch.at);
-    // What an earlier attempt had begun was made, whatever was in force when it was told of.
+    // A call that an earlier attempt had begun was made, whatever was in force when it was reported.
     const was = wasBegun(step, steps[index - 1], granting.byId(call.tool), stretch, configurations)
       ? 'made'
       : await fate({ record, call, index, offered: recorded, turn }, granting, inForce, authorizerOf, steps);
@@ -52,7 +52,7 @@ export async function changedCalls(
 }
 
 /**
- * The turn that the steps are of: an iteration has several where it went back to the filter, as after a redrive, and the model was asked anew.
+ * The turn that the steps are of: an iteration has several where it went back to the filter, as after a redrive, and the model was asked again.
  * Of those with the same calls the one of the same attempt.
  */
 function turnOf({ iteration, steps, run: { redrive } }: AgentStepResult, { calls }: RunRecords): ToolCall | undefined {

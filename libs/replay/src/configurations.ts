@@ -36,7 +36,7 @@ export class RecordedConfigurations {
     return new RecordedConfigurations({ sources, times });
   }
 
-  /** Throws NotReplayable if it was never recorded, or is of a shape that nobody reads any more. */
+  /** Throws NotReplayable if it was never recorded, or is of a shape that is no longer read. */
   get(version: string): Evaluator {
     let evaluator = this.compiled.get(version);
     if (evaluator === undefined) {

@@ -1,10 +1,10 @@
 import { placeOf, topics } from '@sluice/contracts';
 import type { DeadLetters, Gathered } from './runs.js';
 
-/** How much of runs that ended with a dead letter is held, in bytes: what was given up first goes first. */
+/** How much of runs that ended with a dead letter is held, in bytes: the oldest goes first. */
 const mostBytes = 64 * 1024 * 1024;
 
-/** What a record is counted as beside its bytes, and one whose bytes nobody has counted. */
+/** What a record is counted as beside its bytes, and one whose bytes are not counted. */
 const recordBytes = 1_024;
 const typicalBytes = 8 * 1_024;
 

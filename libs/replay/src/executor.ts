@@ -93,7 +93,7 @@ export function stretchesOf({ record, timestamp }: Incoming<'agent.steps'>, run:
 /** A call before which its turn was parked. */
 interface Wait {
   readonly index: number;
-  /** From which call on the turn was judged anew: one that waited for an approval is judged again, one that ran as an agent is done. */
+  /** From which call on the turn was judged again: one that waited for an approval is judged again, one that ran as an agent is done. */
   readonly nextFrom: number;
   readonly inForceVersion: string;
   readonly at: number;
@@ -265,7 +265,7 @@ async function stepsOf(
 
 /**
  * Whether an earlier attempt had begun the call: before the configuration was in force that the turn is judged by in the end, or before the
- * call in front of it had ended. If that does not say what is recorded, what came of it is taken from the record: nothing can refuse it any more.
+ * call in front of it had ended. If that does not say what is recorded, its result is taken from the record: nothing can refuse it any more.
  */
 export function wasBegun(
   { startedAt, reason }: Step,

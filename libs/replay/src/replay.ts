@@ -64,7 +64,7 @@ export async function replaying(
   };
 }
 
-/** The records of a run that somebody decided, in the order of its way. */
+/** The records of a run that hold decisions, in the order of its way. */
 export function decisionsOf(run: RunRecords): readonly Incoming[] {
   const { toolsets, calls, approvals, begun, responses } = run;
   const made = approvals.filter(({ record }) => record.decided === null);

@@ -139,7 +139,7 @@ function callerOf(message: Incoming): string | null {
   return (message as Incoming<'agent.responses' | 'agent.steps'>).record.run?.parent?.requestId ?? null;
 }
 
-/** Whether somebody decided what the record says. */
+/** Whether the record holds a decision. */
 function isDecision(message: Incoming): boolean {
   if (message.topic === 'agent.approvals') return message.record.decided === null;
   return message.topic !== 'agent.requests';

@@ -46,7 +46,7 @@ export type Change =
     }
   /** The run goes on, or ends with an error code. */
   | { readonly kind: 'run'; readonly was: string; readonly would: string }
-  /** What becomes of somebody’s decision on a call of the tool, by key: taken, or why not. `tool` is empty if nothing was asked. */
+  /** What happens to a decision on a call of the tool, by key: taken, or why not. `tool` is empty if nothing was asked. */
   | { readonly kind: 'approval'; readonly tool: string; readonly was: string; readonly would: string };
 
 /** A recorded decision as the candidate would make it. */
@@ -77,7 +77,7 @@ export interface WhatIfOptions extends Considering, Reading {
 
 /**
  * What of the recorded decisions would be otherwise under another configuration. Each is taken by itself, with its recorded inputs: what
- * the model would have said to other tools, nobody knows.
+ * the model would have said to other tools is unknown.
  */
 export async function* whatIf(
   reader: LogReader,

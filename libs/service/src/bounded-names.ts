@@ -2,7 +2,7 @@ import { otherLabel } from './metrics.js';
 
 /**
  * Label values that no configuration lists, such as who asks: the first so many of a process count under their own names, what
- * comes later under `other`, so that nobody can make series without end.
+ * comes later under `other`, so that no caller can make series without end.
  */
 export class BoundedNames {
   private readonly seen = new Set<string>();

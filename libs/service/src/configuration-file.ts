@@ -27,7 +27,7 @@ export interface CompileWith {
     folders: readonly string[],
   ): Promise<{ readonly types: readonly ToolType[]; readonly problems: readonly Problem[] }>;
   readonly cedarProblems: AuthorizationFiles['cedarProblems'];
-  /** What MCP tools were allowed as before, where nobody is there to look at what changed. */
+  /** MCP tools as they were allowed, where no person looks at what changed. */
   readonly pins?: Pins;
   /** What is wrong with the file of `identity.key_file`, where it should be readable: here, and not only where the filter runs. */
   keyFileProblem?(file: string): Promise<string | null>;
@@ -73,7 +73,7 @@ function withProblems(problems: readonly Problem[], compiled: Compiled): Compile
   return { configuration: null, problems: [...problems, ...compiled.problems], findings: [] };
 }
 
-/** The servers of MCP tools that the policy allows: nobody else needs to be asked. */
+/** The servers of MCP tools that the policy allows: no other need be asked. */
 export function neededServers(configuration: Configuration | null): readonly McpServer[] {
   if (configuration === null) return [];
   const allowed = new Set(configuration.policy.allowedTools);

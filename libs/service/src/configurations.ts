@@ -24,7 +24,7 @@ const compiledKept = 16;
 
 /**
  * Follows agent.config: the last record that can be read is in force, and every version ever in force can still be had.
- * One that cannot be read is passed over, since it must not keep out those behind it.
+ * One that cannot be read is skipped, since it must not keep out those behind it.
  */
 export class Configurations {
   private readonly sources = new VersionTexts(loadedFrom);
@@ -53,7 +53,7 @@ export class Configurations {
       next = message.offset + 1;
     }
     for (const { record } of found) this.sources.add(record.version, record.configuration);
-    // The others are compiled when a record names them: a shape that nobody reads any more keeps no service from starting.
+    // The others are compiled when a record names them: a shape that is no longer read keeps no service from starting.
     found.findLast((message) => this.take(message));
     this.following = this.follow(next);
   }
@@ -64,7 +64,7 @@ export class Configurations {
     return this.inForce;
   }
 
-  /** The same, for what is only told on the side. */
+  /** The same, for uses that need no wait. */
   inForceOrNull(): Loaded | null {
     return this.inForce ?? null;
   }

@@ -9,7 +9,7 @@ type Measured = Pick<Runtime, 'metrics' | 'clock'>;
 const inFlightEveryMs = 1_000;
 const lagEveryMs = 5_000;
 
-/** Counts the transactions of a group and how often its partitions are given out anew. Both are there from the start, at 0. */
+/** Counts the transactions and rebalances of a group. Both are there from the start, at 0. */
 export function observerOf(group: string, { metrics }: Measured): ConsumerObserver {
   for (const outcome of ['committed', 'failed']) metrics.transactions.inc({ consumer_group: group, outcome }, 0);
   metrics.rebalances.inc({ consumer_group: group }, 0);
@@ -22,7 +22,7 @@ export function observerOf(group: string, { metrics }: Measured): ConsumerObserv
   };
 }
 
-/** What may go wrong is there from the start, at 0: else nobody could tell its first time from its beginning. */
+/** What may go wrong is there from the start, at 0: otherwise its first time would not show as an increase. */
 export function countFaultsFromZero(topics: readonly Topic[], { metrics }: Measured): void {
   for (const outcome of ['answer', ...Object.keys(runErrors)]) metrics.runsEnded.inc({ outcome }, 0);
   for (const topic of topics) for (const code of Object.keys(faultCodes)) metrics.deadLetters.inc({ topic, code }, 0);

@@ -12,7 +12,7 @@ export interface EndOf {
   readonly attempt: string | null;
 }
 
-/** True for the one record whose handling ends the run; the same record may ask again. Whoever comes later ends nothing. */
+/** True for the one record whose handling ends the run; the same record may ask again. A later one ends nothing. */
 export async function claimEnd(end: EndOf, owner: string, { ledger, clock }: Claiming): Promise<boolean> {
   const claim = await ledger.claim({ key: endKey(end), owner, now: clock.now(), ttlMs: runMemoryMs });
   return claim.owner === owner;

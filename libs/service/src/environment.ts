@@ -11,7 +11,7 @@ import { readTraces } from './traces-environment.js';
 import type { TracesSettings } from './traces-environment.js';
 import { Variables } from './variables.js';
 
-/** What a process is told by its surroundings. Everything else is in the configuration file. */
+/** What a process reads from its environment. Everything else is in the configuration file. */
 export interface Environment {
   /** Where the log is. SLUICE_BUS: `sqlite` (default) for one in the data folder, `kafka` for a cluster. */
   readonly bus: 'sqlite' | 'kafka';

@@ -7,7 +7,7 @@ import type { Topic } from '@sluice/contracts';
  * Subscribes a controller's method to topics: it gets each record as `(message, context)`, an Incoming and its HandlerContext, and what it returns is
  * published together with the acknowledgement.
  *
- * It is Nest's `@EventPattern`. Nest takes the parameters of a method through pipes one by one, even where nobody asked for any, and the promises of
+ * It is Nest's `@EventPattern`. Nest takes the parameters of a method through pipes one by one, even where there are none, and the promises of
  * that were a sixteenth of what the filter allocated for a record; a method whose parameters are said to need nothing gets what the transport gives it.
  * So no pipe applies to it, and no decorator to its parameters; guards, interceptors and exception filters do.
  */

@@ -19,7 +19,7 @@ export interface HealthReport {
   readonly figures: Readonly<Record<string, Readonly<Record<string, number>>>>;
 }
 
-/** Liveness is the event loop alone: whoever can answer is alive. Readiness asks every part. */
+/** Liveness is the event loop alone: a process that can answer is alive. Readiness asks every part. */
 export class Health {
   private readonly parts = new Map<string, Check>();
 
@@ -30,7 +30,7 @@ export class Health {
     this.parts.set(part.name, part);
   }
 
-  /** The part is not ready while the work goes on, for the given reason or a better one that the work finds; afterwards it is not asked, until somebody adds it. */
+  /** The part is not ready while the work goes on, for the given reason or a better one that the work finds; afterwards it is not asked, until it is added. */
   async during<T>(name: string, reason: string, work: (because: (reason: string) => void) => Promise<T>): Promise<T> {
     let why = reason;
     this.add({ name, check: () => Promise.reject(new Error(why)) });

@@ -73,7 +73,7 @@ export function openVerifier(environment: Surroundings, signatures: Signatures):
 }
 
 /**
- * Verifies what was ever signed on the log, for whoever only looks: keys are not made here, since everything that others signed would be taken
+ * Verifies what was ever signed on the log, for commands that only look: keys are not made here, since everything that others signed would be taken
  * for forged. Where there are none, what is to be verified rejects with a sentence.
  */
 export function verifierForLooking(environment: Surroundings): Verifier {
@@ -124,7 +124,7 @@ function writeOwn(file: string, set: KeySet): void {
   chmodSync(file, 0o600);
 }
 
-/** The credential of whoever uses the command line, as `Bearer` takes it; kept nowhere. */
+/** The credential of the command line’s user, as `Bearer` takes it; kept nowhere. */
 export function ownToken({ secret }: Pick<Environment, 'secret'>): string | undefined {
   return secret('SLUICE_TOKEN');
 }

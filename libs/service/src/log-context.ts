@@ -18,7 +18,7 @@ export function withLogContext<T>(what: LogContext, work: () => T): T {
   return about(undefined, () => now.run(what, work));
 }
 
-/** A copy, since whoever asks adds to it. */
+/** A copy, since the caller adds to it. */
 export function logContext(): LogContext {
   return { ...(afterwards ?? now.getStore()) };
 }

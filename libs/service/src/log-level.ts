@@ -10,7 +10,7 @@ interface Request {
   readonly headers: { readonly host?: string };
 }
 
-/** What the log says at least, changed while the process runs: by whoever is on the same machine, or in the same container, and nobody else. */
+/** The lowest level that is logged, changed while the process runs: only from the same machine, or the same container. */
 @Controller('log-level')
 export class LogLevelController {
   constructor(@Inject(LOG) private readonly log: Log) {}

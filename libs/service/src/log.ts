@@ -38,17 +38,17 @@ export function createLog(level: string, destination: DestinationStream | undefi
   return destination === undefined ? pino(options) : pino(options, destination);
 }
 
-/** Lines for people, if somebody looks at the stream. */
+/** Lines for people, if the stream is a terminal. */
 function terminal(stream: NodeJS.WriteStream): DestinationStream | undefined {
   return stream.isTTY ? humanLines(stream) : undefined;
 }
 
-/** For a command: what needs somebody's attention goes to standard error, as people read it where they look. */
+/** For a command: what needs attention goes to standard error, as people read it where they look. */
 export function commandLog(): Log {
   return createLog('warn', terminal(process.stderr) ?? process.stderr);
 }
 
-/** For a command that a person watches: lines go to the file, and what needs somebody's attention to the terminal as well, unless that shows something else. */
+/** For a command that a person watches: lines go to the file, and what needs attention to the terminal as well, unless that shows something else. */
 export function logToFile(file: string, { fileOnly = false } = {}): DestinationStream {
   const lines = pino.destination({ dest: file, append: true, sync: true });
   let full = false;

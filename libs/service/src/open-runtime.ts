@@ -57,7 +57,7 @@ export async function openRuntime(environment: Environment, log: Log, signal?: A
     closing.push(() => traces.close());
     closing.push(watchReadiness(health, metrics));
 
-    // Served from here on, so that whoever looks sees what a process waits for that is not ready yet.
+    // Served from here on, so that an operator sees what a process waits for that is not ready yet.
     const { bus, trim, warnings } = await health.during('log', 'The log is not open yet.', (because) =>
       openBus(environment, log, signal, because),
     );

@@ -90,7 +90,7 @@ export function tellOfDead(dead: Dead, runtime: Pick<Ending, 'log' | 'metrics'>)
 
 /**
  * What goes out beside a dead letter: if the record was on the loop and its session can be read, the end of its run.
- * A record that is not its run’s own ends nothing at once, else whoever can write one could end another’s run. It is remembered: if no
+ * A forged record ends nothing at once, or it could end another’s run. It is remembered: if no
  * honest record takes its turn until the run’s time is up, the run ends with that (overdue turns, in the filter).
  */
 export async function endDeadRun(dead: Dead, context: HandlerContext, runtime: Ending): Promise<readonly Outgoing[]> {
@@ -106,13 +106,13 @@ export async function endDeadRun(dead: Dead, context: HandlerContext, runtime: E
     return await endRun(response, asked, endedBy(dead, response.run, redriven), context, runtime);
   } catch (error) {
     if (!isLedgerAway(error)) throw error;
-    // Whoever asked would wait in vain for the ledger to come back.
+    // The caller would wait in vain for the ledger to come back.
     return published(response, asked, context, runtime);
   }
 }
 
 async function rememberQuarantined({ message, code, ...dead }: Dead, runtime: Ending): Promise<void> {
-  // A copy of a record that was taken stands in nobody’s place.
+  // A copy of a record that was claimed has no run to end.
   if (message === null || code === 'replayed' || !('iteration' in message.record)) return;
   const { topic, record } = message;
   try {
@@ -129,7 +129,7 @@ function isLedgerAway(error: unknown): boolean {
 
 /**
  * Whether the record may end the run that it names. A request names any run it likes, so a dead one takes its request_id like a good one,
- * and ends nothing if another has it; the end of an agent’s run ends the one that waits for it only if a service ended it so and the turn did not go on with another end. If the ledger does not answer, the end goes out, as whoever asked would wait for it in vain.
+ * and ends nothing if another has it; the end of a sub-agent’s run ends the one that waits for it only if a service ended it so and the turn did not go on with another end. If the ledger does not answer, the end goes out, as the caller would wait for it in vain.
  */
 async function isItsRuns(dead: Dead, requestId: string, runtime: Ending): Promise<boolean> {
   const redriven = async () => (dead.message === null ? null : redrivenBefore(dead.message, runtime));
@@ -144,7 +144,7 @@ async function isItsRuns(dead: Dead, requestId: string, runtime: Ending): Promis
     const owner = await ownerOf();
     return (await takeRequest(requestId, owner, runtime)).owner === owner;
   } catch (error) {
-    // No request begins an agent’s run, and a turn waits for its end: nobody’s request must be that.
+    // No request begins a sub-agent’s run, and a turn waits for its end: a caller’s request must not be that.
     if (isLedgerAway(error)) return !isAgentRunId(requestId);
     throw error;
   }

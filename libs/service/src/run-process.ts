@@ -15,7 +15,7 @@ export function askedToStop(): Promise<string> {
         resolve(signal);
       });
     }
-    // The channel of whoever started us: when it closes, they are gone, and nobody is left to stop us.
+    // The channel of the parent process: when it closes, the parent is gone and cannot stop this process any more.
     process.once('disconnect', () => resolve('disconnect'));
   });
 }

@@ -2,7 +2,7 @@ import type { SecurityFault } from '@sluice/core';
 import type { Dead } from '@sluice/bus';
 import type { Runtime } from './runtime.js';
 
-/** What an operator is told of a record that is not its run’s own, and what is counted. */
+/** What an operator reads of a forged record, and what is counted. */
 export function reportSecurityEvent(
   dead: Dead,
   code: SecurityFault,

@@ -16,13 +16,13 @@ export interface Service {
   close(): Promise<void>;
 }
 
-/** How a service reads that only watches: what it gives up ends no run and is its own affair. */
+/** How a service reads that only watches: a record that it cannot handle ends no run. */
 export type Watching = Pick<Subscription, 'order' | 'taken' | 'deadLetters' | 'onDead' | 'retry'>;
 
 /** How a service reads, where it is not as the others do. */
 export interface Reading {
   readonly watching?: Watching;
-  /** What is none of the service’s concerns is passed over; all is, unless it says so. */
+  /** What is none of the service’s concerns is skipped; all is, unless it says so. */
   readonly concerns?: (message: Incoming) => boolean;
   /** Records in work at a time, where what each takes says more than the bus’s own limit. */
   readonly maxInFlight?: number;

@@ -19,7 +19,7 @@ export function takeRequest(
   return ledger.claim({ key: requestKey(requestId), owner, now: clock.now(), ttlMs: runMemoryMs });
 }
 
-/** Who has the request_id by now, as whoever took it is named; null if nobody does, and another may still be first. */
+/** Who has the request_id by now, as its claimer is named; null if it is free, and another may still be first. */
 export async function requestOwner(
   requestId: string,
   { ledger, clock }: Pick<Runtime, 'ledger' | 'clock'>,
@@ -30,7 +30,7 @@ export async function requestOwner(
 
 /**
  * A grant serves one turn, and a turn goes on once: the first record of a turn takes it and may ask again,
- * a copy of it is not taken. A re-driven record asks as the `owner` that was given up. Returns when the turn was taken first,
+ * a copy of it is not taken. A re-driven record asks as the dead-lettered `owner`. Returns when the turn was taken first,
  * milliseconds since the epoch. Throws Fault('replayed') for the copy.
  */
 export async function takeTurn(

@@ -14,7 +14,7 @@ export interface FileKind extends Named {
   readonly migrations: readonly string[];
 }
 
-/** At most so many bytes of the write-ahead log are kept when it begins anew. */
+/** At most so many bytes of the write-ahead log are kept when it starts over. */
 const journalBytes = 64 * 1024 * 1024;
 
 /**

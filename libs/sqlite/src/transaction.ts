@@ -19,14 +19,14 @@ export function inTransaction<T>(database: DatabaseSync, work: () => T): T {
   }
 }
 
-/** Repeats what meets another process's lock, without stopping the event loop. Throws what `told` makes of the error that stays. */
-export async function pastLocks<T>(work: () => T, told: (error: unknown) => unknown): Promise<T> {
+/** Repeats what meets another process's lock, without stopping the event loop. Throws what `toError` makes of the error that stays. */
+export async function pastLocks<T>(work: () => T, toError: (error: unknown) => unknown): Promise<T> {
   const end = performance.now() + patienceMs;
   for (;;) {
     try {
       return work();
     } catch (error) {
-      if (!isBusy(error) || performance.now() > end) throw told(error);
+      if (!isBusy(error) || performance.now() > end) throw toError(error);
     }
     await delay(busyWaitMs);
   }

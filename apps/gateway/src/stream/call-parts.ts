@@ -23,7 +23,7 @@ export class CallParts {
     const at = `${iteration}/${index}`;
     if (this.#seen.has(at)) return [];
     this.#seen.add(at);
-    // Models name their calls anew in each turn; within one message a name must mean one call.
+    // Models number their calls from the start in each turn; within one message a name must mean one call.
     const toolCallId = this.#callIds.has(call.id) ? `${at}/${call.id}` : call.id;
     this.#callIds.add(toolCallId);
     const part = this.nextPart();
@@ -70,7 +70,7 @@ function read(observation: string): Json {
   }
 }
 
-/** The protocol’s own client drops a chunk that would change the prototype of an object: such a result is told as the text that it is. */
+/** The protocol’s own client drops a chunk that would change the prototype of an object: such a result is sent as text. */
 function taken(key: string, value: Json, { source }: { readonly source?: string }): Json {
   // Digits that JavaScript cannot hold go on as they were written.
   if (typeof value === 'number' && source !== undefined && String(value) !== source)

@@ -16,17 +16,17 @@ const toMessage: readonly number[] = [];
  * so a result always comes before the end of the message.
  *
  * Records of several topics may come in another order than they were made in, or twice. Each holds the steps before it: those that did
- * not come yet are told with it, and not again when they come.
+ * not come yet are sent with it, and not again when they come.
  */
 export class RunParts {
   #parts = 0;
   #iteration = 0;
   /** The last iteration whose Toolset came. */
   #offeredIn = 0;
-  /** The iterations whose calls are told: pieces of their text come too late. */
+  /** The iterations whose calls were sent: pieces of their text come too late. */
   readonly #called = new Set<number>();
   #stepOpen = false;
-  /** Steps that the request brought along, which are none of this run; null while nobody has said how many. */
+  /** Steps that the request brought along, which are none of this run; null while their number is unknown. */
   #brought: number | null = null;
   /** The ids of tools by the names that steps have for them. */
   readonly #toolIds = new Map<string, string>();
@@ -66,7 +66,7 @@ export class RunParts {
     }
   }
 
-  /** Nothing more comes though the run goes on, or nobody may hear of it: the message ends with the reason. */
+  /** Nothing more comes though the run goes on, or it may not be shown: the message ends with the reason. */
   cut(code: string, error: string): readonly AssistantStreamChunk[] {
     return [
       ...this.#text.close(),
@@ -132,7 +132,7 @@ export class RunParts {
     return [...begun, ...said, ...parts];
   }
 
-  /** With the place that a decision must name, as whoever decides writes it. */
+  /** With the place that a decision must name, in the form that approvers write. */
   #approval({ record, partition, offset }: Incoming<'agent.approvals'>): readonly AssistantStreamChunk[] {
     const { requested, outcome } = record;
     if (requested !== null) {
@@ -144,7 +144,7 @@ export class RunParts {
   }
 
   #results({ iteration, steps, next, run, requestId }: AgentStepResult): readonly AssistantStreamChunk[] {
-    // A turn that was re-driven goes back to the filter without steps, and is decided anew.
+    // A turn that was re-driven goes back to the filter without steps, and is decided again.
     if (steps.length === 0) return [];
     const before = next.history.slice(0, next.history.length - steps.length);
     this.#learn(iteration, before);
@@ -176,7 +176,7 @@ export class RunParts {
     ];
   }
 
-  /** Steps of this run that nobody has told of. */
+  /** Steps of this run that were not sent yet. */
   #missed(history: readonly AgentStep[]): readonly AssistantStreamChunk[] {
     const own = this.#brought === null ? [] : history.slice(this.#brought).filter(({ iteration }) => iteration > 0);
     return own.flatMap((step) => [

@@ -13,7 +13,7 @@ const keepAliveMs = 15_000;
 
 /**
  * A run as the chunks of one assistant message: what there was, then what comes, until its end. They are made as they are taken, so a
- * slow reader holds up nobody but itself.
+ * slow reader holds up no other.
  */
 export async function* runChunks(
   { requestId, sessionId, since }: RunPlace,
@@ -44,7 +44,7 @@ export async function* runChunks(
   }
 }
 
-/** True once nothing more is to be told. */
+/** True once nothing more is to be sent. */
 function* told(
   message: Incoming,
   whose: RunAccess,

@@ -14,7 +14,7 @@ export const takenElsewhere =
 /** Longer than filters that are not behind need to take a request, in milliseconds. */
 const lookEveryMs = 2_000;
 
-/** Whether the run’s id belongs to a request of another session, as far as its record can be read; null while nobody has it. */
+/** Whether the run’s id belongs to a request of another session, as far as its record can be read; null while the id is unused. */
 export async function isElsewhere(
   { requestId, sessionId }: Pick<RunPlace, 'requestId' | 'sessionId'>,
   runtime: Reading,

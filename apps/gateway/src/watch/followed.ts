@@ -1,7 +1,7 @@
 import type { Incoming } from '@sluice/bus';
 import { placeOf } from '@sluice/contracts';
 
-/** Records that wait for a slow reader, at most; whoever is further behind reads the run again. */
+/** Records that wait for a slow reader, at most; a reader that is further behind reads the run again. */
 const mostWaiting = 1_000;
 
 /** Why a following ended before its run did. */
@@ -16,7 +16,7 @@ export class Followed {
   #hasBegun = false;
   #cutShort: CutShort | null = null;
 
-  /** `forget` is called once, when nobody reads any more. */
+  /** `forget` is called once, when the last reader is gone. */
   constructor(
     readonly requestId: string,
     /** Milliseconds since the epoch. */
@@ -29,7 +29,7 @@ export class Followed {
     return this.#cutShort;
   }
 
-  /** Aborted once nobody reads any more. */
+  /** Aborted once the last reader is gone. */
   get over(): AbortSignal {
     return this.#over.signal;
   }

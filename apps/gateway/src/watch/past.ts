@@ -14,7 +14,7 @@ export class Past {
 
   /**
    * The records of a run from `since` on, in milliseconds since the epoch: the request first, the run’s end last. An end that a redrive
-   * went on behind (docs/dead-letters.md) is none. Throws Refusal(503) where too many read already. Whoever takes the first record must
+   * went on behind (docs/dead-letters.md) is none. Throws Refusal(503) where too many read already. The reader of the first record must
    * go on to the end or return.
    */
   async *of(

@@ -2,7 +2,7 @@ import type { Incoming } from '@sluice/bus';
 import type { Principal } from '@sluice/core';
 import { isSame } from '../caller.js';
 
-/** What a caller may be told of a record of the run that it names. */
+/** What a caller may see of a record of the run that it names. */
 export type Telling = 'tell' | 'keep' | 'not_theirs';
 
 /** What is said where a record is not the caller’s. */
@@ -25,7 +25,7 @@ export class RunAccess {
   of(message: Incoming): Telling {
     const said = principalOf(message);
     if (said === 'unsaid') return this.#theirs ? 'tell' : 'keep';
-    // The refusal of a request whose credential nobody could read: it holds nothing but the refusal.
+    // The refusal of a request whose credential could not be read: it holds nothing but the refusal.
     if (said === null) return 'tell';
     this.#theirs = isSame(said, this.caller);
     return this.#theirs ? 'tell' : 'not_theirs';

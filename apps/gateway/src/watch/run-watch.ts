@@ -5,7 +5,7 @@ import type { Runtime } from '@sluice/service';
 import { Refusal } from '../refusal.js';
 import { Followed } from './followed.js';
 
-/** What is told of a run while it goes on. */
+/** What is shown of a run while it goes on. */
 const watchedTopics = [...storyTopics, topics.progress] as const;
 
 /** Runs that are followed at a time. */
@@ -16,7 +16,7 @@ const marginMs = 60_000;
 
 /**
  * One reading of the log for all who follow runs through this process. It stands in no group, so each instance sees every run, and it
- * decodes the records of those sessions alone that somebody follows.
+ * decodes the records of followed sessions alone.
  */
 export class RunWatch {
   readonly #bySession = new Map<string, Set<Followed>>();
@@ -68,7 +68,7 @@ export class RunWatch {
     let since = from;
     while (!signal.aborted) {
       try {
-        // What nobody can read tells nobody anything: the service that it was for says so.
+        // A record that cannot be decoded is skipped here: the service that it was for reports it.
         const options = { from: { time: since }, follow: true, signal, ofKey, onUndecodable: () => undefined };
         for await (const message of bus.read(watchedTopics, options)) {
           const requestId = runOf(message);
@@ -84,7 +84,7 @@ export class RunWatch {
     }
   }
 
-  /** Since when the log must be read for those who follow a run now; what they were told already does not come again. */
+  /** Since when the log must be read for those who follow a run now; what they have seen already does not come again. */
   #earliest(): number {
     const begun = [...this.#bySession.values()].flatMap((session) => [...session].map(({ since }) => since));
     return begun.reduce((one, other) => Math.min(one, other), this.runtime.clock.now());

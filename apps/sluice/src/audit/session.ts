@@ -3,7 +3,7 @@ import { topics } from '@sluice/contracts';
 import type { AuditRecord } from '@sluice/contracts';
 import type { Bus } from '@sluice/bus';
 
-/** Of one session, in memory; whoever has more reads --json of a range in another way. */
+/** Of one session, in memory; a session with more is read as --json of a range. */
 const mostEntries = 20_000;
 
 /** An entry of the audit log, its details read. */
@@ -56,7 +56,7 @@ function asEntry(record: AuditRecord): SessionEntry {
   try {
     details = JSON.parse(record.details) as JsonObject;
   } catch {
-    // Somebody changed it: `verify` names the record, and the story goes on without.
+    // The record was changed: `verify` names it, and the report goes on without.
   }
   return {
     kind: record.kind,

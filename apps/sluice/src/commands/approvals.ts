@@ -29,7 +29,7 @@ sluice approvals refuse ID [--reason "…"] [--as user:NAME]
   Decides, and says whether the decision was taken; exit code 1 if it was not. --as is who decides: your own name unless
   written. Where an identity is configured, the credential in SLUICE_TOKEN says who.`;
 
-/** How long a decision may take to be taken before the command says that nobody has yet, in milliseconds. */
+/** How long an executor may need to apply a decision before the command says that none has yet, in milliseconds. */
 const patienceMs = 10_000;
 
 type Open = { readonly requested: ApprovalRequested; readonly place: ApprovalPlace };
@@ -169,7 +169,7 @@ async function decide(
   return 1;
 }
 
-/** What came of the decision, or the one that was first; null if nothing comes in time. */
+/** The outcome of the decision, or of the one that was first; null if nothing comes in time. */
 async function outcomeOf(
   approvalId: string,
   deciding: Deciding,

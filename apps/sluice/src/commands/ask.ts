@@ -65,7 +65,7 @@ async function askEmbedded(asked: Asked, surroundings: Surroundings): Promise<nu
 
 interface Asked {
   readonly request: AgentRequest & { readonly requestId: string; readonly sessionId: string };
-  /** Whether somebody chose the request's id, so that it may be on the log already. */
+  /** Whether the caller chose the request's id, so that it may be on the log already. */
   readonly named: boolean;
   readonly json: boolean;
 }

@@ -135,7 +135,7 @@ function one(values: readonly string[], name: string): string {
   return value;
 }
 
-/** For whoever only looks. */
+/** For commands that only look. */
 async function withLog(surroundings: Surroundings, work: (bus: Bus) => Promise<number>): Promise<number> {
   requireLog(surroundings.environment);
   return withBus(surroundings, work);

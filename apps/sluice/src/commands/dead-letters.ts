@@ -213,7 +213,7 @@ async function* byIds(ids: readonly string[], stores: Stores): AsyncGenerator<Le
   for (const id of ids) yield await found(id, stores);
 }
 
-/** A filter means those that nobody has re-driven; by its id one can be asked for again, and hears who did. */
+/** A filter selects those not yet re-driven; by its id one can be named again, and the answer says who re-drove it. */
 async function* notYet(letters: AsyncIterable<Letter>, { ledger }: Stores): AsyncGenerator<Letter, void, undefined> {
   for await (const letter of letters) if ((await redriveOf(letter.id, ledger)) === null) yield letter;
 }

@@ -74,7 +74,7 @@ function problemsOf(tool: OfferedTool): readonly string[] {
   return 'problems' in looked ? looked.problems : [];
 }
 
-/** A configuration, or a part of one. What a tool does outside and what may leave it, nobody knows but the reader. */
+/** A configuration, or a part of one. What a tool changes and what may leave it is for the reader to say. */
 function blockFor(server: McpServer, names: readonly string[]): string {
   const { id, command, args, env, url } = server;
   const started = { command, ...(args.length === 0 ? {} : { args }), ...(env.length === 0 ? {} : { env }) };

@@ -73,7 +73,7 @@ function takenLine(configuration: Configuration, file: string | null): string {
   return `${what} is in force: ${aboutConfiguration(configuration)}, version ${configuration.version}`;
 }
 
-/** What somebody applied in this data folder. */
+/** What was applied in this data folder. */
 async function inForce({ environment, log }: Surroundings): Promise<ConfigVersion | null> {
   const bus = await openLogFile(environment, log);
   try {

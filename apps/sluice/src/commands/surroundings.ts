@@ -10,11 +10,11 @@ export interface Surroundings {
   write(text: string): void;
   /** Writes to standard output as it is: what a program reads, or what is to be copied. */
   print(text: string): void;
-  /** Resolves as soon as whoever reads standard output has room for more, and throws if nobody reads it any more: a loop over a log waits for it. */
+  /** Resolves as soon as the reader of standard output has room for more, and throws if it is gone: a loop over a log waits for it. */
   taken(): Promise<void>;
-  /** Whether somebody watches standard output in a terminal. */
+  /** Whether standard output is a terminal. */
   readonly terminal: boolean;
-  /** Resolves when the process is asked to stop, or nobody reads standard output any more. */
+  /** Resolves when the process is asked to stop, or the reader of standard output is gone. */
   readonly stopped: Promise<string>;
   /** The path of the sample configuration, with its data set built if it was not yet. */
   sampleConfiguration(): Promise<string>;

@@ -83,7 +83,7 @@ function acls(prefix: string, principal: string): readonly string[] {
       ...(writes.length === 0 ? [] : [`${add} --operation Write --operation Describe ${topics(writes)}`]),
     ];
     if (role === 'upstream') return [`# ${role}`, ...lines];
-    // Whoever opens the log looks which topics there are, and that agent.config has one partition.
+    // Opening the log checks which topics there are, and that agent.config has one partition.
     const look = `${add} --operation Describe ${topics(allTopics)}`;
     if (writes.length === 0) return [`# ${role}`, ...lines, look];
     // Apart from looking, so that it can be left out.

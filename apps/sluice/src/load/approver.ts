@@ -8,7 +8,7 @@ import type { Tally } from './tally.js';
 
 export type Credentials = (user: string | null) => Promise<Readonly<Record<string, string>>>;
 
-/** Decides on the calls of this load that wait for somebody, as the mix's approver would. */
+/** Decides on the calls of this load that wait for an approval, as the mix's approver would. */
 export class Approver {
   private readonly random: () => number;
 

@@ -5,7 +5,7 @@ import type { CryptoKey, JWK } from 'jose';
 import type { IssuerSettings, Mix } from './mix.js';
 
 const lifeSeconds = 3_600;
-/** A credential is made anew when it has less than this left, in milliseconds. */
+/** A credential is made again when it has less than this left, in milliseconds. */
 const renewMs = 600_000;
 
 /** Issues what the mix's users show. Their keys are made when there are none yet: they are for trying things out and nothing else. */
@@ -61,7 +61,7 @@ async function makeKey(file: string): Promise<JWK> {
   return readKey(file);
 }
 
-/** Whole or not at all, since somebody else may begin at the same time. */
+/** Whole or not at all, since another process may begin at the same time. */
 function replace(file: string, text: string, mode: number): void {
   try {
     mkdirSync(dirname(file), { recursive: true });

@@ -7,7 +7,7 @@ interface Sent {
   readonly at: number;
 }
 
-/** What a load has sent and what came of it. Times are those of `performance.now()`. */
+/** What a load has sent, with the results. Times are those of `performance.now()`. */
 export class Tally {
   readonly outcomes = new Map<string, Latencies>();
   readonly kinds = new Map<string, { sent: number; ended: number; unexpected: number }>();

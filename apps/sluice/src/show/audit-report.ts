@@ -2,7 +2,7 @@ import { findingKinds } from '@sluice/audit';
 import type { AuditReport, ChainReport, Finding } from '@sluice/audit';
 import type { Paint } from './paint.js';
 
-/** Entries behind the last checkpoint: whoever may write to the topic could still exchange them unseen. */
+/** Entries behind the last checkpoint: they could still be exchanged unseen. */
 function beyond({ sequence, sealed }: ChainReport): number {
   return sequence - sealed;
 }
@@ -56,7 +56,7 @@ function beyondLine(chain: ChainReport): string {
   return `${chain.chain}: ${count === 1 ? 'the last entry lies' : `the last ${count} entries lie`} beyond the last checkpoint.`;
 }
 
-/** What the audit has yet to come to, or what somebody cut away with its checkpoints: from the log alone nobody can tell. */
+/** What the audit has yet to come to, or what was cut away with its checkpoints: the log alone does not show which. */
 function waitingLine({ chain, entries, waiting, waitingSince }: ChainReport): string {
   const count = waiting === 1 ? '1 record is' : `${waiting} records are`;
   const since = waitingSince === null ? '' : `, the oldest since ${new Date(waitingSince).toISOString()}`;

@@ -10,7 +10,7 @@ import { shorten } from './story.js';
 /** A letter with what became of it. */
 export interface ShownLetter {
   readonly letter: Letter;
-  /** Who re-drove it and when; null if nobody did. */
+  /** Who re-drove it and when; null if it was not. */
   readonly redriven: Permit | null;
 }
 
@@ -77,7 +77,7 @@ export function time(milliseconds: number): string {
   return new Date(milliseconds).toISOString();
 }
 
-/** Whoever reads along must not be able to use what is shown: neither a credential that stands where it should not, nor a grant. */
+/** What is shown must be of no use to a reader: neither a credential that stands where it should not, nor a grant. */
 function hideSecrets(text: string): string {
   return text
     .replaceAll(/\bBearer\s+[\w.~+/=-]+/gi, 'Bearer (hidden)')

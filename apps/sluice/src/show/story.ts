@@ -65,7 +65,7 @@ export class Story {
     );
   }
 
-  /** A call that runs as an agent: what it does there is told under its own request_id. */
+  /** A call that runs as a sub-agent: its records are shown under its own request_id. */
   private agent(result: AgentStepResult): void {
     const begunBy = agentBegunBy(result);
     if (begunBy !== null)

@@ -12,7 +12,7 @@ import type { McpServers } from '../../../executor/src/mcp-servers.js';
 /** How often the file is looked at, in milliseconds. */
 const lookEveryMs = 500;
 
-/** Why it is compiled once more: somebody wrote to the file or to a tool's, or a server is back or says that its tools are others now. */
+/** Why it is compiled once more: the file or a tool's file was written, or a server is back or says that its tools have changed. */
 export type Cause = 'file' | 'tool file' | 'server';
 
 /**

@@ -8,7 +8,7 @@ export type Question = Pick<AuthorizationCall, 'principal' | 'action' | 'resourc
 export const principalTypes = { user: 'User', agent: 'Agent', service: 'Service' } as const;
 const resourceTypes = { tool: 'Tool', connection: 'Connection' } as const;
 
-/** Beside the port's own actions: acting for somebody else, whose entity is the resource. */
+/** Beside the port's own actions: acting on another's behalf, whose entity is the resource. */
 export const delegationAction = 'act.for';
 
 /** `user:ann` as `User::"ann"`; null for what has no such form, for whom no policy can be written. */

@@ -4,7 +4,7 @@ import type { Authentication, Authenticator, IdentitySettings, JsonObject } from
 import { keySource } from './key-source.js';
 import type { KeySource } from './key-source.js';
 
-/** Asymmetric ones only: a shared secret would let whoever verifies also issue. */
+/** Asymmetric ones only: a shared secret would let every verifier issue credentials too. */
 const algorithms = ['EdDSA', 'ES256', 'ES384', 'ES512', 'PS256', 'PS384', 'PS512', 'RS256', 'RS384', 'RS512'];
 
 /** Verifies JWTs as the configuration in force says; without a provider everybody is the local principal. */

@@ -37,7 +37,7 @@ export function batchOf(claims: readonly Buffer[]): Batch {
 
 export const isBatchToken = (token: string): boolean => token.includes(separator);
 
-/** The claims of a batch token, whoever signed it; null if it is none. */
+/** The claims of a batch token, without checking its signature; null if it is none. */
 export function claimsOf(token: string): Buffer | null {
   const parts = token.split(separator);
   return parts.length === 4 ? Buffer.from(parts[3] ?? '', 'base64url') : null;
@@ -51,7 +51,7 @@ export interface BatchToken {
   readonly place: Place;
 }
 
-/** What a token says, whoever signed it. Null if it is no token of a batch. */
+/** What a token says, without checking its signature. Null if it is no token of a batch. */
 export function readBatchToken(token: string): BatchToken | null {
   const [jws, sides, hashes, payload, ...more] = token.split(separator);
   if (jws === undefined || sides === undefined || hashes === undefined || payload === undefined) return null;

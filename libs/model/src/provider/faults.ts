@@ -77,7 +77,7 @@ function isTemporary(status: number): boolean {
   return [408, 409, 424, 425, 429].includes(status) || status >= 500;
 }
 
-/** Reports without a status, told apart by their type. */
+/** Reports without a status, distinguished by their type. */
 function isFinal(type: string): boolean {
   return /invalid|authentication|permission|not_found|unsupported|quota|billing/i.test(type);
 }

@@ -17,14 +17,14 @@ import { derivedCallId } from '../call-ids.js';
 
 /**
  * A request as messages: the instructions, the question, then for each past turn what the model said and called, and
- * what came of each call.
+ * the result of each call.
  */
 export function promptOf(request: ModelRequest): LanguageModelV4Prompt {
   const turns = turnsOf(request.history);
   return [
     ...(request.instructions === '' ? [] : [{ role: 'system' as const, content: request.instructions }]),
     { role: 'user', content: [{ type: 'text', text: request.question }] },
-    // Bedrock and Anthropic refuse calls and results in a request that offers no tools, so there they are told as text.
+    // Bedrock and Anthropic refuse calls and results in a request that offers no tools, so there they are sent as text.
     ...turns.flatMap((turn) => (request.tools.length === 0 ? told(turn) : exchanged(turn))),
   ];
 }
@@ -129,7 +129,7 @@ function observationOf(step: ModelStep): string {
   return step.observation === '' ? '(empty)' : step.observation;
 }
 
-/** The wires demand an object. What the model wrote instead is told by the error that the step ended in. */
+/** The wires demand an object. What the model wrote instead stands in the error that the step ended in. */
 function argumentsOf(step: ModelStep): JsonObject {
   try {
     const value: unknown = parseExactJson(step.arguments);

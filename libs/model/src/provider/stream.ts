@@ -97,7 +97,7 @@ export async function readStream(
   };
 }
 
-/** Errors of reading become faults; an error thrown by whoever consumes the parts (`onText`) stays what it is. */
+/** Errors of reading become faults; an error thrown by the consumer of the parts (`onText`) stays what it is. */
 async function* guarded(stream: ReadableStream<LanguageModelV4StreamPart>, faults: Faults) {
   try {
     yield* stream;

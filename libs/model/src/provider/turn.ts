@@ -28,7 +28,7 @@ export function turnOf(read: StreamedTurn, history: readonly ModelStep[], faults
 
 /**
  * The last call of a turn that hit the limit may be half written. Half an argument is no JSON; and where nothing of the arguments was
- * written yet, the libraries put `{}`, which nobody can tell from a call without arguments.
+ * written yet, the libraries put `{}`, which looks like a call without arguments.
  */
 function withoutHalfWritten(calls: readonly WireCall[]): readonly WireCall[] {
   return calls.filter((call, index) => isJson(call) && (index < calls.length - 1 || !isEmpty(call)));

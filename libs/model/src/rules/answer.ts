@@ -51,7 +51,7 @@ function whatICanDo(tools: readonly ModelTool[]): string {
   return `${rules} that are offered, which are: ${named.join('; ')}${more}.`;
 }
 
-/** A part that was passed over after its calls had failed. */
+/** A part that was skipped after its calls had failed. */
 function failureIn(steps: readonly ModelStep[]): Plan | undefined {
   const step = steps.at(-1);
   return step === undefined ? undefined : { kind: 'failed', step };
@@ -99,7 +99,7 @@ function askedOf(clause: Clause, row: JsonObject): string {
   return isSubject || label === undefined ? inOneLine(row) : label;
 }
 
-/** A part of a question that is otherwise answered is passed over; a question of which nothing is done is not understood. */
+/** A part of a question that is otherwise answered is skipped; a question of which nothing is done is not understood. */
 function leftUndone(clause: Clause, plan: Plan | undefined, isAnyDone: boolean): string {
   const { text } = clause;
   switch (plan?.kind) {
@@ -118,7 +118,7 @@ function leftUndone(clause: Clause, plan: Plan | undefined, isAnyDone: boolean):
   }
 }
 
-/** Repeats what is answered, so that the parts of an answer can be told apart. */
+/** Repeats what is answered, so that the parts of an answer can be distinguished. */
 function heading({ text, target }: Clause): string {
   const about = target === null ? '' : ` (${target})`;
   const asks = /^(?:which|what|who|whose|where|when|how|is|are|does|do|did)\b/i.test(text);

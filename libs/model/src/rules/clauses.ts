@@ -22,7 +22,7 @@ const breaks = new RegExp(
   'gi',
 );
 
-/** A question is read up to here, in characters; nobody asks for so much at once. */
+/** A question is read up to here, in characters; sensible ones are shorter. */
 const maxRead = 4_000;
 
 /** The clauses of a question in order, each with its intent. Never empty for a question that holds any word. */

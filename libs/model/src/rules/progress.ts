@@ -10,7 +10,7 @@ export interface ClauseProgress {
 
 /**
  * Reads off the history how far a question has come. A step belongs to the clause that its thought quotes; a step of
- * somebody else's making belongs to the first open clause that its tool fits, if its arguments name what the clause is
+ * made by something else belongs to the first open clause that its tool fits, if its arguments name what the clause is
  * about. So steps for an earlier question do not count for this one.
  */
 export function progressOf(clauses: readonly Clause[], history: readonly ModelStep[]): ClauseProgress[] {
@@ -25,7 +25,7 @@ export function progressOf(clauses: readonly Clause[], history: readonly ModelSt
   return clauses.map((clause, index) => ({ clause, steps: steps[index] ?? [] }));
 }
 
-/** The first clause that is still to be done: those before the last one done were passed over and stay so. */
+/** The first clause that is still to be done: those before the last one done were skipped and stay so. */
 export function firstOpen(progress: readonly ClauseProgress[]): number {
   return progress.findLastIndex(({ steps }) => steps.some((step) => step.outcome === 'ok')) + 1;
 }

@@ -1,4 +1,4 @@
-/** What a property of a tool's input is for, told by its name. */
+/** What a property of a tool's input is for, read off its name. */
 export type PropertyKind =
   'words' | 'name' | 'relation' | 'object' | 'rows' | 'limit' | 'address' | 'language' | 'unknown';
 

@@ -11,7 +11,7 @@ export interface Statement {
 const order =
   /^(?:add|record|note|remember|store|save|set|update|change|modify|insert|create|remove|delete|replace)\s+(?:the fact\s+)?(?:that\s+)?/i;
 
-/** The patterns in which a fact is told, tried in this order; each names its parts. */
+/** The patterns that state a fact, tried in this order; each names its parts. */
 const patterns: readonly RegExp[] = [
   // connect Bern to Zurich
   /^(?:connect|link)\s+(?<subject>.+?)\s+(?:to|with)\s+(?<object>.+)$/i,

@@ -30,7 +30,7 @@ type PackedMessage = readonly [
   number | Incoming['record'],
 ];
 
-/** What a record is counted as whose bytes nobody has counted. */
+/** What a record is counted as whose bytes are not counted. */
 const typicalBytes = 8 * 1024;
 
 /** Runs that go to a thread together. */

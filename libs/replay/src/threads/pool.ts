@@ -50,7 +50,7 @@ export class Pool<R> {
       else idlest?.waiting.push({ resolve, reject });
     });
     idlest?.worker.postMessage(packed, [packed.bytes.buffer]);
-    // Whoever awaits it is told; when that is, is a matter of order.
+    // The caller that awaits it gets the error, in its order.
     sent.catch(() => undefined);
     return sent;
   }

@@ -27,7 +27,7 @@ export async function serve<R>(port: MessagePort, work: RunWork<R>): Promise<voi
   port.postMessage('ready' satisfies Said<R>);
 }
 
-/** Not all that an error can carry goes from thread to thread; what is told of it does. */
+/** Not all that an error can carry goes from thread to thread; what is shown of it does. */
 function onTheWay(error: unknown): Error {
   if (!(error instanceof Error)) return new Error(String(error));
   const plain = new Error(error.message);

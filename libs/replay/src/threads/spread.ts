@@ -44,7 +44,7 @@ export class Spread<R> {
     try {
       for (const done of (await sent) ?? []) yield* found(done);
     } catch (error) {
-      // What comes after a failure is told by nobody.
+      // What comes after a failure is not reported.
       this.sent.length = 0;
       this.packing = new Packing();
       throw error;

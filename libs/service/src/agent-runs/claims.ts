@@ -15,11 +15,11 @@ export interface ParkedCall {
 
 type Claiming = Pick<Runtime, 'ledger' | 'clock'>;
 
-/** What must be decided once for each agent’s run, as claims in the ledger; whoever writes the log cannot write these. */
+/** What must be decided once for each sub-agent’s run, as claims in the ledger; a forger of records on the log cannot write these. */
 export class AgentRunClaims {
   constructor(private readonly runtime: Claiming) {}
 
-  /** Takes the run’s request_id for the call; false if somebody asked for a run under it before. The same call may ask again. */
+  /** Claims the run’s request_id for the call; false if a run has it already. The same call may ask again. */
   async take(agentRunId: string, callKey: string): Promise<boolean> {
     const owner = ownerOf(callKey);
     return (await this.claim(requestKey(agentRunId), owner)).owner === owner;
@@ -37,7 +37,7 @@ export class AgentRunClaims {
     return claim?.owner.startsWith(callOwner) && claim.value !== null ? (JSON.parse(claim.value) as ParkedCall) : null;
   }
 
-  /** Says that filter, agent or executor ended the run exactly so: an end that is only on the log was written by somebody else. */
+  /** Says that filter, agent or executor ended the run exactly so: an end that is only on the log is forged. */
   async vouch(end: AgentResponse): Promise<void> {
     await this.claim(endKey(end), end.sessionId);
   }

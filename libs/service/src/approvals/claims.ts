@@ -19,11 +19,11 @@ export interface TakenDecision {
 
 type Claiming = Pick<Runtime, 'ledger' | 'clock'>;
 
-/** What must be decided once for each approval, as claims in the ledger; whoever writes the log cannot write these. */
+/** What must be decided once for each approval, as claims in the ledger; a forger of records on the log cannot write these. */
 export class ApprovalClaims {
   constructor(private readonly runtime: Claiming) {}
 
-  /** Says that an executor asked exactly this: a request for an approval that is only on the log was made by somebody else. */
+  /** Says that an executor asked exactly this: a request for an approval that is only on the log is forged. */
   async vouch(requested: ApprovalRequested): Promise<void> {
     await this.claim(vouchKey(requested), placeOf(requested));
   }
@@ -51,7 +51,7 @@ export class ApprovalClaims {
     return claim === undefined ? undefined : read(claim.value);
   }
 
-  /** Whether the outcome says what was decided: an executor claims the decision before it tells of it, so what comes before is somebody else’s. */
+  /** Whether the outcome says what was decided. Executors record a decision in the ledger before they publish it; an outcome without a ledger entry is forged. */
   async isDecided({ approvalId, notTaken, decision, decidedBy, reason }: ApprovalOutcome): Promise<boolean> {
     if (notTaken !== null) return false;
     const taken = await this.decisionOn(approvalId);

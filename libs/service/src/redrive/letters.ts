@@ -10,7 +10,7 @@ export interface LetterFilter {
   readonly topic?: Topic;
   readonly code?: string;
   readonly session?: string;
-  /** Given up at this time or later, milliseconds since the epoch. */
+  /** Dead-lettered at this time or later, milliseconds since the epoch. */
   readonly since?: number;
 }
 

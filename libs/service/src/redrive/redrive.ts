@@ -9,17 +9,17 @@ import { permitKey, permitOf } from './permit.js';
 
 type Stores = { readonly bus: Bus; readonly ledger: Ledger; readonly clock: Clock };
 
-/** What came of a redrive. */
+/** The result of a redrive. */
 export type Redrive =
   | { readonly kind: 'done' }
-  /** Somebody did so before; `place` is where the record stands since, null if it is not found any more. */
+  /** It was re-driven before; `place` is where the record stands since, null if it is not found any more. */
   | { readonly kind: 'before'; readonly by: string; readonly at: number; readonly place: string | null }
   | { readonly kind: 'busy'; readonly by: string };
 
-/** Longer than any letter is kept, milliseconds: that it was re-driven is remembered for as long as somebody could try again. */
+/** Longer than any letter is kept, milliseconds: that it was re-driven is remembered for as long as it could be tried again. */
 const forEverMs = 100 * 365 * 24 * 3_600_000;
 
-/** After so long without a permit, whoever began a redrive is taken for gone, milliseconds. */
+/** After so long without a permit, the process that began a redrive counts as gone, milliseconds. */
 const beginMs = 60_000;
 
 /** A redrive whose record is not found may have been cut off before it was published; later than this it is not looked for, milliseconds. */
@@ -52,7 +52,7 @@ export async function redrive(
   return { kind: 'done' };
 }
 
-/** Who re-drove a letter and when; null if nobody did. */
+/** Who re-drove a letter and when; null if it was not re-driven. */
 export function redriveOf(id: string, ledger: Pick<Ledger, 'find'>): Promise<Permit | null> {
   return permitOf(id, ledger);
 }
@@ -65,7 +65,7 @@ export async function permitBefore({ dead, content }: Letter, ledger: Pick<Ledge
   return permit?.digest === digestOf(content) ? permit : null;
 }
 
-/** The permit in force, which is the wanted one if nobody was faster; null while somebody else is about to make one. */
+/** The permit in force, which is the wanted one if it was first; null while another process is about to make one. */
 async function permitFor(
   id: string,
   wanted: Permit,
@@ -82,7 +82,7 @@ async function permitFor(
     const value = claim.value ?? (await ledger.find(key))?.value ?? null;
     if (value !== null) return JSON.parse(value) as Permit;
     if (clock.now() - claim.claimedAt < beginMs) return null;
-    // Whoever began was cut off before the permit was made, so nothing was published.
+    // The process that began was cut off before the permit was made, so nothing was published.
     await ledger.release(key, claim.owner);
   }
 }

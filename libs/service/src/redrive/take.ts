@@ -9,7 +9,7 @@ import type { Loaded } from '../configurations.js';
 import type { Runtime } from '../runtime.js';
 import { permitOf } from './permit.js';
 
-/** A record that was re-driven, and whose permit is for it: it goes on in the place of the one that was given up. */
+/** A record that was re-driven, and whose permit is for it: it goes on in the place of the dead-lettered one. */
 export interface Redriven extends Attempt {
   readonly again: boolean;
   /** The owner of the claims that the run has made there. */
@@ -82,7 +82,7 @@ export function runOf(
 }
 
 /**
- * A signature that was good and is accepted no longer is nobody’s attack: the ledger says that the record is the one that was given up. So
+ * A signature that was good and is accepted no longer is no attack: the ledger says that the record is the dead-lettered one. So
  * its run ends with an error, as that of any record that cannot be processed.
  */
 export async function verified<T>(redriven: Redriven | null, verify: () => Promise<T>): Promise<T> {

@@ -209,7 +209,7 @@ function failed(span: Span, type: string): void {
   span.setStatus({ code: SpanStatusCode.ERROR });
 }
 
-/** The code or the kind of an error, never its text: that may hold what nobody is to read. */
+/** The code or the kind of an error, never its text: that may hold a secret. */
 function errorType(error: unknown): string {
   if (error instanceof Fault) return error.code;
   return error instanceof Error ? error.name : '_OTHER';

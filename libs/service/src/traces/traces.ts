@@ -27,7 +27,7 @@ export interface Hop {
 
 /** Where spans go (W3C Trace Context and OpenTelemetry's semantic conventions); docs/traces.md says what there is to see. */
 export interface Traces {
-  /** Handles a record; what comes of it goes on in the record's trace. `traceId` is told to the work as soon as it is known. */
+  /** Handles a record; its outputs go on in the record's trace. `traceId` is given to the work as soon as it is known. */
   hop(hop: Hop, work: (traceId: string | undefined) => Promise<readonly Outgoing[]>): Promise<readonly Outgoing[]>;
   /** What goes out beside a dead letter goes on in the dead record's trace. */
   dead(group: string, dead: Dead, context: HandlerContext, outputs: readonly Outgoing[]): readonly Outgoing[];
@@ -39,7 +39,7 @@ export interface Traces {
   close(): Promise<void>;
 }
 
-/** Nothing is made or loaded: the trace context of a record goes on with what comes of it, and that is all. */
+/** Nothing is made or loaded: the trace context of a record is copied to its outputs, and that is all. */
 export const noTraces: Traces = {
   hop: ({ message: { headers } }, work) =>
     headers.traceparent === undefined
@@ -51,7 +51,7 @@ export const noTraces: Traces = {
   close: () => Promise.resolve(),
 };
 
-/** The W3C trace context of a record goes on with what comes of it; no other header does. */
+/** The W3C trace context of a record goes on with its outputs; no other header does. */
 export function inTrace(headers: Readonly<Record<string, string>>, messages: readonly Outgoing[]): readonly Outgoing[] {
   const { traceparent, tracestate } = headers;
   if (traceparent === undefined) return messages;

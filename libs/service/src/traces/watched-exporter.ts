@@ -3,7 +3,7 @@ import type { ExportResult } from '@opentelemetry/core';
 import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace';
 import type { Log } from '../log.js';
 
-/** Says once that spans are not taken, and once that they are again: an exporter that is away is nobody's reason to stop. */
+/** Says once that spans are not accepted, and once that they are again: an absent exporter is no reason to stop. */
 export class WatchedExporter implements SpanExporter {
   private lost = 0;
 
