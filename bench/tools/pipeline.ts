@@ -62,6 +62,7 @@ export function pipelineFor(configuration: Configuration, source: ToolSource): T
       ),
     begun: () => Promise.resolve(null),
     onStart: (_, args) => void JSON.stringify(args),
+    onParked: () => undefined,
     onResult: (_, result) => void JSON.stringify(result),
     after: (milliseconds, action) => {
       const timer = setTimeout(action, milliseconds);

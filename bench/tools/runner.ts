@@ -37,8 +37,8 @@ export async function benchRunner(): Promise<void> {
   const bound = source.getBoundTool('core__instant');
   if (bound === undefined) throw new Error('The tool is not bound.');
   const run = async (): Promise<void> => {
-    const result = await runTool(invocationOf('core__instant', args), pipeline);
-    if (!result.ok) throw new Error(result.safeMessage);
+    const end = await runTool(invocationOf('core__instant', args), pipeline);
+    if (end.kind === 'parked' || !end.result.ok) throw new Error('The call did not come to its result.');
   };
   const { context } = invocationOf('core__instant', args);
   const alone = async (): Promise<void> => void (await bound.exec(args, context, {}));

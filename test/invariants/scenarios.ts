@@ -67,10 +67,10 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     stage: 'approval',
-    does: 'a call that nobody has approved yet',
+    does: 'a call that was not approved',
     pipeline: {
       approval: () =>
-        Promise.resolve({ ok: false, code: 'policy_denied', reason: 'approval_pending', message: 'It waits.' }),
+        Promise.resolve({ ok: false, code: 'policy_denied', reason: 'approval_refused', message: 'Refused.' }),
     },
     without: { pipeline: { approval: () => Promise.resolve(pass) } },
     outcome: 'policy_denied',

@@ -26,6 +26,7 @@ async function run(
     once: (_tool, _invocation, effect) => effect(),
     begun: () => Promise.resolve(null),
     onStart: () => undefined,
+    onParked: () => undefined,
     onResult: () => undefined,
     after: () => () => undefined,
     limits: { argumentBytes: 8_192, resultBytes: 32_768 },
@@ -33,10 +34,12 @@ async function run(
   };
   const signal = new AbortController().signal;
   const args = { word: 'a' };
-  return runTool(
+  const end = await runTool(
     { toolId: tool.id, args, argumentBytes: 12, context, callKey: 'k', timeoutMs: 1_000, signal, ...call },
     pipeline,
   );
+  if (end.kind === 'parked') throw new Error('Nothing parks the call.');
+  return end.result;
 }
 
 const as = (tool: BoundTool): BoundTool => tool;

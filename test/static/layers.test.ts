@@ -19,7 +19,7 @@ describe('each layer in one place (spec/tool-use.md §1)', () => {
       // The capability of the tool text-completion, which has no tools and no loop.
       'apps/executor/src/toolbox.ts',
     ]);
-    expect(holding(/\brunTool\(/)).toEqual(['apps/executor/src/turn.ts', 'libs/core/src/tool/run-tool.ts']);
+    expect(holding(/\brunTool[(<]/)).toEqual(['libs/core/src/tool/run-tool.ts', 'libs/decisions/src/turn/run-call.ts']);
   });
 
   it('what is offered comes from one evaluator, made where configurations are loaded, and asked by filter and executor (C-04, C-05, K-24)', () => {

@@ -3,7 +3,7 @@ import { dwellTimes } from '@sluice/core';
 import type { Step } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { AgentStepResult, ToolCall } from '@sluice/contracts';
-import { callKeyOf, notMade, stepResult, turnAfter } from '@sluice/decisions';
+import { callKeyOf, stepResult, turnAfter } from '@sluice/decisions';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
 import {
   attemptKept,
@@ -79,29 +79,21 @@ export class ExecutorService {
     const { configurations } = this.runtime;
     const granting = await configurations.version(record.configVersion);
     const inForce = configurations.current();
-    const turn = new Turn(record, done, context, granting, inForce, this.toolbox, this.runtime);
-
-    const steps = [...done];
-    for (const [index, call] of record.calls.entries()) {
-      if (index < done.length) continue;
-      if (returned !== null && index === done.length) {
-        steps.push(await turn.takeBack(call, index, returned));
-        continue;
-      }
-      const why = notMade(record, index, steps, turn.now, granting.evaluator);
-      const step = await (why === null ? turn.step(call, index) : turn.refuse(call, index, why, steps));
+    const turn = new Turn(record, context, granting, inForce, this.toolbox, this.runtime);
+    const end = await turn.run(done, returned);
+    const { steps } = end;
+    if (end.kind === 'parked') {
+      const { index, parked } = end;
       const judges = [granting, inForce] as const;
-      if ('approvalId' in step) return park(message, index, step, steps, judges, context, this.runtime);
-      if ('agentRunId' in step) {
-        const callKey = callKeyOf(record, call, index);
-        return handOver(message, index, callKey, step, steps, judges, context, this.runtime);
-      }
-      steps.push(step);
+      if (parked.kind === 'approval') return park(message, index, parked.asking, steps, judges, context, this.runtime);
+      const callKey = callKeyOf(record, record.calls[index] as ToolCall['calls'][number], index);
+      const handing = { ...parked.handing, startedAt: end.startedAt };
+      return handOver(message, index, callKey, handing, steps, judges, context, this.runtime);
     }
     // Of a turn in which something was done the step is told in any case.
     if (steps.every(({ reason }) => reason === 'deadline') && (await this.isOver(record, context))) return [];
-    context.afterCommit(this.measuring(record, steps, granting, turn.told));
-    return this.goOn(stepResult(record, steps, turn.now, inForce.configuration.version));
+    context.afterCommit(this.measuring(record, steps, granting, turn.begunBefore));
+    return this.goOn(stepResult(record, steps, end.turn, inForce.configuration.version));
   }
 
   /** Whether the run’s time is up and it has ended, so that a turn in which nothing was done is late and of no use. */
@@ -129,12 +121,12 @@ export class ExecutorService {
     { requestId, run }: ToolCall,
     steps: readonly Step[],
     { evaluator }: Loaded,
-    told: ReadonlySet<Step>,
+    begunBefore: ReadonlySet<Step>,
   ): () => void {
     const { metrics, log } = this.runtime;
     return () => {
       for (const step of steps) {
-        measureStep(step, evaluator, metrics, told.has(step));
+        measureStep(step, evaluator, metrics, begunBefore.has(step));
         if (step.reason === 'outcome_unknown') {
           log.error(
             { request_id: requestId, tool: step.action, tool_call_id: step.toolCallId },

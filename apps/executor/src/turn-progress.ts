@@ -14,15 +14,12 @@ export class TurnProgress {
   ) {}
 
   /** The pair of events of spec/tool-use.md §8; the raw arguments are not repeated. */
-  invalid(result: ToolExecResult, toolId: string): ToolExecResult {
+  invalid(result: ToolExecResult, toolId: string): void {
     this.say('tool_call_start', result.toolCallId, toolId, '');
-    this.result(toolId, result, null);
-    return result;
+    this.result(toolId, result);
   }
 
-  /** A call's result; or, of one that has none yet, what it waits for. */
-  result(toolId: string, result: ToolExecResult, waitsFor: string | null): void {
-    if (waitsFor !== null) return this.say('tool_progress', result.toolCallId, toolId, waitsFor);
+  result(toolId: string, result: ToolExecResult): void {
     const payload = result.ok
       ? { ok: true, result: result.value }
       : { ok: false, isError: true, errorCode: result.errorCode, message: result.safeMessage };

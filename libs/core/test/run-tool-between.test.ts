@@ -1,8 +1,8 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from '@jest/globals';
-import { JsonTooLargeError, runTool, ToolUserError } from '@sluice/core';
+import { JsonTooLargeError, ToolUserError } from '@sluice/core';
 import type { BoundTool, JsonValue, ToolInvocation, ToolInvocationContext, ToolPipeline } from '@sluice/core';
-import { invocation, pipeline, secret, tool } from './watched-pipeline.js';
+import { invocation, pipeline, resultOf, secret, tool } from './watched-pipeline.js';
 
 const never = (): Promise<never> => new Promise(() => undefined);
 
@@ -26,7 +26,7 @@ describe('what goes from one stage of the pipeline to the next', () => {
       onStart: (_invocation, args) => void (handed['start'] = [args]),
     });
     const call = invocation();
-    await runTool(call, made);
+    await resultOf(call, made);
     const args = { a: 1, filled: 'by default' };
     expect(handed).toEqual({ approval: [args], start: [args], exec: [args, call.context, bound] });
     expect(handed['exec']?.[2]).toBe(bound);
@@ -39,7 +39,7 @@ describe('what goes from one stage of the pipeline to the next', () => {
     async (name) => {
       const made = pipeline(tool());
       const context = { ...invocation().context, [name]: secret } as ToolInvocationContext;
-      const thrown = await runTool(invocation({ context }), made).catch(String);
+      const thrown = await resultOf(invocation({ context }), made).catch(String);
       expect(thrown).toContain(`may not hold "${name}"`);
       expect(thrown).not.toContain(secret);
       expect(made.seen).toEqual([]);
@@ -49,13 +49,13 @@ describe('what goes from one stage of the pipeline to the next', () => {
   it.each(['actorId', 'tenantId'])('is nothing where a context has no %s (T-F2a)', async (name) => {
     const made = pipeline(tool());
     const context = { ...invocation().context, [name]: '' };
-    await expect(runTool(invocation({ context }), made)).rejects.toThrow(/anonymously/);
+    await expect(resultOf(invocation({ context }), made)).rejects.toThrow(/anonymously/);
     expect(made.seen).toEqual([]);
   });
 
   it('ends with the words and the reason of the stage that refused (P-14)', async () => {
     const refused = { ok: false, code: 'policy_denied', reason: 'no_approver', message: 'Nobody may.' } as const;
-    const result = await runTool(invocation(), pipeline(tool(), { allowed: () => refused }));
+    const result = await resultOf(invocation(), pipeline(tool(), { allowed: () => refused }));
     expect(result).toEqual({
       toolCallId: 'c-1',
       ok: false,
@@ -67,7 +67,7 @@ describe('what goes from one stage of the pipeline to the next', () => {
 
   it('ends for the system where capabilities fail in a way that is nobody’s refusal', async () => {
     const made = pipeline(tool(), { capabilities: () => Promise.reject(new TypeError('a mistake')) });
-    await expect(runTool(invocation(), made)).rejects.toThrow('a mistake');
+    await expect(resultOf(invocation(), made)).rejects.toThrow('a mistake');
     expect(made.seen).not.toContain('result');
   });
 });
@@ -83,7 +83,7 @@ describe('what a tool gives that cannot go on', () => {
       { errorCode: 'validation', reason: 'output_invalid' },
     ],
   ])('%s has its own code (X-16, L-04)', async (_, changes, expected) => {
-    expect(await runTool(invocation(), pipeline(tool(changes)))).toMatchObject({ ok: false, ...expected });
+    expect(await resultOf(invocation(), pipeline(tool(changes)))).toMatchObject({ ok: false, ...expected });
   });
 
   const looksBack = new Proxy(new Error(secret), { getPrototypeOf: () => raise(new Error(secret)) });
@@ -94,7 +94,7 @@ describe('what a tool gives that cannot go on', () => {
     ['of more words than a model should read', new ToolUserError('x'.repeat(1_000_000))],
   ])('an error %s is a failure like any other (E-05, E-09)', async (_, error) => {
     const made = pipeline(tool({ exec: () => Promise.reject(error as Error) }));
-    const result = await runTool(invocation(), made);
+    const result = await resultOf(invocation(), made);
     expect(result).toMatchObject({ ok: false, errorCode: 'execution' });
     const { length } = result.ok ? '' : result.safeMessage;
     expect(length).toBeGreaterThan(10);
@@ -115,14 +115,14 @@ describe('the end of a call', () => {
       },
       onStart: () => given.abort(reason),
     });
-    await expect(runTool(invocation({ signal: given.signal }), made)).rejects.toBe(reason);
+    await expect(resultOf(invocation({ signal: given.signal }), made)).rejects.toBe(reason);
     expect(signal?.reason).toBe(reason);
   });
 
   it('comes before the tool where the record was given up before', async () => {
     const made = pipeline(tool());
     const call = invocation({ signal: AbortSignal.abort(new Error('moved')) });
-    await expect(runTool(call, made)).rejects.toThrow('moved');
+    await expect(resultOf(call, made)).rejects.toThrow('moved');
     expect(made.seen).not.toContain('execute');
     expect(made.seen).not.toContain('result');
   });
@@ -144,7 +144,7 @@ describe('the end of a call', () => {
       },
     });
     const call: ToolInvocation = invocation();
-    await runTool(call, made).catch(() => undefined);
+    await resultOf(call, made).catch(() => undefined);
     expect(timers).toBe(0);
     expect(getEventListeners(call.signal, 'abort')).toEqual([]);
   });

@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
 import {
-  runTool,
   ToolConnectionDeniedError,
   ToolConnectionUnreachableError,
   ToolInputError,
@@ -10,13 +9,13 @@ import {
   ToolUserError,
 } from '@sluice/core';
 import type { BoundTool, JsonValue, ToolExecResult, ToolPipeline } from '@sluice/core';
-import { invocation, pipeline, secret, tool } from './watched-pipeline.js';
+import { invocation, pipeline, resultOf, secret, tool } from './watched-pipeline.js';
 
 describe('the pipeline (spec/tool-use.md §2b)', () => {
   it('goes through its stages in the one order (P-13)', async () => {
     const made = pipeline(tool());
     const resultHash = 'hash of k {"a":1}';
-    expect(await runTool(invocation(), made)).toEqual({ toolCallId: 'c-1', ok: true, value: { a: 1 }, resultHash });
+    expect(await resultOf(invocation(), made)).toEqual({ toolCallId: 'c-1', ok: true, value: { a: 1 }, resultHash });
     expect(made.seen).toEqual([
       'eligible',
       'policy',
@@ -45,17 +44,17 @@ describe('the pipeline (spec/tool-use.md §2b)', () => {
     'tells a credential that is %s apart, before the tool runs or in it (P-06a, X-22)',
     async (_, error, errorCode, reason) => {
       const before = pipeline(tool(), { capabilities: () => Promise.reject(error) });
-      expect(await runTool(invocation(), before)).toMatchObject({ ok: false, errorCode, reason });
+      expect(await resultOf(invocation(), before)).toMatchObject({ ok: false, errorCode, reason });
       expect(before.seen).not.toContain('execute');
       const during = pipeline(tool({ exec: () => Promise.reject(error) }));
-      expect(await runTool(invocation(), during)).toMatchObject({ ok: false, errorCode, reason });
+      expect(await resultOf(invocation(), during)).toMatchObject({ ok: false, errorCode, reason });
     },
   );
 
   it('asks for the limit per minute after everything else that can refuse, and claims nothing beyond it (XB-32)', async () => {
     const over = { ok: false, code: 'unavailable', reason: 'rate_limited', message: 'Try again in 7 s.' } as const;
     const made = pipeline(tool(), { rate: () => Promise.resolve(over) });
-    expect(await runTool(invocation(), made)).toMatchObject({ ok: false, reason: 'rate_limited' });
+    expect(await resultOf(invocation(), made)).toMatchObject({ ok: false, reason: 'rate_limited' });
     expect(made.seen.slice(-2)).toEqual(['approval', 'result']);
     const wrong = pipeline(
       tool({
@@ -64,7 +63,7 @@ describe('the pipeline (spec/tool-use.md §2b)', () => {
         },
       }),
     );
-    await runTool(invocation(), wrong);
+    await resultOf(invocation(), wrong);
     expect(wrong.seen).not.toContain('rate');
   });
 
@@ -93,7 +92,7 @@ describe('the pipeline (spec/tool-use.md §2b)', () => {
     'refuses %s before anything runs, with one result event (X-7, X-21, E-02, E-03, P-14)',
     async (_, changes, code) => {
       const made = pipeline(tool(), changes as Partial<ToolPipeline>);
-      const result = await runTool(invocation(), made);
+      const result = await resultOf(invocation(), made);
       expect(result).toMatchObject({ ok: false, errorCode: code, toolCallId: 'c-1' });
       expect(made.seen).not.toContain('execute');
       expect(made.seen).not.toContain('start');
@@ -102,7 +101,7 @@ describe('the pipeline (spec/tool-use.md §2b)', () => {
   );
 
   it('says unavailable for a tool that is not bound (X-8)', async () => {
-    expect(await runTool(invocation(), pipeline(undefined))).toMatchObject({ ok: false, errorCode: 'unavailable' });
+    expect(await resultOf(invocation(), pipeline(undefined))).toMatchObject({ ok: false, errorCode: 'unavailable' });
   });
 
   it('names the paths of bad arguments and starts nothing (P-05)', async () => {
@@ -113,7 +112,7 @@ describe('the pipeline (spec/tool-use.md §2b)', () => {
         },
       }),
     );
-    expect(await runTool(invocation(), made)).toMatchObject({
+    expect(await resultOf(invocation(), made)).toMatchObject({
       errorCode: 'validation',
       safeMessage: expect.stringContaining('/a: must be a text'),
     });
@@ -124,7 +123,7 @@ describe('the pipeline (spec/tool-use.md §2b)', () => {
     ['an exception’s text', new Error(secret), 'The tool failed.'],
     ['no exception’s text but a declared one', new ToolUserError('No such file: notes.txt'), 'No such file: notes.txt'],
   ])('passes on %s, under the code of a tool that failed (E-05, E-09, P-08, XB-27)', async (_, error, text) => {
-    const result = await runTool(invocation(), pipeline(tool({ exec: () => Promise.reject(error) })));
+    const result = await resultOf(invocation(), pipeline(tool({ exec: () => Promise.reject(error) })));
     expect(result).toMatchObject({ errorCode: 'execution', safeMessage: expect.stringContaining(text) });
     expect(JSON.stringify(result)).not.toContain(secret);
   });
@@ -135,7 +134,7 @@ describe('the pipeline (spec/tool-use.md §2b)', () => {
         throw new Error(secret);
       },
     });
-    expect(await runTool(invocation(), pipeline(throwing))).toMatchObject({ errorCode: 'execution' });
+    expect(await resultOf(invocation(), pipeline(throwing))).toMatchObject({ errorCode: 'execution' });
   });
 
   it('refuses output of the wrong shape without showing it (P-09, X-5)', async () => {
@@ -144,25 +143,25 @@ describe('the pipeline (spec/tool-use.md §2b)', () => {
         throw new Error(secret);
       },
     });
-    const result = await runTool(invocation(), pipeline(wrong));
+    const result = await resultOf(invocation(), pipeline(wrong));
     expect(result).toMatchObject({ errorCode: 'validation', reason: 'output_invalid' });
     expect(JSON.stringify(result)).not.toContain(secret);
   });
 
   it('keeps a hash of what the tool gave, also of what is then taken out or withheld, and none where it gave nothing (XB-26)', async () => {
     const resultHash = 'hash of k {"a":1}';
-    const redacting = (redact: BoundTool['redact']) => runTool(invocation(), pipeline(tool({ redact })));
+    const redacting = (redact: BoundTool['redact']) => resultOf(invocation(), pipeline(tool({ redact })));
     expect(await redacting(() => ({}))).toMatchObject({ ok: true, value: {}, resultHash });
     const withheld = redacting(() => {
       throw new Error('secret');
     });
     expect(await withheld).toMatchObject({ errorCode: 'redaction_failed', resultHash });
     const failing = tool({ exec: () => Promise.reject(new Error('no')) });
-    expect(await runTool(invocation(), pipeline(failing))).not.toHaveProperty('resultHash');
+    expect(await resultOf(invocation(), pipeline(failing))).not.toHaveProperty('resultHash');
     let deep: JsonValue = 1;
     for (let level = 0; level < 500_000; level++) deep = [deep];
     const burrowing = tool({ exec: () => Promise.resolve(deep), redact: () => 'fine' });
-    expect(await runTool(invocation(), pipeline(burrowing))).toEqual({ toolCallId: 'c-1', ok: true, value: 'fine' });
+    expect(await resultOf(invocation(), pipeline(burrowing))).toEqual({ toolCallId: 'c-1', ok: true, value: 'fine' });
   });
 
   it('withholds what cannot be redacted (E-06, P-10)', async () => {
@@ -171,7 +170,7 @@ describe('the pipeline (spec/tool-use.md §2b)', () => {
         throw new Error(secret);
       },
     });
-    const result = await runTool(invocation(), pipeline(broken));
+    const result = await resultOf(invocation(), pipeline(broken));
     expect(result).toMatchObject({ errorCode: 'redaction_failed' });
     expect(JSON.stringify(result)).not.toContain(secret);
   });
@@ -182,7 +181,7 @@ describe('the pipeline (spec/tool-use.md §2b)', () => {
     [4_000, false],
   ])('takes arguments nested %i levels deep: %s', async (levels, ok) => {
     const args = JSON.parse(`${'['.repeat(levels)}${']'.repeat(levels)}`) as JsonValue;
-    const result = await runTool(invocation({ args }), pipeline(tool()));
+    const result = await resultOf(invocation({ args }), pipeline(tool()));
     expect(result).toMatchObject(ok ? { ok } : { errorCode: 'validation' });
   });
 
@@ -194,7 +193,7 @@ describe('the pipeline (spec/tool-use.md §2b)', () => {
         },
       }),
     );
-    const result = await runTool(invocation(), made);
+    const result = await resultOf(invocation(), made);
     expect(result).toMatchObject({ errorCode: 'validation' });
     expect(JSON.stringify(result)).not.toContain(secret);
     expect(made.seen).not.toContain('execute');
@@ -204,7 +203,7 @@ describe('the pipeline (spec/tool-use.md §2b)', () => {
     [8_192, true],
     [8_193, false],
   ])('takes arguments of %i bytes: %s (L-02, E-04)', async (argumentBytes, ok) => {
-    expect(await runTool(invocation({ argumentBytes }), pipeline(tool()))).toMatchObject({ ok });
+    expect(await resultOf(invocation({ argumentBytes }), pipeline(tool()))).toMatchObject({ ok });
   });
 
   it.each([
@@ -213,7 +212,7 @@ describe('the pipeline (spec/tool-use.md §2b)', () => {
   ])('passes a redacted result of %i bytes: %s, and cuts nothing (L-03, L-06, X-6, X-16)', async (bytes, ok) => {
     // The quotes count: the limit is on the JSON text. An umlaut is two bytes.
     const value = `ü${'x'.repeat(bytes - 4)}`;
-    const result = await runTool(invocation(), pipeline(tool({ exec: () => Promise.resolve(value) })));
+    const result = await resultOf(invocation(), pipeline(tool({ exec: () => Promise.resolve(value) })));
     expect(result.ok).toBe(ok);
     if (!result.ok) expect(result).toMatchObject({ errorCode: 'execution', reason: 'result_too_large' });
   });
@@ -225,7 +224,7 @@ describe('the pipeline (spec/tool-use.md §2b)', () => {
     ['state_change', false, 'outcome_unknown'],
   ] as const)('cuts a tool that hangs (E-08, L-05): %s, repeatable %s, says %s', async (effect, repeatable, reason) => {
     const hanging = tool({ effect, repeatable, exec: () => new Promise(() => undefined) });
-    const result = await runTool(invocation({ timeoutMs: 10 }), pipeline(hanging));
+    const result = await resultOf(invocation({ timeoutMs: 10 }), pipeline(hanging));
     expect(result).toMatchObject({ errorCode: 'execution', reason });
   });
 
@@ -234,7 +233,7 @@ describe('the pipeline (spec/tool-use.md §2b)', () => {
     ['state_change', 'outcome_unknown'],
   ] as const)('knows that a lost answer may hide an effect: %s says %s', async (effect, reason) => {
     const lost = () => Promise.reject(new ToolOutcomeLostError(secret));
-    const result = await runTool(invocation(), pipeline(tool({ effect, repeatable: true, exec: lost })));
+    const result = await resultOf(invocation(), pipeline(tool({ effect, repeatable: true, exec: lost })));
     expect(result).toMatchObject({ errorCode: 'execution', ...(reason === undefined ? {} : { reason }) });
     expect(JSON.stringify(result)).not.toContain(secret);
   });
@@ -244,7 +243,7 @@ describe('the pipeline (spec/tool-use.md §2b)', () => {
     ['state_change', 'outcome_unknown'],
   ] as const)('knows a tool that measured its time by itself: %s says %s', async (effect, reason) => {
     const late = () => Promise.reject(new ToolTimeoutError(secret));
-    const result = await runTool(invocation(), pipeline(tool({ effect, exec: late })));
+    const result = await resultOf(invocation(), pipeline(tool({ effect, exec: late })));
     expect(result).toMatchObject({ errorCode: 'execution', reason });
   });
 
@@ -256,14 +255,14 @@ describe('the pipeline (spec/tool-use.md §2b)', () => {
         return Promise.resolve({});
       },
     });
-    await runTool(invocation({ timeoutMs: 10 }), made);
+    await resultOf(invocation({ timeoutMs: 10 }), made);
     expect(signal?.aborted).toBe(true);
   });
 
   it('throws, and writes no end, when the service gives the record up', async () => {
     const given = new AbortController();
     const made = pipeline(tool({ exec: () => new Promise(() => undefined) }));
-    const running = runTool(invocation({ signal: given.signal }), made);
+    const running = resultOf(invocation({ signal: given.signal }), made);
     setTimeout(() => given.abort(new Error('moved')), 5);
     await expect(running).rejects.toThrow('moved');
     expect(made.seen).not.toContain('result');
@@ -271,6 +270,6 @@ describe('the pipeline (spec/tool-use.md §2b)', () => {
 
   it('lets a fault of the system through (a ledger out of reach is nobody’s refusal)', async () => {
     const made = pipeline(tool(), { once: () => Promise.reject<ToolExecResult>(new Error('ledger away')) });
-    await expect(runTool(invocation(), made)).rejects.toThrow('ledger away');
+    await expect(resultOf(invocation(), made)).rejects.toThrow('ledger away');
   });
 });

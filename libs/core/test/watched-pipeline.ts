@@ -1,4 +1,5 @@
-import type { BoundTool, JsonValue, ToolInvocation, ToolPipeline } from '@sluice/core';
+import { runTool } from '@sluice/core';
+import type { BoundTool, JsonValue, ToolExecResult, ToolInvocation, ToolPipeline } from '@sluice/core';
 
 export const secret = 'token-4711';
 
@@ -73,6 +74,7 @@ export function pipeline(
     once: (_tool, _invocation, effect) => stage('once', effect)(),
     begun: () => Promise.resolve(null),
     onStart: () => void seen.push('start'),
+    onParked: () => void seen.push('parked'),
     onResult: () => void seen.push('result'),
     after: (milliseconds, action) => {
       const timer = setTimeout(action, milliseconds);
@@ -81,4 +83,11 @@ export function pipeline(
     limits: { argumentBytes: 8_192, resultBytes: 32_768 },
     ...changes,
   };
+}
+
+/** The result of a call that nothing parks. */
+export async function resultOf(call: ToolInvocation, through: ToolPipeline): Promise<ToolExecResult> {
+  const end = await runTool(call, through);
+  if (end.kind === 'parked') throw new Error('The call is parked.');
+  return end.result;
 }

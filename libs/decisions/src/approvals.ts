@@ -16,8 +16,14 @@ export function approvalIdOf(callKey: string): string {
   return `a-${sha256(callKey).slice(0, 20)}`;
 }
 
+/** A decision on an approval that counts. */
+export interface DecisionTaken {
+  readonly decision: ApprovalDecision;
+  readonly reason: string;
+}
+
 /** What the decision means for the call. Who decided is not the model’s to know. */
-export function approvalVerdict(taken: { readonly decision: ApprovalDecision; readonly reason: string }): Verdict {
+export function approvalVerdict(taken: DecisionTaken): Verdict {
   switch (taken.decision) {
     case 'approve':
       return { ok: true };

@@ -12,6 +12,8 @@ export * from './steps.js';
 export * from './room.js';
 export * from './approvals.js';
 export * from './agent-runs.js';
+export * from './turn/run-call.js';
+export * from './turn/run-turn.js';
 export * from './grants.js';
 export * from './redrive/letter.js';
 export * from './redrive/permit.js';

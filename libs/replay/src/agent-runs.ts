@@ -1,8 +1,8 @@
 import { agentBegunBy, budgetOf } from '@sluice/core';
-import type { AgentRun, Evaluator, Step, ToolExecResult } from '@sluice/core';
+import type { AgentRun, Step, ToolExecResult } from '@sluice/core';
 import type { Incoming } from '@sluice/bus';
-import { agentRunIdOf, agentRunOf, callIdOf, callKeyOf, handedBack, mayHandOver } from '@sluice/decisions';
-import type { Called } from './calls.js';
+import { agentRunOf, callIdOf, handedBack } from '@sluice/decisions';
+import type { CallInTurn } from '@sluice/decisions';
 import { NotReplayable } from './outcome.js';
 import type { RunRecords } from './runs.js';
 
@@ -11,26 +11,17 @@ export function isAgentBeginning(message: Incoming): boolean {
   return message.topic === 'agent.steps' && agentBegunBy(message.record) !== null;
 }
 
-/** What a call of an agent that was admitted came to; null for another tool, and where what stopped it is no record’s but its own step’s. */
+/** What the run of a call of an agent came to, from each end of it that is recorded. */
 export function agentEnds(
-  { record, call, index }: Called,
-  judges: readonly [granting: Evaluator, inForce: Evaluator],
+  { record, call, index, judges }: CallInTurn,
+  agentRunId: string,
   run: RunRecords,
   recorded: Step | null,
-): readonly AgentEnd[] | null {
-  const [granting] = judges;
+): readonly AgentEnd[] {
+  const { granting, inForce } = judges;
   const agent = granting.byId(call.tool)?.agent;
-  if (agent === undefined) return null;
   const toolCallId = callIdOf(record, call, index);
-  const verdict = mayHandOver(call.tool, record, judges);
-  if (!verdict.ok) {
-    const { code: errorCode, reason, message: safeMessage } = verdict;
-    const why = reason === undefined ? {} : { reason };
-    return [{ result: { toolCallId, ok: false, errorCode, ...why, safeMessage }, agentRun: null }];
-  }
-  if (recorded !== null && recorded.agentRun === null) return null;
-  const agentRunId = agentRunIdOf(callKeyOf(record, call, index));
-  const budget = budgetOf(call.tool, ...judges.map(({ configuration }) => configuration.policy));
+  const budget = budgetOf(call.tool, granting.configuration.policy, inForce.configuration.policy);
   const resultBytes = Math.min(granting.configuration.limits.resultBytes, budget.resultBytes ?? Infinity);
   const ends = run.returns.flatMap(({ record: end }): readonly AgentEnd[] => {
     if (end.requestId !== agentRunId || end.run === null) return [];

@@ -3,8 +3,9 @@ import type { Evaluator, Step } from '@sluice/core';
 import type { AgentStepResult, ToolCall } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 import { afterStep, factsOf, notMade, turnAfter } from '@sluice/decisions';
+import type { CallInTurn } from '@sluice/decisions';
 import { admit } from './calls.js';
-import type { Admission, AuthorizerOf, Called } from './calls.js';
+import type { Admission, AuthorizerOf } from './calls.js';
 import type { RecordedConfigurations } from './configurations.js';
 import { stretchesOf, wasBegun } from './executor.js';
 import type { Stretch } from './executor.js';
@@ -37,8 +38,13 @@ export async function changedCalls(
     // A call that an earlier attempt had begun was made, whatever was in force when it was reported.
     const was = wasBegun(step, steps[index - 1], granting.byId(call.tool), stretch, configurations)
       ? 'made'
-      : await fate({ record, call, index, offered: recorded, turn }, granting, inForce, authorizerOf, steps);
-    const would = await fate({ record, call, index, offered, turn }, candidate, candidate, authorizerOf, steps);
+      : await fate(
+          { record, call, index, offered: recorded, turn, judges: { granting, inForce } },
+          authorizerOf,
+          steps,
+        );
+    const judges = { granting: candidate, inForce: candidate };
+    const would = await fate({ record, call, index, offered, turn, judges }, authorizerOf, steps);
     const tool = step.action;
     if (was !== would) changes.push({ kind: 'call', tool, index, was, would });
     else if (step.outcome === 'ok') {
@@ -68,25 +74,19 @@ function turnOf({ iteration, steps, run: { redrive } }: AgentStepResult, { calls
   return called.find((one) => one.run.redrive === redrive) ?? called[0] ?? ofIteration[0];
 }
 
-async function fate(
-  called: Called,
-  granting: Evaluator,
-  inForce: Evaluator,
-  authorizerOf: AuthorizerOf,
-  steps: readonly Step[],
-): Promise<string> {
-  const step = steps[called.index] as Step;
-  const why = notMade(called.record, called.index, steps.slice(0, called.index), called.turn, granting);
+async function fate(call: CallInTurn, authorizerOf: AuthorizerOf, steps: readonly Step[]): Promise<string> {
+  const { record, index, turn, judges } = call;
+  const why = notMade(record, index, steps.slice(0, index), turn, judges.granting);
   if (why !== null) return why === 'history_full' ? 'refused: history full' : `refused: ${why}`;
-  return inWords(await admit(called, { granting, inForce, authorizerOf }, step));
+  return inWords(await admit(call, authorizerOf, steps[index] as Step, null));
 }
 
 function inWords(admission: Admission): string {
   switch (admission.kind) {
     case 'admitted':
       return 'made';
-    case 'approval':
-      return 'waits for an approval';
+    case 'parked':
+      return admission.parked.kind === 'approval' ? 'waits for an approval' : 'made';
     case 'refused':
       return `refused: ${admission.result.reason ?? admission.result.errorCode}`;
   }

@@ -1,10 +1,10 @@
-import { invocationRecord } from '@sluice/core';
 import type {
+  AgentRun,
   CallTimes,
   ConfiguredTool,
+  Evaluator,
   RunLimits,
   Step,
-  ToolErrorCode,
   ToolErrorReason,
   ToolExecResult,
   Verifier,
@@ -12,28 +12,19 @@ import type {
 import type { AgentStepResult, ApprovalRequested, RequestedCall, ToolCall } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 import {
-  afterStep,
   agentBeginning,
-  agentRunIdOf,
-  approvalIdOf,
   approvalRequest,
-  callerOf,
   callIdOf,
-  callKeyOf,
-  mayHandOver,
+  endedStep,
   noRoomForResult,
-  notMade,
-  parseArguments,
-  questionOf,
   refusedCall,
-  stepOf,
+  runTurn,
   stepResult,
-  turnAfter,
 } from '@sluice/decisions';
-import type { TurnSoFar } from '@sluice/decisions';
+import type { CallInTurn, CallOutcome, DecisionTaken, NextCall, NotMade, TurnSoFar } from '@sluice/decisions';
 import { agentEnds, begunIn } from './agent-runs.js';
 import { outcomesTaken } from './approvals.js';
-import { admit, approved } from './calls.js';
+import { admit, recordedResult } from './calls.js';
 import type { Admission, AuthorizerOf } from './calls.js';
 import { attemptsOf, goingOn, isRedriven } from './attempts.js';
 import type { RecordedConfigurations } from './configurations.js';
@@ -138,16 +129,15 @@ export async function deriveBeginning(
     const done = await stepsOf(record, steps, index, waited(waits), run, deriving);
     const granting = deriving.configurations.get(record.configVersion);
     const inForce = deriving.configurations.inForce(inForceVersion, startedAt);
-    const called = { record, call, index, offered: new Set(record.offered), turn: done.turn };
-    const admission = await admit(called, { granting, inForce, authorizerOf: deriving.authorizerOf }, null);
-    const verdict = mayHandOver(call.tool, record, [granting, inForce]);
-    if (admission.kind === 'refused' || !verdict.ok) {
-      const why = admission.kind === 'refused' ? admission.result.safeMessage : verdict.ok ? '' : verdict.message;
-      derived.push({ refused: why });
+    const judges = { granting, inForce };
+    const called = { record, call, index, offered: new Set(record.offered), turn: done.turn, judges };
+    // Where it needed an approval, it had that before it began.
+    const admission = await admit(called, deriving.authorizerOf, null, { decision: 'approve', reason: '' });
+    if (admission.kind !== 'parked' || admission.parked.kind !== 'agent') {
+      derived.push({ refused: admission.kind === 'refused' ? admission.result.safeMessage : 'It is no agent.' });
       continue;
     }
-    const agentRunId = agentRunIdOf(callKeyOf(record, call, index));
-    const handing = { agentRunId, question: questionOf(parseArguments(call.arguments)), startedAt };
+    const handing = { ...admission.parked.handing, startedAt };
     derived.push({ ...agentBeginning(message, index, handing, done.steps, { granting, inForce }), signature });
   }
   return derived;
@@ -181,86 +171,118 @@ export async function deriveAsked(
     const inForce = deriving.configurations.inForce(inForceVersion, requestedAt);
     const call = record.calls[index] as RequestedCall;
     const offered = new Set(record.offered);
-    const called = { record, call, index, offered, turn: done.turn };
-    const admission = await admit(called, { granting, inForce, authorizerOf: deriving.authorizerOf }, null);
-    if (admission.kind !== 'approval') {
+    const called = { record, call, index, offered, turn: done.turn, judges: { granting, inForce } };
+    const admission = await admit(called, deriving.authorizerOf, null, null);
+    if (admission.kind !== 'parked' || admission.parked.kind !== 'approval') {
       derived.push({ refused: admission.kind === 'refused' ? admission.result.safeMessage : 'It needs no approval.' });
       continue;
     }
-    const { actorId: requestedBy, subjectId: onBehalfOf = null, tenantId } = callerOf(record);
-    const asking = {
-      approvalId: approvalIdOf(callKeyOf(record, call, index)),
-      toolCallId: callIdOf(record, call, index),
-      effect: granting.byId(call.tool)?.spec?.effect ?? 'external_side_effect',
-      // The tool’s own check of its arguments made them, which a replay does not ask.
-      arguments: recorded.arguments,
-      requestedBy,
-      onBehalfOf,
-      tenantId,
-    };
+    // The tool’s own check of its arguments made them, which only the recorded run has asked.
+    const asking = { ...admission.parked.asking, arguments: recorded.arguments };
     const request = approvalRequest(message, index, asking, done.steps, { granting, inForce }, requestedAt);
     derived.push({ ...request, inForceVersion });
   }
   return derived;
 }
 
+/** A turn’s steps up to the call at `count`, by the function that runs turns; what a call gave is taken from the recorded step. */
 async function stepsOf(
   record: ToolCall,
   recorded: readonly Step[],
   count: number,
   stretches: readonly Stretch[],
   run: RunRecords,
-  { configurations, authorizerOf }: Deriving,
+  deriving: Deriving,
 ): Promise<{ readonly steps: readonly Step[]; readonly turn: TurnSoFar }> {
+  const { configurations } = deriving;
   const granting = configurations.get(record.configVersion);
   const offered = new Set(record.offered);
-  const waysOn = (approvalId: string, toolCallId: string): readonly Admission[] => {
-    const taken = outcomesTaken(approvalId, run, configurations);
-    if (taken.length > 0) return taken.map((outcome) => approved(outcome, toolCallId));
-    throw new NotReplayable(`It needed the approval ${approvalId}, whose outcome is not among the records.`);
-  };
-  const steps: Step[] = [];
-  let turn = turnAfter(record, [], granting);
-  for (const [index, call] of record.calls.slice(0, count).entries()) {
-    const own = recorded[index] ?? null;
-    const times = { startedAtMs: own?.startedAt ?? 0, endedAtMs: own?.endedAt ?? 0 };
-    const stretch = stretches.findLast(({ fromIndex }) => fromIndex <= index) as Stretch;
-    const tool = granting.byId(call.tool);
-    const { state } = turn;
-    const why = notMade(record, index, steps, turn, granting);
-    const judged = async (): Promise<readonly Step[]> => {
-      if (why !== null) return [refusedCall(record, index, state, times.startedAtMs, why, granting)];
-      const inForce = configurations.inForce(stretch.inForceVersion, stretch.at);
-      const called = { record, call, index, offered, turn };
-      const admission = await admit(called, { granting, inForce, authorizerOf }, own);
-      const toolCallId = callIdOf(record, call, index);
-      const ways = admission.kind === 'approval' ? waysOn(admission.approvalId, toolCallId) : [admission];
-      const ends = ways.some(({ kind }) => kind === 'admitted')
-        ? agentEnds(called, [granting, inForce], run, own)
-        : null;
-      return ways.flatMap((known): readonly Step[] => {
-        if (known.kind === 'refused' || ends === null) return [made(record, index, state, known, own, tool, times)];
-        return ends.map(({ result, agentRun }) =>
-          stepOf(record, index, state, tool, invocationRecord(call, result, times), agentRun),
-        );
-      });
-    };
-    const told =
-      own !== null && wasBegun(own, steps[index - 1], tool, stretch, configurations)
-        ? made(record, index, state, { kind: 'admitted' }, own, tool, times)
-        : null;
-    const all: readonly Step[] = await judged().catch((error: unknown) => {
+  const next = async (call: NextCall): Promise<CallOutcome> => {
+    const own = recorded[call.index] ?? null;
+    const stretch = stretches.findLast(({ fromIndex }) => fromIndex <= call.index) as Stretch;
+    const before = call.steps.at(-1);
+    const begun = own !== null && wasBegun(own, before, granting.byId(call.call.tool), stretch, configurations);
+    const told = begun ? fromRecord(call, own, granting) : null;
+    let refused: Step | null = null;
+    const all: Step[] = [];
+    try {
+      if (call.notMade === null) all.push(...(await ended(call, offered, own, stretch, run, deriving)));
+      else all.push((refused = notMadeStep(call, call.notMade, own, granting)));
+    } catch (error) {
       if (told === null || !(error instanceof NotReplayable)) throw error;
-      return [];
-    });
-    const brief =
-      told !== null && why === 'record_full' ? [noRoomForResult(record, index, state, times, granting)] : [];
-    const same = [...all, ...brief].find((one) => one.outcome === own?.outcome && one.observation === own.observation);
+    }
+    if (told !== null && call.notMade === 'record_full') all.push(briefStep(call, own, granting));
+    const same = all.find((one) => one.outcome === own?.outcome && one.observation === own.observation);
     const step = same ?? told ?? (all[0] as Step);
-    steps.push(step);
-    turn = afterStep(turn, why !== null && all.includes(step) ? null : call.tool, step, granting);
-  }
-  return { steps, turn };
+    return { kind: 'step', step, counts: step !== refused };
+  };
+  const end = await runTurn(record, [], granting, next, count);
+  if (end.kind === 'parked') throw new Error('A call that is derived is not parked.');
+  return end;
+}
+
+/** The steps that a call can have ended as: one, but for records that say several things of what it waited for. */
+async function ended(
+  next: NextCall,
+  offered: ReadonlySet<string>,
+  own: Step | null,
+  stretch: Stretch,
+  run: RunRecords,
+  { configurations, authorizerOf }: Deriving,
+): Promise<readonly Step[]> {
+  const { record, call, index, turn } = next;
+  const granting = configurations.get(record.configVersion);
+  const inForce = configurations.inForce(stretch.inForceVersion, stretch.at);
+  const judged: CallInTurn = { record, call, index, turn, offered, judges: { granting, inForce } };
+  const stepFor = (result: ToolExecResult, agentRun: AgentRun | null = null): Step =>
+    endedStep(next, granting, result, timesOf(own), agentRun);
+  const stepsFor = (admission: Admission): readonly Step[] => {
+    if (admission.kind === 'refused') return [stepFor(admission.result)];
+    if (admission.kind === 'admitted') return [stepFor(toolsWord(callIdOf(record, call, index), own))];
+    if (admission.parked.kind === 'approval') throw new Error('A call whose approval is decided does not wait for it.');
+    // What stopped the agent before it began is no record’s but its own step’s.
+    if (own !== null && own.agentRun === null) return [stepFor(toolsWord(callIdOf(record, call, index), own))];
+    const { agentRunId } = admission.parked.handing;
+    return agentEnds(judged, agentRunId, run, own).map(({ result, agentRun }) => stepFor(result, agentRun));
+  };
+  const admission = await admit(judged, authorizerOf, own, null);
+  if (admission.kind !== 'parked' || admission.parked.kind !== 'approval') return stepsFor(admission);
+  const decisions = decisionsTaken(admission.parked.asking.approvalId, run, configurations);
+  const steps: Step[] = [];
+  for (const decision of decisions) steps.push(...stepsFor(await admit(judged, authorizerOf, own, decision)));
+  return steps;
+}
+
+/** The decisions that a call can have gone on with. */
+function decisionsTaken(
+  approvalId: string,
+  run: RunRecords,
+  configurations: RecordedConfigurations,
+): readonly DecisionTaken[] {
+  const taken = outcomesTaken(approvalId, run, configurations);
+  if (taken.length === 0)
+    throw new NotReplayable(`It needed the approval ${approvalId}, whose outcome is not among the records.`);
+  return taken.map(({ decision, reason }) => {
+    if (decision === 'approve' || decision === 'refuse' || decision === 'expire') return { decision, reason };
+    throw new NotReplayable(`The outcome of the approval ${approvalId} is "${decision}", which is none.`);
+  });
+}
+
+function notMadeStep({ record, index, turn }: NextCall, why: NotMade, own: Step | null, granting: Evaluator): Step {
+  return refusedCall(record, index, turn.state, timesOf(own).startedAtMs, why, granting);
+}
+
+function briefStep({ record, index, turn }: NextCall, own: Step | null, granting: Evaluator): Step {
+  return noRoomForResult(record, index, turn.state, timesOf(own), granting);
+}
+
+function fromRecord(next: NextCall, own: Step, granting: Evaluator): Step {
+  const result = toolsWord(callIdOf(next.record, next.call, next.index), own);
+  return endedStep(next, granting, result, timesOf(own));
+}
+
+function timesOf(own: Step | null): CallTimes {
+  return { startedAtMs: own?.startedAt ?? 0, endedAtMs: own?.endedAt ?? 0 };
 }
 
 /**
@@ -276,22 +298,6 @@ export function wasBegun(
 ): boolean {
   if (tool === undefined || tool.spec?.effect === 'read_only' || ownedByStages.has(reason ?? '')) return false;
   return startedAt < Math.max(before?.endedAt ?? -Infinity, configurations.since(inForceVersion, until));
-}
-
-/** The step of a call: the refusal that was derived, or what the tool is recorded to have said. */
-function made(
-  record: ToolCall,
-  index: number,
-  state: string,
-  admission: Admission,
-  recorded: Step | null,
-  tool: Parameters<typeof stepOf>[3],
-  times: CallTimes,
-): Step {
-  const call = record.calls[index] as RequestedCall;
-  const toolCallId = callIdOf(record, call, index);
-  const ended = admission.kind === 'refused' ? admission.result : toolsWord(toolCallId, recorded);
-  return stepOf(record, index, state, tool, invocationRecord(call, ended, times));
 }
 
 /** Refusals that only stages before the tool make: where one was recorded and none was derived, that is a difference. */
@@ -316,12 +322,7 @@ const admittedText = 'The call is admitted, and what its tool says is not record
 function toolsWord(toolCallId: string, recorded: Step | null): ToolExecResult {
   if (recorded === null || recorded.outcome === 'invalid_json' || ownedByStages.has(recorded.reason ?? ''))
     return { toolCallId, ok: true, value: admittedText };
-  const { outcome, observation, reason } = recorded;
-  const hash = recorded.resultHash === null ? {} : { resultHash: recorded.resultHash };
-  if (outcome === 'ok') return { toolCallId, ok: true, value: observation, ...hash };
-  const errorCode = outcome as ToolErrorCode;
-  const why = reason === null ? {} : { reason: reason as ToolErrorReason };
-  return { toolCallId, ok: false, errorCode, ...why, safeMessage: observation, ...hash };
+  return recordedResult(toolCallId, recorded);
 }
 
 /** What was asked in a turn, in the order of its calls; a repeated question counts once. */

@@ -1,36 +1,10 @@
-import type { BoundTool, ToolInvocation, Verdict } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
-import type { ToolCall } from '@sluice/contracts';
-import { agentBeginning, agentRunIdOf, mayHandOver, questionOf } from '@sluice/decisions';
+import { agentBeginning } from '@sluice/decisions';
 import type { Handing } from '@sluice/decisions';
 import { AgentRunClaims, keepAttempt, signContinuation } from '@sluice/service';
 import type { Loaded, Runtime } from '@sluice/service';
 import type { Step } from '@sluice/core';
-
-type Refusal = Verdict & { ok: false };
-
-/** Whether a call of an agent can become a run of its own; null for any other tool. `handing` is what is to be begun, if it can. */
-export async function judgeHandOver(
-  tool: BoundTool,
-  invocation: ToolInvocation,
-  record: ToolCall,
-  [granting, inForce]: readonly [Loaded, Loaded],
-  runtime: Runtime,
-): Promise<{ readonly verdict: Refusal; readonly handing: Omit<Handing, 'startedAt'> | null } | null> {
-  if (granting.evaluator.byId(tool.id)?.agent === undefined) return null;
-  const verdict = mayHandOver(tool.id, record, [granting.evaluator, inForce.evaluator]);
-  if (!verdict.ok) return { verdict, handing: null };
-  const { callKey, args } = invocation;
-  const agentRunId = agentRunIdOf(callKey);
-  if (!(await new AgentRunClaims(runtime).take(agentRunId, callKey))) {
-    const message = `The agent ${tool.id} cannot begin: its request_id was taken by somebody else. Go on without it.`;
-    return { verdict: { ok: false, code: 'execution', reason: 'agent_failed', message }, handing: null };
-  }
-  const message = 'The call runs as an agent of its own.';
-  const pending: Refusal = { ok: false, code: 'execution', reason: 'agent_pending', message };
-  return { verdict: pending, handing: { agentRunId, question: questionOf(args) } };
-}
 
 /**
  * Parks a turn before the call at `index` and begins the agent’s run in its place, in one act: the ToolCall stays where it is on the log,

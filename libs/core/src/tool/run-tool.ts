@@ -2,6 +2,7 @@ import { isDeeperThan } from '../plain-json.js';
 import type { JsonValue } from '../json.js';
 import type { ToolErrorCode, ToolErrorReason } from '../errors.js';
 import { referencesOnly } from './context.js';
+import type { BegunBefore } from './effect-once.js';
 import { finish, withinLimits } from './finish.js';
 import { failure, isA, notBound, textOf, noCredential, thrown, unavailable, lost } from './refusals.js';
 import { ToolConnectionDeniedError, ToolInputError, ToolUnavailableError } from './types.js';
@@ -28,6 +29,21 @@ export type Verdict =
   | { readonly ok: true }
   | { readonly ok: false; readonly code: ToolErrorCode; readonly reason?: ToolErrorReason; readonly message: string };
 
+/** What a stage says of a call that has no result yet: the turn is parked until what it waits for has happened. */
+export interface Park<Parked> {
+  readonly parked: Parked;
+}
+
+/** How a call left the pipeline: with a result, or parked. */
+export type CallEnd<Parked> =
+  | {
+      readonly kind: 'done';
+      readonly result: ToolExecResult;
+      /** When an earlier attempt began the call whose outcome this is, milliseconds since the epoch; null if this attempt made or refused it. */
+      readonly begunAtMs: number | null;
+    }
+  | { readonly kind: 'parked'; readonly parked: Parked };
+
 export interface ToolLimits {
   /** UTF-8 bytes of the argument text, and of the redacted result as JSON text. */
   readonly argumentBytes: number;
@@ -37,8 +53,8 @@ export interface ToolLimits {
 /** Levels of nesting that arguments may have. */
 const deepestArguments = 64;
 
-/** What the pipeline works with; none is optional, so that no stage can be forgotten. */
-export interface ToolPipeline {
+/** What the pipeline works with; none is optional, so that no stage can be forgotten. `Parked` says what a parked call waits for. */
+export interface ToolPipeline<Parked = never> {
   readonly source: ToolSource;
   /** The one evaluator's answer for this tool now, under the granting configuration and the one in force. */
   eligible(toolId: string): Verdict;
@@ -48,15 +64,19 @@ export interface ToolPipeline {
   authorize(tool: BoundTool, context: ToolInvocationContext): Promise<Verdict>;
   /** Grant and request intersection for tools with connections, and `connection.use`; asks no broker. */
   connection(tool: BoundTool, context: ToolInvocationContext): Promise<Verdict>;
-  /** Whether this very call was approved, where policy wants that; `approval_pending` while there is no decision. */
-  approval(tool: BoundTool, invocation: ToolInvocation, args: JsonValue): Promise<Verdict>;
+  /** Whether a person approved this very call, where policy wants that; parks the call while the decision is open. */
+  approval(tool: BoundTool, invocation: ToolInvocation, args: JsonValue): Promise<Verdict | Park<Parked>>;
   /** Counts the call against its limit per minute; the last thing that can refuse it without anything of it being fetched. */
   rate(tool: BoundTool, invocation: ToolInvocation): Promise<Verdict>;
   /**
-   * Of an agent, whose calls are runs of their own (P3): `agent_pending` once the run can begin, or why it cannot. Null for every other
-   * tool. What the run said is taken back by takeBack.
+   * Of an agent, whose calls are runs of their own: parks the call once that run can begin, or says why it cannot. Null for every other
+   * tool. What the run answered is taken back by takeBack.
    */
-  handOver(tool: BoundTool, invocation: ToolInvocation, args: JsonValue): Promise<(Verdict & { ok: false }) | null>;
+  handOver(
+    tool: BoundTool,
+    invocation: ToolInvocation,
+    args: JsonValue,
+  ): Promise<(Verdict & { ok: false }) | Park<Parked> | null>;
   /** The declared capabilities, bound; throws ToolUnavailableError where one cannot be had. */
   capabilities(tool: BoundTool, invocation: ToolInvocation, signal: AbortSignal): Promise<ToolCapabilities>;
   /** A keyed hash of what the tool gave, as JSON text, for this very call: what is redacted can be proved by it, not guessed. */
@@ -65,36 +85,46 @@ export interface ToolPipeline {
   conceal(tool: BoundTool, result: ToolExecResult): ToolExecResult;
   /** Runs the effect at most once for the call key, or says why not. */
   once(tool: BoundTool, invocation: ToolInvocation, effect: () => Promise<ToolExecResult>): Promise<ToolExecResult>;
-  /** The recorded result of this very call where an earlier attempt began it, so that it cannot be refused any more; null if none did. */
-  begun(invocation: ToolInvocation): Promise<ToolExecResult | null>;
+  /** What came of this very call where an earlier attempt began it, so that it cannot be refused any more; null if none did. */
+  begun(invocation: ToolInvocation): Promise<BegunBefore | null>;
   onStart(invocation: ToolInvocation, args: JsonValue): void;
+  onParked(invocation: ToolInvocation, parked: Parked): void;
   onResult(invocation: ToolInvocation, result: ToolExecResult): void;
   /** Calls the action after so many milliseconds; returns what cancels it. */
   after(milliseconds: number, action: () => void): () => void;
   readonly limits: ToolLimits;
 }
 
+/** How a call left the stages. What is refused, or waits for an approval, may have been begun by an earlier attempt. */
+type Way<Parked> =
+  | { readonly kind: 'refused'; readonly result: ToolExecResult }
+  | { readonly kind: 'waits'; readonly parked: Parked }
+  | { readonly kind: 'begins'; readonly parked: Parked }
+  | { readonly kind: 'ran'; readonly result: ToolExecResult };
+
 /**
- * Runs one tool call: the only way a tool runs. Never throws for what the tool or its
- * caller did wrong; throws only for faults of the system, such as a ledger out of reach.
+ * Runs one tool call: the only way a tool runs. Never throws for what the tool or its caller did wrong; throws only for faults of the
+ * system, such as a ledger out of reach.
  */
-export async function runTool(invocation: ToolInvocation, pipeline: ToolPipeline): Promise<ToolExecResult> {
+export async function runTool<Parked>(
+  invocation: ToolInvocation,
+  pipeline: ToolPipeline<Parked>,
+): Promise<CallEnd<Parked>> {
   const call = { ...invocation, context: referencesOnly(invocation.context) };
-  let refusal: ToolExecResult | null = null;
-  const ended = await stages(call, pipeline, (result) => (refusal = result));
-  const result = ended === refusal ? ((await pipeline.begun(call)) ?? ended) : ended;
+  const way = await stages(call, pipeline);
+  const before = way.kind === 'refused' || way.kind === 'waits' ? await pipeline.begun(call) : null;
+  if (before === null && (way.kind === 'waits' || way.kind === 'begins')) {
+    pipeline.onParked(invocation, way.parked);
+    return { kind: 'parked', parked: way.parked };
+  }
+  const result = before?.result ?? (way as Way<Parked> & { result: ToolExecResult }).result;
   pipeline.onResult(invocation, result);
-  return result;
+  return { kind: 'done', result, begunAtMs: before?.startedAtMs ?? null };
 }
 
-/** What is refused before its tool began is given to `before`, as well as returned. */
-async function stages(
-  invocation: ToolInvocation,
-  pipeline: ToolPipeline,
-  before: (refusal: ToolExecResult) => ToolExecResult,
-): Promise<ToolExecResult> {
+async function stages<Parked>(invocation: ToolInvocation, pipeline: ToolPipeline<Parked>): Promise<Way<Parked>> {
   const { toolId, context } = invocation;
-  const refuse = (verdict: Verdict & { ok: false }): ToolExecResult => before(refused(verdict, context));
+  const refuse = (verdict: Verdict & { ok: false }): Way<Parked> => turnedAway(refused(verdict, context));
 
   // 1 lookup, 2 eligibility and grant, then policy: cheap, before anything of the tool is touched
   const eligible = pipeline.eligible(toolId);
@@ -102,7 +132,7 @@ async function stages(
   const allowed = pipeline.allowed(toolId);
   if (!allowed.ok) return refuse(allowed);
   const tool = pipeline.source.getBoundTool(toolId);
-  if (tool === undefined) return before(notBound(context.toolCallId, toolId));
+  if (tool === undefined) return turnedAway(notBound(context.toolCallId, toolId));
 
   // 3 authorization
   const authorized = await pipeline.authorize(tool, context);
@@ -114,10 +144,11 @@ async function stages(
 
   // 5 input
   const input = validateInput(invocation, tool, pipeline.limits);
-  if (!input.ok) return before(input.refusal);
+  if (!input.ok) return turnedAway(input.refusal);
 
-  // approval and rate limit come last, so a call that is refused anyway asks no approver and uses no quota
+  // still policy, and last of it: a call that was refused above needs no approval and counts against no rate
   const approved = await pipeline.approval(tool, invocation, input.args);
+  if ('parked' in approved) return { kind: 'waits', parked: approved.parked };
   if (!approved.ok) return refuse(approved);
   const counted = await pipeline.rate(tool, invocation);
   if (!counted.ok) return refuse(counted);
@@ -125,8 +156,9 @@ async function stages(
   // an agent runs elsewhere: nothing of it is left for this process
   const elsewhere = await pipeline.handOver(tool, invocation, input.args);
   if (elsewhere !== null) {
-    if (elsewhere.reason === 'agent_pending') pipeline.onStart(invocation, input.args);
-    return refused(elsewhere, context);
+    if (!('parked' in elsewhere)) return { kind: 'ran', result: refused(elsewhere, context) };
+    pipeline.onStart(invocation, input.args);
+    return { kind: 'begins', parked: elsewhere.parked };
   }
 
   // 6 capabilities, with a signal that ends with the call
@@ -138,23 +170,28 @@ async function stages(
     try {
       capabilities = await pipeline.capabilities(tool, invocation, own.signal);
     } catch (error) {
-      if (isA(ToolUnavailableError, error)) return before(unavailable(context.toolCallId, error));
-      if (isA(ToolConnectionDeniedError, error)) return before(noCredential(context.toolCallId, error));
+      if (isA(ToolUnavailableError, error)) return turnedAway(unavailable(context.toolCallId, error));
+      if (isA(ToolConnectionDeniedError, error)) return turnedAway(noCredential(context.toolCallId, error));
       throw error;
     }
 
     // 7 start, 8 execute, 9 validate output, 10 redact, and no credential: at most once for this call
-    return await pipeline.once(tool, invocation, async () => {
+    const result = await pipeline.once(tool, invocation, async () => {
       pipeline.onStart(invocation, input.args);
       const ended = await within(() => tool.exec(input.args, context, capabilities), invocation, pipeline);
       own.abort(callEnded);
-      const result = judge(tool, invocation, ended, pipeline);
-      const concealed = pipeline.conceal(tool, result);
-      return concealed === result ? result : withinLimits(concealed, pipeline.limits);
+      const judged = judge(tool, invocation, ended, pipeline);
+      const concealed = pipeline.conceal(tool, judged);
+      return concealed === judged ? judged : withinLimits(concealed, pipeline.limits);
     });
+    return { kind: 'ran', result };
   } finally {
     invocation.signal.removeEventListener('abort', follow);
   }
+}
+
+function turnedAway(result: ToolExecResult): Way<never> {
+  return { kind: 'refused', result };
 }
 
 function refused(
@@ -164,7 +201,12 @@ function refused(
   return failure(toolCallId, code, message, reason);
 }
 
-function judge(tool: BoundTool, invocation: ToolInvocation, ended: Ended, pipeline: ToolPipeline): ToolExecResult {
+function judge(
+  tool: BoundTool,
+  invocation: ToolInvocation,
+  ended: Ended,
+  pipeline: Pick<ToolPipeline, 'hashResult' | 'limits'>,
+): ToolExecResult {
   const { toolCallId } = invocation.context;
   switch (ended.kind) {
     case 'timeout':
@@ -188,7 +230,7 @@ type Ended =
 async function within(
   work: () => Promise<unknown>,
   invocation: ToolInvocation,
-  pipeline: ToolPipeline,
+  pipeline: Pick<ToolPipeline, 'after'>,
 ): Promise<Ended> {
   const given = invocation.signal;
   given.throwIfAborted();

@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { recordFromJson } from '@sluice/contracts';
 import type { ToolCall } from '@sluice/contracts';
-import { invocationOf } from '../src/invocation.js';
+import { invocationOf } from '@sluice/decisions';
+import type { CallInTurn } from '@sluice/decisions';
 
 const principal = { actor_id: 'user:ann', tenant_id: 'acme', subject_id: null, groups: ['*'], connections: ['*'] };
 const run = {
@@ -21,6 +22,9 @@ describe('a call as the pipeline takes it', () => {
       ...{ request: { question: 'Go' }, run },
     }) as ToolCall;
     const { signal } = new AbortController();
-    expect(invocationOf(record, call, 0, JSON.parse(text), undefined, 1_000, signal).argumentBytes).toBe(bytes);
+    const judges = { granting: { byId: () => undefined } } as unknown as CallInTurn['judges'];
+    const turn = { state: 'undefined', bytes: 0, calls: {}, answer: null };
+    const of = { record, call, index: 0, offered: new Set<string>(), turn, judges };
+    expect(invocationOf(of, JSON.parse(text), 1_000, signal).argumentBytes).toBe(bytes);
   });
 });

@@ -1,0 +1,212 @@
+import { allowed, authorize, budgetOf, eligible, redactArguments, runTool, takeBack, utf8Length } from '@sluice/core';
+import type {
+  AuthorizationAction,
+  AuthorizationPort,
+  BoundTool,
+  CallEnd,
+  CallFacts,
+  ConfiguredTool,
+  JsonValue,
+  Judges,
+  ToolBudget,
+  ToolExecResult,
+  ToolInvocation,
+  ToolInvocationContext,
+  ToolLimits,
+  ToolPipeline,
+  ToolSource,
+  Verdict,
+} from '@sluice/core';
+import type { RequestedCall, ToolCall } from '@sluice/contracts';
+import { agentRunIdOf, handedBack, mayHandOver, questionOf } from '../agent-runs.js';
+import type { Handing } from '../agent-runs.js';
+import { approvalIdOf, approvalVerdict, isApprovalNeeded } from '../approvals.js';
+import type { Asking, DecisionTaken } from '../approvals.js';
+import { callerOf, callIdOf, callKeyOf, invalidJson, parseArguments, timeWasUp } from '../calls.js';
+import { connectionsOf, judgeConnection } from '../connections.js';
+import type { TurnSoFar } from '../steps.js';
+
+/** A call of a turn, with all that decides about it. */
+export interface CallInTurn {
+  readonly record: ToolCall;
+  readonly call: RequestedCall;
+  readonly index: number;
+  /** Ids of the tools that the turn was offered. */
+  readonly offered: ReadonlySet<string>;
+  /** The turn before the call. */
+  readonly turn: TurnSoFar;
+  readonly judges: Judges;
+}
+
+/** What a call waits for. */
+export type ParkedCall =
+  | { readonly kind: 'approval'; readonly asking: Asking }
+  | { readonly kind: 'agent'; readonly handing: Omit<Handing, 'startedAt'> };
+
+/** The part of the pipeline that acts; the stages that decide are the same wherever a call is run. */
+type Acts = Pick<
+  ToolPipeline<ParkedCall>,
+  'capabilities' | 'hashResult' | 'conceal' | 'once' | 'begun' | 'onStart' | 'onParked' | 'onResult' | 'after'
+>;
+
+/**
+ * What a call asks of the world. The executor answers from the world itself; replay, and the question what would be under another
+ * configuration, answer from the log.
+ */
+export interface CallWorld extends Acts {
+  /** Milliseconds that are left of the run’s time. */
+  timeLeft(): number;
+  /** Aborted when the call is given up. */
+  readonly signal: AbortSignal;
+  source(): Promise<ToolSource>;
+  /** Who is asked whether a call is permitted; all have to permit it. */
+  readonly authorizers: readonly AuthorizationPort[];
+  onAuthorizerFault(tool: Pick<BoundTool, 'id'>, runId: string, error: unknown): void;
+  /** The decision on an approval; null while there is none. */
+  decisionOn(approvalId: string): Promise<DecisionTaken | null>;
+  /** Takes the name of an agent’s run for this very call; false if another call has it. */
+  takeAgentRun(agentRunId: string, callKey: string): Promise<boolean>;
+  rate(tool: BoundTool, invocation: ToolInvocation, perMinute: ToolBudget['callsPerMinute']): Promise<Verdict>;
+}
+
+/** Runs a call of a turn up to its result, or to what it waits for. */
+export async function runCall(of: CallInTurn, world: CallWorld): Promise<CallEnd<ParkedCall>> {
+  const { record, call, index, judges } = of;
+  const toolCallId = callIdOf(record, call, index);
+  const args = parseArguments(call.arguments);
+  if (args === undefined) return { kind: 'done', result: invalidJson(toolCallId), begunAtMs: null };
+  const toolMs = toolMsOf(call.tool, judges);
+  const timeLeft = world.timeLeft();
+  if (timeLeft <= 0) {
+    const before = await world.begun(invocationOf(of, args, toolMs, world.signal));
+    return { kind: 'done', result: before?.result ?? timeWasUp(toolCallId), begunAtMs: before?.startedAtMs ?? null };
+  }
+  const invocation = invocationOf(of, args, Math.max(1, Math.min(toolMs, timeLeft)), world.signal);
+  return runTool(invocation, pipelineFor(of, await world.source(), world));
+}
+
+/** What came of a call that ran as an agent: its run’s answer goes through what any tool’s output does. */
+export async function takeBackCall(
+  of: CallInTurn,
+  end: Parameters<typeof handedBack>[0],
+  world: CallWorld,
+): Promise<ToolExecResult> {
+  const { call, judges } = of;
+  const pipeline = pipelineFor(of, await world.source(), world);
+  const agent = judges.granting.byId(call.tool)?.agent;
+  const invocation = invocationOf(of, parseArguments(call.arguments) ?? null, 0, world.signal);
+  return takeBack(invocation, handedBack(end, agent, pipeline.limits.resultBytes), pipeline);
+}
+
+/** What an earlier attempt at a call came to that is not made now; null if none began. */
+export function begunCall(of: CallInTurn, world: CallWorld): ReturnType<CallWorld['begun']> {
+  const { call, judges } = of;
+  const args = parseArguments(call.arguments) ?? null;
+  return world.begun(invocationOf(of, args, toolMsOf(call.tool, judges), world.signal));
+}
+
+function pipelineFor(of: CallInTurn, source: ToolSource, world: CallWorld): ToolPipeline<ParkedCall> {
+  const { record, call, judges } = of;
+  const facts = factsAt(of);
+  const both = [judges.granting, judges.inForce] as const;
+  const budget = budgetAt(call.tool, judges);
+  const permitted = (action: AuthorizationAction, tool: BoundTool, context: ToolInvocationContext) =>
+    authorize(world.authorizers, action, tool, context, (error) => world.onAuthorizerFault(tool, context.runId, error));
+  return {
+    source,
+    eligible: (toolId) => eligible(toolId, facts, judges),
+    allowed: (toolId) => allowed(toolId, facts, judges),
+    authorize: (tool, context) => permitted('tool.execute', tool, context),
+    connection: async (tool, context) => {
+      const verdict = judgeConnection(tool, context, record, both);
+      return verdict.ok && tool.requiresConnection ? permitted('connection.use', tool, context) : verdict;
+    },
+    approval: async (tool, invocation, args) => {
+      if (!isApprovalNeeded(tool, both)) return { ok: true };
+      const approvalId = approvalIdOf(invocation.callKey);
+      const taken = await world.decisionOn(approvalId);
+      return taken === null ? { parked: asked(approvalId, tool, invocation, args) } : approvalVerdict(taken);
+    },
+    rate: (tool, invocation) => world.rate(tool, invocation, budget.callsPerMinute),
+    handOver: async (tool, invocation) => {
+      if (judges.granting.byId(tool.id)?.agent === undefined) return null;
+      const verdict = mayHandOver(tool.id, record, both);
+      if (!verdict.ok) return verdict;
+      const agentRunId = agentRunIdOf(invocation.callKey);
+      if (await world.takeAgentRun(agentRunId, invocation.callKey))
+        return { parked: { kind: 'agent', handing: { agentRunId, question: questionOf(invocation.args) } } };
+      const message = `The agent ${tool.id} cannot begin: its request_id was taken by somebody else. Go on without it.`;
+      return { ok: false, code: 'execution', reason: 'agent_failed', message };
+    },
+    limits: limitsOf(judges, budget),
+    capabilities: world.capabilities.bind(world),
+    hashResult: world.hashResult.bind(world),
+    conceal: world.conceal.bind(world),
+    once: world.once.bind(world),
+    begun: world.begun.bind(world),
+    onStart: world.onStart.bind(world),
+    onParked: world.onParked.bind(world),
+    onResult: world.onResult.bind(world),
+    after: world.after.bind(world),
+  };
+}
+
+function asked(approvalId: string, tool: BoundTool, { context }: ToolInvocation, args: JsonValue): ParkedCall {
+  const { actorId: requestedBy, subjectId: onBehalfOf = null, tenantId, toolCallId } = context;
+  const shown = JSON.stringify(redactArguments(args, tool.spec.inputSchema));
+  const { effect } = tool;
+  return {
+    kind: 'approval',
+    asking: { approvalId, toolCallId, effect, arguments: shown, requestedBy, onBehalfOf, tenantId },
+  };
+}
+
+function factsAt({ record, offered, turn, judges }: CallInTurn): CallFacts {
+  const { groups, toolChoice } = record;
+  const { state, calls, answer } = turn;
+  const connections = connectionsOf(record, judges.granting);
+  const nested = record.run.parent !== null;
+  return { groups, state, offered, toolChoice, calls, completed: answer !== null, connections, nested };
+}
+
+/** A call of a turn as the pipeline takes it. */
+export function invocationOf(
+  { record, call, index, judges }: CallInTurn,
+  args: JsonValue,
+  timeoutMs: number,
+  signal: AbortSignal,
+): ToolInvocation {
+  const connectionId = judges.granting.byId(call.tool)?.connection;
+  return {
+    toolId: call.tool,
+    args,
+    argumentBytes: utf8Length(call.arguments),
+    context: {
+      runId: record.requestId,
+      sessionId: record.sessionId,
+      toolCallId: callIdOf(record, call, index),
+      ...callerOf(record),
+      ...(connectionId === undefined ? {} : { connectionId }),
+    },
+    callKey: callKeyOf(record, call, index),
+    timeoutMs,
+    signal,
+  };
+}
+
+function budgetAt(toolId: string, { granting, inForce }: Judges): ToolBudget {
+  return budgetOf(toolId, granting.configuration.policy, inForce.configuration.policy);
+}
+
+function limitsOf({ granting }: Judges, budget: ToolBudget): ToolLimits {
+  const { argumentBytes, resultBytes } = granting.configuration.limits;
+  return { argumentBytes, resultBytes: Math.min(resultBytes, budget.resultBytes ?? Infinity) };
+}
+
+/** How long the tool may run, milliseconds, whatever is left of the run’s time. */
+function toolMsOf(toolId: string, judges: Judges): number {
+  const { granting } = judges;
+  const tool: ConfiguredTool | undefined = granting.byId(toolId);
+  const { timeoutMs } = tool === undefined ? { timeoutMs: null } : budgetAt(tool.id, judges);
+  return Math.min(tool?.timeoutMs ?? granting.configuration.limits.toolMs, timeoutMs ?? Infinity);
+}
