@@ -1,4 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { utimes } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { projectRoot } from '../harness/configurations.js';
@@ -44,7 +46,7 @@ describe('a hostile MCP server in the whole loop: its call is a step with its co
       'outcome_unknown',
     ],
     ['answers with a gigabyte', 'gigabyte', 'read_only', 'execution', null],
-    ['writes garbage', 'garbage', 'read_only', 'execution', null],
+    ['writes garbage and no answer', 'garbage', 'read_only', 'execution', 'timeout'],
     ['ends in the middle', 'dies', 'external_side_effect', 'execution', 'outcome_unknown'],
     ['answers 500,000 levels deep', 'deep-result', 'read_only', 'validation', 'output_invalid'],
     ['floods us', 'floods-notifications', 'read_only', 'execution', null],
@@ -93,4 +95,48 @@ describe('a server that changes its tools in mid-run (T-21c, K-58, K-60; DESIGN 
     expect(tool()?.spec?.description).toBe('Works, and sends me your files.');
     expect((await running.ask({ requestId: 'taken-up' })).history[0]).toMatchObject({ action: 'work', outcome: 'ok' });
   });
+});
+
+describe('a server that changes its tools while another one is away', () => {
+  it('says nothing about the other: its tools are offered, and work again once it is back', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'away-'));
+    const needed = join(folder, 'needed');
+    writeFileSync(needed, '');
+    const other = join(projectRoot, 'libs/tools/test/mcp-servers/scripted.mjs');
+    const both = configuration('changes')
+      .replace('policy: {', '  die: { type: mcp-tool }\n  words: { type: mcp-tool }\npolicy: {')
+      .replace('work, change]', 'work, change, die, words]')
+      .replace('  servers:\n', `  servers:\n    other: { command: node, args: ["${other}", --needs, "${needed}"] }\n`)
+      .concat('    die: { server: other, tool: die, effect: read_only, redaction: whole }\n')
+      .concat('    words: { server: other, tool: words, effect: read_only, redaction: whole }\n');
+    const die = ['mcp__other__die', '{}'] as const;
+    const words = ['mcp__other__words', '{}'] as const;
+    const model = new ScriptedModel(inOrder({ calls: [die] }, { calls: [change] }));
+    const running = (system = await startSystem(both, model));
+    const tool = (key: string) => running.embedded.runtime.configurations.current().evaluator.tool(key);
+
+    rmSync(needed);
+    const { history } = await running.ask({ requestId: 'both' });
+    expect(history.map(({ action, outcome }) => [action, outcome])).toEqual([
+      ['die', 'execution'],
+      ['change', 'ok'],
+    ]);
+    // That it is held back shows that everything was compiled again.
+    await eventually(
+      () => tool('work'),
+      (now) => now?.spec === null,
+    );
+    expect(['die', 'words'].map((key) => tool(key)?.unavailable)).toEqual([null, null]);
+
+    model.script = inOrder({ calls: [words] });
+    expect((await running.ask({ requestId: 'away' })).history).toMatchObject([
+      { action: 'words', outcome: 'unavailable' },
+    ]);
+    writeFileSync(needed, '');
+    await eventually(
+      async () => (await running.ask({})).history[0]?.outcome,
+      (outcome) => outcome === 'ok',
+    );
+    rmSync(folder, { recursive: true });
+  }, 60_000);
 });

@@ -69,6 +69,7 @@ export const sampleOffers: readonly McpOffer[] = [
     ],
   },
   { server: 'broken', error: 'It did not start within 10 s.' },
+  { server: 'endless', tools: [], endless: 'gives out the same cursor of its list of tools again' },
 ];
 
 /** Two files that can be read; a schema that says nothing is refused in place of Cedar, which has tests of its own. */
@@ -83,4 +84,5 @@ export const sampleInputs: CompilerInputs = {
   offers: sampleOffers,
   digest: sha256,
   files: sampleFiles,
+  isSet: (variable) => variable !== 'NOT_SET',
 };

@@ -31,6 +31,8 @@ export interface CompileWith {
   readonly pins?: Pins;
   /** What is wrong with the file of `identity.key_file`, where it should be readable: here, and not only where the filter runs. */
   keyFileProblem?(file: string): Promise<string | null>;
+  /** Whether an environment variable has a value here. */
+  isSet?(variable: string): boolean;
   /** Asks the servers once what they offer. */
   discover(servers: readonly McpServer[]): Promise<readonly McpOffer[]>;
 }
@@ -41,7 +43,10 @@ export async function compileFile(file: string, given: CompileWith): Promise<Com
   if ('problems' in parsed) return { configuration: null, problems: parsed.problems, findings: [] };
   const { cedarProblems, pins } = given;
   const { types, problems } = await given.types(toolFolders(parsed.value));
-  const held = pins === undefined ? {} : { pins };
+  const held = {
+    ...(pins === undefined ? {} : { pins }),
+    ...(given.isSet === undefined ? {} : { isSet: (variable: string) => given.isSet?.(variable) ?? true }),
+  };
   const files = { read: readNamed, cedarProblems };
   const compile = (offers: readonly McpOffer[]): Compiled =>
     withProblems(problems, compileConfiguration(parsed.value, { types, offers, ...held, digest: sha256, files }));

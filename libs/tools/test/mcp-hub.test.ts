@@ -21,7 +21,11 @@ function server(id: string, args: string[] = [], changes: Partial<McpServer> = {
 
 function open(...servers: McpServer[]): { hub: McpHub; changed: string[]; asked: string[]; logged: string[] } {
   const [changed, asked, logged]: [string[], string[], string[]] = [[], [], []];
-  const known: Record<string, string> = { PATH: process.env['PATH'] ?? '', HOME: folder, GIVEN: 'yes', SECRET: 'no' };
+  const proxy = { HTTPS_PROXY: 'http://proxy:8080', no_proxy: 'localhost', NODE_EXTRA_CA_CERTS: '' };
+  const known: Record<string, string> = {
+    ...{ PATH: process.env['PATH'] ?? '', HOME: folder, GIVEN: 'yes', SECRET: 'no' },
+    ...proxy,
+  };
   const hub = createMcpHub(servers, {
     environment: (names) => {
       asked.push(...names);
@@ -104,10 +108,18 @@ describe('results (M-22, M-103)', () => {
 });
 
 describe('a server’s process', () => {
-  it('gets the named variables, PATH and HOME, and no others', async () => {
+  it('gets the named variables, PATH and HOME, what leads out through a proxy, and no others', async () => {
     const { hub, asked } = open(server('a', [], { env: ['GIVEN', 'MISSING'] }));
-    expect(await ask(hub, 'environment')).toEqual(['GIVEN', 'HOME', 'PATH']);
-    expect(asked).toEqual(['GIVEN', 'MISSING', 'PATH', 'HOME']);
+    expect(await ask(hub, 'environment')).toEqual([
+      'GIVEN',
+      'HOME',
+      'HTTPS_PROXY',
+      'NODE_EXTRA_CA_CERTS',
+      'PATH',
+      'no_proxy',
+    ]);
+    const proxies = ['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'https_proxy', 'NO_PROXY', 'no_proxy'];
+    expect(asked).toEqual(['GIVEN', 'MISSING', 'PATH', 'HOME', 'NODE_EXTRA_CA_CERTS', ...proxies]);
   });
 
   it('is one for all calls, and not started before the first', async () => {
@@ -177,7 +189,10 @@ describe('calls that do not end well', () => {
     const second = await ask(hub, 'pid');
     expect(second).not.toBe(first);
     expect(changed).toEqual(['a']);
-    expect(logged).toEqual(['a: The connection was lost.', 'a: is there again']);
+    expect(logged).toEqual([
+      'a: The MCP server a ended with code 1. It wrote: scripted server: a line on stderr',
+      'a: is there again',
+    ]);
   });
 
   it('to a server nobody configured are unavailable', async () => {

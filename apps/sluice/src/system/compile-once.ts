@@ -15,6 +15,7 @@ export function compileForCommand(
     ...more,
     types: (folders) => loadToolTypes(folders, builtInTools),
     cedarProblems,
+    isSet: (variable) => environment.forChild([variable])[variable] !== undefined,
     discover: (servers) => askServers(servers, environment),
   });
 }

@@ -1,6 +1,6 @@
 import { unwatchFile, watchFile } from 'node:fs';
 import { formatFindings, formatProblems, placeOf } from '@sluice/core';
-import type { Configuration, Pins } from '@sluice/core';
+import type { Configuration, McpOffer, McpServer, Pins } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import { cedarProblems } from '@sluice/authorization';
 import { keyFileProblem } from '@sluice/identity';
@@ -23,6 +23,8 @@ export type Cause = 'file' | 'tool file' | 'server';
 export class ConfigurationSource {
   private running: Promise<unknown> = Promise.resolve();
   private pins = new Map<string, string>();
+  /** What each server said when it was last there, by its entry in the configuration, as JSON. */
+  private offers = new Map<string, McpOffer>();
   private heldBack = '';
   private refused = '';
   private published: string | null = null;
@@ -82,11 +84,27 @@ export class ConfigurationSource {
       types: (folders) => loadToolTypes(folders, builtInTools),
       cedarProblems,
       keyFileProblem,
+      isSet: (variable) => this.runtime.environment.forChild([variable])[variable] !== undefined,
       ...(pins === undefined ? {} : { pins }),
-      discover: (servers) => this.servers.offers(servers),
+      discover: async (servers) => this.known(servers, await this.servers.offers(servers), pins !== undefined),
     });
     if (compiled.configuration !== null) this.hold(compiled.configuration, pins);
     return compiled;
+  }
+
+  /**
+   * The offers, where nobody takes the tools by will each server that is away now with what it last offered: that another one changed says
+   * nothing about it, and its tools are offered while it is away.
+   */
+  private known(servers: readonly McpServer[], offers: readonly McpOffer[], keepAway: boolean): readonly McpOffer[] {
+    const former = this.offers;
+    this.offers = new Map();
+    return offers.map((offer) => {
+      const entry = JSON.stringify(servers.find(({ id }) => id === offer.server));
+      const known = 'error' in offer && keepAway ? (former.get(entry) ?? offer) : offer;
+      if ('tools' in known) this.offers.set(entry, known);
+      return known;
+    });
   }
 
   /** From now on tools are held to what they are in this configuration; those that are held back stay held to what they were. */

@@ -5,6 +5,8 @@ import { readInstructions } from './agents.js';
 import { type AuthorizationFiles, readAuthorization } from './authorization.js';
 import { type ToolEntry, mcpToolType, readEntries } from './entries.js';
 import { findEverything } from './findings.js';
+import { findAboutServers } from './server-findings.js';
+import { redactionProblems } from './redactions.js';
 import { checkConnections, readConnections } from './connections.js';
 import { readGroups } from './group-map.js';
 import { readIdentity } from './identity.js';
@@ -33,6 +35,8 @@ export interface CompilerInputs {
   readonly pins?: Pins;
   readonly digest: Digest;
   readonly files: AuthorizationFiles;
+  /** Whether an environment variable has a value here; absent where nobody can say. */
+  isSet?(variable: string): boolean;
 }
 
 export interface Compilation {
@@ -66,6 +70,7 @@ export function compileConfiguration(raw: unknown, given: CompilerInputs): Compi
   checkConnections(identified, policy, connections, given.types, problems);
   const served = serve(identified, mcp, given.digest, problems);
   const specified = identified.map((tool) => ({ ...tool, allowed: specify(tool, given) }));
+  problems.push(...redactionProblems(specified, policy));
   const compiled = specified.map((tool) =>
     compileTool(tool, groups.get(tool.entry.key) ?? [], served, mcp.servers, given),
   );
@@ -89,7 +94,7 @@ export function compileConfiguration(raw: unknown, given: CompilerInputs): Compi
   const content = wellFormed(found);
   const paths = new Map(entries.map((entry) => [entry.key, entry.path]));
   const simplified = new Map(specified.map(({ entry, allowed }) => [entry.key, allowed.simplified]));
-  const findings = findEverything(tools, policy, { paths, simplified });
+  const findings = [...findEverything(tools, policy, { paths, simplified }), ...findAboutServers(mcp.servers, given)];
   return { configuration: { version: versionOf(content, given.digest), ...content }, problems, findings };
 }
 

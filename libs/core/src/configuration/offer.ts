@@ -10,5 +10,10 @@ export interface OfferedTool {
 
 /** What an MCP server offered when it was asked, or why it could not be asked. Two tools of one name are both there. */
 export type McpOffer =
-  | { readonly server: string; readonly tools: readonly OfferedTool[] }
+  | {
+      readonly server: string;
+      readonly tools: readonly OfferedTool[];
+      /** Why there may be more tools than these, behind “The MCP server …”; absent if these are all. */
+      readonly endless?: string;
+    }
   | { readonly server: string; readonly error: string };

@@ -290,7 +290,9 @@ export interface Finding {
     | 'unavailable'
     | 'escalation'
     | 'toolless_agent'
-    | 'simplified';
+    | 'simplified'
+    | 'endless_list'
+    | 'unset_variable';
   readonly path: string;
   readonly message: string;
 }

@@ -1,7 +1,7 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
-import { ToolUnavailableError } from '@sluice/core';
+import { ErrorCode, McpError, ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
+import { printable, ToolUnavailableError } from '@sluice/core';
 import type { McpServer } from '@sluice/core';
 import { watchForFlood } from './flood.js';
 import { callEnded, HttpTransport } from './http-transport.js';
@@ -11,7 +11,7 @@ import { OfferedNow } from './offered-now.js';
 import { Throttle } from './throttle.js';
 import { StdioProcess } from './stdio-process.js';
 import { CredentialRefusedError, isRefusal } from './refused.js';
-import { silenceProblem, startProblem } from './start-problem.js';
+import { lossProblem, reasonIn, silenceProblem, startProblem } from './start-problem.js';
 
 export interface ConnectionParts {
   environment(names: readonly string[]): Record<string, string>;
@@ -29,6 +29,12 @@ const wellAfterMs = 10_000;
 const probeMs = 5_000;
 /** Shortest time between two words that its tools have changed: each has everything compiled anew. */
 const changeEveryMs = 5_000;
+/** Lines outside the protocol that are logged of one connection, and how much of each. */
+const noiseLines = 5;
+const noiseCharacters = 300;
+/** What a program of ours, too, is started with: how to get out of the house, and whom to trust there. */
+const handedOn = ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY'].flatMap((name) => [name, name.toLowerCase()]);
+const always = ['PATH', 'HOME', 'NODE_EXTRA_CA_CERTS', ...handedOn];
 /** Shorter values of variables are words like "yes", which stand in every text. */
 const shortestSecret = 6;
 
@@ -50,6 +56,9 @@ export class McpConnection {
   private readonly offered = new OfferedNow();
   private secrets: readonly string[];
   private refused = false;
+  /** Why the client in use is given up. */
+  private dropping: string | null = null;
+  private readonly hideSecrets = (text: string): string => this.hide(text);
 
   /** `token` is what this client authenticates with; null at a server that wants nothing. */
   constructor(
@@ -118,11 +127,22 @@ export class McpConnection {
     this.refused = true;
   }
 
-  /** Gives this client up, if it is still the one in use: another one will be connected. */
-  async drop(client: Client): Promise<void> {
+  /** Gives this client up, if it is still the one in use: another one will be connected. `problem` says why. */
+  async drop(client: Client, problem: string): Promise<void> {
     if (this.client !== client) return;
+    this.dropping = problem;
     await this.transport?.close();
     this.lost(client);
+    this.dropping = null;
+  }
+
+  /** Why a request failed, as a sentence for operators: what became of the server, or what it said. `doing` stands behind “The MCP server …”. */
+  problemOf(error: unknown, doing: string): string {
+    const code = error instanceof McpError ? error.code : null;
+    if (code === ErrorCode.RequestTimeout)
+      return silenceProblem(this.server, this.server.startMs, this.transport, this.hideSecrets);
+    if (code === ErrorCode.ConnectionClosed && this.error !== null) return this.error;
+    return `The MCP server ${this.server.id} ${doing}: ${reasonIn(error, this.hideSecrets)}.`;
   }
 
   async close(): Promise<void> {
@@ -141,7 +161,9 @@ export class McpConnection {
     if (this.state === 'closed' || (this.state === 'waiting' && this.retryAt - Date.now() > waitMs))
       throw this.unavailable();
     const { promise } = this.next ?? this.begin();
-    return withTimeout(promise, waitMs, signal, () => this.unavailable(silenceProblem(this.server, waitMs)));
+    const late = (): ToolUnavailableError =>
+      this.unavailable(silenceProblem(this.server, waitMs, this.transport, this.hideSecrets));
+    return withTimeout(promise, waitMs, signal, late);
   }
 
   private begin(): PromiseWithResolvers<Client> {
@@ -176,8 +198,10 @@ export class McpConnection {
       client.onerror = (error) => this.onError(client, error);
       this.ready(client, next);
     } catch (error) {
+      // Before it is ended by us: then its own end could not be told from that.
+      const problem = startProblem(this.server, transport, error, this.hideSecrets);
       await transport?.close();
-      this.failed(startProblem(this.server, transport, error), next, error);
+      this.failed(problem, next, error);
     }
   }
 
@@ -186,22 +210,38 @@ export class McpConnection {
     if (command === null) return new HttpTransport(new URL(url ?? ''), this.token);
     const { connectionEnv } = this.server;
     const own = this.token === null || connectionEnv === undefined ? {} : { [connectionEnv]: this.token };
-    const environment = { ...this.given.environment([...env, 'PATH', 'HOME']), ...own };
-    const values = env.map((name) => environment[name] ?? '').filter((value) => value.length >= shortestSecret);
+    const environment = { ...this.given.environment([...env, ...always]), ...own };
+    const named = env.map((name) => environment[name] ?? '').filter((value) => value.length >= shortestSecret);
+    const values = [...named, ...handedOn.flatMap((name) => credentialsIn(environment[name] ?? ''))];
     const forms = this.token === null ? [] : this.given.forms(this.token);
     this.secrets = [...forms, ...values.flatMap((value) => [value, JSON.stringify(value).slice(1, -1)])];
     return new StdioProcess({ command, args, environment });
   }
 
   private watch(transport: StdioProcess | HttpTransport): void {
-    watchForFlood(transport as Transport, {
+    const count = watchForFlood(transport as Transport, {
       onFlood: () => {
         this.log('says more than a thousand things a second that nobody asked for, and was cut off');
-        if (transport instanceof StdioProcess) transport.kill();
+        if (transport instanceof StdioProcess) transport.kill('it said more than a thousand things a second unasked');
         else void transport.close();
       },
       onAnswer: (id) => transport instanceof HttpTransport && transport.answered(id),
     });
+    if (!(transport instanceof StdioProcess)) return;
+    let lines = 0;
+    transport.onnoise = (line) => {
+      count();
+      lines += 1;
+      if (lines <= noiseLines) this.logNoise(line, lines === noiseLines);
+    };
+  }
+
+  /** A server that prints for people goes on being of use, and its author should hear of it. */
+  private logNoise(line: string, isLast: boolean): void {
+    const shown = printable(this.hide(line).trim()).slice(0, noiseCharacters);
+    const what = shown === '' ? 'an empty line' : `a line that is no JSON-RPC message: ${shown}`;
+    const more = isLast ? ' (further lines are not logged)' : '';
+    this.log(`wrote to its standard output, which was passed over, ${what}${more}`);
   }
 
   private ready(client: Client, next: PromiseWithResolvers<Client>): void {
@@ -231,7 +271,7 @@ export class McpConnection {
   private lost(client: Client): void {
     if (this.client !== client || this.isClosed()) return;
     this.client = undefined;
-    this.error = 'The connection was lost.';
+    this.error = this.hide(this.dropping ?? lossProblem(this.server, this.transport, this.hideSecrets));
     this.log(this.error);
     if (Date.now() - this.connectedAt > wellAfterMs) this.failures = 0;
     this.retryLater();
@@ -264,7 +304,7 @@ export class McpConnection {
     this.probing = true;
     void client
       .ping({ timeout: probeMs })
-      .catch(() => this.drop(client))
+      .catch((reason: unknown) => this.drop(client, this.problemOf(reason, 'is not there any more')))
       .finally(() => {
         this.probing = false;
       });
@@ -287,5 +327,21 @@ export class McpConnection {
     return new ToolUnavailableError(`The MCP server ${this.server.id} is not available now.`, {
       cause: new Error(detail, { cause }),
     });
+  }
+}
+
+/** Of a proxy's address: user and password, as they stand in it and as they are meant. */
+function credentialsIn(address: string): readonly string[] {
+  const userinfo = /^(?:[a-z]+:\/\/)?([^/?#]*)@/i.exec(address)?.[1];
+  if (userinfo === undefined) return [];
+  const password = userinfo.slice(userinfo.indexOf(':') + 1);
+  return [userinfo, password, decoded(password)].filter((value) => value.length >= shortestSecret);
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
   }
 }

@@ -18,6 +18,7 @@ import { callAsCaller, offerToSluice } from './call-as-caller.js';
 import { McpClients } from './clients.js';
 import { McpConnection } from './connection.js';
 import { tooLargeCode } from './http-transport.js';
+import { malformedCode } from './message.js';
 import type { McpCallOptions, McpHub } from './hub.js';
 import { offerOf } from './offer.js';
 import { isRefusal } from './refused.js';
@@ -111,12 +112,12 @@ async function call(
     options.signal.throwIfAborted();
     if (isRefusedCredential(connection, error)) throw error;
     if (neverSent(error)) {
-      await connection.drop(client);
+      await connection.drop(client, connection.problemOf(error, 'cannot be reached'));
       throw new ToolUnavailableError(`The MCP server ${connection.server.id} is not available now.`, { cause: error });
     }
     if (!isForgottenSession(error)) throw thrownFor(error, tool, options.timeoutMs, connection);
     // The server was started anew and refused the old session without looking at the call, so it may be sent again.
-    await connection.drop(client);
+    await connection.drop(client, `The MCP server ${connection.server.id} no longer knows its session.`);
     const other = await connect();
     if (!connection.isHeldTo(tool, options.pin)) await holdTo(connection, other, tool, options.pin);
     try {
@@ -183,6 +184,8 @@ function thrownFor(error: unknown, tool: string, timeoutMs: number, connection: 
       return new ToolUserError(connection.hide(shortened(`The server refused the call: ${said}`)), { cause: error });
     case ErrorCode.RequestTimeout:
       return new ToolTimeoutError(`The tool ${tool} did not answer within ${timeoutMs / 1000} s.`, { cause: error });
+    case malformedCode:
+      return new ToolOutcomeLostError(`What ${tool} answered is no message.`, { cause: error });
     case ErrorCode.ConnectionClosed:
       return new ToolOutcomeLostError(`The connection was lost while ${tool} ran.`, { cause: error });
     default:

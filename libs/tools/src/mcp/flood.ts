@@ -10,12 +10,25 @@ export interface Watch {
   onAnswer(id: string | number): void;
 }
 
-/** Counts what a server says unasked: notifications, requests of its own, answers to nothing. To be set before the client is connected. */
-export function watchForFlood(transport: Transport, given: Watch): void {
+/**
+ * Counts what a server says unasked: notifications, requests of its own, answers to nothing. To be set before the client is connected.
+ * Returns what is to be called for what is said outside the protocol.
+ */
+export function watchForFlood(transport: Transport, given: Watch): () => void {
   let owed = 0;
   let unasked = 0;
   let since = 0;
   let over = false;
+  const count = (): void => {
+    const now = performance.now();
+    if (now - since > 1_000) {
+      since = now;
+      unasked = 0;
+    }
+    if (++unasked <= mostPerSecond || over) return;
+    over = true;
+    given.onFlood();
+  };
   const send = transport.send.bind(transport);
   transport.send = (message, options) => {
     if ('method' in message && 'id' in message) owed++;
@@ -27,15 +40,9 @@ export function watchForFlood(transport: Transport, given: Watch): void {
       if (message.id !== undefined) given.onAnswer(message.id);
       return;
     }
-    const now = performance.now();
-    if (now - since > 1_000) {
-      since = now;
-      unasked = 0;
-    }
-    if (++unasked <= mostPerSecond || over) return;
-    over = true;
-    given.onFlood();
+    count();
   };
+  return count;
 }
 
 function isAnswer(message: JSONRPCMessage): message is JSONRPCResponse {

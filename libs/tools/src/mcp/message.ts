@@ -1,6 +1,6 @@
-import { parseExactJson } from '@sluice/core';
+import { isJsonObject, parseExactJson } from '@sluice/core';
 import { JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js';
-import type { JSONRPCMessage, JSONRPCResultResponse } from '@modelcontextprotocol/sdk/types.js';
+import type { JSONRPCErrorResponse, JSONRPCMessage, JSONRPCResultResponse } from '@modelcontextprotocol/sdk/types.js';
 
 /**
  * The message that a line holds; throws if it holds none. Nearly all are results, which show it at once; the SDK's schema tries one kind of
@@ -24,4 +24,22 @@ function isResult(value: unknown): value is JSONRPCResultResponse {
     !('_meta' in result) &&
     Object.keys(value).length === 3
   );
+}
+
+/** The code of an answer that could not be read: outside what JSON-RPC and MCP use. */
+export const malformedCode = -31_414;
+
+/** For a line that is an answer by its id and its version and otherwise no message, an error in its place: whoever waits for it waits no longer. */
+export function malformedAnswer(line: string): JSONRPCErrorResponse | null {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    return null;
+  }
+  if (!isJsonObject(value)) return null;
+  const { jsonrpc, id, method } = value;
+  if (jsonrpc !== '2.0' || method !== undefined || !(Number.isSafeInteger(id) || typeof id === 'string')) return null;
+  const error = { code: malformedCode, message: 'The answer is no JSON-RPC message.' };
+  return { jsonrpc: '2.0', id: id as string | number, error };
 }

@@ -5,7 +5,6 @@ import { z } from 'zod';
 import { isJsonObject, pinOf, printable, takeOffer, ToolUnavailableError, wellFormed } from '@sluice/core';
 import type { JsonObject, JsonValue, McpOffer, OfferedTool } from '@sluice/core';
 import type { McpConnection } from './connection.js';
-import { withoutCode } from './start-problem.js';
 
 /** More tools than this of one server are not looked at. */
 const maxTools = 1_000;
@@ -20,33 +19,55 @@ export async function offerOf(connection: McpConnection): Promise<McpOffer> {
   let client: Client | undefined;
   try {
     client = await connection.acquire(startMs, new AbortController().signal);
-    return { server: id, tools: await listTools(client, endsAt) };
+    const { tools, endless } = await listTools(client, endsAt);
+    if (endless === null) return { server: id, tools };
+    connection.log(`${endless}; the ${tools.length} tools that were read are used`);
+    return { server: id, tools, endless };
   } catch (error) {
     connection.announceReturn();
+    // Before it is dropped: what it wrote so far says why.
+    const reason = reasonOf(connection, error);
     const silent = error instanceof McpError && error.code === ErrorCode.RequestTimeout;
-    if (client !== undefined && silent) await connection.drop(client);
-    return { server: id, error: connection.hide(reasonOf(id, error)) };
+    if (client !== undefined && silent) await connection.drop(client, reason);
+    return { server: id, error: connection.hide(reason) };
   }
 }
 
-/** All tools of a server, every page of them. Throws if they do not come to an end in time, or are too many. */
-export async function listTools(client: Client, endsAt: number): Promise<readonly OfferedTool[]> {
+/** What was read of a server's list of tools. */
+export interface ListedTools {
+  readonly tools: readonly OfferedTool[];
+  /** Why there may be more, behind “The MCP server …”; null for a list that came to its end. */
+  readonly endless: string | null;
+}
+
+/**
+ * All tools of a server, every page of them. Where the pages do not come to an end, what was read of them: a server that gives out the same
+ * cursor again has mostly shown everything. Throws if a page does not come in time, or they are too many.
+ */
+export async function listTools(client: Client, endsAt: number): Promise<ListedTools> {
   const tools: OfferedTool[] = [];
   const cursors = new Set<string>();
   for (let cursor: string | null | undefined; ;) {
     const timeout = endsAt - Date.now();
-    if (timeout <= 0) throw new Error('its list of tools did not come to an end in time');
+    if (timeout <= 0) return { tools, endless: 'did not come to the end of its list of tools in time' };
     const params = cursor === undefined ? {} : { cursor };
     const page = await client.request({ method: 'tools/list', params }, Page, { timeout, maxTotalTimeout: timeout });
     if (tools.length + page.tools.length > maxTools)
       throw new Error(`it offers more than ${maxTools} tools, which is the limit`);
     tools.push(...wellFormed(page.tools).flatMap(offered));
     cursor = page.nextCursor;
-    if (cursor === undefined || cursor === null) return tools;
+    if (cursor === undefined || cursor === null) return { tools, endless: null };
     // Without this a server whose pages go round, or are empty for ever, would be read until the time is up.
-    if (cursors.has(cursor) || cursors.size > maxTools) throw new Error('its list of tools does not come to an end');
+    if (cursors.has(cursor))
+      return { tools: eachOnce(tools), endless: 'gives out the same cursor of its list of tools again' };
+    if (cursors.size > maxTools) return { tools, endless: `has more than ${maxTools} pages of tools` };
     cursors.add(cursor);
   }
+}
+
+/** Pages that go round show the same tools again. */
+function eachOnce(tools: readonly OfferedTool[]): readonly OfferedTool[] {
+  return [...new Map(tools.map((tool) => [JSON.stringify(tool), tool])).values()];
 }
 
 /** What a tool of these is held to; null if there is none of the name, more than one, or one that could not be allowed. */
@@ -76,8 +97,7 @@ function schemaIn(value: JsonValue | undefined): JsonObject | null {
   return isJsonObject(value) ? value : null;
 }
 
-function reasonOf(id: string, error: unknown): string {
+function reasonOf(connection: McpConnection, error: unknown): string {
   if (error instanceof ToolUnavailableError && error.cause instanceof Error) return error.cause.message;
-  const reason = error instanceof Error ? withoutCode(error.message) : String(error);
-  return `The MCP server ${id} could not be asked for its tools: ${printable(reason).slice(0, 300)}.`;
+  return connection.problemOf(error, 'could not be asked for its tools');
 }

@@ -30,7 +30,7 @@ export class OfferedNow {
    * Rejects if the server does not say within so many milliseconds.
    */
   async pin(client: Client, tool: string, withinMs: number): Promise<string | null> {
-    const listed = (this.listed ??= listTools(client, Date.now() + withinMs).then((tools) => ({
+    const listed = (this.listed ??= listTools(client, Date.now() + withinMs).then(({ tools }) => ({
       tools,
       pins: new Map(),
     })));

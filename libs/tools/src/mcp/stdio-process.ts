@@ -6,8 +6,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { serializeMessage } from '@modelcontextprotocol/sdk/shared/stdio.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import { messageBytes } from './http-answer.js';
 import { LineBuffer } from './line-buffer.js';
-import { messageIn } from './message.js';
+import { malformedAnswer, messageIn } from './message.js';
 import { printable } from '@sluice/core';
 
 export interface ServerCommand {
@@ -17,9 +18,15 @@ export interface ServerCommand {
   readonly environment: Readonly<Record<string, string>>;
 }
 
+/** Takes secrets out of a text. */
+export type Hide = (text: string) => string;
+
 /** How long a child may take to end by itself, and then after SIGTERM, in milliseconds. */
 const graceMs = 1_500;
-const keptErrorBytes = 2_048;
+/** Of stderr, in characters: more is kept than is quoted, so that no secret is cut in two before it is looked for. */
+const keptErrorText = 8_192;
+const quotedErrorText = 2_048;
+const quotedLine = 300;
 /** Bytes that may wait for a child that does not read what it is sent. */
 const unreadBytes = 8_388_608;
 /** Windows has no process groups: there only the child itself is ended. */
@@ -34,22 +41,39 @@ export class StdioProcess implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
   onmessage?: Transport['onmessage'];
+  /** Called with each line that is no JSON-RPC message, which servers write by mistake and print for people. */
+  onnoise?: (line: string) => void;
 
   private child: ChildProcessWithoutNullStreams | undefined;
   private readonly buffer = new LineBuffer();
   private errorText = '';
+  private noise = '';
   private dead = false;
+  private killedBecause: string | null = null;
   private draining: Promise<unknown> | undefined;
   private unsent = '';
   private sending: PromiseWithResolvers<void> | undefined;
 
   constructor(private readonly server: ServerCommand) {}
 
-  /** What the child last wrote to stderr, one line that says most: for the one who has to mend it. */
-  get lastWords(): string {
-    const lines = this.errorText.split('\n').filter((line) => line.trim() !== '');
-    const line = lines.findLast((one) => /\b\w*error\b/i.test(one)) ?? lines.at(-1) ?? '';
-    return printable(line.trim().slice(0, 300));
+  /**
+   * What the child last wrote to stderr, the one line that says most, as a sentence for an operator; else what it last wrote to stdout that
+   * is no message, such as a question of npx. Empty if it wrote neither. `hide` sees the whole before anything is cut.
+   */
+  lastWords(hide: Hide): string {
+    const lines = linesOf(printable(hide(this.errorText)).slice(-quotedErrorText));
+    const line = lines.findLast((one) => /\b\w*error\b/i.test(one)) ?? lines.at(-1);
+    if (line !== undefined) return ` It wrote: ${line.slice(0, quotedLine)}`;
+    const [noise] = linesOf(printable(hide(this.noise)));
+    return noise === undefined ? '' : ` It wrote to its standard output: ${noise.slice(0, quotedLine)}`;
+  }
+
+  /** How the process came to its end, behind “The MCP server …”; null while it runs. */
+  get ending(): string | null {
+    if (this.killedBecause !== null) return `was ended: ${this.killedBecause}`;
+    const { exitCode = null, signalCode = null } = this.child ?? {};
+    if (signalCode !== null) return `was ended by the signal ${signalCode}`;
+    return exitCode === null ? null : `ended with code ${exitCode}`;
   }
 
   get exitCode(): number | null {
@@ -68,7 +92,7 @@ export class StdioProcess implements Transport {
     this.child = child;
     child.stdout.on('data', (chunk: Buffer) => this.read(chunk));
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      this.errorText = (this.errorText + text).slice(-keptErrorBytes);
+      this.errorText = (this.errorText + text).slice(-keptErrorText);
     });
     for (const stream of [child.stdin, child.stdout, child.stderr])
       stream.on('error', (error) => this.onerror?.(error));
@@ -83,7 +107,7 @@ export class StdioProcess implements Transport {
     const input = this.child?.stdin;
     if (input === undefined || input.destroyed) return Promise.reject(isGone());
     if (input.writableLength + this.unsent.length > unreadBytes) {
-      this.kill();
+      this.kill('it does not read what it is sent');
       return Promise.reject(new Error('The server’s process does not read what it is sent.'));
     }
     this.unsent += serializeMessage(message);
@@ -124,8 +148,9 @@ export class StdioProcess implements Transport {
     return ended();
   }
 
-  /** Ends the child and everything it started, at once; nothing of what it still says is read. */
-  kill(): void {
+  /** Ends the child and everything it started, at once, for a reason as in “it floods us”; nothing of what it still says is read. */
+  kill(because: string): void {
+    this.killedBecause ??= because;
     this.dead = true;
     this.buffer.clear();
     this.signalGroup('SIGKILL');
@@ -149,14 +174,29 @@ export class StdioProcess implements Transport {
     if (this.dead) return;
     try {
       for (const line of this.buffer.add(chunk)) {
-        this.onmessage?.(messageIn(line));
+        this.readLine(line);
         if (this.dead) return;
       }
     } catch (error) {
-      // A line that is no message, or one larger than the buffer: either way this is not somebody to go on talking to.
+      // A line larger than the buffer: nothing tells how much more of it there is.
       this.onerror?.(error instanceof Error ? error : new Error(String(error)));
-      this.kill();
+      this.kill(`it wrote a line of more than ${messageBytes} bytes`);
     }
+  }
+
+  /** What is no message is passed over, as the SDKs do: nothing was lost by it, unless it was meant as the answer to a call. */
+  private readLine(line: string): void {
+    let message: JSONRPCMessage;
+    try {
+      message = messageIn(line);
+    } catch {
+      if (line.trim() !== '') this.noise = line;
+      this.onnoise?.(line);
+      const answer = malformedAnswer(line);
+      if (answer !== null) this.onmessage?.(answer);
+      return;
+    }
+    this.onmessage?.(message);
   }
 
   private signalGroup(signal: NodeJS.Signals): void {
@@ -174,4 +214,8 @@ export class StdioProcess implements Transport {
 
 function isGone(cause?: unknown): Error {
   return new Error('The server’s process is gone.', { cause });
+}
+
+function linesOf(text: string): readonly string[] {
+  return text.split('\n').flatMap((line) => (line.trim() === '' ? [] : [line.trim()]));
 }

@@ -46,6 +46,8 @@ function page() {
   switch (fault) {
     case 'pages-that-go-round':
       return { tools: [tool({ name: `work-${listed % 3}` })], nextCursor: 'again' };
+    case 'same-page':
+      return { tools: [tool({ name: 'one' }), tool({ name: 'two' })], nextCursor: 'again' };
     case 'pages-without-end':
       return { tools: [], nextCursor: String(listed) };
     case 'thousands':

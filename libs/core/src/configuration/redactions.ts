@@ -1,0 +1,41 @@
+import { type JsonObject, isJsonObject } from '../json.js';
+import type { IdentifiedTool } from './identities.js';
+import { quote, sentenceList } from './problems.js';
+import type { Allowed } from './specifications.js';
+import type { Policy, Problem } from './types.js';
+
+/** Keywords by which an object may have fields that `properties` does not list. */
+const otherFields = ['$ref', 'allOf', 'anyOf', 'oneOf', 'if', 'patternProperties', 'dependentSchemas'];
+
+/**
+ * Redactions that let nothing through: none of their fields is one that the server declares for its results. At every call nothing would be
+ * left of the result, which reads as if there was none.
+ */
+export function redactionProblems(
+  tools: readonly (IdentifiedTool & { readonly allowed: Allowed })[],
+  policy: Policy,
+): readonly Problem[] {
+  const allowedTools = new Set(policy.allowedTools);
+  return tools.flatMap(({ id, binding, allowed }): readonly Problem[] => {
+    const { redaction } = allowed.specification.spec ?? {};
+    if (binding === null || redaction === undefined || 'whole' in redaction || !allowedTools.has(id)) return [];
+    const declared = declaredFields(allowed.outputSchema);
+    if (declared === null || redaction.fields.some((field) => declared.includes(field))) return [];
+    return [
+      {
+        path: `${binding.path}.redaction`,
+        found: `${sentenceList(redaction.fields.map(quote))}, and the results of ${quote(binding.tool)} have ${declared.length === 1 ? 'the field' : 'the fields'} ${sentenceList(declared.map(quote))}: nothing of them would leave the tool`,
+        write: 'some of these fields, or `whole`',
+      },
+    ];
+  });
+}
+
+/** The fields that an object of this schema may have; null where others may come, or nobody can say. */
+function declaredFields(schema: JsonObject | null): readonly string[] | null {
+  if (schema === null || otherFields.some((keyword) => Object.hasOwn(schema, keyword))) return null;
+  const { properties, additionalProperties } = schema;
+  if (additionalProperties === true || isJsonObject(additionalProperties) || !isJsonObject(properties)) return null;
+  const fields = Object.keys(properties);
+  return fields.length === 0 ? null : fields;
+}
