@@ -1,11 +1,13 @@
 import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
-import { text } from 'node:stream/consumers';
+import { buffer, text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { openArchive } from '@sluice/archive';
 import { createLog, openBus, readEnvironment } from '@sluice/service';
 import { newRequest } from '../apps/sluice/src/run-request.js';
 import { Output } from '../apps/sluice/src/show/output.js';
@@ -28,17 +30,19 @@ const command = (args: readonly string[], output: 'pipe' | '/dev/full' = 'pipe')
 /** Ten times what a pipe holds. */
 const records = 700;
 const tail = ['tail', '--from', 'start', '--once', '--json'];
+const exported = ['export', '-'];
 const testMs = 60_000;
 
 describe('what a command writes', () => {
   beforeAll(async () => {
     const { bus } = await openBus(readEnvironment({ SLUICE_DATA: folder }), createLog('silent'));
-    const question = 'x'.repeat(1_000);
+    // Base64 of random bytes, which an export compresses by a quarter only.
+    const question = () => randomBytes(750).toString('base64');
     await bus.publish(
       Array.from({ length: records }, (_, n) => ({
         topic: 'agent.requests' as const,
         key: `s-${n}`,
-        record: newRequest(question, { requestId: `r-${n}`, sessionId: `s-${n}` }),
+        record: newRequest(question(), { requestId: `r-${n}`, sessionId: `s-${n}` }),
       })),
     );
     await bus.close();
@@ -55,6 +59,24 @@ describe('what a command writes', () => {
       expect(lines.map((line) => (JSON.parse(line) as { key: string }).key)).toEqual(
         Array.from({ length: records }, (_, n) => `s-${n}`),
       );
+    },
+    testMs,
+  );
+
+  it(
+    'is an export, whole and without a file, if - is its name and its reader is slow',
+    async () => {
+      const reader = command(exported);
+      const [ended, errors] = [once(reader, 'close'), text(reader.stderr)];
+      await new Promise((go) => setTimeout(go, 1_000));
+      const file = join(folder, 'piped.sluice');
+      writeFileSync(file, await buffer(reader.stdout));
+      expect([await ended, await errors]).toEqual([
+        [0, null],
+        expect.stringMatching(new RegExp(`^✓ standard output: ${records} records, \\d+ bytes, SHA-256 \\w+\n$`)),
+      ]);
+      expect((await openArchive(file)).trailer.records).toEqual({ 'agent.requests': records });
+      expect(existsSync(join(projectRoot, '-'))).toBe(false);
     },
     testMs,
   );
@@ -82,6 +104,7 @@ describe('what a command writes', () => {
   it.each([
     ['follows the log', tail.filter((word) => word !== '--once')],
     ['reads it once', tail],
+    ['exports it', exported],
     ['never looks whether it is to stop', ['explain', '--config', 'examples/spec-5.1.yaml']],
   ])(
     'ends with its reader, without an error, if the command %s',
@@ -97,10 +120,13 @@ describe('what a command writes', () => {
     testMs,
   );
 
-  it(
-    'is told of if it cannot be written',
-    async () => {
-      const child = command(tail, '/dev/full');
+  it.each([
+    ['tail', tail],
+    ['export', exported],
+  ])(
+    'is told of if it cannot be written: %s',
+    async (_, args) => {
+      const child = command(args, '/dev/full');
       const errors = text(child.stderr);
       expect(await once(child, 'exit')).toEqual([1, null]);
       expect(await errors).toMatch(/^sluice: Standard output cannot be written to: .*no space.*\n$/);

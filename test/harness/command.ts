@@ -44,12 +44,14 @@ export async function command(
   variables: Readonly<Record<string, string>> = {},
 ): Promise<Ended> {
   let output = '';
+  let notes = '';
   const surroundings = {
     environment: readEnvironment(variables),
     log: createLog('warn', process.stderr),
     paint: paintFor(process.stdout),
     write: (text: string) => void (output += text),
-    print: (text: string) => void (output += text),
+    print: (text: string | Uint8Array) => void (output += text.toString()),
+    note: (text: string) => void (notes += text),
     taken: () => Promise.resolve(),
     terminal: false,
     root: projectRoot,

@@ -21,6 +21,17 @@ function brokers(): [string, Service][] {
 
 const page = read('docs/operations.md');
 
+/** What the images declare with VOLUME. */
+const declaredVolumes: Readonly<Record<string, readonly string[]>> = {
+  'apache/kafka': ['/etc/kafka/secrets', '/mnt/shared/config', '/var/lib/kafka/data'],
+  'apicurio/apicurio-registry': [],
+  'confluentinc/cp-schema-registry': ['/etc/schema-registry/secrets'],
+  postgres: ['/var/lib/postgresql/data'],
+  'prom/prometheus': ['/prometheus'],
+  'prom/alertmanager': ['/alertmanager'],
+  'grafana/grafana': [],
+};
+
 describe('every service of the stack', () => {
   it.each(whole)('%s: a fixed image, a memory limit, bounded lines', (_, service) => {
     expect(service.image).toMatch(/^[\w./${}:-]+:[\w.-]*(\d|local)[\w.-]*\}?$/);
@@ -58,6 +69,30 @@ describe('every service of the stack', () => {
     }
     for (const name of ['kafka', 'postgres', 'prometheus', 'grafana'])
       expect(stack.services[name]?.volumes?.some((mount) => mount.startsWith(`${name}:`))).toBe(true);
+  });
+});
+
+describe('docker compose down --volumes', () => {
+  const foreign = [...whole, ['registry', confluent.services['registry'] ?? {}] as const].filter(
+    ([, service]) => !isOwn(service),
+  );
+
+  it.each(foreign)('%s: leaves no volume without a name, which a former `down` would have orphaned', (_, service) => {
+    const declared = declaredVolumes[(service.image ?? '').split(':')[0] ?? ''];
+    const mounted = [...(service.volumes ?? []).map((mount) => mount.split(':')[1]), ...(service.tmpfs ?? [])];
+    expect(declared).toBeDefined();
+    expect(mounted).toEqual(expect.arrayContaining([...(declared ?? [])]));
+  });
+
+  it('has every volume of a service in the file that mounts it, and the page names the profile that has one', () => {
+    expect(read('ops/Dockerfile')).not.toMatch(/^VOLUME/m);
+    for (const { services, volumes } of Object.values(files)) {
+      const named = Object.values(services).flatMap(({ volumes: mounts = [] }) =>
+        mounts.map((mount) => mount.split(':')[0] ?? '').filter((source) => /^[\w-]+$/.test(source)),
+      );
+      expect([...new Set(named)].sort()).toEqual(Object.keys(volumes).sort());
+    }
+    expect(page).toContain('docker compose --profile alerts down --volumes');
   });
 });
 

@@ -39,6 +39,12 @@ export class Stack {
     return this.compose('run', '--rm', '-T', 'sluice', ...args);
   }
 
+  /** The same, with the bytes of its standard output in a file. */
+  async sluiceInto(file: string, ...args: string[]): Promise<void> {
+    const command = [...this.words, 'run', '--rm', '-T', 'sluice', ...args];
+    await run('sh', ['-c', 'exec "$@" > "$0"', file, ...command], this.environment);
+  }
+
   ready(): Promise<void> {
     return this.script.untilReady(this.words, projectRoot);
   }

@@ -17,6 +17,7 @@ export interface Service {
   readonly ports?: readonly string[];
   readonly environment?: Readonly<Record<string, unknown>>;
   readonly volumes?: readonly string[];
+  readonly tmpfs?: readonly string[];
   readonly depends_on?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   readonly healthcheck?: Readonly<Record<string, unknown>>;
   readonly deploy?: { readonly resources?: { readonly limits?: { readonly memory?: string } } };

@@ -1,5 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { openArchive } from '@sluice/archive';
 import { freePort } from '../infra/ports.ts';
 import { Asking } from './asking.js';
 import { crash, docker, memory, ownBytes, Stack } from './docker.js';
@@ -52,8 +56,11 @@ describe('the stack', () => {
     };
     stack = await Stack.open(project, environment);
     loaded = await Stack.open(project, environment, ['docker-compose.yml', 'compose.load.yml']);
+    volumesBefore = await volumes();
     await stack.compose('build');
   }, 15 * minutes);
+  const volumes = async (): Promise<readonly string[]> => (await docker('volume', 'ls', '-q')).trim().split('\n');
+  let volumesBefore: readonly string[] = [];
   afterAll(async () => {
     await asking?.stop();
     await loaded.compose('down', '--volumes', '--remove-orphans');
@@ -208,6 +215,25 @@ describe('the stack', () => {
   );
 
   it(
+    'gives its log away as an export, though its containers may write no file',
+    async () => {
+      const folder = mkdtempSync(join(tmpdir(), 'sluice-stack-'));
+      const file = join(folder, 'log.sluice');
+      await stack.sluiceInto(file, 'export', '-');
+      expect((await openArchive(file)).trailer).toMatchObject({ undecodable: 0 });
+      const mounted = ['run', '--rm', '-T', '-v', `${file}:/log.sluice:ro`, 'sluice'];
+      expect(await stack.compose(...mounted, 'audit', 'verify', '--export', '/log.sluice')).toContain(
+        'Nothing was changed, dropped, inserted or moved',
+      );
+      await expect(stack.sluice('export', 'log.sluice')).rejects.toMatchObject({
+        stderr: expect.stringContaining('or - for standard output'),
+      });
+      rmSync(folder, { recursive: true });
+    },
+    2 * minutes,
+  );
+
+  it(
     'has woken nobody, though each of its parts was killed',
     async () => {
       await eventually('every rule evaluated', async () => (await watching.rules()).broken.length === 0);
@@ -261,5 +287,14 @@ describe('the stack', () => {
       expect(await watching.woken()).toEqual(['SluiceEscalationAttempt']);
     },
     4 * minutes,
+  );
+
+  it(
+    'leaves no volume behind, also of the containers that were taken down before',
+    async () => {
+      await loaded.compose('down', '--volumes', '--remove-orphans');
+      expect((await volumes()).filter((name) => !volumesBefore.includes(name))).toEqual([]);
+    },
+    5 * minutes,
   );
 });

@@ -40,6 +40,12 @@ function write(text: string): void {
   output.write(process.stdout.isTTY ? wrap(text, process.stdout.columns) : text);
 }
 
+/** The same on standard error. */
+function note(text: string, written?: () => void): void {
+  const { isTTY, columns } = process.stderr;
+  process.stderr.write(isTTY ? wrap(text, columns) : text, written);
+}
+
 function version(): string {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { readonly version: string };
   return version;
@@ -57,6 +63,7 @@ function surroundings(): Surroundings {
     paint: paintFor(process.stdout),
     write,
     print: (text) => output.write(text),
+    note,
     taken: () => output.taken(),
     terminal: process.stdout.isTTY,
     // A command that does not look whether it is asked to stop ends at once, as a signal ends it.
@@ -100,6 +107,5 @@ try {
   if (output.hasNoReader) process.exit(code);
   await output.flushed().catch(() => undefined);
   const sentence = `sluice: ${error instanceof Error ? error.message : String(error)}\n`;
-  const { isTTY, columns } = process.stderr;
-  process.stderr.write(isTTY ? wrap(sentence, columns) : sentence, () => process.exit(1));
+  note(sentence, () => process.exit(1));
 }

@@ -1,5 +1,5 @@
-export { writeArchive } from './write.js';
-export type { Exported } from './write.js';
+export { streamArchive, writeArchive } from './write.js';
+export type { ByteSink, Exported } from './write.js';
 export { openArchive } from './read.js';
 export type { Archive } from './read.js';
 export { selectRecords } from './select.js';

@@ -10,6 +10,11 @@ import type { Incoming } from '@sluice/bus';
 import { entryBytes, FileSchemas, formatVersion, trailerFrame } from './format.js';
 import type { Header, Selection, Trailer } from './format.js';
 
+/** Where the bytes of an export go: it resolves when they are taken, and throws if they cannot be. */
+export interface ByteSink {
+  appendFile(bytes: Uint8Array): Promise<void>;
+}
+
 export interface Exported {
   readonly selection: Selection;
   /** Milliseconds since the epoch. */
@@ -32,7 +37,7 @@ export async function writeArchive(file: string, exported: Exported): Promise<Tr
     // A process’s number is no name: every container may have the same, and one that was killed leaves its part there.
     beside = `${target}.${randomBytes(4).toString('hex')}.part`;
     handle = await open(beside, 'wx', 0o600);
-    const trailer = await write(handle, exported);
+    const trailer = await streamArchive(handle, exported);
     await handle.sync();
     await handle.close();
     await rename(beside, target);
@@ -41,8 +46,17 @@ export async function writeArchive(file: string, exported: Exported): Promise<Tr
     await handle?.close().catch(() => undefined);
     if (beside !== undefined) await rm(beside, { force: true });
     if (typeof (error as NodeJS.ErrnoException).syscall !== 'string') throw error;
-    throw new Error(`The export ${file} cannot be written: ${(error as Error).message}.`, { cause: error });
+    throw new Error(`The export ${file} cannot be written: ${(error as Error).message}.${hintFor(error)}`, {
+      cause: error,
+    });
   }
+}
+
+/** In a container nothing but the volumes may be written to. */
+function hintFor(error: unknown): string {
+  const { code } = error as NodeJS.ErrnoException;
+  if (code !== 'EROFS' && code !== 'EACCES' && code !== 'EPERM') return '';
+  return ' Name a file in a folder that may be written to, or - for standard output.';
 }
 
 /** Where the file is to be, behind any links: it takes the place of a former one, and of nothing else. */
@@ -61,12 +75,13 @@ function unlessNone(error: unknown): null {
   throw error;
 }
 
-async function write(handle: FileHandle, exported: Exported): Promise<Trailer> {
+/** Writes the same bytes to a stream, as fast as it takes them. If it throws, what was written lacks its trailer, and no reader accepts it. */
+export async function streamArchive(sink: ByteSink, exported: Exported): Promise<Trailer> {
   const schemas = new FileSchemas();
   const codec = await createCodec(schemas);
   const { selection, createdAt } = exported;
   const header: Header = { format: formatVersion, createdAt, selection, topics: allTopics, schemas: schemas.all() };
-  const output = new Output(handle);
+  const output = new Output(sink);
   const records: Record<string, number> = {};
 
   await output.add(Buffer.from(`${JSON.stringify(header)}\n`));
@@ -78,7 +93,7 @@ async function write(handle: FileHandle, exported: Exported): Promise<Trailer> {
   }
   const { bytes, sha256 } = await output.end();
   const trailer = { records, undecodable: exported.undecodable(), bytes, sha256 };
-  await handle.appendFile(trailerFrame(trailer));
+  await sink.appendFile(trailerFrame(trailer));
   return trailer;
 }
 
@@ -96,8 +111,8 @@ class Output {
   private readonly written: Promise<void>;
   private bytes = 0;
 
-  constructor(handle: FileHandle) {
-    this.written = this.drain(handle);
+  constructor(sink: ByteSink) {
+    this.written = this.drain(sink);
     // The next call that adds or ends throws it.
     this.written.catch(() => undefined);
   }
@@ -113,12 +128,12 @@ class Output {
     return { bytes: this.bytes, sha256: this.hash.digest('hex') };
   }
 
-  private async drain(handle: FileHandle): Promise<void> {
+  private async drain(sink: ByteSink): Promise<void> {
     for await (const piece of this.zstd as AsyncIterable<Buffer>) {
       this.hash.update(piece);
       this.bytes += piece.length;
       // It writes all or throws; `write` may write less where the disk is nearly full, and say nothing.
-      await handle.appendFile(piece);
+      await sink.appendFile(piece);
     }
   }
 }

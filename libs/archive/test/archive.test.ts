@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import {
   lstatSync,
   mkdirSync,
@@ -11,8 +12,9 @@ import {
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate, setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { openArchive, selectRecords, writeArchive } from '@sluice/archive';
+import { openArchive, selectRecords, streamArchive, writeArchive } from '@sluice/archive';
 import type { Archive, Selection } from '@sluice/archive';
 import type { Incoming, LogReader, ReadOptions } from '@sluice/bus';
 import type { Topic } from '@sluice/contracts';
@@ -203,6 +205,56 @@ describe('an export', () => {
     expect(readFileSync(file).equals(before)).toBe(true);
     expect(readdirSync(folder).filter((name) => name.endsWith('.part'))).toEqual([]);
     await expect(exported('no/such/folder', messages)).rejects.toThrow(/cannot be written: /);
+  });
+});
+
+describe('an export to a stream', () => {
+  const messages = log(2_000);
+
+  it('has the same bytes as a file, and reads no further ahead than the stream takes', async () => {
+    const pieces: Uint8Array[] = [];
+    let read = 0;
+    const records = (async function* () {
+      for (const message of messages) {
+        read++;
+        // What does not compress, so that much has to be taken.
+        const question = randomBytes(3_000).toString('base64');
+        yield message.topic === 'agent.requests' ? { ...message, record: { ...message.record, question } } : message;
+        await setImmediate();
+      }
+    })();
+    const stream = Promise.withResolvers<undefined>();
+    const appendFile = async (piece: Uint8Array): Promise<void> => {
+      await stream.promise;
+      pieces.push(piece);
+    };
+    const written = streamArchive({ appendFile }, { selection: everything, createdAt: 7, records, undecodable: () => 0 });
+    let before = -1;
+    while (before !== read) {
+      before = read;
+      await setTimeout(200);
+    }
+    expect(read).toBeLessThan(messages.length / 2);
+    stream.resolve(undefined);
+    const trailer = await written;
+    const file = join(folder, 'streamed.sluice');
+    writeFileSync(file, Buffer.concat(pieces));
+    expect((await openArchive(file)).trailer).toEqual(trailer);
+    expect(read).toBe(messages.length);
+  });
+
+  it('has no trailer, and so is refused, where it was not finished', async () => {
+    const pieces: Uint8Array[] = [];
+    const appendFile = (piece: Uint8Array) => Promise.resolve(void pieces.push(piece));
+    const broken = (async function* () {
+      yield* messages.slice(0, 100);
+      throw new Error('The log went away.');
+    })();
+    const given = { selection: everything, createdAt: 7, records: broken, undecodable: () => 0 };
+    await expect(streamArchive({ appendFile }, given)).rejects.toThrow('The log went away.');
+    const file = join(folder, 'half.sluice');
+    writeFileSync(file, Buffer.concat(pieces));
+    await expect(openArchive(file)).rejects.toThrow(/is cut short, or is none/);
   });
 });
 

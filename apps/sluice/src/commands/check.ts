@@ -1,14 +1,20 @@
 import { parseArgs } from 'node:util';
 import { formatFindings, formatProblems } from '@sluice/core';
 import { keyFileProblem } from '@sluice/identity';
+import { aboutTools, allOffered } from '../show/configuration.js';
 import { compileForCommand } from '../system/compile-once.js';
 import type { Surroundings } from './surroundings.js';
 
-export const usage = `sluice check FILE
-  Compiles a configuration as the system would, asking the MCP servers of allowed tools what they offer. Exit code 1 if it has mistakes.`;
+export const usage = `sluice check [--strict] FILE
+  Compiles a configuration as the system would, asking the MCP servers of allowed tools what they offer. Exit code 1 if it has mistakes;
+  with --strict also if an allowed tool cannot be offered, as when its server does not answer.`;
 
 export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
-  const { positionals } = parseArgs({ args: [...args], allowPositionals: true });
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: { strict: { type: 'boolean', default: false } },
+  });
   const [file, ...more] = positionals;
   if (file === undefined || more.length > 0) throw new Error(`Give one configuration file.\n${usage}`);
   const { write, paint } = surroundings;
@@ -19,10 +25,10 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
     );
     return 1;
   }
-  const allowed = configuration.policy.allowedTools.length;
+  const refused = values.strict && !allOffered(configuration);
   write(
-    `${paint.good('✓')} ${file}: ${configuration.tools.length} tools, ${allowed} allowed, version ${configuration.version}\n`,
+    `${refused ? paint.bad('✗') : paint.good('✓')} ${file}: ${aboutTools(configuration)}, version ${configuration.version}\n`,
   );
   if (findings.length > 0) write(`${formatFindings(findings)}\n`);
-  return 0;
+  return refused ? 1 : 0;
 }

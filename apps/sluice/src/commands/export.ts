@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
 import { printable } from '@sluice/core';
 import type { ReadOptions } from '@sluice/bus';
-import { selectRecords, writeArchive } from '@sluice/archive';
-import type { Selection } from '@sluice/archive';
+import { selectRecords, streamArchive, writeArchive } from '@sluice/archive';
+import type { Exported, Selection, Trailer } from '@sluice/archive';
 import { topics } from '@sluice/contracts';
 import { openBus, requireLog } from '@sluice/service';
 import { readRange, readTopics } from '../read-words.js';
@@ -12,7 +12,7 @@ import type { Surroundings } from './surroundings.js';
 export const usage = `sluice export [--from time] [--to time] [--session id] [--tenant id] [--topic agent.steps,…] FILE
   Writes records of all topics to a compressed file that sluice replay reads: without credentials, with all configurations and with
   the schemas. A time is ISO 8601 or milliseconds since the epoch; --to is not included. A unique beginning of a session’s id is
-  enough.`;
+  enough. - for FILE is standard output; what is said then goes to standard error.`;
 
 export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
   const { values, positionals } = parseArgs({
@@ -33,7 +33,11 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
     tenant: values.tenant ?? null,
     topics: values.topic === undefined ? null : readTopics(values.topic),
   };
-  const { environment, log, write, paint, stopped } = surroundings;
+  const { environment, log, paint, stopped } = surroundings;
+  const toOutput = file === '-';
+  if (toOutput && surroundings.terminal)
+    throw new Error('An export is no text for a terminal: send it on, as in `sluice export - > log.sluice`.');
+  const say = toOutput ? surroundings.note : surroundings.write;
   const stop = new AbortController();
   void stopped.then(() => stop.abort());
   requireLog(environment);
@@ -45,21 +49,30 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
     let lost = 0;
     const onUndecodable: ReadOptions['onUndecodable'] = ({ topic, partition, offset }, reason) => {
       lost++;
-      write(`${paint.bad('undecodable')} ${topic}/${partition}/${offset} is not in the export: ${printable(reason)}\n`);
+      say(`${paint.bad('undecodable')} ${topic}/${partition}/${offset} is not in the export: ${printable(reason)}\n`);
     };
     const records = untilStopped(selectRecords(bus, selection, onUndecodable, stop.signal), stop.signal);
     const exported = { selection, createdAt: Date.now(), records, undecodable: () => lost };
-    const trailer = await writeArchive(file, exported);
+    const trailer = await (toOutput ? toStandardOutput(exported, surroundings) : writeArchive(file, exported));
     const count = Object.values(trailer.records).reduce((sum, one) => sum + one, 0);
-    write(
-      `${paint.good('✓')} ${file}: ${count === 1 ? 'one record' : `${count} records`}, ${trailer.bytes} bytes, SHA-256 ${trailer.sha256}\n`,
+    say(
+      `${paint.good('✓')} ${toOutput ? 'standard output' : file}: ${count === 1 ? 'one record' : `${count} records`}, ${trailer.bytes} bytes, SHA-256 ${trailer.sha256}\n`,
     );
     if (count === (trailer.records[topics.config] ?? 0))
-      write('It has nothing but configurations, which every export has: nothing else on the log was selected.\n');
+      say('It has nothing but configurations, which every export has: nothing else on the log was selected.\n');
     return 0;
   } finally {
     await bus.close();
   }
+}
+
+/** No faster than its reader takes it. */
+function toStandardOutput(exported: Exported, { print, taken }: Surroundings): Promise<Trailer> {
+  const appendFile = async (bytes: Uint8Array): Promise<void> => {
+    print(bytes);
+    await taken();
+  };
+  return streamArchive({ appendFile }, exported);
 }
 
 /** A reading that is stopped ends like one that is through, and half an export must not look like a whole one. */

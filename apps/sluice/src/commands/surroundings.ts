@@ -9,7 +9,9 @@ export interface Surroundings {
   /** Writes to standard output for people: in a terminal, lines are wrapped at its width. */
   write(text: string): void;
   /** Writes to standard output as it is: what a program reads, or what is to be copied. */
-  print(text: string): void;
+  print(text: string | Uint8Array): void;
+  /** Writes to standard error for people: what is said beside data on standard output. */
+  note(text: string): void;
   /** Resolves as soon as the reader of standard output has room for more, and throws if it is gone: a loop over a log waits for it. */
   taken(): Promise<void>;
   /** Whether standard output is a terminal. */

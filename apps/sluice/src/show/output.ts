@@ -24,7 +24,7 @@ export class Output {
     return this.#failure?.code === 'EPIPE';
   }
 
-  write(text: string): void {
+  write(text: string | Uint8Array): void {
     if (this.#failure === null) this.stream.write(text);
   }
 
