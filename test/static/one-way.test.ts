@@ -31,6 +31,34 @@ const probes = {
     import { Client } from '@modelcontextprotocol/sdk/client/index.js';
     export const wire = (client: Client) => client.callTool({ name: 'x' });`,
   'libs/service/src/probe-five.ts': `export const message = { method: 'tools/call' };`,
+  'apps/audit/src/probe-union.ts': `
+    import type { BoundTool } from '@sluice/core';
+    type Either = BoundTool | { readonly other: string; exec(text: string): number } | null;
+    export const either = (tool: Either) => tool?.exec({} as never, {} as never, {} as never);`,
+  'apps/audit/src/probe-alias.ts': `
+    import type { BoundTool } from '@sluice/core';
+    type Named = BoundTool & { readonly named: string };
+    export const both = (tool: Named | Date) => ('exec' in tool ? tool.exec({}, {} as never, {}) : null);`,
+  'apps/audit/src/probe-parameter.ts': `
+    import type { ToolContract } from '@sluice/tools';
+    export const any = <T extends ToolContract | RegExp>(tool: T) => ('execute' in tool ? tool.execute : null);`,
+  'apps/audit/src/probe-pick.ts': `
+    import type { McpHub } from '@sluice/tools';
+    export const some = (hub: Pick<McpHub, 'call'>) => hub.call({} as never, {} as never);`,
+  'apps/audit/src/probe-fits.ts': `
+    import type { BoundTool } from '@sluice/core';
+    interface Runs { exec(...args: readonly unknown[]): unknown }
+    export const fits = (tool: BoundTool) => (tool as Runs).exec({});`,
+  'apps/audit/src/probe-computed.ts': `
+    import type { BoundTool } from '@sluice/core';
+    const name = 'exec';
+    export const computed = (tool: BoundTool) => tool[name];`,
+  'apps/audit/src/probe-assigned.ts': `
+    import type { BoundTool } from '@sluice/core';
+    let run: BoundTool['exec'];
+    export const assigned = (tool: BoundTool) => { ({ exec: run } = tool); return run; };`,
+  'apps/audit/src/probe-none.ts': `
+    export const none = (text: string, one: { exec(text: string): Date } | RegExp) => [/x/.exec(text), one.exec(text)];`,
   'libs/core/src/probe-secret.ts': `
     import type { ToolInvocationContext } from './tool/types.js';
     const base = { runId: 'r', sessionId: 's', toolCallId: 'c', actorId: 'user:a', tenantId: 't' };
@@ -61,6 +89,13 @@ describe('the one way to a tool', () => {
   it('is seen to be gone round in each of these, so the test can fail', () => {
     expect(ways.filter((way) => way.includes('/probe-'))).toEqual([
       'apps/agent/src/probe-one.ts: exec',
+      'apps/audit/src/probe-alias.ts: exec',
+      'apps/audit/src/probe-assigned.ts: exec',
+      'apps/audit/src/probe-computed.ts: exec',
+      'apps/audit/src/probe-fits.ts: exec',
+      'apps/audit/src/probe-parameter.ts: execute',
+      'apps/audit/src/probe-pick.ts: call',
+      'apps/audit/src/probe-union.ts: exec',
       'apps/filter/src/probe-three.ts: call',
       'apps/gateway/src/probe-two.ts: execute',
       'libs/service/src/probe-five.ts: tools/call',
