@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { claimMemoryMs } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { ApprovalOutcome, ApprovalRequested } from '@sluice/contracts';
 import { approvalIdOf, callKeyOf } from '@sluice/decisions';
-import { approvalMemoryMs } from '@sluice/service';
 import { ExpirySweep } from '../../apps/executor/src/approvals/expiry-sweep.js';
 import { run as approvals } from '../../apps/sluice/src/commands/approvals.js';
 import {
@@ -112,7 +112,7 @@ describe('what somebody else writes of an approval counts for nothing (XB-14, DE
     for (const behind of [honest.message.timestamp, copy.timestamp]) {
       const seen: number[] = [];
       const approvalsWaiting = { set: (count: number) => void seen.push(count) };
-      const clock = { now: () => behind + approvalMemoryMs };
+      const clock = { now: () => behind + claimMemoryMs };
       const metrics = { ...runtime.metrics, approvalsWaiting } as never;
       const sweep = new ExpirySweep({ ...runtime, clock, metrics });
       const looked = await eventually(

@@ -1,13 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { Fault } from '@sluice/core';
+import { clockSkewMs, Fault } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import { chainOf, checkpointKind, decodeHead, noHead } from '@sluice/audit';
 import type { Head, SourcePlace } from '@sluice/audit';
 import type { Bus, HandlerContext } from '@sluice/bus';
 import type { Runtime } from '@sluice/service';
 
-/** Clocks of brokers differ a little. */
-const skewMs = 60_000;
 const retryMs = 1_000;
 
 /** Where the chain stands that a record belongs to; `resumed` if that had to be looked for on agent.audit. */
@@ -39,7 +37,7 @@ export async function findHead(source: SourcePlace, context: HandlerContext, run
 /** The chain’s head as agent.audit has it; null if nothing is there. */
 async function lastOf(chain: string, { offset, timestamp }: SourcePlace, bus: Bus): Promise<Head | null> {
   // A partition’s first record can only have an entry since the log took it; before a later one there may be more.
-  const from = offset === 0 ? { time: timestamp - skewMs } : 'start';
+  const from = offset === 0 ? { time: timestamp - clockSkewMs } : 'start';
   let head: Head | null = null;
   for await (const { key, record } of bus.read([topics.audit], { from, onUndecodable: () => undefined })) {
     if (key !== chain || record.sequence <= (head?.sequence ?? 0)) continue;

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { begunBefore, effectOnce, withinRate } from '@sluice/core';
+import { begunBefore, claimMemoryMs, effectOnce, withinRate } from '@sluice/core';
 import type { BegunBefore, CallEnd, EffectClaims, Step, ToolExecResult, ToolInvocation } from '@sluice/core';
 import type { ToolCall } from '@sluice/contracts';
 import type { HandlerContext } from '@sluice/bus';
@@ -23,9 +23,6 @@ import type { Returned } from './agents/returned.js';
 import { CallConnection } from './connections/call-connection.js';
 import type { Toolbox } from './toolbox.js';
 import { TurnProgress } from './turn-progress.js';
-
-/** How long an effect's claim is remembered, in milliseconds: a week. */
-const claimMemoryMs = 7 * 24 * 3_600_000;
 
 /** A turn whose calls are answered by the world: ledger, authorizers, connections and tools. */
 export class Turn {

@@ -1,3 +1,4 @@
+import { clockSkewMs } from '@sluice/core';
 import { Refusal } from './refusal.js';
 
 /** Where a run is to be found on the log. */
@@ -8,15 +9,12 @@ export interface RunPlace {
   readonly since: number;
 }
 
-/** Clocks of gateway, services and brokers differ, in milliseconds. */
-const marginMs = 10_000;
-
 /** The place of a run that is asked for now. */
 export function beginOf(
   { requestId, sessionId }: { readonly requestId: string; readonly sessionId: string },
   now: number,
 ): RunPlace {
-  return { requestId, sessionId, since: now - marginMs };
+  return { requestId, sessionId, since: now - clockSkewMs };
 }
 
 /** Where a run is to be seen, at any instance. */

@@ -3,6 +3,7 @@ export * from './json.js';
 export * from './plain-json.js';
 export * from './printable.js';
 export * from './well-formed.js';
+export * from './time-limits.js';
 export * from './errors.js';
 export * from './tool/types.js';
 export * from './tool/run-tool.js';

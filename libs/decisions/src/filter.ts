@@ -1,6 +1,7 @@
 import {
   beginRun,
   chooseTools,
+  clockSkewMs,
   connectionIdForm,
   mayRequest,
   nextIteration,
@@ -109,12 +110,9 @@ export function decideIteration(
   return { kind: 'toolset', record: toolset(ids, request, next, decision, chosen.choice, now), decision };
 }
 
-/** Clocks of services and brokers may differ by so much, milliseconds. */
-const skewMs = 60_000;
-
 /** Whether the record, which the log took then, has the form of a turn that comes back since its run’s time is up. */
 export function isOverdue({ steps, run, inForceVersion }: AgentStepResult, takenAt: number): boolean {
-  return steps.length === 0 && inForceVersion === '' && run.deadline <= takenAt + skewMs;
+  return steps.length === 0 && inForceVersion === '' && run.deadline <= takenAt + clockSkewMs;
 }
 
 /** A turn that is re-driven or overdue, as the filter gets it back: nothing was done in it, and the filter’s own grant says that it is the filter’s. */

@@ -1,11 +1,10 @@
+import { clockSkewMs } from '@sluice/core';
 import type { TimeThere } from '@sluice/ledger';
 import type { Log } from './log.js';
 import type { Metrics } from './metrics.js';
 
-/** Beyond this many milliseconds it is said: times of grants, claims, approvals and limits are taken from clocks that differ so much. */
+/** A difference that is worth a warning, milliseconds: times of grants, claims, approvals and limits are off by it. */
 const worthSayingMs = 5_000;
-/** Beyond this the process is not ready: what a re-driven record left on the log is looked for from a minute before (libs/service/src/redrive). */
-const mostMs = 60_000;
 const sayAgainMs = 600_000;
 
 /** Compares the clock of this machine with that of the ledger's database, which all processes share. */
@@ -34,7 +33,7 @@ export class ClockWatch {
 
   /** Rejects with a sentence while the clocks differ by more than what is promised can bear. */
   check(): Promise<void> {
-    return Math.abs(this.skewMs) > mostMs ? Promise.reject(new Error(this.sentence)) : Promise.resolve();
+    return Math.abs(this.skewMs) > clockSkewMs ? Promise.reject(new Error(this.sentence)) : Promise.resolve();
   }
 }
 

@@ -1,6 +1,6 @@
+import { claimMemoryMs } from '@sluice/core';
 import { sha256 } from '@sluice/contracts';
 import type { Topic } from '@sluice/contracts';
-import { runMemoryMs } from '@sluice/decisions';
 import type { Runtime } from './runtime.js';
 
 type Claiming = Pick<Runtime, 'ledger' | 'clock'>;
@@ -14,7 +14,7 @@ export interface EndOf {
 
 /** True for the one record whose handling ends the run; the same record may ask again. A later one ends nothing. */
 export async function claimEnd(end: EndOf, owner: string, { ledger, clock }: Claiming): Promise<boolean> {
-  const claim = await ledger.claim({ key: endKey(end), owner, now: clock.now(), ttlMs: runMemoryMs });
+  const claim = await ledger.claim({ key: endKey(end), owner, now: clock.now(), ttlMs: claimMemoryMs });
   return claim.owner === owner;
 }
 
@@ -41,7 +41,7 @@ export async function keepQuarantined(
   place: string,
   { ledger, clock }: Claiming,
 ): Promise<void> {
-  await ledger.claim({ key: quarantineKey(turn), owner: place, now: clock.now(), ttlMs: runMemoryMs });
+  await ledger.claim({ key: quarantineKey(turn), owner: place, now: clock.now(), ttlMs: claimMemoryMs });
 }
 
 /** Where the first record of the turn stands that was quarantined; null if none was. */

@@ -1,9 +1,8 @@
-import { Fault } from '@sluice/core';
+import { claimMemoryMs, Fault } from '@sluice/core';
 import type { Claim } from '@sluice/core';
 import { placeOf, topics } from '@sluice/contracts';
 import type { AgentStepResult } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
-import { runMemoryMs } from '@sluice/decisions';
 import type { Runtime } from './runtime.js';
 
 export function requestKey(requestId: string): string {
@@ -16,7 +15,7 @@ export function takeRequest(
   owner: string,
   { ledger, clock }: Pick<Runtime, 'ledger' | 'clock'>,
 ): Promise<Claim> {
-  return ledger.claim({ key: requestKey(requestId), owner, now: clock.now(), ttlMs: runMemoryMs });
+  return ledger.claim({ key: requestKey(requestId), owner, now: clock.now(), ttlMs: claimMemoryMs });
 }
 
 /** Who has the request_id by now, as its claimer is named; null if it is free, and another may still be first. */
@@ -39,7 +38,7 @@ export async function takeTurn(
   owner: string = placeOf(message),
 ): Promise<number> {
   const { topic, record } = message;
-  const claim = await ledger.claim({ key: turnKey(topic, record), owner, now: clock.now(), ttlMs: runMemoryMs });
+  const claim = await ledger.claim({ key: turnKey(topic, record), owner, now: clock.now(), ttlMs: claimMemoryMs });
   if (claim.owner === owner) return claim.claimedAt;
   throw new Fault('replayed', `Turn ${record.iteration} of this run was taken by ${claim.owner}.`, false);
 }

@@ -1,13 +1,12 @@
+import { claimMemoryMs, lateRecordMs } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { ApprovalOutcome, ApprovalRequested } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
-import { ApprovalClaims, approvalAt, approvalMemoryMs, CountingApprovals, openApprovals } from '@sluice/service';
+import { ApprovalClaims, approvalAt, CountingApprovals, openApprovals } from '@sluice/service';
 import type { ApprovalPlace, Runtime } from '@sluice/service';
 
 /** How often it looks, in milliseconds. */
 const everyMs = 5_000;
-/** How much earlier than what it knows to be open it begins to read: a transaction may end late, and clocks differ. Milliseconds. */
-const overlapMs = 600_000;
 /** Who says that time ran out. */
 const executor = 'service:executor';
 
@@ -33,7 +32,7 @@ export class ExpirySweep {
   constructor(private readonly runtime: Runtime) {
     this.claims = new ApprovalClaims(runtime);
     this.counting = new CountingApprovals(this.claims);
-    this.since = runtime.clock.now() - approvalMemoryMs;
+    this.since = runtime.clock.now() - claimMemoryMs;
     this.looking = this.look();
   }
 
@@ -71,7 +70,7 @@ export class ExpirySweep {
     metrics.approvalsWaiting.set(open.size);
     const oldest = Math.min(now, ...[...open.values()].map(({ timestamp }) => timestamp));
     metrics.approvalsOldest.set((now - oldest) / 1_000);
-    this.since = Math.max(oldest - overlapMs, now - approvalMemoryMs);
+    this.since = Math.max(oldest - lateRecordMs, now - claimMemoryMs);
     for (const [approvalId, waiting] of open) {
       if (signal.aborted) return;
       if (waiting.expiresAt <= now) await this.expire(approvalId, waiting, now);

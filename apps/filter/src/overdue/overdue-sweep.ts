@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Fault } from '@sluice/core';
+import { clockSkewMs, Fault } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { Toolset } from '@sluice/contracts';
 import type { Outgoing, ReadOptions } from '@sluice/bus';
@@ -29,8 +29,6 @@ const lookBackMs = 25 * 3_600_000;
 const mostOpen = 200_000;
 const atATime = 20;
 const retryMs = 5_000;
-/** How much of what it has read it reads again when it begins to follow, milliseconds: clocks differ. */
-const overlapMs = 60_000;
 
 /**
  * Ends runs whose time is up while no service has hold of them: the agent or the executor may be away. It follows Toolsets and AgentResponses
@@ -79,7 +77,7 @@ export class OverdueSweep {
         if (!this.hasCaughtUp) await this.read({ from: { time }, signal });
         if (signal.aborted) return;
         this.hasCaughtUp = true;
-        time = begunAt - overlapMs;
+        time = begunAt - clockSkewMs;
         await this.read({ from: { time }, follow: true, signal });
       } catch (error) {
         if (signal.aborted) return;

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { clockSkewMs } from '@sluice/core';
 import { runOf } from '@sluice/decisions';
 import { storyTopics, topics } from '@sluice/contracts';
 import type { Runtime } from '@sluice/service';
@@ -10,9 +11,6 @@ const watchedTopics = [...storyTopics, topics.progress] as const;
 
 /** Runs that are followed at a time. */
 const mostFollowed = 1_000;
-
-/** Further back than clocks differ: no record of a request that is made from now on lies behind it. */
-const marginMs = 60_000;
 
 /**
  * One reading of the log for all who follow runs through this process. It stands in no group, so each instance sees every run, and it
@@ -28,7 +26,7 @@ export class RunWatch {
 
   start(): void {
     this.runtime.metrics.followedRuns.set(0);
-    this.#reading = this.#read(this.runtime.clock.now() - marginMs);
+    this.#reading = this.#read(this.runtime.clock.now() - clockSkewMs);
   }
 
   /** From now on, until `end`. Throws Refusal(503) where too many runs are followed. */
@@ -79,7 +77,7 @@ export class RunWatch {
         if (signal.aborted) return;
         log.error({ error: (error as Error).message }, 'runs cannot be followed; trying again');
         await delay(1_000, undefined, { signal }).catch(() => undefined);
-        since = this.#earliest() - marginMs;
+        since = this.#earliest() - clockSkewMs;
       }
     }
   }

@@ -1,13 +1,20 @@
 import { userInfo } from 'node:os';
 import { parseArgs } from 'node:util';
-import { isNotTaken, notTakenReasons, parseExactJson, printable, printableIn } from '@sluice/core';
+import {
+  claimMemoryMs,
+  clockSkewMs,
+  isNotTaken,
+  notTakenReasons,
+  parseExactJson,
+  printable,
+  printableIn,
+} from '@sluice/core';
 import { recordToJson, topics } from '@sluice/contracts';
 import type { ApprovalOutcome, ApprovalRequested } from '@sluice/contracts';
 import type { Bus } from '@sluice/bus';
 import {
   ApprovalClaims,
   approvalAt,
-  approvalMemoryMs,
   CountingApprovals,
   openApprovals,
   openBus,
@@ -149,7 +156,7 @@ async function decide(
   const token = ownToken(environment);
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
   await log.bus.publish([{ topic: topics.approvals, key: sessionId, record, headers }]);
-  const outcome = printableIn(await outcomeOf(approvalId, deciding, decidedAt - 1_000, log));
+  const outcome = printableIn(await outcomeOf(approvalId, deciding, decidedAt - clockSkewMs, log));
   if (outcome === null) {
     write('The decision is on the log. No executor has taken it yet; one does when it runs.\n');
     return 0;
@@ -199,7 +206,7 @@ async function find(log: Log, id: string): Promise<Open> {
 
 /** Without the steps before them, which may be long. */
 async function allOpen({ bus, counts }: Log): Promise<readonly Open[]> {
-  const open = await openApprovals(bus, Date.now() - approvalMemoryMs, counts, (requested, place) => ({
+  const open = await openApprovals(bus, Date.now() - claimMemoryMs, counts, (requested, place) => ({
     requested: { ...requested, steps: [] },
     place,
   }));

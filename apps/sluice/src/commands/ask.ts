@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { parseArgs } from 'node:util';
-import { printable } from '@sluice/core';
+import { clockSkewMs, printable } from '@sluice/core';
 import type { Bus, Incoming } from '@sluice/bus';
 import { longestId } from '@sluice/contracts';
 import type { AgentRequest, AgentResponse } from '@sluice/contracts';
@@ -144,7 +144,7 @@ async function askNow(
   const stop = new AbortController();
   void stopped.then(() => stop.abort());
   // A request of that name may be on its way already; then this one is dropped, and the other's run is what there is to follow.
-  const since = named ? 0 : Date.now() - 1_000;
+  const since = named ? 0 : Date.now() - clockSkewMs;
   await publishRequest(bus, request, ownToken(environment));
   return followRun(bus, request.requestId, since, tell, stop.signal);
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { parseArgs } from 'node:util';
-import { nearest, printable } from '@sluice/core';
+import { clockSkewMs, nearest, printable } from '@sluice/core';
 import type { Configuration } from '@sluice/core';
 import { Models, OneCallModels } from '@sluice/model';
 import type { AgentStep } from '@sluice/contracts';
@@ -86,7 +86,7 @@ async function callAndFollow(
     story.tell(message);
     if (message.topic === 'agent.steps') step ??= message.record.steps[0];
   };
-  const since = Date.now() - 1_000;
+  const since = Date.now() - clockSkewMs;
   await publishRequest(runtime.bus, request, ownToken(environment));
   const response = await followRun(runtime.bus, requestId, since, onRecord, stop.signal);
   if (!json)

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { clockSkewMs } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { Bus, Outgoing, ReadOptions } from '@sluice/bus';
 import type { Approver, Credentials } from './approver.js';
@@ -8,8 +9,6 @@ import type { Tally } from './tally.js';
 
 /** How often what is due is sent, in milliseconds. */
 const tickMs = 20;
-/** What is read may have been taken by the log a little earlier than our clock says, in milliseconds. */
-const clockSlackMs = 10_000;
 
 export interface Load {
   readonly bus: Bus;
@@ -33,7 +32,7 @@ export interface Load {
 export async function runLoad(load: Load, signal: AbortSignal): Promise<void> {
   const done = new AbortController();
   const stop = AbortSignal.any([signal, done.signal]);
-  const from = { time: Date.now() - clockSlackMs };
+  const from = { time: Date.now() - clockSkewMs };
   const options = { from, follow: true, signal: stop, onUndecodable: () => undefined };
   // Apart from each other: a decision that is on its way to the log holds up no answer.
   const reading = Promise.all([takeEnds(load, options), decide(load, options)]);

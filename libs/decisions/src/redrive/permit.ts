@@ -23,9 +23,6 @@ export interface Permit {
   readonly at: number;
 }
 
-/** How long effects, turns and permits are remembered, in milliseconds: a week, as every claim of a run. */
-export const runMemoryMs = 7 * 24 * 3_600_000;
-
 /** The same for the same record, whichever version of the schema it was read with. */
 export function digestOf({ topic, record }: Pick<Incoming, 'topic' | 'record'>): string {
   const json = JSON.stringify(essence(recordToJson(recordNames[topic], record)), (_, value: unknown) => said(value));

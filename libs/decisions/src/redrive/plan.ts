@@ -1,4 +1,4 @@
-import { isSecurityFault } from '@sluice/core';
+import { claimMemoryMs, isSecurityFault } from '@sluice/core';
 import { placeOf, requestIds, topics } from '@sluice/contracts';
 import type { AgentRequest } from '@sluice/contracts';
 import type { Incoming, Outgoing } from '@sluice/bus';
@@ -6,7 +6,6 @@ import { isAgentRunId } from '../agent-runs.js';
 import { requestProblem, returnedTurn } from '../filter.js';
 import type { RunIds } from '../filter.js';
 import type { Letter } from './letter.js';
-import { runMemoryMs } from './permit.js';
 import type { Permit, RedriveKind } from './permit.js';
 
 /** What a redrive would do, or why there is none. */
@@ -49,7 +48,7 @@ export function planRedrive({ dead, content }: Letter, facts: PlanFacts): Plan {
   const chained = facts.before !== null && facts.before.kind !== 'resume' ? facts.before : null;
   const since = chained?.since ?? dead.timestamp;
   const owner = chained?.owner ?? placeOf(dead);
-  if (!resumes && mayHaveActed(content.topic) && since + runMemoryMs - queueMs <= facts.now)
+  if (!resumes && mayHaveActed(content.topic) && since + claimMemoryMs - queueMs <= facts.now)
     return refused(
       'Its turn may have called tools, and what they did is remembered for a week only. Ask under a new request_id instead.',
     );

@@ -1,5 +1,5 @@
+import { claimMemoryMs } from '@sluice/core';
 import type { Claim } from '@sluice/core';
-import { runMemoryMs } from '@sluice/decisions';
 import { recordNames, recordToJson, topics } from '@sluice/contracts';
 import type { AgentResponse } from '@sluice/contracts';
 import { digestAsRead } from '../as-read.js';
@@ -58,7 +58,7 @@ export class AgentRunClaims {
   }
 
   private claim(key: string, owner: string) {
-    return this.runtime.ledger.claim({ key, owner, now: this.runtime.clock.now(), ttlMs: runMemoryMs });
+    return this.runtime.ledger.claim({ key, owner, now: this.runtime.clock.now(), ttlMs: claimMemoryMs });
   }
 }
 

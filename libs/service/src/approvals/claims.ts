@@ -1,11 +1,9 @@
+import { claimMemoryMs } from '@sluice/core';
 import type { ApprovalDecision } from '@sluice/core';
 import { placeOf } from '@sluice/contracts';
 import type { ApprovalOutcome, ApprovalRequested } from '@sluice/contracts';
 import { digestAsRead } from '../as-read.js';
 import type { Runtime } from '../runtime.js';
-
-/** How long what concerns an approval is remembered, in milliseconds: a week, as long as a record can come again from the log. */
-export const approvalMemoryMs = 7 * 24 * 3_600_000;
 
 /** The decision that was taken on an approval, as the ledger keeps it. */
 export interface TakenDecision {
@@ -75,7 +73,7 @@ export class ApprovalClaims {
     return (await this.claim(`expiry/${approvalId}`, sweep, 60_000)).owner === sweep;
   }
 
-  private claim(key: string, owner: string, ttlMs = approvalMemoryMs) {
+  private claim(key: string, owner: string, ttlMs = claimMemoryMs) {
     return this.runtime.ledger.claim({ key, owner, now: this.runtime.clock.now(), ttlMs });
   }
 }

@@ -1,5 +1,5 @@
+import { claimMemoryMs } from '@sluice/core';
 import type { RunState } from '@sluice/core';
-import { runMemoryMs } from '@sluice/decisions';
 import type { Runtime } from '../runtime.js';
 
 /** Another attempt of a run: the dead letter that it began with, and since when. */
@@ -24,7 +24,7 @@ export async function keepAttempt(
   if (redrive === null) return;
   const attempt: Attempt = { deadLetter: redrive, at: startedAt };
   const [key, owner] = [keyOf(wait), redrive];
-  await ledger.claim({ key, owner, now: clock.now(), ttlMs: runMemoryMs });
+  await ledger.claim({ key, owner, now: clock.now(), ttlMs: claimMemoryMs });
   await ledger.settle(key, owner, JSON.stringify(attempt));
 }
 

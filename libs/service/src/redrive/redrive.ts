@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { clockSkewMs } from '@sluice/core';
 import type { Clock, Ledger } from '@sluice/core';
 import { placeOf, redriveHeader } from '@sluice/contracts';
 import type { Bus, Outgoing } from '@sluice/bus';
@@ -24,9 +25,6 @@ const beginMs = 60_000;
 
 /** A redrive whose record is not found may have been cut off before it was published; later than this it is not looked for, milliseconds. */
 const lookMs = 24 * 3_600_000;
-
-/** Clocks of processes and brokers may differ by so much, milliseconds. */
-const skewMs = 60_000;
 
 /**
  * Puts a dead letter’s record on the log again, once: the permit is in the ledger before the record is on the log, and the service that
@@ -89,7 +87,7 @@ async function permitFor(
 
 /** Where the re-driven record stands on the log; null if it is not there. */
 async function publishedAs(id: string, topic: Outgoing['topic'], permit: Permit, bus: Bus): Promise<string | null> {
-  const options = { from: { time: permit.at - skewMs }, onUndecodable: () => undefined } as const;
+  const options = { from: { time: permit.at - clockSkewMs }, onUndecodable: () => undefined } as const;
   for await (const message of bus.read([topic], options))
     if (message.headers[redriveHeader] === id) return placeOf(message);
   return null;

@@ -1,8 +1,8 @@
-import { anotherAttempt, Fault, isSecurityFault } from '@sluice/core';
+import { anotherAttempt, claimMemoryMs, Fault, isSecurityFault } from '@sluice/core';
 import { placeOf, redriveHeader } from '@sluice/contracts';
 import type { RunState } from '@sluice/core';
 import type { HandlerContext, Incoming } from '@sluice/bus';
-import { digestOf, mayHaveActed, runMemoryMs } from '@sluice/decisions';
+import { digestOf, mayHaveActed } from '@sluice/decisions';
 import type { Permit } from '@sluice/decisions';
 import type { Attempt } from './attempts.js';
 import type { Loaded } from '../configurations.js';
@@ -58,16 +58,16 @@ async function permitted(message: Incoming, { ledger, clock }: Taking): Promise<
   if (deadLetter === undefined) return null;
   const permit = await permitOf(deadLetter, ledger);
   const now = clock.now();
-  if (permit === null || permit.at + runMemoryMs <= now || permit.digest !== digestOf(message)) return null;
+  if (permit === null || permit.at + claimMemoryMs <= now || permit.digest !== digestOf(message)) return null;
   const place = placeOf(message);
-  const claim = await ledger.claim({ key: `redriven/${deadLetter}`, owner: place, now, ttlMs: runMemoryMs });
+  const claim = await ledger.claim({ key: `redriven/${deadLetter}`, owner: place, now, ttlMs: claimMemoryMs });
   if (claim.owner === place) return { deadLetter, permit };
   throw new Fault('replayed', `The dead letter ${deadLetter} was re-driven already, as ${claim.owner}.`, false);
 }
 
 function attemptOf(message: Incoming, { deadLetter, permit }: Permitted, { clock }: Taking): Redriven | null {
   if (permit.kind === 'resume') return null;
-  if (mayHaveActed(message.topic) && permit.since + runMemoryMs <= clock.now()) throw tooOld(deadLetter);
+  if (mayHaveActed(message.topic) && permit.since + claimMemoryMs <= clock.now()) throw tooOld(deadLetter);
   return { deadLetter, again: permit.kind === 'again', owner: permit.owner, at: message.timestamp };
 }
 
