@@ -164,12 +164,18 @@ describe('sluice check, where an allowed tool is not there', () => {
 
   it('says how many of the allowed tools are offered, and that is well', async () => {
     const { code, output } = await sluice(['check', away]).ended;
-    expect([code, output]).toEqual([0, expect.stringMatching(/^✓ .*away\.yaml: \d+ tools, 2 allowed, 1 of 2 offered, version /)]);
+    expect([code, output]).toEqual([
+      0,
+      expect.stringMatching(/^✓ .*away\.yaml: \d+ tools, 2 allowed, 1 of 2 offered, version /),
+    ]);
   });
 
   it('ends with 1 with --strict, which has nothing against a tool that is not allowed', async () => {
     const { code, output } = await sluice(['check', '--strict', away]).ended;
-    expect([code, output]).toEqual([1, expect.stringMatching(/^✗ .*, 1 of 2 offered, version .*\n.*complex-analysis/s)]);
+    expect([code, output]).toEqual([
+      1,
+      expect.stringMatching(/^✗ .*, 1 of 2 offered, version .*\n.*complex-analysis/s),
+    ]);
     const named = workflowConfiguration({ server: '/nonexistent/server.mjs', allowed: 'text-completion' });
     const { code: well, output: said } = await sluice(['check', '--strict', file('named.yaml', named)]).ended;
     expect([well, said]).toEqual([0, expect.stringMatching(/^✓ .* tools, 1 allowed, version /)]);

@@ -228,7 +228,10 @@ describe('an export to a stream', () => {
       await stream.promise;
       pieces.push(piece);
     };
-    const written = streamArchive({ appendFile }, { selection: everything, createdAt: 7, records, undecodable: () => 0 });
+    const written = streamArchive(
+      { appendFile },
+      { selection: everything, createdAt: 7, records, undecodable: () => 0 },
+    );
     let before = -1;
     while (before !== read) {
       before = read;
