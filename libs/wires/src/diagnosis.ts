@@ -1,0 +1,110 @@
+import type { Note, NoteKind } from './types.js';
+
+/** Why a turn could not be read. */
+export type WireFaultKind =
+  'html' | 'not_json' | 'wrong_type' | 'wrong_shape' | 'provider_error' | 'cut_off' | 'too_long' | 'damaged';
+
+/** A turn, or a request, that cannot be read. The text holds nothing of what was sent but names of fields and of the provider's error. */
+export class WireFault extends Error {
+  override readonly name = 'WireFault';
+  constructor(
+    readonly kind: WireFaultKind,
+    /** What it did, as a sentence without its subject. */
+    readonly predicate: string,
+    /** Whether the same request may have another end. */
+    readonly isRetryable: boolean,
+    /** The provider's name for its error, '' where it gave none. */
+    readonly errorName = '',
+  ) {
+    super(`The endpoint ${predicate}`);
+  }
+}
+
+export const faults = {
+  html: () =>
+    new WireFault(
+      'html',
+      'answered with an HTML page instead of a model’s turn: check the address of the model.',
+      false,
+    ),
+  notJson: (what: string) => new WireFault('not_json', `sent ${what} that is not JSON; it can be asked again.`, true),
+  wrongType: (field: string, expected: string) =>
+    new WireFault('wrong_type', `sent something else than ${expected} in ${field}: it does not speak this API.`, false),
+  wrongShape: (expected: string) =>
+    new WireFault(
+      'wrong_shape',
+      `answered with JSON that is no model’s turn (${expected} is missing): check the provider and the address of the model.`,
+      false,
+    ),
+  cutOff: () => new WireFault('cut_off', 'broke off before the end of its turn; it can be asked again.', true),
+  tooLong: (limit: number) =>
+    new WireFault('too_long', `sent more than ${String(limit >> 20)} MB in one turn: lower the output tokens.`, false),
+  damaged: () =>
+    new WireFault('damaged', 'sent a stream whose checksum or framing is wrong; it can be asked again.', true),
+  /** An error that the provider reports in its answer, whole or in the middle of a stream. */
+  provider: (errorName: string, status?: number) => {
+    const said = [...(status === undefined ? [] : [String(status)]), ...(errorName === '' ? [] : [errorName])].join(
+      ' ',
+    );
+    const about = said === '' ? '' : ` (${said})`;
+    if (isTemporary(errorName, status))
+      return new WireFault(
+        'provider_error',
+        `reported an error in its turn${about}; it can be asked again.`,
+        true,
+        errorName,
+      );
+    return new WireFault('provider_error', `refused the request${about}.`, false, errorName);
+  },
+};
+
+/** Errors that a provider reports are told apart by status, where there is one, else by name. */
+function isTemporary(errorName: string, status: number | undefined): boolean {
+  if (status !== undefined && status >= 400) return [408, 409, 424, 425, 429].includes(status) || status >= 500;
+  return !/invalid|validation|authentication|permission|not_found|unsupported|quota|billing|denied/i.test(errorName);
+}
+
+/**
+ * A provider's name for an error, '' for anything else. Only words of letters and underscores pass: a message may repeat the key or the
+ * prompt, a name does not.
+ */
+export function errorNames(error: unknown): string {
+  if (typeof error !== 'object' || error === null) return '';
+  const names = ['type', 'code', 'status', 'param', '__type']
+    .map((field) => (error as Readonly<Record<string, unknown>>)[field])
+    .filter((value): value is string => typeof value === 'string' && /^[A-Za-z_]{3,48}$/.test(value));
+  return [...new Set(names)].join(', ');
+}
+
+/** What a note means, for a log line or a page. */
+export const noteMeanings: Readonly<Record<NoteKind, string>> = {
+  unknown_event: 'An event of a kind that is not known was skipped.',
+  unknown_block: 'A block of a kind that is not known was kept as it came and not read.',
+  unknown_field: 'A field that is not known was skipped.',
+  whole_for_stream: 'A whole answer came where a stream was asked for; it was taken.',
+  finish_missing: 'A complete answer came without a reason for its end; it was taken.',
+  calls_beside_stop: 'Calls came with an end that is of an answer; they were taken as calls.',
+  finish_without_calls: 'An end that is of calls came without any; the text was taken as the answer.',
+  malformed_call: 'The provider could not read the model’s call; it is given back to the model as invalid JSON.',
+  bad_usage: 'A count of tokens that is no whole number, or below zero, was ignored.',
+};
+
+/** Counts what was skipped. No more than a hundred different ones are told apart, so that a hostile stream costs no memory. */
+export class Notes {
+  readonly #counts = new Map<string, { readonly kind: NoteKind; readonly what: string; count: number }>();
+  /** How many there were in all. */
+  total = 0;
+
+  add(kind: NoteKind, what: string): void {
+    this.total += 1;
+    const name = /^[\w.[\]:-]{1,80}$/.test(what) ? what : '(other)';
+    const key = `${kind} ${this.#counts.size < 100 ? name : '(other)'}`;
+    const found = this.#counts.get(key);
+    if (found === undefined) this.#counts.set(key, { kind, what: key.slice(kind.length + 1), count: 1 });
+    else found.count += 1;
+  }
+
+  list(): readonly Note[] {
+    return [...this.#counts.values()].map((note) => ({ ...note }));
+  }
+}

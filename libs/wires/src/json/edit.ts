@@ -1,0 +1,64 @@
+import type { JsonSpan } from './span.js';
+
+/** A range of a text and what stands there instead. */
+export interface Edit {
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+}
+
+/** The text with its edits made; edits do not overlap. All other characters stay. */
+export function applyEdits(text: string, edits: readonly Edit[]): string {
+  let edited = '';
+  let at = 0;
+  for (const edit of [...edits].sort((one, other) => one.start - other.start)) {
+    edited += text.slice(at, edit.start) + edit.text;
+    at = edit.end;
+  }
+  return edited + text.slice(at);
+}
+
+/** Keeps the items that pass and adds texts behind them: the kept ones with every byte, comma and space between them. */
+export function editItems(array: JsonSpan, isKept: (index: number) => boolean, added: readonly string[]): Edit[] {
+  const { items } = array;
+  const lastKept = items.findLastIndex((_, index) => isKept(index));
+  const last = items.at(-1);
+  const addition = added.join(',');
+  const kept = items[lastKept];
+  if (last === undefined || kept === undefined) {
+    const from = items[0]?.start ?? array.start + 1;
+    return [{ start: from, end: last?.end ?? from, text: addition }];
+  }
+  const edits: Edit[] = items
+    .slice(0, lastKept)
+    .flatMap((item, index) =>
+      isKept(index) ? [] : [{ start: item.start, end: items[index + 1]?.start ?? item.end, text: '' }],
+    );
+  const behind = addition === '' ? '' : `,${addition}`;
+  if (behind !== '' || lastKept < items.length - 1) edits.push({ start: kept.end, end: last.end, text: behind });
+  return edits;
+}
+
+/** Puts a member at the end of an object. */
+export function addMember(object: JsonSpan, name: string, value: string): Edit {
+  const last = object.members.at(-1);
+  const at = last === undefined ? object.start + 1 : last.value.end;
+  return { start: at, end: at, text: `${last === undefined ? '' : ','}${JSON.stringify(name)}:${value}` };
+}
+
+/** Takes members out of an object, each with the comma that belongs to it. */
+export function removeMembers(object: JsonSpan, names: readonly string[]): Edit[] {
+  const { members } = object;
+  const goes = (index: number): boolean => names.includes(members[index]?.name ?? '');
+  const lastKept = members.findLastIndex((_, index) => !goes(index));
+  const edits: Edit[] = members.slice(0, Math.max(0, lastKept)).flatMap((member, index) => {
+    const next = members[index + 1];
+    return goes(index) && next !== undefined ? [{ start: member.start, end: next.start, text: '' }] : [];
+  });
+  const last = members.at(-1);
+  if (last !== undefined && lastKept < members.length - 1) {
+    const from = members[lastKept]?.value.end ?? members[0]?.start ?? last.start;
+    edits.push({ start: from, end: last.value.end, text: '' });
+  }
+  return edits;
+}

@@ -1,0 +1,149 @@
+import { type JsonValue, parseExactJson } from '@sluice/core';
+
+/** A member of an object in a JSON text; `start` is where its name begins. */
+export interface SpanMember {
+  readonly name: string;
+  readonly start: number;
+  readonly value: JsonSpan;
+}
+
+/**
+ * A value inside a JSON text: where it stands, so that it can be read or replaced without touching a byte beside it. The text must be valid
+ * JSON (JSON.parse has read it); positions are of UTF-16 units. Never goes deeper than it is asked, and not by recursion.
+ */
+export class JsonSpan {
+  #members: readonly SpanMember[] | undefined;
+  #items: readonly JsonSpan[] | undefined;
+
+  private constructor(
+    readonly text: string,
+    readonly start: number,
+    readonly end: number,
+  ) {}
+
+  /** The whole text. Throws SyntaxError where it is not JSON. */
+  static of(text: string): JsonSpan {
+    JSON.parse(text);
+    const start = afterSpace(text, 0);
+    return new JsonSpan(text, start, endOf(text, start));
+  }
+
+  /** The value's text as it was written. */
+  get source(): string {
+    return this.text.slice(this.start, this.end);
+  }
+
+  /** The value, with number literals that a double cannot hold kept as text. */
+  get value(): JsonValue {
+    return parseExactJson(this.source);
+  }
+
+  get isObject(): boolean {
+    return this.text.charCodeAt(this.start) === openBrace;
+  }
+
+  get isArray(): boolean {
+    return this.text.charCodeAt(this.start) === openBracket;
+  }
+
+  get isString(): boolean {
+    return this.text.charCodeAt(this.start) === quote;
+  }
+
+  get isNull(): boolean {
+    return this.text.charCodeAt(this.start) === letterN;
+  }
+
+  /** Members in the order in which they stand, repeated names included; none where this is not an object. */
+  get members(): readonly SpanMember[] {
+    return (this.#members ??= this.isObject ? this.#readMembers() : []);
+  }
+
+  /** Items of an array; none where this is not an array. */
+  get items(): readonly JsonSpan[] {
+    return (this.#items ??= this.isArray ? this.#readItems() : []);
+  }
+
+  /** The member of this name; of a repeated name the last, as for JSON.parse. */
+  member(name: string): JsonSpan | undefined {
+    return this.members.findLast((member) => member.name === name)?.value;
+  }
+
+  /** The text of a string, undefined for anything else. */
+  get string(): string | undefined {
+    return this.isString ? (JSON.parse(this.source) as string) : undefined;
+  }
+
+  #readMembers(): SpanMember[] {
+    const { text } = this;
+    const members: SpanMember[] = [];
+    for (let at = afterSpace(text, this.start + 1); text.charCodeAt(at) !== closeBrace;) {
+      const nameEnd = endOf(text, at);
+      const start = afterSpace(text, afterSpace(text, nameEnd) + 1);
+      const value = new JsonSpan(text, start, endOf(text, start));
+      members.push({ name: JSON.parse(text.slice(at, nameEnd)) as string, start: at, value });
+      at = afterComma(text, value.end);
+    }
+    return members;
+  }
+
+  #readItems(): JsonSpan[] {
+    const { text } = this;
+    const items: JsonSpan[] = [];
+    for (let at = afterSpace(text, this.start + 1); text.charCodeAt(at) !== closeBracket;) {
+      const item = new JsonSpan(text, at, endOf(text, at));
+      items.push(item);
+      at = afterComma(text, item.end);
+    }
+    return items;
+  }
+}
+
+const quote = 0x22;
+const backslash = 0x5c;
+const comma = 0x2c;
+const openBrace = 0x7b;
+const closeBrace = 0x7d;
+const openBracket = 0x5b;
+const closeBracket = 0x5d;
+const letterN = 0x6e;
+
+function afterSpace(text: string, at: number): number {
+  for (let code = text.charCodeAt(at); code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;)
+    code = text.charCodeAt(++at);
+  return at;
+}
+
+/** Where the next member or item begins, or its bracket closes. */
+function afterComma(text: string, at: number): number {
+  const next = afterSpace(text, at);
+  return text.charCodeAt(next) === comma ? afterSpace(text, next + 1) : next;
+}
+
+/** Where the value that begins here ends. */
+function endOf(text: string, start: number): number {
+  const first = text.charCodeAt(start);
+  if (first === quote) return endOfString(text, start);
+  if (first !== openBrace && first !== openBracket) return endOfScalar(text, start);
+  let depth = 0;
+  for (let at = start; ; at++) {
+    const code = text.charCodeAt(at);
+    if (code === quote) at = endOfString(text, at) - 1;
+    else if (code === openBrace || code === openBracket) depth++;
+    else if ((code === closeBrace || code === closeBracket) && --depth === 0) return at + 1;
+  }
+}
+
+function endOfString(text: string, start: number): number {
+  for (let at = text.indexOf('"', start + 1); ; at = text.indexOf('"', at + 1)) {
+    let backslashes = 0;
+    while (text.charCodeAt(at - 1 - backslashes) === backslash) backslashes++;
+    if (backslashes % 2 === 0) return at + 1;
+  }
+}
+
+function endOfScalar(text: string, start: number): number {
+  let at = start;
+  while (at < text.length && !/[\s,\]}]/.test(text.charAt(at))) at++;
+  return at;
+}
