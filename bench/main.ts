@@ -12,12 +12,14 @@ import { asAService } from './node-flags.js';
 import { benchReplay } from './replay.js';
 import { benchRules } from './rules.js';
 import { benchTools } from './tools/main.js';
+import { benchWires } from './wires.js';
 import { benchWholeLoop } from './whole-loop.js';
 
 /** All measurements, side by side in one run. `npm run bench -- rules tools loop process` picks some. */
 const parts: Readonly<Record<string, () => Promise<void>>> = {
   rules: benchRules,
   tools: benchTools,
+  wires: benchWires,
   audit: benchAudit,
   loop: benchLoop,
   metrics: benchMetrics,
