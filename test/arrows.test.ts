@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { environmentReaders, importsOf, violations } from './arrows.js';
+import { circles, environmentReaders, importsOf, mayImport, violations } from './arrows.js';
 
 const root = join(import.meta.dirname, '..');
 const files = globSync(['libs/*/src/**/*.ts', 'apps/*/src/**/*.ts'], { cwd: root }).map((file) => ({
@@ -34,12 +34,52 @@ describe('the import arrows', () => {
     expect(violations([{ path, text }])).toHaveLength(1);
   });
 
+  it('are those of the table in docs/design.md', () => {
+    const rows = [
+      ...readFileSync(join(root, 'docs/design.md'), 'utf8').matchAll(/^\| `(?:libs\/)?([a-z]+)` \|.*\| ([^|]+) \|$/gm),
+    ];
+    const table = rows.map(([, part = '', parts = '']) => [part, parts === 'nothing' ? [] : parts.split(', ')]);
+    expect(Object.fromEntries(table)).toEqual(mayImport);
+  });
+
   it('finds every form of import', () => {
     expect(
       importsOf(
         "import a from 'a';\nimport 'b';\nexport { c } from 'c';\nvoid import('d');\nimport type { e } from 'e';",
       ),
     ).toEqual(['a', 'b', 'c', 'd', 'e']);
+  });
+});
+
+describe('circles of imports', () => {
+  it('do not exist, but for these, which are to go', () =>
+    expect(circles(files).map(([first]) => first)).toEqual([
+      'libs/bus/src/kafka/commit/commits.ts',
+      'libs/core/src/configuration/connections.ts',
+      'libs/core/src/rules/budget-used.ts',
+      'libs/core/src/tool/effect-once.ts',
+      'libs/replay/src/about.ts',
+      'libs/replay/src/changed-calls.ts',
+      'libs/service/src/data-folder.ts',
+      'libs/tools/src/contract.ts',
+      'libs/tools/src/mcp/connection.ts',
+    ]));
+
+  it('are found, also where only types go round', () => {
+    const source = (path: string, ...imports: readonly string[]) => ({
+      path: `libs/core/src/${path}.ts`,
+      text: imports.map((from) => `import type { A } from '${from}.js';`).join('\n'),
+    });
+    expect(
+      circles([
+        source('a', './b'),
+        source('b', './in/c'),
+        source('in/c', '../a'),
+        source('d', './a', './e'),
+        source('e'),
+        source('f', './f'),
+      ]),
+    ).toEqual([['libs/core/src/a.ts', 'libs/core/src/b.ts', 'libs/core/src/in/c.ts'], ['libs/core/src/f.ts']]);
   });
 });
 

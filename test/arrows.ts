@@ -1,5 +1,5 @@
-/** Which part of the house may import which (core ← contracts ← bus, ledger ← decisions ← service ← apps; sqlite is what bus and ledger share; tools, model, authorization, identity and connections implement ports of core). */
-const mayImport: Readonly<Record<string, readonly string[]>> = {
+/** Which part of the house may import which; docs/design.md shows it as a table. */
+export const mayImport: Readonly<Record<string, readonly string[]>> = {
   core: [],
   contracts: ['core'],
   sqlite: ['core'],
@@ -71,4 +71,38 @@ function isAllowed(part: string, path: string, specifier: string): boolean {
     return target.startsWith(`${home}/`) || (path.startsWith('apps/sluice/') && target.startsWith('apps/'));
   }
   return part !== 'core';
+}
+
+/** The files of each circle of imports, sorted; type imports count, since a reader has to follow them too. */
+export function circles(files: readonly SourceFile[]): readonly (readonly string[])[] {
+  const paths = new Set(files.map(({ path }) => path));
+  const targets = new Map(
+    files.map(({ path, text }) => [path, relativeImports(path, text).filter((to) => paths.has(to))]),
+  );
+  const reached = new Map(files.map(({ path }) => [path, reachable(path, targets)]));
+  const inCircles = [...paths].filter((path) => reached.get(path)?.has(path) === true);
+  const circleOf = (path: string): string =>
+    inCircles
+      .filter((other) => reached.get(path)?.has(other) === true && reached.get(other)?.has(path) === true)
+      .sort()
+      .join('\n');
+  return [...new Set(inCircles.map(circleOf))].sort().map((circle) => circle.split('\n'));
+}
+
+function relativeImports(path: string, text: string): readonly string[] {
+  return importsOf(text)
+    .filter((specifier) => specifier.startsWith('.'))
+    .map((specifier) => new URL(specifier.replace(/\.js$/, '.ts'), `file:///${path}`).pathname.slice(1));
+}
+
+/** What can be reached from a file in one step or more. */
+function reachable(from: string, targets: ReadonlyMap<string, readonly string[]>): ReadonlySet<string> {
+  const found = new Set<string>();
+  const open = [...(targets.get(from) ?? [])];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (found.has(next)) continue;
+    found.add(next);
+    open.push(...(targets.get(next) ?? []));
+  }
+  return found;
 }

@@ -159,7 +159,7 @@ describe('docs/audit.md', () => {
 });
 
 describe('every page', () => {
-  const pages = globSync(['README.md', 'docs/*.md'], { cwd: root });
+  const pages = globSync(['*.md', 'docs/*.md', 'libs/*/src/**/*.md'], { cwd: root });
 
   it('links only to what is there', () => {
     expect(pages.length).toBeGreaterThan(4);

@@ -12,7 +12,7 @@ const readOnly: Kind = { effect: 'read_only', repeatable: true };
 const repeatable: Kind = { effect: 'state_change', repeatable: true };
 const once: Kind = { effect: 'external_side_effect', repeatable: false };
 
-describe('an effect (DESIGN 4.4)', () => {
+describe('an effect', () => {
   let folder: string;
   let ledger: Ledger;
   let effects: number;

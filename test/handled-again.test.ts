@@ -43,7 +43,7 @@ const configured = (policy: object): object => ({
   policy: { allowed_tools: ['act'], ...policy },
 });
 
-describe('a turn that the same process handles again, since its partition was lost and taken over anew (DESIGN 4.4)', () => {
+describe('a turn that the same process handles again, since its partition was lost and taken over anew', () => {
   let system: ToolSystem;
   let folder: string;
   beforeAll(async () => {

@@ -40,7 +40,7 @@ async function playing(policy: { readonly budgets?: string; readonly authorizati
   return { play, model, opened };
 }
 
-describe('budgets of a run (T-19b, C-08, DESIGN 4.7)', () => {
+describe('budgets of a run (T-19b, C-08)', () => {
   it('end for a tool in the middle of a turn; from then on it is hidden, with its reason, and refused', async () => {
     const { play, model, opened } = await playing({ budgets: '{ tools: { graph-update: { calls_per_run: 2 } } }' });
     const bad = [ids.update, '{"add": 7}'] as const;

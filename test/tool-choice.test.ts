@@ -175,7 +175,7 @@ describe('sluice ask --tool-choice (K-07)', () => {
   });
 });
 
-describe('a choice that was taken out of a turn (K-07, DESIGN 4.9)', () => {
+describe('a choice that was taken out of a turn (K-07)', () => {
   beforeAll(async () => void (system = await startSystem(configuration, model)));
   afterAll(() => system.close());
 

@@ -48,7 +48,7 @@ describe('a configuration that changes while the system runs (XG-30, T-19a)', ()
     }
   });
 
-  it('does not let a running turn use what the new one denies: the one in force may only deny (DESIGN 4.7)', async () => {
+  it('does not let a running turn use what the new one denies: the one in force may only deny', async () => {
     const model = new ScriptedModel(inOrder());
     const system = await startSystem(workflowConfiguration(), model);
     try {

@@ -88,7 +88,7 @@ describe('a call of an agent (K-62)', () => {
     expect(await unlike(opened)).toEqual([]);
   });
 
-  it('waits in no process: it goes on after a stop and a start while the agent works (DESIGN 4.5)', async () => {
+  it('waits in no process: it goes on after a stop and a start while the agent works', async () => {
     let release = (): void => undefined;
     const gate = new Promise<void>((resolve) => (release = resolve));
     const { opened, model, end } = await running({ Go: [{ calls: [calls.analysis, research] }] });

@@ -171,7 +171,7 @@ describe('a decision (XB-14)', () => {
     expect(await opened.all('agent.responses')).toHaveLength(1);
   });
 
-  it('is evaluated anew under the configuration now in force, which may deny the tool meanwhile (DESIGN 4.7)', async () => {
+  it('is evaluated anew under the configuration now in force, which may deny the tool meanwhile', async () => {
     const { opened, end } = await running(anyone, [threeCalls]);
     const first = await asked(opened);
     const before = opened.embedded.runtime.configurations.current().configuration.version;

@@ -143,7 +143,7 @@ describe('a call that needs an approval (T-17b, C-09, K-55, X-18, XB-14)', () =>
     expect(toolset?.record.tools.map((tool) => tool.id)).toContain(ids.reset);
   });
 
-  it('survives a stop and a start: nothing of it is kept in memory (DESIGN 4.5)', async () => {
+  it('survives a stop and a start: nothing of it is kept in memory', async () => {
     const model = new ScriptedModel(inOrder(threeCalls));
     system = await startSystem(configured(anyone), model);
     void system.ask({ group: ['*'], state: 'analysis', requestId: 'run-1' }).catch(() => undefined);

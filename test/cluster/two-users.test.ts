@@ -19,7 +19,7 @@ interface Line {
   };
 }
 
-/** Spec/tool-groups.md §9.3, as it is written: two users, each with rights of their own, at the same time. */
+/** G-149 to G-152: two users, each with rights of their own, at the same time. */
 describe('two users with different tool access and workflow states, on Kafka (§9.3)', () => {
   let model: ScriptedEndpoint;
   let keys: Awaited<ReturnType<typeof serveKeys>>;

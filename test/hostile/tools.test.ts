@@ -26,7 +26,7 @@ const model = new ScriptedModel(({ history }) => {
 });
 let wanted = '';
 
-describe('hostile tools, through the whole loop (DESIGN §4.11, §4.15, K-12)', () => {
+describe('hostile tools, through the whole loop (K-12)', () => {
   let system: ToolSystem;
   const escaped: unknown[] = [];
   const onRejection = (reason: unknown): void => void escaped.push(reason);

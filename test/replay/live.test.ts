@@ -25,7 +25,7 @@ describe('what was recorded now', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  it('comes out to the byte, from the log and from an export, and runs nothing (G-107, DESIGN 4.12)', async () => {
+  it('comes out to the byte, from the log and from an export, and runs nothing (G-107)', async () => {
     const before = await begun(system);
     const fromLog = await replayed(system.bus, keys);
     expect(fromLog.filter(({ outcome }) => outcome.kind !== 'equal')).toEqual([]);

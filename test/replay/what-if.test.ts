@@ -78,7 +78,7 @@ type Altered = ReadonlyMap<string, readonly object[]>;
 
 const place = ({ topic, offset }: { topic: string; offset: number }): string => `${topic}/${offset}`;
 
-describe('what a candidate would change (DESIGN 4.13)', () => {
+describe('what a candidate would change', () => {
   const configurations = new Map<string, Configuration>();
   const toolsets: Incoming<'agent.toolsets'>[] = [];
   const turns: Incoming<'agent.tool-calls'>[] = [];

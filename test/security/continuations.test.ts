@@ -111,20 +111,17 @@ describe('a continuation that the executor did not sign', () => {
     ],
     ['for another iteration', (record) => ({ ...record, iteration: 5 }), 'continuation_invalid', {}],
     ['as it was, a second time', (record) => record, 'replayed', {}],
-  ])(
-    '%s is put aside, counted, and the honest run goes on to its one end (DESIGN 4.9)',
-    async (_, forge, code, more) => {
-      const before = await counters();
-      const seen = await honestRun(forge);
-      expect(seen).toMatchObject({ code, responses: 1, toolsets: 2 });
-      expect(seen.response).toMatchObject({ kind: 'answer', answer: 'done', iterations: 2, state: 'analysis' });
-      expect(await counters()).toEqual({
-        escalations: before.escalations + (more.escalations ?? 0),
-        transitions: before.transitions + (more.transitions ?? 0),
-        forged: before.forged + 1,
-      });
-    },
-  );
+  ])('%s is put aside, counted, and the honest run goes on to its one end', async (_, forge, code, more) => {
+    const before = await counters();
+    const seen = await honestRun(forge);
+    expect(seen).toMatchObject({ code, responses: 1, toolsets: 2 });
+    expect(seen.response).toMatchObject({ kind: 'answer', answer: 'done', iterations: 2, state: 'analysis' });
+    expect(await counters()).toEqual({
+      escalations: before.escalations + (more.escalations ?? 0),
+      transitions: before.transitions + (more.transitions ?? 0),
+      forged: before.forged + 1,
+    });
+  });
 
   it('is needed by no honest run: a legal flow raises none of the security metrics (G-115, G-116)', async () => {
     const before = await counters();

@@ -94,7 +94,7 @@ describe('a ToolCall that the filter did not grant', () => {
     ],
     ['for nobody', (record) => ({ ...record, run: { ...record.run, principal: null } })],
     ['under another configuration', (record) => ({ ...record, configVersion: 'c-0000000000000000' })],
-  ])('%s is put aside, runs nothing and ends nothing (DESIGN 4.9, G-92)', async (_, forge) => {
+  ])('%s is put aside, runs nothing and ends nothing (G-92)', async (_, forge) => {
     const before = await system.metric('sluice_dead_letters_total', { code: 'grant_invalid' });
     const { response, requestId } = await during(async (toolset) => {
       const dead = await smuggle(system, 'agent.tool-calls', await forge(toolCallOf(toolset), toolset));
@@ -189,7 +189,7 @@ describe('a grant that has expired', () => {
 
   const limits = 'limits: { run_seconds: 86400, max_iterations: 3 }';
 
-  it('goes back to the filter, which decides anew, and is counted (DESIGN 4.9)', async () => {
+  it('goes back to the filter, which decides anew, and is counted', async () => {
     let turns = 0;
     const model = new ScriptedModel(({ history }) => {
       if (turns++ === 0) later();

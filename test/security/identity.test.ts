@@ -172,7 +172,7 @@ describe('who asks', () => {
     expect(await counters()).toEqual(before);
   });
 
-  it('sends a credential that goes nowhere: no record, no dead letter, no line and no export holds it (DESIGN §3)', async () => {
+  it('sends a credential that goes nowhere: no record, no dead letter, no line and no export holds it', async () => {
     const marker = await honest.token({ tool_groups: ['read-only'], jti: 'planted' });
     const headers = { Authorization: `Bearer ${marker}`, 'x-trace': 'kept' };
     await ask({ group: ['read-only'] }, marker);

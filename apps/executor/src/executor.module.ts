@@ -72,7 +72,7 @@ function isAwaited(message: Incoming): boolean {
   return message.topic !== 'agent.responses' || isAgentRunId(message.record.requestId);
 }
 
-/** Once at the start, and again when it is another authorizer: that everybody may do everything must not go unsaid (ruling X-4). */
+/** Once at the start, and again when it is another authorizer: that everybody may do everything must not go unsaid. */
 function sayWhoDecides({ configurations, log }: Runtime): void {
   let said: string | undefined;
   configurations.onChange(({ configuration }) => {
@@ -87,7 +87,7 @@ function sayWhoDecides({ configurations, log }: Runtime): void {
   });
 }
 
-/** Where no configuration file is followed, a server's change is only told. */
+/** Where no configuration file is followed, a server's change is only logged. */
 export function sayServerChange(server: string, log: Log): void {
   log.warn(
     { server },
@@ -95,7 +95,7 @@ export function sayServerChange(server: string, log: Log): void {
   );
 }
 
-/** The executor with MCP servers and models of its own. What a server changes later is held back until somebody compiles again. */
+/** The executor with MCP servers and models of its own. What a server changes later is held back until an operator compiles again. */
 export async function serveExecutor(runtime: Runtime): Promise<Service> {
   const { environment, log, traces } = runtime;
   const servers = new McpServers(environment, log, (server) => sayServerChange(server, log), traces);

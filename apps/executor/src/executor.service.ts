@@ -90,7 +90,7 @@ export class ExecutorService {
       const handing = { ...parked.handing, startedAt: end.startedAt };
       return handOver(message, index, callKey, handing, steps, judges, context, this.runtime);
     }
-    // Of a turn in which something was done the step is told in any case.
+    // Of a turn in which something was done the step is recorded in any case.
     if (steps.every(({ reason }) => reason === 'deadline') && (await this.isOver(record, context))) return [];
     context.afterCommit(this.measuring(record, steps, granting, turn.begunBefore));
     return this.goOn(stepResult(record, steps, end.turn, inForce.configuration.version));
@@ -105,7 +105,7 @@ export class ExecutorService {
     return true;
   }
 
-  /** No call is made; the filter decides anew, in an iteration of its own, so that this ends with the run’s iterations. */
+  /** No call is made; the filter decides again, in an iteration of its own, so that this ends with the run’s iterations. */
   private backToFilter(record: ToolCall, context: HandlerContext): Promise<readonly Outgoing[]> {
     context.afterCommit(() => this.runtime.metrics.expiredGrants.inc());
     const { evaluator } = this.runtime.configurations.current();

@@ -4,7 +4,7 @@ import type { KnowledgeStore } from '@sluice/tools';
 export interface KnowledgeStoresParts {
   open(settings: KnowledgeSettings): Promise<KnowledgeStore>;
   onCloseFailed(error: unknown): void;
-  /** How long a store is kept that nobody used and that the configuration in force does not name, in milliseconds. Default 300,000. */
+  /** How long a store is kept that is unused and that the configuration in force does not name, in milliseconds. Default 300,000. */
   readonly idleMs?: number;
 }
 
@@ -19,7 +19,7 @@ const idleByDefaultMs = 300_000;
 
 /**
  * A store for each of the settings in use: runs that began under an older configuration go on with their own while others have the new one.
- * That of the configuration in force stays open; another is closed when nobody has used it for a while.
+ * That of the configuration in force stays open; another is closed when it was unused for a while.
  */
 export class KnowledgeStores {
   private readonly held = new Map<string, Held>();
@@ -67,7 +67,7 @@ export class KnowledgeStores {
   private open(key: string, settings: KnowledgeSettings): Held {
     const held: Held = { store: this.given.open(settings), users: 0, idle: undefined };
     this.held.set(key, held);
-    // Whoever waits for it hears why; the next one tries again.
+    // A caller that waits for it gets the reason; the next one tries again.
     held.store.catch(() => this.held.get(key) === held && this.held.delete(key));
     return held;
   }

@@ -54,7 +54,7 @@ export class McpServers implements McpHub {
     return this.ask(this.current());
   }
 
-  /** The server is told in which trace the call stands, as the protocol has it: in `_meta`. */
+  /** The server learns in which trace the call stands, as the protocol has it: in `_meta`. */
   call: McpHub['call'] = (id, tool, args, options) => {
     const opened = this.current().find(({ server }) => server.id === id);
     if (opened === undefined) return Promise.reject(new ToolUnavailableError(`No MCP server ${id} is configured.`));
@@ -123,7 +123,7 @@ export class McpServers implements McpHub {
       credential: credentialForServers(this.broker),
       forms: formsOf,
       onChange: (id) => this.isWanted(server) && this.onChange(id),
-      // Nobody’s in particular: a server goes while some call happens to be under way.
+      // Outside of any call’s trace: a server goes while some call happens to be under way.
       log: (id, message) => withLogContext({}, () => this.log.warn({ server: id }, message)),
     });
   }

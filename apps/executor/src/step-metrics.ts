@@ -4,7 +4,7 @@ import type { Loaded, Metrics } from '@sluice/service';
 
 /**
  * Counts a call that became a step, under the names of the configuration that granted it. How long one took that was begun before and is only
- * told of now, nobody knows.
+ * published now, is unknown.
  */
 export function measureStep(step: Step, evaluator: Evaluator, metrics: Metrics, isToldOf: boolean): void {
   const known = evaluator.tool(step.action);
@@ -22,7 +22,7 @@ export function measureStep(step: Step, evaluator: Evaluator, metrics: Metrics, 
   metrics.stateChanges.inc({ from: from as string, to: to as string });
 }
 
-/** What may happen to a tool is there from the start, at 0: else nobody could tell its first time from its beginning. */
+/** What may happen to a tool is there from the start, at 0: otherwise its first time would not show as an increase. */
 export function countFromZero({ configuration }: Loaded, metrics: Metrics): void {
   for (const tool of configuration.tools) {
     metrics.toolCalls.inc({ tool: tool.key, source: sourceOf(tool), outcome: 'ok' }, 0);

@@ -48,7 +48,7 @@ interface Opened {
   readonly source: ToolSource;
 }
 
-/** The executor's composition root: what binds tools to what they use (invariants 9 and 34). */
+/** The executor's composition root: what binds tools to what they use. */
 export class Toolbox {
   /** Keeps a burst of calls from drowning a server. */
   readonly perServer = new PerServerLimit();
@@ -101,7 +101,7 @@ export class Toolbox {
     requireWorkspaces(configuration, contracts, this.runtime.environment);
   }
 
-  /** What the tool declared, and nothing else (invariant 29). */
+  /** What the tool declared, and nothing else. */
   async capabilities(
     tool: BoundTool,
     invocation: ToolInvocation,

@@ -13,7 +13,7 @@ export class TurnProgress {
     private readonly runtime: Pick<Runtime, 'clock'>,
   ) {}
 
-  /** The pair of events of spec/tool-use.md §8; the raw arguments are not repeated. */
+  /** The start and the result of a call whose arguments are no JSON; the raw arguments are not repeated. */
   invalid(result: ToolExecResult, toolId: string): void {
     this.say('tool_call_start', result.toolCallId, toolId, '');
     this.result(toolId, result);

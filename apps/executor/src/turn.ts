@@ -48,7 +48,7 @@ export class Turn {
 
   /**
    * Runs the calls behind those that are `done`, one after another. One that needs an approval, or runs as an agent, parks the turn; where
-   * an agent’s run `returned`, the turn goes on with what came of it.
+   * an agent’s run `returned`, the turn goes on with its result.
    */
   run(done: readonly Step[], returned: Returned | null): Promise<TurnEnd> {
     return runTurn(this.record, done, this.granting.evaluator, (next) => {

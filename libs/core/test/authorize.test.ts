@@ -61,7 +61,7 @@ describe('authorization of a call', () => {
     expect(faults).toHaveLength(1);
   });
 
-  it('needs every authorizer’s yes (DESIGN 4.7: the configuration in force may only deny)', async () => {
+  it('needs every authorizer’s yes', async () => {
     const no = answering({ allowed: false, missing: 'permission' }).port;
     const all = answering(yes).port;
     for (const ports of [

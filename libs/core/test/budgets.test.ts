@@ -36,7 +36,7 @@ describe('the budget of a call', () => {
     budgets: { callsPerRun: null, tools: { a: { ...none, ...budget } } },
   });
 
-  it('is the lowest of each under all policies (DESIGN 4.7: a later one may only deny)', () => {
+  it('is the lowest of each under all policies', () => {
     const granting = policy({ timeoutMs: 5, resultBytes: 7, callsPerMinute: 3 });
     const inForce = policy({ timeoutMs: 9, resultBytes: 2, callsPerRun: 1 });
     const lowest = { timeoutMs: 5, resultBytes: 2, callsPerRun: 1, callsPerMinute: 3 };

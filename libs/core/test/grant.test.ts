@@ -53,7 +53,7 @@ describe('a grant', () => {
   const judge = (changed: Partial<GrantedTurn>, now = 1_001) =>
     judgeGrant(claims, { ...turn, ...changed }, sha256, now);
 
-  it('names everything it is for, and expires (DESIGN 4.9)', () => {
+  it('names everything it is for, and expires', () => {
     expect(claims).toEqual({
       request: 'r',
       session: 's',

@@ -9,7 +9,7 @@ interface Written {
   readonly target: string | null;
 }
 
-/** The rule of spec/tool-groups.md §4.2, read word for word and tool by tool. */
+/** The rule of groups and states, read word for word and tool by tool. */
 function naive(tool: Written, group: readonly string[] | null, state: string | null): 'eligible' | 'group' | 'state' {
   const toolGroups = tool.group ?? ['default'];
   const toolStates = tool.states ?? ['*'];

@@ -3,7 +3,7 @@ import type { AuthorizationFiles, CompilerInputs, McpOffer, ToolType } from '@sl
 
 export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-/** The three built-in types of spec/tool-groups.md §5.1, as small as a contract can be. */
+/** The three built-in types of the sample configuration, as small as a contract can be. */
 export const sampleTypes: readonly ToolType[] = [
   {
     type: 'knowledge-query',

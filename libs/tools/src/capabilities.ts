@@ -5,7 +5,7 @@ import type { Todos } from './todo/todos.js';
 import type { Workspace } from './workspace/workspace.js';
 
 /**
- * What a tool may be given, by name (spec/tool-use.md, invariants 3 and 29). A tool declares the names it needs in its contract and is
+ * What a tool may be given, by name. A tool declares the names it needs in its contract and is
  * handed those and no others; the composition root binds each to something real.
  */
 export interface Capabilities {

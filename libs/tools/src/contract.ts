@@ -9,7 +9,7 @@ import { inputSchemaOf } from './input-schema.js';
 /** Bytes of JSON that a tool's output may have before it is redacted and measured against the limit. */
 const rawBytes = 16_777_216;
 
-/** What a tool's author writes (spec/tool-use.md, invariants 4, 17, 24, 29, 32; ruling XB-46). */
+/** What a tool's author writes. */
 export interface ToolDefinition<Input extends z.ZodObject, Output extends z.ZodType, Needed extends CapabilityName> {
   /** The `type` of a configuration entry. */
   readonly type: string;
@@ -30,7 +30,7 @@ export interface ToolDefinition<Input extends z.ZodObject, Output extends z.ZodT
   ): Promise<z.input<Output>>;
 }
 
-/** A tool type with its code, not bound to anything yet: it can do nothing until it is given capabilities (invariant 33). */
+/** A tool type with its code, not bound to anything yet: it can do nothing until it is given capabilities. */
 export interface ToolContract extends ToolType {
   readonly requiresConnection: boolean;
   readonly capabilities: readonly string[];
@@ -97,7 +97,7 @@ export function toolTypes(contracts: readonly ToolContract[]): readonly ToolType
   });
 }
 
-/** Only what the contract declares (invariant 29), whatever else was given. */
+/** Only what the contract declares, whatever else was given. */
 function declared(type: string, names: readonly string[], given: ToolCapabilities): ToolCapabilities {
   return Object.freeze(
     Object.fromEntries(

@@ -68,7 +68,7 @@ function redactionProblems({ redaction, output }: ToolDefinition<z.ZodObject, z.
   return unknown.length === 0 ? [] : [`Its redaction names fields the output does not have: ${unknown.join(', ')}.`];
 }
 
-/** Who needs a connection uses one, and nobody else does. */
+/** A tool that needs a connection must use one, and no other tool may. */
 function connectionProblems({
   requiresConnection,
   capabilities,

@@ -25,7 +25,7 @@ export interface DerivedSchema {
 }
 
 /**
- * The JSON Schema (draft 7) of a tool's arguments, derived from the contract (spec/tool-use.md, invariants 13 and 14), without the
+ * The JSON Schema (draft 7) of a tool's arguments, derived from the contract, without the
  * `$schema` member, which some providers refuse.
  */
 export function inputSchemaOf(input: z.ZodObject): DerivedSchema {

@@ -5,7 +5,7 @@ import { redact } from '../src/binding/redact.js';
 
 const types = toolTypes(builtInTools);
 
-/** What each tool does, read off its text: whoever adds a tool decides it here too (ruling XB-30). */
+/** What each tool does, read off its text: whoever adds a tool decides it here too. */
 const effects: Readonly<Record<ToolEffect, readonly string[]>> = {
   read_only: [
     'file_exists',

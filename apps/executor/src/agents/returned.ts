@@ -1,7 +1,7 @@
 import type { AgentRun } from '@sluice/core';
 import type { AgentResponse } from '@sluice/contracts';
 
-/** What came of a call that ran as an agent. */
+/** The result of a call that ran as a sub-agent. */
 export interface Returned {
   readonly end: Pick<AgentResponse, 'answer' | 'error'>;
   readonly agentRun: AgentRun;

@@ -24,7 +24,7 @@ export class ReturnsService {
     const { record } = message;
     const { requestId } = record;
     const place = await this.claims.parkedAt(requestId);
-    // A run of somebody’s own, under an id of that form.
+    // A caller’s own run, under an id of that form.
     if (place === null) return [];
     if (!(await this.claims.isVouched(record))) return this.drop(requestId, 'no service ended the run so', context);
     const redriven = await redrivenFrom(message, context, this.runtime);

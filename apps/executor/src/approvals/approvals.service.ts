@@ -55,7 +55,7 @@ export class ApprovalsService {
     const { approvalId, requestId, sessionId, decision, reason, argumentsHash } = decided;
     const ids = { approvalId, requestId: asked?.requestId ?? requestId, sessionId: asked?.sessionId ?? sessionId };
     const outcome = { ...ids, decision, decidedBy, reason, argumentsHash, notTaken, at: clock.now(), configVersion };
-    // Before it is taken: a decision of which nobody can be told would keep the run waiting for ever.
+    // Before it is claimed: a decision that cannot be published would keep the run waiting for ever.
     if (payloadBytes(topics.approvals, outcomeRecord(outcome)) > maxPayloadBytes)
       throw new Fault('invalid_request', 'The decision is too large to be told of. Give a shorter reason.', false);
     if (asked !== null && notTaken === null) {

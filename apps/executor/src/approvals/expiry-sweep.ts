@@ -15,7 +15,7 @@ interface Waiting extends ApprovalPlace {
 }
 
 /**
- * Refuses the calls that nobody decided on in time. What is open is read off the log each time, so that a restart forgets nothing, and
+ * Refuses the calls without a decision in time. What is open is read off the log each time, so that a restart forgets nothing, and
  * the ledger says which records are executors’ own;
  * any number of executors may look, and the ledger says who was first.
  */
@@ -87,7 +87,7 @@ export class ExpirySweep {
   }
 
   /**
-   * Says that it is over. If somebody decided in time and no outcome came of it, since the record of the decision is among the dead
+   * Says that it is over. If a decision came in time and no outcome followed it, since the record of the decision is among the dead
    * letters, this outcome takes its place: the run goes on once in any case.
    */
   private async expire(approvalId: string, { partition, offset }: ApprovalPlace, now: number): Promise<void> {

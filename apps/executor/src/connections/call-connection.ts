@@ -29,7 +29,7 @@ export class CallConnection {
     return this.secrets.text(text);
   }
 
-  /** The result without the credential. A tool that repeats its own is somebody's mistake, or worse, and worth a line. */
+  /** The result without the credential. A tool that repeats its own is a mistake, or worse, and worth a line. */
   conceal(tool: BoundTool, result: ToolExecResult, requestId: string): ToolExecResult {
     const concealed = this.secrets.result(result);
     if (this.secrets.wereFound) {

@@ -93,7 +93,7 @@ export class ConfigurationSource {
   }
 
   /**
-   * The offers, where nobody takes the tools by will each server that is away now with what it last offered: that another one changed says
+   * The offers. Where no operator accepts changed tools, each absent server counts with its last offer: that another one changed says
    * nothing about it, and its tools are offered while it is away.
    */
   private known(servers: readonly McpServer[], offers: readonly McpOffer[], keepAway: boolean): readonly McpOffer[] {

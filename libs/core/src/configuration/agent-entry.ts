@@ -3,7 +3,7 @@ import { limitRanges } from './limits.js';
 import type { Section } from './section.js';
 import type { AgentSettings } from './types.js';
 
-/** The type of entries whose calls are runs of their own (spec/tool-use.md, P3). */
+/** The type of entries whose calls are runs of their own. */
 export const agentToolType = 'agent';
 
 /** Most of each number of `tool.<tool>.agent`; an answer has a default length, the budgets have none. */

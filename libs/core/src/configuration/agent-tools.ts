@@ -8,7 +8,7 @@ import type { Section } from './section.js';
 import { suggestion } from './suggest.js';
 import type { AgentSettings, ConfiguredTool, Finding, Limits, ModelSettings, Policy, Problem } from './types.js';
 
-/** `policy.allowed_agents`: which agents may be called, beside `allowed_tools`; without it none (K-63, DESIGN idea 14). Ids, in configuration order. */
+/** `policy.allowed_agents`: which agents may be called, beside `allowed_tools`; without it none (K-63). Ids, in configuration order. */
 export function readAllowedAgents(section: Section, tools: readonly IdentifiedTool[]): readonly string[] {
   const agents = tools.filter(({ entry }) => entry.type === agentToolType);
   const byName = toolsByName(agents);

@@ -1,7 +1,7 @@
 import { configurationKeys } from './keys.js';
 import type { Section } from './section.js';
 
-/** What an agent is told when the file says nothing. */
+/** An agent’s instructions when the file says nothing. */
 export const defaultInstructions = [
   'You answer the question by using the tools you are offered, and only those; which tools there are can change after each call.',
   'Call a tool when you need what it gives, read its result, and go on.',

@@ -11,7 +11,7 @@ import type { ConfiguredTool, Policy } from './types.js';
 /** How long an approval is waited for: a day, which is also the longest that a run may take. */
 export const approvalSeconds = { byDefault: 86_400, most: 86_400 } as const;
 
-/** What needs an approval where somebody may give it and nothing else is written (ruling XB-14). */
+/** The effects that need an approval where there are approvers and nothing else is written. */
 const changingEffects: readonly ToolEffect[] = ['state_change', 'external_side_effect'];
 
 type Approval = Pick<
@@ -19,7 +19,7 @@ type Approval = Pick<
   'approvalEffects' | 'approvalWaived' | 'approvers' | 'approvalMs' | 'requesterMayNotApprove'
 >;
 
-/** `policy.approval`: which calls wait for somebody, for whom, and for how long (ruling XB-14). */
+/** `policy.approval`: which calls wait for a person, for whom, and for how long. */
 export function readApproval(section: Section): Approval {
   section.closed(configurationKeys['policy.approval']);
   const approvalWaived = section.text('none', 'why no call needs an approval, in a sentence');
@@ -41,12 +41,12 @@ export function readApproval(section: Section): Approval {
   };
 }
 
-/** Whether a call of the tool needs somebody’s approval (ruling XB-14). A tool nobody has described is taken for the worst. */
+/** Whether a call of the tool needs an approval. A tool without a specification counts as the worst. */
 export function needsApproval(tool: Pick<ConfiguredTool, 'spec'>, policy: Pick<Policy, 'approvalEffects'>): boolean {
   return policy.approvalEffects.includes(tool.spec?.effect ?? 'external_side_effect');
 }
 
-/** Whether calls of the tool can change something and run without anybody being asked, though nobody said that this is meant. */
+/** Whether calls of the tool can change something and run without an approval, though the file does not say that this is meant. */
 export function runsUnasked(
   tool: Pick<ConfiguredTool, 'spec'>,
   policy: Pick<Policy, 'approvalEffects' | 'approvalWaived'>,
@@ -55,7 +55,7 @@ export function runsUnasked(
   return changingEffects.includes(tool.spec.effect);
 }
 
-/** Whether the tool can be called at all: one that needs an approval is denied while nobody may give it (ruling X-18). */
+/** Whether the tool can be called at all: one that needs an approval is denied while there are no approvers. */
 export function approvable(
   tool: Pick<ConfiguredTool, 'spec'>,
   policy: Pick<Policy, 'approvalEffects' | 'approvers'>,

@@ -19,7 +19,7 @@ export interface CedarProblem {
   readonly found: string;
 }
 
-/** How a principal is written: `user:ann`, `agent:planner`, `service:billing` (spec/tool-use.md F2, ruling XB-24). */
+/** How a principal is written: `user:ann`, `agent:planner`, `service:billing`. */
 export const principalKinds = ['user', 'agent', 'service'] as const;
 export const principalForm = new RegExp(`^(${principalKinds.join('|')}):.`, 's');
 const groupPrefix = 'group:';
@@ -27,7 +27,7 @@ export const formOfPrincipal = 'a principal such as `user:ann`, `agent:planner` 
 
 type Groups = ReadonlyMap<string, readonly string[]>;
 
-/** `authorization`: who may use what. Absent means everybody; present, what is not written is denied (DESIGN, idea 14). */
+/** `authorization`: who may use what. Absent means everybody; present, what is not written is denied. */
 export function readAuthorization(
   file: Section,
   tools: readonly IdentifiedTool[],

@@ -46,7 +46,7 @@ export function readBudgets(section: Section, tools: readonly IdentifiedTool[]):
   };
 }
 
-/** What a call of the tool may use under all of these policies: the lowest of each (DESIGN, idea 7: a later one may only deny). */
+/** What a call of the tool may use under all of these policies: the lowest of each (a later one may only deny). */
 export function budgetOf(toolId: string, ...policies: readonly Pick<Policy, 'budgets'>[]): ToolBudget {
   return policies
     .map(({ budgets }) => (Object.hasOwn(budgets.tools, toolId) ? budgets.tools[toolId] : undefined) ?? noBudget)

@@ -31,25 +31,25 @@ export interface CompilerInputs {
   readonly types: readonly ToolType[];
   /** What each server of `mcp.servers` said when it was asked. */
   readonly offers: readonly McpOffer[];
-  /** What MCP tools were allowed as before; absent where somebody compiles by will, who takes them as they are now. */
+  /** MCP tools as they were allowed before; absent where an operator compiles, who accepts them as they are now. */
   readonly pins?: Pins;
   readonly digest: Digest;
   readonly files: AuthorizationFiles;
-  /** Whether an environment variable has a value here; absent where nobody can say. */
+  /** Whether an environment variable has a value here; absent where that is unknown. */
   isSet?(variable: string): boolean;
 }
 
 export interface Compilation {
   /** Null exactly if there are problems. */
   readonly configuration: Configuration | null;
-  /** Every mistake, in one pass (ruling XG-30). */
+  /** Every mistake, in one pass. */
   readonly problems: readonly Problem[];
-  /** What is legal and worth knowing (ruling XG-22). */
+  /** What is legal and worth knowing. */
   readonly findings: readonly Finding[];
 }
 
 /**
- * Checks a configuration file as a whole and makes it self-contained (DESIGN, idea 13). Takes the parsed value of the file, of
+ * Checks a configuration file as a whole and makes it self-contained. Takes the parsed value of the file, of
  * whatever shape; never throws for what is in it. What is compiled is well-formed. docs/configuration.md says what each key means.
  */
 export function compileConfiguration(raw: unknown, given: CompilerInputs): Compilation {
@@ -103,7 +103,7 @@ function versionOf(content: Omit<Configuration, 'version'>, digest: Digest): str
   return `c-${digest(canonicalJson(content as unknown as JsonValue)).slice(0, 16)}`;
 }
 
-/** Allowing an mcp-tool includes saying where it runs and what may leave it (G-80, rulings XG-20, XB-47). */
+/** Allowing an mcp-tool includes saying where it runs and what may leave it (G-80). */
 function checkAllowed(tools: readonly IdentifiedTool[], policy: Policy, mcp: McpSettings, problems: Problem[]): void {
   const allowed = new Set(policy.allowedTools);
   for (const { entry, id, binding } of tools) {

@@ -60,7 +60,7 @@ const whatToWrite = {
   url: 'the address of the broker that gives the credential',
 } as const;
 
-/** A credential is somebody's: whose requests may use it is always written. */
+/** A credential has an owner: whose requests may use it is always written. */
 function readTenants(section: Section): readonly string[] {
   const write = 'the names of the tenants that may use it, or `["*"]` for all';
   if (!section.has('tenants')) section.problem(section.at('tenants'), 'nothing', write);

@@ -6,7 +6,7 @@ import { Section } from './section.js';
 import { suggestion } from './suggest.js';
 import type { AgentSettings, Problem } from './types.js';
 
-/** The type of entries that run on an MCP server (spec/tool-groups.md §5.1). */
+/** The type of entries that run on an MCP server. */
 export const mcpToolType = 'mcp-tool';
 export const longestToolSeconds = 3_600;
 
@@ -30,7 +30,7 @@ export interface ToolEntry {
   readonly agent: AgentSettings | null;
 }
 
-/** `tool`: a map from key to entry, or a list of entries whose `name` is the key (spec/tool-groups.md §2.1, ruling XG-15). */
+/** `tool`: a map from key to entry, or a list of entries whose `name` is the key. */
 export function readEntries(
   value: unknown,
   given: { types: readonly string[]; toolMs: number; problems: Problem[] },
@@ -111,7 +111,7 @@ function readType(section: Section, types: readonly string[]): string | null {
   return null;
 }
 
-/** `*` works in a request's groups and in `available_in_states` only (ruling XG-16). */
+/** `*` works in a request's groups and in `available_in_states` only. */
 function withoutWildcard(section: Section, key: string, names: readonly string[] | null): readonly string[] | null {
   if (!(names?.includes(wildcard) ?? false)) return names;
   section.problem(

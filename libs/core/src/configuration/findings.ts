@@ -22,7 +22,7 @@ interface AboutTools {
   readonly simplified: ReadonlyMap<string, readonly string[]>;
 }
 
-/** What an author will want to know of a configuration that is legal (DESIGN, idea 13; ruling XG-22). */
+/** What an author will want to know of a configuration that is legal (XG-22). */
 export function findEverything(
   tools: readonly ConfiguredTool[],
   policy: Policy,
@@ -117,7 +117,7 @@ function aboutPolicy(tools: readonly ConfiguredTool[], policy: Policy): readonly
   return [...findings, ...findUnasked(tools, policy)];
 }
 
-/** The allowed tools that change things and run without an approval, where nobody said that this is meant (ruling XB-14). */
+/** The allowed tools that change things and run without an approval, where the file does not say that this is meant. */
 export function findUnasked(tools: readonly ConfiguredTool[], policy: Policy): readonly Finding[] {
   const allowed = new Set(policy.allowedTools);
   const unasked = tools.filter((tool) => allowed.has(tool.id) && isListed(tool, policy) && runsUnasked(tool, policy));

@@ -5,9 +5,9 @@ import type { Section } from './section.js';
 import { suggestion } from './suggest.js';
 
 /**
- * `group`: from group name to tool keys (spec/tool-groups.md §3). Returns the tags of every tool: its own in their order, then
- * the map's (ruling XG-13). Only a tool that neither of the two tags is in `default`: no tool is reachable through a tag that
- * somebody's tagging replaced (ruling XG-31).
+ * `group`: from group name to tool keys. Returns the tags of every tool: its own in their order, then
+ * the map's. Only a tool that neither of the two tags is in `default`: no tool is reachable through a tag that
+ * other tags replaced.
  */
 export function readGroups(section: Section, entries: readonly ToolEntry[]): ReadonlyMap<string, readonly string[]> {
   const added = new Map<string, string[]>(entries.map((entry) => [entry.key, []]));

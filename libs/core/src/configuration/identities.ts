@@ -10,9 +10,9 @@ export const longestId = 64;
 export interface IdentifiedTool {
   readonly entry: ToolEntry;
   readonly id: string;
-  /** Where an mcp-tool runs; null for other types, and while nobody has said. */
+  /** Where an mcp-tool runs; null for other types, and while that is not written. */
   readonly binding: McpBinding | null;
-  /** Why the id cannot be offered, for mcp-tools; null if it can (ruling XB-7). */
+  /** Why the id cannot be offered, for mcp-tools; null if it can. */
   readonly unusable: string | null;
 }
 
@@ -24,12 +24,12 @@ export function toolsByName(tools: readonly IdentifiedTool[]): ReadonlyMap<strin
   return byName;
 }
 
-/** Characters that some provider's wire refuses become `_` (ruling XB-7). */
+/** Characters that some provider's wire refuses become `_`. */
 function safe(name: string): string {
   return name.replace(/[^A-Za-z0-9_-]/gu, '_');
 }
 
-/** Gives every tool its id (rulings XB-5, XB-8). Ids are looked up, never taken apart, so the separator may occur in names. */
+/** Gives every tool its id. Ids are looked up, never taken apart, so the separator may occur in names. */
 export function identify(
   entries: readonly ToolEntry[],
   mcp: McpSettings,

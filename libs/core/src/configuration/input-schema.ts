@@ -1,7 +1,7 @@
 import { type JsonObject, type JsonValue, isJsonObject } from '../json.js';
 import { isDeeperThan } from '../plain-json.js';
 
-/** Constructs outside the subset that every model's wire format takes (spec/tool-use.md invariant 10, ruling X-11: every `$ref`). */
+/** Constructs outside the subset that every model's wire format takes, and every `$ref`. */
 const refused = ['oneOf', 'anyOf', 'allOf', 'not', 'if', 'then', 'else', 'patternProperties', '$ref'] as const;
 
 /** Keywords that hold one schema, a list of schemas, or schemas by name. */
@@ -17,7 +17,7 @@ export const nested = [
 ] as const;
 export const nestedByName = ['properties', 'definitions', '$defs', 'dependencies', 'dependentSchemas'] as const;
 
-/** An argument of this name would let a model choose a connection (invariant 26a). */
+/** An argument of this name would let a model choose a connection. */
 const reservedProperty = 'connectionId';
 
 /** Levels of nesting that a schema may have. */

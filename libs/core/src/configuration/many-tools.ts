@@ -20,7 +20,7 @@ interface Many {
   readonly binding: Values;
 }
 
-/** What an entry brings in; `isOpen` if there may be more that its patterns match, which nobody knows or may take now. */
+/** What an entry brings in; `isOpen` if there may be more that its patterns match, which is unknown or may not be taken now. */
 interface Found {
   readonly names: readonly string[];
   readonly isOpen: boolean;
@@ -30,7 +30,7 @@ interface Found {
  * The file with each entry of `mcp.tools` that has a list `tools` written out: an entry a tool, `<id>/<tool>`, and likewise the entries
  * of `tool` that use it and the names in `policy.allowed_tools`. What comes after sees single tools alone, so each is allowed, pinned and
  * named like any other. Patterns match what the server offers; with pins, only tools that were allowed before, so that a tool that a
- * server adds later comes in when somebody compiles by will. What is not of the right shape stays as it is, for its reader to refuse.
+ * server adds later comes in when an operator compiles. What is not of the right shape stays as it is, for its reader to refuse.
  */
 export function writeOutManyTools(raw: unknown, given: Given, problems: Problem[]): unknown {
   const all = manyIn(raw);

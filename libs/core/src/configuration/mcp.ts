@@ -8,11 +8,11 @@ import { connectionNamed, readVariable } from './connections.js';
 import type { ConnectionSettings, McpServer } from './types.js';
 import { namesVariable, notAVariable } from './variables.js';
 
-/** Stands in the id of an mcp-tool that nobody has bound yet; no server may have this name. */
+/** Stands in the id of an mcp-tool that is not bound yet; no server may have this name. */
 export const unboundServer = 'unbound';
 export const serverSeconds = { byDefault: 10, most: 600 } as const;
 
-/** One entry of `mcp.tools`: the server's tool behind an `mcp_tool_id` (ruling XG-20), and what its allowing includes (ruling XB-47). */
+/** One entry of `mcp.tools`: the server's tool behind an `mcp_tool_id`, and what its allowing includes. */
 export interface McpBinding {
   readonly id: string;
   readonly path: string;

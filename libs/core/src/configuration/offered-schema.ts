@@ -19,7 +19,7 @@ export type Taken =
     }
   | { readonly problems: readonly string[] };
 
-/** Brings what a server offers into the subset of input schemas (ruling X-11), without allowing what the server does not. */
+/** Brings what a server offers into the subset of input schemas, without allowing what the server does not. */
 export function takeOffer({ description, inputSchema, outputSchema }: OfferedTool): Taken {
   if (description.length > descriptionCharacters)
     return {

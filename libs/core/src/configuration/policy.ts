@@ -11,7 +11,7 @@ import { suggestion } from './suggest.js';
 import type { Policy } from './types.js';
 
 /**
- * `policy`: what may run at all; without it nothing (DESIGN, idea 14; spec/tool-use.md invariant 20). Keys and ids become ids,
+ * `policy`: what may run at all; without it nothing. Keys and ids become ids,
  * in configuration order, so that the order in the file makes no new version.
  */
 export function readPolicy(section: Section, tools: readonly IdentifiedTool[]): Policy {

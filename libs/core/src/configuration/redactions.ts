@@ -31,7 +31,7 @@ export function redactionProblems(
   });
 }
 
-/** The fields that an object of this schema may have; null where others may come, or nobody can say. */
+/** The fields that an object of this schema may have; null where others may come, or that is unknown. */
 function declaredFields(schema: JsonObject | null): readonly string[] | null {
   if (schema === null || otherFields.some((keyword) => Object.hasOwn(schema, keyword))) return null;
   const { properties, additionalProperties } = schema;

@@ -2,7 +2,7 @@ import type { Digest } from '../json.js';
 import { quote } from './problems.js';
 import type { McpServer, Problem } from './types.js';
 
-/** How the tools of several MCP servers are told apart where they are served to MCP clients (spec/mcp-tools.md, Disambiguation). */
+/** How tools of one name, of several MCP servers, are distinguished where they are served to MCP clients. */
 export const namingStrategies = ['server', 'uri', 'random'] as const;
 export type NamingStrategy = (typeof namingStrategies)[number];
 
@@ -15,7 +15,7 @@ interface Place {
 }
 
 /**
- * The name under which each tool is served, in their order (rulings XB-6, XB-8; M-60 to M-64): `filesystem___read_file`,
+ * The name under which each tool is served, in their order (M-60 to M-64): `filesystem___read_file`,
  * `files.example.com:read_file` or `abc123___read_file`. Names are looked up, never taken apart. Two tools of one name are a problem each
  * time: none is dropped, and none is served as the other.
  */
@@ -89,7 +89,7 @@ function randomPrefixes(servers: readonly McpServer[], digest: Digest): Readonly
   return new Map(servers.map(({ id }, at) => [id, `${hashes[at]?.slice(0, digits) ?? ''}___`]));
 }
 
-/** MCP clients take letters, digits, `_`, `-` and `.`; anything else becomes `_` (ruling XB-7). */
+/** MCP clients take letters, digits, `_`, `-` and `.`; anything else becomes `_`. */
 function shown(tool: string): string {
   return tool.replace(/[^A-Za-z0-9_.-]/gu, '_');
 }

@@ -2,10 +2,10 @@ import type { McpOffer } from './offer.js';
 import { join, quote } from './problems.js';
 import type { Finding, McpServer } from './types.js';
 
-/** What is known of MCP servers where somebody compiles. */
+/** What is known of MCP servers at compile time. */
 export interface AboutServers {
   readonly offers: readonly McpOffer[];
-  /** Whether an environment variable has a value here; absent where nobody can say. */
+  /** Whether an environment variable has a value here; absent where that is unknown. */
   isSet?(variable: string): boolean;
 }
 

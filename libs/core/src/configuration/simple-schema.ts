@@ -29,8 +29,8 @@ const unions = ['allOf', 'anyOf', 'oneOf'] as const;
 const dynamic = ['$dynamicRef', '$recursiveRef'] as const;
 
 /**
- * A server's input schema in the plain subset of models, as far as it can be written there without allowing anything that it does not allow
- * (spec/tool-use.md invariant 10, ruling X-11): references to definitions put in place, a schema or null as the schema, a choice among
+ * A server's input schema in the plain subset of models, as far as it can be written there without allowing anything that it does not allow:
+ * references to definitions put in place, a schema or null as the schema, a choice among
  * constants as one `enum`. Takes a schema of at most `mostBytes` bytes and 64 levels, and puts no more than that in place of references.
  */
 export function simplify(schema: JsonObject, mostBytes: number): SimpleSchema {

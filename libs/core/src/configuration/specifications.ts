@@ -8,11 +8,11 @@ import { nearest } from './suggest.js';
 import type { McpOffer, OfferedTool } from './offer.js';
 import type { ToolType } from './types.js';
 
-/** What a tool takes and gives, or the sentence that says why nobody knows. */
+/** What a tool takes and gives, or the sentence that says why that is unknown. */
 export type Specification =
   { readonly spec: ToolSpec; readonly unavailable: null } | { readonly spec: null; readonly unavailable: string };
 
-/** A tool of a built-in type: schema, effect and redaction are the type's, the text is the entry's (ruling XB-46). */
+/** A tool of a built-in type: schema, effect and redaction are the type's, the text is the entry's. */
 export function specifyBuiltIn(tool: IdentifiedTool, type: ToolType, digest: Digest): Specification {
   const spec = {
     name: tool.id,
@@ -34,7 +34,7 @@ export interface Allowed {
   readonly simplified: readonly string[];
 }
 
-/** Pins of tools that were allowed before, by `placeOf`. What is offered otherwise now is held back (invariant 21). */
+/** Pins of tools that were allowed before, by `placeOf`. What is offered otherwise now is held back. */
 export type Pins = ReadonlyMap<string, string>;
 
 /** The key of one server's tool in Pins. */
@@ -42,12 +42,12 @@ export function placeOf({ server, tool }: { readonly server: string; readonly to
   return JSON.stringify([server, tool]);
 }
 
-/** What an allowed tool is held to: another description or schema is another tool, also where a simplified one stays the same (DESIGN, idea 13). */
+/** What an allowed tool is held to: another description or schema is another tool, also where a simplified one stays the same. */
 export function pinOf({ description, inputSchema, outputSchema }: OfferedTool, digest: Digest): string {
   return digest(canonicalJson({ description, inputSchema, outputSchema }));
 }
 
-/** An mcp-tool: the schema is the server's, in the subset that models take; effect and redaction are those of `mcp.tools` (rulings XB-31, XB-47). */
+/** An mcp-tool: the schema is the server's, in the subset that models take; effect and redaction are those of `mcp.tools`. */
 export function specifyMcp(
   tool: IdentifiedTool,
   given: { readonly offers: readonly McpOffer[]; readonly pins?: Pins; readonly digest: Digest },

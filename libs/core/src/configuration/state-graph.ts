@@ -1,7 +1,7 @@
 import type { RuleTool } from '../rules/rules.js';
 import { undefinedState, wildcard } from '../rules/defaults.js';
 
-/** The states of a configuration and the tools that lead from one to another (spec/tool-groups.md §2.1.2). */
+/** The states of a configuration and the tools that lead from one to another. */
 export interface StateGraph {
   /** Keys of the tools that lead to each state from a different one. */
   readonly leadingTo: ReadonlyMap<string, readonly string[]>;

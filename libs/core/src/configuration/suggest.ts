@@ -1,4 +1,4 @@
-/** Names longer than this are not compared: nobody mistypes them by a letter or two. */
+/** Names longer than this are not compared: they are seldom mistyped by a letter or two. */
 const longestCompared = 64;
 /** At most this many names are listed in a message. */
 const listed = 12;

@@ -1,6 +1,6 @@
 import { Section } from './section.js';
 
-/** `tool_folders`: folders whose files are tool types. What they bring is loaded by whoever compiles, and given as types. */
+/** `tool_folders`: folders whose files are tool types. The compiler’s caller loads them, and passes them as types. */
 export function readToolFolders(file: Section): readonly string[] {
   return file.names('tool_folders', 'a list of folders, such as `["../my-tools"]`') ?? [];
 }

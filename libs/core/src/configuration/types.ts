@@ -9,7 +9,7 @@ export interface ToolFile {
   readonly hash: string;
 }
 
-/** One entry of `tool:`, compiled (spec/tool-groups.md §2.1, §5.1). */
+/** One entry of `tool:`, compiled. */
 export interface ConfiguredTool {
   /** The configuration key: the name in logs, metrics and history. */
   readonly key: string;
@@ -24,7 +24,7 @@ export interface ConfiguredTool {
   readonly states: readonly string[];
   /** The state after a successful call, or null for no change. */
   readonly target: string | null;
-  /** What the model is shown and the executor validates against; null while nobody has said what the tool takes. */
+  /** What the model is shown and the executor validates against; null while the tool’s arguments are unknown. */
   readonly spec: ToolSpec | null;
   /** True if repeating a call is safe. */
   readonly repeatable: boolean;
@@ -53,7 +53,7 @@ export interface AgentSettings {
   /** Tokens read and written together, and millionths of a US dollar, of one run; null for no limit. */
   readonly tokens: number | null;
   readonly microUsd: number | null;
-  /** Null: what every agent is told. */
+  /** Null: the instructions of every agent. */
   readonly instructions: string | null;
   /** UTF-8 bytes of an answer as JSON text. */
   readonly answerBytes: number;
@@ -88,7 +88,7 @@ export interface McpPlace {
   readonly tool: string;
   /** Hash over the description and the schemas that the server offered when the tool was allowed; null while it offered none. */
   readonly pin: string | null;
-  /** The name under which MCP clients are served it; models know it by its id (ruling XB-6). */
+  /** The name under which MCP clients are served it; models know it by its id. */
   readonly served: string;
   /** What the server promises of its structured results; null if nothing. */
   readonly outputSchema: JsonObject | null;
@@ -99,11 +99,11 @@ export interface Policy {
   readonly allowedTools: readonly string[];
   /** Ids of the agents that may run, of the allowed tools; absent for none. */
   readonly allowedAgents?: readonly string[];
-  /** Effects whose calls need somebody’s approval; empty while nothing is written (ruling XB-14). */
+  /** Effects whose calls need an approval; empty while nothing is written. */
   readonly approvalEffects: readonly ToolEffect[];
   /** Why no call needs an approval, in the operator’s words; absent where that is not said. */
   readonly approvalWaived?: string;
-  /** Principals who may decide, `*` alone for everybody; while there are none, a tool that needs an approval is left out (ruling X-18). */
+  /** Principals who may decide, `*` alone for everybody; while there are none, a tool that needs an approval is left out. */
   readonly approvers: readonly string[];
   /** How long a call waits for its approval, in milliseconds. */
   readonly approvalMs: number;
@@ -119,7 +119,7 @@ export interface Budgets {
   readonly tools: Readonly<Record<string, ToolBudget>>;
 }
 
-/** The lower of a budget and a limit counts (ruling X-16). */
+/** The lower of a budget and a limit counts. */
 export interface ToolBudget {
   readonly timeoutMs: number | null;
   /** UTF-8 bytes of the redacted result as JSON text. */
@@ -244,7 +244,7 @@ export interface Configuration {
   readonly tools: readonly ConfiguredTool[];
   readonly identity: IdentitySettings;
   readonly policy: Policy;
-  /** Null: everybody is allowed what policy allows, which is said at start (ruling X-4). */
+  /** Null: everybody is allowed what policy allows, which is said at start. */
   readonly authorization: AuthorizationSettings | null;
   readonly instructions: string;
   readonly model: ModelSettings;
@@ -255,7 +255,7 @@ export interface Configuration {
   readonly limits: Limits;
 }
 
-/** What a tool type brings along (ruling XB-46): given to the compiler by whoever has the implementations. */
+/** What a tool type brings along: given to the compiler by the caller that has the implementations. */
 export interface ToolType {
   readonly type: string;
   readonly description: string;

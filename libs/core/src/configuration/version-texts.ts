@@ -1,7 +1,7 @@
 import { type JsonValue, canonicalJson } from '../json.js';
 
 /**
- * The configurations on agent.config by their version, which is the hash of their content (DESIGN, idea 13): so what is first under a
+ * The configurations on agent.config by their version, which is the hash of their content: so what is first under a
  * version is that version. Another content under it later would change what decisions made before it were made by. One that cannot
  * be read decided nothing, so it gives way.
  */

@@ -49,7 +49,7 @@ interface Shape {
 
 /** Records of a type have the same names each time, so that they are sorted and quoted once: by the first of them, since that finds most. */
 const shapes = new Map<string, Shape>();
-/** There are about ten; names that nobody knows before, as those of a map are, must not pile up. */
+/** There are about ten; names that are not known before, as those of a map are, must not pile up. */
 const shapesKept = 64;
 
 function sortedNames(value: object): Shape['sorted'] {

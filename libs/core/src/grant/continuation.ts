@@ -20,7 +20,7 @@ export interface Continuation {
   readonly run: RunState;
 }
 
-/** What the executor signs of a turn’s end (DESIGN, idea 9). */
+/** What the executor signs of a turn’s end. */
 export function continuationClaims({ next, run, ...ids }: Continuation, digest: Digest): JsonObject {
   const claims = {
     request: ids.requestId,
@@ -38,7 +38,7 @@ export type ContinuationVerdict =
   | { readonly kind: 'signed' }
   | {
       readonly kind: 'forged';
-      /** Which security metric it is: wider groups (ruling XG-26), another state than the recorded one (XG-14), or neither. */
+      /** Which security metric it is: wider groups, another state than the recorded one (XG-14), or neither. */
       readonly code: 'groups_widened' | 'state_altered' | 'continuation_invalid';
       /** For operators. */
       readonly why: string;

@@ -24,7 +24,7 @@ export interface GrantedTurn {
 /** How long a grant may be used, in milliseconds: longer than a model thinks and a queue waits, short against a right that is taken away. */
 export const grantLifeMs = 15 * 60_000;
 
-/** What the filter signs for one turn (DESIGN, idea 9). `exp` is in milliseconds since the epoch. */
+/** What the filter signs for one turn. `exp` is in milliseconds since the epoch. */
 export function grantClaims(turn: GrantedTurn, digest: Digest, now: number): JsonObject {
   return { ...named(turn, digest), exp: now + grantLifeMs };
 }
@@ -48,7 +48,7 @@ export function judgeGrant(claims: JsonObject | null, turn: GrantedTurn, digest:
 }
 
 /**
- * Whether the filter granted this very turn, which comes back to be decided anew: request, run and iteration must be as it signed them;
+ * Whether the filter granted this very turn, which comes back to be decided again: request, run and iteration must be as it signed them;
  * what was offered then, under which configuration and until when, is of no account any more.
  */
 export function isReturned(

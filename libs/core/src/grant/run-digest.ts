@@ -10,7 +10,7 @@ const ownedByAgent = new Set(['inputTokens', 'outputTokens']);
 const apart = new Set(['history']);
 
 /**
- * A digest over a request and its run as they go on: whoever changes anything of them breaks the signature that names it. Null counts
+ * A digest over a request and its run as they go on: a change of any part breaks the signature that names it. Null counts
  * as absent, so that a field added later changes no digest where it is not set, and versions can run side by side. Texts count as the wire
  * carries them: well-formed.
  */

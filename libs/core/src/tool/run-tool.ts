@@ -85,7 +85,7 @@ export interface ToolPipeline<Parked = never> {
   conceal(tool: BoundTool, result: ToolExecResult): ToolExecResult;
   /** Runs the effect at most once for the call key, or says why not. */
   once(tool: BoundTool, invocation: ToolInvocation, effect: () => Promise<ToolExecResult>): Promise<ToolExecResult>;
-  /** What came of this very call where an earlier attempt began it, so that it cannot be refused any more; null if none did. */
+  /** The recorded result of this very call where an earlier attempt began it, so that it cannot be refused any more; null if none did. */
   begun(invocation: ToolInvocation): Promise<BegunBefore | null>;
   onStart(invocation: ToolInvocation, args: JsonValue): void;
   onParked(invocation: ToolInvocation, parked: Parked): void;

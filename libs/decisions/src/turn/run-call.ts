@@ -56,7 +56,7 @@ type Acts = Pick<
 export interface CallWorld extends Acts {
   /** Milliseconds that are left of the run’s time. */
   timeLeft(): number;
-  /** Aborted when the call is given up. */
+  /** Aborted when the call is revoked. */
   readonly signal: AbortSignal;
   source(): Promise<ToolSource>;
   /** Who is asked whether a call is permitted; all have to permit it. */
@@ -85,7 +85,7 @@ export async function runCall(of: CallInTurn, world: CallWorld): Promise<CallEnd
   return runTool(invocation, pipelineFor(of, await world.source(), world));
 }
 
-/** What came of a call that ran as an agent: its run’s answer goes through what any tool’s output does. */
+/** The result of a call that ran as a sub-agent: its run’s answer goes through what any tool’s output does. */
 export async function takeBackCall(
   of: CallInTurn,
   end: Parameters<typeof handedBack>[0],

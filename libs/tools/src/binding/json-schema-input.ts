@@ -5,7 +5,7 @@ import type { InputProblem, JsonObject, JsonValue } from '@sluice/core';
 import { kindAt, named, pointer } from './input.js';
 import { RegexTimeBudget } from './regex-time-budget.js';
 
-/** Problems that are told of one call: a list of a thousand bad elements is as clear from the first ones. */
+/** Problems that are named of one call: a list of a thousand bad elements is as clear from the first ones. */
 const mostProblems = 20;
 /** Characters of a problem: a server can name a thousand values that would have done. */
 const longestProblem = 500;

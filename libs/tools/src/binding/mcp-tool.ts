@@ -10,7 +10,7 @@ import { specOf } from './spec.js';
 const open: readonly (keyof Capabilities)[] = Object.freeze(['cancellation', 'idempotency'] as const);
 const authenticated: readonly (keyof Capabilities)[] = Object.freeze([...open, 'auth'] as const);
 
-/** One tool of an MCP server, behind the same methods as any other (spec/tool-use.md, invariants 21 and 27). */
+/** One tool of an MCP server, behind the same methods as any other. */
 export function bindMcpTool(tool: ConfiguredTool, hub: McpHub): BoundTool {
   const spec = specOf(tool);
   const { mcp, timeoutMs, connection } = tool;

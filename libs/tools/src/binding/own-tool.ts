@@ -3,7 +3,7 @@ import type { ToolContract } from '../contract.js';
 import { redact } from './redact.js';
 import { specOf } from './spec.js';
 
-/** One configured tool with the code of its type (spec/tool-use.md §2b, invariant 27). Throws if its configuration has no specification. */
+/** One configured tool with the code of its type. Throws if its configuration has no specification. */
 export function bindTool(contract: ToolContract, tool: ConfiguredTool): BoundTool {
   const spec = specOf(tool);
   const { execute, parseInput, parseOutput } = contract;

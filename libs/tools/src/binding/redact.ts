@@ -2,7 +2,7 @@ import { isJsonObject } from '@sluice/core';
 import type { JsonValue, Redaction } from '@sluice/core';
 
 /**
- * Keeps what the allowlist names (spec/tool-use.md, invariant 4, ruling X-20): of an object its top-level fields, of an array those of
+ * Keeps what the allowlist names: of an object its top-level fields, of an array those of
  * each element. Throws where the list is empty or the value has no fields to choose from; only `whole` lets such a value pass.
  */
 export function redact(redaction: Redaction, output: JsonValue): JsonValue {

@@ -7,7 +7,7 @@ export interface CallCredential {
   renew(): Promise<boolean>;
 }
 
-/** The credential itself, for tools that must have it (spec/tool-use.md §2b, invariant 29). Prefer ConnectionClientFactory. */
+/** The credential itself, for tools that must have it. Prefer ConnectionClientFactory. */
 export interface AuthCapability {
   /** Throws for any connection but the call's own. */
   getAccessToken(connectionId: string): Promise<string>;
@@ -16,7 +16,7 @@ export interface AuthCapability {
   renew(connectionId: string): Promise<boolean>;
 }
 
-/** Makes clients that carry the credential, so that the tool never sees it (invariant 29). */
+/** Makes clients that carry the credential, so that the tool never sees it. */
 export interface ConnectionClientFactory {
   /** Throws for any connection but the call's own. */
   for(connectionId: string): ConnectionClient;

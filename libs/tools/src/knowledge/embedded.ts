@@ -14,7 +14,7 @@ export interface EmbeddedKnowledgeSettings {
   readonly load: readonly string[];
   /** Keeps every change; closed with the graph. */
   readonly journal: ChangeJournal;
-  /** How long one query may run, in milliseconds; 10,000 unless told. */
+  /** How long one query may run, in milliseconds; 10,000 by default. */
   readonly queryMs?: number;
 }
 
@@ -87,7 +87,7 @@ class EmbeddedStore implements TripleStore {
         if (before !== undefined) return before;
         signal.throwIfAborted();
         const entry = await this.entryFor(change, thread);
-        // Where somebody else was faster, what this change really does is to be found out anew.
+        // Where another process was faster, what this change really does is to be found out again.
         if (!(await this.journal.append(this.applied, entry))) continue;
         // From here on it has happened, and what it did is known. If the thread dies now, the next one reads it from the journal.
         await this.take(thread, entry).catch(() => undefined);
@@ -181,7 +181,7 @@ class EmbeddedStore implements TripleStore {
     clearTimeout(timer);
   }
 
-  /** Waits for a query until its time is up or its caller gives up; both end the thread. */
+  /** Waits for a query until its time is up or its caller aborts it; both end the thread. */
   private async within<T>(thread: StoreThread, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     const seconds = this.queryMs / 1000;
     const late = new ToolUserError(

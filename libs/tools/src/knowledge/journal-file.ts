@@ -10,7 +10,7 @@ const portion = 1_000;
 /** A journal in a SQLite file, made if it is not there; null keeps it in memory. Throws a sentence that names the file. */
 export function openJournalFile(path: string | null): ChangeJournal {
   const database = openDatabase(path);
-  // A key that is there already is no new entry either: whoever wrote it was faster.
+  // A key that is there already is no new entry either: another process was faster.
   const insert = database.prepare('INSERT OR IGNORE INTO change (position, key, entry) VALUES (?, ?, ?)');
   const behind = database.prepare(`SELECT entry FROM change WHERE position > ? ORDER BY position LIMIT ${portion}`);
   return {

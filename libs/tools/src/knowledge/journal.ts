@@ -18,7 +18,7 @@ export interface ChangeJournal {
   /** The next entries behind the first `seen`, in order; none if there are no more. */
   after(seen: number): Promise<readonly JournalEntry[]>;
   /**
-   * Writes the entry behind the first `seen`; false if somebody else wrote one there. It is kept when this resolves. Throws
+   * Writes the entry behind the first `seen`; false if another process wrote one there. It is kept when this resolves. Throws
    * ToolOutcomeLostError if it may be there or not.
    */
   append(seen: number, entry: JournalEntry): Promise<boolean>;

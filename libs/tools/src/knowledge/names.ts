@@ -63,7 +63,7 @@ export function nameOf(thing: string, names: ReadonlyMap<string, readonly string
   return names.get(thing)?.[0] ?? localName(thing);
 }
 
-/** Names that look like this one, the nearest first, at most five: for whoever misspelt it. */
+/** Names that look like this one, the nearest first, at most five: suggestions for a misspelt one. */
 export async function nearNames(reading: Reading, name: string): Promise<readonly string[]> {
   const lower = name.toLowerCase();
   const start = lower.slice(0, 2);

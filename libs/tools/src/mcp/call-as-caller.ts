@@ -32,7 +32,7 @@ export async function callAsCaller(clients: McpClients, options: McpCallOptions,
   }
 }
 
-/** What a server offers to nobody in particular: it is asked with the credential of Sluice's own. */
+/** What a server offers without a caller: it is asked with Sluice's own credential. */
 export async function offerToSluice(
   clients: McpClients,
   credential: (server: McpServer, refused?: string) => Promise<string>,

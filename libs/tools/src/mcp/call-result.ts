@@ -16,7 +16,7 @@ import type { JsonObject, JsonValue } from '@sluice/core';
 /** UTF-8 bytes of a server's error text that a model gets to read. */
 const maxErrorBytes = 2_048;
 
-/** The result that an answer is; throws if it is none. Most are nothing but texts, which need no schema to be told, nor a copy. */
+/** The result that an answer is; throws if it is none. Most hold only texts, which need neither a schema nor a copy. */
 export function resultIn(answer: unknown): CallToolResult {
   return isTexts(answer) ? answer : CallToolResultSchema.parse(answer);
 }
@@ -35,7 +35,7 @@ function isTexts(answer: unknown): answer is CallToolResult {
 }
 
 /**
- * What a tool call gave (M-22, M-30, M-103; ruling XB-12): the structured content if there is any; else the texts joined, as the value
+ * What a tool call gave (M-22, M-30, M-103): the structured content if there is any; else the texts joined, as the value
  * they write if they are JSON; with other kinds of content a list of blocks: text of resources and links as it is, of images, sounds and
  * binary resources the kind, type and size. An error is thrown as ToolUserError, with the server's text. `hide` takes out of texts what may
  * not leave the server; null if there is nothing of the kind.

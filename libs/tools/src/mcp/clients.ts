@@ -14,13 +14,13 @@ interface Held {
   users: number;
   /** On the monotonic clock. */
   usedAt: number;
-  /** Its credential is not accepted any more: nobody new is given it. */
+  /** Its credential is not accepted any more: no new call gets it. */
   retired: boolean;
 }
 
 /**
  * The clients of one server that wants a credential: a long-lived one for each credential. One whose credential was refused, or that
- * nobody used for a while, is closed when its last call is over.
+ * was unused for a while, is closed when its last call is over.
  */
 export class McpClients {
   private readonly held = new Map<string, Held>();
@@ -82,7 +82,7 @@ export class McpClients {
     return held;
   }
 
-  /** The one that nobody used for longest makes room; false if all are in use. */
+  /** The one that was unused for longest makes room; false if all are in use. */
   private makeRoom(): boolean {
     const idle = [...this.held].filter(([, { users }]) => users === 0);
     const [oldest] = idle.sort(([, a], [, b]) => a.usedAt - b.usedAt);

@@ -27,7 +27,7 @@ const longestRetryMs = 30_000;
 /** Up for this long, a server counts as well again, and its next loss as the first. */
 const wellAfterMs = 10_000;
 const probeMs = 5_000;
-/** Shortest time between two words that its tools have changed: each has everything compiled anew. */
+/** Shortest time between two words that its tools have changed: each has everything compiled again. */
 const changeEveryMs = 5_000;
 /** Lines outside the protocol that are logged of one connection, and how much of each. */
 const noiseLines = 5;
@@ -56,7 +56,7 @@ export class McpConnection {
   private readonly offered = new OfferedNow();
   private secrets: readonly string[];
   private refused = false;
-  /** Why the client in use is given up. */
+  /** Why the client in use is dropped. */
   private dropping: string | null = null;
   private readonly hideSecrets = (text: string): string => this.hide(text);
 
@@ -117,12 +117,12 @@ export class McpConnection {
     this.given.log(this.hide(message));
   }
 
-  /** Makes the next successful connection tell onChange: somebody asked and had to go without. */
+  /** Makes the next successful connection call onChange: a request had to go without. */
   announceReturn(): void {
     if (this.state !== 'ready') this.missed = true;
   }
 
-  /** To be told that the server did not accept the credential. */
+  /** Called when the server did not accept the credential. */
   refuse(): void {
     this.refused = true;
   }
@@ -169,14 +169,14 @@ export class McpConnection {
   private begin(): PromiseWithResolvers<Client> {
     const next = this.planned();
     this.state = 'connecting';
-    // Every outcome goes into `next` and the state; there is nobody to wait here.
+    // Every outcome goes into `next` and the state; no caller waits here.
     void this.connect(next);
     return next;
   }
 
   private planned(): PromiseWithResolvers<Client> {
     const next = Promise.withResolvers<Client>();
-    next.promise.catch(() => undefined); // whoever waits for it hears of it; nobody has to wait
+    next.promise.catch(() => undefined); // a caller that waits for it gets the error; there may be none
     this.next = next;
     return next;
   }
@@ -198,7 +198,7 @@ export class McpConnection {
       client.onerror = (error) => this.onError(client, error);
       this.ready(client, next);
     } catch (error) {
-      // Before it is ended by us: then its own end could not be told from that.
+      // Before we end it: afterwards, its own end could not be distinguished from that.
       const problem = startProblem(this.server, transport, error, this.hideSecrets);
       await transport?.close();
       this.failed(problem, next, error);

@@ -29,13 +29,13 @@ export interface McpHubParts {
   environment(names: readonly string[]): Record<string, string>;
   /** Called when a server is there that was not, and when one says that its tools have changed: ask again with discover(). */
   onChange(server: string): void;
-  /** What Sluice itself shows a server that wants a connection, to be told what it offers; rejects with a sentence where there is none. */
+  /** What Sluice itself shows a server that wants a connection, when it asks what the server offers; rejects with a sentence where there is none. */
   credential?(server: McpServer, refused?: string): Promise<string>;
   /** The forms in which a credential may be written; by default as it is. */
   forms?(token: string): readonly string[];
-  /** How long a client for a credential is kept that nobody uses, in milliseconds. Default 300,000. */
+  /** How long an unused client for a credential is kept, in milliseconds. Default 300,000. */
   readonly idleMs?: number;
-  /** Told once when a server goes and once when it is back. */
+  /** Called once when a server goes and once when it is back. */
   log?(server: string, message: string): void;
 }
 
@@ -116,7 +116,7 @@ async function call(
       throw new ToolUnavailableError(`The MCP server ${connection.server.id} is not available now.`, { cause: error });
     }
     if (!isForgottenSession(error)) throw thrownFor(error, tool, options.timeoutMs, connection);
-    // The server was started anew and refused the old session without looking at the call, so it may be sent again.
+    // The server was restarted and refused the old session without looking at the call, so it may be sent again.
     await connection.drop(client, `The MCP server ${connection.server.id} no longer knows its session.`);
     const other = await connect();
     if (!connection.isHeldTo(tool, options.pin)) await holdTo(connection, other, tool, options.pin);
@@ -130,7 +130,7 @@ async function call(
   }
 }
 
-/** Throws, before anything is sent, if the tool is not what it was when it was allowed, or nobody can say (invariant 21). */
+/** Throws, before anything is sent, if the tool is not what it was when it was allowed, or that is unknown. */
 async function holdTo(connection: McpConnection, client: Client, tool: string, pin: string | null): Promise<void> {
   const { id } = connection.server;
   let now: string | null;
@@ -170,7 +170,7 @@ async function request(
   }
 }
 
-/** What to throw for a call that was sent: what the server says is for the model, a lost answer is nobody's to explain. */
+/** What to throw for a call that was sent: what the server says is for the model; why an answer was lost is unknown. */
 function thrownFor(error: unknown, tool: string, timeoutMs: number, connection: McpConnection): unknown {
   if (error instanceof ToolUserError || error instanceof ToolUnavailableError) return error;
   if (error instanceof TooLargeAnswer) return new JsonTooLargeError(error.message, { cause: error });

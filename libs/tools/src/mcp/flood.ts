@@ -1,7 +1,7 @@
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage, JSONRPCResponse } from '@modelcontextprotocol/sdk/types.js';
 
-/** Messages in one second that nobody asked for, beyond which a server is cut off: it costs all others their time. */
+/** Unrequested messages in one second beyond which a server is cut off: it costs all others their time. */
 const mostPerSecond = 1_000;
 
 export interface Watch {

@@ -7,11 +7,11 @@ export const messageBytes = 10_485_760;
 const newLine = 0x0a;
 const carriageReturn = 0x0d;
 
-/** Of a body that nobody reads, in bytes and milliseconds. */
+/** Of a body without a reader, in bytes and milliseconds. */
 const leftOverBytes = 65_536;
 const leftOverMs = 1_000;
 
-/** Unless whoever asks says otherwise; the names in lower case, as Headers gives them. */
+/** Unless the caller says otherwise; the names in lower case, as Headers gives them. */
 const always = { 'user-agent': 'sluice', 'accept-encoding': 'identity' };
 
 const nothing = (): void => undefined;
@@ -42,7 +42,7 @@ export class TooLargeAnswer extends Error {
  */
 export async function ask(url: string | URL, asked: Asked, given: BoundedBy): Promise<Response> {
   const { method = 'GET', headers = [], body = null, signal = null } = asked;
-  // Whoever asks has limits of time of its own.
+  // The caller has limits of time of its own.
   const options = {
     headers: { ...always, ...Object.fromEntries(headers) },
     body,
@@ -82,7 +82,7 @@ class Answer {
     this.headers = { get: (name) => [headers[name.toLowerCase()] ?? []].flat().join(', ') || null };
     this.isEvents = this.headers.get('content-type')?.toLowerCase().startsWith('text/event-stream') ?? false;
     body.once('close', () => given.onEnd());
-    // Whoever reads it hears of it; often nobody does.
+    // A reader gets the error; often there is none.
     body.on('error', nothing);
   }
 

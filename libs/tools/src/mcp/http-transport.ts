@@ -27,7 +27,7 @@ interface OpenCall {
 /** A stream that was asked for by GET. */
 interface Standing {
   readonly end: AbortController;
-  /** It goes on with the broken stream of a call, and is of no use once no call waits. The other one tells what nobody asked for. */
+  /** It goes on with the broken stream of a call, and is of no use once no call waits. The other one carries unrequested messages. */
   readonly forCalls: boolean;
 }
 
@@ -64,7 +64,7 @@ export class HttpTransport extends StreamableHTTPClientTransport {
     await super.close();
   }
 
-  /** To be told of each answer: its stream has no more to say. */
+  /** Called for each answer: its stream has no more to say. */
   answered(id: string | number): void {
     const call = this.calls.get(id);
     if (call === undefined) return;
@@ -106,7 +106,7 @@ export class HttpTransport extends StreamableHTTPClientTransport {
       const signal = either(asked.signal, AbortSignal.timeout(unaskedMs));
       return ask(to, { ...asked, signal }, { onEnd: nothing, onTooLarge: nothing });
     }
-    // It may have been given up on the way here, or while a redirect was followed: then nobody waits for it, and nothing would end it.
+    // It may have been aborted on the way here, or while a redirect was followed: then no call waits for it, and nothing would end it.
     const call = this.calls.get(id);
     if (call === undefined || asked.signal?.aborted === true) throw new Error(callEnded);
     call.reading = true;
@@ -117,7 +117,7 @@ export class HttpTransport extends StreamableHTTPClientTransport {
       {
         onEnd: () => {
           call.reading = false;
-          // Without an answer it goes on: elsewhere, or over another stream, until it is given up.
+          // Without an answer it goes on: elsewhere, or over another stream, until it is aborted.
           if (call.answeredAt > 0) this.calls.delete(id);
         },
         // Of a body of JSON the SDK itself says so; from a stream it would go on waiting for the answer.
@@ -127,7 +127,7 @@ export class HttpTransport extends StreamableHTTPClientTransport {
   }
 
   private async fetchStanding(to: string | URL, asked: Asked): Promise<Response> {
-    // The SDK asks for both in the same way; there is one for what nobody asked for.
+    // The SDK asks for both in the same way; there is one for unrequested messages.
     const forCalls = [...this.standing].some((other) => !other.forCalls);
     if (forCalls && !this.isAwaited()) throw new Error(callEnded);
     if (this.standing.size >= standingStreams) throw new Error('The server has as many streams open as it may have.');

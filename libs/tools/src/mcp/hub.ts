@@ -28,7 +28,7 @@ export interface McpServerStatus {
   readonly error: string | null;
 }
 
-/** The one way to the configured MCP servers (spec/mcp-tools.md; M-101 to M-104). */
+/** The one way to the configured MCP servers (M-101 to M-104). */
 export interface McpHub {
   discover(): Promise<readonly McpOffer[]>;
   call(server: string, tool: string, args: JsonObject, options: McpCallOptions): Promise<JsonValue>;

@@ -18,7 +18,7 @@ export function createMcpHub(servers: readonly McpServer[], given: McpHubParts):
     if (closed) await loaded.close();
     return loaded;
   }
-  // What could not be loaded is tried again by whoever asks next.
+  // What could not be loaded is tried again at the next call.
   const hub = (): Promise<McpHub> =>
     (loading ??= load().catch((error: unknown) => {
       loading = undefined;

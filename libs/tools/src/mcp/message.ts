@@ -29,7 +29,7 @@ function isResult(value: unknown): value is JSONRPCResultResponse {
 /** The code of an answer that could not be read: outside what JSON-RPC and MCP use. */
 export const malformedCode = -31_414;
 
-/** For a line that is an answer by its id and its version and otherwise no message, an error in its place: whoever waits for it waits no longer. */
+/** For a line that is an answer by its id and its version and otherwise no message, an error in its place: the call that waits for it waits no longer. */
 export function malformedAnswer(line: string): JSONRPCErrorResponse | null {
   let value: unknown;
   try {

@@ -77,7 +77,7 @@ export function pinIn(tools: readonly OfferedTool[], name: string): string | nul
   return pinOf(tool, (text) => createHash('sha256').update(text).digest('hex'));
 }
 
-/** What has no name cannot be named by anybody; what has no schema is offered with one that nobody can use, and so says why. */
+/** What has no name cannot be named; what has no schema is offered with one that fits no call, and so says why. */
 function offered(tool: unknown): readonly OfferedTool[] {
   // What came over the wire is JSON.
   const given = tool as JsonValue;

@@ -46,7 +46,7 @@ export class OfferedNow {
     }
   }
 
-  /** Whether nobody was told of this tool yet. */
+  /** Whether this tool was not reported yet. */
   isNews(tool: string): boolean {
     return !this.reported.has(tool) && this.reported.add(tool).has(tool);
   }

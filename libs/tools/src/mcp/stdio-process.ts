@@ -139,7 +139,7 @@ export class StdioProcess implements Transport {
     }
   }
 
-  /** A pipe that broke says only that nobody reads it; why is known when the child has ended, mostly a moment later. */
+  /** A pipe that broke says only that it has no reader; why is known when the child has ended, mostly a moment later. */
   private async hasEnded(): Promise<boolean> {
     const { child } = this;
     const ended = (): boolean => child === undefined || child.exitCode !== null || child.signalCode !== null;
@@ -184,7 +184,7 @@ export class StdioProcess implements Transport {
     }
   }
 
-  /** What is no message is passed over, as the SDKs do: nothing was lost by it, unless it was meant as the answer to a call. */
+  /** What is no message is ignored, as the SDKs do: nothing was lost by it, unless it was meant as the answer to a call. */
   private readLine(line: string): void {
     let message: JSONRPCMessage;
     try {

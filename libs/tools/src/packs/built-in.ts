@@ -8,7 +8,7 @@ import { textCompletion } from './text-completion.js';
 import { todoTools } from './todo/pack.js';
 import { workspaceTools } from './workspace/pack.js';
 
-/** The tool types that come with Sluice: contracts only, bound by each service that runs them (spec/tool-use.md, invariants 24 and 33). */
+/** The tool types that come with Sluice: contracts only, bound by each service that runs them. */
 export const builtInTools: readonly ToolContract[] = Object.freeze([
   getCurrentTime,
   knowledgeQuery,

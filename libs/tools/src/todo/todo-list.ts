@@ -29,7 +29,7 @@ export const emptyList: TodoList = { nextId: 1, todos: [], archives: [], done: [
 
 const callsRemembered = 20;
 
-/** What came of the call if it was made before. */
+/** The result of the call if it was made before. */
 export function gave(list: TodoList, call: string): number | undefined {
   return list.done.find((each) => each.call === call)?.gave;
 }

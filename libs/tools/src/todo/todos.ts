@@ -5,7 +5,7 @@ import { added, cleared, countOf, emptyList, gave, marked, nextTodo, requireTodo
 import type { Priority, Status, Todo, TodoList } from './todo-list.js';
 
 /**
- * The tasks of one session (spec/tool-descriptions.md, Todo Tools). `call` names the call: the same one again changes nothing more. Throws
+ * The tasks of one session. `call` names the call: the same one again changes nothing more. Throws
  * ToolUserError for what the caller can mend, ToolUnavailableError if the store cannot be read, and ToolOutcomeLostError if it
  * broke off while a change was written.
  */
@@ -39,7 +39,7 @@ export function todosIn(documents: Documents, session: string, { clock, keptMs }
     return { list: listOf(stored), version: stored?.version ?? 0 };
   };
 
-  /** The list for somebody who only reads it, which is a use as well. */
+  /** The list for reading only, which is a use as well. */
   const looked = async (): Promise<TodoList> => {
     const stored = await read(documents, key);
     if (stored !== undefined && isAging(stored, mayGo(), keptMs))
@@ -97,7 +97,7 @@ export function todosIn(documents: Documents, session: string, { clock, keptMs }
       const list = await change(async (before, version) => {
         if (gave(before, call) !== undefined) return before;
         const after = cleared(before, version, call);
-        // The archive first: whoever archives the same version writes the same, and until the list is cleared it counts for nothing.
+        // The archive first: archiving the same version twice writes the same, and until the list is cleared it counts for nothing.
         await put(archiveKey(version), JSON.stringify(before.todos));
         return after;
       });

@@ -33,7 +33,7 @@ async function forgetOne(folder: string, name: string, before: number): Promise<
   const path = join(folder, name);
   const stats = await unlessGone(lstat(path));
   if (stats === undefined || !stats.isDirectory() || stats.mtimeMs >= before) return false;
-  // Out of the way first: whoever comes back meanwhile finds nothing, not a half.
+  // Out of the way first: a session that comes back meanwhile finds nothing, not a half.
   const away = join(folder, forgotten + randomUUID());
   if ((await unlessGone(rename(path, away).then(() => true))) === undefined) return false;
   await removeAll(away);

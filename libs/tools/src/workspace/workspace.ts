@@ -58,7 +58,7 @@ export interface Usage {
 }
 
 /**
- * The files of one session (spec/tool-descriptions.md, Workspace Tools). Paths are relative, with `/`; no path leads out of it. Throws
+ * The files of one session. Paths are relative, with `/`; no path leads out of it. Throws
  * ToolUserError for what the caller can mend, and ToolUnavailableError, with nothing changed, if the store cannot be used.
  */
 export interface Workspace {
@@ -82,6 +82,6 @@ export interface Workspace {
 export interface Workspaces {
   /** The workspace of a session, by `sessionKey`. Nothing is made before something is written. */
   of(session: string): Workspace;
-  /** Removes those that nobody has used since then, milliseconds since the epoch; returns how many. Reading is a use. */
+  /** Removes those that were not used since then, milliseconds since the epoch; returns how many. Reading is a use. */
   forget(before: number): Promise<number>;
 }

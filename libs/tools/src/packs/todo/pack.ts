@@ -6,7 +6,7 @@ import { getProgress } from './get-progress.js';
 import { listTodos } from './list-todos.js';
 import { startTodo } from './start-todo.js';
 
-/** The tasks of a session (spec/tool-descriptions.md, Todo Tools; D-T09 to D-T15). */
+/** The tasks of a session (D-T09 to D-T15). */
 export const todoTools = [
   addTodo,
   completeTodo,

@@ -14,7 +14,7 @@ export const appendFile = defineTool({
   effect: 'state_change',
   redaction: { fields: ['size', 'created'] },
   capabilities: ['workspace'],
-  // Twice would be there twice: after a crash the model is told to look before it goes on.
+  // Twice would be there twice: after a crash the model is asked to look before it goes on.
   repeatable: false,
   requiresConnection: false,
   execute: ({ path, text }, _context, { workspace }) => workspace.append(path, text),

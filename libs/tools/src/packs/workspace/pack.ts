@@ -7,7 +7,7 @@ import { readFile } from './read-file.js';
 import { searchFiles } from './search-files.js';
 import { writeFile } from './write-file.js';
 
-/** The files of a session (spec/tool-descriptions.md, Workspace Tools; D-T01 to D-T08). */
+/** The files of a session (D-T01 to D-T08). */
 export const workspaceTools = [
   readFile,
   writeFile,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineTool } from '../../contract.js';
 
-/** UTF-8 bytes of one part. As JSON text may be twice as long, and 32,768 bytes is the most a result may have (ruling XB-33). */
+/** UTF-8 bytes of one part. As JSON text may be twice as long, and 32,768 bytes is the most a result may have. */
 const longestPart = 15_000;
 
 export const readFile = defineTool({

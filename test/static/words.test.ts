@@ -1,0 +1,109 @@
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { commentLines } from './comments.js';
+import type { CommentLine } from './comments.js';
+import { idsInText } from './named-ids.js';
+import { readRequirements } from './requirements-page.js';
+
+const root = join(import.meta.dirname, '../..');
+const read = (path: string): string => readFileSync(join(root, path), 'utf8');
+const list = (...patterns: readonly string[]): readonly string[] =>
+  globSync(patterns, { cwd: root })
+    .map((path) => path.replaceAll('\\', '/'))
+    .filter((path) => !/\/(?:generated|node_modules)\/|\/probe-/.test(path));
+
+/** Words that stay out of comments, and what to write instead. */
+const avoided: Readonly<Record<string, string>> = {
+  told: 'reported, recorded, shown, streamed: what happens in the system',
+  whoever: 'the one who acts: a caller, an operator, the next owner',
+  nobody: 'the one who is missing, or the passive: no caller, is unknown',
+  somebody: 'the one who acts: a caller, an approver, another process',
+  anew: 'again',
+  'what came of': 'the result, the outcome',
+  'what comes of': 'the outputs',
+  'what becomes of': 'the result, the outcome',
+  'passed over': 'skipped, ignored',
+  'given up': 'dead-lettered, abandoned, revoked',
+  'gives up': 'abandons, stops',
+};
+const avoidedForm = new RegExp(`\\b(?:${Object.keys(avoided).join('|')})\\b`, 'i');
+
+/** Names of texts that are not in the repository, and of their parts. */
+const elsewhere = /\bDESIGN\b|\bspec\/[\w-]|\b[Rr]ulings?\b|\b[Ii]nvariants? \d|§/;
+
+const shipped = list('libs/*/src/**/*.ts', 'apps/*/src/**/*.ts').flatMap((path) => commentLines(path, read(path)));
+/** Tests name requirements in titles; of their comments only those are read that may cite something else. */
+const others = list('{libs,apps}/*/test/**/*.ts', 'test/**/*.ts', 'bench/**/*.ts', 'ops/**/*.ts').flatMap((path) => {
+  const text = read(path);
+  return elsewhere.test(text) || /\.md\b/.test(text) ? commentLines(path, text) : [];
+});
+const comments = [...shipped, ...others];
+const pages = list('*.md', 'docs/*.md', 'libs/*/src/**/*.md').flatMap((path) =>
+  read(path)
+    .split('\n')
+    .map((text, at): CommentLine => ({ path, line: at + 1, text })),
+);
+const at = ({ path, line, text }: CommentLine): string => `${path}:${line}: ${text}`;
+
+describe('comments', () => {
+  it('are plain: a subject that acts, and the words of the field', () => {
+    expect(shipped.filter(({ text }) => avoidedForm.test(text)).map(at)).toEqual([]);
+  });
+
+  it('are read from every form of comment, and from nothing else', () => {
+    const text = "/** One\n * two. */\nconst a = 'told // three'; // four\n/* five */ export default a;\n// six";
+    expect(commentLines('a.ts', text).map(({ line, text: found }) => `${line} ${found}`)).toEqual([
+      '1 /** One',
+      '2 * two. */',
+      '3 // four',
+      '4 /* five */',
+      '5 // six',
+    ]);
+  });
+});
+
+describe('comments and pages', () => {
+  it('cite no text that is not in the repository', () => {
+    expect([...comments, ...pages].filter(({ text }) => elsewhere.test(text)).map(at)).toEqual([]);
+  });
+
+  it.each(['DESIGN, idea 7', 'spec/tool-use.md', 'ruling XB-2', 'invariant 21', '§2b'])(
+    'would be seen to: %s',
+    (text) => expect(text).toMatch(elsewhere),
+  );
+
+  it('name pages that exist', () => {
+    const broken = [...comments, ...pages].flatMap((line) =>
+      [...line.text.matchAll(/(?<![\w/:.<{*-])([\w-]+\/)+[\w.-]+\.md\b/g)]
+        .map(([path]) => path)
+        .filter((path) => !pageExists(path, line.path))
+        .map((path) => `${line.path}:${line.line}: ${path}`),
+    );
+    expect(broken).toEqual([]);
+  });
+
+  it('name ideas, points and requirements that exist', () => {
+    const ideas = new Set([...read('docs/design.md').matchAll(/^\*\*(\d+)\. /gm)].map(([, idea]) => idea));
+    const points = new Set(
+      [...read('libs/bus/src/kafka/README.md').matchAll(/^(\d+)\. \*\*/gm)].map(([, point]) => point),
+    );
+    expect([ideas.size, points.size]).toEqual([15, 13]);
+    const ids = new Set(readRequirements(read('docs/requirements.md')).requirements.map(({ id }) => id));
+    const numbers = (text: string, form: RegExp): readonly string[] =>
+      [...text.matchAll(form)].flatMap(([, found = '']) => found.match(/\d+/g) ?? []);
+    const wrong = [...shipped, ...pages].flatMap((line) =>
+      [
+        ...numbers(line.text, /\bideas? ((?:\d+(?:, | and )?)+)/g).filter((idea) => !ideas.has(idea)),
+        ...numbers(line.text, /README, points? ((?:\d+(?:, | and )?)+)/g).filter((point) => !points.has(point)),
+        ...idsInText(line.text).filter((id) => !ids.has(id)),
+      ].map((name) => `${name} in ${at(line)}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+});
+
+/** From the root, or beside the file that names it. */
+function pageExists(path: string, from: string): boolean {
+  return [path, join(dirname(from), path)].some((each) => globSync(each, { cwd: root }).length > 0);
+}
