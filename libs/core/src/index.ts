@@ -59,6 +59,8 @@ export type { Pins } from './configuration/specifications.js';
 export { approvable, approvalSeconds, needsApproval } from './configuration/approval.js';
 export { findUnasked } from './configuration/findings.js';
 export { schemaProblems } from './configuration/input-schema.js';
+export { checkableSchema, soundSchema } from './configuration/sound-schema.js';
+export { regexFlags } from './configuration/regex-flags.js';
 export * from './configuration/version-texts.js';
 export * from './configuration/keys.js';
 export { mcpToolType } from './configuration/entries.js';

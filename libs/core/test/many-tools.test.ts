@@ -93,3 +93,38 @@ describe('an entry that brings in many tools of a server', () => {
     expect(formatProblems(compile(raw).problems)).toContain(said);
   });
 });
+
+describe('more tools than some providers take in one request', () => {
+  const entries = (count: number, group: string, more: object = {}) =>
+    Array.from({ length: count }, (_, at) => ({
+      name: `${group}-${String(at)}`,
+      type: 'knowledge-query',
+      group: [group],
+      ...more,
+    }));
+  const found = (tool: readonly object[], allowed: readonly string[] = ['*']) =>
+    compile({ tool, policy: { allowed_tools: allowed } }).findings.flatMap(({ kind, message }) =>
+      kind === 'many_tools' ? [message] : [],
+    );
+
+  it('are a finding that names the groups and their number', () => {
+    expect(found([...entries(129, 'big'), ...entries(3, 'small')])).toEqual([
+      'A turn can be offered 132 tools of the group "*" and 129 tools of the group "big", and some providers take no more than 128 in one request: split the group, or allow fewer tools.',
+    ]);
+  });
+
+  it.each([
+    ['as many as all take', entries(128, 'a'), ['*']],
+    ['more than are allowed', entries(200, 'a'), ['a-1']],
+    [
+      'more than there are in one state',
+      [
+        ...entries(100, 'a', { available_in_states: ['here'] }),
+        ...entries(100, 'b', { available_in_states: ['there'] }),
+      ],
+      ['*'],
+    ],
+  ])('are none with %s', (_, tool, allowed) => {
+    expect(found(tool, allowed)).toEqual([]);
+  });
+});

@@ -52,6 +52,12 @@ export const sampleOffers: readonly McpOffer[] = [
       },
       { name: 'reset-workflow', description: 'Resets.', inputSchema: { type: 'object' }, outputSchema: null },
       {
+        name: 'either',
+        description: 'Takes a map or its JSON text.',
+        inputSchema: { type: 'object', properties: { it: { anyOf: [{ type: 'object' }, { type: 'string' }] } } },
+        outputSchema: null,
+      },
+      {
         name: 'choosy',
         description: 'Takes this or that.',
         inputSchema: { type: 'object', oneOf: [] },

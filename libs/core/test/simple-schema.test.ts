@@ -12,7 +12,8 @@ const offered = (inputSchema: JsonObject): OfferedTool => ({
 });
 
 type Case = { readonly name: string; readonly schema: JsonObject } & (
-  { readonly simple: JsonObject; readonly places: readonly string[] } | { readonly problems: readonly string[] }
+  | { readonly simple: JsonObject; readonly places: readonly string[]; readonly narrowed?: readonly string[] }
+  | { readonly problems: readonly string[] }
 );
 
 describe('what a server’s input schema is offered as (T-10d, T-26b3)', () => {
@@ -20,18 +21,23 @@ describe('what a server’s input schema is offered as (T-10d, T-26b3)', () => {
     const before = JSON.stringify(one.schema);
     const taken = takeOffer(offered(one.schema));
     if ('problems' in one) expect(taken).toEqual({ problems: one.problems });
-    else expect(taken).toEqual({ inputSchema: one.simple, simplified: one.places });
+    else
+      expect(taken).toEqual({
+        inputSchema: one.simple,
+        simplified: one.places,
+        narrowed: one.narrowed ?? [],
+        outputSchema: null,
+      });
     expect(JSON.stringify(one.schema)).toBe(before);
   });
 
   it.each(
     readCases<readonly { name: string; schema: JsonObject; problems: readonly string[] }[]>('input-schemas.yaml')
-      .concat({ name: 'definitions nobody uses', schema: { type: 'object', $defs: { A: {} } }, problems: [] })
       .filter(({ problems }) => problems.length === 0)
       .map((one) => [one.name, one.schema] as const),
   )('is the server’s own, untouched, where it is within the subset: %s', (_, schema) => {
     const taken = takeOffer(offered(schema));
-    expect(taken).toEqual({ inputSchema: schema, simplified: [] });
+    expect(taken).toEqual({ inputSchema: schema, simplified: [], narrowed: [], outputSchema: null });
     expect('inputSchema' in taken && taken.inputSchema).toBe(schema);
   });
 
@@ -179,5 +185,11 @@ describe('a tool with a simplified schema', () => {
       'The input schema of find was simplified at /properties/a: it allows nothing that its server does not, and leaves out “or null”.';
     expect(compiled(nullable('string')).findings).toEqual([{ kind: 'simplified', path: 'tool.find', message }]);
     expect(compiled(offered({ type: 'object' })).findings).toEqual([]);
+  });
+
+  it('is said to be narrower where only one of several alternatives is offered', () => {
+    const tool = offered({ type: 'object', properties: { a: { anyOf: [{ type: 'object' }, { type: 'string' }] } } });
+    const message = 'The input schema of find is narrower than its server’s: only alternative 1 of 2 at /properties/a.';
+    expect(compiled(tool).findings).toEqual([{ kind: 'narrowed', path: 'tool.find', message }]);
   });
 });

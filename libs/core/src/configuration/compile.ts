@@ -93,8 +93,8 @@ export function compileConfiguration(raw: unknown, given: CompilerInputs): Compi
   // Also what tool files describe.
   const content = wellFormed(found);
   const paths = new Map(entries.map((entry) => [entry.key, entry.path]));
-  const simplified = new Map(specified.map(({ entry, allowed }) => [entry.key, allowed.simplified]));
-  const findings = [...findEverything(tools, policy, { paths, simplified }), ...findAboutServers(mcp.servers, given)];
+  const allowed = new Map(specified.map((tool) => [tool.entry.key, tool.allowed]));
+  const findings = [...findEverything(tools, policy, { paths, allowed }), ...findAboutServers(mcp.servers, given)];
   return { configuration: { version: versionOf(content, given.digest), ...content }, problems, findings };
 }
 
@@ -145,7 +145,7 @@ function specify(tool: IdentifiedTool, given: CompilerInputs): Allowed {
   const type = given.types.find((one) => one.type === tool.entry.type);
   if (tool.entry.type === mcpToolType || type === undefined) return specifyMcp(tool, given);
   const specification = specifyBuiltIn(tool, type, given.digest);
-  return { specification, pin: null, outputSchema: null, simplified: [] };
+  return { specification, pin: null, outputSchema: null, simplified: [], narrowed: [] };
 }
 
 function compileTool(

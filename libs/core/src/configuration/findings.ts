@@ -3,9 +3,9 @@ import { compileRules } from '../rules/rules.js';
 import { isListed } from '../rules/tool-policy.js';
 import { findToolless } from './agent-tools.js';
 import { approvable, runsUnasked } from './approval.js';
-import { pathShown } from './input-schema.js';
 import { quote, sentenceList } from './problems.js';
 import { stateGraph } from './state-graph.js';
+import type { Allowed } from './specifications.js';
 import type { ConfiguredTool, Finding, Policy } from './types.js';
 
 const readOnlyTag = /^read[-_ ]?only$/i;
@@ -16,23 +16,27 @@ const shownPlaces = 5;
 /** Where a finding stands that is about states rather than about one tool. */
 const allTools = 'tool';
 
-/** What is known of tools beside what they are, by key: where they stand in the file, and where their schema is simpler than their server's. */
+/** Tools that every provider takes in one request. */
+const mostTools = 128;
+
+/** What is known of tools beside what they are, by key: where they stand in the file, and how their schema differs from their server's. */
 interface AboutTools {
   readonly paths: ReadonlyMap<string, string>;
-  readonly simplified: ReadonlyMap<string, readonly string[]>;
+  readonly allowed: ReadonlyMap<string, Pick<Allowed, 'simplified' | 'narrowed'>>;
 }
 
 /** What an author will want to know of a configuration that is legal (XG-22). */
 export function findEverything(
   tools: readonly ConfiguredTool[],
   policy: Policy,
-  { paths, simplified }: AboutTools,
+  { paths, allowed }: AboutTools,
 ): readonly Finding[] {
   const at = (tool: ConfiguredTool): string => paths.get(tool.key) ?? allTools;
   return [
     ...aboutStates(tools, at),
     ...tools.flatMap((tool) => aboutTool(tool, at(tool))),
-    ...tools.flatMap((tool) => aboutSchema(tool, simplified.get(tool.key) ?? [], at(tool))),
+    ...tools.flatMap((tool) => aboutSchema(tool, allowed.get(tool.key), at(tool))),
+    ...aboutCount(tools, policy),
     ...aboutPolicy(tools, policy),
     ...findToolless(tools, policy, at),
   ];
@@ -89,11 +93,42 @@ function aboutTool(tool: ConfiguredTool, path: string): readonly Finding[] {
   return findings;
 }
 
-function aboutSchema({ key }: ConfiguredTool, places: readonly string[], path: string): readonly Finding[] {
-  if (places.length === 0) return [];
-  const where = sentenceList(places.map(pathShown), shownPlaces);
-  const message = `The input schema of ${key} was simplified at ${where}: it allows nothing that its server does not, and leaves out “or null”.`;
-  return [{ kind: 'simplified', path, message }];
+function aboutSchema(
+  { key }: ConfiguredTool,
+  allowed: Pick<Allowed, 'simplified' | 'narrowed'> | undefined,
+  path: string,
+): readonly Finding[] {
+  const { simplified = [], narrowed = [] } = allowed ?? {};
+  const findings: Finding[] = [];
+  if (simplified.length > 0) {
+    const where = sentenceList(simplified, shownPlaces);
+    const message = `The input schema of ${key} was simplified at ${where}: it allows nothing that its server does not, and leaves out “or null”.`;
+    findings.push({ kind: 'simplified', path, message });
+  }
+  if (narrowed.length > 0) {
+    const message = `The input schema of ${key} is narrower than its server’s: ${sentenceList(narrowed, shownPlaces)}.`;
+    findings.push({ kind: 'narrowed', path, message });
+  }
+  return findings;
+}
+
+/** The group with the most tools in one state, if they are more than some providers take. */
+function aboutCount(tools: readonly ConfiguredTool[], policy: Policy): readonly Finding[] {
+  const allowed = new Set(policy.allowedTools);
+  const offered = tools.filter((tool) => allowed.has(tool.id) && tool.spec !== null && isListed(tool, policy));
+  if (offered.length <= mostTools) return [];
+  const groups = [wildcard, ...new Set(offered.flatMap((tool) => tool.groups))];
+  const many = groups.flatMap((group) => {
+    const count = mostAtOnce(group === wildcard ? offered : offered.filter((tool) => tool.groups.includes(group)));
+    return count > mostTools ? [`${String(count)} tools of the group ${quote(group)}`] : [];
+  });
+  if (many.length === 0) return [];
+  const message = `A turn can be offered ${sentenceList(many, shownPlaces)}, and some providers take no more than ${String(mostTools)} in one request: split the group, or allow fewer tools.`;
+  return [{ kind: 'many_tools', path: allTools, message }];
+}
+
+function mostAtOnce(tools: readonly ConfiguredTool[]): number {
+  return Math.max(0, ...compileRules(tools).availabilityByState().values());
 }
 
 function aboutPolicy(tools: readonly ConfiguredTool[], policy: Policy): readonly Finding[] {

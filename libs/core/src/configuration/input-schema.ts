@@ -37,6 +37,13 @@ export function schemaProblems(schema: JsonObject): readonly string[] {
   return problems;
 }
 
+/** The problems of a schema that stands somewhere inside another one. */
+export function constructsIn(schema: JsonObject, path: string): readonly string[] {
+  const problems: string[] = [];
+  check(schema, path, problems);
+  return problems;
+}
+
 function check(schema: JsonValue | undefined, path: string, problems: string[]): void {
   if (Array.isArray(schema)) {
     (schema as readonly JsonValue[]).forEach((item, place) => {

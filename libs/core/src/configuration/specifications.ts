@@ -32,6 +32,8 @@ export interface Allowed {
   readonly outputSchema: JsonObject | null;
   /** Where its input schema is simpler than the server's, as JSON pointers. */
   readonly simplified: readonly string[];
+  /** What its server allows and the offered schema does not, a phrase each. */
+  readonly narrowed: readonly string[];
 }
 
 /** Pins of tools that were allowed before, by `placeOf`. What is offered otherwise now is held back. */
@@ -68,7 +70,7 @@ export function specifyMcp(
   const pin = pinOf(offered, given.digest);
   const allowed = given.pins?.get(placeOf(binding));
   if (allowed !== undefined && allowed !== pin) return withheld(changed(binding));
-  const { inputSchema, simplified } = taken;
+  const { inputSchema, simplified, narrowed, outputSchema } = taken;
   const spec = {
     name: tool.id,
     description: tool.entry.description ?? offered.description,
@@ -77,7 +79,7 @@ export function specifyMcp(
     effect: binding.effect,
     schemaHash: hash(inputSchema, given.digest),
   };
-  return { specification: { spec, unavailable: null }, pin, outputSchema: offered.outputSchema, simplified };
+  return { specification: { spec, unavailable: null }, pin, outputSchema, simplified, narrowed };
 }
 
 function changed({ server, tool }: McpBinding): string {
@@ -107,7 +109,7 @@ function sentences(problems: readonly string[]): string {
 }
 
 function withheld(unavailable: string): Allowed {
-  return { specification: { spec: null, unavailable }, pin: null, outputSchema: null, simplified: [] };
+  return { specification: { spec: null, unavailable }, pin: null, outputSchema: null, simplified: [], narrowed: [] };
 }
 
 function hash(schema: JsonObject, digest: Digest): string {

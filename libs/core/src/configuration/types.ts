@@ -291,6 +291,8 @@ export interface Finding {
     | 'escalation'
     | 'toolless_agent'
     | 'simplified'
+    | 'narrowed'
+    | 'many_tools'
     | 'endless_list'
     | 'unset_variable';
   readonly path: string;

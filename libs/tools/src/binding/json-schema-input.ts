@@ -1,6 +1,6 @@
-import { Ajv } from 'ajv';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { ErrorObject, ValidateFunction } from 'ajv';
-import { hasRawNumbers, ToolInputError, withPlainNumbers } from '@sluice/core';
+import { checkableSchema, hasRawNumbers, soundSchema, ToolInputError, withPlainNumbers } from '@sluice/core';
 import type { InputProblem, JsonObject, JsonValue } from '@sluice/core';
 import { kindAt, named, pointer } from './input.js';
 import { RegexTimeBudget } from './regex-time-budget.js';
@@ -62,17 +62,21 @@ interface Checker {
 }
 
 function compile(schema: JsonObject, options: { allErrors: boolean }): Checker {
-  // Servers name many dialects; what is checked is the part draft 7 shares with them. Unknown formats are hints, not rules.
-  const rest = Object.fromEntries(Object.entries(schema).filter(([key]) => key !== '$schema' && key !== '$id'));
+  // A configuration of an earlier release may hold a schema as its server wrote it. Unknown formats are hints, not rules.
+  const { schema: sound, problems } = soundSchema(schema);
+  if (problems[0] !== undefined) throw new Error(problems[0]);
   const patience = new RegexTimeBudget();
-  const check: ValidateFunction = new Ajv({
+  const check: ValidateFunction = new Ajv2020({
     ...options,
     strict: false,
     strictNumbers: true,
     validateFormats: false,
     logger: false,
+    // Checked above; the meta-schema would be compiled for each tool.
+    validateSchema: false,
+    meta: false,
     code: { regExp: patience.regExp },
-  }).compile(rest);
+  }).compile(checkableSchema(sound));
   return Object.defineProperty(
     (value: unknown): boolean => {
       patience.begin();

@@ -1,4 +1,5 @@
-import { createContext, Script } from 'node:vm';
+import { type Context, createContext, Script } from 'node:vm';
+import { regexFlags } from '@sluice/core';
 
 /** How long the patterns of one check may take together, in milliseconds. */
 const patienceMs = 100;
@@ -14,9 +15,8 @@ interface Pattern {
  */
 export class RegexTimeBudget {
   private left = patienceMs;
-  private readonly sandbox = createContext(Object.create(null) as object, {
-    codeGeneration: { strings: false, wasm: false },
-  });
+  /** Made for the first pattern: most schemas have none. */
+  private sandbox: Context | undefined;
 
   /** Before each check. */
   begin(): void {
@@ -24,11 +24,11 @@ export class RegexTimeBudget {
   }
 
   /** Takes the place of RegExp in ajv. Throws where the pattern is none. */
-  readonly regExp = Object.assign((pattern: string, flags: string): Pattern => this.compile(pattern, flags), {
-    code: 'new RegExp',
-  });
+  readonly regExp = Object.assign((pattern: string): Pattern => this.compile(pattern), { code: 'new RegExp' });
 
-  private compile(pattern: string, flags: string): Pattern {
+  private compile(pattern: string): Pattern {
+    const flags = regexFlags(pattern);
+    if (flags === null) throw new SyntaxError('A pattern of the schema is no regular expression of ECMAScript.');
     const { source } = new RegExp(pattern, flags);
     const test = new Script(`new RegExp(${JSON.stringify(source)}, ${JSON.stringify(flags)}).test(text)`);
     // ajv tells patterns apart by their text.
@@ -38,9 +38,12 @@ export class RegexTimeBudget {
   private within(test: Script, text: string): boolean {
     if (this.left < 1) return false;
     const before = performance.now();
+    const sandbox = (this.sandbox ??= createContext(Object.create(null) as object, {
+      codeGeneration: { strings: false, wasm: false },
+    }));
     try {
-      (this.sandbox as { text?: string }).text = text;
-      return test.runInContext(this.sandbox, { timeout: Math.ceil(this.left) }) === true;
+      (sandbox as { text?: string }).text = text;
+      return test.runInContext(sandbox, { timeout: Math.ceil(this.left) }) === true;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return false;
       throw error;
