@@ -1,6 +1,7 @@
 import 'reflect-metadata';
 import { availableParallelism, cpus } from 'node:os';
 import { benchAudit } from './audit.js';
+import { benchDiscovery } from './discovery/main.js';
 import { benchLines } from './lines.js';
 import { benchLoop } from './loop.js';
 import { benchProcess } from './process.js';
@@ -20,6 +21,7 @@ const parts: Readonly<Record<string, () => Promise<void>>> = {
   rules: benchRules,
   tools: benchTools,
   wires: benchWires,
+  discovery: benchDiscovery,
   audit: benchAudit,
   loop: benchLoop,
   metrics: benchMetrics,

@@ -11,6 +11,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   authorization: ['core'],
   identity: ['core'],
   connections: ['core'],
+  discovery: ['core'],
   decisions: ['core', 'contracts', 'bus'],
   archive: ['core', 'contracts', 'bus', 'decisions'],
   replay: ['core', 'contracts', 'bus', 'decisions'],
@@ -18,7 +19,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   service: ['core', 'contracts', 'bus', 'ledger', 'identity', 'decisions'],
   apps: [
     ...['core', 'contracts', 'bus', 'ledger', 'tools', 'model', 'authorization', 'identity', 'connections', 'service'],
-    ...['decisions', 'archive', 'audit', 'replay'],
+    ...['decisions', 'archive', 'audit', 'replay', 'discovery'],
   ],
 };
 

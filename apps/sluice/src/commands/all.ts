@@ -27,6 +27,7 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   export: () => import('./export.js'),
   replay: () => import('./replay.js'),
   explain: () => import('./explain.js'),
+  discovery: () => import('./discovery.js'),
 };
 
 /** What each says of itself, by its name. */

@@ -1,0 +1,128 @@
+import { parseArgs } from 'node:util';
+import { chooseTools, readTools, relevanceParts, searchTools, sharedStems } from '@sluice/discovery';
+import type { Asked, OfferedTool } from '@sluice/discovery';
+import { readText } from '../read-text.js';
+import type { Surroundings } from './surroundings.js';
+
+export const usage = `sluice discovery try --tools FILE [--strategy relevance|ranked|tool-search] [--max N] [--min N] [--ratio R]
+    [--keep NAME]… [--used NAME]… [--json] QUESTION
+  Says which tools of the file a model would be shown for the question, with their scores and what these come from. The
+  file holds tools as a model API or an MCP server writes them. Of tool-search the question is the query that a model
+  would search with. Nothing is sent anywhere.`;
+
+const strategies = ['relevance', 'ranked', 'tool-search'] as const;
+type Strategy = (typeof strategies)[number];
+
+interface Line {
+  readonly name: string;
+  readonly kept: boolean;
+  readonly score: number | null;
+  readonly why: readonly string[];
+}
+
+export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      tools: { type: 'string' },
+      strategy: { type: 'string', default: 'ranked' },
+      max: { type: 'string', default: '25' },
+      min: { type: 'string', default: '5' },
+      ratio: { type: 'string', default: '0.8' },
+      keep: { type: 'string', multiple: true, default: [] },
+      used: { type: 'string', multiple: true, default: [] },
+      json: { type: 'boolean', default: false },
+    },
+  });
+  const [action, question, ...surplus] = positionals;
+  if (action !== 'try' || values.tools === undefined || question === undefined || surplus.length > 0)
+    throw new Error(`Name the tools and ask one question in quotes.\n${usage}`);
+  const strategy = strategies.find((one) => one === values.strategy);
+  if (strategy === undefined)
+    throw new Error(`There is no strategy ${values.strategy}. There are: ${strategies.join(', ')}.`);
+  const tools = toolsIn(values.tools);
+  const asked = {
+    query: question,
+    expanded: new Set<string>(),
+    alwaysKeep: new Set(values.keep),
+    recentlyUsed: new Set(values.used),
+  };
+  const counts = {
+    minTools: whole('--min', values.min, 0),
+    maxTools: whole('--max', values.max, 1),
+    targetRatio: ratio(values.ratio),
+  };
+  const { lines, note } = judged(strategy, tools, asked, counts);
+  if (values.json) surroundings.print(`${JSON.stringify({ strategy, question, note, tools: lines })}\n`);
+  else for (const line of inWords(lines, note, surroundings)) surroundings.print(`${line}\n`);
+  await surroundings.taken();
+  return 0;
+}
+
+function toolsIn(file: string): readonly OfferedTool[] {
+  try {
+    return readTools(JSON.parse(readText(file)));
+  } catch (error) {
+    throw new Error(`The tools in ${file} cannot be read: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+function judged(
+  strategy: Strategy,
+  tools: readonly OfferedTool[],
+  asked: Asked,
+  counts: Parameters<typeof chooseTools>[3],
+): { readonly lines: readonly Line[]; readonly note: string } {
+  if (strategy === 'tool-search') {
+    const { by, matches, kept } = searchTools(tools, asked.query, { maxResults: counts.maxTools, ...asked });
+    const found = [...matches, ...kept];
+    const lines = [...found, ...tools.map((_, at) => at).filter((at) => !found.includes(at))].map((at): Line => {
+      const why = matches.includes(at) ? [`matches the ${by === 'regex' ? 'pattern' : 'words'}`] : [];
+      return {
+        ...{ name: tools[at]?.name ?? '', kept: found.includes(at), score: null },
+        why: kept.includes(at) ? ['always kept'] : why,
+      };
+    });
+    return { lines, note: `The query was taken ${taken[by]}.` };
+  }
+  const { kept, scores, skipped } = chooseTools(strategy, tools, asked, counts);
+  const parts = strategy === 'relevance' ? relevanceParts(tools, asked) : null;
+  const lines = tools.map((tool, at): Line => {
+    const own = parts?.[at]?.map(({ why, points }) => `${why} +${points}`) ?? sharedStems(tool, asked.query);
+    return { name: tool.name, kept: kept.includes(at), score: scores?.[at] ?? null, why: own };
+  });
+  const sorted = lines.toSorted((one, other) => (other.score ?? 0) - (one.score ?? 0));
+  return { lines: sorted, note: skipped === null ? '' : whyAll[skipped] };
+}
+
+const taken = { regex: 'as a regular expression', keywords: 'by its words', blank: 'for any tool, since it is blank' };
+
+const whyAll = {
+  no_tools: 'There are no tools.',
+  few_tools: 'All are kept: there are no more than --min.',
+  all_kept: 'All are kept: --ratio and --max leave room for every one.',
+};
+
+function* inWords(lines: readonly Line[], note: string, { paint }: Surroundings): Generator<string> {
+  const kept = lines.filter((line) => line.kept).length;
+  yield paint.strong(`${kept} of ${lines.length} tools are shown.`) + (note === '' ? '' : ` ${note}`);
+  const width = Math.min(48, Math.max(0, ...lines.map(({ name }) => name.length)));
+  for (const { name, kept, score, why } of lines) {
+    const points = score === null ? '' : (Number.isInteger(score) ? String(score) : score.toFixed(2)).padStart(8);
+    const text = `${kept ? '✓' : '·'} ${name.padEnd(width)} ${points}  ${why.join(', ')}`.trimEnd();
+    yield kept ? text : paint.dim(text);
+  }
+}
+
+function whole(option: string, text: string, least: number): number {
+  const number = Number(text);
+  if (/^\d+$/.test(text) && Number.isSafeInteger(number) && number >= least) return number;
+  throw new Error(`${option} is "${text}"; it must be a whole number from ${least} on.`);
+}
+
+function ratio(text: string): number {
+  const number = Number(text);
+  if (text.trim() !== '' && number >= 0 && number <= 1) return number;
+  throw new Error(`--ratio is "${text}"; it must be a number from 0 to 1.`);
+}

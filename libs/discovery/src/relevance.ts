@@ -1,0 +1,82 @@
+import type { OfferedTool } from './tool.js';
+import { tokensOf } from './tokens.js';
+
+/** What a score adds up from. */
+export const weights = {
+  expanded: 1_000,
+  alwaysKeep: 100,
+  recentlyUsed: 100,
+  nameInQuery: 50,
+  queryToken: 10,
+} as const;
+
+/** What is known of a request beside its tools. */
+export interface Asked {
+  /** The last message of the user. */
+  readonly query: string;
+  /** Names of tools whose output stands in the history. */
+  readonly recentlyUsed: ReadonlySet<string>;
+  /** Names that a search of the session found. */
+  readonly expanded: ReadonlySet<string>;
+  /** Names that the configuration always keeps. */
+  readonly alwaysKeep: ReadonlySet<string>;
+}
+
+/** A part of a tool’s relevance: what it is for, and how much. */
+export interface Part {
+  readonly why: string;
+  readonly points: number;
+}
+
+/** The relevance of each tool, in the order of the tools. A repeated word of the query counts each time. */
+export function relevanceOf(tools: readonly OfferedTool[], asked: Asked): readonly number[] {
+  return relevanceParts(tools, asked).map((parts) => parts.reduce((sum, { points }) => sum + points, 0));
+}
+
+/** What the relevance of each tool adds up from. */
+export function relevanceParts(tools: readonly OfferedTool[], asked: Asked): readonly (readonly Part[])[] {
+  const query = asked.query.toLowerCase();
+  const words = tokensOf(query);
+  return tools.map(({ name, description }) => {
+    const own = new Set(tokensOf(`${name} ${description}`));
+    const parts: Part[] = [];
+    if (asked.expanded.has(name)) parts.push({ why: 'found by a search', points: weights.expanded });
+    if (asked.alwaysKeep.has(name)) parts.push({ why: 'always kept', points: weights.alwaysKeep });
+    if (asked.recentlyUsed.has(name)) parts.push({ why: 'recently used', points: weights.recentlyUsed });
+    if (name !== '' && query.includes(name.toLowerCase()))
+      parts.push({ why: 'named in the question', points: weights.nameInQuery });
+    for (const word of words) if (own.has(word)) parts.push({ why: word, points: weights.queryToken });
+    return parts;
+  });
+}
+
+export interface KeepCount {
+  readonly minTools: number;
+  readonly maxTools: number;
+  readonly targetRatio: number;
+}
+
+/** How many of so many tools are kept: a share of them, no more than the most, no fewer than the fewest. */
+export function keepCount(total: number, { minTools, maxTools, targetRatio }: KeepCount): number {
+  return Math.max(Math.min(Math.trunc(total * targetRatio), maxTools), minTools);
+}
+
+/**
+ * Which tools are kept: those with the highest scores, earlier ones first where scores are equal, and beyond the count those that are kept
+ * by force. Indexes in the order of the tools.
+ */
+export function keepBest(
+  tools: readonly OfferedTool[],
+  scores: readonly number[],
+  count: number,
+  isForced: (tool: OfferedTool) => boolean,
+): readonly number[] {
+  const byScore = tools
+    .map((_, index) => index)
+    .sort((one, other) => (scores[other] ?? 0) - (scores[one] ?? 0) || one - other);
+  const kept = new Set(byScore.slice(0, count));
+  tools.forEach((tool, index) => {
+    if (isForced(tool)) kept.add(index);
+  });
+  return [...kept].sort((one, other) => one - other);
+}

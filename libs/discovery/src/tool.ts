@@ -1,0 +1,47 @@
+/** A tool of a request, as its client described it. */
+export interface OfferedTool {
+  readonly name: string;
+  /** Empty where the client gave none. */
+  readonly description: string;
+  /** The parameters as JSON Schema, or anything else that the client sent; null where it sent none. */
+  readonly parameters: unknown;
+}
+
+/** A parameter’s name and its description; names of nested properties as well. */
+export interface Parameter {
+  readonly name: string;
+  readonly description: string;
+}
+
+/** How deep schemas are looked into, and how many parameters of a tool count. */
+const deepest = 6;
+const mostParameters = 256;
+
+/** The parameters of a tool, outer ones first. Never throws: a schema may be of any shape. */
+export function parametersOf(tool: Pick<OfferedTool, 'parameters'>): readonly Parameter[] {
+  const found: Parameter[] = [];
+  let level: unknown[] = [tool.parameters];
+  for (let depth = 0; depth < deepest && level.length > 0; depth++) {
+    const below: unknown[] = [];
+    for (const schema of level) {
+      if (!isObject(schema)) continue;
+      for (const [name, property] of Object.entries(isObject(schema['properties']) ? schema['properties'] : {})) {
+        if (found.length >= mostParameters) return found;
+        const description = isObject(property) ? property['description'] : undefined;
+        found.push({ name, description: typeof description === 'string' ? description : '' });
+        below.push(property);
+      }
+      below.push(schema['items']);
+      for (const key of ['anyOf', 'oneOf', 'allOf']) {
+        const branches = schema[key];
+        if (Array.isArray(branches)) below.push(...(branches as unknown[]));
+      }
+    }
+    level = below;
+  }
+  return found;
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

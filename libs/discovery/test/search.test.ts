@@ -1,0 +1,75 @@
+import { describe, expect, it } from '@jest/globals';
+import { longestPattern, searchTools } from '@sluice/discovery';
+import type { OfferedTool } from '@sluice/discovery';
+
+const tools: readonly OfferedTool[] = [
+  { name: 'read_file', description: 'Reads a file of the workspace', parameters: {} },
+  { name: 'mail', description: '', parameters: { properties: { recipient: { description: 'whom to write to' } } } },
+  { name: 'store', description: 'Keeps a text for later, as read_file can read it', parameters: null },
+  {
+    name: 'clock',
+    description: 'The time',
+    parameters: { properties: { zone: { items: { properties: { region: {} } } } } },
+  },
+];
+const search = (query: string, maxResults = 5, alwaysKeep: readonly string[] = []) => {
+  const { by, matches, kept } = searchTools(tools, query, { maxResults, alwaysKeep: new Set(alwaysKeep) });
+  return { by, matches: matches.map((at) => tools[at]?.name), kept: kept.map((at) => tools[at]?.name) };
+};
+
+describe('the search for tools', () => {
+  it.each([
+    ['READ.*FILE', 'regex', ['read_file', 'store'], 'without regard to case, name hits first (DS-63, DS-66)'],
+    ['^the time$', 'regex', ['clock'], 'by the description (DS-67)'],
+    ['recipient', 'regex', ['mail'], 'by a parameter’s name (DS-68)'],
+    ['whom to', 'regex', ['mail'], 'by a parameter’s description (DS-68)'],
+    ['region', 'regex', ['clock'], 'by a nested parameter (DS-68)'],
+    ['read(', 'keywords', ['read_file', 'store'], 'by words where it is no regular expression (DS-64)'],
+    ['(?=read)', 'keywords', ['read_file', 'store'], 'by words where a linear engine cannot have it (DS-64, DS-65)'],
+    ['no such thing', 'regex', [], 'to nothing (DS-71)'],
+  ])('takes %j as %s and finds %j: %s', (query, by, matches) => {
+    expect(search(query)).toEqual({ by, matches, kept: [] });
+  });
+
+  it('gives the first tools for a blank query (DS-72)', () => {
+    expect(search('  ', 2)).toEqual({ by: 'blank', matches: ['read_file', 'mail'], kept: [] });
+  });
+
+  it('gives no more than the cap, and beyond it what is always kept, each once (DS-69, DS-70)', () => {
+    expect(search('.', 2, ['clock', 'mail'])).toEqual({ by: 'regex', matches: ['read_file', 'mail'], kept: ['clock'] });
+    expect(search('read(', 2, ['clock']).kept).toEqual(['clock']);
+    expect(search('', 1, ['clock', 'unknown']).kept).toEqual(['clock']);
+  });
+
+  it('takes a pattern beyond the limit by its words (DS-65)', () => {
+    expect(search('x'.repeat(longestPattern + 1)).by).toBe('keywords');
+  });
+
+  it('is not held up by a hostile pattern: its time grows with the text (DS-65)', () => {
+    const hostile = [{ name: 'long', description: 'a'.repeat(50_000), parameters: null }];
+    const began = process.cpuUsage();
+    const found = searchTools(hostile, '(a+)+$b', { maxResults: 5, alwaysKeep: new Set() });
+    const { user } = process.cpuUsage(began);
+    expect(found.matches).toEqual([]);
+    // A backtracking engine would not be through in years.
+    expect(user).toBeLessThan(20_000_000);
+  });
+
+  it('ranks keyword hits by the number of words (XS-13)', () => {
+    expect(search('workspace file [', 5).matches).toEqual(['read_file', 'store']);
+  });
+
+  it('never throws for a schema of any shape', () => {
+    const odd = [
+      null,
+      7,
+      'text',
+      [],
+      { properties: 7 },
+      { properties: { a: null } },
+      { anyOf: [7, { properties: { b: {} } }] },
+    ];
+    const given = odd.map((parameters, at) => ({ name: `t${at}`, description: '', parameters }));
+    expect(searchTools(given, 'b', { maxResults: 5, alwaysKeep: new Set() }).matches).toEqual([6]);
+  });
+});
