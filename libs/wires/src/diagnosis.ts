@@ -58,7 +58,7 @@ export const faults = {
   },
 };
 
-/** Errors that a provider reports are told apart by status, where there is one, else by name. */
+/** Sorts an error that a provider reports by its status, where there is one, else by its name. */
 function isTemporary(errorName: string, status: number | undefined): boolean {
   if (status !== undefined && status >= 400) return [408, 409, 424, 425, 429].includes(status) || status >= 500;
   return !/invalid|validation|authentication|permission|not_found|unsupported|quota|billing|denied/i.test(errorName);
@@ -89,7 +89,7 @@ export const noteMeanings: Readonly<Record<NoteKind, string>> = {
   bad_usage: 'A count of tokens that is no whole number, or below zero, was ignored.',
 };
 
-/** Counts what was skipped. No more than a hundred different ones are told apart, so that a hostile stream costs no memory. */
+/** Counts what was skipped. It keeps no more than a hundred different ones apart, so that a hostile stream costs no memory. */
 export class Notes {
   readonly #counts = new Map<string, { readonly kind: NoteKind; readonly what: string; count: number }>();
   /** How many there were in all. */

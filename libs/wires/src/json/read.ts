@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from '@sluice/core';
 import { faults, type Notes } from '../diagnosis.js';
 
 /**
- * Reading of values that somebody else wrote: null counts as absent, and a value of another type is a fault that names its field. `at` is the
+ * Reads values of unknown origin: null counts as absent, and a value of another type is a fault that names its field. `at` is the
  * path of the object that holds the field, '' for the outermost.
  */
 type Holder = Readonly<Record<string, unknown>>;
