@@ -231,7 +231,7 @@ describe.each<[string, Wire]>(Object.entries({ openai, anthropic, google, bedroc
       [500, 'model_unreachable', true],
       [503, 'model_unreachable', true],
     ] as const)(
-      'makes of status %i the fault %s, and repeats neither key nor body',
+      'makes of status %i the fault %s, and repeats no key, and the body’s sentence only of a refused request',
       async (status, code, retryable) => {
         endpoint.respond = (response) => {
           response
@@ -242,12 +242,39 @@ describe.each<[string, Wire]>(Object.entries({ openai, anthropic, google, bedroc
         expect(fault).toMatchObject({ code, retryable });
         expect(fault.message).toContain(String(status));
         expect(fault.message).toMatch(/some/i);
-        expect(`${fault.stack ?? ''}${JSON.stringify(fault)}${String(fault.cause)}`).not.toMatch(
-          new RegExp(`${key}|hidden-detail`),
-        );
+        const all = `${fault.stack ?? ''}${JSON.stringify(fault)}${String(fault.cause)}`;
+        expect(all).not.toContain(key);
+        // Of a request that it refuses, the provider’s own sentence says why.
+        if (status === 400) expect(fault.message).toContain('“Bad key (hidden), hidden-detail”');
+        else expect(all).not.toContain('hidden-detail');
         expect(endpoint.received).toHaveLength(1);
       },
     );
+
+    it.each([
+      ['core__find', 'Invalid schema for function ‘core__find’: array schema missing items.'],
+      ['core__find', 'tools.0.custom.input_schema: JSON schema is invalid.'],
+      ['core__find_more', 'Invalid tools[1].function.parameters'],
+      ['core__find_more', 'The tool core__find_more has no schema.'],
+      ['core__find_more', 'GenerateContentRequest.tools[0].function_declarations[1].parameters: wrong'],
+      ['core__find', 'Value at toolConfig.tools.1.member.toolSpec failed'],
+    ])('names the tool %s where the provider says: %s', async (id, message) => {
+      endpoint.respond = (response) =>
+        void response.writeHead(400, { 'content-type': 'application/json' }).end(JSON.stringify(wire.error(message)));
+      const fault = await faultOf({ ...request, tools: [tool, { ...tool, id: 'core__find_more' }] });
+      expect(fault).toMatchObject({ code: 'model_refused', retryable: false });
+      expect(fault.message).toContain(`“${message}” This is about the tool ${id}: take it out`);
+    });
+
+    it('repeats a refusal on one line, cut, and without what looks like a secret', async () => {
+      const message = `Line\none\u001b[31m sk-ant-api03-abcdefgh Bearer abc.def ${'x'.repeat(600)}`;
+      endpoint.respond = (response) =>
+        void response.writeHead(400, { 'content-type': 'application/json' }).end(JSON.stringify(wire.error(message)));
+      const { message: said } = await faultOf();
+      expect(said).toContain('“Line one\uFFFD[31m (hidden) (hidden) xxx');
+      expect(said).toContain('x…” Check model.name');
+      expect(said.length).toBeLessThan(520);
+    });
 
     it('takes a body that is no JSON for what its status says', async () => {
       endpoint.respond = (response) => void response.writeHead(502).end('<html>Bad gateway</html>');

@@ -12,12 +12,19 @@ export function createBedrockModel(settings: ModelSettings, secret: Secret): Mod
   const region = settings.region ?? secret('AWS_REGION');
   if (!region)
     throw new Error('The model provider bedrock needs a region: set model.region, for example to eu-central-1.');
+  const shown = credentials(settings, secret);
   const provider = createAmazonBedrock({
     region,
     ...(settings.baseUrl === null ? {} : { baseURL: settings.baseUrl }),
-    ...credentials(settings, secret),
+    ...shown,
   });
-  return createProviderModel({ model: provider.languageModel(name), settings, name, lacksNone: true });
+  return createProviderModel({
+    model: provider.languageModel(name),
+    settings,
+    name,
+    secrets: Object.values(shown),
+    lacksNone: true,
+  });
 }
 
 function credentials(settings: ModelSettings, secret: Secret) {

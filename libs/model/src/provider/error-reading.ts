@@ -31,15 +31,29 @@ export function errorName(error: unknown): string {
   return [...new Set([...names, ...(isName(header) ? [header] : [])])].join(', ');
 }
 
+/** What the provider says of the error in its own words, which may repeat a key or the prompt; '' where it says nothing. */
+export function sentenceOf(error: unknown): string {
+  const whole = wholeOf(error);
+  const payload = payloadOf(error);
+  const said = [payload['message'], whole['detail'], whole['error']].find(
+    (value) => typeof value === 'string' && value.trim() !== '',
+  );
+  return typeof said === 'string' ? said : '';
+}
+
 function isName(value: unknown): value is string {
   return typeof value === 'string' && /^[A-Za-z_]{3,48}$/.test(value);
 }
 
 /** The object that carries the names: of a response's body, or of an error reported in the stream. */
 function payloadOf(error: unknown): Readonly<Record<string, unknown>> {
-  const whole = APICallError.isInstance(error) ? (error.data ?? parsed(error.responseBody)) : error;
-  if (!isJsonObject(whole)) return {};
+  const whole = wholeOf(error);
   return isJsonObject(whole['error']) ? whole['error'] : whole;
+}
+
+function wholeOf(error: unknown): Readonly<Record<string, unknown>> {
+  const whole: unknown = APICallError.isInstance(error) ? (parsed(error.responseBody) ?? error.data) : error;
+  return isJsonObject(whole) ? whole : {};
 }
 
 /** A body that is not JSON names nothing. */

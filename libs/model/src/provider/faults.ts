@@ -1,8 +1,13 @@
 import { AISDKError, APICallError } from '@ai-sdk/provider';
 import { Fault } from '@sluice/core';
-import { errorName, statusOf, systemCode } from './error-reading.js';
+import type { ModelTool } from '@sluice/core';
+import { errorName, sentenceOf, statusOf, systemCode } from './error-reading.js';
+import { quoted, toolNamed } from './refusal.js';
 
-/** What can go wrong with one turn, in the words and codes of core. No text of the provider is passed on: it may repeat a key or the prompt. */
+/**
+ * What can go wrong with one turn, in the words and codes of core. The provider’s own sentence is passed on where it refuses the request
+ * itself, without secrets; where it refuses the key, it may repeat that.
+ */
 export interface Faults {
   /** An error before the stream began. Returns the signal's reason if it was aborted. */
   fromRequest(error: unknown): unknown;
@@ -17,7 +22,15 @@ export interface Faults {
   failedTurn(): Fault;
 }
 
-export function createFaults(name: string, signal: AbortSignal): Faults {
+export interface FaultContext {
+  readonly signal: AbortSignal;
+  /** The tools that are sent, in their order. */
+  readonly tools: readonly ModelTool[];
+  /** Removes secrets from a text of the provider. */
+  readonly hide: (text: string) => string;
+}
+
+export function createFaults(name: string, { signal, tools, hide }: FaultContext): Faults {
   const unreachable = (text: string) => new Fault('model_unreachable', `The model ${name} ${text}`, true);
   const refused = (text: string) => new Fault('model_refused', `The model ${name} ${text}`, false);
   const cutOff = () => unreachable('broke off before the end of its turn; it can be asked again.');
@@ -29,7 +42,18 @@ export function createFaults(name: string, signal: AbortSignal): Faults {
     if (status === 401 || status === 403)
       return refused(`did not accept the key (${said}): check the variable named in model.api_key_env.`);
     if (status === 404) return refused(`was not found (${said}): check model.name and model.base_url.`);
-    return refused(`refused the request (${said}): check model.name, model.max_output_tokens and the tools’ schemas.`);
+    return refusedRequest(said, error);
+  }
+
+  function refusedRequest(said: string, error: unknown): Fault {
+    const sentence = sentenceOf(error);
+    const why = sentence === '' ? '' : `: ${quoted(sentence, hide)}`;
+    const tool = toolNamed(sentence, tools);
+    const remedy =
+      tool === undefined
+        ? 'Check model.name, model.max_output_tokens and the tools’ schemas.'
+        : `This is about the tool ${tool}: take it out of policy.allowed_tools, or have its server describe it otherwise.`;
+    return refused(`refused the request (${said})${why === '' ? '.' : why} ${remedy}`);
   }
 
   function fromRequest(error: unknown): unknown {
@@ -51,9 +75,8 @@ export function createFaults(name: string, signal: AbortSignal): Faults {
     if (status !== undefined && status >= 400) return fromStatus(status, error);
     const said = errorName(error);
     if (said === '') return cutOff();
-    return isFinal(said)
-      ? refused(`refused the request (${said}).`)
-      : unreachable(`reported an error in its turn (${said}).`);
+    if (/authentication|permission/i.test(said)) return refused(`refused the request (${said}).`);
+    return isFinal(said) ? refusedRequest(said, error) : unreachable(`reported an error in its turn (${said}).`);
   }
 
   return {

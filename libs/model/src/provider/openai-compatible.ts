@@ -15,14 +15,16 @@ export function createOpenAiCompatibleModel(settings: ModelSettings, secret: Sec
       'The model provider openai-compatible needs an address: set model.base_url, for example to https://api.openai.com/v1.',
     );
   }
+  const apiKey = settings.apiKeyEnv === null ? undefined : requiredSecret(secret, settings.apiKeyEnv, settings);
   const provider = createOpenAICompatible({
     name: 'openai-compatible',
     baseURL,
     includeUsage: true,
-    ...(settings.apiKeyEnv === null ? {} : { apiKey: requiredSecret(secret, settings.apiKeyEnv, settings) }),
+    ...(apiKey === undefined ? {} : { apiKey }),
     transformRequestBody: (body) => bodyFor(baseURL, body),
   });
-  return createProviderModel({ model: provider.chatModel(name), settings, name, wireCallIds });
+  const secrets = apiKey === undefined ? [] : [apiKey];
+  return createProviderModel({ model: provider.chatModel(name), settings, name, secrets, wireCallIds });
 }
 
 /** OpenAI's own reasoning models refuse `max_tokens`; the servers that only speak its format know nothing else. */

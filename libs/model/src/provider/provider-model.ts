@@ -2,6 +2,7 @@ import type { LanguageModelV4, LanguageModelV4CallOptions, SharedV4ProviderOptio
 import type { Model, ModelOptions, ModelRequest, ModelSettings, ModelTurn } from '@sluice/core';
 import { createFaults } from './faults.js';
 import { choiceOf, definitionsOf, promptOf } from './prompt.js';
+import { hiding } from './refusal.js';
 import { readStream } from './stream.js';
 import { turnOf } from './turn.js';
 
@@ -11,6 +12,8 @@ export interface ProviderSetup {
   readonly settings: ModelSettings;
   /** The provider's model id. */
   readonly name: string;
+  /** What the provider is shown and must not be repeated of. */
+  readonly secrets: readonly string[];
   /** Settings that only this provider's library knows, by its name. */
   readonly providerOptions?: SharedV4ProviderOptions;
   /** Whether its API has no way of saying that none of the tools it is sent may be called: then it is sent none. */
@@ -28,7 +31,7 @@ export function createProviderModel(setup: ProviderSetup): Model {
 
   async function turn(request: ModelRequest, options: ModelOptions): Promise<ModelTurn> {
     options.signal.throwIfAborted();
-    const faults = createFaults(name, options.signal);
+    const faults = createFaults(name, { signal: options.signal, tools: request.tools, hide: hiding(setup.secrets) });
     const stream = await open(request, options).catch((error: unknown) => {
       throw faults.fromRequest(error);
     });
