@@ -9,7 +9,7 @@ import { codecForComparing } from '../../libs/replay/src/codec.js';
 import { DeadEnds } from '../../libs/replay/src/dead-ends.js';
 import { replaying } from '../../libs/replay/src/replay.js';
 import { readRuns, recordsOf } from '../../libs/replay/src/runs.js';
-import type { DeadLetters, RunRecords } from '../../libs/replay/src/runs.js';
+import type { DeadLetters, RunRecords } from '../../libs/replay/src/run-records.js';
 import { Packing, unpack } from '../../libs/replay/src/threads/packing.js';
 import { perform } from '../../libs/replay/src/work.js';
 import { authorizerOf, changed, replayed } from '../replay/replaying.js';

@@ -68,7 +68,7 @@ const probes = {
     export const headers: ToolInvocationContext = { ...base, headers: {} };
     export const anonymous: ToolInvocationContext = { runId: 'r', sessionId: 's', toolCallId: 'c' };`,
   'libs/core/src/probe-pipeline.ts': `
-    import type { ToolPipeline } from './tool/run-tool.js';
+    import type { ToolPipeline } from './tool/pipeline.js';
     declare const whole: ToolPipeline;
     const { authorize: _authorize, ...without } = whole;
     export const unasked: ToolPipeline = without;

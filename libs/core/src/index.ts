@@ -6,6 +6,7 @@ export * from './well-formed.js';
 export * from './time-limits.js';
 export * from './errors.js';
 export * from './tool/types.js';
+export * from './tool/pipeline.js';
 export * from './tool/run-tool.js';
 export * from './tool/finish.js';
 export * from './tool/invocation-record.js';

@@ -1,7 +1,7 @@
 import type { ApprovalRequested } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 import { tenantOf } from '@sluice/decisions';
-import type { RunRecords } from './runs.js';
+import type { RunRecords } from './run-records.js';
 
 /** What was asked of the approvers where this was asked, decided or judged; undefined if it is not among the records. */
 export function askedFor(

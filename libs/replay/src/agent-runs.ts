@@ -4,7 +4,7 @@ import type { Incoming } from '@sluice/bus';
 import { agentRunOf, callIdOf, handedBack } from '@sluice/decisions';
 import type { CallInTurn } from '@sluice/decisions';
 import { NotReplayable } from './outcome.js';
-import type { RunRecords } from './runs.js';
+import type { RunRecords } from './run-records.js';
 
 /** Whether the record begins an agent’s run, which the executor decided in the run that calls it. */
 export function isAgentBeginning(message: Incoming): boolean {

@@ -3,7 +3,7 @@ import type { AgentResponse, ToolCall, Toolset } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 import { answer, endOfDead, outOfTime, outOfTimeQuarantined, toolCall } from '@sluice/decisions';
 import type { Run } from '@sluice/contracts';
-import type { DeadLetters, RunRecords } from './runs.js';
+import type { DeadLetters, RunRecords } from './run-records.js';
 
 /** The record of a turn, from what the model is recorded to have said; the model is not asked again. */
 export function deriveTurn({ record }: Incoming<'agent.tool-calls'>, run: RunRecords): readonly ToolCall[] {

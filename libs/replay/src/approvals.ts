@@ -4,7 +4,7 @@ import type { ApprovalDecided, ApprovalOutcome, ApprovalRequested } from '@sluic
 import type { Incoming } from '@sluice/bus';
 import type { RecordedConfigurations } from './configurations.js';
 import { NotReplayable } from './outcome.js';
-import type { RunRecords } from './runs.js';
+import type { RunRecords } from './run-records.js';
 
 /** The outcome of a decision, from each decision that it can have followed. */
 export function deriveOutcome(

@@ -5,7 +5,7 @@ import type { AgentStepResult, ToolCall } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 import { isOverdue, returnedTurn } from '@sluice/decisions';
 import { NotReplayable } from './outcome.js';
-import type { RunRecords } from './runs.js';
+import type { RunRecords } from './run-records.js';
 
 /** The run as it goes on from a record: as it is, or as another attempt where the record was re-driven and taken as that. */
 export function goingOn(

@@ -10,8 +10,8 @@ import type { RecordedConfigurations } from './configurations.js';
 import { stretchesOf, wasBegun } from './executor.js';
 import type { Stretch } from './executor.js';
 import { NotReplayable } from './outcome.js';
-import type { RunRecords } from './runs.js';
-import type { Change } from './what-if.js';
+import type { RunRecords } from './run-records.js';
+import type { Change } from './change.js';
 
 /** What would become of a turn’s calls under the candidate, each in the state and after the calls that are recorded. */
 export async function changedCalls(

@@ -1,5 +1,5 @@
 import { placeOf, topics } from '@sluice/contracts';
-import type { DeadLetters, Gathered } from './runs.js';
+import type { DeadLetters, Gathered } from './run-records.js';
 
 /** How much of runs that ended with a dead letter is held, in bytes: the oldest goes first. */
 const mostBytes = 64 * 1024 * 1024;

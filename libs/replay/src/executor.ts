@@ -30,7 +30,7 @@ import { attemptsOf, goingOn, isRedriven } from './attempts.js';
 import type { RecordedConfigurations } from './configurations.js';
 import { NotReplayable } from './outcome.js';
 import { grantExpiry } from './signed.js';
-import type { RunRecords } from './runs.js';
+import type { RunRecords } from './run-records.js';
 
 export interface Deriving {
   readonly configurations: RecordedConfigurations;

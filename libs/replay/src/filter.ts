@@ -7,7 +7,7 @@ import type { Iteration } from '@sluice/decisions';
 import { goingOn, isRedriven } from './attempts.js';
 import type { RecordedConfigurations } from './configurations.js';
 import { NotReplayable } from './outcome.js';
-import type { RunRecords } from './runs.js';
+import type { RunRecords } from './run-records.js';
 
 /** What a decision of the filter says of how it came about. */
 interface Decided {

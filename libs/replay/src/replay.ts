@@ -17,11 +17,11 @@ import { NotReplayable } from './outcome.js';
 import type { DecisionKind, Outcome, Replayed } from './outcome.js';
 import { overRuns, startingWith } from './over-runs.js';
 import type { Reading, Threads } from './over-runs.js';
-import type { DeadLetters, RunRecords } from './runs.js';
+import type { DeadLetters, RunRecords } from './run-records.js';
 import { isSelected } from './select.js';
 import type { DecisionSelection } from './select.js';
 import { continuationDifference, grantDifference } from './signed.js';
-import type { ReplayJob } from './threads/job.js';
+import type { ReplayJob } from './threads/replay-job.js';
 import type { RunWork } from './work.js';
 
 /** What decides once more; the same in every thread. */

@@ -2,7 +2,7 @@ import type { Topic } from '@sluice/contracts';
 import type { Incoming, ReadFrom } from '@sluice/bus';
 import { tenantOf } from '@sluice/decisions';
 import { askedFor, tenantOfRun } from './about.js';
-import type { RunRecords } from './runs.js';
+import type { RunRecords } from './run-records.js';
 
 /** Offsets of one partition, the last one included. */
 export interface Offsets {

@@ -5,6 +5,7 @@ import type { Incoming, LogReader } from '@sluice/bus';
 import { factsOf } from '@sluice/decisions';
 import { askedFor } from './about.js';
 import { isAgentBeginning } from './agent-runs.js';
+import type { Change } from './change.js';
 import { changedCalls } from './changed-calls.js';
 import { deriveOutcome } from './approvals.js';
 import type { AuthorizerOf } from './calls.js';
@@ -13,41 +14,11 @@ import { NotReplayable } from './outcome.js';
 import { decisionsOf } from './replay.js';
 import { overRuns, startingWith } from './over-runs.js';
 import type { Reading, Threads } from './over-runs.js';
-import type { RunRecords } from './runs.js';
+import type { RunRecords } from './run-records.js';
 import { isSelected } from './select.js';
 import type { DecisionSelection } from './select.js';
-import type { ReplayJob } from './threads/job.js';
+import type { ReplayJob } from './threads/replay-job.js';
 import type { RunWork } from './work.js';
-
-/** One thing that would be otherwise under the candidate. */
-export type Change =
-  /** The model would be shown other tools, by key; `altered` are offered as before, with another description or schema. */
-  | {
-      readonly kind: 'tools';
-      readonly gained: readonly string[];
-      readonly lost: readonly string[];
-      readonly altered: readonly string[];
-    }
-  /** A call of the tool, by key: made, waits for an approval, or refused with a reason. */
-  | {
-      readonly kind: 'call';
-      readonly tool: string;
-      readonly index: number;
-      readonly was: string;
-      readonly would: string;
-    }
-  /** The state after a success. */
-  | {
-      readonly kind: 'state';
-      readonly tool: string;
-      readonly index: number;
-      readonly was: string;
-      readonly would: string;
-    }
-  /** The run goes on, or ends with an error code. */
-  | { readonly kind: 'run'; readonly was: string; readonly would: string }
-  /** What happens to a decision on a call of the tool, by key: taken, or why not. `tool` is empty if nothing was asked. */
-  | { readonly kind: 'approval'; readonly tool: string; readonly was: string; readonly would: string };
 
 /** A recorded decision as the candidate would make it. */
 export interface Reconsidered {

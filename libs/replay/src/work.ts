@@ -1,4 +1,4 @@
-import type { DeadLetters, RunRecords } from './runs.js';
+import type { DeadLetters, RunRecords } from './run-records.js';
 
 /** What is done with each run: what it finds goes to `found`, one after another. */
 export type RunWork<R> = (run: RunRecords, dead: DeadLetters, found: R[]) => Promise<void>;

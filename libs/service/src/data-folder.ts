@@ -1,9 +1,8 @@
 import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Environment } from './environment.js';
 
 /** The files of the embedded default. */
-export function dataFiles({ dataFolder }: Pick<Environment, 'dataFolder'>) {
+export function dataFiles({ dataFolder }: { readonly dataFolder: string }) {
   return {
     log: join(dataFolder, 'log.sqlite'),
     ledger: join(dataFolder, 'ledger.sqlite'),

@@ -1,34 +1,14 @@
 import type { z } from 'zod';
 import { plainJson, ToolUnavailableError } from '@sluice/core';
-import type { JsonValue, Redaction, ToolCapabilities, ToolEffect, ToolInvocationContext, ToolType } from '@sluice/core';
+import type { JsonValue, ToolCapabilities, ToolInvocationContext, ToolType } from '@sluice/core';
 import type { Capabilities, CapabilityName } from './capabilities.js';
 import { parseInput } from './binding/input.js';
+import type { ToolDefinition } from './definition.js';
 import { definitionProblems } from './definition-problems.js';
 import { inputSchemaOf } from './input-schema.js';
 
 /** Bytes of JSON that a tool's output may have before it is redacted and measured against the limit. */
 const rawBytes = 16_777_216;
-
-/** What a tool's author writes. */
-export interface ToolDefinition<Input extends z.ZodObject, Output extends z.ZodType, Needed extends CapabilityName> {
-  /** The `type` of a configuration entry. */
-  readonly type: string;
-  readonly description: string;
-  /** Unknown top-level arguments are always refused; nested objects are written with z.strictObject. */
-  readonly input: Input;
-  readonly output: Output;
-  readonly effect: ToolEffect;
-  readonly redaction: Redaction;
-  readonly capabilities: readonly Needed[];
-  /** True if the same call twice changes nothing more. Read-only tools always are. */
-  readonly repeatable: boolean;
-  readonly requiresConnection: boolean;
-  execute(
-    args: z.output<Input>,
-    context: ToolInvocationContext,
-    capabilities: Pick<Capabilities, Needed>,
-  ): Promise<z.input<Output>>;
-}
 
 /** A tool type with its code, not bound to anything yet: it can do nothing until it is given capabilities. */
 export interface ToolContract extends ToolType {

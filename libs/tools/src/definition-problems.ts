@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { schemaProblems, toolEffects } from '@sluice/core';
 import { capabilityNames, ofConnections } from './capabilities.js';
 import type { CapabilityName } from './capabilities.js';
-import type { ToolDefinition } from './contract.js';
+import type { ToolDefinition } from './definition.js';
 import { inputSchemaOf, openObjects } from './input-schema.js';
 
 /** What a definition must hold, as it may come from code that no compiler has seen, and what to write where it does not. */

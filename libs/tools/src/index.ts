@@ -1,5 +1,6 @@
 export * from './capabilities.js';
 export * from './contract.js';
+export * from './definition.js';
 export * from './source.js';
 export * from './binding/own-tool.js';
 export * from './packs/built-in.js';

@@ -1,7 +1,6 @@
 import { connectionIdForm } from '../rules/connections.js';
 import { wildcard } from '../rules/defaults.js';
-import { mcpToolType } from './entries.js';
-import type { IdentifiedTool } from './identities.js';
+import { type ToolEntry, mcpToolType } from './entries.js';
 import { configurationKeys } from './keys.js';
 import { quote } from './problems.js';
 import type { Section } from './section.js';
@@ -90,7 +89,7 @@ function nameOf(id: string, known: readonly string[]): string {
 
 /** An allowed tool that needs a connection names one that there is; any other names none. */
 export function checkConnections(
-  tools: readonly IdentifiedTool[],
+  tools: readonly { readonly entry: ToolEntry; readonly id: string }[],
   policy: Policy,
   connections: readonly ConnectionSettings[],
   types: readonly ToolType[],

@@ -1,5 +1,5 @@
 import type { Principal } from '../identity/principal.js';
-import type { AgentRun } from '../run/agent-run.js';
+import type { AgentRun } from '../run/step.js';
 import { noCalls } from '../rules/budget-used.js';
 import type { CallCounts } from '../rules/budget-used.js';
 import type { RunState, Transition } from '../run/run-state.js';

@@ -1,32 +1,11 @@
 import type { ModelPrice } from '../configuration/types.js';
-import type { RunEnd, RunState } from './run-state.js';
-import type { Step } from './step.js';
+import type { RunErrorCode } from '../errors.js';
+import type { ParentCall } from './step.js';
 
-/** The call that a run answers, where it runs as an agent tool. Structurally the ParentCall of the wire. */
-export interface ParentCall {
-  /** The tool’s id. */
-  readonly tool: string;
-  readonly requestId: string;
-  readonly sessionId: string;
-  readonly toolCallId: string;
-  /** Where its turn is parked on agent.tool-calls, and before which of its calls. */
-  readonly partition: number;
-  readonly offset: number;
-  readonly index: number;
-  /** When the call began, milliseconds since the epoch. */
-  readonly startedAt: number;
-  /** What the run may use up; null for no limit. */
-  readonly maxTokens: number | null;
-  readonly maxMicroUsd: number | null;
-  /** The calls of the turn before this one, which are done. */
-  readonly steps: readonly Step[];
-}
-
-/** The run that a call of an agent was. Structurally the AgentRun of the wire. */
-export interface AgentRun {
-  readonly requestId: string;
-  readonly inputTokens: number;
-  readonly outputTokens: number;
+/** Why a run ends without an answer, as its AgentResponse says it. */
+export interface RunEnd {
+  readonly code: RunErrorCode;
+  readonly message: string;
 }
 
 /** The call whose agent begins with this end of a turn, one before the first iteration; null for any other turn’s end. */
@@ -42,7 +21,11 @@ export function agentBegunBy<P>(turn: {
  * not taken back. Without a price the rest of the money is unknown, so nothing is.
  */
 export function budgetEnd(
-  { parent, inputTokens, outputTokens }: RunState,
+  {
+    parent,
+    inputTokens,
+    outputTokens,
+  }: { readonly parent: ParentCall | null; readonly inputTokens: number; readonly outputTokens: number },
   price: ModelPrice | undefined,
 ): RunEnd | null {
   if (parent === null) return null;

@@ -1,10 +1,9 @@
 import type { ModelPrice } from '../configuration/types.js';
-import type { RunErrorCode } from '../errors.js';
 import type { Principal } from '../identity/principal.js';
 import { utf8Length } from '../json.js';
 import { type CallCounts, noCalls } from '../rules/budget-used.js';
-import { type ParentCall, budgetEnd } from './agent-run.js';
-import type { Step } from './step.js';
+import { type RunEnd, budgetEnd } from './agent-run.js';
+import type { ParentCall, Step } from './step.js';
 
 /** A change of state by a successful call. `timestamp` is in milliseconds since the epoch. */
 export interface Transition {
@@ -38,12 +37,6 @@ export interface RunState {
   readonly answer: string | null;
   /** The call that it answers; null for a run that a caller asked for. */
   readonly parent: ParentCall | null;
-}
-
-/** Why a run ends without an answer, as its AgentResponse says it. */
-export interface RunEnd {
-  readonly code: RunErrorCode;
-  readonly message: string;
 }
 
 export interface RunLimits {

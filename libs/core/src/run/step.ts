@@ -1,5 +1,3 @@
-import type { AgentRun } from './agent-run.js';
-
 /** One step of a run. Structurally the AgentStep of the wire. */
 export interface Step {
   readonly thought: string;
@@ -26,4 +24,31 @@ export interface Step {
   readonly resultHash: string | null;
   /** The run that the call was, where its tool is an agent; else null. */
   readonly agentRun: AgentRun | null;
+}
+
+/** The call that a run answers, where it runs as an agent tool. Structurally the ParentCall of the wire. */
+export interface ParentCall {
+  /** The tool’s id. */
+  readonly tool: string;
+  readonly requestId: string;
+  readonly sessionId: string;
+  readonly toolCallId: string;
+  /** Where its turn is parked on agent.tool-calls, and before which of its calls. */
+  readonly partition: number;
+  readonly offset: number;
+  readonly index: number;
+  /** When the call began, milliseconds since the epoch. */
+  readonly startedAt: number;
+  /** What the run may use up; null for no limit. */
+  readonly maxTokens: number | null;
+  readonly maxMicroUsd: number | null;
+  /** The calls of the turn before this one, which are done. */
+  readonly steps: readonly Step[];
+}
+
+/** The run that a call of an agent was. Structurally the AgentRun of the wire. */
+export interface AgentRun {
+  readonly requestId: string;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
 }

@@ -3,7 +3,7 @@ import { type CallCounts, budgetUsed } from '../rules/budget-used.js';
 import type { Evaluator } from '../rules/evaluate.js';
 import type { RuleDecision } from '../rules/rules.js';
 import { isListed } from '../rules/tool-policy.js';
-import type { Verdict } from './run-tool.js';
+import type { Verdict } from './pipeline.js';
 
 /** The two configurations a call is judged under: the one that granted, and the one now in force, which may only deny. */
 export interface Judges {

@@ -1,5 +1,5 @@
 import type { AuthorizationAction, AuthorizationAnswer, AuthorizationPort } from '../ports/authorization.js';
-import type { Verdict } from './run-tool.js';
+import type { Verdict } from './pipeline.js';
 import type { BoundTool, ToolInvocationContext } from './types.js';
 
 /**

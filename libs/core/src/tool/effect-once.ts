@@ -1,7 +1,7 @@
 import { parseExactJson } from '../exact-json.js';
 import type { Clock } from '../ports/clock.js';
 import type { Claim, Ledger } from '../ports/ledger.js';
-import type { ToolInvocation } from './run-tool.js';
+import type { BegunBefore, ToolInvocation } from './pipeline.js';
 import type { BoundTool, ToolExecResult } from './types.js';
 
 /** What effect-once works with. */
@@ -44,13 +44,6 @@ export async function effectOnce(
   if (end === 'taken back') return effectOnce(tool, invocation, claims, effect);
   if (end !== 'unknown') return end;
   return tool.repeatable ? effect() : outcomeUnknown(invocation);
-}
-
-/** What an earlier attempt at a call began. */
-export interface BegunBefore {
-  readonly result: ToolExecResult;
-  /** When it began, milliseconds since the epoch. */
-  readonly startedAtMs: number;
 }
 
 /**

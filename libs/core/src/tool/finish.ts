@@ -3,7 +3,7 @@ import { wellFormed } from '../well-formed.js';
 import type { JsonValue } from '../json.js';
 import type { ToolErrorReason } from '../errors.js';
 import { failure, isA, misshapen, notBound, tooLarge } from './refusals.js';
-import type { ToolInvocation, ToolLimits, ToolPipeline } from './run-tool.js';
+import type { ToolInvocation, ToolLimits, ToolPipeline } from './pipeline.js';
 import type { BoundTool, ToolExecResult } from './types.js';
 
 /** What a tool gave, as it may be passed on: of its declared shape, redacted and within the limit (stages 9 and 10). */

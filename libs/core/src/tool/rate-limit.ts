@@ -1,7 +1,7 @@
 import type { Clock } from '../ports/clock.js';
 import type { Ledger } from '../ports/ledger.js';
 import type { RateLimiter } from '../ports/rate-limiter.js';
-import type { ToolInvocation, Verdict } from './run-tool.js';
+import type { ToolInvocation, Verdict } from './pipeline.js';
 import type { BoundTool } from './types.js';
 
 /** What a limit per minute works with. */

@@ -1,99 +1,15 @@
 import { isDeeperThan } from '../plain-json.js';
 import type { JsonValue } from '../json.js';
-import type { ToolErrorCode, ToolErrorReason } from '../errors.js';
+import type { ToolErrorReason } from '../errors.js';
 import { referencesOnly } from './context.js';
-import type { BegunBefore } from './effect-once.js';
 import { finish, withinLimits } from './finish.js';
+import type { CallEnd, ToolInvocation, ToolLimits, ToolPipeline, Verdict } from './pipeline.js';
 import { failure, isA, notBound, textOf, noCredential, thrown, unavailable, lost } from './refusals.js';
 import { ToolConnectionDeniedError, ToolInputError, ToolUnavailableError } from './types.js';
-import type { BoundTool, ToolCapabilities, ToolExecResult, ToolInvocationContext, ToolSource } from './types.js';
-
-/** A call on its way through the pipeline. */
-export interface ToolInvocation {
-  readonly toolId: string;
-  /** The arguments, parsed: text that is not JSON never gets here. */
-  readonly args: JsonValue;
-  /** UTF-8 bytes of the argument text as the model wrote it. */
-  readonly argumentBytes: number;
-  readonly context: ToolInvocationContext;
-  /** Names this very call for ever; equal for a repeated record. */
-  readonly callKey: string;
-  /** How long the tool may run, in milliseconds. */
-  readonly timeoutMs: number;
-  /** Aborted when the service gives the record up. */
-  readonly signal: AbortSignal;
-}
-
-/** What a stage says: go on, or the code to refuse with. */
-export type Verdict =
-  | { readonly ok: true }
-  | { readonly ok: false; readonly code: ToolErrorCode; readonly reason?: ToolErrorReason; readonly message: string };
-
-/** What a stage says of a call that has no result yet: the turn is parked until what it waits for has happened. */
-export interface Park<Parked> {
-  readonly parked: Parked;
-}
-
-/** How a call left the pipeline: with a result, or parked. */
-export type CallEnd<Parked> =
-  | {
-      readonly kind: 'done';
-      readonly result: ToolExecResult;
-      /** When an earlier attempt began the call whose outcome this is, milliseconds since the epoch; null if this attempt made or refused it. */
-      readonly begunAtMs: number | null;
-    }
-  | { readonly kind: 'parked'; readonly parked: Parked };
-
-export interface ToolLimits {
-  /** UTF-8 bytes of the argument text, and of the redacted result as JSON text. */
-  readonly argumentBytes: number;
-  readonly resultBytes: number;
-}
+import type { BoundTool, ToolCapabilities, ToolExecResult, ToolInvocationContext } from './types.js';
 
 /** Levels of nesting that arguments may have. */
 const deepestArguments = 64;
-
-/** What the pipeline works with; none is optional, so that no stage can be forgotten. `Parked` says what a parked call waits for. */
-export interface ToolPipeline<Parked = never> {
-  readonly source: ToolSource;
-  /** The one evaluator's answer for this tool now, under the granting configuration and the one in force. */
-  eligible(toolId: string): Verdict;
-  /** Whether policy data allows the tool. */
-  allowed(toolId: string): Verdict;
-  /** AuthorizationPort.check(actor, subject, 'tool.execute', tool) (F1). */
-  authorize(tool: BoundTool, context: ToolInvocationContext): Promise<Verdict>;
-  /** Grant and request intersection for tools with connections, and `connection.use`; asks no broker. */
-  connection(tool: BoundTool, context: ToolInvocationContext): Promise<Verdict>;
-  /** Whether a person approved this very call, where policy wants that; parks the call while the decision is open. */
-  approval(tool: BoundTool, invocation: ToolInvocation, args: JsonValue): Promise<Verdict | Park<Parked>>;
-  /** Counts the call against its limit per minute; the last thing that can refuse it without anything of it being fetched. */
-  rate(tool: BoundTool, invocation: ToolInvocation): Promise<Verdict>;
-  /**
-   * Of an agent, whose calls are runs of their own: parks the call once that run can begin, or says why it cannot. Null for every other
-   * tool. What the run answered is taken back by takeBack.
-   */
-  handOver(
-    tool: BoundTool,
-    invocation: ToolInvocation,
-    args: JsonValue,
-  ): Promise<(Verdict & { ok: false }) | Park<Parked> | null>;
-  /** The declared capabilities, bound; throws ToolUnavailableError where one cannot be had. */
-  capabilities(tool: BoundTool, invocation: ToolInvocation, signal: AbortSignal): Promise<ToolCapabilities>;
-  /** A keyed hash of what the tool gave, as JSON text, for this very call: what is redacted can be proved by it, not guessed. */
-  hashResult(invocation: ToolInvocation, text: string): string;
-  /** The result without the credentials that the call was given. */
-  conceal(tool: BoundTool, result: ToolExecResult): ToolExecResult;
-  /** Runs the effect at most once for the call key, or says why not. */
-  once(tool: BoundTool, invocation: ToolInvocation, effect: () => Promise<ToolExecResult>): Promise<ToolExecResult>;
-  /** The recorded result of this very call where an earlier attempt began it, so that it cannot be refused any more; null if none did. */
-  begun(invocation: ToolInvocation): Promise<BegunBefore | null>;
-  onStart(invocation: ToolInvocation, args: JsonValue): void;
-  onParked(invocation: ToolInvocation, parked: Parked): void;
-  onResult(invocation: ToolInvocation, result: ToolExecResult): void;
-  /** Calls the action after so many milliseconds; returns what cancels it. */
-  after(milliseconds: number, action: () => void): () => void;
-  readonly limits: ToolLimits;
-}
 
 /** How a call left the stages. What is refused, or waits for an approval, may have been begun by an earlier attempt. */
 type Way<Parked> =

@@ -1,17 +1,10 @@
 import type { MessagePort } from 'node:worker_threads';
-import type { Configuration } from '@sluice/core';
 import { RecordedConfigurations } from '../configurations.js';
-import type { Recorded } from '../configurations.js';
 import { replaying } from '../replay.js';
 import type { Replaying } from '../replay.js';
-import type { DecisionSelection } from '../select.js';
 import { considering } from '../what-if.js';
+import type { ReplayJob } from './replay-job.js';
 import { serve } from './serve.js';
-
-/** What a thread has to do, as data that goes to it. */
-export type ReplayJob = { readonly selection: DecisionSelection; readonly configurations: Recorded } & (
-  { readonly kind: 'replay' } | { readonly kind: 'what-if'; readonly candidate: Configuration }
-);
 
 /** Does in this thread what another one sends through the port; what cannot be sent, the thread brings along. */
 export async function serveReplay(

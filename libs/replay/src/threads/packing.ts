@@ -2,7 +2,7 @@ import { allTopics, placeOf } from '@sluice/contracts';
 import type { Codec, DeadLetter } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 import { recordsOf } from '../runs.js';
-import type { DeadLetters, Gathered, Held, RunRecords } from '../runs.js';
+import type { DeadLetters, Gathered, Held, RunRecords } from '../run-records.js';
 
 /**
  * Runs on their way to a thread: the Avro of their records one behind the other in memory that is given away, and what stands beside

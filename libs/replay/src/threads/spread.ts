@@ -1,4 +1,4 @@
-import type { DeadLetters, Gathered } from '../runs.js';
+import type { DeadLetters, Gathered } from '../run-records.js';
 import { found } from '../work.js';
 import type { Done } from '../work.js';
 import { Packing } from './packing.js';

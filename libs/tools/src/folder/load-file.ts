@@ -6,7 +6,8 @@ import { z } from 'zod';
 import { ToolOutcomeLostError, ToolUnavailableError, ToolUserError } from '@sluice/core';
 import type { ToolFile } from '@sluice/core';
 import { defineTool, isContract } from '../contract.js';
-import type { ToolContract, ToolDefinition } from '../contract.js';
+import type { ToolContract } from '../contract.js';
+import type { ToolDefinition } from '../definition.js';
 
 /**
  * What a tool file outside the project is given, since it stands anywhere and can import nothing of it: its default export is a

@@ -1,6 +1,6 @@
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import type { OfferedTool } from '@sluice/core';
-import { listTools, pinIn } from './offer.js';
+import { listTools, pinIn } from './listed-tools.js';
 
 interface Listed {
   readonly tools: readonly OfferedTool[];

@@ -5,7 +5,6 @@ import { encodeCarried, encodeFinished, encodeWriter } from './finished-set.js';
 import type { Range } from './finished-set.js';
 import { sizeOf } from '../produce/produce-batches.js';
 import type { PartitionOffset } from '../produce/requests.js';
-import type { Transactions } from './transactions.js';
 
 /** How long what leaves nothing but an offset waits for a transaction to go with, milliseconds. */
 const idleMs = 1_000;
@@ -22,8 +21,20 @@ export interface Done {
   readonly bytes: number;
 }
 
+/** The transactions of the consumer, as one partition sees them. */
+export interface SharedTransactions {
+  /** The error that the transactions have not got past; undefined if there is none. */
+  readonly trouble: string | undefined;
+  /** The partition has something to commit. */
+  ask(commits: Commits): void;
+  /** A record of the partition will soon leave something. */
+  expect(commits: Commits, past: number): void;
+  /** The partition was dropped: nothing waits for it any more. */
+  dropped(): void;
+}
+
 export interface CommitsOptions {
-  readonly transactions: Transactions;
+  readonly transactions: SharedTransactions;
   /** The name of the consumer’s writer. */
   readonly writer: string;
   readonly position: Position;

@@ -3,7 +3,7 @@ import { Fault } from '@sluice/core';
 import type { BusLog, ConsumerObserver } from '../../port.js';
 import { runAfterCommit } from '../../processing/after-commit.js';
 import { backOff, pause } from '../../processing/retry.js';
-import type { Commits, Done } from './commits.js';
+import type { Commits, Done, SharedTransactions } from './commits.js';
 import { EarlyOffset } from './early-offset.js';
 import { isAbortable, isConcurrentTransactions, isFenced, isRetriable, isStaleGeneration } from '../kafkajs/failure.js';
 import { decodeWriter } from './finished-set.js';
@@ -45,7 +45,7 @@ interface Part {
  * the coordinator refuses those of a member that lost its partitions. A failed transaction is therefore sent again, by a re-initialised producer, for
  * the partitions that are still owned.
  */
-export class Transactions {
+export class Transactions implements SharedTransactions {
   readonly #asking = new Set<Commits>();
   readonly #gathering = new Gathering();
   readonly #early: EarlyOffset;

@@ -1,0 +1,75 @@
+import { createHash } from 'node:crypto';
+import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { z } from 'zod';
+import { isJsonObject, pinOf, printable, takeOffer, wellFormed } from '@sluice/core';
+import type { JsonObject, JsonValue, OfferedTool } from '@sluice/core';
+
+/** More tools than this of one server are not looked at. */
+const maxTools = 1_000;
+
+/** What is read of a page: each tool is looked at by itself, so that one that is malformed does not hide the others. */
+const Page = z.object({ tools: z.array(z.unknown()), nextCursor: z.string().nullish() });
+
+/** What was read of a server's list of tools. */
+export interface ListedTools {
+  readonly tools: readonly OfferedTool[];
+  /** Why there may be more, behind “The MCP server …”; null for a list that came to its end. */
+  readonly endless: string | null;
+}
+
+/**
+ * All tools of a server, every page of them. Where the pages do not come to an end, what was read of them: a server that gives out the same
+ * cursor again has mostly shown everything. Throws if a page does not come in time, or they are too many.
+ */
+export async function listTools(client: Client, endsAt: number): Promise<ListedTools> {
+  const tools: OfferedTool[] = [];
+  const cursors = new Set<string>();
+  for (let cursor: string | null | undefined; ;) {
+    const timeout = endsAt - Date.now();
+    if (timeout <= 0) return { tools, endless: 'did not come to the end of its list of tools in time' };
+    const params = cursor === undefined ? {} : { cursor };
+    const page = await client.request({ method: 'tools/list', params }, Page, { timeout, maxTotalTimeout: timeout });
+    if (tools.length + page.tools.length > maxTools)
+      throw new Error(`it offers more than ${maxTools} tools, which is the limit`);
+    tools.push(...wellFormed(page.tools).flatMap(offered));
+    cursor = page.nextCursor;
+    if (cursor === undefined || cursor === null) return { tools, endless: null };
+    // Without this a server whose pages go round, or are empty for ever, would be read until the time is up.
+    if (cursors.has(cursor))
+      return { tools: eachOnce(tools), endless: 'gives out the same cursor of its list of tools again' };
+    if (cursors.size > maxTools) return { tools, endless: `has more than ${maxTools} pages of tools` };
+    cursors.add(cursor);
+  }
+}
+
+/** Pages that go round show the same tools again. */
+function eachOnce(tools: readonly OfferedTool[]): readonly OfferedTool[] {
+  return [...new Map(tools.map((tool) => [JSON.stringify(tool), tool])).values()];
+}
+
+/** What a tool of these is held to; null if there is none of the name, more than one, or one that could not be allowed. */
+export function pinIn(tools: readonly OfferedTool[], name: string): string | null {
+  const [tool, ...others] = tools.filter((one) => one.name === name);
+  if (tool === undefined || others.length > 0 || 'problems' in takeOffer(tool)) return null;
+  return pinOf(tool, (text) => createHash('sha256').update(text).digest('hex'));
+}
+
+/** What has no name cannot be named; what has no schema is offered with one that fits no call, and so says why. */
+function offered(tool: unknown): readonly OfferedTool[] {
+  // What came over the wire is JSON.
+  const given = tool as JsonValue;
+  if (!isJsonObject(given) || typeof given['name'] !== 'string') return [];
+  const { name, description, inputSchema, outputSchema } = given;
+  return [
+    {
+      name,
+      description: typeof description === 'string' ? printable(description) : '',
+      inputSchema: schemaIn(inputSchema) ?? {},
+      outputSchema: schemaIn(outputSchema),
+    },
+  ];
+}
+
+function schemaIn(value: JsonValue | undefined): JsonObject | null {
+  return isJsonObject(value) ? value : null;
+}
