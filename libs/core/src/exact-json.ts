@@ -6,12 +6,17 @@ import { type JsonObject, type JsonValue, isJsonObject, isRawNumber } from './js
  */
 const mayHoldOne = /[\d.]{16}|\d[eE]|\.\d*0(?!\d)|-0/;
 
+/** False for a text that JSON.parse reads as parseExactJson does. */
+export function mayHoldRawNumbers(text: string): boolean {
+  return mayHoldOne.test(text);
+}
+
 /**
  * JSON text as a value that is written again with the very number literals it had. A literal that JavaScript would write differently is kept
  * as its text (JSON.rawJSON); every other number is a number. Throws SyntaxError for text that is not JSON.
  */
 export function parseExactJson(text: string): JsonValue {
-  if (!mayHoldOne.test(text)) return JSON.parse(text) as JsonValue;
+  if (!mayHoldRawNumbers(text)) return JSON.parse(text) as JsonValue;
   try {
     return JSON.parse(text, asWritten) as JsonValue;
   } catch (error) {

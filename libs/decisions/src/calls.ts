@@ -1,4 +1,4 @@
-import { parseExactJson } from '@sluice/core';
+import { halfWritten, parseExactJson } from '@sluice/core';
 import type { JsonValue, ToolExecResult, ToolInvocationContext } from '@sluice/core';
 import { sha256 } from '@sluice/contracts';
 import type { RequestedCall, ToolCall } from '@sluice/contracts';
@@ -35,9 +35,13 @@ export function callerOf({ run }: ToolCall): Pick<ToolInvocationContext, 'actorI
 }
 
 /** The message for arguments that are no JSON. It does not repeat them: they may hold a secret. */
-export function invalidJson(toolCallId: string): ToolExecResult {
-  return { toolCallId, ok: false, errorCode: 'invalid_json', safeMessage: 'Invalid tool arguments JSON' };
+export function invalidJson(toolCallId: string, args: string): ToolExecResult {
+  const safeMessage = args === halfWritten ? cutOff : 'Invalid tool arguments JSON';
+  return { toolCallId, ok: false, errorCode: 'invalid_json', safeMessage };
 }
+
+const cutOff =
+  'The turn reached its limit of tokens before the arguments of this call were whole, so it was not made. Make fewer or shorter calls in a turn.';
 
 export function timeWasUp(toolCallId: string): ToolExecResult {
   const safeMessage = 'The run’s time was up before this call began.';

@@ -12,12 +12,15 @@ import {
   boundedTurn,
   callIdOf,
   errorResponse,
+  hasRoom,
+  noRoomForResult,
   notMade,
   refusedCall,
   stepOf,
   stepResult,
   turnAfter,
 } from '@sluice/decisions';
+import type { TurnSoFar } from '@sluice/decisions';
 import fc from 'fast-check';
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex');
@@ -222,6 +225,34 @@ describe('a turn’s calls and the record of its steps', () => {
       'The turn made 5000 calls and may make 2, so this one was not made. Make fewer calls in a turn.',
       'The turn made 5000 calls and may make 2, so this one was not made, nor the 4996 behind it. Make fewer calls in a turn.',
     ]);
+  });
+
+  it('the step of a call that an earlier attempt made says so and takes no more room than a refusal, where its result would not fit', () => {
+    const granted = evaluatorOf({ calls_per_turn: 4, history_bytes: 1_000, result_bytes: 262_144 }) as Evaluator;
+    const toolset = toolsetOf('Go', []);
+    const said = ['one', 'two', 'three'].map((toolCallId) => ({ toolCallId, tool: 'core__write', arguments: '{}' }));
+    const record = boundedTurn(toolset, toolset.run, { thought: '', calls: said }, granted.configuration.limits);
+    const at = { startedAtMs: run.started_at + 5, endedAtMs: run.started_at + 9 };
+    const made = (index: number, soFar: TurnSoFar): Step => {
+      const value = 'r'.repeat(262_000);
+      const ended = { toolCallId: said[index]?.toolCallId ?? '', ok: true, value } as const;
+      const call = record.calls[index] as (typeof record.calls)[number];
+      return stepOf(record, index, soFar.state, granted.byId('core__write'), invocationRecord(call, ended, at));
+    };
+    let soFar = turnAfter(record, [], granted);
+    const first = made(0, soFar);
+    soFar = afterStep(soFar, 'core__write', first, granted);
+    expect(notMade(record, 1, [first], soFar, granted)).toBe('record_full');
+    const second = made(1, soFar);
+    expect(hasRoom(record, [first, second], afterStep(soFar, 'core__write', second, granted), granted)).toBe(false);
+
+    const brief = noRoomForResult(record, 1, soFar.state, at, granted);
+    expect(brief).toMatchObject({
+      ...{ action: 'write', toolCallId: 'two', index: 1, outcome: 'execution', reason: 'result_too_large' },
+      ...{ startedAt: at.startedAtMs, endedAt: at.endedAtMs, arguments: '', state: 'written', stateBefore: 'written' },
+      observation: expect.stringMatching(/^An earlier attempt at this turn made the call/),
+    });
+    expect(hasRoom(record, [first, brief], afterStep(soFar, null, brief, granted), granted)).toBe(true);
   });
 
   it('arguments beyond the limit are left out, and the step says how large they were', () => {

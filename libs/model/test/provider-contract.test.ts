@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { Fault, type Model, type ModelRequest, type ModelSettings, type ModelTool } from '@sluice/core';
+import { Fault, halfWritten, type Model, type ModelRequest, type ModelSettings, type ModelTool } from '@sluice/core';
 import { createModel } from '@sluice/model';
 import { requestOf, stepOf } from './requests.js';
 import { anthropic } from './wires/anthropic.js';
@@ -21,7 +21,9 @@ const never = new AbortController().signal;
 /** Every provider behaves the same behind the port; only the bytes differ. */
 describe.each<[string, Wire]>(Object.entries({ openai, anthropic, google, bedrock }))(
   'a model behind the %s wire',
-  (_name, wire) => {
+  (name, wire) => {
+    /** Google sends a call whole or not at all, so nothing says that one was cut off. */
+    const cutOff = name === 'google' ? [] : [{ tool: 'core__find', arguments: halfWritten }];
     let endpoint: Endpoint;
     let model: Model;
 
@@ -188,10 +190,10 @@ describe.each<[string, Wire]>(Object.entries({ openai, anthropic, google, bedroc
       expect(fault.message).toContain('gave an empty turn');
     });
 
-    it('drops a call that the token limit cut off and keeps those before it', async () => {
+    it('keeps a call that the token limit cut off without its arguments, and those before it whole', async () => {
       const complete = { id: 'one', tool: 'core__find', pieces: ['{"name":"a"}'] };
       say({ text: ['Two.'], calls: [complete, { id: 'two', tool: 'core__find', pieces: ['{"na'] }], finish: 'length' });
-      expect((await turn()).calls).toEqual([{ toolCallId: 'one', tool: 'core__find', arguments: '{"name":"a"}' }]);
+      expect((await turn()).calls).toMatchObject([{ tool: 'core__find', arguments: '{"name":"a"}' }, ...cutOff]);
     });
 
     it('runs none of the calls of a turn that the content filter stopped, and says so', async () => {
@@ -210,7 +212,7 @@ describe.each<[string, Wire]>(Object.entries({ openai, anthropic, google, bedroc
     it('does not run a call whose arguments the token limit cut before they began', async () => {
       const complete = { id: 'one', tool: 'core__find', pieces: ['{"name":"a"}'] };
       say({ calls: [complete, { id: 'two', tool: 'core__find', pieces: [] }], finish: 'length' });
-      expect((await turn()).calls).toEqual([{ toolCallId: 'one', tool: 'core__find', arguments: '{"name":"a"}' }]);
+      expect((await turn()).calls).toMatchObject([{ tool: 'core__find', arguments: '{"name":"a"}' }, ...cutOff]);
     });
 
     it('says to raise model.max_output_tokens when the limit left nothing', async () => {

@@ -117,6 +117,39 @@ describe('the rule-based model', () => {
     );
   });
 
+  const order = (properties: JsonObject): ModelTool => ({
+    id: 'core__order',
+    description: 'Finds an order by its number and radius.',
+    inputSchema: { type: 'object', properties, required: Object.keys(properties) },
+  });
+  it.each([
+    ['Find the order 725653563933458433.', { number: { type: 'integer' } }, '{"number":725653563933458433}'],
+    ['Find the order 007.', { number: { type: 'integer' } }, '{"number":7}'],
+    ['Find the order 12.75.', { number: { type: 'integer' } }, '{"number":12}'],
+    ['Find the order within radius 5.25.', { radius: { type: 'number' } }, '{"radius":5.25}'],
+  ])('writes the numbers of “%s” with all their digits', async (question, properties, expected) => {
+    const request = requestOf({
+      question,
+      tools: [order(properties as JsonObject)],
+      toolChoice: { type: 'tool', id: 'core__order' },
+    });
+    const { calls } = await createRuleModel().turn(request, { signal });
+    expect(calls.map((call) => call.arguments)).toEqual([expected]);
+  });
+
+  it('reads numbers off observations with all their digits, for arguments and answers alike', async () => {
+    const observation = '{"rows":[{"id":725653563933458433,"area":1.10},{"id":725653563933458432,"area":2}]}';
+    const thought = 'For "Which places lie in Norway" I call core__knowledge-query.';
+    const found = stepOf({ toolId: 'core__knowledge-query', thought, observation });
+    const question = 'Which places lie in Norway, and how do they compare?';
+    const passing = requestOf({ question, history: [found], tools: [toolNamed('analysis')] });
+    const { calls } = await createRuleModel().turn(passing, { signal });
+    expect(calls[0]?.arguments).toContain('[{"id":725653563933458433,"area":1.10},{"id":725653563933458432,"area":2}]');
+    const answering = requestOf({ question: 'Which places lie in Norway?', history: [found] });
+    const { answer } = await createRuleModel().turn(answering, { signal });
+    expect(answer).toContain('725653563933458433');
+  });
+
   it('throws the reason of the signal when aborted', async () => {
     const reason = new Error('enough');
     await expect(createRuleModel().turn(requestOf({}), { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);

@@ -85,15 +85,25 @@ describe('numbers on their way to an MCP server and back', () => {
     expect(JSON.stringify(await call(overStdio, tool))).toBe(expected);
   });
 
-  it('over a stream of events, structured content takes its digits from the text that repeats it', async () => {
-    const http = await eventServer((name) =>
-      name === 'twice'
-        ? '{"content":[{"type":"text","text":"{\\"id\\": 725653563933458433}"}],"structuredContent":{"id":725653563933458433}}'
-        : '{"content":[{"type":"text","text":"found"}],"structuredContent":{"id":7}}',
+  it.each([
+    ['whole', (event: string) => [event]],
+    ['byte by byte', (event: string) => [...Buffer.from(event)].map((byte) => Buffer.from([byte]))],
+    ['with the line ends of Windows', (event: string) => [event.replaceAll('\n', '\r\n')]],
+    ['over several lines', (event: string) => [event.replace(',"result"', '\ndata: ,"result"')]],
+    [
+      'behind other events',
+      (event: string) => [': ping\n\nevent: other\ndata: {"id":1}\n\ndata: no JSON 1.0\n\n', event],
+    ],
+  ])('come over a stream of events as the server wrote them: %s', async (_, written) => {
+    const exact = '{"id":725653563933458433,"text":"é","rate":1.10}';
+    const http = await eventServer(
+      () => `{"content":[{"type":"text","text":"found"}],"structuredContent":${exact}}`,
+      written,
     );
     const hub = hubOf({ url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp` });
-    expect(JSON.stringify(await call(hub, 'twice'))).toBe('{"id":725653563933458433}');
-    expect(await call(hub, 'once')).toEqual({ id: 7 });
+    expect(JSON.stringify(await call(hub, 'find'))).toBe(exact);
+    const both = await Promise.all([call(hub, 'find'), call(hub, 'find')]);
+    expect(both.map((one) => JSON.stringify(one))).toEqual([exact, exact]);
   });
 });
 
@@ -158,8 +168,11 @@ describe('arguments that are checked', () => {
   });
 });
 
-/** Streamable HTTP that answers each request with one event. */
-async function eventServer(resultOf: (tool: string) => string): Promise<Server> {
+/** Streamable HTTP that answers each request with one event, written in pieces. */
+async function eventServer(
+  resultOf: (tool: string) => string,
+  written: (event: string) => readonly (string | Buffer)[],
+): Promise<Server> {
   const server = createServer((request, response) => {
     void (async () => {
       let body = '';
@@ -177,7 +190,9 @@ async function eventServer(resultOf: (tool: string) => string): Promise<Server> 
       };
       const result = method === 'initialize' ? JSON.stringify(initialized) : resultOf(params?.name ?? '');
       response.writeHead(200, { 'content-type': 'text/event-stream' });
-      response.end(`event: message\ndata: {"jsonrpc":"2.0","id":${id},"result":${result}}\n\n`);
+      for (const piece of written(`event: message\ndata: {"jsonrpc":"2.0","id":${id},"result":${result}}\n\n`))
+        response.write(piece);
+      response.end();
     })();
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -54,7 +54,7 @@ async function connected(onCall: (id: number, response: ServerResponse, asked: A
   const client = new Client({ name: 'test', version: '1' });
   // As a connection does: the transport is told of each answer.
   transport.onmessage = (message) => {
-    if ('id' in message && !('method' in message) && message.id !== undefined) transport.answered(message.id);
+    if ('id' in message && !('method' in message)) transport.answered(message);
   };
   await client.connect(transport as Transport);
   closing.push(async () => {

@@ -33,6 +33,9 @@ export interface ModelCall {
   readonly arguments: string;
 }
 
+/** Stands in the place of arguments that the turn's limit of tokens cut off. It is no JSON, so that no such call is made. */
+export const halfWritten = '[cut off by the limit of tokens]';
+
 /** One turn: calls to make, or an answer. `calls` is empty exactly if `answer` is not null. */
 export interface ModelTurn {
   readonly thought: string;

@@ -74,7 +74,7 @@ export async function runCall(of: CallInTurn, world: CallWorld): Promise<CallEnd
   const { record, call, index, judges } = of;
   const toolCallId = callIdOf(record, call, index);
   const args = parseArguments(call.arguments);
-  if (args === undefined) return { kind: 'done', result: invalidJson(toolCallId), begunAtMs: null };
+  if (args === undefined) return { kind: 'done', result: invalidJson(toolCallId, call.arguments), begunAtMs: null };
   const toolMs = toolMsOf(call.tool, judges);
   const timeLeft = world.timeLeft();
   if (timeLeft <= 0) {

@@ -13,6 +13,8 @@ export interface WireCall {
 export interface StreamedTurn {
   readonly text: string;
   readonly calls: readonly WireCall[];
+  /** Tools of calls that were begun and never came to their end. */
+  readonly unfinished: readonly string[];
   readonly finish: LanguageModelV4FinishReason['unified'];
   readonly inputTokens: number;
   readonly outputTokens: number;
@@ -36,6 +38,7 @@ export async function readStream(
   const calls: WireCall[] = [];
   const raw: RawPart[] = [];
   const idsOnWire = new Set<string>();
+  const begun = new Map<string, string>();
 
   for await (const part of guarded(stream, faults)) {
     switch (part.type) {
@@ -43,7 +46,11 @@ export async function readStream(
         text += part.delta;
         if (part.delta !== '') onText?.(part.delta);
         break;
+      case 'tool-input-start':
+        if (!part.providerExecuted) begun.set(part.id, part.toolName);
+        break;
       case 'tool-call':
+        begun.delete(part.toolCallId);
         // What the provider runs on its own side is not ours to run, and none of it is ever asked for.
         if (part.providerExecuted) raw.push({ kind: part.type, payload: part });
         else
@@ -77,7 +84,6 @@ export async function readStream(
         break;
       case 'text-start':
       case 'text-end':
-      case 'tool-input-start':
       case 'tool-input-delta':
       case 'tool-input-end':
       case 'stream-start':
@@ -90,6 +96,7 @@ export async function readStream(
   return {
     text,
     calls,
+    unfinished: [...begun.values()],
     finish: finish.finishReason.unified,
     inputTokens: finish.usage.inputTokens.total ?? 0,
     outputTokens: finish.usage.outputTokens.total ?? 0,

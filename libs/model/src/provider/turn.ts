@@ -1,3 +1,4 @@
+import { halfWritten } from '@sluice/core';
 import type { ModelStep, ModelTurn } from '@sluice/core';
 import { withUsableIds } from './call-ids.js';
 import type { Faults } from './faults.js';
@@ -16,22 +17,27 @@ export function turnOf(read: StreamedTurn, history: readonly ModelStep[], faults
     if (read.finish === 'content-filter') throw faults.filteredCalls();
     if (read.finish === 'error') throw faults.failedTurn();
   }
-  const complete = read.finish === 'length' ? withoutHalfWritten(read.calls) : read.calls;
+  const calls = read.finish === 'length' ? withHalfWritten(read) : read.calls;
 
-  if (complete.length > 0) {
-    return { thought: text, calls: withUsableIds(complete, history), answer: null, ...rest };
+  if (calls.some((call) => call.arguments !== halfWritten)) {
+    return { thought: text, calls: withUsableIds(calls, history), answer: null, ...rest };
   }
-  if (read.finish === 'length' && (text === '' || read.calls.length > 0)) throw faults.outOfTokens();
+  if (read.finish === 'length' && (text === '' || calls.length > 0)) throw faults.outOfTokens();
   if (text === '') throw faults.emptyTurn(read.finish === 'content-filter');
   return { thought: '', calls: [], answer: text, ...rest };
 }
 
 /**
  * The last call of a turn that hit the limit may be half written. Half an argument is no JSON; and where nothing of the arguments was
- * written yet, the libraries put `{}`, which looks like a call without arguments.
+ * written yet, the libraries put `{}`, which looks like a call without arguments. Such a call is not made, and the model is to
+ * read why, so it stays in the turn with words in its arguments' place.
  */
-function withoutHalfWritten(calls: readonly WireCall[]): readonly WireCall[] {
-  return calls.filter((call, index) => isJson(call) && (index < calls.length - 1 || !isEmpty(call)));
+function withHalfWritten({ calls, unfinished }: StreamedTurn): readonly WireCall[] {
+  const isLast = (index: number): boolean => index === calls.length - 1 && unfinished.length === 0;
+  const ended = calls.map((call, index) =>
+    isJson(call) && !(isLast(index) && isEmpty(call)) ? call : { ...call, arguments: halfWritten },
+  );
+  return [...ended, ...unfinished.map((tool) => ({ id: '', tool, arguments: halfWritten }))];
 }
 
 function isEmpty(call: WireCall): boolean {

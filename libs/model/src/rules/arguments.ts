@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '@sluice/core';
+import { isJsonObject, type JsonObject, type JsonValue, parseExactJson } from '@sluice/core';
 import type { Clause } from './clauses.js';
 import { quotedIn } from './names.js';
 import { directionOf, kindOf } from './properties.js';
@@ -110,7 +110,7 @@ function withBasis({ clause, basis }: Material): string {
     : clause.text;
 }
 
-function fillNumber(name: string, schema: JsonObject, clause: Clause, isRequired: boolean): number | undefined {
+function fillNumber(name: string, schema: JsonObject, clause: Clause, isRequired: boolean): JsonValue | undefined {
   const kind = kindOf(name, descriptionOf(schema));
   const limit = kind === 'limit' ? /\b(?:top|first|limit|at most|up to)\s+(\d+)/i.exec(clause.text)?.[1] : undefined;
   // "radius 5", "5 days": the number beside the property's own name.
@@ -120,7 +120,12 @@ function fillNumber(name: string, schema: JsonObject, clause: Clause, isRequired
   )?.[2];
   const text = limit ?? named ?? (isRequired ? beside[0]?.[2] : undefined);
   if (text === undefined) return undefined;
-  return typeOf(schema) === 'integer' ? Math.trunc(Number(text)) : Number(text);
+  return numberOf(typeOf(schema) === 'integer' ? text.replace(/\..*/, '') : text);
+}
+
+/** A number with all digits of the question, also more than JavaScript holds; JSON has no zeros in front. */
+function numberOf(text: string): JsonValue {
+  return parseExactJson(text.replace(/^(-?)0+(?=\d)/, '$1'));
 }
 
 function fillArray(name: string, schema: JsonObject, material: Material): JsonValue | undefined {

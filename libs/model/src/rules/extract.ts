@@ -1,3 +1,4 @@
+import { isJsonObject } from '@sluice/core';
 import { intentOf } from './intents.js';
 import { inOneLine, jsonOf, labelOf, listed, rowsOf, wordsOfResult } from './observations.js';
 import { wordsOf } from './words.js';
@@ -33,7 +34,7 @@ export function extractOf(prompt: string): string {
 /** A result in words: its own, or the names in its table, or the one thing it holds. */
 function dataIn(paragraph: string): string | undefined {
   const value = jsonOf(paragraph);
-  if (value === undefined || value === null || typeof value !== 'object') return undefined;
+  if (value === undefined || !(isJsonObject(value) || Array.isArray(value))) return undefined;
   const rows = rowsOf(value);
   const only = rows?.length === 1 ? rows[0] : undefined;
   const names = only === undefined ? rows?.flatMap((row) => labelOf(row) ?? []) : [inOneLine(only)];

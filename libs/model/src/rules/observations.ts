@@ -1,10 +1,10 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '@sluice/core';
+import { isJsonObject, isRawNumber, type JsonObject, type JsonValue, parseExactJson } from '@sluice/core';
 
-/** The JSON value of an observation, undefined where it is plain text. */
+/** The JSON value of an observation with its numbers as they were written, undefined where it is plain text. */
 export function jsonOf(observation: string): JsonValue | undefined {
   if (!/^\s*[[{"\d-]|^\s*(?:true|false|null)\s*$/.test(observation)) return undefined;
   try {
-    return JSON.parse(observation) as JsonValue;
+    return parseExactJson(observation);
   } catch {
     return undefined;
   }
@@ -49,7 +49,7 @@ export function inOneLine(value: JsonValue): string {
       .map(([key, each]) => `${key}: ${inOneLine(each)}`)
       .join(', ');
   }
-  return String(value);
+  return isRawNumber(value) ? value.rawJSON : String(value);
 }
 
 /** "Austria, France and Italy". */

@@ -1,16 +1,6 @@
 import { CallToolResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
-import {
-  cut,
-  deepestJson,
-  equalJson,
-  isDeeperThan,
-  isJsonObject,
-  parseExactJson,
-  printable,
-  ToolUserError,
-  withPlainNumbers,
-} from '@sluice/core';
+import { cut, deepestJson, isDeeperThan, isJsonObject, parseExactJson, printable, ToolUserError } from '@sluice/core';
 import type { JsonObject, JsonValue } from '@sluice/core';
 
 /** UTF-8 bytes of a server's error text that a model gets to read. */
@@ -46,7 +36,7 @@ export function valueOf(result: CallToolResult, hide: ((text: string) => string)
   if (result.isError === true) throw new ToolUserError(shortened(text) || 'The tool failed and did not say why.');
   // What came over the wire as JSON is JSON; the SDK's type only does not say so.
   if (result.structuredContent !== undefined) {
-    const value = exactly(result.structuredContent as JsonValue, text);
+    const value = result.structuredContent as JsonValue;
     return hide === null ? value : hidden(value, hide);
   }
   if (texts.length < result.content.length) {
@@ -54,22 +44,6 @@ export function valueOf(result: CallToolResult, hide: ((text: string) => string)
     return hide === null ? blocks : hidden(blocks, hide);
   }
   return parsed(text);
-}
-
-/**
- * Over a stream of events the SDK itself parses, and integers beyond 2^53 are rounded. Servers write structured content once more as text:
- * where that is the same value, its numbers are those that the server wrote.
- */
-function exactly(value: JsonValue, text: string): JsonValue {
-  // What is too deep the runner refuses.
-  if (isDeeperThan(value, deepestJson) || !isRounded(value)) return value;
-  const written = parsed(text);
-  return equalJson(withPlainNumbers(written), value) ? written : value;
-}
-
-function isRounded(value: JsonValue): boolean {
-  if (typeof value === 'number') return Math.abs(value) > Number.MAX_SAFE_INTEGER;
-  return isJsonObject(value) || Array.isArray(value) ? Object.values(value).some(isRounded) : false;
 }
 
 function blockOf(block: CallToolResult['content'][number]): JsonObject {

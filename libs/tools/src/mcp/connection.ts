@@ -225,7 +225,7 @@ export class McpConnection {
         if (transport instanceof StdioProcess) transport.kill('it said more than a thousand things a second unasked');
         else void transport.close();
       },
-      onAnswer: (id) => transport instanceof HttpTransport && transport.answered(id),
+      onAnswer: (answer) => transport instanceof HttpTransport && transport.answered(answer),
     });
     if (!(transport instanceof StdioProcess)) return;
     let lines = 0;

@@ -7,7 +7,8 @@ const mostPerSecond = 1_000;
 export interface Watch {
   /** Called once, when it was too much. */
   onFlood(): void;
-  onAnswer(id: string | number): void;
+  /** Called with each answer, before it is passed on. */
+  onAnswer(answer: JSONRPCResponse): void;
 }
 
 /**
@@ -37,7 +38,7 @@ export function watchForFlood(transport: Transport, given: Watch): () => void {
   transport.onmessage = (message) => {
     if (isAnswer(message) && owed > 0) {
       owed--;
-      if (message.id !== undefined) given.onAnswer(message.id);
+      given.onAnswer(message);
       return;
     }
     count();

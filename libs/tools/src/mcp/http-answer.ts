@@ -1,3 +1,4 @@
+import { createParser } from 'eventsource-parser';
 import type { Dispatcher } from 'undici';
 import { parseExactJson } from '@sluice/core';
 
@@ -27,6 +28,8 @@ export interface Asked {
 export interface BoundedBy {
   /** Called before the body fails; `inEvents` if it is a stream of events. */
   onTooLarge(inEvents: boolean): void;
+  /** Called with the data of each event of a stream, before its reader sees the event. */
+  onEvent(data: string): void;
   /** Called once, when the body has ended in whatever way. */
   onEnd(): void;
 }
@@ -114,13 +117,17 @@ class Answer {
   private streamed(): ReadableStream<Uint8Array> {
     const { body } = this.answer;
     const check = this.check();
+    const text = new TextDecoder();
+    const events = createParser({ onEvent: ({ data }) => this.given.onEvent(data) });
     let wanted = true;
     return new ReadableStream({
       start: (controller) => {
         body.on('data', (chunk: Buffer) => {
           if (!wanted) return;
           try {
-            controller.enqueue(check(chunk));
+            const within = check(chunk);
+            events.feed(text.decode(within, { stream: true }));
+            controller.enqueue(within);
             if ((controller.desiredSize ?? 0) <= 0) body.pause();
           } catch (error) {
             body.destroy(error as Error);

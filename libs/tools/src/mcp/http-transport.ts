@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import type { JSONRPCMessage, JSONRPCResponse } from '@modelcontextprotocol/sdk/types.js';
+import { isJsonObject, mayHoldRawNumbers, parseExactJson } from '@sluice/core';
+import type { JsonObject } from '@sluice/core';
 import { ask } from './http-answer.js';
 import type { Asked } from './http-answer.js';
 
@@ -22,6 +24,8 @@ interface OpenCall {
   reading: boolean;
   /** When its answer came, on the monotonic clock; 0 while there is none. */
   answeredAt: number;
+  /** Of an answer in a stream of events, the result with its numbers as they were written: the SDK parses it with rounded ones. */
+  exact?: JsonObject;
 }
 
 /** A stream that was asked for by GET. */
@@ -64,10 +68,13 @@ export class HttpTransport extends StreamableHTTPClientTransport {
     await super.close();
   }
 
-  /** Called for each answer: its stream has no more to say. */
-  answered(id: string | number): void {
-    const call = this.calls.get(id);
-    if (call === undefined) return;
+  /** Called with each answer before it is passed on: its numbers become those that were written, and its stream has no more to say. */
+  answered(answer: JSONRPCResponse): void {
+    const { id } = answer;
+    const call = id === undefined ? undefined : this.calls.get(id);
+    if (call === undefined || id === undefined) return;
+    if (call.exact !== undefined && 'result' in answer) answer.result = call.exact;
+    delete call.exact;
     call.answeredAt = performance.now();
     if (!call.reading) this.calls.delete(id);
     if (call.reading || this.standing.size > 1) this.sweepSoon();
@@ -99,12 +106,27 @@ export class HttpTransport extends StreamableHTTPClientTransport {
     return [...this.calls.values()].some(({ answeredAt }) => answeredAt === 0);
   }
 
+  /** Looks at an event before the SDK does. */
+  private readonly onEvent = (data: string): void => {
+    if (!mayHoldRawNumbers(data)) return;
+    try {
+      const message = parseExactJson(data);
+      if (!isJsonObject(message)) return;
+      const { id, result } = message;
+      const call = typeof id === 'string' || typeof id === 'number' ? this.calls.get(id) : undefined;
+      if (call !== undefined && isJsonObject(result)) call.exact ??= result;
+    } catch (error) {
+      // What is no JSON the SDK reports, which reads it next.
+      if (!(error instanceof SyntaxError)) throw error;
+    }
+  };
+
   private async fetch(to: string | URL, asked: Asked): Promise<Response> {
     if (asked.method === 'GET') return this.fetchStanding(to, asked);
     const id = requestIn(JSON.parse(asked.body ?? 'null'));
     if (id === null) {
       const signal = either(asked.signal, AbortSignal.timeout(unaskedMs));
-      return ask(to, { ...asked, signal }, { onEnd: nothing, onTooLarge: nothing });
+      return ask(to, { ...asked, signal }, { onEnd: nothing, onTooLarge: nothing, onEvent: nothing });
     }
     // It may have been aborted on the way here, or while a redirect was followed: then no call waits for it, and nothing would end it.
     const call = this.calls.get(id);
@@ -120,6 +142,7 @@ export class HttpTransport extends StreamableHTTPClientTransport {
           // Without an answer it goes on: elsewhere, or over another stream, until it is aborted.
           if (call.answeredAt > 0) this.calls.delete(id);
         },
+        onEvent: this.onEvent,
         // Of a body of JSON the SDK itself says so; from a stream it would go on waiting for the answer.
         onTooLarge: (inEvents) => inEvents && this.onmessage?.(tooLarge(id)),
       },
@@ -144,7 +167,7 @@ export class HttpTransport extends StreamableHTTPClientTransport {
       onEnd();
       throw error;
     }
-    return ask(to, { ...asked, signal }, { onEnd, onTooLarge: nothing });
+    return ask(to, { ...asked, signal }, { onEnd, onTooLarge: nothing, onEvent: forCalls ? this.onEvent : nothing });
   }
 
   private end(id: string | number): void {
