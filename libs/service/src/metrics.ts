@@ -59,8 +59,8 @@ export function createMetrics() {
       'route',
       'status',
     ),
-    followedRuns: gauge('sluice_followed_runs', 'Runs that are followed over HTTP now.'),
-    hiddenTools: counter('sluice_hidden_tools_total', 'Tools hidden from a turn, by the first reason.', 'reason'),
+    followedRuns: gauge('sluice_followed_runs', 'Runs currently streamed over HTTP.'),
+    hiddenTools: counter('sluice_hidden_tools_total', 'Tools withheld from the model, by first reason.', 'reason'),
     toolCalls: counter(
       'sluice_tool_calls_total',
       'Tool calls by tool, where it comes from (core, or the MCP server) and outcome (ok or the error code).',
@@ -86,7 +86,7 @@ export function createMetrics() {
     approvalsRequested: counter('sluice_approvals_requested_total', 'Calls that were parked for an approval.', 'tool'),
     approvalsDecided: counter(
       'sluice_approvals_decided_total',
-      'Approvals by what came of them: approve, refuse or expire.',
+      'Approvals by outcome: approve, refuse or expire.',
       'decision',
     ),
     approvalsNotTaken: counter(
@@ -96,11 +96,11 @@ export function createMetrics() {
     ),
     approvalsWaiting: gauge(
       'sluice_approvals_waiting',
-      'Approvals that nobody has decided yet, up to 10,000; every executor counts them all.',
+      'Approvals without a decision, up to 10,000; every executor counts them all.',
     ),
     connectionCredentials: counter(
       'sluice_connection_credentials_total',
-      'Credentials asked for where a connection’s come from: given, denied or unreachable.',
+      'Credential requests to connection brokers, by result: given, denied or unreachable.',
       'connection',
       'outcome',
     ),
@@ -109,7 +109,12 @@ export function createMetrics() {
       'Calls whose tool repeated the credential it was given, which was taken out.',
       'tool',
     ),
-    deadLetters: counter('sluice_dead_letters_total', 'Records given up, by topic and fault code.', 'topic', 'code'),
+    deadLetters: counter(
+      'sluice_dead_letters_total',
+      'Records dead-lettered, by topic and fault code.',
+      'topic',
+      'code',
+    ),
     auditEntries: counter('sluice_audit_entries_total', 'Entries that the audit wrote, by what they tell of.', 'kind'),
     auditCheckpoints: counter('sluice_audit_checkpoints_total', 'Signed checkpoints of audit chains.'),
     auditChains: gauge('sluice_audit_chains', 'Audit chains that this process has added to.'),

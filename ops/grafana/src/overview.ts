@@ -56,7 +56,7 @@ export const overview = dashboardOf({
       figure(
         {
           title: 'Dead letters',
-          description: 'Records given up in the time range. Each is on agent.dead-letters with its reason.',
+          description: 'Records dead-lettered in the time range. Each is on agent.dead-letters with its reason.',
           unit: 'short',
         },
         sumBy('', increase('sluice_dead_letters_total')),
@@ -139,7 +139,7 @@ export const overview = dashboardOf({
         {
           title: 'Latency by hop, 95 % within',
           description:
-            'From when the log took a record until what came of it was on the log: waiting, work and transaction. The agent’s holds the model, the executor’s the tools.',
+            'From a record’s append to the commit of its outputs: waiting, work and transaction. The agent’s holds the model, the executor’s the tools.',
           unit: 's',
         },
         {
@@ -170,7 +170,7 @@ export const overview = dashboardOf({
       lines(
         {
           title: 'Dead letters by topic and code',
-          description: 'Records given up, a second. docs/errors.md lists the faults.',
+          description: 'Records dead-lettered, a second. docs/errors.md lists the faults.',
           unit: 'cps',
         },
         {

@@ -17,7 +17,7 @@ export const usage = `sluice ask "question" [--group a,b] [--state s] [--tools a
   Publishes an AgentRequest, shows the run and prints the answer; exit code 0 if there is one, 130 if it was stopped before the run's end.
   --json prints the run's end alone, as JSON. --max-iterations is how many there may be, if they are fewer than limits.max_iterations.
   Without --session the run is a session of its own, and without --state it begins in the state undefined.
-  An id that --request gives is taken once: asked for again, it shows what came of it.
+  --request sets the request_id. If it was used before, that run is shown instead of starting one.
   Without --group the request's groups are absent (default); --group "" means no tools.
   --tools names the ids of the tools that the run may use, of those it would be offered; without it all of these.
   --tool-choice is auto (the model calls tools as it likes), none, required, or the key or id of the tool that it must call first.

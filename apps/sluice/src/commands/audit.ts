@@ -17,7 +17,7 @@ import type { Surroundings } from './surroundings.js';
 
 export const usage = `sluice audit verify [--json] [--anchors FILE] [--without-sources] [--export FILE]
   Recomputes every chain of the audit log, and names each record that was changed, dropped, inserted or moved, and what lies beyond
-  the last checkpoint. Compares with the records that are told of where they are still there, --without-sources not.
+  the last checkpoint. Compares entries with their source records while these are retained; --without-sources does not.
   --anchors compares with checkpoints that were kept elsewhere, too. --export reads a file of sluice export,
   of the whole log, instead of the log. Exit code 1 if there is a finding, or no audit at all.
 sluice audit show SESSION [--json]     what happened in a session, in words; a unique beginning of its id is enough.

@@ -19,7 +19,7 @@ sluice config list                     every version that was ever in force; the
 sluice config show [VERSION]           the compiled configuration as JSON; the one in force unless named
 sluice config diff OLD [NEW]           what changed, key by key; NEW is the one in force unless named
 sluice config schema                   the JSON Schema of configuration files, for editors
-  The beginning of a version is enough where no other begins so.`;
+  A unique prefix of a version is enough.`;
 
 export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
   const { positionals, values } = parseArgs({

@@ -35,7 +35,7 @@ sluice dead-letters show ID [--json]
 sluice dead-letters redrive ID…   [--dry-run]
 sluice dead-letters redrive --topic … --code … --session … --since … | --all   [--dry-run]
   Once its cause is fixed: puts the record on the log again, once, as a new attempt of its run under today's configuration. Exit
-  code 1 if one that was asked for is refused. A filter means those that nobody has re-driven yet, --all every one of these. --dry-run
+  code 1 if one that was asked for is refused. Filters select letters not yet re-driven; --all selects all of them. --dry-run
   says what would be done.`;
 
 const options = {

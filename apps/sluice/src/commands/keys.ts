@@ -10,7 +10,7 @@ import type { Surroundings } from './surroundings.js';
 
 export const usage = `sluice keys new [FILE]             makes the keys that filter, executor and audit sign with
 sluice keys list [FILE]            what there is, without the private parts
-sluice keys rotate [FILE]          the next keys sign from now on, the former are still accepted, those before them no longer
+sluice keys rotate [FILE]          makes the next keys sign; the previous keys still verify, older ones do not
 sluice keys export ROLE [FILE]     prints what a process of the role needs: all public keys, and private ones of that role alone;
                                    ROLE is filter, agent, executor, audit, auditor or gateway
   FILE is the one that SLUICE_KEYS_FILE names, else keys.json in the data folder. docs/security.md says how to rotate.`;

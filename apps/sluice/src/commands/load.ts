@@ -17,10 +17,10 @@ import { startEmbedded } from '../system/embedded.js';
 import type { Surroundings } from './surroundings.js';
 
 export const usage = `sluice load [--rate n] [--for 30s] [--sessions n] [--seed n] [--mix FILE] [--json]
-  Publishes a mix of requests at a steady rate (5 a second, for 30 s, over 50 sessions) and shows what comes of them, live in a terminal;
+  Publishes a mix of requests at a steady rate (5 a second, for 30 s, over 50 sessions) and shows the results, live in a terminal;
   --json prints the summary alone. The same --seed gives the same requests. Exit code 0 if every request ended as its kind should, 130 if
   it was stopped. docs/load.md tells what the mix is and how to write one of your own.
-  If nothing is running on the data folder, the services run in this process: under SLUICE_CONFIG, else what somebody applied there,
+  If nothing is running on the data folder, the services run in this process: under SLUICE_CONFIG, else what was applied there,
   else examples/load/sluice.yaml.`;
 
 const ownMix = 'examples/load/mix.yaml';

@@ -26,7 +26,7 @@ export function runMetrics({ counter, gauge, histogram }: Kinds) {
     ),
     approvalsOldest: gauge(
       'sluice_approvals_oldest_seconds',
-      'Age of the oldest approval that nobody has decided yet, 0 if there is none.',
+      'Age of the oldest approval without a decision, 0 if there is none.',
     ),
   };
 }
