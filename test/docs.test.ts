@@ -6,6 +6,7 @@ import {
   grantLifeMs,
   insufficientPermissions,
   notTakenReasons,
+  hiddenReasons,
   runErrors,
   securityFaults,
   toolErrorReasons,
@@ -41,6 +42,11 @@ function table(text: string, heading: string): ReadonlyMap<string, readonly stri
   );
 }
 
+it('docs/lifecycle.md names every reason for hiding a tool, in their order', () => {
+  const [, list = ''] = /every reason why it is\s+hidden: (.*?)\./s.exec(read('docs/lifecycle.md')) ?? [];
+  expect([...list.matchAll(/`(\w+)`/g)].map(([, reason]) => reason)).toEqual(hiddenReasons);
+});
+
 describe('docs/errors.md', () => {
   const page = read('docs/errors.md');
 
@@ -56,7 +62,10 @@ describe('docs/errors.md', () => {
   });
 
   it.each([
-    ['Reasons of tool errors', toolErrorReasons],
+    [
+      'Reasons of tool errors',
+      Object.fromEntries(Object.entries(toolErrorReasons).map(([reason, { meaning }]) => [reason, meaning])),
+    ],
     ['Faults', faultCodes],
   ])('has exactly the codes of the table %s', (heading, entries) => {
     expect(Object.fromEntries([...table(page, heading)].map(([code, [meaning]]) => [code, meaning]))).toEqual(entries);

@@ -52,47 +52,115 @@ export const toolErrors = {
 
 export type ToolErrorCode = keyof typeof toolErrors;
 
+/**
+ * Where a call's refusal comes from. `decided`: from the configuration and what is recorded, so replay derives it again, and where it does
+ * not, that is a difference. `asked`: from what was asked outside, such as an authorizer, a broker or a limit that the ledger counts.
+ * `tool`: from the tool's run or its result.
+ */
+export type ReasonStage = 'decided' | 'asked' | 'tool';
+
+export interface ReasonEntry {
+  readonly stage: ReasonStage;
+  readonly meaning: string;
+}
+
 /** The finer reason beside a tool error's code, where there is one. */
 export const toolErrorReasons = {
-  unknown_tool: 'No tool has this name.',
-  not_bound: 'The tool is configured, but its implementation or server is not there.',
-  held_back:
-    'The server changed the tool’s description or schema since it was allowed; compile the configuration again.',
-  not_eligible_group: 'The tool is in none of the requested groups.',
-  not_eligible_state: 'The tool is not available in the current state.',
-  not_allowed: 'The policy does not allow the tool.',
-  approval_refused: 'Somebody was asked to approve the call and refused it.',
-  approval_expired: 'Nobody approved the call in time.',
-  no_approver: 'The call needs an approval, and policy.approval.approvers names nobody who may give it.',
-  nested_agent: 'The tool is an agent, and the run answers an agent’s call itself.',
-  agent_groups: 'The agent works with groups that the caller may not ask for.',
-  agent_failed: 'The agent ended without an answer; the message says why.',
-  agent_budget_used: 'The agent used up its iterations, its time, its tokens or its money before it had an answer.',
-  budget_used: 'The run has made all the calls that policy.budgets allows it.',
-  none_chosen: 'The request’s tool_choice is `none`: no tool is called in its run.',
-  run_completed: 'A call before it in its turn ended the run.',
-  rate_limited:
-    'The tenant has made all the calls that policy.budgets allows in a minute; the message says when to try again.',
-  not_permitted: 'The authorizer does not let the caller use the tool or the connection.',
-  not_delegated: 'The caller may not act for this subject with the tool or the connection.',
-  authorizer_unreachable: 'Whether the caller is permitted could not be found out, so the call was not made.',
-  too_many_calls: 'The turn made more calls than limits.calls_per_turn allows; those beyond it are not made.',
-  record_full:
-    'The run’s record has no room left for the call and the largest result that it may have, so it was not made.',
-  arguments_too_large: 'The arguments are larger than the limit (8,192 bytes unless configured).',
-  result_too_large: 'The result is larger than the limit (32,768 bytes unless configured); ask for less.',
-  timeout: 'The tool did not end within its time limit.',
-  outcome_unknown: 'An earlier attempt began and its end is not known; it was not repeated.',
-  grant_invalid: 'The call is outside the grant of its turn.',
-  connection_missing: 'The tool needs a connection and none is configured.',
-  connection_not_allowed: 'The tool’s connection is not among those that grant, request and configuration all allow.',
-  connection_denied: 'The connection’s broker gives this caller no credential.',
-  connection_unreachable: 'The connection’s credential cannot be had now, or is not accepted.',
-  output_invalid: 'The tool’s result does not have the declared shape.',
-  deadline: 'The run’s deadline had passed before the call began.',
-} as const satisfies Record<string, string>;
+  unknown_tool: { stage: 'decided', meaning: 'No tool has this name.' },
+  not_bound: { stage: 'asked', meaning: 'The tool is configured, but its implementation or server is not there.' },
+  held_back: {
+    stage: 'asked',
+    meaning:
+      'The server changed the tool’s description or schema since it was allowed; compile the configuration again.',
+  },
+  not_eligible_group: { stage: 'decided', meaning: 'The tool is in none of the requested groups.' },
+  not_eligible_state: { stage: 'decided', meaning: 'The tool is not available in the current state.' },
+  not_allowed: { stage: 'decided', meaning: 'The policy does not allow the tool.' },
+  approval_refused: { stage: 'decided', meaning: 'Somebody was asked to approve the call and refused it.' },
+  approval_expired: { stage: 'decided', meaning: 'Nobody approved the call in time.' },
+  no_approver: {
+    stage: 'decided',
+    meaning: 'The call needs an approval, and policy.approval.approvers names nobody who may give it.',
+  },
+  nested_agent: { stage: 'decided', meaning: 'The tool is an agent, and the run answers an agent’s call itself.' },
+  agent_groups: { stage: 'decided', meaning: 'The agent works with groups that the caller may not ask for.' },
+  agent_failed: { stage: 'tool', meaning: 'The agent ended without an answer; the message says why.' },
+  agent_budget_used: {
+    stage: 'tool',
+    meaning: 'The agent used up its iterations, its time, its tokens or its money before it had an answer.',
+  },
+  budget_used: { stage: 'decided', meaning: 'The run has made all the calls that policy.budgets allows it.' },
+  none_chosen: { stage: 'decided', meaning: 'The request’s tool_choice is `none`: no tool is called in its run.' },
+  run_completed: { stage: 'decided', meaning: 'A call before it in its turn ended the run.' },
+  rate_limited: {
+    stage: 'asked',
+    meaning:
+      'The tenant has made all the calls that policy.budgets allows in a minute; the message says when to try again.',
+  },
+  not_permitted: {
+    stage: 'decided',
+    meaning: 'The authorizer does not let the caller use the tool or the connection.',
+  },
+  not_delegated: {
+    stage: 'decided',
+    meaning: 'The caller may not act for this subject with the tool or the connection.',
+  },
+  authorizer_unreachable: {
+    stage: 'asked',
+    meaning: 'Whether the caller is permitted could not be found out, so the call was not made.',
+  },
+  too_many_calls: {
+    stage: 'decided',
+    meaning: 'The turn made more calls than limits.calls_per_turn allows; those beyond it are not made.',
+  },
+  record_full: {
+    stage: 'decided',
+    meaning:
+      'The run’s record has no room left for the call and the largest result that it may have, so it was not made.',
+  },
+  arguments_too_large: {
+    stage: 'decided',
+    meaning: 'The arguments are larger than the limit (8,192 bytes unless configured).',
+  },
+  result_too_large: {
+    stage: 'tool',
+    meaning: 'The result is larger than the limit (32,768 bytes unless configured); ask for less.',
+  },
+  timeout: { stage: 'tool', meaning: 'The tool did not end within its time limit.' },
+  outcome_unknown: {
+    stage: 'tool',
+    meaning: 'An earlier attempt began and its end is not known; it was not repeated.',
+  },
+  grant_invalid: { stage: 'decided', meaning: 'The call is outside the grant of its turn.' },
+  connection_missing: { stage: 'asked', meaning: 'The tool needs a connection and none is configured.' },
+  connection_not_allowed: {
+    stage: 'decided',
+    meaning: 'The tool’s connection is not among those that grant, request and configuration all allow.',
+  },
+  connection_denied: { stage: 'asked', meaning: 'The connection’s broker gives this caller no credential.' },
+  connection_unreachable: {
+    stage: 'asked',
+    meaning: 'The connection’s credential cannot be had now, or is not accepted.',
+  },
+  output_invalid: { stage: 'tool', meaning: 'The tool’s result does not have the declared shape.' },
+  deadline: { stage: 'decided', meaning: 'The run’s deadline had passed before the call began.' },
+} as const satisfies Record<string, ReasonEntry>;
 
 export type ToolErrorReason = keyof typeof toolErrorReasons;
+
+/** Whether a recorded reason is one that replay derives again; false for a reason of a later version. */
+export function isDecidedReason(reason: string | null): boolean {
+  return reason !== null && entryOf<ReasonEntry>(toolErrorReasons, reason)?.stage === 'decided';
+}
+
+export interface RunErrorEntry extends ErrorEntry {
+  /** Whether the filter ends runs with it: what it decides from a request, its run and the configuration, another configuration may decide otherwise. */
+  readonly byFilter: boolean;
+  /** Whether a budget was used up: iterations, time, tokens or money. */
+  readonly isBudget: boolean;
+  /** Whether a dead letter may end a run with it; a run may end so in other ways, too. */
+  readonly byDeadLetter: boolean;
+}
 
 /** Why a run ended without an answer: the `error.code` of an AgentResponse. */
 export const runErrors = {
@@ -101,40 +169,61 @@ export const runErrors = {
       'The AgentRequest cannot be decoded, lacks its question, has wrong types or an id that is too long, or its tool_choice names no offered tool.',
     remedy: 'Correct the fields that the message names and send it again under a new request_id.',
     retryable: false,
+    byFilter: true,
+    isBudget: false,
+    byDeadLetter: true,
   },
   authz_denied: {
     meaning: 'The credential is missing or not valid, or the caller is not permitted the requested groups.',
     remedy:
       'Have the permission granted, or ask for permitted groups, and send it with a valid credential under a new request_id.',
     retryable: false,
+    byFilter: true,
+    isBudget: false,
+    byDeadLetter: false,
   },
   max_iterations: {
     meaning: 'The run used up its iterations without an answer.',
     remedy:
       'Ask a narrower question, or raise limits.max_iterations and what the request says of it, and send it under a new request_id.',
     retryable: false,
+    byFilter: true,
+    isBudget: true,
+    byDeadLetter: false,
   },
   deadline_exceeded: {
     meaning: 'The run’s time was up before there was an answer.',
     remedy:
       'Send it again under a new request_id, with a later deadline if it named one, or raise limits.run_seconds first.',
     retryable: true,
+    byFilter: true,
+    isBudget: true,
+    byDeadLetter: false,
   },
   size_exceeded: {
     meaning: 'The history or the next record would be larger than the budget.',
     remedy: 'Send less history under a new request_id, or have the tools return less first.',
     retryable: false,
+    byFilter: true,
+    isBudget: false,
+    byDeadLetter: true,
   },
   budget_exceeded: {
     meaning: 'An agent’s run used the tokens or the money that its tool gives it, without an answer.',
     remedy: 'Ask the agent something narrower, or raise tokens or usd under the tool’s agent.',
     retryable: false,
+    byFilter: true,
+    isBudget: true,
+    byDeadLetter: false,
   },
   model_failed: {
     meaning: 'The model gave no usable turn.',
     remedy:
       'See the service’s log and correct the model’s settings or its key; then send it again under a new request_id, or an operator re-drives it with `sluice dead-letters redrive`.',
     retryable: true,
+    byFilter: false,
+    isBudget: false,
+    byDeadLetter: true,
   },
   record_quarantined: {
     meaning:
@@ -142,16 +231,31 @@ export const runErrors = {
     remedy:
       'Look at it with `sluice dead-letters show`: if nobody forged it, services have different keys or versions; then send the request under a new request_id.',
     retryable: false,
+    byFilter: false,
+    isBudget: false,
+    byDeadLetter: false,
   },
   dead_lettered: {
     meaning: 'A record of this run could not be processed and is among the dead letters.',
     remedy:
       'See the reason with `sluice dead-letters show` and fix it; then an operator re-drives the record with `sluice dead-letters redrive`, or send the request under a new request_id.',
     retryable: false,
+    byFilter: false,
+    isBudget: false,
+    byDeadLetter: true,
   },
-} as const satisfies Record<string, ErrorEntry>;
+} as const satisfies Record<string, RunErrorEntry>;
 
 export type RunErrorCode = keyof typeof runErrors;
+
+/** What is known of a recorded code; undefined for one of a later version. */
+export function runErrorOf(code: string): RunErrorEntry | undefined {
+  return entryOf<RunErrorEntry>(runErrors, code);
+}
+
+function entryOf<T>(table: Readonly<Record<string, T>>, name: string): T | undefined {
+  return Object.hasOwn(table, name) ? table[name] : undefined;
+}
 
 /** Why a record could not be processed: thrown by handlers, read by the bus. */
 export const faultCodes = {

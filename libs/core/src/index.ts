@@ -48,6 +48,7 @@ export * from './rules/connections.js';
 export * from './rules/rules.js';
 export * from './rules/tool-choice.js';
 export * from './rules/tool-policy.js';
+export * from './rules/hidden-reasons.js';
 export * from './rules/evaluate.js';
 export * from './rules/explain.js';
 export * from './configuration/compile.js';

@@ -1,4 +1,4 @@
-import { beginRun, briefAnswer, budgetOf, normaliseState, notPermitted } from '@sluice/core';
+import { beginRun, briefAnswer, budgetOf, normaliseState, notPermitted, runErrorOf } from '@sluice/core';
 import type { AgentRun, AgentSettings, Evaluator, HandedBack, JsonValue, RunState, Step, Verdict } from '@sluice/core';
 import { sha256 } from '@sluice/contracts';
 import type { AgentResponse, AgentStepResult, RequestedCall, Run, ToolCall } from '@sluice/contracts';
@@ -118,9 +118,6 @@ export function instructionsFor({ parent }: Pick<RunState, 'parent'>, evaluator:
   return `${own}\n\nYou answer another agent’s call. Begin your answer with a summary of two or three sentences${long}.`;
 }
 
-/** Ends that mean that a budget was used up (K-65). */
-const budgetEnds: ReadonlySet<string> = new Set(['max_iterations', 'deadline_exceeded', 'budget_exceeded']);
-
 /** What the run’s end means for the call. An answer is cut to what the tool, or any result, may have. */
 export function handedBack(
   { answer, error }: Pick<AgentResponse, 'answer' | 'error'>,
@@ -131,7 +128,7 @@ export function handedBack(
   if (error === null)
     return { ok: true, answer: briefAnswer(answer ?? '', Math.min(agent?.answerBytes ?? Infinity, resultBytes - 2)) };
   const { code, message } = error;
-  const reason = budgetEnds.has(code) ? 'agent_budget_used' : 'agent_failed';
+  const reason = runErrorOf(code)?.isBudget === true ? 'agent_budget_used' : 'agent_failed';
   return { ok: false, reason, message: `The agent ended without an answer (${code}): ${message}` };
 }
 

@@ -1,3 +1,4 @@
+import { runErrorOf } from '@sluice/core';
 import type { RunErrorCode } from '@sluice/core';
 import { maxPayloadBytes, payloadBytes, requestIds, topics } from '@sluice/contracts';
 import type { AgentRequest, AgentResponse, Run } from '@sluice/contracts';
@@ -11,7 +12,7 @@ export function endOfDead(
 ): { readonly response: AgentResponse; readonly asked: Pick<AgentRequest, 'group' | 'state'> } | null {
   const about = whatIsKnown(dead);
   if (about === null) return null;
-  const error = { code: runErrorOf(dead), message: messageOf(dead) };
+  const error = { code: codeOfEnd(dead), message: messageOf(dead) };
   const telling = (request: AgentRequest | null) => errorResponse(about, error, { ...about, request }, endedAt);
   return { response: fitting(about.request, telling), asked: about.request ?? { group: null, state: null } };
 }
@@ -97,20 +98,12 @@ function readIds(value: Uint8Array): { requestId: string | null; sessionId: stri
   return { requestId: member('request_id'), sessionId: member('session_id') };
 }
 
-/** The codes of ends that dead letters make; runs end so in other ways, too. */
-const codesOfDead = [
-  'invalid_request',
-  'size_exceeded',
-  'model_failed',
-  'dead_lettered',
-] as const satisfies readonly RunErrorCode[];
-
 /** Whether the end may be one that a dead letter made, behind which a redrive can go on. */
 export function mayBeOfDead({ error }: Pick<AgentResponse, 'error'>): boolean {
-  return codesOfDead.some((code) => code === error?.code);
+  return error !== null && runErrorOf(error.code)?.byDeadLetter === true;
 }
 
-function runErrorOf(dead: Dead): (typeof codesOfDead)[number] {
+function codeOfEnd(dead: Dead): RunErrorCode {
   if (dead.topic === topics.requests && (dead.code === 'undecodable' || dead.code === 'invalid_request'))
     return 'invalid_request';
   if (dead.code === 'output_too_large') return 'size_exceeded';

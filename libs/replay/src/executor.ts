@@ -1,3 +1,4 @@
+import { isDecidedReason } from '@sluice/core';
 import type {
   AgentRun,
   CallTimes,
@@ -5,7 +6,6 @@ import type {
   Evaluator,
   RunLimits,
   Step,
-  ToolErrorReason,
   ToolExecResult,
   Verifier,
 } from '@sluice/core';
@@ -296,31 +296,14 @@ export function wasBegun(
   { inForceVersion, until }: Stretch,
   configurations: RecordedConfigurations,
 ): boolean {
-  if (tool === undefined || tool.spec?.effect === 'read_only' || ownedByStages.has(reason ?? '')) return false;
+  if (tool === undefined || tool.spec?.effect === 'read_only' || isDecidedReason(reason)) return false;
   return startedAt < Math.max(before?.endedAt ?? -Infinity, configurations.since(inForceVersion, until));
 }
-
-/** Refusals that only stages before the tool make: where one was recorded and none was derived, that is a difference. */
-const ownedByStages: ReadonlySet<string> = new Set<ToolErrorReason>([
-  ...(['unknown_tool', 'not_eligible_group', 'not_eligible_state', 'not_allowed', 'no_approver'] as const),
-  ...([
-    'budget_used',
-    'grant_invalid',
-    'nested_agent',
-    'agent_groups',
-    'not_permitted',
-    'not_delegated',
-    'arguments_too_large',
-    'too_many_calls',
-    'record_full',
-  ] as const),
-  ...(['approval_refused', 'approval_expired', 'deadline', 'run_completed', 'none_chosen'] as const),
-]);
 
 const admittedText = 'The call is admitted, and what its tool says is not recorded.';
 
 function toolsWord(toolCallId: string, recorded: Step | null): ToolExecResult {
-  if (recorded === null || recorded.outcome === 'invalid_json' || ownedByStages.has(recorded.reason ?? ''))
+  if (recorded === null || recorded.outcome === 'invalid_json' || isDecidedReason(recorded.reason))
     return { toolCallId, ok: true, value: admittedText };
   return recordedResult(toolCallId, recorded);
 }

@@ -1,5 +1,5 @@
-import { chooseTools, mayRequest, runEnd } from '@sluice/core';
-import type { Evaluator, RunErrorCode } from '@sluice/core';
+import { chooseTools, mayRequest, runEnd, runErrorOf } from '@sluice/core';
+import type { Evaluator } from '@sluice/core';
 import type { AgentRequest, ApprovalOutcome, Run, Toolset } from '@sluice/contracts';
 import type { Incoming, LogReader } from '@sluice/bus';
 import { factsOf } from '@sluice/decisions';
@@ -94,12 +94,6 @@ async function reconsider(
   }
 }
 
-/** How the filter ends runs; a request that is invalid whatever is offered has no run, and is none of its decisions. */
-const decidedEnds: ReadonlySet<string> = new Set<RunErrorCode>([
-  ...(['authz_denied', 'invalid_request', 'max_iterations', 'deadline_exceeded', 'size_exceeded'] as const),
-  'budget_exceeded',
-]);
-
 /** Null for what no configuration decides: a model’s turn, an answer. */
 async function changesOf(
   message: Incoming,
@@ -129,7 +123,8 @@ async function changesOf(
     case 'agent.responses': {
       const { error, run: ended, endedAt } = message.record;
       const code = error?.code ?? '';
-      if (!decidedEnds.has(code) || (code === 'invalid_request' && ended === null)) return null;
+      // A request that is invalid whatever is offered has no run, and is none of the filter’s decisions.
+      if (runErrorOf(code)?.byFilter !== true || (code === 'invalid_request' && ended === null)) return null;
       const request = requestOf(run, ended);
       if (ended === null || request === null) throw new NotReplayable('Who asked what is not among the records.');
       const would = endUnder(request, ended, candidate, endedAt) ?? 'goes on';

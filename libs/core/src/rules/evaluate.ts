@@ -1,21 +1,9 @@
 import type { Configuration, ConfiguredTool } from '../configuration/types.js';
 import { WeakMemory } from '../weak-memory.js';
 import { type CallCounts, budgetUsed, runBudgetUsed } from './budget-used.js';
+import { type HiddenReason, hiddenReasons } from './hidden-reasons.js';
 import { type RuleDecision, type Rules, compileRules } from './rules.js';
 import { type ToolPolicy, compilePolicy } from './tool-policy.js';
-
-/** Why a tool is not offered: every reason that holds, in this order. */
-export const hiddenReasons = [
-  'group',
-  'state',
-  'policy',
-  'tool_ids',
-  'budget',
-  'connection',
-  'unavailable',
-  'depth',
-] as const;
-export type HiddenReason = (typeof hiddenReasons)[number];
 
 export interface HiddenTool {
   readonly key: string;

@@ -1,5 +1,6 @@
 import type { ConfiguredTool } from '../configuration/types.js';
-import type { Decision, Evaluator, Facts, HiddenReason } from './evaluate.js';
+import type { Decision, Evaluator, Facts } from './evaluate.js';
+import { type HiddenReason, hiddenReasonTexts } from './hidden-reasons.js';
 import { chooseTools } from './tool-choice.js';
 import { transition } from './transition.js';
 
@@ -20,17 +21,6 @@ export interface Explanation {
   /** Where it can have no tool_choice such as it has: why it is refused. */
   readonly refused?: string;
 }
-
-const whyHidden: Readonly<Record<HiddenReason, string>> = {
-  group: 'It is in none of the requested groups.',
-  state: 'It is not available in this state.',
-  policy: 'The policy does not allow it, or names nobody who may approve it.',
-  tool_ids: 'The request’s tool_ids leaves it out.',
-  budget: 'The run has made all the calls that policy.budgets allows it.',
-  connection: 'It needs a connection that the request does not name, or that its sender may not use.',
-  unavailable: 'It cannot run: nothing says what it takes.',
-  depth: 'It is an agent, and an agent calls no other.',
-};
 
 /** Tells a decision in the documents' names; read off the one evaluator, so it cannot differ from it. */
 export function explain(evaluator: Evaluator, facts: Facts, toolChoice: string | null = null): Explanation {
@@ -58,7 +48,7 @@ export function explain(evaluator: Evaluator, facts: Facts, toolChoice: string |
 
 /** A tool that cannot run knows why itself. */
 function sentence(reason: HiddenReason, tool: Pick<ConfiguredTool, 'unavailable'> | undefined): string {
-  return (reason === 'unavailable' ? tool?.unavailable : null) ?? whyHidden[reason];
+  return (reason === 'unavailable' ? tool?.unavailable : null) ?? hiddenReasonTexts[reason];
 }
 
 function chosen(asked: string | null, { offered }: Decision): Pick<Explanation, 'tool_choice' | 'refused'> {
