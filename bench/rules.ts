@@ -140,6 +140,7 @@ function sampleToolset(decision: Parameters<typeof toolset>[3]): Toolset {
     deadline: null,
     toolIds: null,
     toolChoice: null,
+    call: null,
     userId: null,
     ...ids,
   };

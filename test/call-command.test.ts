@@ -94,12 +94,6 @@ describe('`sluice call`', () => {
   ])('refuses %j', async (words, said) => {
     expect((await call(...words)).errors).toContain(said);
   });
-
-  it('does not run on Kafka, and says what to do', async () => {
-    const kafka = { SLUICE_BUS: 'kafka', KAFKA_BROKERS: 'localhost:1', SCHEMA_REGISTRY_URL: 'http://localhost:1' };
-    const { errors } = await command(['call', 'clock'], { ...variables, ...kafka });
-    expect(errors).toContain('Unset SLUICE_BUS');
-  });
 });
 
 describe('`sluice runs`', () => {

@@ -82,9 +82,10 @@ describe('bad usage is found before the log is opened', () => {
 
 describe('with services that run', () => {
   let system: TestSystem;
+  const model = new ScriptedModel(inOrder({ calls: [['core__clock', '{}']] }));
   const other = mkdtempSync(join(tmpdir(), 'sluice-other-'));
   beforeAll(async () => {
-    system = await startSystem(clock('work'), new ScriptedModel(inOrder({ calls: [['core__clock', '{}']] })));
+    system = await startSystem(clock('work'), model);
     for (const sessionId of ['ann-0001', 'ann-0002', 'bob-0001'])
       await system.ask({ sessionId, requestId: `r-${sessionId}`, group: ['work'] });
   });
@@ -117,12 +118,19 @@ describe('with services that run', () => {
     expect((await asking(system.configFile)).code).toBe(0);
   });
 
-  it('`call` starts no second set of services beside them, and says what to do', async () => {
-    const { code, errors } = await sluice(['call', 'clock', '--group', 'work'], { SLUICE_DATA: system.folder }).ended;
-    expect([code, errors]).toEqual([
-      1,
-      expect.stringMatching(/Services run on .* Stop them first, or set SLUICE_DATA/),
-    ]);
+  it('`call` has them make the call, and their model is not asked', async () => {
+    const before = model.asked.length;
+    const words = ['call', 'clock', '{"timezone":"Asia/Tokyo"}', '--group', 'work', '--json'];
+    const { code, output, errors } = await sluice(words, { SLUICE_DATA: system.folder }).ended;
+    expect([code, errors]).toEqual([0, '']);
+    expect(JSON.parse(output)).toMatchObject({
+      tool: 'clock',
+      outcome: 'ok',
+      observation: expect.stringContaining('Asia/Tokyo'),
+    });
+    expect(model.asked).toHaveLength(before);
+    const unknown = await sluice(['call', 'clok'], { SLUICE_DATA: system.folder }).ended;
+    expect([unknown.code, unknown.errors]).toEqual([1, expect.stringContaining('Did you mean clock?')]);
   });
 
   const variables = (): Record<string, string> => ({ SLUICE_DATA: system.folder });

@@ -84,6 +84,7 @@ describe('what today’s services sign', () => {
       deadline: null,
       toolIds: null,
       toolChoice: null,
+      call: null,
       userId: null,
       connections: null,
     },

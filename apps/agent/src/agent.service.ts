@@ -4,7 +4,7 @@ import type { Configuration, ModelRequest, ModelTurn, ToolChoice } from '@sluice
 import { sha256, topics } from '@sluice/contracts';
 import type { Toolset } from '@sluice/contracts';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
-import { answer, asWritten, boundedTurn, instructionsFor, outOfTime, withTokens } from '@sluice/decisions';
+import { answer, asWritten, boundedTurn, directTurn, instructionsFor, outOfTime, withTokens } from '@sluice/decisions';
 import {
   chatSpan,
   endedBy,
@@ -45,11 +45,12 @@ export class AgentService {
 
     const loaded = await configurations.version(toolset.configVersion);
     const startedAt = clock.now();
-    const turn = await this.ask(toolset, loaded, context);
+    const direct = directTurn(toolset, loaded.evaluator);
+    const turn = direct ?? (await this.ask(toolset, loaded, context));
     if (turn === null) return this.outOfTime(message, context);
 
     const seconds = (clock.now() - startedAt) / 1_000;
-    context.afterCommit(() => measureTurn(turn, seconds, loaded.configuration.model, metrics));
+    if (direct === null) context.afterCommit(() => measureTurn(turn, seconds, loaded.configuration.model, metrics));
     const run = withTokens(toolset.run, turn);
     if (turn.answer !== null) {
       const response = answer(toolset, run, turn.answer, clock.now());

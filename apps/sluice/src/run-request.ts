@@ -62,6 +62,7 @@ export function newRequest(question: string, ids: { readonly requestId: string; 
     group: null,
     toolIds: null,
     toolChoice: null,
+    call: null,
     connections: null,
     history: [],
     maxIterations: null,

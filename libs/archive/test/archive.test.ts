@@ -41,6 +41,7 @@ const asked = (n: number) => ({
   deadline: null,
   toolIds: null,
   toolChoice: null,
+  call: null,
   userId: null,
   connections: null,
   ...ids(n),

@@ -44,6 +44,7 @@ const request: AgentRequest = {
   deadline: null,
   toolIds: null,
   toolChoice: null,
+  call: null,
   userId: null,
 };
 

@@ -71,6 +71,7 @@ describe('the text that a digest of a run is over', () => {
     deadline: orNull(number),
     userId: orNull(text),
     toolChoice: orNull(text),
+    call: orNull(fc.record({ tool: text, arguments: text })),
   });
   const run = fc.record({
     iteration: number,

@@ -73,6 +73,7 @@ export function agentBeginning(
       group: groups,
       toolIds: null,
       toolChoice: null,
+      call: null,
       history: [],
       connections: record.request.connections,
     },

@@ -25,7 +25,7 @@ function fitting(
   if (request === null) return telling(null);
   const whole = telling(request);
   if (fits(whole)) return whole;
-  const brief = telling({ ...request, question: '', history: [] });
+  const brief = telling({ ...request, question: '', call: null, history: [] });
   return fits(brief) ? brief : telling(null);
 }
 

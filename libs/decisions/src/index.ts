@@ -5,6 +5,7 @@ export * from './dead.js';
 export * from './toolset.js';
 export * from './filter.js';
 export * from './agent.js';
+export * from './direct-call.js';
 export * from './bounded-turn.js';
 export * from './calls.js';
 export * from './connections.js';

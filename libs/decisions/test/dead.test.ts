@@ -6,7 +6,7 @@ import { endOfDead } from '@sluice/decisions';
 
 const request: AgentRequest = {
   ...{ question: 'Who?', state: null, group: [], connections: null, history: [], requestId: 'r', sessionId: 's' },
-  ...{ maxIterations: null, deadline: null, toolIds: null, toolChoice: null, userId: null },
+  ...{ maxIterations: null, deadline: null, toolIds: null, toolChoice: null, call: null, userId: null },
 };
 const place = { topic: 'agent.requests', partition: 0, offset: 7, key: 's', headers: {}, timestamp: 5 } as const;
 

@@ -1,4 +1,3 @@
 export { createModel, type ModelSurroundings } from './create-model.js';
 export { Models, type ModelSource } from './models.js';
 export { createRuleModel } from './rules/rule-model.js';
-export { OneCallModels, type OneCall } from './one-call.js';

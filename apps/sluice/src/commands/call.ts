@@ -2,23 +2,23 @@ import { randomUUID } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { clockSkewMs, nearest, printable } from '@sluice/core';
 import type { Configuration } from '@sluice/core';
-import { Models, OneCallModels } from '@sluice/model';
 import type { AgentStep } from '@sluice/contracts';
-import type { Incoming } from '@sluice/bus';
-import { openLogFile, ownToken } from '@sluice/service';
-import type { OpenRuntime } from '@sluice/service';
+import type { Bus, Incoming } from '@sluice/bus';
+import { configurationsOn, inForceOf, openBus, openLogFile, ownToken } from '@sluice/service';
 import { appliedConfiguration } from '../system/applied.js';
 import { startEmbedded } from '../system/embedded.js';
+import { refuseOtherConfiguration } from '../system/other-configuration.js';
 import { followRun, newRequest, publishRequest } from '../run-request.js';
 import { Story } from '../show/story.js';
 import type { Surroundings } from './surroundings.js';
 
 export const usage = `sluice call TOOL ['{"argument":"value"}'] [--group a,b] [--state s] [--connections a,b] [--session id] [--json]
-  Runs one tool without a model: for authors of tools. The call is a run like any other, on the log of the data folder: the filter decides
-  whether the tool is offered, and the executor authorizes, asks for an approval, checks, runs, redacts and records the call. A turn of the
-  run that would ask the model makes exactly this call, and then answers with its result. TOOL is a tool's key or id.
-  The services run in this process until the call has ended, under SLUICE_CONFIG, else what is in force on the data folder, else the
-  sample's configuration. --group, --state, --connections, --session and SLUICE_TOKEN are as for ask. --json prints the step alone.
+  Runs one tool without a model: for authors of tools. The call is a run like any other, on the log: the filter decides whether the tool
+  is offered, and the executor authorizes, asks for an approval, checks, runs, redacts and records the call. Where a run would ask the
+  model, the agent makes exactly this call, and then answers with its result. TOOL is a tool's key or id.
+  Services that run are asked, on Kafka and on the data folder alike. Where none run on the data folder, they run in this process until
+  the call has ended, under SLUICE_CONFIG, else what is in force there, else the sample's configuration. --group, --state, --connections,
+  --session and SLUICE_TOKEN are as for ask. --json prints the step alone.
   Exit code 0 if the tool succeeded, 130 if it was stopped before its end.`;
 
 interface Wanted {
@@ -33,53 +33,64 @@ interface Wanted {
 
 export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
   const wanted = readArguments(args);
-  const { environment } = surroundings;
-  if (environment.bus === 'kafka')
-    throw new Error(
-      'sluice call runs the services in this process, on an embedded log. Unset SLUICE_BUS, or ask the services on Kafka with `sluice ask`.',
-    );
-  const configFile = await configurationFor(surroundings);
-  const question = `Call ${wanted.tool} with ${wanted.args}`;
-  const models = new OneCallModels(new Models((variable) => environment.secret(variable)), question);
-  const system = await startEmbedded({ environment: { ...environment, port: 0 }, configFile, models });
-  try {
-    const toolId = idOf(wanted.tool, system.runtime.configurations.current().configuration);
-    models.call = { toolId, arguments: wanted.args };
-    return await callAndFollow(question, wanted, system, surroundings);
-  } finally {
-    await system.close();
-  }
+  return surroundings.environment.bus === 'kafka'
+    ? callOnCluster(wanted, surroundings)
+    : callOnDataFolder(wanted, surroundings);
 }
 
-/** Which configuration file the services follow; null for what is in force. Throws a sentence if services run on the data folder already. */
-async function configurationFor(surroundings: Surroundings): Promise<string | null> {
-  const { environment, log } = surroundings;
-  const bus = await openLogFile(environment, log);
+async function callOnCluster(wanted: Wanted, surroundings: Surroundings): Promise<number> {
+  const { bus } = await openBus(surroundings.environment, surroundings.log);
   try {
-    const holder = await bus.holderOf('filter');
-    if (holder !== null)
-      throw new Error(
-        `Services run on ${environment.dataFolder} (process ${holder.processId}), with a model of their own. Stop them first, or set SLUICE_DATA to another folder for the call.`,
-      );
-    if (environment.configFile !== null) return environment.configFile;
-    return (await appliedConfiguration(bus)) === null ? await surroundings.sampleConfiguration() : null;
+    return await callServices(wanted, bus, surroundings);
   } finally {
     await bus.close();
   }
 }
 
+async function callOnDataFolder(wanted: Wanted, surroundings: Surroundings): Promise<number> {
+  const { environment, log } = surroundings;
+  const bus = await openLogFile(environment, log);
+  let configFile = environment.configFile;
+  try {
+    if ((await bus.holderOf('filter')) !== null) return await callServices(wanted, bus, surroundings);
+    if (configFile === null && (await appliedConfiguration(bus)) === null)
+      configFile = await surroundings.sampleConfiguration();
+  } finally {
+    await bus.close();
+  }
+  const { runtime, failed, close } = await startEmbedded({ environment: { ...environment, port: 0 }, configFile });
+  try {
+    const { configuration } = runtime.configurations.current();
+    return await callAndFollow(idOf(wanted.tool, configuration), wanted, { bus: runtime.bus, failed }, surroundings);
+  } finally {
+    await close();
+  }
+}
+
+/** By the services that run, under the configuration in force. */
+async function callServices(wanted: Wanted, bus: Bus, surroundings: Surroundings): Promise<number> {
+  await refuseOtherConfiguration(bus, surroundings);
+  const inForce = inForceOf(await configurationsOn(bus));
+  if (inForce === undefined)
+    throw new Error('No configuration is in force. Put one in force with `sluice config apply FILE`.');
+  const configuration = JSON.parse(inForce.configuration) as Pick<Configuration, 'tools'>;
+  return callAndFollow(idOf(wanted.tool, configuration), wanted, { bus }, surroundings);
+}
+
 async function callAndFollow(
-  question: string,
+  toolId: string,
   wanted: Wanted,
-  { runtime, failed }: OpenRuntime,
+  { bus, failed }: { readonly bus: Bus; readonly failed?: Promise<unknown> },
   { environment, write, print, paint, stopped }: Surroundings,
 ): Promise<number> {
   const requestId = `call-${randomUUID()}`;
   const { groups: group, state, connections, json, session } = wanted;
   const ids = { requestId, sessionId: session ?? requestId };
-  const request = { ...newRequest(question, ids), group, state, connections };
+  const call = { tool: toolId, arguments: wanted.args };
+  const question = `Call ${wanted.tool} with ${wanted.args}`;
+  const request = { ...newRequest(question, ids), call, group, state, connections };
   const stop = new AbortController();
-  void Promise.race([stopped, failed]).then(() => stop.abort());
+  void Promise.race(failed === undefined ? [stopped] : [stopped, failed]).then(() => stop.abort());
   const story = new Story(json ? () => undefined : write, paint);
   let step: AgentStep | undefined;
   const onRecord = (message: Incoming): void => {
@@ -87,8 +98,8 @@ async function callAndFollow(
     if (message.topic === 'agent.steps') step ??= message.record.steps[0];
   };
   const since = Date.now() - clockSkewMs;
-  await publishRequest(runtime.bus, request, ownToken(environment));
-  const response = await followRun(runtime.bus, requestId, since, onRecord, stop.signal);
+  await publishRequest(bus, request, ownToken(environment));
+  const response = await followRun(bus, requestId, since, onRecord, stop.signal);
   if (!json)
     write(paint.dim(`\nSession ${printable(ids.sessionId)}   (npx sluice audit show ${printable(ids.sessionId)})\n`));
   if (response === null) return 130;
@@ -106,7 +117,7 @@ function noStep(tool: string) {
   return { action: tool, outcome: null, reason: null, observation: null, state: null };
 }
 
-function idOf(name: string, { tools }: Configuration): string {
+function idOf(name: string, { tools }: Pick<Configuration, 'tools'>): string {
   const tool = tools.find(({ key }) => key === name) ?? tools.find(({ id }) => id === name);
   if (tool !== undefined) return tool.id;
   const near = nearest(

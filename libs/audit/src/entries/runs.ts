@@ -19,6 +19,10 @@ export function requestEntry(message: Incoming<'agent.requests'>): Told {
     deadline: record.deadline === null ? null : time(record.deadline),
     claimed_user: record.userId,
     has_credential: asksAs,
+    // Set only where there is one, so that entries of other requests are unchanged.
+    ...(record.call === null
+      ? {}
+      : { call: cut(record.call.tool), call_arguments_hash: sha256(record.call.arguments) }),
   });
 }
 

@@ -77,6 +77,7 @@ export function requestRecord(session: string | null, question: string): AgentRe
     deadline: null,
     toolIds: null,
     toolChoice: null,
+    call: null,
     userId: null,
   };
 }

@@ -46,6 +46,8 @@ export interface AgentRequest {
   readonly userId: string | null;
   /** Whether the model must call a tool: `auto`, `none` (it calls none in the whole run), `required` (it calls one in its first turn), or the key or id of the offered tool that it calls in its first turn. Absent, null or empty means `auto`. */
   readonly toolChoice: string | null;
+  /** The one call that the run makes, without asking a model; its result is the answer. Absent or null means that the model is asked. */
+  readonly call: DirectCall | null;
 }
 
 /** The one end of a run. */
@@ -318,6 +320,14 @@ export interface DeadLetter {
   readonly failedAt: number;
   /** The code of the fault that the retries ended with; null if it was not retried until the limit, or by a former version. */
   readonly lastFault: string | null;
+}
+
+/** A call that a request makes itself, as a model would write it. */
+export interface DirectCall {
+  /** The key or id of the tool. */
+  readonly tool: string;
+  /** The arguments, as JSON text. */
+  readonly arguments: string;
 }
 
 /** A tool that is not offered, and every reason why. */

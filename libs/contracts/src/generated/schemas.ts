@@ -176,6 +176,15 @@ export const schemas = {
         ],
         "doc": "Whether the model must call a tool: `auto`, `none` (it calls none in the whole run), `required` (it calls one in its first turn), or the key or id of the offered tool that it calls in its first turn. Absent, null or empty means `auto`.",
         "default": null
+      },
+      {
+        "name": "call",
+        "type": [
+          "null",
+          "DirectCall"
+        ],
+        "doc": "The one call that the run makes, without asking a model; its result is the answer. Absent or null means that the model is asked.",
+        "default": null
       }
     ]
   },
@@ -950,6 +959,24 @@ export const schemas = {
         ],
         "doc": "The code of the fault that the retries ended with; null if it was not retried until the limit, or by a former version.",
         "default": null
+      }
+    ]
+  },
+  "DirectCall": {
+    "type": "record",
+    "name": "DirectCall",
+    "namespace": "sluice",
+    "doc": "A call that a request makes itself, as a model would write it.",
+    "fields": [
+      {
+        "name": "tool",
+        "type": "string",
+        "doc": "The key or id of the tool."
+      },
+      {
+        "name": "arguments",
+        "type": "string",
+        "doc": "The arguments, as JSON text."
       }
     ]
   },

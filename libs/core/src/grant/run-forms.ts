@@ -12,6 +12,7 @@ import type { Step } from '../run/step.js';
 
 /** What a run goes on with, but for its history; the names of the wire. */
 interface Asked {
+  readonly call?: { readonly tool: string; readonly arguments: string } | null;
   readonly connections: readonly string[] | null;
   readonly deadline: number | null;
   readonly group: readonly string[] | null;
@@ -27,6 +28,7 @@ interface Asked {
 
 export function orderedRequest(request: Asked): Record<keyof Asked, unknown> {
   return {
+    call: orderedCall(request.call),
     connections: request.connections ?? undefined,
     deadline: request.deadline ?? undefined,
     group: request.group ?? undefined,
@@ -39,6 +41,10 @@ export function orderedRequest(request: Asked): Record<keyof Asked, unknown> {
     toolIds: request.toolIds ?? undefined,
     userId: request.userId ?? undefined,
   };
+}
+
+function orderedCall(call: Asked['call']): unknown {
+  return call === null || call === undefined ? undefined : { arguments: call.arguments, tool: call.tool };
 }
 
 /** A run without what the agent adds to it, and without a parent. */
