@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { placeOf, topics } from '@sluice/contracts';
 import { returnedTurn } from '@sluice/decisions';
 import { createSignatures, newKeySet, readKeySet, writeKeySet } from '@sluice/identity';
-import { claimEnd } from '@sluice/service';
+import { claimEnd, signReturned } from '@sluice/service';
 import { builtInTools, defineTool } from '@sluice/tools';
 import { ExpirySweep } from '../apps/executor/src/approvals/expiry-sweep.js';
 import { OverdueSweep } from '../apps/filter/src/overdue/overdue-sweep.js';
@@ -122,7 +122,11 @@ describe('a run whose time is up while the agent is away', () => {
     await system.responseOf('several');
     const [toolset] = await system.all('agent.toolsets');
     if (toolset === undefined) throw new Error('There is no Toolset.');
-    const again = { topic: topics.steps, key: toolset.key, record: returnedTurn(toolset.record) };
+    const again = {
+      topic: topics.steps,
+      key: toolset.key,
+      record: await signReturned(returnedTurn(toolset.record), system.open.runtime),
+    };
     await system.bus.publish([again, again]);
     await system.caughtUp('filter', topics.steps);
     await Promise.all(sweeps.map((sweep) => sweep.close()));
@@ -135,7 +139,7 @@ describe('a run whose time is up while the agent is away', () => {
     await system.start('filter');
     await ask('early', 30_000);
     const toolset = await eventually(async () => (await system.all('agent.toolsets'))[0]);
-    const record = returnedTurn(toolset.record);
+    const record = await signReturned(returnedTurn(toolset.record), system.open.runtime);
     await system.bus.publish([{ topic: topics.steps, key: 'early', record }]);
     await system.caughtUp('filter', topics.steps);
     expect(await system.all('agent.responses')).toEqual([]);
@@ -171,7 +175,7 @@ describe('a run whose time is up while the executor is away', () => {
     // An executor had begun the turn, so it has time to come back: the run has not ended yet.
     expect(await system.all('agent.responses')).toEqual([]);
     const [toolset] = await system.all('agent.toolsets');
-    const record = returnedTurn(toolset?.record ?? never());
+    const record = await signReturned(returnedTurn(toolset?.record ?? never()), system.open.runtime);
     await system.bus.publish([{ topic: topics.steps, key: 'under-way', record }]);
     expect(await system.responseOf('under-way')).toMatchObject({ error: { code: 'deadline_exceeded' } });
 
@@ -221,7 +225,7 @@ describe('a record that was quarantined', () => {
     const forged = { requestId, sessionId, iteration, request, run, groups, configVersion };
     const calls = [{ toolCallId: 'x', tool: 'core__act', arguments: '{}', argumentsBytes: null }];
     const said = { thought: '', calls, omittedCalls: 0, toolChoice: null };
-    const record = { ...forged, ...said, offered: ['core__act'], grant: null };
+    const record = { ...forged, ...said, offered: ['core__act'], grant: null, recordSignature: null };
     await system.bus.publish([{ topic: topics.toolCalls, key: sessionId, record }]);
     await eventually(async () => (await system.all('agent.dead-letters')).length === 1);
     expect(await system.all('agent.responses')).toEqual([]);
@@ -294,7 +298,7 @@ describe('a run that is overdue', () => {
     const toolset = await eventually(async () => (await system.all('agent.toolsets'))[0]);
     await system.stop('filter');
     await sleep(500);
-    const record = returnedTurn(toolset.record);
+    const record = await signReturned(returnedTurn(toolset.record), system.open.runtime);
     await system.bus.publish([{ topic: topics.steps, key: 'killed', record }]);
     const [note] = await system.all('agent.steps');
     if (note === undefined) throw new Error('It is not on the log.');

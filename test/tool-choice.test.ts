@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { compileEvaluator } from '@sluice/core';
+import { unverified } from '@sluice/identity';
 import type { Configuration } from '@sluice/core';
 import { readKeySet } from '@sluice/identity';
 import { everything, whatIf } from '@sluice/replay';
@@ -240,7 +241,12 @@ describe('a choice under another configuration (K-07)', () => {
     await play('hidden', []);
     const changes = async (candidate: Configuration) => {
       const found = [];
-      const options = { selection: everything, authorizerOf, signal: new AbortController().signal };
+      const options = {
+        selection: everything,
+        authorizerOf,
+        verifier: unverified,
+        signal: new AbortController().signal,
+      };
       const reading = { ...options, onUndecodable: undecodable, candidate: compileEvaluator(candidate) };
       for await (const one of whatIf(system.bus, reading)) found.push(...one.changes);
       return found.filter(({ kind }) => kind === 'run');

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { McpOffer, Model } from '@sluice/core';
 import { topics } from '@sluice/contracts';
-import { compileFile, createLog, openRuntime, readEnvironment } from '@sluice/service';
+import { compileFile, configurationRecord, createLog, openRuntime, readEnvironment } from '@sluice/service';
 import type { OpenRuntime } from '@sluice/service';
 import { builtInTools, loadToolTypes } from '@sluice/tools';
 import { newKeySet, writeKeySet } from '@sluice/identity';
@@ -73,15 +73,17 @@ export async function openServices(parts: Infrastructure, model: Model, act: Act
     cedarProblems: () => [],
   });
   if (compiled.configuration === null) throw new Error(JSON.stringify(compiled.problems));
-  const { version } = compiled.configuration;
-  const record = { version, configuration: JSON.stringify(compiled.configuration), source: 'bench', compiledAt: 0 };
+  const { configuration: applied } = compiled;
 
   const runtimes: OpenRuntime[] = [];
   const open = async (): Promise<OpenRuntime> => {
     const environment = readEnvironment({ ...variablesOf(parts, prefix), SLUICE_DATA: folder });
     const opened = await openRuntime(environment, createLog('silent'));
-    if (runtimes.push(opened) === 1)
-      await opened.runtime.bus.publish([{ topic: topics.config, key: 'config', record }]);
+    if (runtimes.push(opened) === 1) {
+      const { bus, signatures } = opened.runtime;
+      const record = await configurationRecord(applied, { source: 'bench', compiledAt: 0 }, signatures);
+      await bus.publish([{ topic: topics.config, key: 'config', record }]);
+    }
     await opened.runtime.configurations.start();
     return opened;
   };

@@ -1,6 +1,7 @@
-import { recordFromJson, topics } from '@sluice/contracts';
+import { versionOf } from '@sluice/core';
+import { recordFromJson, sha256, topics } from '@sluice/contracts';
 import type { AgentRequest } from '@sluice/contracts';
-import { createLog, openRuntime, readEnvironment } from '@sluice/service';
+import { configurationRecord, createLog, openRuntime, readEnvironment } from '@sluice/service';
 import { startFilter } from '../../apps/filter/src/filter.module.js';
 import { median, report } from '../measure.js';
 import { configurationOf, manyTools } from '../rules.js';
@@ -119,8 +120,9 @@ async function filterService(parts: Infrastructure, prefix: string) {
   const environment = readEnvironment(variablesOf(parts, prefix));
   const open = await openRuntime(environment, createLog('silent'));
   const tools = manyTools(20);
-  const configuration = {
-    ...configurationOf(tools),
+  const { version: _, ...others } = configurationOf(tools);
+  const content = {
+    ...others,
     limits: {
       maxIterations: 10,
       runMs: 3_600_000,
@@ -131,16 +133,12 @@ async function filterService(parts: Infrastructure, prefix: string) {
       resultBytes: 32_768,
     },
   };
+  const configuration = { version: versionOf(content, sha256), ...content };
   await open.runtime.bus.publish([
     {
       topic: topics.config,
       key: 'config',
-      record: {
-        version: configuration.version,
-        configuration: JSON.stringify(configuration),
-        source: 'bench',
-        compiledAt: 0,
-      },
+      record: await configurationRecord(configuration, { source: 'bench', compiledAt: 0 }, open.runtime.signatures),
     },
   ]);
   await open.runtime.configurations.start();

@@ -4,7 +4,7 @@ set -eu
 umask 077
 folder=/run/sluice
 
-for place in keys filter agent executor audit public database grafana; do
+for place in keys filter agent executor audit config public database grafana; do
   [ -w "$folder/$place" ] || { echo "secrets: the volume at $folder/$place cannot be written by user $(id -u)." >&2; exit 1; }
 done
 
@@ -25,7 +25,7 @@ export_keys() {
   exported=$(sluice keys export "$1" "$folder/keys/keys.json")
   echo "$exported" | keep "$2" "$3"
 }
-for role in filter agent executor audit; do
+for role in filter agent executor audit config; do
   export_keys "$role" "$folder/$role/keys.json" 400
 done
 # The public ones alone, for whoever verifies.

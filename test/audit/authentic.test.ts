@@ -48,7 +48,7 @@ describe('a genuine record is told of as authentic', () => {
     replaceKeyFile(file, keys);
     const all = await told({ ...dying.runtime, signatures: createSignatures(keys) });
     expect(new Set(all.map(({ sourceTopic }) => sourceTopic))).toEqual(
-      new Set([topics.toolsets, topics.toolCalls, topics.steps]),
+      new Set([topics.config, topics.toolsets, topics.toolCalls, topics.steps]),
     );
     expect(notAuthentic(all)).toEqual(new Set([forged]));
   });

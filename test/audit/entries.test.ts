@@ -328,7 +328,7 @@ describe('what the audit tells, compared with what happened (G-147)', () => {
         failed_at: iso(failedAt),
       })),
     );
-    expect(letters.map(({ code }) => code)).toEqual(['undecodable', 'state_altered', 'replayed']);
+    expect(letters.map(({ code }) => code)).toEqual(['undecodable', 'state_altered', 'signature_invalid']);
   });
 
   it('tells of a record that nobody can read by its hash', () => {
@@ -346,6 +346,7 @@ describe('what the audit tells, compared with what happened (G-147)', () => {
     const [config] = await system.all('agent.config');
     expect(details('configuration')).toEqual([
       {
+        authentic: true,
         version: config?.record.version,
         source: config?.record.source,
         configuration_hash: sha256(config?.record.configuration ?? ''),

@@ -2,15 +2,20 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Configuration } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { Source } from '@sluice/audit';
 import { createLog, openRuntime } from '@sluice/service';
 import type { OpenRuntime } from '@sluice/service';
 import { ToolDirectory } from '../../apps/audit/src/tool-directory.js';
+import { applyTo, versioned } from '../harness/applied.js';
 import { environmentIn } from '../harness/with-tools.js';
 import { until } from './auditing.js';
 
 const fixture = readFileSync(join(import.meta.dirname, '../fixtures/configurations/1.json'), 'utf8');
+const saying = (instructions: string): Configuration =>
+  versioned({ ...(JSON.parse(fixture) as Configuration), instructions });
+const [late, madeUp] = [saying('Late.'), saying('Made up.')];
 const naming = (configVersion: string, timestamp: number) =>
   ({ topic: topics.steps, record: { configVersion }, timestamp }) as Source;
 
@@ -28,11 +33,7 @@ describe('what the audit knows of tools', () => {
     rmSync(folder, { recursive: true });
   });
 
-  const publish = (version: string) => {
-    const configuration = JSON.stringify({ ...(JSON.parse(fixture) as object), version });
-    const record = { version, configuration, source: 'test', compiledAt: 0 };
-    return open.runtime.bus.publish([{ topic: topics.config, key: 'config', record }]);
-  };
+  const publish = (configuration: Configuration) => applyTo(open.runtime, configuration);
   const clockIn = async (version: string, authentic: boolean, at = Date.now()) =>
     (await directory.lookup(naming(version, at), authentic))(version, 'clock')?.id;
   const timed = async (work: () => Promise<unknown>): Promise<number> => {
@@ -42,26 +43,26 @@ describe('what the audit knows of tools', () => {
   };
 
   it('is what came of a version after the audit had waited for it in vain', async () => {
-    expect(await timed(async () => expect(await clockIn('c-late', true)).toBeUndefined())).toBeGreaterThan(4_000);
+    expect(await timed(async () => expect(await clockIn(late.version, true)).toBeUndefined())).toBeGreaterThan(4_000);
     // It is waited for once, and with it whatever other records named until then.
-    expect(await timed(() => clockIn('c-late', true))).toBeLessThan(1_000);
+    expect(await timed(() => clockIn(late.version, true))).toBeLessThan(1_000);
     const before = Date.now() - 10_000;
     expect(await timed(() => clockIn('c-of-a-copy', true, before))).toBeLessThan(1_000);
-    await publish('c-late');
-    const late = await until(
+    await publish(late);
+    const found = await until(
       'it is followed',
-      () => clockIn('c-late', true),
+      () => clockIn(late.version, true),
       (id) => id !== undefined,
     );
-    expect(late).toBe('core__clock');
+    expect(found).toBe('core__clock');
   });
 
   it('is not waited for where somebody else wrote the record', async () => {
-    expect(await timed(async () => expect(await clockIn('c-made-up', false)).toBeUndefined())).toBeLessThan(1_000);
+    expect(await timed(async () => expect(await clockIn(madeUp.version, false)).toBeUndefined())).toBeLessThan(1_000);
     // Nor is it remembered as one that nobody has.
-    const wanted = clockIn('c-made-up', true);
-    await publish('c-made-up');
+    const wanted = clockIn(madeUp.version, true);
+    await publish(madeUp);
     expect(await wanted).toBe('core__clock');
-    expect(await clockIn('c-made-up', false)).toBe('core__clock');
+    expect(await clockIn(madeUp.version, false)).toBe('core__clock');
   });
 });

@@ -53,7 +53,8 @@ export async function openCluster(
     variables,
     auditorKeys: writeKeySet(keysFor('auditor', keys)),
     command: async (...args) => {
-      const { code, output, errors } = await sluice(args, variables).ended;
+      const own = args[0] === 'config' ? { SLUICE_KEYS: writeKeySet(keysFor('config', keys)) } : {};
+      const { code, output, errors } = await sluice(args, { ...variables, ...own }).ended;
       if (code !== 0) throw new Error(`sluice ${args.join(' ')} ended with ${code}: ${output}${errors}`);
       return output;
     },

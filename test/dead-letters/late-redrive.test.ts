@@ -60,10 +60,8 @@ describe('a redrive that comes later than its run’s end can be told from its r
   it('is judged with its dead letters in another thread too', async () => {
     const reader = dying.runtime.bus;
     const codec = await codecForComparing();
-    const configurations = await RecordedConfigurations.read(reader, {
-      signal: new AbortController().signal,
-      onUndecodable: () => undefined,
-    });
+    const reading = { signal: new AbortController().signal, onUndecodable: () => undefined };
+    const configurations = await RecordedConfigurations.read(reader, reading, unverified);
     const work = await replaying(configurations, { selection: everything, verifier: unverified, authorizerOf });
     const gathering = { selection: everything, signal: new AbortController().signal };
     for await (const { run, dead } of readRuns(reader, gathering)) {

@@ -15,6 +15,7 @@ import { ExecutorModule } from '../../apps/executor/src/executor.module.js';
 import { Toolbox } from '../../apps/executor/src/toolbox.js';
 import { startFilter } from '../../apps/filter/src/filter.module.js';
 import { newRequest } from '../../apps/sluice/src/run-request.js';
+import { applyTo } from './applied.js';
 import { compiled, environmentIn } from './with-tools.js';
 
 const noServers = {
@@ -61,8 +62,7 @@ export async function startByHand(
   const open = await openWith();
   const bus = open.runtime.bus as SqliteBus;
   const whole = compiled(configuration, parts);
-  const record = { version: whole.version, configuration: JSON.stringify(whole), source: 'test', compiledAt: 0 };
-  await bus.publish([{ topic: topics.config, key: 'config', record }]);
+  await applyTo(open.runtime, whole);
   await open.runtime.configurations.start();
   const models = { get: () => Promise.resolve(parts.model) };
   const running = new Map<Role, Service>();

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { applyTo } from './applied.js';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -51,7 +52,7 @@ export async function startWithTools(configuration: object, parts: ToolSystemPar
   );
   const { runtime } = open;
   const models = { get: () => Promise.resolve(parts.model) };
-  await publish(compiled(configuration, parts), runtime);
+  await applyTo(runtime, compiled(configuration, parts));
   await runtime.configurations.start();
   const toolbox = new ToolboxOf(parts, runtime, models);
   const services = [
@@ -67,7 +68,7 @@ export async function startWithTools(configuration: object, parts: ToolSystemPar
     lines: () => lines,
     apply: async (changed) => {
       const next = compiled(changed, parts);
-      await publish(next, runtime);
+      await applyTo(runtime, next);
       while (runtime.configurations.current().configuration.version !== next.version) await sleep(10);
     },
     ask: async (requestId, request = {}) => {
@@ -127,12 +128,6 @@ export function compiled(
   });
   if (configuration === null) throw new Error(formatProblems(problems));
   return configuration;
-}
-
-function publish(configuration: Configuration, { bus, clock }: Runtime): Promise<unknown> {
-  const { version } = configuration;
-  const record = { version, configuration: JSON.stringify(configuration), source: 'test', compiledAt: clock.now() };
-  return bus.publish([{ topic: topics.config, key: 'config', record }]);
 }
 
 export function environmentIn(dataFolder: string): Parameters<typeof openRuntime>[0] {

@@ -113,7 +113,7 @@ async function said(
   const found =
     kind === 'replay'
       ? replay(reader, { ...options, verifier: createVerifier(keys) })
-      : whatIf(reader, { ...options, candidate });
+      : whatIf(reader, { ...options, verifier: createVerifier(keys), candidate });
   for await (const one of found) lines.push(JSON.stringify(one));
   return { lines, answers };
 }

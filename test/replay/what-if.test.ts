@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { compileEvaluator } from '@sluice/core';
+import { unverified } from '@sluice/identity';
 import type { Configuration, ConfiguredTool } from '@sluice/core';
 import { openArchive } from '@sluice/archive';
 import type { Archive } from '@sluice/archive';
@@ -101,7 +102,7 @@ describe('what a candidate would change', () => {
     for await (const message of archive.read(['agent.responses'], { from: 'start' })) responses.push(message);
     for await (const message of archive.read(['agent.approvals'], { from: 'start' })) approvals.push(message);
     const signal = new AbortController().signal;
-    const given = { authorizerOf, signal, onUndecodable: undecodable };
+    const given = { authorizerOf, verifier: unverified, signal, onUndecodable: undecodable };
     reconsidered = async (candidate, reader = archive, narrowed = {}) => {
       const found = [];
       const options = { ...given, selection: { ...everything, ...narrowed }, candidate: compileEvaluator(candidate) };

@@ -25,6 +25,7 @@ export function toolCallOf(toolset: Toolset, thought = 'forged'): ToolCall {
     grant,
     toolChoice,
     omittedCalls: 0,
+    recordSignature: null,
   };
 }
 

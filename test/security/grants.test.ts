@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { AgentStep, ToolCall, Toolset } from '@sluice/contracts';
 import { grantLifeMs } from '@sluice/core';
-import { createSignatures, newKeySet } from '@sluice/identity';
+import { createSignatures, newKeySet, unverified } from '@sluice/identity';
 import { calls, ids, workflowConfiguration } from '../harness/configurations.js';
 import { inOrder, ScriptedModel, startSystem } from '../harness/system.js';
 import type { TestSystem } from '../harness/system.js';
@@ -23,15 +23,14 @@ const invented: AgentStep = {
 };
 
 /** An unsecured token with the honest grant’s claims. */
-function unsecured(grant: string | null): string {
-  const header = Buffer.from(JSON.stringify({ alg: 'none' })).toString('base64url');
-  return `${header}.${grant?.split('.')[1] ?? ''}.`;
+async function unsecured(grant: string | null): Promise<string> {
+  const part = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+  return `${part({ alg: 'none' })}.${part(await unverified.verify('filter', grant))}.`;
 }
 
 /** The honest grant’s claims under a key of somebody else’s making. */
-function ownSignature(grant: string | null): Promise<string> {
-  const claims = JSON.parse(Buffer.from(grant?.split('.')[1] ?? '', 'base64url').toString()) as object;
-  return createSignatures(newKeySet(0)).sign('filter', claims as never);
+async function ownSignature(grant: string | null): Promise<string> {
+  return createSignatures(newKeySet(0)).sign('filter', (await unverified.verify('filter', grant)) ?? {});
 }
 
 describe('a ToolCall that the filter did not grant', () => {
@@ -61,7 +60,7 @@ describe('a ToolCall that the filter did not grant', () => {
   it.each<[string, (record: ToolCall, toolset: Toolset) => ToolCall | Promise<ToolCall>]>([
     ['without a grant', (record) => ({ ...record, grant: null })],
     ['with a grant that is no signature', (record) => ({ ...record, grant: 'granted' })],
-    ['with the algorithm none', (record) => ({ ...record, grant: unsecured(record.grant) })],
+    ['with the algorithm none', async (record) => ({ ...record, grant: await unsecured(record.grant) })],
     ['under a key of its own', async (record) => ({ ...record, grant: await ownSignature(record.grant) })],
     ['with the grant of another run', (record) => ({ ...record, grant: foreign.grant })],
     [

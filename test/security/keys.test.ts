@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
+import { signers } from '@sluice/core';
 import { calls, workflowConfiguration } from '../harness/configurations.js';
 import { sluice } from '../harness/program.js';
 import { inOrder, ScriptedModel, startSystem } from '../harness/system.js';
@@ -37,17 +38,19 @@ describe('sluice keys', () => {
   const file = join(folder, 'made/keys.json');
   const run = (...args: string[]) => sluice(['keys', ...args], { SLUICE_DATA: folder, SLUICE_KEYS_FILE: file }).ended;
   const statuses = (output: string): string[] =>
-    [...output.matchAll(/^(filter|executor|audit)-[0-9a-f]{12} +(\w+)/gm)].map((found) => `${found[1]} ${found[2]}`);
+    [...output.matchAll(/^(filter|agent|executor|audit|config)-[0-9a-f]{12} +(\w+)/gm)].map(
+      (found) => `${found[1]} ${found[2]}`,
+    );
   const privateParts = (): string[] =>
     [...readFileSync(file, 'utf8').matchAll(/"d": "([^"]+)"/g)].map((d) => d[1] ?? '');
 
   it('new makes a file for its owner alone, shows no private key, and never writes over one', async () => {
     const { code, output } = await run('new');
     expect(code).toBe(0);
-    const made = ['filter signing', 'filter next', 'executor signing', 'executor next', 'audit signing', 'audit next'];
+    const made = signers.flatMap((role) => [`${role} signing`, `${role} next`]);
     expect(statuses(output)).toEqual(made);
     expect(mode(file)).toBe(0o600);
-    expect(privateParts()).toHaveLength(6);
+    expect(privateParts()).toHaveLength(10);
     for (const d of privateParts()) expect(output).not.toContain(d);
     const again = await run('new');
     expect(again.code).toBe(1);
@@ -60,20 +63,21 @@ describe('sluice keys', () => {
       ['filter', 2],
       ['executor', 2],
       ['audit', 2],
-      ['agent', 0],
+      ['agent', 2],
+      ['config', 2],
       ['auditor', 0],
       ['gateway', 0],
     ] as const) {
       const { code, output } = await run('export', role);
       expect(code).toBe(0);
       const { keys } = JSON.parse(output) as { keys: { role: string; d?: string }[] };
-      expect(keys).toHaveLength(6);
+      expect(keys).toHaveLength(10);
       const owned = keys.filter(({ d }) => d !== undefined);
       expect(owned.map((key) => key.role)).toEqual(Array.from({ length: count }, () => role));
       for (const { d } of owned) expect(all).toContain(d);
     }
     expect((await run('export', 'upstream')).errors).toContain(
-      'Name the role: filter, agent, executor, audit, auditor, gateway.',
+      'Name the role: filter, agent, executor, audit, config, auditor, gateway.',
     );
   });
 
@@ -81,19 +85,10 @@ describe('sluice keys', () => {
     const before = privateParts();
     expect((await run('rotate')).output).toContain('Start the processes anew');
     const { output } = await run('list');
-    expect(statuses(output).sort()).toEqual([
-      'audit next',
-      'audit signing',
-      'audit verifying',
-      'executor next',
-      'executor signing',
-      'executor verifying',
-      'filter next',
-      'filter signing',
-      'filter verifying',
-    ]);
+    const every = signers.flatMap((role) => ['next', 'signing', 'verifying'].map((status) => `${role} ${status}`));
+    expect(statuses(output).sort()).toEqual(every.sort());
     expect(mode(file)).toBe(0o600);
-    expect(privateParts().filter((d) => before.includes(d))).toHaveLength(3);
+    expect(privateParts().filter((d) => before.includes(d))).toHaveLength(5);
   });
 
   it('says what is wrong with a file that holds none', async () => {

@@ -183,7 +183,8 @@ describe('the manifests for Kubernetes', () => {
   it('name secrets whose making is on the page, and variables that are', () => {
     const text = kustomization.resources.map((file) => read(`${folder}/${file}`)).join('\n');
     const secrets = new Set([...text.matchAll(/secretName: ([\w-]+)/g)].map(([, name]) => name));
-    expect(secrets.size).toBe(roles.length + 1);
+    // The database's, and the key of the job that applies the configuration.
+    expect(secrets.size).toBe(roles.length + 2);
     for (const secret of secrets) expect(page).toContain(secret?.replace(/-keys-\w+$/, '-keys-'));
     const literals = kustomization.configMapGenerator.flatMap(({ literals: all = [] }) => all);
     for (const literal of literals) expect(page).toContain(`| \`${literal.split('=')[0]}\` |`);

@@ -5,12 +5,24 @@ import { afterAll, describe, expect, it } from '@jest/globals';
 import { compileEvaluator } from '@sluice/core';
 import type { Configuration } from '@sluice/core';
 import { topics } from '@sluice/contracts';
-import { createLog, openRuntime, readEnvironment } from '@sluice/service';
+import { createLog, openLogFile, openRuntime, readEnvironment } from '@sluice/service';
+import type { Environment } from '@sluice/service';
 import { startAgent } from '../../apps/agent/src/agent.module.js';
 import { serveExecutor } from '../../apps/executor/src/executor.module.js';
 import { startFilter } from '../../apps/filter/src/filter.module.js';
 import { newRequest, followRun } from '../../apps/sluice/src/run-request.js';
 import { inOrder, ScriptedModel } from '../harness/system.js';
+
+/** As a former release did, which had no keys to sign with: before this one has made its own. */
+async function applyAsFormer(
+  compiled: { readonly version: string; readonly configuration: string },
+  environment: Environment,
+): Promise<void> {
+  const bus = await openLogFile(environment, createLog('silent'));
+  const record = { ...compiled, source: 'former', compiledAt: 0, recordSignature: null };
+  await bus.publish([{ topic: topics.config, key: 'config', record }]);
+  await bus.close();
+}
 
 /** Compiled configurations as each release published them: kept for ever, since every decision names one. */
 const fixtures = globSync(join(import.meta.dirname, '../fixtures/configurations/*.json'));
@@ -39,11 +51,10 @@ describe('a configuration that a former release compiled', () => {
       const folder = mkdtempSync(join(tmpdir(), 'sluice-former-'));
       folders.push(folder);
       const environment = readEnvironment({ SLUICE_DATA: folder, SLUICE_PORT: '0' });
+      await applyAsFormer({ version: configuration.version, configuration: text }, environment);
       const { runtime, ...open } = await openRuntime(environment, createLog('silent'));
       const services = [];
       try {
-        const record = { version: configuration.version, configuration: text, source: 'former', compiledAt: 0 };
-        await runtime.bus.publish([{ topic: topics.config, key: 'config', record }]);
         await runtime.configurations.start();
         const call = ['core__clock', '{}'] as const;
         const model = new ScriptedModel(inOrder({ calls: [call] }, { answer: 'It runs.' }));

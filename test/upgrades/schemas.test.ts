@@ -116,11 +116,12 @@ describe('what today’s services sign', () => {
       configVersion: 'v',
       inForceVersion: '',
       signature: 'x',
+      recordSignature: null,
     };
     const toolset = {
       ...{ ...ids, iteration: 1, request, run, state: 't', groups: ['a'], tools: [], hidden: [], hiddenCounts: {} },
       ...{ unknownGroups: [], unavailable: [], configVersion: 'v', decidedAt: 3, grant: 'x' },
-      toolChoice: null,
+      ...{ toolChoice: null, recordSignature: null },
     };
     const there = <T>(record: string, value: T): readonly [sent: T, back: T] => {
       const [old, now] = [typeIn(release, record), today(record)];

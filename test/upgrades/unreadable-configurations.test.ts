@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type { Configuration } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { SqliteBus } from '@sluice/bus';
 import {
@@ -16,16 +17,18 @@ import type { OpenRuntime } from '@sluice/service';
 import { unverified } from '@sluice/identity';
 import { everything, replay } from '@sluice/replay';
 import { calls, workflowConfiguration } from '../harness/configurations.js';
+import { applyTo, versioned } from '../harness/applied.js';
 import { sluice } from '../harness/program.js';
 import { inOrder, ScriptedModel, startSystem } from '../harness/system.js';
 import { authorizerOf } from '../replay/replaying.js';
 import { eventually } from '../security/forging.js';
 
 const fixture = readFileSync(join(import.meta.dirname, '../fixtures/configurations/1.json'), 'utf8');
-const readable = (version: string): string => JSON.stringify({ ...(JSON.parse(fixture) as object), version });
-const otherwise = (version: string): string =>
-  JSON.stringify({ ...(JSON.parse(fixture) as object), version, instructions: 'Say yes.' });
-const ofAnotherShape = JSON.stringify({ version: 'c-odd', rules: [] });
+const saying = (instructions: string): Configuration =>
+  versioned({ ...(JSON.parse(fixture) as Configuration), instructions });
+const [first, second] = [saying('One.'), saying('Two.')];
+const ofAnotherShape = versioned({ version: '', rules: [] } as unknown as Configuration);
+const { version: odd } = ofAnotherShape;
 
 describe('a record on agent.config that cannot be read', () => {
   let folder: string;
@@ -47,28 +50,24 @@ describe('a record on agent.config that cannot be read', () => {
   });
 
   const bus = () => open.runtime.bus as SqliteBus;
-  const publish = (version: string, configuration: string) =>
-    bus().publish([
-      { topic: topics.config, key: 'config', record: { version, configuration, source: 'test', compiledAt: 0 } },
-    ]);
+  const publish = (configuration: Configuration) => applyTo(open.runtime, configuration);
+  const signatures = () => open.runtime.signatures;
   const inForce = () => open.runtime.configurations.inForceOrNull()?.configuration.version ?? null;
   const isInForce = (version: string) => eventually(async () => (inForce() === version ? true : undefined));
   const passedOver = () => lines.filter(({ msg }) => /passed over.*sluice config apply/.test(String(msg)));
 
   const unreadable: readonly (readonly [string, () => Promise<unknown>])[] = [
     ['cannot be decoded', () => bus().appendRaw('agent.config', 'config', Buffer.from('{"nonsense":1}'))],
-    ['holds a configuration of another shape', () => publish('c-odd', ofAnotherShape)],
-    ['holds no JSON', () => publish('c-odd', 'version: c-odd')],
-    ['has another content under a version that is there', () => publish('c-1', otherwise('c-1'))],
+    ['holds a configuration of another shape', () => publish(ofAnotherShape)],
   ];
 
   it.each(unreadable)('and %s keeps out none behind it, and is told of once with its place', async (_, write) => {
-    await publish('c-1', readable('c-1'));
+    await publish(first);
     await open.runtime.configurations.start();
-    expect(inForce()).toBe('c-1');
+    expect(inForce()).toBe(first.version);
     await write();
-    await publish('c-2', readable('c-2'));
-    await isInForce('c-2');
+    await publish(second);
+    await isInForce(second.version);
     expect(passedOver()).toEqual([
       expect.objectContaining({ topic: 'agent.config', partition: 0, offset: 1, reason: expect.any(String) }),
     ]);
@@ -76,53 +75,32 @@ describe('a record on agent.config that cannot be read', () => {
   });
 
   it.each(unreadable)('and %s leaves a service that starts with the one before it', async (_, write) => {
-    await publish('c-1', readable('c-1'));
+    await publish(first);
     await write();
     await open.close();
     await start();
     await open.runtime.configurations.start();
-    expect(inForce()).toBe('c-1');
+    expect(inForce()).toBe(first.version);
     expect(passedOver()).toMatchObject([{ offset: 1 }]);
-    expect(inForceOf(await configurationsOn(bus()))?.version).toBe('c-1');
-    expect(await asksForCredentials(bus())).toBe(false);
-    await publish('c-2', readable('c-2'));
-    await isInForce('c-2');
+    expect(inForceOf(await configurationsOn(bus(), signatures()))?.version).toBe(first.version);
+    expect(await asksForCredentials(bus(), signatures())).toBe(false);
+    await publish(second);
+    await isInForce(second.version);
     expect(passedOver()).toHaveLength(1);
   });
 
   it('is nothing to say where a later one is in force, until a record names it', async () => {
-    await publish('c-odd', ofAnotherShape);
-    await publish('c-1', readable('c-1'));
+    await publish(ofAnotherShape);
+    await publish(first);
     const { configurations } = open.runtime;
     await configurations.start();
-    expect([inForce(), lines]).toEqual(['c-1', []]);
-    await expect(configurations.version('c-odd')).rejects.toMatchObject({
+    expect([inForce(), lines]).toEqual([first.version, []]);
+    await expect(configurations.version(odd)).rejects.toMatchObject({
       code: 'unknown_configuration',
-      message: expect.stringContaining('configuration c-odd, which is on agent.config and cannot be read here: '),
+      message: expect.stringContaining(`configuration ${odd}, which is on agent.config and cannot be read here: `),
       retryable: true,
     });
-    expect((await configurations.version('c-1')).configuration.version).toBe('c-1');
-  });
-
-  it('can be mended by one of the same version', async () => {
-    await publish('c-1', ofAnotherShape);
-    const { configurations } = open.runtime;
-    await configurations.start();
-    expect(() => configurations.current()).toThrow('No configuration is in force yet.');
-    await publish('c-1', readable('c-1'));
-    await isInForce('c-1');
-    expect((await configurations.version('c-1')).configuration.version).toBe('c-1');
-  });
-
-  it('has no other content than its version’s where the same is written in another order', async () => {
-    const { version, ...content } = JSON.parse(readable('c-1')) as { readonly version: string };
-    await publish('c-1', readable('c-1'));
-    await open.runtime.configurations.start();
-    await publish('c-2', readable('c-2'));
-    await isInForce('c-2');
-    await publish('c-1', JSON.stringify({ ...content, version }));
-    await isInForce('c-1');
-    expect(lines).toEqual([]);
+    expect((await configurations.version(first.version)).configuration.version).toBe(first.version);
   });
 });
 
@@ -183,8 +161,7 @@ describe('an undecodable record on agent.config', () => {
       writeFileSync(file, workflowConfiguration());
       await config('apply', file);
       const open = await openRuntime(readEnvironment({ ...data, SLUICE_PORT: '0' }), createLog('silent'));
-      const record = { version: 'c-odd', configuration: ofAnotherShape, source: 'test', compiledAt: 0 };
-      await open.runtime.bus.publish([{ topic: topics.config, key: 'config', record }]);
+      await applyTo(open.runtime, ofAnotherShape);
       await (open.runtime.bus as SqliteBus).appendRaw('agent.config', 'config', Buffer.from('{"nonsense":1}'));
       await open.close();
       expect(await config('apply', file)).toContain('is in force already');

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import type { DynamicModule } from '@nestjs/common';
-import { RUNTIME, startService } from '@sluice/service';
+import { requireSigner, RUNTIME, startService } from '@sluice/service';
 import type { Runtime, Service } from '@sluice/service';
 import { AgentController } from './agent.controller.js';
 import { AgentService, MODELS } from './agent.service.js';
@@ -22,7 +22,9 @@ export class AgentModule {
 const maxInFlight = 256;
 
 /** Starts the agent: agent.toolsets in, agent.tool-calls and agent.responses out. */
-export function startAgent(runtime: Runtime, models: ModelSource): Promise<Service> {
+export async function startAgent(runtime: Runtime, models: ModelSource): Promise<Service> {
+  // Keys of a former version have none of the agent, and it signs nothing with them.
+  if (runtime.signatures.since('agent') !== Infinity) requireSigner('agent', runtime);
   return startService('agent', AgentModule.with(runtime, models), runtime, { maxInFlight });
 }
 

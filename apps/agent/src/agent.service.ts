@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Fault, isAsChosen, promptHash, toolChoiceOf } from '@sluice/core';
-import type { Configuration, ModelRequest, ModelTurn, ToolChoice } from '@sluice/core';
+import { Fault, isAsChosen, isJsonObject, promptHash, toolChoiceOf } from '@sluice/core';
+import type { Configuration, JsonObject, ModelRequest, ModelTurn, ToolChoice } from '@sluice/core';
 import { sha256, topics } from '@sluice/contracts';
 import type { Toolset } from '@sluice/contracts';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
@@ -8,14 +8,17 @@ import { answer, asWritten, boundedTurn, directTurn, instructionsFor, outOfTime,
 import {
   chatSpan,
   endedBy,
+  asGivenUp,
   endRun,
   measureFailure,
   measureTurn,
   redrivenFrom,
   RUNTIME,
+  signTurn,
   takeTurn,
   usage,
   verifyGrant,
+  verifyRecord,
 } from '@sluice/service';
 import type { Loaded, Runtime } from '@sluice/service';
 import type { ModelSource } from '@sluice/model';
@@ -36,9 +39,10 @@ export class AgentService {
     const { clock, configurations, metrics } = this.runtime;
     const { record: toolset } = message;
     // A turn that had ended its run goes back to the filter, so what comes here is taken as any other, but only once.
-    await redrivenFrom(message, context, this.runtime);
+    const redriven = await redrivenFrom(message, context, this.runtime);
     // An expired grant is the executor’s affair, since an answer needs none.
     await verifyGrant(toolset, this.runtime);
+    await verifyRecord(asGivenUp(message, redriven), this.runtime);
     // Before the model is asked: a copy of the record costs nothing, and ends no run a second time.
     await takeTurn(message, this.runtime);
     if (clock.now() >= toolset.run.deadline) return this.outOfTime(message, context);
@@ -60,7 +64,7 @@ export class AgentService {
       {
         topic: topics.toolCalls,
         key: toolset.sessionId,
-        record: boundedTurn(toolset, run, turn, loaded.configuration.limits),
+        record: await signTurn(boundedTurn(toolset, run, turn, loaded.configuration.limits), this.runtime),
       },
     ];
   }
@@ -83,7 +87,7 @@ export class AgentService {
       tools: toolset.tools.map(({ id, description, inputSchema }) => ({
         id,
         description,
-        inputSchema: JSON.parse(inputSchema),
+        inputSchema: schemaOf(id, inputSchema),
       })),
       toolChoice: toolChoiceOf(toolset.toolChoice),
     };
@@ -131,6 +135,21 @@ export class AgentService {
     const response = outOfTime(toolset, this.runtime.clock.now());
     return endRun(response, toolset.request, endedBy(message, toolset.run), context, this.runtime);
   }
+}
+
+function schemaOf(id: string, text: string): JsonObject {
+  let schema: unknown;
+  try {
+    schema = JSON.parse(text);
+  } catch {
+    // Said below.
+  }
+  if (isJsonObject(schema)) return schema;
+  throw new Fault(
+    'schema_invalid',
+    `The input schema of the tool ${id} is no JSON object, so the model was not asked.`,
+    false,
+  );
 }
 
 function noAnswer({ limits }: Configuration, cause: unknown): Fault {

@@ -1,9 +1,11 @@
 import { Fault } from '@sluice/core';
 import type { Clock, Verifier } from '@sluice/core';
+import { redriveHeader } from '@sluice/contracts';
 import type { AgentStepResult } from '@sluice/contracts';
+import type { Incoming } from '@sluice/bus';
 import type { Source } from '@sluice/audit';
-import { withoutHash } from '@sluice/decisions';
-import { verifyContinuation, verifyGrant, verifyReturned } from '@sluice/service';
+import { ConfigurationRecords, withoutHash } from '@sluice/decisions';
+import { verifyContinuation, verifyGrant, verifyRecord, verifyReturned } from '@sluice/service';
 
 /** With all keys that were ever used: a chain may be written long after its records were. */
 export interface Verifying {
@@ -13,15 +15,31 @@ export interface Verifying {
 
 /** Whether the signature of filter or executor on a record holds, however old; true for records without one. */
 export async function isAuthentic(message: Source, verifying: Verifying): Promise<boolean> {
-  if (message.topic === 'agent.steps') {
-    const { record } = message;
-    if (await holds(verifyContinuation(record, verifying))) return tellsItsHistory(record);
-    // A turn that a redrive sends back to the filter is signed by the filter’s own grant, and has no steps.
-    return record.steps.length === 0 && holds(verifyReturned(record, verifying));
+  switch (message.topic) {
+    case 'agent.steps':
+      return isAuthenticStep(message, verifying);
+    case 'agent.toolsets':
+      return (await holds(verifyGrant(message.record, verifying))) && holds(verifyRecord(message, verifying));
+    case 'agent.tool-calls':
+      return (await holds(verifyGrant(message.record, verifying))) && holds(verifyRecord(message, verifying));
+    case 'agent.config':
+      return (await new ConfigurationRecords(verifying.signatures).take(message)) === null;
+    case 'agent.requests':
+    case 'agent.responses':
+    case 'agent.approvals':
+    case 'agent.dead-letters':
+      return true;
   }
-  if (message.topic === 'agent.toolsets' || message.topic === 'agent.tool-calls')
-    return holds(verifyGrant(message.record, verifying));
-  return true;
+}
+
+async function isAuthenticStep(message: Incoming<'agent.steps'>, verifying: Verifying): Promise<boolean> {
+  const { record } = message;
+  if (await holds(verifyContinuation(record, verifying)))
+    return tellsItsHistory(record) && holds(verifyRecord(message, verifying));
+  // A turn that goes back to the filter carries the filter’s own grant and has no steps. Who re-drives it has no key to sign it with: there
+  // the ledger has a digest of it.
+  if (record.steps.length > 0 || !(await holds(verifyReturned(record, verifying)))) return false;
+  return message.headers[redriveHeader] !== undefined || holds(verifyRecord(message, verifying, 'filter'));
 }
 
 async function holds(verification: Promise<unknown>): Promise<boolean> {

@@ -6,6 +6,7 @@ import type { AgentStepResult, ToolCall } from '@sluice/contracts';
 import { callKeyOf, stepResult, turnAfter } from '@sluice/decisions';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
 import {
+  asGivenUp,
   attemptKept,
   boundedLabel,
   hasEnded,
@@ -17,6 +18,7 @@ import {
   takeTurn,
   verified,
   verifyGrant,
+  verifyRecord,
 } from '@sluice/service';
 import type { Attempt, Loaded, Redriven, Runtime } from '@sluice/service';
 import { measureStep } from './step-metrics.js';
@@ -36,7 +38,11 @@ export class ExecutorService {
 
   async execute(message: Incoming<'agent.tool-calls'>, context: HandlerContext): Promise<readonly Outgoing[]> {
     const redriven = await redrivenFrom(message, context, this.runtime);
-    const grant = await verified(redriven, () => verifyGrant(message.record, this.runtime));
+    const grant = await verified(redriven, async () => {
+      const found = await verifyGrant(message.record, this.runtime);
+      await verifyRecord(asGivenUp(message, redriven), this.runtime);
+      return found;
+    });
     const takenAt = await takeTurn(message, this.runtime, redriven?.owner);
     const turn = this.anotherAttempt(message, redriven);
     // A turn that was taken in time may have done things: it is gone through again, and finds their outcomes.

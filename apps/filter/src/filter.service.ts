@@ -7,6 +7,7 @@ import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
 import { beginning, decideIteration, denial, requestProblem, taken } from '@sluice/decisions';
 import type { RunIds } from '@sluice/decisions';
 import {
+  asGivenUp,
   AUTHENTICATOR,
   boundedLabel,
   credentialOf,
@@ -20,6 +21,7 @@ import {
   takeTurn,
   verified,
   verifyContinuation,
+  verifyRecord,
   verifyReturned,
 } from '@sluice/service';
 import type { EndedBy, Loaded, Redriven, Runtime } from '@sluice/service';
@@ -85,7 +87,10 @@ export class FilterService {
     const redriven = await redrivenFrom(message, context, this.runtime);
     if (redriven?.again) return this.decideAgain(message, redriven, loaded, context);
     if (await isOverdueTurn(message, this.runtime)) return endOverdue(message, context, this.runtime);
-    await verified(redriven, () => verifyContinuation(record, this.runtime));
+    await verified(redriven, async () => {
+      await verifyContinuation(record, this.runtime);
+      await verifyRecord(asGivenUp(message, redriven), this.runtime);
+    });
     const { requestId, sessionId, next } = record;
     const run = runOf({ run: record.run, asked: next }, redriven, loaded);
     const about = { request: next, run, by: endedBy(message, run) };

@@ -63,7 +63,6 @@ export { findUnasked } from './configuration/findings.js';
 export { schemaProblems } from './configuration/input-schema.js';
 export { checkableSchema, soundSchema } from './configuration/sound-schema.js';
 export { regexFlags } from './configuration/regex-flags.js';
-export * from './configuration/version-texts.js';
 export * from './configuration/keys.js';
 export { mcpToolType } from './configuration/entries.js';
 export { agentRanges, agentToolType } from './configuration/agent-entry.js';

@@ -93,6 +93,7 @@ export function agentBeginning(
     run: { ...begun, parent },
     configVersion: record.configVersion,
     signature: null,
+    recordSignature: null,
     inForceVersion: inForce.configuration.version,
   };
 }

@@ -66,5 +66,6 @@ export function toolCall(
     grant,
     toolChoice,
     omittedCalls: turn.omittedCalls,
+    recordSignature: null,
   };
 }

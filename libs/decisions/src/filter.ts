@@ -128,5 +128,6 @@ export function returnedTurn(toolset: Toolset): AgentStepResult {
     configVersion,
     inForceVersion: '',
     signature: grant,
+    recordSignature: null,
   };
 }

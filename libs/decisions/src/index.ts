@@ -16,6 +16,8 @@ export * from './agent-runs.js';
 export * from './turn/run-call.js';
 export * from './turn/run-turn.js';
 export * from './grants.js';
+export * from './signed-record.js';
+export * from './configuration-records.js';
 export * from './redrive/letter.js';
 export * from './redrive/permit.js';
 export * from './redrive/plan.js';

@@ -110,6 +110,7 @@ export function stepResult(
     run: { ...withAgentTokens(afterSteps(run, steps), steps), toolCalls: calls, answer },
     configVersion,
     signature: null,
+    recordSignature: null,
     inForceVersion,
   };
 }

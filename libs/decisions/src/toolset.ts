@@ -29,6 +29,7 @@ export function toolset(
     decidedAt: now,
     grant: null,
     toolChoice,
+    recordSignature: null,
   };
 }
 

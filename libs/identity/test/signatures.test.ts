@@ -83,12 +83,16 @@ describe('keys', () => {
     expect(keys.map(({ role, status }) => `${role} ${status}`)).toEqual([
       'filter signing',
       'filter next',
+      'agent signing',
+      'agent next',
       'executor signing',
       'executor next',
       'audit signing',
       'audit next',
+      'config signing',
+      'config next',
     ]);
-    expect(new Set(keys.map(({ kid }) => kid)).size).toBe(6);
+    expect(new Set(keys.map(({ kid }) => kid)).size).toBe(10);
   });
 
   it('are written and read back, and are only what they say', () => {
@@ -109,12 +113,38 @@ describe('keys', () => {
     expect(await later.verify('filter', await old.sign('filter', claims))).toBeNull();
   });
 
-  it('of the audit are believed for ever, since what they signed is only ever looked back on', async () => {
-    const first = newKeySet(0);
-    const later = rotate(rotate(rotate(first, 1), 2), 3);
-    const token = await createSignatures(first).sign('audit', claims);
-    expect(later.keys.find(({ kid }) => kid === key(first, 'audit', 'signing').kid)?.status).toBe('retired');
-    expect(await createSignatures(later).verify('audit', token)).toEqual(claims);
+  it.each(['audit', 'config'] as const)(
+    'of the role %s are believed for ever: what they signed stays',
+    async (role) => {
+      const first = newKeySet(0);
+      const later = rotate(rotate(rotate(first, 1), 2), 3);
+      const token = await createSignatures(first).sign(role, claims);
+      expect(later.keys.find(({ kid }) => kid === key(first, role, 'signing').kid)?.status).toBe('retired');
+      expect(await createSignatures(later).verify(role, token)).toEqual(claims);
+    },
+  );
+
+  it('say since when each role has some, and whether a token is by one of them, whoever made it', async () => {
+    const former = { keys: newKeySet(7).keys.filter(({ role }) => role !== 'agent' && role !== 'config') };
+    const after = rotate(former, 9);
+    const [old, fresh] = [createSignatures(former), createSignatures(rotate(rotate(after, 10), 11))];
+    expect([old.since('filter'), old.since('agent'), fresh.since('agent'), fresh.since('config')]).toEqual([
+      7,
+      Infinity,
+      9,
+      9,
+    ]);
+    const token = await createSignatures(after).sign('agent', claims);
+    const altered = token.replace(/\.[^.]+\./, `.${part({ tools: [] })}.`);
+    expect([after, rotate(after, 10)].map((set) => createSignatures(set).knows('agent', altered))).toEqual([
+      true,
+      true,
+    ]);
+    expect([old.knows('agent', token), fresh.knows('filter', token), fresh.knows('agent', 'x')]).toEqual([
+      false,
+      false,
+      false,
+    ]);
   });
 
   it('from before the audit signed are read, and get its keys with the next rotation', async () => {
@@ -124,7 +154,7 @@ describe('keys', () => {
     const after = rotate(read, 1);
     expect(createSignatures(after).canSign('audit')).toBe(true);
     expect(after.keys.filter(({ role }) => role === 'audit').map(({ status }) => status)).toEqual(['signing', 'next']);
-    expect(completed(read, 1).keys.slice(0, 4)).toEqual(read.keys);
+    expect(completed(read, 1).keys.slice(0, read.keys.length)).toEqual(read.keys);
   });
 
   it('that are retired stay for audit, and only those that sign or will keep their private part', () => {
@@ -146,7 +176,11 @@ describe('keys', () => {
     );
     expect([filter?.canSign('filter'), filter?.canSign('executor')]).toEqual([true, false]);
     expect([executor?.canSign('filter'), executor?.canSign('executor')]).toEqual([false, true]);
-    expect([agent?.canSign('filter'), agent?.canSign('executor')]).toEqual([false, false]);
+    expect([agent?.canSign('agent'), agent?.canSign('filter'), agent?.canSign('executor')]).toEqual([
+      true,
+      false,
+      false,
+    ]);
     await expect(agent?.sign('filter', claims)).rejects.toThrow('no private key of the filter');
     const grant = (await filter?.sign('filter', claims)) ?? null;
     for (const role of [executor, agent]) expect(await role?.verify('filter', grant)).toEqual(claims);
@@ -160,8 +194,8 @@ describe('keys', () => {
     [JSON.stringify({ keys: rest }), 'K has 0 keys with which the filter signs, and must have one.'],
     [JSON.stringify({ keys: [first, ...written.keys] }), 'K has two keys named filter-'],
     [
-      JSON.stringify({ keys: [{ ...first, role: 'agent' }, ...rest] }),
-      'K, key 1: "role" must be one of filter, executor, audit.',
+      JSON.stringify({ keys: [{ ...first, role: 'gateway' }, ...rest] }),
+      'K, key 1: "role" must be one of filter, agent, executor, audit, config.',
     ],
     [JSON.stringify({ keys: [{ ...first, status: '' }, ...rest] }), 'K, key 1: "status" must be one of next, signing,'],
     [JSON.stringify({ keys: [{ ...first, x: 'AAAA' }, ...rest] }), 'K, key 1: it is no Ed25519 key'],

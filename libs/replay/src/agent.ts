@@ -7,7 +7,10 @@ import type { DeadLetters, RunRecords } from './run-records.js';
 
 /** The record of a turn, from what the model is recorded to have said; the model is not asked again. */
 export function deriveTurn({ record }: Incoming<'agent.tool-calls'>, run: RunRecords): readonly ToolCall[] {
-  return toolsetsOf(run, record.iteration).map((toolset) => toolCall(toolset, afterTurn(toolset, record.run), record));
+  const { recordSignature } = record;
+  return toolsetsOf(run, record.iteration).map((toolset) => {
+    return { ...toolCall(toolset, afterTurn(toolset, record.run), record), recordSignature };
+  });
 }
 
 /** The end of a run with the model’s answer, or with none in time. */

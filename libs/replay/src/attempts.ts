@@ -53,7 +53,7 @@ export async function deriveReturned(
   if ((!isAgain && !isOverdue(record, timestamp)) || record.steps.length > 0) return null;
   const turns = toolsets.filter((toolset) => toolset.record.iteration === record.iteration);
   if (turns.some((toolset) => toolset.record.grant === record.signature))
-    return turns.map((toolset) => returnedTurn(toolset.record));
+    return turns.map((toolset) => ({ ...returnedTurn(toolset.record), recordSignature: record.recordSignature }));
   // Only a grant ends at a time; what an executor signs of a turn says otherwise the same.
   const claims = await verifier.verify('filter', record.signature);
   if (typeof claims?.['exp'] !== 'number' || !isReturned(claims, { ...record, request: record.next }, sha256))

@@ -1,7 +1,8 @@
-import { compileEvaluator, VersionTexts } from '@sluice/core';
-import type { Configuration, Evaluator } from '@sluice/core';
+import { compileEvaluator } from '@sluice/core';
+import type { Configuration, Evaluator, Verifier } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { LogReader, ReadOptions } from '@sluice/bus';
+import { ConfigurationRecords } from '@sluice/decisions';
 import { NotReplayable } from './outcome.js';
 
 /** Compiled configurations that are held at a time. */
@@ -22,18 +23,17 @@ export class RecordedConfigurations {
   static async read(
     reader: LogReader,
     { signal, onUndecodable }: Required<Pick<ReadOptions, 'signal' | 'onUndecodable'>>,
+    verifier: Verifier,
   ): Promise<RecordedConfigurations> {
-    const texts = new VersionTexts(compiled);
-    const sources = new Map<string, string>();
+    const records = new ConfigurationRecords(verifier);
     const times: { version: string; since: number }[] = [];
     const options = { from: 'start', signal, onUndecodable } as const;
-    for await (const { record, timestamp } of reader.read([topics.config], options)) {
+    for await (const message of reader.read([topics.config], options)) {
       // As the services passed it over.
-      if (!texts.add(record.version, record.configuration)) continue;
-      sources.set(record.version, record.configuration);
-      times.push({ version: record.version, since: timestamp });
+      if ((await records.take(message)) !== null) continue;
+      times.push({ version: message.record.version, since: message.timestamp });
     }
-    return new RecordedConfigurations({ sources, times });
+    return new RecordedConfigurations({ sources: records.texts, times });
   }
 
   /** Throws NotReplayable if it was never recorded, or is of a shape that is no longer read. */

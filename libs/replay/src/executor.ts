@@ -54,7 +54,7 @@ export async function deriveSteps(
   deriving: Deriving,
 ): Promise<readonly AgentStepResult[]> {
   const { record, timestamp } = message;
-  const { iteration, steps, signature, inForceVersion } = record;
+  const { iteration, steps, signature, recordSignature, inForceVersion } = record;
   const stretches = stretchesOf(message, run);
   const derived: AgentStepResult[] = [];
   const limits = () => deriving.configurations.inForce(inForceVersion, timestamp).configuration.limits;
@@ -67,7 +67,7 @@ export async function deriveSteps(
     const count = expired ? 0 : turn.calls.length;
     const own = await stepsOf(turn, steps, count, stretches, run, deriving);
     const result = stepResult(turn, own.steps, own.turn, inForceVersion);
-    derived.push({ ...result, signature });
+    derived.push({ ...result, signature, recordSignature });
   }
   return derived;
 }
@@ -115,7 +115,7 @@ export async function deriveBeginning(
   run: RunRecords,
   deriving: Deriving,
 ): Promise<readonly (AgentStepResult | { readonly refused: string })[]> {
-  const { signature, inForceVersion } = recorded;
+  const { signature, recordSignature, inForceVersion } = recorded;
   const { parent } = recorded.run;
   if (parent === null) return [];
   const { partition, offset, index, startedAt, steps } = parent;
@@ -138,7 +138,8 @@ export async function deriveBeginning(
       continue;
     }
     const handing = { ...admission.parked.handing, startedAt };
-    derived.push({ ...agentBeginning(message, index, handing, done.steps, { granting, inForce }), signature });
+    const beginning = agentBeginning(message, index, handing, done.steps, { granting, inForce });
+    derived.push({ ...beginning, signature, recordSignature });
   }
   return derived;
 }

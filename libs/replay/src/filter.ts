@@ -25,7 +25,7 @@ export function deriveToolset(
   run: RunRecords,
   configurations: RecordedConfigurations,
 ): readonly (Toolset | AgentResponse)[] {
-  const { iteration, configVersion, decidedAt: now, grant } = record;
+  const { iteration, configVersion, decidedAt: now, grant, recordSignature } = record;
   const { principal, startedAt } = record.run;
   if (principal === null) throw new NotReplayable('It does not say who asked.');
   const decided = { configVersion, principal, startedAt, now, after: record.run };
@@ -33,7 +33,9 @@ export function deriveToolset(
     iteration === 1 && record.run.parent === null
       ? fromRequests(run, decided, configurations)
       : fromSteps(run, iteration - 1, { configVersion, now, after: record.run }, configurations);
-  return iterations.map((derived) => (derived.kind === 'end' ? derived.response : { ...derived.record, grant }));
+  return iterations.map((derived) =>
+    derived.kind === 'end' ? derived.response : { ...derived.record, grant, recordSignature },
+  );
 }
 
 /** The ends that the filter decides: refusals, and runs that have used up what they may. */

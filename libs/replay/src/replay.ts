@@ -1,5 +1,5 @@
 import type { Verifier } from '@sluice/core';
-import { recordNames, recordToJson } from '@sluice/contracts';
+import { recordNames, recordToJson, redriveHeader } from '@sluice/contracts';
 import type { Codec, RecordOf, Topic } from '@sluice/contracts';
 import type { Incoming, LogReader } from '@sluice/bus';
 import { deriveAgentEnd, deriveDeadEnd, deriveTurn } from './agent.js';
@@ -20,7 +20,7 @@ import type { Reading, Threads } from './over-runs.js';
 import type { DeadLetters, RunRecords } from './run-records.js';
 import { isSelected } from './select.js';
 import type { DecisionSelection } from './select.js';
-import { continuationDifference, grantDifference } from './signed.js';
+import { continuationDifference, grantDifference, recordDifference } from './signed.js';
 import type { ReplayJob } from './threads/replay-job.js';
 import type { RunWork } from './work.js';
 
@@ -43,7 +43,7 @@ export interface ReplayOptions extends Replaying, Reading {
  */
 export async function* replay(reader: LogReader, options: ReplayOptions): AsyncGenerator<Replayed, void, undefined> {
   const { selection, threads = null } = options;
-  const configurations = await RecordedConfigurations.read(reader, options);
+  const configurations = await RecordedConfigurations.read(reader, options, options.verifier);
   const job = { kind: 'replay', selection, configurations: configurations.recorded } as const;
   yield* overRuns(
     reader,
@@ -104,10 +104,16 @@ class Judge {
       case 'agent.toolsets': {
         const derived = deriveToolset(message, run, configurations);
         const compared = this.compare(message, derived, 'the request or the turn before it');
-        return { kind, outcome: withSigned(compared, await grantDifference(message.record, verifier)) };
+        const signed = [
+          await grantDifference(message.record, verifier),
+          await recordDifference(message, 'filter', verifier),
+        ];
+        return { kind, outcome: withSigned(compared, signed) };
       }
-      case 'agent.tool-calls':
-        return { kind, outcome: this.compare(message, deriveTurn(message, run), 'its Toolset') };
+      case 'agent.tool-calls': {
+        const compared = this.compare(message, deriveTurn(message, run), 'its Toolset');
+        return { kind, outcome: withSigned(compared, [await recordDifference(message, 'agent', verifier)]) };
+      }
       case 'agent.steps': {
         if (isAgentBeginning(message)) {
           const compared = this.compare(
@@ -115,12 +121,18 @@ class Judge {
             await deriveBeginning(message, run, deriving),
             'the ToolCall that waits',
           );
-          return { kind, outcome: withSigned(compared, await continuationDifference(message.record, verifier)) };
+          return { kind, outcome: withSigned(compared, await this.signedByExecutor(message)) };
         }
         const returned = await deriveReturned(message, run, verifier);
-        if (returned !== null) return { kind, outcome: this.compare(message, returned, 'the turn that came back') };
+        if (returned !== null) {
+          const compared = this.compare(message, returned, 'the turn that came back');
+          // Who re-drives a turn has no key to sign it with; the ledger has a digest of it.
+          const isRedriven = message.headers[redriveHeader] !== undefined;
+          const signed = isRedriven ? [] : [await recordDifference(message, 'filter', verifier)];
+          return { kind, outcome: withSigned(compared, signed) };
+        }
         const compared = this.compare(message, await deriveSteps(message, run, deriving), 'its ToolCall');
-        return { kind, outcome: withSigned(compared, await continuationDifference(message.record, verifier)) };
+        return { kind, outcome: withSigned(compared, await this.signedByExecutor(message)) };
       }
       case 'agent.responses': {
         const others = [...deriveAgentEnd(message, run), ...deriveDeadEnd(message, run, dead)];
@@ -148,6 +160,14 @@ class Judge {
       case 'agent.config':
         throw new Error(`Nobody decides what is on ${message.topic}.`);
     }
+  }
+
+  private async signedByExecutor(message: Incoming<'agent.steps'>): Promise<readonly (Difference | null)[]> {
+    const { verifier } = this.options;
+    return [
+      await continuationDifference(message.record, verifier),
+      await recordDifference(message, 'executor', verifier),
+    ];
   }
 
   /** Against each record that it can have followed: one that gives the same bytes is the one it followed. */
@@ -187,10 +207,11 @@ function named(topic: Topic, recorded: object, derived: object): readonly Differ
   return [{ path: '(all)', was: recordNames[topic], is }];
 }
 
-function withSigned(outcome: Outcome, difference: Difference | null): Outcome {
-  if (difference === null || outcome.kind === 'not_replayable') return outcome;
+function withSigned(outcome: Outcome, signed: readonly (Difference | null)[]): Outcome {
+  const found = signed.filter((difference) => difference !== null);
+  if (found.length === 0 || outcome.kind === 'not_replayable') return outcome;
   const others = outcome.kind === 'different' ? outcome.differences : [];
-  return { kind: 'different', differences: [...others, difference] };
+  return { kind: 'different', differences: [...others, ...found] };
 }
 
 function kindOf(message: Incoming): DecisionKind {

@@ -1,8 +1,9 @@
 import { grantLifeMs, judgeContinuation, judgeGrant } from '@sluice/core';
-import type { JsonObject, Verifier } from '@sluice/core';
+import type { JsonObject, SignerRole, Verifier } from '@sluice/core';
 import { sha256 } from '@sluice/contracts';
-import type { AgentStepResult, Toolset } from '@sluice/contracts';
-import { turnOf } from '@sluice/decisions';
+import type { AgentStepResult, RecordOf, Toolset } from '@sluice/contracts';
+import { isSignedBy, turnOf } from '@sluice/decisions';
+import type { SignedTopic } from '@sluice/decisions';
 import type { Difference } from './differences.js';
 
 /** What is wrong with the filter’s signature over a turn; a signature is verified instead of compared. */
@@ -27,6 +28,17 @@ export async function continuationDifference(record: AgentStepResult, verifier: 
   const verdict = judgeContinuation(claims, record, sha256);
   if (verdict.kind === 'signed') return null;
   return { path: 'signature', was: verdict.why, is: 'what the executor signed' };
+}
+
+/** What is wrong with the signature over a whole record; nothing with one from before there were keys of the agent, which is not signed so. */
+export async function recordDifference<T extends SignedTopic>(
+  { topic, record, timestamp }: { readonly topic: T; readonly record: RecordOf<T>; readonly timestamp: number },
+  writer: SignerRole,
+  verifier: Verifier,
+): Promise<Difference | null> {
+  if (timestamp < verifier.since('agent') || (await isSignedBy(writer, topic, record, verifier))) return null;
+  const was = record.recordSignature === null ? 'The record is not signed.' : 'The record is not as it was signed.';
+  return { path: 'record_signature', was, is: `what the ${writer} signed` };
 }
 
 /** When a grant ends, milliseconds since the epoch; never for what is none. */

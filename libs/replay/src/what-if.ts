@@ -1,5 +1,5 @@
 import { chooseTools, mayRequest, runEnd, runErrorOf } from '@sluice/core';
-import type { Evaluator } from '@sluice/core';
+import type { Evaluator, Verifier } from '@sluice/core';
 import type { AgentRequest, ApprovalOutcome, Run, Toolset } from '@sluice/contracts';
 import type { Incoming, LogReader } from '@sluice/bus';
 import { factsOf } from '@sluice/decisions';
@@ -42,6 +42,8 @@ export interface Considering {
 }
 
 export interface WhatIfOptions extends Considering, Reading {
+  /** With which the recorded configurations are verified. */
+  readonly verifier: Verifier;
   /** What else may work on it; null: this thread alone. */
   readonly threads?: Threads<ReplayJob> | null;
 }
@@ -55,7 +57,7 @@ export async function* whatIf(
   options: WhatIfOptions,
 ): AsyncGenerator<Reconsidered, void, undefined> {
   const { candidate, selection, threads = null } = options;
-  const configurations = await RecordedConfigurations.read(reader, options);
+  const configurations = await RecordedConfigurations.read(reader, options, options.verifier);
   const recorded = { selection, configurations: configurations.recorded };
   const job = { kind: 'what-if', candidate: candidate.configuration, ...recorded } as const;
   yield* overRuns(

@@ -1,16 +1,34 @@
-import { VersionTexts } from '@sluice/core';
+import type { Configuration, Signatures, Verifier } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { ConfigVersion } from '@sluice/contracts';
 import type { LogReader } from '@sluice/bus';
+import { ConfigurationRecords, signatureOver } from '@sluice/decisions';
+import type { ConfigurationRefusal } from '@sluice/decisions';
 import { loadedFrom } from './configurations.js';
 
-/** What was ever put on agent.config, the oldest first, but for what services pass over as well: what cannot be decoded, and another content under a version that is there. */
-export async function configurationsOn(bus: LogReader): Promise<readonly ConfigVersion[]> {
-  const all: ConfigVersion[] = [];
-  const texts = new VersionTexts(loadedFrom);
-  for await (const { record } of bus.read([topics.config], { from: 'start', onUndecodable: () => undefined }))
-    if (texts.add(record.version, record.configuration)) all.push(record);
+/** A record of agent.config as services judge it. */
+export interface JudgedConfiguration {
+  readonly record: ConfigVersion;
+  /** Why it takes no force; null if it may. */
+  readonly refusal: ConfigurationRefusal | null;
+}
+
+/** What stands on agent.config, the oldest first, but for what cannot be decoded. */
+export async function judgedConfigurations(
+  bus: LogReader,
+  signatures: Verifier,
+): Promise<readonly JudgedConfiguration[]> {
+  const records = new ConfigurationRecords(signatures);
+  const all: JudgedConfiguration[] = [];
+  for await (const message of bus.read([topics.config], { from: 'start', onUndecodable: () => undefined }))
+    all.push({ record: message.record, refusal: await records.take(message) });
   return all;
+}
+
+/** The configurations that were ever in force, the oldest first. */
+export async function configurationsOn(bus: LogReader, signatures: Verifier): Promise<readonly ConfigVersion[]> {
+  const all = await judgedConfigurations(bus, signatures);
+  return all.filter(({ refusal }) => refusal === null).map(({ record }) => record);
 }
 
 /** The one that services take: the last that can be read. */
@@ -22,4 +40,28 @@ export function inForceOf(all: readonly ConfigVersion[]): ConfigVersion | undefi
       return false;
     }
   });
+}
+
+/** Whether the record need not be applied once more: it is this version, and signed where there are keys to sign it with. */
+export function isApplied(version: string, last: ConfigVersion | undefined, signatures: Signatures): boolean {
+  return last?.version === version && (last.recordSignature !== null || !signatures.canSign('config'));
+}
+
+/**
+ * The record that puts the configuration in force, signed. Keys of a former version, which have none of the role config, sign nothing, and
+ * services with such keys ask for nothing. Throws a sentence if others can sign and this process cannot.
+ */
+export async function configurationRecord(
+  configuration: Configuration,
+  { source, compiledAt }: Pick<ConfigVersion, 'source' | 'compiledAt'>,
+  signatures: Signatures,
+): Promise<ConfigVersion> {
+  const { version } = configuration;
+  const record = { version, configuration: JSON.stringify(configuration), source, compiledAt, recordSignature: null };
+  if (signatures.canSign('config'))
+    return { ...record, recordSignature: await signatureOver(topics.config, record, 'config', signatures) };
+  if (signatures.since('config') === Infinity) return record;
+  throw new Error(
+    'The keys here cannot sign a configuration, and services take no other. Name the file that `sluice keys export config` gave with SLUICE_KEYS_FILE.',
+  );
 }

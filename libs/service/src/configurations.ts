@@ -1,7 +1,9 @@
-import { compileEvaluator, Fault, VersionTexts } from '@sluice/core';
-import type { Configuration, Evaluator } from '@sluice/core';
+import { compileEvaluator, Fault } from '@sluice/core';
+import type { Configuration, Evaluator, Verifier } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { Bus, Incoming, ReadOptions } from '@sluice/bus';
+import { ConfigurationRecords, configurationRefusals } from '@sluice/decisions';
+import type { ConfigurationRefusal } from '@sluice/decisions';
 import type { Log } from './log.js';
 import type { Metrics } from './metrics.js';
 
@@ -23,11 +25,11 @@ const waitForVersionMs = 5_000;
 const compiledKept = 16;
 
 /**
- * Follows agent.config: the last record that can be read is in force, and every version ever in force can still be had.
- * One that cannot be read is skipped, since it must not keep out those behind it.
+ * Follows agent.config: the last record that is signed and can be read is in force, and every version can still be had.
+ * One that is not signed or cannot be read is skipped, since it must not keep out those behind it.
  */
 export class Configurations {
-  private readonly sources = new VersionTexts(loadedFrom);
+  private readonly sources: ConfigurationRecords;
   private readonly compiled = new Map<string, Loaded>();
   private readonly listeners: ((loaded: Loaded) => void)[] = [];
   private readonly stopping = new AbortController();
@@ -38,7 +40,9 @@ export class Configurations {
     private readonly bus: Bus,
     private readonly metrics: Metrics,
     private readonly log: Log,
+    signatures: Verifier,
   ) {
+    this.sources = new ConfigurationRecords(signatures);
     // From 0: an alert sees no increase of a counter that begins with its first refusal.
     for (const source of ['file', 'log']) metrics.configurationRefused.inc({ source }, 0);
   }
@@ -52,9 +56,10 @@ export class Configurations {
       found.push(message);
       next = message.offset + 1;
     }
-    for (const { record } of found) this.sources.add(record.version, record.configuration);
+    const judged: (readonly [Incoming<'agent.config'>, ConfigurationRefusal | null])[] = [];
+    for (const message of found) judged.push([message, await this.sources.take(message)]);
     // The others are compiled when a record names them: a shape that is no longer read keeps no service from starting.
-    found.findLast((message) => this.take(message));
+    judged.findLast(([message, refusal]) => this.take(message, refusal));
     this.following = this.follow(next);
   }
 
@@ -117,7 +122,7 @@ export class Configurations {
           ...this.passingOver(passed),
         })) {
           next = message.offset + 1;
-          this.take(message);
+          this.take(message, await this.sources.take(message));
         }
       } catch (error) {
         if (signal.aborted) return;
@@ -136,11 +141,11 @@ export class Configurations {
     };
   }
 
-  /** Puts it in force; false if it cannot be read, and what is in force stays. */
-  private take(message: Incoming<'agent.config'>): boolean {
-    const { version, configuration } = message.record;
-    if (!this.sources.add(version, configuration)) {
-      this.tellOfUnreadable(message, `another configuration had the version ${version} before it`);
+  /** Puts it in force; false if it is refused or cannot be read, and what is in force stays. */
+  private take(message: Incoming<'agent.config'>, refusal: ConfigurationRefusal | null): boolean {
+    const { version } = message.record;
+    if (refusal !== null) {
+      this.tellOfRefused(message, refusal);
       return false;
     }
     let loaded: Loaded;
@@ -162,6 +167,14 @@ export class Configurations {
     this.log.error(
       { topic, partition, offset, reason },
       'a record on agent.config holds no configuration that can be read here and is passed over; what was in force stays. Apply one that can be: `sluice config apply FILE`',
+    );
+  }
+
+  private tellOfRefused({ topic, partition, offset, record }: Incoming<'agent.config'>, refusal: ConfigurationRefusal) {
+    this.metrics.configurationRefused.inc({ source: 'log' });
+    this.log.error(
+      { topic, partition, offset, config_version: record.version, source: record.source, refusal },
+      `a configuration on agent.config is refused: ${configurationRefusals[refusal]}; what was in force stays. Find out who wrote it. If it was you, apply it with the keys: \`sluice config apply FILE\``,
     );
   }
 

@@ -1,8 +1,8 @@
 import { continuationClaims, Fault, grantClaims, isReturned, judgeContinuation, judgeGrant } from '@sluice/core';
-import type { Verifier } from '@sluice/core';
-import { sha256 } from '@sluice/contracts';
-import type { AgentStepResult, ToolCall, Toolset } from '@sluice/contracts';
-import { turnOf } from '@sluice/decisions';
+import type { SignerRole, Verifier } from '@sluice/core';
+import { sha256, topics } from '@sluice/contracts';
+import type { AgentStepResult, RecordOf, ToolCall, Toolset } from '@sluice/contracts';
+import { isSignedBy, signatureOver, turnOf } from '@sluice/decisions';
 import type { Runtime } from './runtime.js';
 
 type Signing = Pick<Runtime, 'signatures' | 'clock'>;
@@ -10,10 +10,38 @@ type Signing = Pick<Runtime, 'signatures' | 'clock'>;
 /** Who verifies may be more than who signs: for the audit, all keys that were ever used. */
 type Verifying = Pick<Runtime, 'clock'> & { readonly signatures: Verifier };
 
-/** The filter’s decision with its signature over what it granted. */
-export function signGrant(toolset: Toolset, { signatures, clock }: Signing): Promise<Toolset> {
+/** The filter’s decision with its signatures: over what it granted, which goes on with the turn, and over the whole record. */
+export async function signGrant(toolset: Toolset, { signatures, clock }: Signing): Promise<Toolset> {
   const claims = grantClaims(turnOf(toolset), sha256, clock.now());
-  return signatures.sign('filter', claims).then((grant) => ({ ...toolset, grant }));
+  const [grant, recordSignature] = await Promise.all([
+    signatures.sign('filter', claims),
+    signatureOver(topics.toolsets, toolset, 'filter', signatures),
+  ]);
+  return { ...toolset, grant, recordSignature };
+}
+
+/** The model’s turn with the agent’s signature; as it is where the keys are of a former version and have none of the agent. */
+export async function signTurn(turn: ToolCall, { signatures }: Pick<Signing, 'signatures'>): Promise<ToolCall> {
+  if (!signatures.canSign('agent')) return turn;
+  return { ...turn, recordSignature: await signatureOver(topics.toolCalls, turn, 'agent', signatures) };
+}
+
+/** Who signs the whole record on each topic of the loop. */
+const writers = { 'agent.toolsets': 'filter', 'agent.tool-calls': 'agent', 'agent.steps': 'executor' } as const;
+type LoopTopic = keyof typeof writers;
+
+/**
+ * Throws Fault('signature_invalid') if the service that writes the topic did not sign the whole record; `writer` is another one where it says so. Whole
+ * records are signed since there are keys of the agent: what the log took before is as a former version wrote it.
+ */
+export async function verifyRecord<T extends LoopTopic>(
+  { topic, record, timestamp }: { readonly topic: T; readonly record: RecordOf<T>; readonly timestamp: number },
+  { signatures }: Pick<Verifying, 'signatures'>,
+  writer: SignerRole = writers[topic],
+): Promise<void> {
+  if (timestamp < signatures.since('agent') || (await isSignedBy(writer, topic, record, signatures))) return;
+  const found = record.recordSignature === null ? 'It is not signed.' : 'It is not as it was signed.';
+  throw new Fault('signature_invalid', `The ${writer} did not sign this record as a whole. ${found}`, false);
 }
 
 /**
@@ -31,9 +59,21 @@ export async function verifyGrant(
   return verdict.kind;
 }
 
-/** How the run goes on, with the executor’s signature over it. */
+/** How the run goes on, with the executor’s signatures: over that, and over the whole record. */
 export async function signContinuation(result: AgentStepResult, { signatures }: Signing): Promise<AgentStepResult> {
-  return { ...result, signature: await signatures.sign('executor', continuationClaims(result, sha256)) };
+  const [signature, recordSignature] = await Promise.all([
+    signatures.sign('executor', continuationClaims(result, sha256)),
+    signatureOver(topics.steps, result, 'executor', signatures),
+  ]);
+  return { ...result, signature, recordSignature };
+}
+
+/** A turn that the filter takes back, with its signature over the whole record beside the grant. */
+export async function signReturned(
+  returned: AgentStepResult,
+  { signatures }: Pick<Signing, 'signatures'>,
+): Promise<AgentStepResult> {
+  return { ...returned, recordSignature: await signatureOver(topics.steps, returned, 'filter', signatures) };
 }
 
 /** Throws a Fault that says what the record is, if the executor did not sign exactly this continuation. */

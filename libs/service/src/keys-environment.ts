@@ -1,5 +1,13 @@
 import { chmodSync, existsSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { completed, createSignatures, createVerifier, newKeySet, readKeySet, writeKeySet } from '@sluice/identity';
+import {
+  completed,
+  createSignatures,
+  createVerifier,
+  newKeySet,
+  readKeySet,
+  unverified,
+  writeKeySet,
+} from '@sluice/identity';
 import type { KeySet } from '@sluice/identity';
 import type { Signatures, SignerRole, Verifier } from '@sluice/core';
 import { dataFiles, prepareDataFolder } from './data-folder.js';
@@ -34,7 +42,9 @@ export function requireSigner(role: SignerRole, { signatures }: { readonly signa
   if (signatures.canSign(role)) return;
   throw new Error(
     `The keys in ${variable} have no private key of the ${role}. Give it those of \`sluice keys export ${role}\`.${
-      role === 'audit' ? ' A set from before the audit signed gets them with `sluice keys rotate`.' : ''
+      signatures.since(role) === Infinity
+        ? ` A set of a former version, which has none, gets them with \`sluice keys rotate\`.`
+        : ''
     }`,
   );
 }
@@ -68,6 +78,7 @@ export function openVerifier(environment: Surroundings, signatures: Signatures):
   if (keys === null) return signatures;
   const verifier = createVerifier(keys);
   return {
+    ...verifier,
     verify: async (role, token) => (await signatures.verify(role, token)) ?? verifier.verify(role, token),
   };
 }
@@ -82,7 +93,13 @@ export function verifierForLooking(environment: Surroundings): Verifier {
   if (keys !== null) return createVerifier(keys);
   const { keys: file } = dataFiles(environment);
   const why = `${file} is not there, so what was signed cannot be verified. Put the keys there that the log was written with, or name their file with ${variable}_FILE.`;
-  return { verify: () => Promise.reject(new Error(why)) };
+  return { ...unverified, verify: () => Promise.reject(new Error(why)) };
+}
+
+/** Verifies with the keys that there are. Where there are none it reads what was signed: for commands that only show, on a machine without keys. */
+export function verifierIfAny(environment: Surroundings): Verifier {
+  const keys = recordedKeys(environment, false);
+  return keys === null ? unverified : createVerifier(keys);
 }
 
 function ownKeys(environment: Surroundings): KeySet {

@@ -14,6 +14,9 @@ import { openTraces } from './traces/open-traces.js';
 
 const tidyEveryMs = 60_000;
 
+const formerKeys =
+  'the keys are of a former version, so configurations and calls need no signature: whoever may write to agent.config chooses the configuration. Make the missing keys with `sluice keys rotate` and hand them out, docs/security.md says how';
+
 export interface OpenRuntime {
   readonly runtime: Runtime;
   /** Where health and metrics are served. */
@@ -38,6 +41,7 @@ export async function openRuntime(environment: Environment, log: Log, signal?: A
 
   requireSharedLedger(environment);
   const signatures = openSignatures(environment);
+  if (signatures.since('agent') === Infinity || signatures.since('config') === Infinity) log.warn(formerKeys);
   let configurations: Configurations | undefined;
   try {
     const metrics = createMetrics();
@@ -77,7 +81,7 @@ export async function openRuntime(environment: Environment, log: Log, signal?: A
     health.add({ name: store, check: compared });
     if (store === 'database') health.add({ name: 'clock', check: () => clocks.check() });
 
-    const followed = (configurations = new Configurations(bus, metrics, log));
+    const followed = (configurations = new Configurations(bus, metrics, log, signatures));
     closing.push(() => followed.close());
     health.add({ name: 'configuration', check: async () => void followed.current() });
     const runtime: Runtime = {

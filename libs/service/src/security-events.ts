@@ -22,6 +22,7 @@ export function reportSecurityEvent(
       return metrics.invalidTransitions.inc();
     case 'grant_invalid':
     case 'continuation_invalid':
+    case 'signature_invalid':
     case 'replayed':
       return;
   }

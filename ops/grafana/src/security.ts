@@ -3,7 +3,7 @@ import { columns, figure, lines, rows } from './panels.ts';
 import { increase, of, orZero, rate, sumBy } from './queries.ts';
 
 /** The faults of records that are not their run's own (docs/security.md). */
-const forged = 'code=~"grant_invalid|continuation_invalid|groups_widened|state_altered|replayed"';
+const forged = 'code=~"grant_invalid|continuation_invalid|signature_invalid|groups_widened|state_altered|replayed"';
 const denials = 'outcome=~"policy_denied|authz_denied"';
 
 export const security = dashboardOf({

@@ -73,11 +73,11 @@ export async function openWorld(folder: string, brokers: 1 | 3, say: (line: stri
 
   const environment = { ...infrastructure.variables, SLUICE_PREFIX: prefix, SLUICE_DATA: join(folder, 'data') };
   await command(['keys', 'new', keys], environment);
-  for (const role of [...roles, 'auditor'])
+  for (const role of [...roles, 'auditor', 'config'])
     writeFileSync(`${keys}.${role}`, await command(['keys', 'export', role, keys], environment));
   const file = join(folder, 'sluice.yaml');
   writeFileSync(file, actingConfiguration(model.url, effects.url));
-  await command(['config', 'apply', file], environment);
+  await command(['config', 'apply', file], { ...environment, SLUICE_KEYS_FILE: `${keys}.config` });
 
   const watcher = new Watcher(infrastructure.brokerAddresses, infrastructure.registryUrl, prefix);
   const load = new Load(watcher.kafka, prefix);

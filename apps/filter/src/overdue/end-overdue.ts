@@ -3,17 +3,19 @@ import { topics } from '@sluice/contracts';
 import type { AgentStepResult } from '@sluice/contracts';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
 import { isOverdue, outOfTime, outOfTimeQuarantined } from '@sluice/decisions';
-import { endedBy, endRun, isTurnTaken, quarantinedAt, verifyReturned } from '@sluice/service';
+import { endedBy, endRun, isTurnTaken, quarantinedAt, verifyRecord, verifyReturned } from '@sluice/service';
 import type { Runtime } from '@sluice/service';
 
 /** Whether the record is a turn that the sweep took back since its run’s time is up. The filter granted it, so its deadline is the run’s. */
 export async function isOverdueTurn(
-  { record, timestamp }: Incoming<'agent.steps'>,
+  message: Incoming<'agent.steps'>,
   runtime: Pick<Runtime, 'signatures'>,
 ): Promise<boolean> {
+  const { record, timestamp } = message;
   if (!isOverdue(record, timestamp)) return false;
   try {
     await verifyReturned(record, runtime);
+    await verifyRecord(message, runtime, 'filter');
     return true;
   } catch (error) {
     if (error instanceof Fault && !error.retryable) return false;

@@ -2,9 +2,18 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { clockSkewMs, Fault } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { Toolset } from '@sluice/contracts';
-import type { Outgoing, ReadOptions } from '@sluice/bus';
+import type { Incoming, Outgoing, ReadOptions } from '@sluice/bus';
 import { returnedTurn } from '@sluice/decisions';
-import { hasEnded, isTurnTaken, passedOver, quarantinedAt, recordAt, verifyGrant } from '@sluice/service';
+import {
+  hasEnded,
+  isTurnTaken,
+  passedOver,
+  quarantinedAt,
+  recordAt,
+  signReturned,
+  verifyGrant,
+  verifyRecord,
+} from '@sluice/service';
 import type { Runtime } from '@sluice/service';
 import { OpenRuns } from './open-runs.js';
 import type { OpenTurn } from './open-runs.js';
@@ -129,7 +138,7 @@ export class OverdueSweep {
         continue;
       }
       const found = await recordAt(bus, topics.toolsets, turn, passedOver);
-      if (found === undefined || !(await this.isGranted(found.record))) {
+      if (found === undefined || !(await this.isGranted(found))) {
         this.open.drop(turn);
         continue;
       }
@@ -137,7 +146,8 @@ export class OverdueSweep {
       this.takenBack.set(requestId, clock.now());
       if (!(await this.seesTo(turn))) return [];
       log.info({ request_id: requestId, deadline: new Date(deadline).toISOString() }, 'an overdue run is ended');
-      return [{ topic: topics.steps, key, record: returnedTurn(found.record) }];
+      const record = await signReturned(returnedTurn(found.record), this.runtime);
+      return [{ topic: topics.steps, key, record }];
     }
     return [];
   }
@@ -158,9 +168,10 @@ export class OverdueSweep {
     return (await ledger.claim({ key, owner, now: clock.now(), ttlMs: this.pace.againMs })).owner === owner;
   }
 
-  private async isGranted(record: Toolset): Promise<boolean> {
+  private async isGranted(message: Incoming<'agent.toolsets'>): Promise<boolean> {
     try {
-      await verifyGrant(record, this.runtime);
+      await verifyGrant(message.record, this.runtime);
+      await verifyRecord(message, this.runtime);
       return true;
     } catch (error) {
       if (error instanceof Fault && !error.retryable) return false;

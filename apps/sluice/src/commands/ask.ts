@@ -4,7 +4,7 @@ import { clockSkewMs, printable } from '@sluice/core';
 import type { Bus, Incoming } from '@sluice/bus';
 import { longestId } from '@sluice/contracts';
 import type { AgentRequest, AgentResponse } from '@sluice/contracts';
-import { openBus, openLogFile, ownToken } from '@sluice/service';
+import { openBus, openLogFile, ownToken, verifierIfAny } from '@sluice/service';
 import { appliedConfiguration } from '../system/applied.js';
 import { refuseOtherConfiguration } from '../system/other-configuration.js';
 import { startEmbedded } from '../system/embedded.js';
@@ -50,7 +50,7 @@ async function askEmbedded(asked: Asked, surroundings: Surroundings): Promise<nu
       await refuseOtherConfiguration(bus, surroundings);
       return await publishAndFollow(bus, asked, surroundings);
     }
-    if (configFile === null && (await appliedConfiguration(bus)) === null)
+    if (configFile === null && (await appliedConfiguration(bus, verifierIfAny(environment))) === null)
       configFile = await surroundings.sampleConfiguration();
   } finally {
     await bus.close();

@@ -4,7 +4,7 @@ import { clockSkewMs, nearest, printable } from '@sluice/core';
 import type { Configuration } from '@sluice/core';
 import type { AgentStep } from '@sluice/contracts';
 import type { Bus, Incoming } from '@sluice/bus';
-import { configurationsOn, inForceOf, openBus, openLogFile, ownToken } from '@sluice/service';
+import { configurationsOn, inForceOf, openBus, openLogFile, ownToken, verifierIfAny } from '@sluice/service';
 import { appliedConfiguration } from '../system/applied.js';
 import { startEmbedded } from '../system/embedded.js';
 import { refuseOtherConfiguration } from '../system/other-configuration.js';
@@ -53,7 +53,7 @@ async function callOnDataFolder(wanted: Wanted, surroundings: Surroundings): Pro
   let configFile = environment.configFile;
   try {
     if ((await bus.holderOf('filter')) !== null) return await callServices(wanted, bus, surroundings);
-    if (configFile === null && (await appliedConfiguration(bus)) === null)
+    if (configFile === null && (await appliedConfiguration(bus, verifierIfAny(environment))) === null)
       configFile = await surroundings.sampleConfiguration();
   } finally {
     await bus.close();
@@ -70,7 +70,7 @@ async function callOnDataFolder(wanted: Wanted, surroundings: Surroundings): Pro
 /** By the services that run, under the configuration in force. */
 async function callServices(wanted: Wanted, bus: Bus, surroundings: Surroundings): Promise<number> {
   await refuseOtherConfiguration(bus, surroundings);
-  const inForce = inForceOf(await configurationsOn(bus));
+  const inForce = inForceOf(await configurationsOn(bus, verifierIfAny(surroundings.environment)));
   if (inForce === undefined)
     throw new Error('No configuration is in force. Put one in force with `sluice config apply FILE`.');
   const configuration = JSON.parse(inForce.configuration) as Pick<Configuration, 'tools'>;

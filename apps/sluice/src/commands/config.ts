@@ -4,7 +4,18 @@ import { formatFindings, formatProblems, printable, printableIn } from '@sluice/
 import { topics } from '@sluice/contracts';
 import type { ConfigVersion } from '@sluice/contracts';
 import type { Bus } from '@sluice/bus';
-import { configurationsOn, inForceOf, openBus, requireLog } from '@sluice/service';
+import { configurationRefusals } from '@sluice/decisions';
+import {
+  configurationRecord,
+  configurationsOn,
+  inForceOf,
+  isApplied,
+  judgedConfigurations,
+  openBus,
+  openSignatures,
+  requireLog,
+  verifierIfAny,
+} from '@sluice/service';
 import { readText } from '../read-text.js';
 import { schemaFile } from './init.js';
 import { byBeginning } from '../by-beginning.js';
@@ -64,39 +75,45 @@ async function apply(file: string, bus: Bus, surroundings: Surroundings): Promis
     return 1;
   }
   const { version } = configuration;
-  const last = inForceOf(await configurationsOn(bus));
-  if (last?.version === version) {
+  const signatures = openSignatures(surroundings.environment);
+  const last = inForceOf(await configurationsOn(bus, signatures));
+  if (isApplied(version, last, signatures)) {
     write(`${paint.good('✓')} ${version} is in force already.\n`);
     return 0;
   }
-  const record = { version, configuration: JSON.stringify(configuration), source: file, compiledAt: Date.now() };
+  const record = await configurationRecord(configuration, { source: file, compiledAt: Date.now() }, signatures);
   await bus.publish([{ topic: topics.config, key: 'config', record }]);
   write(`${paint.good('✓')} ${version} is in force${last === undefined ? '' : `, after ${last.version}`}.\n`);
+  if (record.recordSignature === null) write(`${paint.bad(notSigned)}\n`);
   if (findings.length > 0) write(`${formatFindings(findings)}\n`);
   return 0;
 }
 
-async function saysWhatIsInForce(bus: Bus, { write, paint }: Surroundings): Promise<boolean> {
-  const last = inForceOf(await configurationsOn(bus));
+const notSigned =
+  'It is not signed: the keys here are of a former version and have none of the role config. Make them with `sluice keys rotate`, give each process the new keys, and apply it again.';
+
+async function saysWhatIsInForce(bus: Bus, { environment, write, paint }: Surroundings): Promise<boolean> {
+  const last = inForceOf(await configurationsOn(bus, verifierIfAny(environment)));
   if (last !== undefined)
     write(`${paint.good('✓')} ${last.version} is in force, from ${printable(last.source)}. It stays.\n`);
   return last !== undefined;
 }
 
-async function list(bus: Bus, { write, paint }: Surroundings): Promise<number> {
-  const all = await configurationsOn(bus);
-  const last = inForceOf(all);
+async function list(bus: Bus, { environment, write, paint }: Surroundings): Promise<number> {
+  const all = await judgedConfigurations(bus, verifierIfAny(environment));
+  const last = inForceOf(all.filter(({ refusal }) => refusal === null).map(({ record }) => record));
   if (all.length === 0) write('No configuration was ever applied. Apply one: sluice config apply FILE\n');
-  for (const one of all) {
-    const { version, compiledAt, source } = printableIn(one);
-    const mark = one === last ? paint.good(' in force') : '';
+  for (const { record, refusal } of all) {
+    const { version, compiledAt, source } = printableIn(record);
+    const refused = refusal === null ? '' : paint.bad(` refused: ${configurationRefusals[refusal]}`);
+    const mark = record === last ? paint.good(' in force') : refused;
     write(`${version}  ${new Date(compiledAt).toISOString()}  ${source}${mark}\n`);
   }
   return 0;
 }
 
-async function show(named: string | undefined, bus: Bus, { print }: Surroundings): Promise<number> {
-  const { configuration } = find(await configurationsOn(bus), named);
+async function show(named: string | undefined, bus: Bus, { environment, print }: Surroundings): Promise<number> {
+  const { configuration } = find(await configurationsOn(bus, verifierIfAny(environment)), named);
   print(`${JSON.stringify(JSON.parse(configuration), null, 2)}\n`);
   return 0;
 }
@@ -105,9 +122,9 @@ async function diff(
   older: string,
   newer: string | undefined,
   bus: Bus,
-  { write, paint }: Surroundings,
+  { environment, write, paint }: Surroundings,
 ): Promise<number> {
-  const all = await configurationsOn(bus);
+  const all = await configurationsOn(bus, verifierIfAny(environment));
   const [before, after] = [find(all, older), find(all, newer)].map(
     (record) => JSON.parse(record.configuration) as object,
   );

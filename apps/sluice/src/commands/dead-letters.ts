@@ -19,6 +19,7 @@ import {
   requireLog,
   requireSharedLedger,
   systemClock,
+  verifierIfAny,
 } from '@sluice/service';
 import type { LetterFilter } from '@sluice/service';
 import { consequence, letterJson, letterLines, letterPage, time } from '../show/letter.js';
@@ -127,7 +128,11 @@ async function withStores(
   try {
     const { ledger } = await openLedger(environment, log);
     try {
-      return await work({ bus, ledger, identity: await asksForCredentials(bus) });
+      return await work({
+        bus,
+        ledger,
+        identity: await asksForCredentials(bus, verifierIfAny(environment)),
+      });
     } finally {
       await ledger.close();
     }

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
+import { signers } from '@sluice/core';
 import { keysFor, newKeySet, readKeySet, rotate, writeKeySet } from '@sluice/identity';
 import type { KeySet } from '@sluice/identity';
 import { createKeyFile, keyFile, makeFolder, replaceKeyFile } from '@sluice/service';
@@ -8,14 +9,14 @@ import { readText } from '../read-text.js';
 import { refuseSurplus, sayWhat } from '../refuse-surplus.js';
 import type { Surroundings } from './surroundings.js';
 
-export const usage = `sluice keys new [FILE]             makes the keys that filter, executor and audit sign with
+export const usage = `sluice keys new [FILE]             makes the keys that services sign with, and the one for configurations
 sluice keys list [FILE]            what there is, without the private parts
 sluice keys rotate [FILE]          makes the next keys sign; the previous keys still verify, older ones do not
 sluice keys export ROLE [FILE]     prints what a process of the role needs: all public keys, and private ones of that role alone;
-                                   ROLE is filter, agent, executor, audit, auditor or gateway
+                                   ROLE is filter, agent, executor, audit, config (for sluice config apply), auditor or gateway
   FILE is the one that SLUICE_KEYS_FILE names, else keys.json in the data folder. docs/security.md says how to rotate.`;
 
-const roles = ['filter', 'agent', 'executor', 'audit', 'auditor', 'gateway'] as const;
+const roles = [...signers, 'auditor', 'gateway'] as const;
 
 export function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
   const { positionals } = parseArgs({ args: [...args], allowPositionals: true });

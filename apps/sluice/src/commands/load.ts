@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import type { Bus } from '@sluice/bus';
-import { openBus, openLogFile, ownToken } from '@sluice/service';
+import { openBus, openLogFile, ownToken, verifierIfAny } from '@sluice/service';
 import type { Environment } from '@sluice/service';
 import { Approver } from '../load/approver.js';
 import type { Credentials } from '../load/approver.js';
@@ -47,7 +47,7 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
   }
   const bus = await openLogFile(environment, log);
   if ((await bus.holderOf('filter')) !== null) return closing(bus, () => load(bus, mix, wanted, surroundings));
-  const applied = await closing(bus, () => appliedConfiguration(bus));
+  const applied = await closing(bus, () => appliedConfiguration(bus, verifierIfAny(environment)));
 
   if (applied !== null && !wanted.json && environment.configFile === null)
     surroundings.write(`In force is ${aboutVersion(applied)}.\n`);

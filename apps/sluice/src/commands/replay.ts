@@ -87,11 +87,13 @@ async function compare(given: Given, surroundings: Surroundings): Promise<number
 }
 
 async function consider(given: Given, candidate: Configuration, surroundings: Surroundings): Promise<number> {
-  const { reader, selection, json, signal } = given;
+  const { reader, selection, json, fromFile, signal } = given;
+  const keys = recordedKeys(surroundings.environment, fromFile);
   const prospect = new Prospect(json, candidate.version, surroundings);
   const { onUndecodable } = prospect;
   const options = {
     candidate: compileEvaluator(candidate),
+    verifier: keys === null ? unverified : createVerifier(keys),
     selection,
     authorizerOf,
     signal,

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { dataFiles, openLogFile } from '@sluice/service';
+import { dataFiles, openLogFile, verifierIfAny } from '@sluice/service';
 import { printable } from '@sluice/core';
 import type { Configuration } from '@sluice/core';
 import type { ConfigVersion } from '@sluice/contracts';
@@ -77,7 +77,7 @@ function takenLine(configuration: Configuration, file: string | null): string {
 async function inForce({ environment, log }: Surroundings): Promise<ConfigVersion | null> {
   const bus = await openLogFile(environment, log);
   try {
-    return await appliedConfiguration(bus);
+    return await appliedConfiguration(bus, verifierIfAny(environment));
   } finally {
     await bus.close();
   }

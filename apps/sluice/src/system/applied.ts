@@ -1,4 +1,5 @@
 import { printable } from '@sluice/core';
+import type { Verifier } from '@sluice/core';
 import type { ConfigVersion } from '@sluice/contracts';
 import type { Bus } from '@sluice/bus';
 import { configurationsOn, inForceOf } from '@sluice/service';
@@ -11,8 +12,11 @@ export const loadFile = 'examples/load/sluice.yaml';
  * The configuration in force if an operator applied it: then no command replaces it by one that comes with the project. Null if there is
  * none yet, or if it is one of those, which give way to each other and to later versions of themselves.
  */
-export async function appliedConfiguration(bus: Pick<Bus, 'read'>): Promise<ConfigVersion | null> {
-  const last = inForceOf(await configurationsOn(bus));
+export async function appliedConfiguration(
+  bus: Pick<Bus, 'read'>,
+  signatures: Verifier,
+): Promise<ConfigVersion | null> {
+  const last = inForceOf(await configurationsOn(bus, signatures));
   return last === undefined || last.source === sampleFile || last.source === loadFile ? null : last;
 }
 

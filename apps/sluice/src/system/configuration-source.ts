@@ -5,7 +5,7 @@ import { topics } from '@sluice/contracts';
 import { cedarProblems } from '@sluice/authorization';
 import { keyFileProblem } from '@sluice/identity';
 import { builtInTools, loadToolTypes } from '@sluice/tools';
-import { compileFile, configurationsOn, inForceOf } from '@sluice/service';
+import { compileFile, configurationRecord, configurationsOn, inForceOf, isApplied } from '@sluice/service';
 import type { Compiled, Runtime } from '@sluice/service';
 import type { McpServers } from '../../../executor/src/mcp-servers.js';
 
@@ -127,14 +127,10 @@ export class ConfigurationSource {
 
   private async publish({ configuration, findings }: Compiled): Promise<void> {
     for (const { file } of configuration?.tools ?? []) if (file !== undefined) this.watch(file.path);
-    if (configuration === null || configuration.version === (this.published ?? (await this.lastVersion()))) return;
+    if (configuration === null || (await this.isInForce(configuration))) return;
+    const { clock, signatures } = this.runtime;
     const { version } = configuration;
-    const record = {
-      version,
-      configuration: JSON.stringify(configuration),
-      source: this.file,
-      compiledAt: this.runtime.clock.now(),
-    };
+    const record = await configurationRecord(configuration, { source: this.file, compiledAt: clock.now() }, signatures);
     await this.runtime.bus.publish([{ topic: topics.config, key: 'config', record }]);
     this.published = version;
     this.runtime.log.info({ config_version: version, findings: findings.length }, 'a new configuration is in force');
@@ -151,7 +147,9 @@ export class ConfigurationSource {
     );
   }
 
-  private async lastVersion(): Promise<string | null> {
-    return inForceOf(await configurationsOn(this.runtime.bus))?.version ?? null;
+  private async isInForce({ version }: Configuration): Promise<boolean> {
+    if (this.published !== null) return this.published === version;
+    const { bus, signatures } = this.runtime;
+    return isApplied(version, inForceOf(await configurationsOn(bus, signatures)), signatures);
   }
 }

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { printable } from '@sluice/core';
 import type { LogReader } from '@sluice/bus';
-import { configurationsOn, inForceOf } from '@sluice/service';
+import { configurationsOn, inForceOf, verifierIfAny } from '@sluice/service';
 import type { Environment } from '@sluice/service';
 import { compileForCommand } from './compile-once.js';
 
@@ -15,7 +15,7 @@ export async function refuseOtherConfiguration(
 ): Promise<void> {
   const { configFile, bus: kind, dataFolder } = surroundings.environment;
   if (configFile === null) return;
-  const current = inForceOf(await configurationsOn(bus));
+  const current = inForceOf(await configurationsOn(bus, verifierIfAny(surroundings.environment)));
   if (current === undefined || resolve(current.source) === configFile) return;
   const { configuration } = await compileForCommand(configFile, surroundings);
   if (configuration?.version === current.version) return;

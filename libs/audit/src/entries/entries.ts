@@ -24,6 +24,6 @@ export function entriesOf(source: Source, facts: Facts): readonly Told[] {
     case 'agent.dead-letters':
       return [deadLetterEntry(source.record)];
     case 'agent.config':
-      return [configurationEntry(source.record)];
+      return [configurationEntry(source.record, facts)];
   }
 }

@@ -2,7 +2,7 @@ import { isSecurityFault } from '@sluice/core';
 import { sha256 } from '@sluice/contracts';
 import type { ConfigVersion, DeadLetter } from '@sluice/contracts';
 import { cut, time, told } from './told.js';
-import type { Told } from './told.js';
+import type { Facts, Told } from './told.js';
 
 /** A dead-lettered record: by its place and its hash, since its bytes may hold anything. */
 export function deadLetterEntry(letter: DeadLetter): Told {
@@ -28,12 +28,16 @@ export function deadLetterEntry(letter: DeadLetter): Told {
   );
 }
 
-/** A configuration that came into force. */
-export function configurationEntry({ version, configuration, source, compiledAt }: ConfigVersion): Told {
+/** A configuration that came into force; not authentic, it is one that services refuse. */
+export function configurationEntry(
+  { version, configuration, source, compiledAt }: ConfigVersion,
+  { authentic }: Facts,
+): Told {
   return told(
     'configuration',
     { configVersion: version },
     {
+      authentic,
       version,
       source: cut(source),
       configuration_hash: sha256(configuration),

@@ -142,6 +142,8 @@ export interface AgentStepResult {
   readonly signature: string | null;
   /** The configuration then in force, which may only deny; empty where an earlier version wrote the record. */
   readonly inForceVersion: string;
+  /** The executor's signature over the whole record but for this, `signature` included; null where an earlier version wrote it, or where the filter takes a turn back. */
+  readonly recordSignature: string | null;
 }
 
 /** An event of the approvals topic: exactly one member is set. */
@@ -290,6 +292,8 @@ export interface ConfigVersion {
   readonly source: string;
   /** Milliseconds since the epoch. */
   readonly compiledAt: number;
+  /** The signature, with a key of the role config, over the whole record but for this; null where an earlier version wrote it. */
+  readonly recordSignature: string | null;
 }
 
 /** A record that could not be processed, as it was, and why. */
@@ -494,6 +498,8 @@ export interface ToolCall {
   readonly toolChoice: string | null;
   /** Calls of the turn behind these, which were too many to be kept. */
   readonly omittedCalls: number;
+  /** The agent's signature over the whole record but for this; null where an earlier version wrote it. */
+  readonly recordSignature: string | null;
 }
 
 /** What the filter decided for one iteration: the eligible tools, why each other one is hidden, and every input of the decision. */
@@ -530,4 +536,6 @@ export interface Toolset {
   readonly grant: string | null;
   /** What the request’s tool_choice comes to in this iteration: `none`, `required` or the id of an offered tool; null means `auto`. */
   readonly toolChoice: string | null;
+  /** The filter's signature over the whole record but for this; null where an earlier version wrote it. */
+  readonly recordSignature: string | null;
 }

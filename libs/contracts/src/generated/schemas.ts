@@ -466,6 +466,15 @@ export const schemas = {
         "type": "string",
         "doc": "The configuration then in force, which may only deny; empty where an earlier version wrote the record.",
         "default": ""
+      },
+      {
+        "name": "record_signature",
+        "type": [
+          "null",
+          "string"
+        ],
+        "doc": "The executor's signature over the whole record but for this, `signature` included; null where an earlier version wrote it, or where the filter takes a turn back.",
+        "default": null
       }
     ]
   },
@@ -877,6 +886,15 @@ export const schemas = {
         "name": "compiled_at",
         "type": "long",
         "doc": "Milliseconds since the epoch."
+      },
+      {
+        "name": "record_signature",
+        "type": [
+          "null",
+          "string"
+        ],
+        "doc": "The signature, with a key of the role config, over the whole record but for this; null where an earlier version wrote it.",
+        "default": null
       }
     ]
   },
@@ -1469,6 +1487,15 @@ export const schemas = {
         "type": "int",
         "doc": "Calls of the turn behind these, which were too many to be kept.",
         "default": 0
+      },
+      {
+        "name": "record_signature",
+        "type": [
+          "null",
+          "string"
+        ],
+        "doc": "The agent's signature over the whole record but for this; null where an earlier version wrote it.",
+        "default": null
       }
     ]
   },
@@ -1587,6 +1614,15 @@ export const schemas = {
           "string"
         ],
         "doc": "What the request’s tool_choice comes to in this iteration: `none`, `required` or the id of an offered tool; null means `auto`.",
+        "default": null
+      },
+      {
+        "name": "record_signature",
+        "type": [
+          "null",
+          "string"
+        ],
+        "doc": "The filter's signature over the whole record but for this; null where an earlier version wrote it.",
         "default": null
       }
     ]

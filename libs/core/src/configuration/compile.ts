@@ -98,8 +98,18 @@ export function compileConfiguration(raw: unknown, given: CompilerInputs): Compi
   return { configuration: { version: versionOf(content, given.digest), ...content }, problems, findings };
 }
 
+/** Whether a compiled configuration, as JSON text, is the one that the version names: what its content hashes to, in whatever order it stands there. */
+export function isVersionOf(version: string, text: string, digest: Digest): boolean {
+  try {
+    const { version: own, ...content } = JSON.parse(text) as Configuration;
+    return own === version && versionOf(content, digest) === version;
+  } catch {
+    return false;
+  }
+}
+
 /** The version is the hash of everything else, so equal content has one version wherever it is compiled. */
-function versionOf(content: Omit<Configuration, 'version'>, digest: Digest): string {
+export function versionOf(content: Omit<Configuration, 'version'>, digest: Digest): string {
   return `c-${digest(canonicalJson(content as unknown as JsonValue)).slice(0, 16)}`;
 }
 

@@ -1,7 +1,10 @@
 import type { JsonObject } from '../json.js';
 
-/** Who signs: the filter what it granted, the executor how a run goes on, the audit where its chains stand. */
-export const signers = ['filter', 'executor', 'audit'] as const;
+/**
+ * Who signs: the filter what it granted, the agent what the model called, the executor how a run goes on, the audit where its chains stand,
+ * and `config` is the key of those who put configurations in force.
+ */
+export const signers = ['filter', 'agent', 'executor', 'audit', 'config'] as const;
 export type SignerRole = (typeof signers)[number];
 
 /** Signatures as text that travels in a record: compact JWS, or one over many claims with each one’s place in it. */
@@ -17,7 +20,14 @@ export interface Signatures {
   keyedHash(as: SignerRole, text: string): string;
   /** What the role signed, or null if it is not the role’s signature. Never rejects for what is in the text. */
   verify(by: SignerRole, token: string | null): Promise<JsonObject | null>;
+  /** Whether the key that the token names is one of the role’s that are known here. */
+  knows(role: SignerRole, token: string): boolean;
+  /**
+   * Since when the role has keys, milliseconds since the epoch; Infinity if it has none here. A former version had no keys of the agent and of
+   * `config`, and signed no record as a whole: so what the log took before may be unsigned.
+   */
+  since(role: SignerRole): number;
 }
 
 /** For who checks signatures and makes none. */
-export type Verifier = Pick<Signatures, 'verify'>;
+export type Verifier = Pick<Signatures, 'verify' | 'knows' | 'since'>;

@@ -35,6 +35,11 @@ export function batchOf(claims: readonly Buffer[]): Batch {
   };
 }
 
+/** The signature in a token, of a batch or by itself. */
+export function jwsIn(token: string): string {
+  return token.split(separator, 1)[0] ?? '';
+}
+
 export const isBatchToken = (token: string): boolean => token.includes(separator);
 
 /** The claims of a batch token, without checking its signature; null if it is none. */
@@ -61,6 +66,8 @@ export function readBatchToken(token: string): BatchToken | null {
   if (!Number.isInteger(count) || count > mostBeside || Number(sides) >= 2 ** count) return null;
   const beside = Array.from({ length: count }, (_, n) => bytes.toString('binary', n * hashBytes, (n + 1) * hashBytes));
   const claims = Buffer.from(payload, 'base64url');
+  // Another spelling of the same bytes is not the token that was signed.
+  if (bytes.toString('base64url') !== hashes || claims.toString('base64url') !== payload) return null;
   return { jws, claims, leaf: leafHash(claims), place: { sides: Number(sides), beside } };
 }
 

@@ -32,6 +32,11 @@ export function openJws(jws: string, keyOf: (kid: string) => KeyObject | undefin
   return { payload: Buffer.from(body, 'base64url'), typ: header.typ };
 }
 
+/** The key that a JWS names; null if it is none. */
+export function keyIdOf(jws: string): string | null {
+  return readHeader(jws.split('.')[0] ?? '')?.kid ?? null;
+}
+
 /** Only what we write ourselves: another algorithm, or an extension that must be understood (`crit`), is none of it. */
 function readHeader(text: string): { readonly kid: string; readonly typ: string | undefined } | null {
   try {

@@ -32,7 +32,7 @@ export function newKeySet(now: number): KeySet {
   return completed({ keys: [] }, now);
 }
 
-/** The set with keys of its own for each role that has none: one from before the audit signed has none of it. */
+/** The set with keys for each role that has none: a set of a former version has none of the agent and of `config`. */
 export function completed({ keys }: KeySet, now: number): KeySet {
   const missing = signers.filter((role) => !keys.some((key) => key.role === role));
   return { keys: [...keys, ...missing.flatMap((role) => [newKey(role, 'signing', now), newKey(role, 'next', now)])] };
@@ -56,9 +56,16 @@ export function rotate({ keys }: KeySet, now: number): KeySet {
   return completed({ keys: [...moved, ...there.map((role) => newKey(role, 'next', now))] }, now);
 }
 
-/** What a process of the role needs: all public keys, and the private ones of that role alone. Agent and auditor sign nothing. */
-export function keysFor(role: SignerRole | 'agent' | 'auditor' | 'gateway', { keys }: KeySet): KeySet {
+/** What a process of the role needs: all public keys, and the private ones of that role alone. Auditor and gateway sign nothing. */
+export function keysFor(role: SignerRole | 'auditor' | 'gateway', { keys }: KeySet): KeySet {
   return { keys: keys.map((key) => (key.role === role ? key : { ...key, d: null })) };
+}
+
+/** When each role’s first key was made, milliseconds since the epoch; Infinity if it has none. */
+export function sinceOf({ keys }: KeySet): Readonly<Record<SignerRole, number>> {
+  const since = { filter: Infinity, agent: Infinity, executor: Infinity, audit: Infinity, config: Infinity };
+  for (const { role, createdAt } of keys) since[role] = Math.min(since[role], Date.parse(createdAt));
+  return since;
 }
 
 function newKey(role: SignerRole, status: KeyStatus, now: number): Key {

@@ -1,5 +1,6 @@
 import { createPrivateKey, createPublicKey } from 'node:crypto';
 import { signers } from '@sluice/core';
+import type { SignerRole } from '@sluice/core';
 import { keyStatuses } from './key-set.js';
 import type { Key, KeySet } from './key-set.js';
 
@@ -27,13 +28,16 @@ export function readKeySet(text: string, source: string): KeySet {
   if (twice !== undefined) throw new Error(`${source} has two keys named ${twice.kid}. ${howTo}`);
   for (const role of signers) {
     const signing = read.filter((key) => key.role === role && key.status === 'signing').length;
-    // A set from before the audit signed is still one of filter and executor.
-    if (role === 'audit' && !read.some((key) => key.role === role)) continue;
+    // A set of a former version is still one of filter and executor.
+    if (!alwaysThere.includes(role) && !read.some((key) => key.role === role)) continue;
     if (signing !== 1)
       throw new Error(`${source} has ${signing} keys with which the ${role} signs, and must have one. ${howTo}`);
   }
   return { keys: read };
 }
+
+/** Roles that every version has keys of. */
+const alwaysThere: readonly SignerRole[] = ['filter', 'executor'];
 
 const howTo = 'Make it with `sluice keys new`.';
 
@@ -42,6 +46,11 @@ function readKey(value: unknown, where: string): Key {
   const text = (name: string): string => {
     const found = given[name];
     if (typeof found !== 'string' || found === '') throw new Error(`${where} "${name}" is no text. ${howTo}`);
+    return found;
+  };
+  const time = (name: string): string => {
+    const found = text(name);
+    if (Number.isNaN(Date.parse(found))) throw new Error(`${where} "${name}" is no time. ${howTo}`);
     return found;
   };
   const oneOf = <T extends string>(name: string, allowed: readonly T[]): T => {
@@ -53,7 +62,7 @@ function readKey(value: unknown, where: string): Key {
     kid: text('kid'),
     role: oneOf('role', signers),
     status: oneOf('status', keyStatuses),
-    createdAt: text('created_at'),
+    createdAt: time('created_at'),
     x: text('x'),
     d: given['d'] === undefined ? null : text('d'),
   };

@@ -12,7 +12,16 @@ import { verifierWith } from './verifier.js';
 const ownKept = 1_024;
 
 /** A checkpoint is taken elsewhere and must stand alone there. */
-const batchLimits: Readonly<Record<SignerRole, number>> = { filter: largestBatch, executor: largestBatch, audit: 1 };
+const batchLimits: Readonly<Record<SignerRole, number>> = {
+  filter: largestBatch,
+  agent: largestBatch,
+  executor: largestBatch,
+  audit: 1,
+  config: 1,
+};
+
+/** What these signed is verified for ever: a configuration stays in force however often keys rotate. What others signed, while it may be acted on. */
+const verifiedForEver: readonly SignerRole[] = ['audit', 'config'];
 
 type Signer = (payload: Buffer, type?: string) => string;
 
@@ -40,8 +49,8 @@ export function createSignatures({ keys }: KeySet): Signatures {
       signing.set(role, new Lane(jws, batchLimits[role], (token, claims) => own.get(role)?.set(token, claims)));
     }
   }
-  // What the audit signed is verified for ever; what the others signed, only while it may still be acted on.
-  const verifier = verifierWith(keys.filter(({ role, status }) => status !== 'retired' || role === 'audit'));
+  const accepted = keys.filter(({ role, status }) => status !== 'retired' || verifiedForEver.includes(role));
+  const verifier = verifierWith(accepted, keys);
   return {
     canSign: (role) => signing.has(role),
     sign: (role, claims) => {
@@ -60,6 +69,8 @@ export function createSignatures({ keys }: KeySet): Signatures {
       if (remembered === undefined) own.set(role, (remembered = new Memory(ownKept)));
       return remembered.get(token) ?? verifier.verify(role, token);
     },
+    knows: verifier.knows,
+    since: verifier.since,
   };
 }
 

@@ -4,6 +4,8 @@ import { claimsOf, isBatchToken } from './batch.js';
 /** Reads what a token says and does not ask who signed it: for comparing where there are no keys, and never for letting anybody do anything. */
 export const unverified: Verifier = {
   verify: (_role, token) => Promise.resolve(token === null ? null : claimsIn(token)),
+  knows: () => true,
+  since: () => Infinity,
 };
 
 function claimsIn(token: string): JsonObject | null {

@@ -1,9 +1,10 @@
 import type { KeyObject } from 'node:crypto';
 import { signers } from '@sluice/core';
 import type { JsonObject, SignerRole, Verifier } from '@sluice/core';
-import { batchType, isBatchToken, readBatchToken, readRoot } from './batch.js';
+import { batchType, isBatchToken, jwsIn, readBatchToken, readRoot } from './batch.js';
 import { KnownTree } from './hash-tree.js';
-import { openJws } from './jws.js';
+import { keyIdOf, openJws } from './jws.js';
+import { sinceOf } from './key-set.js';
 import type { Key, KeySet } from './key-set.js';
 import { Memory } from './memory.js';
 import { publicKey } from './read-key-set.js';
@@ -16,8 +17,8 @@ export function createVerifier({ keys }: KeySet): Verifier {
   return verifierWith(keys);
 }
 
-/** Verifies what one of these keys signed for its role. */
-export function verifierWith(keys: readonly Key[]): Verifier {
+/** Verifies what one of these keys signed for its role; `all` are those that there ever were. */
+export function verifierWith(keys: readonly Key[], all: readonly Key[] = keys): Verifier {
   const accepted = new Map<SignerRole, Map<string, KeyObject>>(signers.map((role) => [role, new Map()]));
   for (const key of keys) accepted.get(key.role)?.set(key.kid, publicKey(key));
   const batches = new Map<SignerRole, Memory<KnownTree>>(signers.map((role) => [role, new Memory(batchesKept)]));
@@ -37,7 +38,11 @@ export function verifierWith(keys: readonly Key[]): Verifier {
     return tree;
   };
 
+  const since = sinceOf({ keys: all });
+
   return {
+    since: (role) => since[role],
+    knows: (role, token) => accepted.get(role)?.has(keyIdOf(jwsIn(token)) ?? '') === true,
     verify: async (role, token) => {
       if (token === null) return null;
       try {

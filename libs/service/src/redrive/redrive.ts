@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { clockSkewMs } from '@sluice/core';
-import type { Clock, Ledger } from '@sluice/core';
+import type { Clock, Ledger, Verifier } from '@sluice/core';
 import { placeOf, redriveHeader } from '@sluice/contracts';
 import type { Bus, Outgoing } from '@sluice/bus';
 import { digestOf } from '@sluice/decisions';
@@ -94,8 +94,8 @@ async function publishedAs(id: string, topic: Outgoing['topic'], permit: Permit,
 }
 
 /** Whether the configuration in force asks for credentials. */
-export async function asksForCredentials(bus: Bus): Promise<boolean> {
-  const text = inForceOf(await configurationsOn(bus))?.configuration ?? '{}';
+export async function asksForCredentials(bus: Bus, signatures: Verifier): Promise<boolean> {
+  const text = inForceOf(await configurationsOn(bus, signatures))?.configuration ?? '{}';
   const { identity } = JSON.parse(text) as { identity?: { provider: string } };
   return (identity?.provider ?? 'none') !== 'none';
 }

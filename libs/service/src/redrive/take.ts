@@ -1,5 +1,6 @@
 import { anotherAttempt, claimMemoryMs, Fault, isSecurityFault } from '@sluice/core';
 import { placeOf, redriveHeader } from '@sluice/contracts';
+import type { Topic } from '@sluice/contracts';
 import type { RunState } from '@sluice/core';
 import type { HandlerContext, Incoming } from '@sluice/bus';
 import { digestOf, mayHaveActed } from '@sluice/decisions';
@@ -14,6 +15,8 @@ export interface Redriven extends Attempt {
   readonly again: boolean;
   /** The owner of the claims that the run has made there. */
   readonly owner: string;
+  /** When the log took the record that was given up, milliseconds since the epoch. */
+  readonly since: number;
 }
 
 type Taking = Pick<Runtime, 'ledger' | 'clock' | 'metrics' | 'log'>;
@@ -68,7 +71,18 @@ async function permitted(message: Incoming, { ledger, clock }: Taking): Promise<
 function attemptOf(message: Incoming, { deadLetter, permit }: Permitted, { clock }: Taking): Redriven | null {
   if (permit.kind === 'resume') return null;
   if (mayHaveActed(message.topic) && permit.since + claimMemoryMs <= clock.now()) throw tooOld(deadLetter);
-  return { deadLetter, again: permit.kind === 'again', owner: permit.owner, at: message.timestamp };
+  return {
+    deadLetter,
+    again: permit.kind === 'again',
+    owner: permit.owner,
+    since: permit.since,
+    at: message.timestamp,
+  };
+}
+
+/** The record as if the log had taken it when it took the one that was given up: what a former version wrote is not signed anew. */
+export function asGivenUp<T extends Topic>(message: Incoming<T>, redriven: Redriven | null): Incoming<T> {
+  return redriven === null ? message : { ...message, timestamp: redriven.since };
 }
 
 /** The run as it goes on from here: another attempt of it if it was re-driven, else as it is. */

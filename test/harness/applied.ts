@@ -1,0 +1,20 @@
+import { versionOf } from '@sluice/core';
+import type { Configuration } from '@sluice/core';
+import { sha256, topics } from '@sluice/contracts';
+import { configurationRecord } from '@sluice/service';
+import type { Runtime } from '@sluice/service';
+
+/** The configuration, changed by hand, under the version of what it says now. */
+export function versioned({ version: _, ...content }: Configuration): Configuration {
+  return { version: versionOf(content, sha256), ...content };
+}
+
+/** Puts the configuration in force as `sluice config apply` does. */
+export async function applyTo(
+  { bus, clock, signatures }: Pick<Runtime, 'bus' | 'clock' | 'signatures'>,
+  configuration: Configuration,
+  source = 'test',
+): Promise<void> {
+  const record = await configurationRecord(configuration, { source, compiledAt: clock.now() }, signatures);
+  await bus.publish([{ topic: topics.config, key: 'config', record }]);
+}
