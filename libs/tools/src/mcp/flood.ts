@@ -3,6 +3,8 @@ import type { JSONRPCMessage, JSONRPCResponse } from '@modelcontextprotocol/sdk/
 
 /** Unrequested messages in one second beyond which a server is cut off: it costs all others their time. */
 const mostPerSecond = 1_000;
+/** Questions of a server that wait for our answers to be sent. A busy machine takes no thousand of them a second, however many there are. */
+const mostQuestions = 200;
 
 export interface Watch {
   /** Called once, when it was too much. */
@@ -19,21 +21,27 @@ export function watchForFlood(transport: Transport, given: Watch): () => void {
   let owed = 0;
   let unasked = 0;
   let since = 0;
+  let questions = 0;
   let over = false;
+  const tooMuch = (): void => {
+    if (over) return;
+    over = true;
+    given.onFlood();
+  };
   const count = (): void => {
     const now = performance.now();
     if (now - since > 1_000) {
       since = now;
       unasked = 0;
     }
-    if (++unasked <= mostPerSecond || over) return;
-    over = true;
-    given.onFlood();
+    if (++unasked > mostPerSecond) tooMuch();
   };
   const send = transport.send.bind(transport);
   transport.send = (message, options) => {
     if ('method' in message && 'id' in message) owed++;
-    return send(message, options);
+    const sent = send(message, options);
+    if (!isAnswer(message)) return sent;
+    return sent.finally(() => questions--);
   };
   transport.onmessage = (message) => {
     if (isAnswer(message) && owed > 0) {
@@ -41,6 +49,7 @@ export function watchForFlood(transport: Transport, given: Watch): () => void {
       given.onAnswer(message);
       return;
     }
+    if ('method' in message && 'id' in message && ++questions > mostQuestions) tooMuch();
     count();
   };
   return count;
