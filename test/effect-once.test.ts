@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { begunBefore, effectOnce } from '@sluice/core';
-import type { BoundTool, EffectClaims, Ledger, ToolExecResult, ToolInvocation } from '@sluice/core';
+import type { BoundTool, EffectClaims, Ledger, Reconciliation, ToolExecResult, ToolInvocation } from '@sluice/core';
 import { openSqliteLedger } from '@sluice/ledger';
 
 type Kind = Pick<BoundTool, 'effect' | 'repeatable'>;
@@ -54,15 +54,18 @@ describe('an effect', () => {
     return { toolCallId: 'of-the-first', ok: true, value: effects };
   };
 
+  const cannotSay = async (): Promise<Reconciliation> => 'unknown';
+
   const run = (kind: Kind, owner: string, claims = claimsOf(owner), invocation = call()) =>
-    effectOnce(kind as BoundTool, invocation, claims, effect);
+    effectOnce(kind as BoundTool, invocation, claims, effect, cannotSay);
 
   it('that another attempt could not begin, and gave back, is made by the one who waits', async () => {
     const unavailable = { toolCallId: 'c', ok: false, errorCode: 'unavailable', safeMessage: 'Away.' } as const;
-    const first = effectOnce(once as BoundTool, call(), claimsOf('a'), async () => {
+    const away = async (): Promise<ToolExecResult> => {
       await sleep(60);
       return unavailable;
-    });
+    };
+    const first = effectOnce(once as BoundTool, call(), claimsOf('a'), away, cannotSay);
     await sleep(20);
     const second = run(once, 'b', undefined, call('k', 5_000));
     expect(await first).toEqual(unavailable);
@@ -77,10 +80,11 @@ describe('an effect', () => {
     it('has no outcome if nobody had begun it, or if what began was taken back', async () => {
       expect(await before()).toBeNull();
       const unavailable = { toolCallId: 'c', ok: false, errorCode: 'unavailable', safeMessage: 'Away.' } as const;
-      const first = effectOnce(once as BoundTool, call(), claimsOf('a'), async () => {
+      const away = async (): Promise<ToolExecResult> => {
         await sleep(60);
         return unavailable;
-      });
+      };
+      const first = effectOnce(once as BoundTool, call(), claimsOf('a'), away, cannotSay);
       await sleep(20);
       expect(await before({}, call('k', 5_000))).toBeNull();
       await first;
@@ -101,9 +105,8 @@ describe('an effect', () => {
     it('is not known if the attempt never ended, though it may be repeated: refused, it cannot be', async () => {
       for (const kind of [once, repeatable]) {
         const died = new Error('It died.');
-        const dies = effectOnce(kind as BoundTool, call(`of-${kind.effect}`), claimsOf('a'), () =>
-          Promise.reject(died),
-        );
+        const dying = (): Promise<never> => Promise.reject(died);
+        const dies = effectOnce(kind as BoundTool, call(`of-${kind.effect}`), claimsOf('a'), dying, cannotSay);
         await expect(dies).rejects.toThrow(died);
         const told = await before({}, call(`of-${kind.effect}`));
         expect(told?.result).toMatchObject({ ok: false, reason: 'outcome_unknown' });
@@ -157,9 +160,73 @@ describe('an effect', () => {
   it('that is known not to have begun gives its claim back', async () => {
     const away = (): Promise<ToolExecResult> =>
       Promise.resolve({ toolCallId: 'c', ok: false, errorCode: 'unavailable', safeMessage: 'Away.' });
-    await effectOnce(once as BoundTool, call(), claimsOf('a'), away);
+    await effectOnce(once as BoundTool, call(), claimsOf('a'), away, cannotSay);
     expect(await ledger.find('k')).toBeUndefined();
     expect(await run(once, 'b')).toMatchObject({ ok: true });
+  });
+
+  describe('whose end is not known, of a tool that can say whether it took effect', () => {
+    const died = new Error('It died.');
+    const happened = { toolCallId: 'c-k', ok: true, value: 'as it was' } as const;
+    let asked = 0;
+    const says = (answer: Reconciliation) => async (): Promise<Reconciliation> => {
+      asked++;
+      return answer;
+    };
+    const lost = async (): Promise<ToolExecResult> => ({
+      toolCallId: 'c-k',
+      ok: false,
+      errorCode: 'execution',
+      reason: 'outcome_unknown',
+      safeMessage: 'The tool’s process ended during the call.',
+    });
+    const again = (owner: string, answer: Reconciliation) =>
+      effectOnce(once as BoundTool, call('k', 30), claimsOf(owner), effect, says(answer));
+    const crash = () =>
+      effectOnce(once as BoundTool, call('k', 30), claimsOf('a'), () => Promise.reject(died), cannotSay).catch(
+        (error: unknown) => error,
+      );
+    beforeEach(() => void (asked = 0));
+
+    it('has the result that the tool gives, which is recorded, so that no later attempt asks again', async () => {
+      expect(await crash()).toBe(died);
+      expect(await again('b', happened)).toEqual(happened);
+      expect(await again('c', 'unknown')).toEqual(happened);
+      expect([asked, effects]).toEqual([1, 0]);
+    });
+
+    it('is made, once, where the tool says that it did not happen', async () => {
+      expect(await crash()).toBe(died);
+      const both = await Promise.all([again('b', 'did not happen'), again('c', 'did not happen')]);
+      expect(both).toEqual([
+        expect.objectContaining({ ok: true, value: 1 }),
+        expect.objectContaining({ ok: true, value: 1 }),
+      ]);
+      expect(effects).toBe(1);
+    });
+
+    it('stays unknown where the tool cannot say, and may be asked again after a crash while it was asked', async () => {
+      expect(await crash()).toBe(died);
+      const dies = effectOnce(once as BoundTool, call('k', 30), claimsOf('b'), effect, () => Promise.reject(died));
+      await expect(dies).rejects.toThrow(died);
+      expect(await again('c', 'unknown')).toMatchObject({ ok: false, reason: 'outcome_unknown' });
+      expect(await again('d', happened)).toEqual(happened);
+      expect(effects).toBe(0);
+    });
+
+    it('is asked about as well when the call itself was lost', async () => {
+      const run = (answer: Reconciliation, key: string) =>
+        effectOnce(once as BoundTool, call(key), claimsOf('a'), lost, says(answer));
+      expect(await run(happened, 'k1')).toEqual(happened);
+      expect(await run('did not happen', 'k2')).toMatchObject({
+        ok: false,
+        errorCode: 'execution',
+        reason: 'no_effect',
+      });
+      expect(await run('unknown', 'k3')).toMatchObject({ reason: 'outcome_unknown' });
+      expect(await ledger.find('k2')).toMatchObject({ value: expect.stringContaining('no_effect') });
+      expect(asked).toBe(3);
+    });
   });
 
   it('does not begin while the ledger cannot be asked', async () => {

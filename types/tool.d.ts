@@ -61,7 +61,22 @@ export interface ToolDefinition<
     context: ToolContext,
     capabilities: Pick<Capabilities, Needed>,
   ): Promise<z.input<Output>>;
+  /**
+   * Whether a call of this key took effect whose end is not known; it changes nothing. Leave it out if the tool cannot say. What it throws, and
+   * no answer in time, counts as `unknown`.
+   */
+  reconcile?(
+    args: z.output<Input>,
+    call: ToolContext & { readonly key: string },
+    capabilities: Pick<Capabilities, Needed>,
+  ): Promise<Reconciled<z.input<Output>>>;
 }
+
+/** `result` is what the call would have given. Say `did_not_happen` only if it cannot happen any more. */
+export type Reconciled<Result> =
+  | { readonly outcome: 'happened'; readonly result: Result }
+  | { readonly outcome: 'did_not_happen' }
+  | { readonly outcome: 'unknown' };
 
 /** For whom a call is made, by ids; never a secret. */
 export interface ToolContext {

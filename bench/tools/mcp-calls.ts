@@ -126,7 +126,7 @@ async function throughTheSource(server: object): Promise<{ call: Call; close: ()
   if (tool === undefined) throw new Error('The tool is not bound.');
   const call = async (): Promise<JsonValue> => {
     const { context, signal, callKey: key } = invocationOf(tool.id, args);
-    const given = tool.validateInput(args);
+    const given = await tool.validateInput(args);
     const raw = await tool.exec(given, context, { cancellation: { signal }, idempotency: { key } });
     return tool.redact(tool.validateOutput(raw));
   };

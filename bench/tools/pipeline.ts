@@ -39,7 +39,7 @@ export function pipelineFor(configuration: Configuration, source: ToolSource): T
         ),
       ),
     conceal: (_tool, result) => result,
-    once: (tool, invocation, effect) =>
+    once: (tool, invocation, effect, ask) =>
       effectOnce(
         tool,
         invocation,
@@ -59,8 +59,10 @@ export function pipelineFor(configuration: Configuration, source: ToolSource): T
           onUnsettled: noLedger,
         },
         effect,
+        ask,
       ),
     begun: () => Promise.resolve(null),
+    onReconciled: () => undefined,
     onStart: (_, args) => void JSON.stringify(args),
     onParked: () => undefined,
     onResult: (_, result) => void JSON.stringify(result),

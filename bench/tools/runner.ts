@@ -8,7 +8,7 @@ import { median, quantile, report } from '../measure.js';
 import { invocationOf, pipelineFor } from './pipeline.js';
 
 const row = z.strictObject({ name: z.string(), size: z.number(), tags: z.array(z.string()) });
-const instant = defineTool({
+export const instant = defineTool({
   type: 'instant',
   description: 'Gives back its rows.',
   input: z.strictObject({ rows: z.array(row), limit: z.int().max(100).default(10) }),
@@ -22,7 +22,7 @@ const instant = defineTool({
 });
 
 /** About a kilobyte of JSON. */
-const args = {
+export const args = {
   rows: Array.from({ length: 16 }, (_, at) => ({ name: `row number ${at}`, size: at, tags: ['a tag', 'another'] })),
 };
 

@@ -25,6 +25,7 @@ async function run(
     capabilities: () => Promise.resolve({ clock: {} }),
     once: (_tool, _invocation, effect) => effect(),
     begun: () => Promise.resolve(null),
+    onReconciled: () => undefined,
     onStart: () => undefined,
     onParked: () => undefined,
     onResult: () => undefined,

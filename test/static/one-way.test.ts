@@ -7,6 +7,8 @@ const known: Readonly<Record<string, string>> = {
   'libs/core/src/tool/run-tool.ts: exec': 'the runner itself',
   'libs/tools/src/binding/own-tool.ts: execute':
     'hands a contract’s code to its bound tool, whose exec only the runner calls',
+  'libs/tools/src/isolated/child.ts: execute':
+    'is the other end of that exec, in the tool’s own process, and has nothing else to call',
   'libs/tools/src/binding/mcp-tool.ts: call': 'is the exec of an MCP tool’s bound tool',
   'apps/executor/src/mcp-servers.ts: call':
     'is itself the hub that bound tools are given, one for the servers in force',

@@ -1,13 +1,13 @@
 /** Calls that may be under way at one MCP server: beyond it they wait their turn, before their time begins to run. */
-const callsAtOnce = 64;
+const callsPerServer = 64;
 
 /** Room for so many at once at each place; who finds none waits, in the order of asking. */
 export class PerServerLimit {
   private readonly places = new Map<string, { taken: number; readonly waiting: (() => void)[] }>();
 
   /** Runs the work when there is room. Rejects with the signal's reason if that comes first. */
-  async in<T>(place: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-    await this.enter(place, signal);
+  async in<T>(place: string, signal: AbortSignal, work: () => Promise<T>, callsAtOnce = callsPerServer): Promise<T> {
+    await this.enter(place, signal, callsAtOnce);
     try {
       return await work();
     } finally {
@@ -15,7 +15,7 @@ export class PerServerLimit {
     }
   }
 
-  private enter(place: string, signal: AbortSignal): Promise<void> {
+  private enter(place: string, signal: AbortSignal, callsAtOnce: number): Promise<void> {
     signal.throwIfAborted();
     let at = this.places.get(place);
     if (at === undefined) this.places.set(place, (at = { taken: 0, waiting: [] }));

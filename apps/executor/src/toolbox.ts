@@ -26,6 +26,7 @@ import {
   openSparqlEndpoint,
   sessionKey,
   todosIn,
+  ToolProcesses,
 } from '@sluice/tools';
 import type {
   CallCredential,
@@ -36,7 +37,7 @@ import type {
   ToolContract,
   Workspace,
 } from '@sluice/tools';
-import { chatSpan, dataFiles, measureFailure, measureTurn, usage } from '@sluice/service';
+import { chatSpan, dataFiles, measureFailure, measureTurn, otherLabel, usage } from '@sluice/service';
 import type { Runtime } from '@sluice/service';
 import { KnowledgeStores } from './knowledge-stores.js';
 import { PerServerLimit } from './per-server-limit.js';
@@ -54,6 +55,8 @@ export class Toolbox {
   readonly perServer = new PerServerLimit();
   /** Turns connections into credentials. */
   readonly connections: ConnectionBroker;
+  /** Where the tools of files run. */
+  private readonly processes: ToolProcesses;
   private readonly life: SessionLife;
   private readonly opened = new WeakMap<Configuration, Promise<Opened>>();
   private readonly authorizers = new WeakMap<Configuration, AuthorizationPort>();
@@ -69,6 +72,16 @@ export class Toolbox {
     this.knowledge = new KnowledgeStores({
       open: (settings) => this.openKnowledge(settings),
       onCloseFailed: (error) => log.warn({ error: (error as Error).message }, 'a knowledge graph could not be let go'),
+    });
+    this.processes = new ToolProcesses({
+      onEnd: (file, type, end, words) => {
+        metrics.toolProcessEnds.inc({ type: type === '' ? otherLabel : type, reason: end });
+        log.error(
+          { file, type, reason: end, why: words },
+          'a tool’s process ended; a call that it was running has failed',
+        );
+      },
+      onOutput: (file, line) => log.info({ file, line }, 'a tool wrote'),
     });
     this.connections = createConnectionBroker({
       secret: (variable) => environment.secret(variable),
@@ -128,8 +141,9 @@ export class Toolbox {
     return Object.fromEntries(await Promise.all(declared));
   }
 
-  close(): Promise<void> {
-    return this.knowledge.close();
+  async close(): Promise<void> {
+    await this.processes.close();
+    await this.knowledge.close();
   }
 
   private open(configuration: Configuration): Promise<Opened> {
@@ -139,7 +153,7 @@ export class Toolbox {
   }
 
   private async load(configuration: Configuration): Promise<Opened> {
-    const own = await fileContracts(configuration, ({ path }, reason) =>
+    const own = await fileContracts(configuration, this.processes, ({ path }, reason) =>
       this.runtime.log.error({ file: path, reason }, 'a tool file cannot be used, so its tools are unavailable'),
     );
     const contracts = [...builtInTools, ...own];

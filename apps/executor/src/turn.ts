@@ -1,6 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { begunBefore, claimMemoryMs, effectOnce, withinRate } from '@sluice/core';
-import type { BegunBefore, CallEnd, EffectClaims, Step, ToolExecResult, ToolInvocation } from '@sluice/core';
+import type {
+  BegunBefore,
+  CallEnd,
+  ConfiguredTool,
+  EffectClaims,
+  Step,
+  ToolExecResult,
+  ToolInvocation,
+} from '@sluice/core';
 import type { ToolCall } from '@sluice/contracts';
 import type { HandlerContext } from '@sluice/bus';
 import {
@@ -17,7 +25,8 @@ import {
   takeBackCall,
 } from '@sluice/decisions';
 import type { CallInTurn, CallOutcome, CallWorld, NextCall, NotMade, ParkedCall, TurnEnd } from '@sluice/decisions';
-import { AgentRunClaims, ApprovalClaims, toolSpan } from '@sluice/service';
+import { processesPerFile } from '@sluice/tools';
+import { AgentRunClaims, ApprovalClaims, otherLabel, toolSpan } from '@sluice/service';
 import type { Loaded, Runtime, SpanEnd } from '@sluice/service';
 import type { Returned } from './agents/returned.js';
 import { CallConnection } from './connections/call-connection.js';
@@ -114,14 +123,22 @@ export class Turn {
     const span = () => toolSpan(tool, { sessionId, iteration, toolCallId, state: turn.state });
     return this.runtime.traces.span(span, async (spanEnds) => {
       const work = (): Promise<CallEnd<ParkedCall>> => runCall(this.judged(next), this.world());
-      const server = tool?.mcp?.server;
-      const end = await (server === undefined ? work() : this.toolbox.perServer.in(server, this.context.signal, work));
+      const end = await this.withRoom(tool, work);
       const without = spanEnd(end);
       if (without !== null) spanEnds(without);
       if (end.kind === 'done' && !end.result.ok && end.result.errorCode === 'invalid_json')
         this.progress.invalid(end.result, call.tool);
       return end;
     });
+  }
+
+  /** Waits until the tool’s server, or its file’s processes, have room for the call: its time does not run meanwhile. */
+  private withRoom<T>(tool: ConfiguredTool | null, work: () => Promise<T>): Promise<T> {
+    const { perServer } = this.toolbox;
+    const { signal } = this.context;
+    if (tool?.mcp) return perServer.in(`server ${tool.mcp.server}`, signal, work);
+    if (tool?.file === undefined) return work();
+    return perServer.in(`file ${tool.file.path}`, signal, work, processesPerFile);
   }
 
   private owner({ callKey }: ToolInvocation): string {
@@ -191,12 +208,20 @@ export class Turn {
         ),
       hashResult: (invocation, json) => runtime.signatures.keyedHash('executor', hashedResult(invocation, json)),
       conceal: (tool, result) => connection.conceal(tool, result, record.requestId),
-      once: (tool, invocation, effect) => effectOnce(tool, invocation, this.claims(invocation), effect),
+      once: (tool, invocation, effect, ask) => effectOnce(tool, invocation, this.claims(invocation), effect, ask),
       begun: (invocation) => this.begun(invocation),
       onStart: (invocation, args) =>
         progress.say('tool_call_start', invocation.context.toolCallId, invocation.toolId, JSON.stringify(args)),
       onParked: ({ context, toolId }, parked) =>
         progress.say('tool_progress', context.toolCallId, toolId, waitsFor(parked)),
+      onReconciled: ({ toolId, context }, answer) => {
+        const tool = granting.evaluator.byId(toolId)?.key ?? otherLabel;
+        runtime.metrics.reconciledCalls.inc({ tool, answer });
+        log.warn(
+          { request_id: context.runId, tool_call_id: context.toolCallId, tool, answer },
+          'the end of a call was not known, and the tool was asked whether it took effect',
+        );
+      },
       onResult: (invocation, result) => progress.result(invocation.toolId, result),
       after: (milliseconds, action) => {
         const timer = setTimeout(action, milliseconds);

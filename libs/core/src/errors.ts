@@ -131,6 +131,10 @@ export const toolErrorReasons = {
     stage: 'tool',
     meaning: 'An earlier attempt began and its end is not known; it was not repeated.',
   },
+  no_effect: {
+    stage: 'tool',
+    meaning: 'The call did not come to its end, and the tool says that it took no effect.',
+  },
   grant_invalid: { stage: 'decided', meaning: 'The call is outside the grant of its turn.' },
   connection_missing: { stage: 'asked', meaning: 'The tool needs a connection and none is configured.' },
   connection_not_allowed: {

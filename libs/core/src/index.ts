@@ -11,6 +11,7 @@ export * from './tool/run-tool.js';
 export * from './tool/finish.js';
 export * from './tool/invocation-record.js';
 export * from './tool/effect-once.js';
+export * from './tool/reconcile.js';
 export * from './tool/authorize.js';
 export * from './tool/admission.js';
 export * from './tool/rate-limit.js';

@@ -73,6 +73,7 @@ export function pipeline(
     capabilities: () => Promise.resolve(stage('capabilities', {})),
     once: (_tool, _invocation, effect) => stage('once', effect)(),
     begun: () => Promise.resolve(null),
+    onReconciled: () => undefined,
     onStart: () => void seen.push('start'),
     onParked: () => void seen.push('parked'),
     onResult: () => void seen.push('result'),

@@ -78,6 +78,7 @@ function recordedWorld(
     onStart: () => undefined,
     onParked: () => undefined,
     onResult: () => undefined,
+    onReconciled: () => undefined,
     after: () => () => undefined,
   };
 }

@@ -79,6 +79,23 @@ export function createMetrics() {
       'Calls with effects whose outcome is not known.',
       'tool',
     ),
+    toolProcessEnds: counter(
+      'sluice_tool_process_ends_total',
+      'Processes of tool files that ended while they were needed, by tool type and reason: crash, memory, time or flood.',
+      'type',
+      'reason',
+    ),
+    reconciledCalls: counter(
+      'sluice_reconciled_calls_total',
+      'Calls of unknown outcome about which the tool was asked, by its answer: happened, did_not_happen or unknown.',
+      'tool',
+      'answer',
+    ),
+    unhandledErrors: counter(
+      'sluice_unhandled_errors_total',
+      'Errors that no code handled: thrown where nobody catches, or rejections without a handler.',
+      'kind',
+    ),
     expiredGrants: counter(
       'sluice_expired_grants_total',
       'Turns that went back to the filter because their grant had expired.',

@@ -8,6 +8,7 @@ import { collectProcessMetrics, createMetrics } from './metrics.js';
 import { openBus, openLedger, requireSharedLedger } from './open-stores.js';
 import { watchReadiness } from './readiness-metric.js';
 import { serveOperations } from './operations.js';
+import { surviveUnhandled } from './unhandled.js';
 import { systemClock } from './runtime.js';
 import type { Runtime } from './runtime.js';
 import { openTraces } from './traces/open-traces.js';
@@ -46,6 +47,7 @@ export async function openRuntime(environment: Environment, log: Log, signal?: A
   try {
     const metrics = createMetrics();
     collectProcessMetrics(metrics);
+    closing.push(surviveUnhandled({ log, metrics, fail: (error) => fail(error) }));
     const health = new Health();
     stopping = () =>
       health.add({ name: 'process', check: () => Promise.reject(new Error('The process is stopping.')) });

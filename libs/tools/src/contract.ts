@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { plainJson, ToolUnavailableError } from '@sluice/core';
-import type { JsonValue, ToolCapabilities, ToolInvocationContext, ToolType } from '@sluice/core';
+import type { JsonValue, ReconcileAnswer, ToolCapabilities, ToolInvocationContext, ToolType } from '@sluice/core';
 import type { Capabilities, CapabilityName } from './capabilities.js';
 import { parseInput } from './binding/input.js';
 import type { ToolDefinition } from './definition.js';
@@ -8,18 +8,29 @@ import { definitionProblems } from './definition-problems.js';
 import { inputSchemaOf } from './input-schema.js';
 
 /** Bytes of JSON that a tool's output may have before it is redacted and measured against the limit. */
-const rawBytes = 16_777_216;
+export const rawBytes = 16_777_216;
 
 /** A tool type with its code, not bound to anything yet: it can do nothing until it is given capabilities. */
 export interface ToolContract extends ToolType {
   readonly requiresConnection: boolean;
   readonly capabilities: readonly string[];
   /** Throws ToolInputError; returns the arguments with defaults applied. */
-  parseInput(rawArgs: JsonValue): JsonValue;
+  parseInput(rawArgs: JsonValue): JsonValue | Promise<JsonValue>;
   /** Throws if the output is not of the declared shape. */
   parseOutput(rawOutput: unknown): JsonValue;
   /** Throws ToolUnavailableError, before anything happens, if a declared capability is not among those given. */
   execute(args: JsonValue, context: ToolInvocationContext, capabilities: ToolCapabilities): Promise<unknown>;
+  /** Whether an earlier call of this key took effect; absent where the tool cannot say. */
+  reconcile?(
+    args: JsonValue,
+    call: ToolInvocationContext & { readonly key: string },
+    capabilities: ToolCapabilities,
+  ): Promise<ReconcileAnswer>;
+}
+
+/** A contract whose code is in this process. */
+export interface OwnContract extends ToolContract {
+  parseInput(rawArgs: JsonValue): JsonValue;
 }
 
 /**
@@ -28,14 +39,20 @@ export interface ToolContract extends ToolType {
  */
 export function defineTool<Input extends z.ZodObject, Output extends z.ZodType, Needed extends CapabilityName>(
   definition: ToolDefinition<Input, Output, Needed>,
-): ToolContract {
+): OwnContract {
   const problems = definitionProblems(definition);
   if (problems.length > 0) throw new Error(`The tool ${nameOf(definition)} cannot be defined. ${problems.join(' ')}`);
   const { type, description, output, effect, redaction, requiresConnection } = definition;
   const input = definition.input.strict();
   const inputSchema = inputSchemaOf(input).schema;
   const capabilities: readonly string[] = Object.freeze([...definition.capabilities]);
-  const contract = Object.freeze({
+  // Copied before the schema looks at it, so that it cannot change any more; what the schema makes of it the runner measures.
+  const parseOutput = (rawOutput: unknown): JsonValue => output.parse(plainJson(rawOutput, rawBytes)) as JsonValue;
+  // The casts are where zod's word is taken: parseInput gave these arguments, and declared() checked these names.
+  const granted = (given: ToolCapabilities) => declared(type, capabilities, given) as Pick<Capabilities, Needed>;
+  const reconcile: ToolContract['reconcile'] = async (args, call, given) =>
+    readReconciled(await definition.reconcile?.(args as z.output<Input>, call, granted(given)));
+  const contract: OwnContract = Object.freeze({
     type,
     description,
     inputSchema: deepFreeze(inputSchema),
@@ -45,24 +62,33 @@ export function defineTool<Input extends z.ZodObject, Output extends z.ZodType, 
     requiresConnection,
     capabilities,
     parseInput: (rawArgs: JsonValue) => parseInput(input, rawArgs),
-    // Copied before the schema looks at it, so that it cannot change any more; what the schema makes of it the runner measures.
-    parseOutput: (rawOutput: unknown) => output.parse(plainJson(rawOutput, rawBytes)) as JsonValue,
+    parseOutput,
     execute: async (args: JsonValue, context: ToolInvocationContext, given: ToolCapabilities) =>
-      // The two casts are where zod's word is taken: parseInput gave these arguments, and declared() checked these names.
-      definition.execute(
-        args as z.output<Input>,
-        context,
-        declared(type, capabilities, given) as Pick<Capabilities, Needed>,
-      ),
+      definition.execute(args as z.output<Input>, context, granted(given)),
+    ...(definition.reconcile === undefined ? {} : { reconcile }),
   });
   contracts.add(contract);
   return contract;
 }
 
+/** What a tool said of an earlier call; its result is looked at as any output is. Throws where it says nothing that can be used. */
+export function readReconciled(said: unknown): ReconcileAnswer {
+  const answer = said as { readonly outcome?: unknown; readonly result?: unknown } | null | undefined;
+  switch (answer?.outcome) {
+    case 'happened':
+      return { outcome: 'happened', result: answer.result };
+    case 'did_not_happen':
+    case 'unknown':
+      return { outcome: answer.outcome };
+    default:
+      throw new TypeError('The tool’s reconcile gives none of its three outcomes.');
+  }
+}
+
 const contracts = new WeakSet<ToolContract>();
 
 /** Whether defineTool made it: then it keeps all the rules. */
-export function isContract(value: unknown): value is ToolContract {
+export function isContract(value: unknown): value is OwnContract {
   return contracts.has(value as ToolContract);
 }
 

@@ -7,7 +7,7 @@ import { inputSchemaOf, openObjects } from './input-schema.js';
 
 /** What a definition must hold, as it may come from code that no compiler has seen, and what to write where it does not. */
 const parts: Readonly<
-  Record<keyof ToolDefinition<never, never, never>, readonly [(value: unknown) => boolean, string]>
+  Record<keyof Required<ToolDefinition<never, never, never>>, readonly [(value: unknown) => boolean, string]>
 > = {
   type: [isText, 'type: a text, the `type` of configuration entries'],
   description: [isText, 'description: a text, which is what a model reads'],
@@ -31,6 +31,10 @@ const parts: Readonly<
     'requiresConnection: true if it needs a connection, else false',
   ],
   execute: [(value) => typeof value === 'function', 'execute: an async function of (args, context, capabilities)'],
+  reconcile: [
+    (value) => value === undefined || typeof value === 'function',
+    'reconcile: an async function of (args, call, capabilities), or leave it out',
+  ],
 };
 
 /** What keeps a value from being a tool’s definition, a sentence each; empty if it is one. */

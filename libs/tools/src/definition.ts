@@ -21,4 +21,19 @@ export interface ToolDefinition<Input extends z.ZodObject, Output extends z.ZodT
     context: ToolInvocationContext,
     capabilities: Pick<Capabilities, Needed>,
   ): Promise<z.input<Output>>;
+  /**
+   * Whether an earlier call of this key took effect, for a call whose end is not known. It must change nothing. What it throws, and no answer
+   * in time, counts as `unknown`.
+   */
+  reconcile?(
+    args: z.output<Input>,
+    call: ToolInvocationContext & { readonly key: string },
+    capabilities: Pick<Capabilities, Needed>,
+  ): Promise<Reconciled<z.input<Output>>>;
 }
+
+/** What a tool says of an earlier call: with the result that the call would have given, if it happened. */
+export type Reconciled<Result> =
+  | { readonly outcome: 'happened'; readonly result: Result }
+  | { readonly outcome: 'did_not_happen' }
+  | { readonly outcome: 'unknown' };

@@ -8,6 +8,8 @@ export * from './knowledge/store.js';
 export * from './workspace/workspace.js';
 export * from './workspace/folder.js';
 export * from './todo/todos.js';
+export * from './isolated/tool-processes.js';
+export * from './isolated/tool-process.js';
 export * from './folder/load-folders.js';
 export * from './folder/file-contracts.js';
 export * from './session.js';

@@ -43,9 +43,9 @@ async function compiled(hub: McpHub) {
   return { configuration, findings };
 }
 
-function call(tool: BoundTool, given: JsonValue): Promise<unknown> {
+async function call(tool: BoundTool, given: JsonValue): Promise<unknown> {
   const capabilities = { cancellation: { signal: patience() }, idempotency: { key: 'k' } };
-  return tool.exec(tool.validateInput(given), context, capabilities);
+  return tool.exec(await tool.validateInput(given), context, capabilities);
 }
 
 describe('tools of a server with optional and nested parameters, as its authors write them (T-10d)', () => {

@@ -87,7 +87,7 @@ describe('a bound tool of our own', () => {
       getCurrentTime,
       configured(getCurrentTime, { spec: { ...spec(), redaction: { fields: ['time'] } } }),
     );
-    const args = tool.validateInput({});
+    const args = await tool.validateInput({});
     const raw = await tool.exec(args, context, { clock: { now: () => 0 } });
     expect(tool.redact(tool.validateOutput(raw))).toEqual({ time: '1970-01-01T00:00:00Z' });
   });
@@ -140,7 +140,7 @@ describe('a bound MCP tool', () => {
   it('calls its server with key, signal and time limit, and redacts what comes back (M-102, C-12, T-01b)', async () => {
     const { hub, tool } = bound();
     const signal = patience();
-    const args = tool.validateInput({ rows: [] });
+    const args = await tool.validateInput({ rows: [] });
     // The server fills in its own defaults.
     expect(args).toEqual({ rows: [] });
     const raw = await tool.exec(args, context, { cancellation: { signal }, idempotency: { key: 'k-1' } });
@@ -159,7 +159,7 @@ describe('a bound MCP tool', () => {
     const { tool } = bound();
     const refused = (args: JsonObject) => {
       try {
-        tool.validateInput(args);
+        void tool.validateInput(args);
       } catch (error) {
         return (error as ToolInputError).problems;
       }
@@ -228,7 +228,7 @@ describe.each(providers)('tools of %s (K-56)', (_, provide) => {
     const { source, id, result } = provide();
     const tool = source.getBoundTool(id) as BoundTool;
     expect(() => tool.validateInput(['no object'])).toThrow(ToolInputError);
-    const raw = await tool.exec(tool.validateInput({}), context, capabilities);
+    const raw = await tool.exec(await tool.validateInput({}), context, capabilities);
     expect(tool.redact(tool.validateOutput(raw))).toEqual(result);
     expect(tool.effect).toBe(tool.spec.effect);
   });

@@ -155,7 +155,7 @@ function specify(tool: IdentifiedTool, given: CompilerInputs): Allowed {
   const type = given.types.find((one) => one.type === tool.entry.type);
   if (tool.entry.type === mcpToolType || type === undefined) return specifyMcp(tool, given);
   const specification = specifyBuiltIn(tool, type, given.digest);
-  return { specification, pin: null, outputSchema: null, simplified: [], narrowed: [] };
+  return { specification, pin: null, outputSchema: null, reconcile: null, simplified: [], narrowed: [] };
 }
 
 function compileTool(
@@ -167,7 +167,7 @@ function compileTool(
 ): ConfiguredTool {
   const { entry, id, binding } = tool;
   const type = given.types.find((one) => one.type === entry.type);
-  const { specification, pin, outputSchema } = tool.allowed;
+  const { specification, pin, outputSchema, reconcile } = tool.allowed;
   const connection = entry.connection ?? servers.find((server) => server.id === binding?.server)?.connection?.id;
   const effect = specification.spec?.effect ?? binding?.effect ?? 'external_side_effect';
   return {
@@ -192,6 +192,7 @@ function compileTool(
             served: served.get(placeOf(binding)) ?? '',
             pin,
             outputSchema,
+            ...(reconcile === null || reconcile === undefined ? {} : { reconcile }),
           },
     ...(connection === undefined ? {} : { connection }),
     ...(entry.agent === null ? {} : { agent: entry.agent }),

@@ -46,7 +46,7 @@ export const configurationKeys = {
   'model.price': ['input', 'output'],
   mcp: ['servers', 'tools', 'naming'],
   'mcp.servers.<server>': ['command', 'args', 'env', 'url', 'connection', 'connection_env', 'timeout_seconds'],
-  'mcp.tools.<id>': ['server', 'tool', 'tools', 'effect', 'idempotent', 'redaction'],
+  'mcp.tools.<id>': ['server', 'tool', 'tools', 'effect', 'idempotent', 'redaction', 'reconcile'],
   'connections.<connection>': ['adapter', 'tenants', 'variable', 'path', 'url', 'key_env'],
   knowledge: ['load', 'endpoint', 'update_endpoint'],
   limits: [

@@ -21,6 +21,8 @@ export interface McpBinding {
   readonly effect: ToolEffect;
   readonly idempotent: boolean;
   readonly redaction: Redaction | null;
+  /** The tool of the same server that says whether a call took effect. */
+  readonly reconcile: string | null;
 }
 
 export interface McpSettings {
@@ -130,8 +132,18 @@ function readBinding(id: string, section: Section, servers: readonly string[]): 
   const effect = section.choice('effect', toolEffects) ?? 'external_side_effect';
   const idempotent = section.flag('idempotent') ?? false;
   const redaction = readRedaction(section);
+  const reconcile = section.text(
+    'reconcile',
+    'the name of the tool on that server that says whether a call took effect',
+  );
+  if (reconcile !== null && effect === 'read_only')
+    section.problem(
+      section.at('reconcile'),
+      'a setting for tools that change something',
+      'it for such a tool, or leave it out',
+    );
   if (server === null || tool === null) return null;
-  return { id, path: section.path, server, tool, effect, idempotent, redaction };
+  return { id, path: section.path, server, tool, effect, idempotent, redaction, reconcile };
 }
 
 /** A list that could be used is written out before; what is left of it is a mistake. */

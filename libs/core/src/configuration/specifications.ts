@@ -6,7 +6,7 @@ import type { McpBinding } from './mcp.js';
 import { quote } from './problems.js';
 import { nearest } from './suggest.js';
 import type { McpOffer, OfferedTool } from './offer.js';
-import type { ToolType } from './types.js';
+import type { McpPlace, ToolType } from './types.js';
 
 /** What a tool takes and gives, or the sentence that says why that is unknown. */
 export type Specification =
@@ -30,6 +30,8 @@ export interface Allowed {
   readonly specification: Specification;
   readonly pin: string | null;
   readonly outputSchema: JsonObject | null;
+  /** The tool that says whether a call took effect, and its pin; null where none is named. */
+  readonly reconcile: McpPlace['reconcile'] | null;
   /** Where its input schema is simpler than the server's, as JSON pointers. */
   readonly simplified: readonly string[];
   /** What its server allows and the offered schema does not, a phrase each. */
@@ -67,6 +69,8 @@ export function specifyMcp(
   if ('problems' in taken) return withheld(sentences(taken.problems));
   if (binding.redaction === null)
     return withheld(`${binding.path} gives no redaction, so nothing of its results may leave it.`);
+  const asked = binding.reconcile === null ? null : findOffer({ ...binding, tool: binding.reconcile }, given.offers);
+  if (typeof asked === 'string') return withheld(`${binding.path}.reconcile: ${asked}`);
   const pin = pinOf(offered, given.digest);
   const allowed = given.pins?.get(placeOf(binding));
   if (allowed !== undefined && allowed !== pin) return withheld(changed(binding));
@@ -79,7 +83,8 @@ export function specifyMcp(
     effect: binding.effect,
     schemaHash: hash(inputSchema, given.digest),
   };
-  return { specification: { spec, unavailable: null }, pin, outputSchema, simplified, narrowed };
+  const reconcile = asked === null ? null : { tool: asked.name, pin: pinOf(asked, given.digest) };
+  return { specification: { spec, unavailable: null }, pin, outputSchema, reconcile, simplified, narrowed };
 }
 
 function changed({ server, tool }: McpBinding): string {
@@ -109,7 +114,8 @@ function sentences(problems: readonly string[]): string {
 }
 
 function withheld(unavailable: string): Allowed {
-  return { specification: { spec: null, unavailable }, pin: null, outputSchema: null, simplified: [], narrowed: [] };
+  const specification = { spec: null, unavailable };
+  return { specification, pin: null, outputSchema: null, reconcile: null, simplified: [], narrowed: [] };
 }
 
 function hash(schema: JsonObject, digest: Digest): string {

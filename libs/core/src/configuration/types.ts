@@ -92,6 +92,8 @@ export interface McpPlace {
   readonly served: string;
   /** What the server promises of its structured results; null if nothing. */
   readonly outputSchema: JsonObject | null;
+  /** The tool of the same server that says whether a call took effect, and its pin; absent where none is named. */
+  readonly reconcile?: { readonly tool: string; readonly pin: string };
 }
 
 export interface Policy {

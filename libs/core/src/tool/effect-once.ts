@@ -1,7 +1,8 @@
 import { parseExactJson } from '../exact-json.js';
 import type { Clock } from '../ports/clock.js';
 import type { Claim, Ledger } from '../ports/ledger.js';
-import type { BegunBefore, ToolInvocation } from './pipeline.js';
+import type { BegunBefore, Reconciliation, ToolInvocation } from './pipeline.js';
+import { withoutEffect } from './reconcile.js';
 import type { BoundTool, ToolExecResult } from './types.js';
 
 /** What effect-once works with. */
@@ -24,26 +25,34 @@ const longestPollMs = 1_000;
 /**
  * Runs a tool's effect at most once for a call key. The first claim wins and writes the outcome beside it. An executor that meets a claim
  * without an outcome waits for it up to the tool's time limit, and makes the call if the claim is taken back meanwhile; then it runs
- * again only what is safe to repeat, and otherwise answers `outcome_unknown`: a thing is never silently done twice.
+ * again only what is safe to repeat, asks the tool where it can say whether the call took effect, and otherwise answers `outcome_unknown`: a
+ * thing is never silently done twice. What the tool says is written beside the claim, so that no later attempt asks again.
  */
 export async function effectOnce(
   tool: BoundTool,
   invocation: ToolInvocation,
   claims: EffectClaims,
   effect: () => Promise<ToolExecResult>,
+  ask: () => Promise<Reconciliation>,
 ): Promise<ToolExecResult> {
   if (tool.effect === 'read_only') return effect();
 
   const { callKey: key } = invocation;
   const { ledger, clock, owner, retentionMs } = claims;
   const claim = await ledger.claim({ key, owner, now: clock.now(), ttlMs: retentionMs });
-  if (claim.owner === owner) return runAndSettle(invocation, claims, effect);
+  if (claim.owner === owner) return runAndSettle(invocation, claims, effect, ask);
 
   const end = await endOf(claim, invocation, claims);
   // So it is this attempt’s to make.
-  if (end === 'taken back') return effectOnce(tool, invocation, claims, effect);
+  if (end === 'taken back') return effectOnce(tool, invocation, claims, effect, ask);
   if (end !== 'unknown') return end;
-  return tool.repeatable ? effect() : outcomeUnknown(invocation);
+  if (tool.repeatable) return effect();
+  const asked = await ask();
+  if (asked === 'unknown') return outcomeUnknown(invocation);
+  if (asked !== 'did not happen') return settled(key, claim.owner, claims, asked);
+  // It is for this attempt to make the call, or for another that asked as well and was first.
+  await ledger.release(key, claim.owner);
+  return effectOnce(tool, invocation, claims, effect, ask);
 }
 
 /**
@@ -93,14 +102,33 @@ async function runAndSettle(
   invocation: ToolInvocation,
   claims: EffectClaims,
   effect: () => Promise<ToolExecResult>,
+  ask: () => Promise<Reconciliation>,
 ): Promise<ToolExecResult> {
   const { ledger, owner } = claims;
+  const { callKey } = invocation;
   const result = await effect();
+  if (!result.ok && result.errorCode === 'unavailable') {
+    await ledger.release(callKey, owner).catch((error: unknown) => claims.onUnsettled(callKey, error));
+    return result;
+  }
+  if (result.ok || result.reason !== 'outcome_unknown') return settled(callKey, owner, claims, result);
+  const asked = await ask();
+  if (asked === 'unknown') return settled(callKey, owner, claims, result);
+  const known = asked === 'did not happen' ? withoutEffect(result.toolCallId) : asked;
+  return settled(callKey, owner, claims, known);
+}
+
+/** Writes the outcome beside the claim of this owner. */
+async function settled(
+  callKey: string,
+  owner: string,
+  { ledger, onUnsettled }: Pick<EffectClaims, 'ledger' | 'onUnsettled'>,
+  result: ToolExecResult,
+): Promise<ToolExecResult> {
   try {
-    if (!result.ok && result.errorCode === 'unavailable') await ledger.release(invocation.callKey, owner);
-    else await ledger.settle(invocation.callKey, owner, JSON.stringify(result));
+    await ledger.settle(callKey, owner, JSON.stringify(result));
   } catch (error) {
-    claims.onUnsettled(invocation.callKey, error);
+    onUnsettled(callKey, error);
   }
   return result;
 }

@@ -1,6 +1,13 @@
 import type { ToolErrorCode, ToolErrorReason } from '../errors.js';
 import type { JsonValue } from '../json.js';
-import type { BoundTool, ToolCapabilities, ToolExecResult, ToolInvocationContext, ToolSource } from './types.js';
+import type {
+  BoundTool,
+  ReconcileAnswer,
+  ToolCapabilities,
+  ToolExecResult,
+  ToolInvocationContext,
+  ToolSource,
+} from './types.js';
 
 /** A call on its way through the pipeline. */
 export interface ToolInvocation {
@@ -37,6 +44,9 @@ export type CallEnd<Parked> =
       readonly begunAtMs: number | null;
     }
   | { readonly kind: 'parked'; readonly parked: Parked };
+
+/** Whether a call took effect whose end is not known: its result, `did not happen`, or `unknown`. */
+export type Reconciliation = ToolExecResult | 'did not happen' | 'unknown';
 
 export interface ToolLimits {
   /** UTF-8 bytes of the argument text, and of the redacted result as JSON text. */
@@ -82,12 +92,20 @@ export interface ToolPipeline<Parked = never> {
   /** The result without the credentials that the call was given. */
   conceal(tool: BoundTool, result: ToolExecResult): ToolExecResult;
   /** Runs the effect at most once for the call key, or says why not. */
-  once(tool: BoundTool, invocation: ToolInvocation, effect: () => Promise<ToolExecResult>): Promise<ToolExecResult>;
+  once(
+    tool: BoundTool,
+    invocation: ToolInvocation,
+    effect: () => Promise<ToolExecResult>,
+    /** Asks the tool whether the call took effect, where its end is not known. */
+    ask: () => Promise<Reconciliation>,
+  ): Promise<ToolExecResult>;
   /** The recorded result of this very call where an earlier attempt began it, so that it cannot be refused any more; null if none did. */
   begun(invocation: ToolInvocation): Promise<BegunBefore | null>;
   onStart(invocation: ToolInvocation, args: JsonValue): void;
   onParked(invocation: ToolInvocation, parked: Parked): void;
   onResult(invocation: ToolInvocation, result: ToolExecResult): void;
+  /** The tool was asked whether the call took effect. */
+  onReconciled(invocation: ToolInvocation, outcome: ReconcileAnswer['outcome']): void;
   /** Calls the action after so many milliseconds; returns what cancels it. */
   after(milliseconds: number, action: () => void): () => void;
   readonly limits: ToolLimits;

@@ -4,6 +4,7 @@ import type { ToolErrorCode, ToolErrorReason } from '../errors.js';
 import {
   ToolConnectionDeniedError,
   ToolOutcomeLostError,
+  ToolProcessEndedError,
   ToolTimeoutError,
   ToolUnavailableError,
   ToolUserError,
@@ -33,6 +34,7 @@ export function thrown(tool: BoundTool, toolCallId: string, error: unknown, limi
   if (isA(ToolUnavailableError, error)) return unavailable(toolCallId, error);
   if (isA(ToolConnectionDeniedError, error)) return noCredential(toolCallId, error);
   if (isA(ToolTimeoutError, error)) return lost(tool, toolCallId, 'The tool did not end in its time.', 'timeout');
+  if (isA(ToolProcessEndedError, error)) return lost(tool, toolCallId, 'The tool’s process ended during the call.');
   if (isA(ToolOutcomeLostError, error)) return lost(tool, toolCallId, 'The connection was lost during the call.');
   return failure(toolCallId, 'execution', 'The tool failed. Try other arguments or another tool.');
 }

@@ -4,9 +4,12 @@ import type { ToolErrorReason } from '../errors.js';
 import { referencesOnly } from './context.js';
 import { finish, withinLimits } from './finish.js';
 import type { CallEnd, ToolInvocation, ToolLimits, ToolPipeline, Verdict } from './pipeline.js';
+import { reconcile } from './reconcile.js';
 import { failure, isA, notBound, textOf, noCredential, thrown, unavailable, lost } from './refusals.js';
 import { ToolConnectionDeniedError, ToolInputError, ToolUnavailableError } from './types.js';
 import type { BoundTool, ToolCapabilities, ToolExecResult, ToolInvocationContext } from './types.js';
+import { within } from './within.js';
+import type { Ended } from './within.js';
 
 /** Levels of nesting that arguments may have. */
 const deepestArguments = 64;
@@ -59,7 +62,7 @@ async function stages<Parked>(invocation: ToolInvocation, pipeline: ToolPipeline
   if (!connected.ok) return refuse(connected);
 
   // 5 input
-  const input = validateInput(invocation, tool, pipeline.limits);
+  const input = await validateInput(invocation, tool, pipeline.limits);
   if (!input.ok) return turnedAway(input.refusal);
 
   // still policy, and last of it: a call that was refused above needs no approval and counts against no rate
@@ -92,14 +95,16 @@ async function stages<Parked>(invocation: ToolInvocation, pipeline: ToolPipeline
     }
 
     // 7 start, 8 execute, 9 validate output, 10 redact, and no credential: at most once for this call
-    const result = await pipeline.once(tool, invocation, async () => {
+    const effect = async (): Promise<ToolExecResult> => {
       pipeline.onStart(invocation, input.args);
       const ended = await within(() => tool.exec(input.args, context, capabilities), invocation, pipeline);
       own.abort(callEnded);
       const judged = judge(tool, invocation, ended, pipeline);
       const concealed = pipeline.conceal(tool, judged);
       return concealed === judged ? judged : withinLimits(concealed, pipeline.limits);
-    });
+    };
+    const ask = () => reconcile(tool, invocation, input.args, pipeline);
+    const result = await pipeline.once(tool, invocation, effect, ask);
     return { kind: 'ran', result };
   } finally {
     invocation.signal.removeEventListener('abort', follow);
@@ -137,42 +142,6 @@ function judge(
 /** Why a tool's signal is aborted when its call is over, in whatever way. One for all: an error's stack is costly. */
 const callEnded = new Error('The call has ended.');
 
-type Ended =
-  | { readonly kind: 'value'; readonly value: unknown }
-  | { readonly kind: 'threw'; readonly error: unknown }
-  | { readonly kind: 'timeout' };
-
-/** Waits for the tool, its time limit, or the service abandoning the record; the last is thrown, since no end may be written for it. */
-async function within(
-  work: () => Promise<unknown>,
-  invocation: ToolInvocation,
-  pipeline: Pick<ToolPipeline, 'after'>,
-): Promise<Ended> {
-  const given = invocation.signal;
-  given.throwIfAborted();
-  let cancel = (): void => undefined;
-  let onAbort = (): void => undefined;
-  const stopped = new Promise<Ended>((resolve, reject) => {
-    cancel = pipeline.after(invocation.timeoutMs, () => resolve({ kind: 'timeout' }));
-    onAbort = () => reject(given.reason as Error);
-    given.addEventListener('abort', onAbort);
-  });
-  try {
-    return await Promise.race([settle(work), stopped]);
-  } finally {
-    cancel();
-    given.removeEventListener('abort', onAbort);
-  }
-}
-
-async function settle(work: () => Promise<unknown>): Promise<Ended> {
-  try {
-    return { kind: 'value', value: await work() };
-  } catch (error) {
-    return { kind: 'threw', error };
-  }
-}
-
 /** Why arguments are not even looked at, or null if they are: too many bytes, or too deep. */
 export function argumentsRefused(
   args: JsonValue,
@@ -191,7 +160,7 @@ export function argumentsRefused(
 
 type Input = { readonly ok: true; readonly args: JsonValue } | { readonly ok: false; readonly refusal: ToolExecResult };
 
-function validateInput(invocation: ToolInvocation, tool: BoundTool, limits: ToolLimits): Input {
+async function validateInput(invocation: ToolInvocation, tool: BoundTool, limits: ToolLimits): Promise<Input> {
   const { args, argumentBytes, context } = invocation;
   const refuse = (message: string, reason?: ToolErrorReason): Input => ({
     ok: false,
@@ -200,7 +169,7 @@ function validateInput(invocation: ToolInvocation, tool: BoundTool, limits: Tool
   const oversized = argumentsRefused(args, argumentBytes, limits, context.toolCallId);
   if (oversized !== null) return { ok: false, refusal: oversized };
   try {
-    return { ok: true, args: tool.validateInput(args) };
+    return { ok: true, args: await tool.validateInput(args) };
   } catch (error) {
     if (isA(ToolInputError, error)) return refuse(`The arguments do not fit: ${textOf(error)}.`);
     // A check that throws has not passed; its text is not shown.

@@ -46,14 +46,29 @@ export interface BoundTool {
   /** True if running it again with the same arguments and idempotency key changes nothing more. Read-only tools always are. */
   readonly repeatable: boolean;
   /** Throws ToolInputError where the arguments do not fit. Returns them with defaults applied. */
-  validateInput(rawArgs: JsonValue): JsonValue;
+  validateInput(rawArgs: JsonValue): JsonValue | Promise<JsonValue>;
   /** May throw ToolUserError (its text reaches the model), ToolUnavailableError, or anything else (its text is dropped). */
   exec(args: JsonValue, context: ToolInvocationContext, capabilities: ToolCapabilities): Promise<unknown>;
   /** Throws where the result is not of the declared shape. */
   validateOutput(rawOutput: unknown): JsonValue;
+  /**
+   * Whether an earlier call of this key, whose end is not known, took effect; changes nothing. Absent where the tool cannot say. May throw: then
+   * it is not known.
+   */
+  reconcile?(
+    args: JsonValue,
+    call: ToolInvocationContext & { readonly key: string },
+    capabilities: ToolCapabilities,
+  ): Promise<ReconcileAnswer>;
   /** Keeps what the redaction allows; throws where it allows nothing of this value. */
   redact(output: JsonValue): JsonValue;
 }
+
+/** What a tool says of an earlier call: with the output that the call would have given, if it happened. */
+export type ReconcileAnswer =
+  | { readonly outcome: 'happened'; readonly result: unknown }
+  | { readonly outcome: 'did_not_happen' }
+  | { readonly outcome: 'unknown' };
 
 /** Where bound tools come from. */
 export interface ToolSource {
@@ -123,3 +138,6 @@ export class ToolOutcomeLostError extends Error {
 
 /** The same, because its time was up: the tool’s own clock may be ahead of the pipeline’s. */
 export class ToolTimeoutError extends ToolOutcomeLostError {}
+
+/** The same, because the process that ran the tool ended during the call. */
+export class ToolProcessEndedError extends ToolOutcomeLostError {}

@@ -46,7 +46,16 @@ export type ParkedCall =
 /** The part of the pipeline that acts; the stages that decide are the same wherever a call is run. */
 type Acts = Pick<
   ToolPipeline<ParkedCall>,
-  'capabilities' | 'hashResult' | 'conceal' | 'once' | 'begun' | 'onStart' | 'onParked' | 'onResult' | 'after'
+  | 'capabilities'
+  | 'hashResult'
+  | 'conceal'
+  | 'once'
+  | 'begun'
+  | 'onStart'
+  | 'onParked'
+  | 'onResult'
+  | 'onReconciled'
+  | 'after'
 >;
 
 /**
@@ -147,6 +156,7 @@ function pipelineFor(of: CallInTurn, source: ToolSource, world: CallWorld): Tool
     onStart: world.onStart.bind(world),
     onParked: world.onParked.bind(world),
     onResult: world.onResult.bind(world),
+    onReconciled: world.onReconciled.bind(world),
     after: world.after.bind(world),
   };
 }

@@ -1,7 +1,8 @@
 import { isJsonObject } from '@sluice/core';
-import type { BoundTool, ConfiguredTool } from '@sluice/core';
+import type { BoundTool, ConfiguredTool, JsonObject, JsonValue, ToolCapabilities } from '@sluice/core';
 import type { Capabilities } from '../capabilities.js';
 import type { AuthCapability } from '../connection/auth.js';
+import { readReconciled } from '../contract.js';
 import type { McpCredential, McpHub } from '../mcp/hub.js';
 import { jsonSchemaInput, jsonSchemaOutput } from './json-schema-input.js';
 import { redact } from './redact.js';
@@ -17,6 +18,24 @@ export function bindMcpTool(tool: ConfiguredTool, hub: McpHub): BoundTool {
   const capabilities = connection === undefined ? open : authenticated;
   if (mcp === null)
     throw new Error(`The tool ${tool.id} is of type mcp-tool and names no server; bind it in mcp.tools.`);
+  const call = async (
+    called: { readonly tool: string; readonly pin: string | null },
+    args: JsonObject,
+    connectionId: string | undefined,
+    granted: ToolCapabilities,
+    keyOf: (key: string) => string,
+  ): Promise<JsonValue> => {
+    const { cancellation, idempotency, auth } = granted as Partial<Capabilities>;
+    if (cancellation === undefined || idempotency === undefined || (connection !== undefined && auth === undefined)) {
+      throw new Error(`The tool ${tool.id} was run without the capabilities it declares: ${capabilities.join(', ')}.`);
+    }
+    const { signal } = cancellation;
+    const options = { signal, idempotencyKey: keyOf(idempotency.key), timeoutMs, pin: called.pin };
+    if (auth === undefined || connectionId === undefined) return hub.call(mcp.server, called.tool, args, options);
+    const credential = await shown(auth, connectionId);
+    return hub.call(mcp.server, called.tool, args, { ...options, credential });
+  };
+  const { reconcile } = mcp;
   return Object.freeze({
     id: tool.id,
     spec,
@@ -25,20 +44,17 @@ export function bindMcpTool(tool: ConfiguredTool, hub: McpHub): BoundTool {
     capabilities,
     repeatable: tool.repeatable || spec.effect === 'read_only',
     validateInput: jsonSchemaInput(spec.inputSchema),
-    exec: async (args, { connectionId }, granted) => {
-      const { cancellation, idempotency, auth } = granted as Partial<Capabilities>;
-      if (cancellation === undefined || idempotency === undefined || (connection !== undefined && auth === undefined)) {
-        throw new Error(
-          `The tool ${tool.id} was run without the capabilities it declares: ${capabilities.join(', ')}.`,
-        );
-      }
-      const { signal } = cancellation;
-      const options = { signal, idempotencyKey: idempotency.key, timeoutMs, pin: mcp.pin };
-      const given = isJsonObject(args) ? args : {};
-      if (auth === undefined || connectionId === undefined) return hub.call(mcp.server, mcp.tool, given, options);
-      const credential = await shown(auth, connectionId);
-      return hub.call(mcp.server, mcp.tool, given, { ...options, credential });
-    },
+    exec: (args, { connectionId }, granted) =>
+      call(mcp, isJsonObject(args) ? args : {}, connectionId, granted, (key) => key),
+    ...(reconcile === undefined
+      ? {}
+      : {
+          reconcile: async (args, { key, connectionId }, granted) => {
+            // A call of its own: under the key of the first the server might give that one’s answer again.
+            const asked = { key, arguments: args };
+            return readReconciled(await call(reconcile, asked, connectionId, granted, (own) => `${own}/reconcile`));
+          },
+        }),
     validateOutput: jsonSchemaOutput(mcp.outputSchema),
     redact: (output) => redact(spec.redaction, output),
   } satisfies BoundTool);

@@ -6,7 +6,7 @@ import { specOf } from './spec.js';
 /** One configured tool with the code of its type. Throws if its configuration has no specification. */
 export function bindTool(contract: ToolContract, tool: ConfiguredTool): BoundTool {
   const spec = specOf(tool);
-  const { execute, parseInput, parseOutput } = contract;
+  const { execute, reconcile, parseInput, parseOutput } = contract;
   return Object.freeze({
     id: tool.id,
     spec,
@@ -16,6 +16,7 @@ export function bindTool(contract: ToolContract, tool: ConfiguredTool): BoundToo
     repeatable: tool.repeatable || spec.effect === 'read_only',
     validateInput: parseInput,
     exec: execute,
+    ...(reconcile === undefined ? {} : { reconcile }),
     validateOutput: parseOutput,
     redact: (output) => redact(spec.redaction, output),
   } satisfies BoundTool);

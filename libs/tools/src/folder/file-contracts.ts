@@ -1,13 +1,15 @@
 import type { Configuration, ToolFile } from '@sluice/core';
 import type { ToolContract } from '../contract.js';
-import { loadToolFile } from './load-file.js';
+import type { ToolProcesses } from '../isolated/tool-processes.js';
 
 /**
  * The contracts of a configuration’s own tool files, of the tools that its policy allows. A file that cannot be loaded, or is not the
- * one that the configuration was compiled with, is left out, so that its tools are unavailable, and `onFault` hears why.
+ * one that the configuration was compiled with, is left out, so that its tools are unavailable, and `onFault` hears why. Their code is run in
+ * the processes.
  */
 export async function fileContracts(
   { tools, policy }: Configuration,
+  processes: ToolProcesses,
   onFault: (file: ToolFile, reason: string) => void,
 ): Promise<readonly ToolContract[]> {
   const allowed = new Set(policy.allowedTools);
@@ -17,7 +19,7 @@ export async function fileContracts(
   const contracts: ToolContract[] = [];
   for (const [type, file] of files) {
     try {
-      const loaded = await loadToolFile(file.path);
+      const loaded = await processes.load(file.path);
       if (loaded.file.hash !== file.hash) throw new Error('it was changed since the configuration was compiled');
       if (loaded.contract.type !== type) throw new Error(`it brings the type "${loaded.contract.type}" now`);
       contracts.push(loaded.contract);

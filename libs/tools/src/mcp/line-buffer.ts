@@ -7,6 +7,8 @@ export class LineBuffer {
   private pieces: Buffer[] = [];
   private bytes = 0;
 
+  constructor(private readonly limit = messageBytes) {}
+
   /** The lines that end in this piece, without their ends. Throws once a line is larger than a message may be. */
   *add(piece: Buffer): Generator<string> {
     let start = 0;
@@ -20,7 +22,7 @@ export class LineBuffer {
 
   /** Most lines come in one piece, which is read where it is. */
   private lineWith(piece: Buffer, start: number, end: number): string {
-    if (this.pieces.length === 0 && end - start <= messageBytes) return piece.toString('utf8', start, end);
+    if (this.pieces.length === 0 && end - start <= this.limit) return piece.toString('utf8', start, end);
     this.keep(piece.subarray(start, end));
     const line = Buffer.concat(this.pieces);
     this.clear();
@@ -34,9 +36,9 @@ export class LineBuffer {
 
   private keep(part: Buffer): void {
     this.bytes += part.length;
-    if (this.bytes > messageBytes) {
+    if (this.bytes > this.limit) {
       this.clear();
-      throw new Error(`A message is larger than ${messageBytes} bytes.`);
+      throw new Error(`A message is larger than ${this.limit} bytes.`);
     }
     this.pieces.push(part);
   }

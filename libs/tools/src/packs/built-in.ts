@@ -1,4 +1,4 @@
-import type { ToolContract } from '../contract.js';
+import type { OwnContract } from '../contract.js';
 import { agent } from './agent.js';
 import { getCurrentTime } from './get-current-time.js';
 import { graphUpdate } from './graph-update.js';
@@ -9,7 +9,7 @@ import { todoTools } from './todo/pack.js';
 import { workspaceTools } from './workspace/pack.js';
 
 /** The tool types that come with Sluice: contracts only, bound by each service that runs them. */
-export const builtInTools: readonly ToolContract[] = Object.freeze([
+export const builtInTools: readonly OwnContract[] = Object.freeze([
   getCurrentTime,
   knowledgeQuery,
   graphUpdate,

@@ -1,0 +1,71 @@
+import type { JsonValue } from '../json.js';
+import { finish, withinLimits } from './finish.js';
+import { failure } from './refusals.js';
+import type { Reconciliation, ToolInvocation, ToolPipeline } from './pipeline.js';
+import { within } from './within.js';
+import type { BoundTool, ReconcileAnswer, ToolCapabilities, ToolExecResult } from './types.js';
+
+/** What of the pipeline asking needs. */
+type Asked = Pick<ToolPipeline, 'capabilities' | 'hashResult' | 'conceal' | 'onReconciled' | 'after' | 'limits'>;
+
+/** However short a call may be, its tool may have to start a process first. Milliseconds. */
+const leastMs = 10_000;
+
+/**
+ * Asks the tool whether a call took effect. It has the call’s time for that, or 10 s, and capabilities of its own; a tool that throws or does not
+ * answer in time leaves it unknown. What it gives as the result goes through what any result does.
+ */
+export async function reconcile(
+  tool: BoundTool,
+  invocation: ToolInvocation,
+  args: JsonValue,
+  pipeline: Asked,
+): Promise<Reconciliation> {
+  if (tool.reconcile === undefined) return 'unknown';
+  const answer = await ask(tool, invocation, args, pipeline);
+  pipeline.onReconciled(invocation, answer.outcome);
+  switch (answer.outcome) {
+    case 'happened': {
+      const result = pipeline.conceal(tool, finish(tool, invocation, answer.result, pipeline));
+      return withinLimits(result, pipeline.limits);
+    }
+    case 'did_not_happen':
+      return 'did not happen';
+    case 'unknown':
+      return 'unknown';
+  }
+}
+
+async function ask(
+  tool: BoundTool,
+  invocation: ToolInvocation,
+  args: JsonValue,
+  pipeline: Asked,
+): Promise<ReconcileAnswer> {
+  const asked = new AbortController();
+  const { callKey, context, signal } = invocation;
+  const follow = (): void => asked.abort(signal.reason);
+  signal.addEventListener('abort', follow);
+  try {
+    let capabilities: ToolCapabilities;
+    try {
+      capabilities = await pipeline.capabilities(tool, invocation, asked.signal);
+    } catch {
+      signal.throwIfAborted();
+      return { outcome: 'unknown' };
+    }
+    const work = () => tool.reconcile?.(args, { ...context, key: callKey }, capabilities) ?? Promise.resolve(null);
+    const timeoutMs = Math.max(invocation.timeoutMs, leastMs);
+    const ended = await within(work, { ...invocation, timeoutMs }, pipeline);
+    return ended.kind === 'value' && ended.value !== null ? (ended.value as ReconcileAnswer) : { outcome: 'unknown' };
+  } finally {
+    signal.removeEventListener('abort', follow);
+    asked.abort(new Error('The tool is not asked any more.'));
+  }
+}
+
+/** The call’s result, where the tool says that it had no effect: the model may make it again. */
+export function withoutEffect(toolCallId: string): ToolExecResult {
+  const message = 'The call did not come to its end, and the tool says that it took no effect: you may call it again.';
+  return failure(toolCallId, 'execution', message, 'no_effect');
+}

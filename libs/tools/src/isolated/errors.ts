@@ -1,0 +1,37 @@
+import {
+  ToolConnectionDeniedError,
+  ToolConnectionUnreachableError,
+  ToolHeldBackError,
+  ToolOutcomeLostError,
+  ToolTimeoutError,
+  ToolUnavailableError,
+  ToolUserError,
+} from '@sluice/core';
+import type { SentError } from './messages.js';
+
+/** The errors that the pipeline tells apart; the most special first, as `instanceof` finds them. */
+const kinds = {
+  ToolUserError,
+  ToolHeldBackError,
+  ToolConnectionUnreachableError,
+  ToolUnavailableError,
+  ToolConnectionDeniedError,
+  ToolTimeoutError,
+  ToolOutcomeLostError,
+} as const;
+
+/** An error as it goes from one process to the other. Looking at what a tool threw may throw itself. */
+export function sentError(error: unknown): SentError {
+  try {
+    const [kind = 'Error'] = Object.entries(kinds).find(([, Kind]) => error instanceof Kind) ?? [];
+    const message: unknown = (error as { readonly message?: unknown } | null | undefined)?.message;
+    return { kind, message: typeof message === 'string' ? message : kind === 'Error' ? String(error) : '' };
+  } catch {
+    return { kind: 'Error', message: 'It cannot be looked at.' };
+  }
+}
+
+export function receivedError({ kind, message }: SentError): Error {
+  const Kind = Object.hasOwn(kinds, kind) ? kinds[kind as keyof typeof kinds] : Error;
+  return new Kind(message);
+}
