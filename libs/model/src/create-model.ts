@@ -18,6 +18,8 @@ export async function createModel(settings: ModelSettings, given: ModelSurroundi
       return createRuleModel();
     case 'openai-compatible':
       return (await import('./provider/openai-compatible.js')).createOpenAiCompatibleModel(settings, given.secret);
+    case 'openai-responses':
+      return (await import('./provider/openai-responses.js')).createOpenAiResponsesModel(settings, given.secret);
     case 'anthropic':
       return (await import('./provider/anthropic.js')).createAnthropicModel(settings, given.secret);
     case 'google':

@@ -7,6 +7,7 @@ import { bedrock } from './wires/bedrock.js';
 import { send, startEndpoint, type Endpoint } from './wires/endpoint.js';
 import { google } from './wires/google.js';
 import { openai } from './wires/openai.js';
+import { openaiResponses } from './wires/openai-responses.js';
 import type { Script, Wire } from './wires/wire.js';
 
 const key = 'sk-test-9f8e7d6c5b4a';
@@ -19,7 +20,7 @@ const request = requestOf({ instructions: 'Be brief.', tools: [tool] });
 const never = new AbortController().signal;
 
 /** Every provider behaves the same behind the port; only the bytes differ. */
-describe.each<[string, Wire]>(Object.entries({ openai, anthropic, google, bedrock }))(
+describe.each<[string, Wire]>(Object.entries({ openai, openaiResponses, anthropic, google, bedrock }))(
   'a model behind the %s wire',
   (name, wire) => {
     /** Google sends a call whole or not at all, so nothing says that one was cut off. */

@@ -9,6 +9,7 @@ import { bedrock } from './wires/bedrock.js';
 import { send, startEndpoint, type Endpoint, type Received } from './wires/endpoint.js';
 import { google } from './wires/google.js';
 import { openai } from './wires/openai.js';
+import { openaiResponses } from './wires/openai-responses.js';
 import { offered, past } from './wires/past.js';
 import type { Wire } from './wires/wire.js';
 
@@ -25,12 +26,13 @@ const full = requestOf({ instructions: 'Be brief.', question: 'Who?', tools: off
 /** What each wire carries the key in. */
 const keyHeaders: Readonly<Record<string, readonly [string, string]>> = {
   openai: ['authorization', 'Bearer the-key'],
+  openaiResponses: ['authorization', 'Bearer the-key'],
   anthropic: ['x-api-key', 'the-key'],
   google: ['x-goog-api-key', 'the-key'],
   bedrock: ['authorization', 'AWS4-HMAC-SHA256 Credential=the-key/'],
 };
 
-describe.each<[string, Wire]>(Object.entries({ openai, anthropic, google, bedrock }))(
+describe.each<[string, Wire]>(Object.entries({ openai, openaiResponses, anthropic, google, bedrock }))(
   'what goes over the %s wire',
   (name, wire) => {
     let endpoint: Endpoint;

@@ -34,6 +34,16 @@ export interface StreamEncoder {
   end(finish: Finish, usage: Usage): Uint8Array;
 }
 
+/** What of a request’s encoding depends on who reads it. */
+export interface EncodeOptions {
+  /** Chat Completions: OpenAI’s own models want the newer name, the servers that imitate it know the older one. */
+  readonly chatLimit?: 'max_tokens' | 'max_completion_tokens';
+  /** Anthropic: marks tools and instructions for its cache. */
+  readonly cachePrefix?: boolean;
+  /** Bedrock: whether the model takes the mark of a result that is an error; only some do. Absent: it does. */
+  readonly resultStatus?: boolean;
+}
+
 /** Where the tools of a request stand: the lists that hold them, and which item is which. */
 export interface ToolPlaces {
   /** Lists of tools in the text, with the name of each item, null for what is no function of the caller’s. */
@@ -51,7 +61,7 @@ export interface Codec extends StreamWire {
   readonly name: WireName;
   /** What a streamed answer’s content-type is. */
   readonly contentType: 'text/event-stream' | 'application/vnd.amazon.eventstream';
-  encodeRequest(request: WireRequest): Encoded;
+  encodeRequest(request: WireRequest, options?: EncodeOptions): Encoded;
   /** Throws RequestFault where the request is not of this wire. */
   decodeRequest(raw: string, address?: Address): DecodedRequest;
   encodeTool(tool: WireTool): string;

@@ -15,6 +15,8 @@ export class WireFault extends Error {
     readonly isRetryable: boolean,
     /** The provider's name for its error, '' where it gave none. */
     readonly errorName = '',
+    /** The provider’s own words for it, which may repeat a key or the prompt: in no message. */
+    readonly sentence = '',
   ) {
     super(`The endpoint ${predicate}`);
   }
@@ -42,19 +44,15 @@ export const faults = {
   damaged: () =>
     new WireFault('damaged', 'sent a stream whose checksum or framing is wrong; it can be asked again.', true),
   /** An error that the provider reports in its answer, whole or in the middle of a stream. */
-  provider: (errorName: string, status?: number) => {
-    const said = [...(status === undefined ? [] : [String(status)]), ...(errorName === '' ? [] : [errorName])].join(
-      ' ',
-    );
+  provider: (error: unknown, status?: number) => {
+    const name = errorNames(error);
+    const said = [...(status === undefined ? [] : [String(status)]), ...(name === '' ? [] : [name])].join(' ');
     const about = said === '' ? '' : ` (${said})`;
-    if (isTemporary(errorName, status))
-      return new WireFault(
-        'provider_error',
-        `reported an error in its turn${about}; it can be asked again.`,
-        true,
-        errorName,
-      );
-    return new WireFault('provider_error', `refused the request${about}.`, false, errorName);
+    const isRetryable = isTemporary(name, status);
+    const predicate = isRetryable
+      ? `reported an error in its turn${about}; it can be asked again.`
+      : `refused the request${about}.`;
+    return new WireFault('provider_error', predicate, isRetryable, name, errorSentence(error));
   },
 };
 
@@ -74,6 +72,14 @@ export function errorNames(error: unknown): string {
     .map((field) => (error as Readonly<Record<string, unknown>>)[field])
     .filter((value): value is string => typeof value === 'string' && /^[A-Za-z_]{3,48}$/.test(value));
   return [...new Set(names)].join(', ');
+}
+
+/** What a provider says of an error in its own words, which may repeat a key or the prompt; '' where it says nothing. */
+export function errorSentence(error: unknown): string {
+  if (typeof error === 'string') return error;
+  if (typeof error !== 'object' || error === null) return '';
+  const { message, detail } = error as Readonly<Record<string, unknown>>;
+  return [message, detail].find((value): value is string => typeof value === 'string' && value.trim() !== '') ?? '';
 }
 
 /** What a note means, for a log line or a page. */

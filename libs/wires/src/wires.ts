@@ -1,4 +1,4 @@
-import type { Address, Codec, StreamEncoder, TurnHead } from './codec.js';
+import type { Address, Codec, EncodeOptions, StreamEncoder, TurnHead } from './codec.js';
 import { anthropic, bedrockAnthropic } from './codecs/anthropic.js';
 import { bedrock } from './codecs/bedrock.js';
 import { gemini } from './codecs/gemini.js';
@@ -24,8 +24,8 @@ export function streamContentType(wire: WireName): string {
 }
 
 /** A request’s body for a provider. */
-export function encodeRequest(wire: WireName, request: WireRequest): Encoded {
-  return codecs[wire].encodeRequest(request);
+export function encodeRequest(wire: WireName, request: WireRequest, options?: EncodeOptions): Encoded {
+  return codecs[wire].encodeRequest(request, options);
 }
 
 /** A client’s request. On wires whose bodies do not say the model, its address does. Throws RequestFault. */

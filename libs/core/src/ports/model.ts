@@ -43,6 +43,8 @@ export interface ModelTurn {
   readonly answer: string | null;
   readonly inputTokens: number;
   readonly outputTokens: number;
+  /** Of the input, what the provider had in its cache; absent where it read nothing from one. */
+  readonly cachedInputTokens?: number;
   /**
    * What the provider sent beside this, such as its reasoning or its sources. For observability alone: no
    * record and no line holds a payload, and nothing is decided or counted by one. Absent where there was nothing beside.
@@ -52,7 +54,7 @@ export interface ModelTurn {
 
 /** A piece of a provider's turn that has no place in ModelTurn. */
 export interface RawPart {
-  /** A name from a closed list of the provider's library, so that it may be shown. */
+  /** A name from a closed list, so that it may be shown. */
   readonly kind: string;
   /** As it came. */
   readonly payload: unknown;

@@ -1,7 +1,6 @@
-import { createAmazonBedrock } from '@ai-sdk/amazon-bedrock';
 import type { Model, ModelSettings } from '@sluice/core';
-import { createProviderModel } from './provider-model.js';
-import { requiredName, requiredSecret, type Secret } from './required-settings.js';
+import { createProviderModel, type ProviderSetup } from './provider-model.js';
+import { addressOf, requiredName, requiredSecret, type Secret } from './required-settings.js';
 
 /**
  * Amazon Bedrock's Converse API. With `model.api_key_env` that key is sent as a bearer token; without it requests are
@@ -12,29 +11,46 @@ export function createBedrockModel(settings: ModelSettings, secret: Secret): Mod
   const region = settings.region ?? secret('AWS_REGION');
   if (!region)
     throw new Error('The model provider bedrock needs a region: set model.region, for example to eu-central-1.');
-  const shown = credentials(settings, secret);
-  const provider = createAmazonBedrock({
-    region,
-    ...(settings.baseUrl === null ? {} : { baseURL: settings.baseUrl }),
-    ...shown,
-  });
+  const address = addressOf(settings.baseUrl ?? `https://bedrock-runtime.${region}.amazonaws.com`);
+  const url = `${address}/model/${encodeURIComponent(name)}/converse-stream`;
   return createProviderModel({
-    model: provider.languageModel(name),
+    wire: 'bedrock',
     settings,
     name,
-    secrets: Object.values(shown),
+    url,
+    ...authorization(settings, secret, { region, url }),
     lacksNone: true,
+    // Models of other makers refuse the mark.
+    options: { resultStatus: /anthropic|nova/.test(name) },
   });
 }
 
-function credentials(settings: ModelSettings, secret: Secret) {
-  if (settings.apiKeyEnv !== null) return { apiKey: requiredSecret(secret, settings.apiKeyEnv, settings) };
+function authorization(
+  settings: ModelSettings,
+  secret: Secret,
+  { region, url }: { readonly region: string; readonly url: string },
+): Pick<ProviderSetup, 'headers' | 'secrets'> {
+  if (settings.apiKeyEnv !== null) {
+    const key = requiredSecret(secret, settings.apiKeyEnv, settings);
+    return { secrets: [key], headers: () => ({ authorization: `Bearer ${key}` }) };
+  }
+  const accessKeyId = requiredSecret(secret, 'AWS_ACCESS_KEY_ID', settings);
+  const secretAccessKey = requiredSecret(secret, 'AWS_SECRET_ACCESS_KEY', settings);
   const sessionToken = secret('AWS_SESSION_TOKEN');
-  return {
-    // Empty, not absent: absent would make the library look into the environment for a bearer token.
-    apiKey: '',
-    accessKeyId: requiredSecret(secret, 'AWS_ACCESS_KEY_ID', settings),
-    secretAccessKey: requiredSecret(secret, 'AWS_SECRET_ACCESS_KEY', settings),
-    ...(sessionToken ? { sessionToken } : {}),
+  const keys = { accessKeyId, secretAccessKey, ...(sessionToken ? { sessionToken } : {}) };
+  const headers = async (body: string) => {
+    const { AwsV4Signer } = await import('aws4fetch');
+    const signer = new AwsV4Signer({
+      url,
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body,
+      service: 'bedrock',
+      region,
+      ...keys,
+    });
+    const { headers: signed } = await signer.sign();
+    return Object.fromEntries(signed);
   };
+  return { secrets: Object.values(keys), headers };
 }

@@ -1,7 +1,6 @@
-import { AISDKError, APICallError } from '@ai-sdk/provider';
-import { Fault } from '@sluice/core';
-import type { ModelTool } from '@sluice/core';
-import { errorName, sentenceOf, statusOf, systemCode } from './error-reading.js';
+import { Fault, isJsonObject, type ModelTool } from '@sluice/core';
+import { errorNames, errorSentence, WireFault } from '@sluice/wires';
+import { patience } from './http.js';
 import { quoted, toolNamed } from './refusal.js';
 
 /**
@@ -9,11 +8,12 @@ import { quoted, toolNamed } from './refusal.js';
  * itself, without secrets; where it refuses the key, it may repeat that.
  */
 export interface Faults {
-  /** An error before the stream began. Returns the signal's reason if it was aborted. */
+  /** An error before the response began. Returns the signal's reason if it was aborted. */
   fromRequest(error: unknown): unknown;
-  /** An error in the middle of the stream. Returns the signal's reason if it was aborted. */
+  /** A response that is no turn, by its status; `type` is a name of the error that its headers give. */
+  fromStatus(status: number, body: string, type: string): Fault;
+  /** An error while the turn was read. Returns the signal's reason if it was aborted, and what is not of reading as it is. */
   fromStream(error: unknown): unknown;
-  cutOff(): Fault;
   outOfTokens(): Fault;
   emptyTurn(filtered: boolean): Fault;
   /** A turn with calls that the provider's content filter stopped. */
@@ -33,56 +33,67 @@ export interface FaultContext {
 export function createFaults(name: string, { signal, tools, hide }: FaultContext): Faults {
   const unreachable = (text: string) => new Fault('model_unreachable', `The model ${name} ${text}`, true);
   const refused = (text: string) => new Fault('model_refused', `The model ${name} ${text}`, false);
-  const cutOff = () => unreachable('broke off before the end of its turn; it can be asked again.');
 
-  function fromStatus(status: number, error: unknown): Fault {
-    const said = [String(status), errorName(error)].filter((part) => part !== '').join(' ');
+  function fromStatus(status: number, body: string, type: string): Fault {
+    const error = errorIn(body);
+    const named = [errorNames(error), errorNames({ type })].filter((part) => part !== '');
+    const said = [String(status), ...new Set(named)].join(' ');
     if (status === 429) return unreachable(`asks to wait (${said}).`);
     if (isTemporary(status)) return unreachable(`failed on its own side (${said}); it can be asked again.`);
     if (status === 401 || status === 403)
       return refused(`did not accept the key (${said}): check the variable named in model.api_key_env.`);
     if (status === 404) return refused(`was not found (${said}): check model.name and model.base_url.`);
-    return refusedRequest(said, error);
+    if (status >= 300 && status < 400) return refused(`answered with a redirect (${said}): check model.base_url.`);
+    if (status < 300) return refused(`answered without a turn (${said}): check model.base_url.`);
+    return refusedRequest(said, errorSentence(error));
   }
 
-  function refusedRequest(said: string, error: unknown): Fault {
-    const sentence = sentenceOf(error);
-    const why = sentence === '' ? '' : `: ${quoted(sentence, hide)}`;
+  function refusedRequest(said: string, sentence: string): Fault {
+    const why = sentence === '' ? '.' : `: ${quoted(sentence, hide)}`;
     const tool = toolNamed(sentence, tools);
     const remedy =
       tool === undefined
         ? 'Check model.name, model.max_output_tokens and the tools’ schemas.'
         : `This is about the tool ${tool}: take it out of policy.allowed_tools, or have its server describe it otherwise.`;
-    return refused(`refused the request (${said})${why === '' ? '.' : why} ${remedy}`);
+    return refused(`refused the request (${said})${why} ${remedy}`);
   }
 
   function fromRequest(error: unknown): unknown {
     if (signal.aborted) return signal.reason;
-    const status = statusOf(error);
-    if (status !== undefined && status >= 400) return fromStatus(status, error);
-    if (systemCode(error) === 'ERR_INVALID_URL') return refused('has no valid address: check model.base_url.');
-    // The library itself refuses to send what the provider does not take.
-    if (AISDKError.isInstance(error) && !APICallError.isInstance(error)) {
-      return refused(`cannot be sent this request (${error.name}): check the tools’ schemas and the model’s settings.`);
-    }
     const code = systemCode(error);
-    return unreachable(`could not be reached${code === '' ? '' : ` (${code})`}: check model.base_url and the network.`);
+    switch (code) {
+      case 'ERR_INVALID_URL':
+      case 'UND_ERR_INVALID_ARG':
+        return refused('has no valid address: check model.base_url.');
+      case 'UND_ERR_CONNECT_TIMEOUT':
+        return unreachable(`could not be connected to within ${seconds(patience.connectMs)}: check model.base_url.`);
+      case 'UND_ERR_HEADERS_TIMEOUT':
+        return unreachable(`sent nothing within ${seconds(patience.firstByteMs)}; it can be asked again.`);
+      default:
+        return unreachable(
+          `could not be reached${code === '' ? '' : ` (${code})`}: check model.base_url and the network.`,
+        );
+    }
   }
 
   function fromStream(error: unknown): unknown {
     if (signal.aborted) return signal.reason;
-    const status = statusOf(error);
-    if (status !== undefined && status >= 400) return fromStatus(status, error);
-    const said = errorName(error);
-    if (said === '') return cutOff();
-    if (/authentication|permission/i.test(said)) return refused(`refused the request (${said}).`);
-    return isFinal(said) ? refusedRequest(said, error) : unreachable(`reported an error in its turn (${said}).`);
+    if (error instanceof WireFault) {
+      const { isRetryable, kind, errorName, predicate, sentence } = error;
+      if (isRetryable) return unreachable(predicate);
+      const isRequest = kind === 'provider_error' && !/authentication|permission/i.test(errorName);
+      return isRequest ? refusedRequest(errorName, sentence) : refused(predicate);
+    }
+    const code = systemCode(error);
+    if (code === 'UND_ERR_BODY_TIMEOUT')
+      return unreachable(`was silent for ${seconds(patience.silenceMs)} within its turn; it can be asked again.`);
+    return unreachable('broke off before the end of its turn; it can be asked again.');
   }
 
   return {
     fromRequest,
+    fromStatus,
     fromStream,
-    cutOff,
     outOfTokens: () => refused('used up its tokens before the turn was complete: raise model.max_output_tokens.'),
     emptyTurn: (filtered) =>
       refused(`gave an empty turn${filtered ? ': its content filter stopped it' : ''}; ask in other words.`),
@@ -95,12 +106,37 @@ export function createFaults(name: string, { signal, tools, hide }: FaultContext
   };
 }
 
+function seconds(ms: number): string {
+  return `${String(ms / 1_000)} seconds`;
+}
+
 /** Statuses after which the same request may work; 424 is Bedrock's word for a model that failed while it wrote. */
 function isTemporary(status: number): boolean {
   return [408, 409, 424, 425, 429].includes(status) || status >= 500;
 }
 
-/** Reports without a status, distinguished by their type. */
-function isFinal(type: string): boolean {
-  return /invalid|authentication|permission|not_found|unsupported|quota|billing/i.test(type);
+/** The operating system's, Node's or undici's code behind an error ('ECONNREFUSED'), '' where there is none. */
+function systemCode(error: unknown): string {
+  for (let at: unknown = error, depth = 0; isJsonObject(at) && depth < 8; at = at['cause'] ?? firstOf(at), depth += 1) {
+    const code: unknown = at['code'];
+    if (typeof code === 'string' && /^[A-Z_]{3,40}$/.test(code)) return code;
+  }
+  return '';
+}
+
+/** Of an AggregateError, as for a name with several addresses. */
+function firstOf(error: Readonly<Record<string, unknown>>): unknown {
+  return Array.isArray(error['errors']) ? error['errors'][0] : undefined;
+}
+
+/** The object that carries the names of an error. A body that is not JSON names nothing. */
+function errorIn(body: string): unknown {
+  let whole: unknown;
+  try {
+    whole = JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+  const [first] = Array.isArray(whole) ? (whole as unknown[]) : [whole];
+  return isJsonObject(first) ? (first['error'] ?? first) : first;
 }

@@ -1,47 +1,36 @@
-import type {
-  LanguageModelV4FunctionTool,
-  LanguageModelV4Message,
-  LanguageModelV4Prompt,
-  LanguageModelV4ToolChoice,
-} from '@ai-sdk/provider';
-import {
-  isJsonObject,
-  type JsonObject,
-  type ModelRequest,
-  type ModelStep,
-  type ModelTool,
-  parseExactJson,
-  type ToolChoice,
-} from '@sluice/core';
+import { type ModelRequest, type ModelSettings, type ModelStep } from '@sluice/core';
+import { isObjectText, type Message, type MessagePart, type WireRequest } from '@sluice/wires';
 import { derivedCallId } from '../call-ids.js';
 
 /**
- * A request as messages: the instructions, the question, then for each past turn what the model said and called, and
- * the result of each call.
+ * A request as every wire can say it: the instructions, the question, then for each past turn what the model said and called, and what came of
+ * each call.
  */
-export function promptOf(request: ModelRequest): LanguageModelV4Prompt {
+export function wireRequestOf(
+  request: ModelRequest,
+  { name, settings }: { readonly name: string; readonly settings: ModelSettings },
+): WireRequest {
   const turns = turnsOf(request.history);
-  return [
-    ...(request.instructions === '' ? [] : [{ role: 'system' as const, content: request.instructions }]),
-    { role: 'user', content: [{ type: 'text', text: request.question }] },
-    // Bedrock and Anthropic refuse calls and results in a request that offers no tools, so there they are sent as text.
-    ...turns.flatMap((turn) => (request.tools.length === 0 ? told(turn) : exchanged(turn))),
-  ];
-}
-
-/** The offered tools, in order, under their ids. */
-export function definitionsOf(tools: readonly ModelTool[]): LanguageModelV4FunctionTool[] {
-  return tools.map((tool) => ({
-    type: 'function',
-    name: tool.id,
-    description: tool.description,
-    inputSchema: tool.inputSchema as LanguageModelV4FunctionTool['inputSchema'],
-  }));
-}
-
-/** What the model may or must do with them; each provider’s own library has its wire’s word for it. */
-export function choiceOf(choice: ToolChoice): LanguageModelV4ToolChoice {
-  return choice.type === 'tool' ? { type: 'tool', toolName: choice.id } : choice;
+  return {
+    model: name,
+    instructions: request.instructions,
+    messages: [
+      { role: 'user', parts: [{ type: 'text', text: request.question }] },
+      // Bedrock and Anthropic refuse calls and results in a request that offers no tools, so there they are told as text.
+      ...turns.flatMap((turn) => (request.tools.length === 0 ? told(turn) : exchanged(turn))),
+    ],
+    tools: request.tools.map((tool) => ({
+      name: tool.id,
+      description: tool.description,
+      inputSchema: tool.inputSchema,
+    })),
+    toolChoice: request.toolChoice,
+    maxOutputTokens: settings.maxOutputTokens,
+    temperature: null,
+    topP: null,
+    stopSequences: [],
+    stream: true,
+  };
 }
 
 /** A past step with the id its call has on the wire. */
@@ -72,50 +61,46 @@ function isWireId(id: string): boolean {
   return /^[A-Za-z0-9_-]{1,64}$/.test(id);
 }
 
-/** A turn as calls and results; a provider's own library spreads the results over as many messages as its wire wants. */
-function exchanged(turn: readonly WireStep[]): LanguageModelV4Message[] {
+/** A turn as calls and results. */
+function exchanged(turn: readonly WireStep[]): Message[] {
   const thought = thoughtOf(turn);
   return [
     {
       role: 'assistant',
-      content: [
+      parts: [
         ...(thought === '' ? [] : [{ type: 'text' as const, text: thought }]),
         ...turn.map(({ step, id }) => ({
-          type: 'tool-call' as const,
+          type: 'call' as const,
           toolCallId: id,
-          toolName: wireName(step),
-          input: argumentsOf(step),
+          name: wireName(step),
+          args: argumentsOf(step),
         })),
       ],
     },
     {
-      role: 'tool',
-      content: turn.map(({ step, id }) => ({
-        type: 'tool-result' as const,
+      role: 'user',
+      parts: turn.map(({ step, id }): MessagePart => ({
+        type: 'result',
         toolCallId: id,
-        toolName: wireName(step),
-        output: {
-          type: step.outcome === 'ok' ? ('text' as const) : ('error-text' as const),
-          value: observationOf(step),
-        },
+        name: wireName(step),
+        text: observationOf(step),
+        isError: step.outcome !== 'ok',
       })),
     },
   ];
 }
 
 /** A turn as plain text, for a request without tools. */
-function told(turn: readonly WireStep[]): LanguageModelV4Message[] {
+function told(turn: readonly WireStep[]): Message[] {
   const called = turn.map(({ step }) => `I called ${step.toolId} with ${step.arguments || '{}'}.`);
   const results = turn.map(
     ({ step }) => `${step.toolId} ${step.outcome === 'ok' ? 'returned' : 'failed'}: ${observationOf(step)}`,
   );
   const thought = thoughtOf(turn);
+  const said = [...(thought === '' ? [] : [thought]), ...called].join('\n');
   return [
-    {
-      role: 'assistant',
-      content: [{ type: 'text', text: [...(thought === '' ? [] : [thought]), ...called].join('\n') }],
-    },
-    { role: 'user', content: [{ type: 'text', text: results.join('\n') }] },
+    { role: 'assistant', parts: [{ type: 'text', text: said }] },
+    { role: 'user', parts: [{ type: 'text', text: results.join('\n') }] },
   ];
 }
 
@@ -129,14 +114,12 @@ function observationOf(step: ModelStep): string {
   return step.observation === '' ? '(empty)' : step.observation;
 }
 
-/** The wires demand an object. What the model wrote instead stands in the error that the step ended in. */
-function argumentsOf(step: ModelStep): JsonObject {
-  try {
-    const value: unknown = parseExactJson(step.arguments);
-    return isJsonObject(value) ? value : {};
-  } catch {
-    return {};
-  }
+/**
+ * The arguments as the model wrote them. Servers read them as an object, even where the wire has a text for them; whatever else the model wrote
+ * stands in one, as it wrote it.
+ */
+function argumentsOf(step: ModelStep): string {
+  return isObjectText(step.arguments) ? step.arguments : JSON.stringify({ invalid_json: step.arguments });
 }
 
 /** A model may have made up a name that no provider takes back. */

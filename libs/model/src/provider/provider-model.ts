@@ -1,59 +1,88 @@
-import type { LanguageModelV4, LanguageModelV4CallOptions, SharedV4ProviderOptions } from '@ai-sdk/provider';
 import type { Model, ModelOptions, ModelRequest, ModelSettings, ModelTurn } from '@sluice/core';
-import { createFaults } from './faults.js';
-import { choiceOf, definitionsOf, promptOf } from './prompt.js';
+import { decodeStream, type DecodedTurn, type EncodeOptions, encodeRequest, type WireName } from '@sluice/wires';
+import { createFaults, type Faults } from './faults.js';
+import { beginningOf, type ProviderRequest, type ProviderResponse, send } from './http.js';
+import { wireRequestOf } from './prompt.js';
 import { hiding } from './refusal.js';
-import { readStream } from './stream.js';
 import { turnOf } from './turn.js';
 
-/** One provider's language model, and what is particular about it. */
+/** One provider's address and wire, and what is particular about it. */
 export interface ProviderSetup {
-  readonly model: LanguageModelV4;
+  readonly wire: WireName;
   readonly settings: ModelSettings;
   /** The provider's model id. */
   readonly name: string;
+  readonly url: string;
   /** What the provider is shown and must not be repeated of. */
   readonly secrets: readonly string[];
-  /** Settings that only this provider's library knows, by its name. */
-  readonly providerOptions?: SharedV4ProviderOptions;
+  /** What is sent beside the body; a signature is over the body. */
+  headers(body: string): Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>;
+  readonly options?: EncodeOptions;
   /** Whether its API has no way of saying that none of the tools it is sent may be called: then it is sent none. */
   readonly lacksNone?: boolean;
-  /** The call ids in one raw chunk of the stream, where the library makes up ids of its own for those that lack one. */
-  readonly wireCallIds?: (chunk: unknown) => string[];
 }
 
-/**
- * The Model port over a provider's streaming interface: one request a turn, no retries (the bus retries), nothing run.
- * Faults as the port promises them (core, ports/model.ts).
- */
+/** The Model port over a provider's wire: one streamed turn a request, nothing run. Faults as the port promises them (core, ports/model.ts). */
 export function createProviderModel(setup: ProviderSetup): Model {
   const name = `${setup.settings.provider}/${setup.name}`;
 
   async function turn(request: ModelRequest, options: ModelOptions): Promise<ModelTurn> {
     options.signal.throwIfAborted();
     const faults = createFaults(name, { signal: options.signal, tools: request.tools, hide: hiding(setup.secrets) });
-    const stream = await open(request, options).catch((error: unknown) => {
+    const response = await open(request, options).catch((error: unknown) => {
       throw faults.fromRequest(error);
     });
-    const read = await readStream(stream, { faults, onText: options.onText, wireCallIds: setup.wireCallIds });
-    return turnOf(read, request.history, faults);
+    if (response.status !== 200) throw await refusal(response, faults);
+    return turnOf(await read(response, options, faults), request.history, faults);
   }
 
-  async function open(asked: ModelRequest, options: ModelOptions) {
+  async function open(asked: ModelRequest, { signal }: ModelOptions): Promise<ProviderResponse> {
     const withheld = asked.toolChoice.type === 'none' && setup.lacksNone === true;
-    const request = withheld ? { ...asked, tools: [] } : asked;
-    const call: LanguageModelV4CallOptions = {
-      prompt: promptOf(request),
-      maxOutputTokens: setup.settings.maxOutputTokens,
-      abortSignal: options.signal,
-      ...(setup.providerOptions === undefined ? {} : { providerOptions: setup.providerOptions }),
-      includeRawChunks: setup.wireCallIds !== undefined,
-      ...(request.tools.length === 0
-        ? {}
-        : { tools: definitionsOf(request.tools), toolChoice: choiceOf(request.toolChoice) }),
-    };
-    return (await setup.model.doStream(call)).stream;
+    const request = wireRequestOf(withheld ? { ...asked, tools: [] } : asked, setup);
+    const { body } = encodeRequest(setup.wire, request, setup.options);
+    const sent: ProviderRequest = { url: setup.url, headers: await setup.headers(body), body };
+    return send(sent, signal);
+  }
+
+  async function read({ body }: ProviderResponse, options: ModelOptions, faults: Faults): Promise<DecodedTurn> {
+    const decoder = decodeStream(setup.wire, { onText: guarded(options.onText) });
+    try {
+      for await (const piece of body) {
+        decoder.push(piece);
+        options.signal.throwIfAborted();
+      }
+      return decoder.end();
+    } catch (error) {
+      if (error instanceof Thrown) throw error.what;
+      throw faults.fromStream(error);
+    } finally {
+      body.destroy();
+    }
   }
 
   return { name, turn };
+}
+
+/** What the receiver of the text threw, which is no matter of reading. */
+class Thrown extends Error {
+  constructor(readonly what: unknown) {
+    super();
+  }
+}
+
+function guarded(onText: ModelOptions['onText']): ((piece: string) => void) | undefined {
+  if (onText === undefined) return undefined;
+  return (piece) => {
+    try {
+      onText(piece);
+    } catch (error) {
+      throw new Thrown(error);
+    }
+  };
+}
+
+async function refusal(response: ProviderResponse, faults: Faults): Promise<Error> {
+  const header = response.headers['x-amzn-errortype'];
+  const type = typeof header === 'string' ? (header.split(':')[0] ?? '') : '';
+  return faults.fromStatus(response.status, await beginningOf(response), type);
 }

@@ -16,3 +16,8 @@ export function requiredName(settings: ModelSettings): string {
   if (settings.name) return settings.name;
   throw new Error(`The model provider ${settings.provider} needs a model: set model.name to the provider’s model id.`);
 }
+
+/** A base address without the slashes at its end: what follows begins with one. */
+export function addressOf(baseUrl: string): string {
+  return baseUrl.replace(/\/+$/, '');
+}

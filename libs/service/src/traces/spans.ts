@@ -6,6 +6,7 @@ import type { Attributes, SpanOf } from './traces.js';
 export const providerNames: Readonly<Record<ModelProvider, string>> = {
   rules: 'rules',
   'openai-compatible': 'openai',
+  'openai-responses': 'openai',
   anthropic: 'anthropic',
   google: 'gcp.gemini',
   bedrock: 'aws.bedrock',
@@ -29,8 +30,17 @@ export function chatSpan(model: ModelSettings, sessionId: string, promptHash?: s
   };
 }
 
-export function usage(tokens: { readonly inputTokens: number; readonly outputTokens: number }): Attributes {
-  return { 'gen_ai.usage.input_tokens': tokens.inputTokens, 'gen_ai.usage.output_tokens': tokens.outputTokens };
+export function usage(tokens: {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cachedInputTokens?: number;
+}): Attributes {
+  const { inputTokens, outputTokens, cachedInputTokens } = tokens;
+  return {
+    'gen_ai.usage.input_tokens': inputTokens,
+    'gen_ai.usage.output_tokens': outputTokens,
+    ...(cachedInputTokens === undefined ? {} : { 'gen_ai.usage.cache_read.input_tokens': cachedInputTokens }),
+  };
 }
 
 /** A tool's call, from the first check to the result. `tool` is null where the model named one that there is not. */

@@ -1,5 +1,5 @@
 import { type JsonObject, type ToolChoice } from '@sluice/core';
-import type { Address, Codec, StreamEncoder, ToolPlaces, TurnHead } from '../codec.js';
+import type { Address, Codec, EncodeOptions, StreamEncoder, ToolPlaces, TurnHead } from '../codec.js';
 import { errorNames, faults } from '../diagnosis.js';
 import { isObjectText, JsonText, writeJson, type Writable } from '../json/json-text.js';
 import { countUnknown, integer, object, objects, text, tokens } from '../json/read.js';
@@ -37,7 +37,7 @@ export function argumentsAsObject(args: string): Writable {
 /** Anthropic demands a limit. */
 const defaultMaxTokens = 4_096;
 
-function encodeRequest(request: WireRequest, isBedrock: boolean): Encoded {
+function encodeRequest(request: WireRequest, isBedrock: boolean, { cachePrefix = false }: EncodeOptions = {}): Encoded {
   const dropped = new Dropped();
   const body = writeJson({
     ...(isBedrock ? { anthropic_version: 'bedrock-2023-05-31' } : { model: request.model }),
@@ -45,7 +45,17 @@ function encodeRequest(request: WireRequest, isBedrock: boolean): Encoded {
     temperature: request.temperature ?? undefined,
     top_p: request.topP ?? undefined,
     stop_sequences: request.stopSequences.length === 0 ? undefined : request.stopSequences,
-    system: request.instructions === '' ? undefined : [{ type: 'text', text: request.instructions }],
+    // What is cached is all up to the mark, the tools included.
+    system:
+      request.instructions === ''
+        ? undefined
+        : [
+            {
+              type: 'text',
+              text: request.instructions,
+              ...(cachePrefix ? { cache_control: { type: 'ephemeral' } } : {}),
+            },
+          ],
     messages: messagesOf(request.messages, dropped).map((item) => new JsonText(item)),
     ...(request.tools.length === 0
       ? {}
@@ -286,8 +296,7 @@ function usageOf(usage: JsonObject | undefined, before: Usage, { notes }: TurnBu
 function throwError(event: JsonObject): void {
   const { error } = event;
   if (event['type'] !== 'error' && (error === undefined || error === null)) return;
-  const name = errorNames(error);
-  throw faults.provider(name, name === 'overloaded_error' ? 529 : undefined);
+  throw faults.provider(error, errorNames(error) === 'overloaded_error' ? 529 : undefined);
 }
 
 /** Assembles the content blocks of one message. */
@@ -586,7 +595,7 @@ export const anthropic: Codec = {
   name: 'anthropic',
   contentType: 'text/event-stream',
   framing: 'sse',
-  encodeRequest: (request) => encodeRequest(request, false),
+  encodeRequest: (request, options) => encodeRequest(request, false, options),
   streamEncoder: (head) => streamEncoder(head, sse),
 };
 
@@ -596,6 +605,6 @@ export const bedrockAnthropic: Codec = {
   name: 'bedrock-anthropic',
   contentType: 'application/vnd.amazon.eventstream',
   framing: 'aws-chunks',
-  encodeRequest: (request) => encodeRequest(request, true),
+  encodeRequest: (request, options) => encodeRequest(request, true, options),
   streamEncoder: (head) => streamEncoder(head, chunks),
 };

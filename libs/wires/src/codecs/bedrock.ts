@@ -1,6 +1,6 @@
 import { type JsonObject, type JsonValue, type ToolChoice } from '@sluice/core';
-import type { Address, Codec, StreamEncoder, ToolPlaces, TurnHead } from '../codec.js';
-import { errorNames, faults } from '../diagnosis.js';
+import type { Address, Codec, EncodeOptions, StreamEncoder, ToolPlaces, TurnHead } from '../codec.js';
+import { faults } from '../diagnosis.js';
 import { JsonText, writeJson, type Writable } from '../json/json-text.js';
 import { countUnknown, integer, object, objects, text, tokens } from '../json/read.js';
 import { JsonSpan } from '../json/span.js';
@@ -30,7 +30,7 @@ const wire = 'bedrock';
 
 // ---- A request.
 
-function encodeRequest(request: WireRequest): Encoded {
+function encodeRequest(request: WireRequest, { resultStatus = true }: EncodeOptions = {}): Encoded {
   const dropped = new Dropped();
   // Converse has no word for none: the caller offers no tools then.
   const choice =
@@ -44,7 +44,7 @@ function encodeRequest(request: WireRequest): Encoded {
   };
   const body = writeJson({
     system: request.instructions === '' ? undefined : [{ text: request.instructions }],
-    messages: messagesOf(request.messages, dropped).map((item) => new JsonText(item)),
+    messages: messagesOf(request.messages, dropped, resultStatus).map((item) => new JsonText(item)),
     inferenceConfig: Object.values(limits).every((value) => value === undefined) ? undefined : limits,
     toolConfig:
       request.tools.length === 0
@@ -64,21 +64,22 @@ function encodeTool({ name, description, inputSchema }: WireTool): string {
   return writeJson({ toolSpec: spec });
 }
 
-function messagesOf(messages: readonly Message[], dropped: Dropped): readonly string[] {
+function messagesOf(messages: readonly Message[], dropped: Dropped, hasStatus = true): readonly string[] {
   return inTurns(messages).flatMap(({ role, parts }) => {
-    const content = parts.flatMap((part) => blockOf(part, dropped));
+    const content = parts.flatMap((part) => blockOf(part, dropped, hasStatus));
     return content.length === 0 ? [] : [writeJson({ role, content })];
   });
 }
 
-function blockOf(part: MessagePart, dropped: Dropped): readonly Writable[] {
+function blockOf(part: MessagePart, dropped: Dropped, hasStatus: boolean): readonly Writable[] {
   switch (part.type) {
     case 'text':
       return [{ text: part.text }];
     case 'call':
       return [callOut(part)];
     case 'result': {
-      const status = part.isError ? { status: 'error' } : {};
+      if (part.isError && !hasStatus) dropped.add('a result’s error mark');
+      const status = part.isError && hasStatus ? { status: 'error' } : {};
       return [{ toolResult: { toolUseId: part.toolCallId, content: [{ text: part.text }], ...status } }];
     }
     case 'reasoning':
@@ -304,7 +305,7 @@ class ConverseAssembler implements Assembler {
       case 'messageStart':
         return null;
       default:
-        if (name === '' && typeof event['message'] === 'string') throw faults.provider(errorNames(event));
+        if (name === '' && typeof event['message'] === 'string') throw faults.provider(event);
         builder.notes.add('unknown_event', name);
         return null;
     }
@@ -392,7 +393,7 @@ function decodeTurn(body: string): DecodedTurn {
   const whole = parseWhole(body);
   const message = object(object(whole, 'output', '') ?? {}, 'message', 'output');
   if (message === undefined) {
-    if (typeof whole['message'] === 'string' || whole['__type'] !== undefined) throw faults.provider(errorNames(whole));
+    if (typeof whole['message'] === 'string' || whole['__type'] !== undefined) throw faults.provider(whole);
     throw faults.wrongShape('`output.message`');
   }
   const builder = new TurnBuilder(wire);

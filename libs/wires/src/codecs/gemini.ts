@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue, type ToolChoice } from '@sluice/core';
 import type { Address, Codec, StreamEncoder, ToolPlaces, TurnHead } from '../codec.js';
-import { errorNames, faults } from '../diagnosis.js';
+import { faults } from '../diagnosis.js';
 import { JsonText, writeJson, type Writable } from '../json/json-text.js';
 import { countUnknown, object, objects, text, tokens } from '../json/read.js';
 import { JsonSpan } from '../json/span.js';
@@ -351,7 +351,7 @@ function throwError(event: JsonObject): void {
   const { error } = event;
   if (error === undefined || error === null) return;
   const code = isJsonObject(error) && typeof error['code'] === 'number' ? error['code'] : undefined;
-  throw faults.provider(errorNames(error), code);
+  throw faults.provider(error, code);
 }
 
 /** Assembles parts that come whole: a call with all its arguments, a text in pieces. */

@@ -1,6 +1,6 @@
 import { type JsonObject, type ToolChoice, isJsonObject } from '@sluice/core';
-import type { Address, Codec, StreamEncoder, ToolPlaces, TurnHead } from '../codec.js';
-import { errorNames, faults } from '../diagnosis.js';
+import type { Address, Codec, EncodeOptions, StreamEncoder, ToolPlaces, TurnHead } from '../codec.js';
+import { faults } from '../diagnosis.js';
 import { JsonText, writeJson, type Writable } from '../json/json-text.js';
 import { countUnknown, object, objects, text, tokens } from '../json/read.js';
 import type { JsonSpan } from '../json/span.js';
@@ -29,12 +29,12 @@ const wire = 'openai-chat';
 
 // ---- A request.
 
-function encodeRequest(request: WireRequest): Encoded {
+function encodeRequest(request: WireRequest, { chatLimit = 'max_tokens' }: EncodeOptions = {}): Encoded {
   const dropped = new Dropped();
   const system = request.instructions === '' ? [] : [writeJson({ role: 'system', content: request.instructions })];
   const body = writeJson({
     model: request.model,
-    max_tokens: request.maxOutputTokens ?? undefined,
+    [chatLimit]: request.maxOutputTokens ?? undefined,
     temperature: request.temperature ?? undefined,
     top_p: request.topP ?? undefined,
     stop: request.stopSequences.length === 0 ? undefined : request.stopSequences,
@@ -357,7 +357,7 @@ function usageOf(usage: JsonObject | undefined, { notes }: TurnBuilder): Usage {
 function throwError(error: unknown): void {
   if (error === undefined || error === null) return;
   const code = isJsonObject(error) && typeof error['code'] === 'number' ? error['code'] : undefined;
-  throw faults.provider(errorNames(error), code);
+  throw faults.provider(error, code);
 }
 
 /** What a delta appends, and whether that is all that it can mean. */

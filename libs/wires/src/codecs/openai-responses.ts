@@ -1,6 +1,6 @@
 import { type JsonObject, type JsonValue, type ToolChoice } from '@sluice/core';
 import type { Address, Codec, StreamEncoder, ToolPlaces, TurnHead } from '../codec.js';
-import { errorNames, faults } from '../diagnosis.js';
+import { faults } from '../diagnosis.js';
 import { JsonText, writeJson, type Writable } from '../json/json-text.js';
 import { countUnknown, integer, object, objects, text, tokens } from '../json/read.js';
 import { JsonSpan } from '../json/span.js';
@@ -362,7 +362,7 @@ class ResponsesAssembler implements Assembler {
         this.ends(object(event, 'response', '') ?? {}, 'response');
         return null;
       case 'error':
-        throw faults.provider(errorNames(object(event, 'error', '') ?? without(event, 'type')));
+        throw faults.provider(object(event, 'error', '') ?? without(event, 'type'));
       default:
         if (redundant.has(type)) return null;
         builder.notes.add('unknown_event', type);
@@ -493,7 +493,7 @@ class ResponsesAssembler implements Assembler {
     builder.usage = usageOf(object(response, 'usage', at), builder);
     const error = object(response, 'error', at);
     const status = text(response, 'status', at);
-    if (error !== undefined || status === 'failed') throw faults.provider(errorNames(error ?? null));
+    if (error !== undefined || status === 'failed') throw faults.provider(error);
     if (status === undefined) return;
     const reason = text(object(response, 'incomplete_details', at) ?? {}, 'reason', `${at}.incomplete_details`);
     builder.finishAs = reason ?? status;
@@ -532,7 +532,7 @@ function without(event: JsonObject, name: string): JsonObject {
 function decodeTurn(body: string): DecodedTurn {
   const whole = parseWhole(body);
   const error = object(whole, 'error', '');
-  if (error !== undefined) throw faults.provider(errorNames(error));
+  if (error !== undefined) throw faults.provider(error);
   if (!Array.isArray(whole['output'])) throw faults.wrongShape('`output`');
   const builder = new TurnBuilder(wire);
   new ResponsesAssembler(builder).whole(whole, body);

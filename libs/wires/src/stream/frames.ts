@@ -89,11 +89,22 @@ function messageOf(bytes: Uint8Array): { readonly name: string; readonly data: s
   const data = utf8.decode(message.body);
   switch (header(':message-type')) {
     case 'exception':
-      throw faults.provider(header(':exception-type'), exceptionStatus[header(':exception-type')]);
+      throw faults.provider(
+        { type: header(':exception-type'), message: messageIn(data) },
+        exceptionStatus[header(':exception-type')],
+      );
     case 'error':
-      throw faults.provider(header(':error-code'));
+      throw faults.provider({ type: header(':error-code'), message: header(':error-message') });
     default:
       return { name: header(':event-type'), data };
+  }
+}
+
+function messageIn(data: string): unknown {
+  try {
+    return (JSON.parse(data) as { readonly message?: unknown } | null)?.message;
+  } catch {
+    return undefined;
   }
 }
 

@@ -1,0 +1,84 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Agent } from 'undici';
+
+/** How long an endpoint may take, in milliseconds: to be connected to, until its first byte, and between two bytes of its turn. */
+export const patience = { connectMs: 10_000, firstByteMs: 300_000, silenceMs: 120_000 } as const;
+
+/** Waits that an endpoint asks for with Retry-After are kept here, so that no other request goes before; a longer one is the bus’s. */
+const longestWaitMs = 20_000;
+const mostWaits = 3;
+
+/** A request to a provider, complete: what is signed is what is sent. */
+export interface ProviderRequest {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+export interface ProviderResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: AsyncIterable<Uint8Array> & { destroy(): void };
+}
+
+let agent: Agent | undefined;
+
+/** Sends a request; where the endpoint asks for a short wait, waits and sends it again. Throws what undici throws, or the signal’s reason. */
+export async function send(request: ProviderRequest, signal: AbortSignal): Promise<ProviderResponse> {
+  for (let waits = 0; ; waits += 1) {
+    const response = await sendOnce(request, signal);
+    const waitMs = waits < mostWaits ? askedWait(response) : null;
+    if (waitMs === null) return response;
+    response.body.destroy();
+    await delay(waitMs, undefined, { signal });
+  }
+}
+
+async function sendOnce({ url, headers, body }: ProviderRequest, signal: AbortSignal): Promise<ProviderResponse> {
+  const undici = await import('undici');
+  agent ??= new undici.Agent({
+    connect: { timeout: patience.connectMs },
+    headersTimeout: patience.firstByteMs,
+    bodyTimeout: patience.silenceMs,
+  });
+  const answer = await undici.request(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body,
+    signal,
+    dispatcher: agent,
+  });
+  // Nobody may be listening when the connection breaks while the response waits.
+  answer.body.on('error', () => undefined);
+  return { status: answer.statusCode, headers: answer.headers, body: answer.body };
+}
+
+/** The wait that a response asks for; null where it asks for none, or for one that is too long to be kept here. */
+function askedWait({ status, headers }: ProviderResponse): number | null {
+  if (status !== 429 && status !== 503 && status !== 529) return null;
+  const given = headers['retry-after'];
+  if (typeof given !== 'string') return null;
+  const waitMs = /^\d{1,9}$/.test(given.trim()) ? Number(given) * 1_000 : Date.parse(given) - Date.now();
+  return waitMs <= longestWaitMs ? Math.max(0, waitMs) : null;
+}
+
+/** Bytes of an error’s body that are read. */
+const largestError = 1 << 16;
+
+/** The beginning of a body, as text; what cannot be read of it is left out. */
+export async function beginningOf({ body }: ProviderResponse): Promise<string> {
+  const pieces: Uint8Array[] = [];
+  let bytes = 0;
+  try {
+    for await (const piece of body) {
+      pieces.push(piece);
+      bytes += piece.length;
+      if (bytes >= largestError) break;
+    }
+  } catch {
+    // The status alone says enough.
+  } finally {
+    body.destroy();
+  }
+  return Buffer.concat(pieces).subarray(0, largestError).toString('utf8');
+}
