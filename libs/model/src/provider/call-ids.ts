@@ -5,7 +5,7 @@ import { derivedCallId } from '../call-ids.js';
 const maxLength = 128;
 
 /**
- * Ruling X-15: a call's id has 1 to 128 characters and is the only one of its run. An id that breaks this is replaced by
+ * A call's id has 1 to 128 characters and is the only one of its run. An id that breaks this is replaced by
  * one derived from the call's place in the run, so that the same turn gets the same ids whenever it is decoded again.
  */
 export function withUsableIds(calls: readonly WireCall[], history: readonly ModelStep[]): ModelCall[] {

@@ -48,7 +48,7 @@ async function sendOnce({ url, headers, body }: ProviderRequest, signal: AbortSi
     signal,
     dispatcher: agent,
   });
-  // Nobody may be listening when the connection breaks while the response waits.
+  // The connection may break before the body is read; without a listener that would end the process.
   answer.body.on('error', () => undefined);
   return { status: answer.statusCode, headers: answer.headers, body: answer.body };
 }

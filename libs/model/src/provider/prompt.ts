@@ -3,7 +3,7 @@ import { isObjectText, type Message, type MessagePart, type WireRequest } from '
 import { derivedCallId } from '../call-ids.js';
 
 /**
- * A request as every wire can say it: the instructions, the question, then for each past turn what the model said and called, and what came of
+ * A request as every wire can say it: the instructions, the question, then for each past turn the model’s text and calls, and the result of
  * each call.
  */
 export function wireRequestOf(
@@ -16,7 +16,7 @@ export function wireRequestOf(
     instructions: request.instructions,
     messages: [
       { role: 'user', parts: [{ type: 'text', text: request.question }] },
-      // Bedrock and Anthropic refuse calls and results in a request that offers no tools, so there they are told as text.
+      // Bedrock and Anthropic refuse calls and results in a request that offers no tools, so there they stand as text.
       ...turns.flatMap((turn) => (request.tools.length === 0 ? told(turn) : exchanged(turn))),
     ],
     tools: request.tools.map((tool) => ({
