@@ -177,7 +177,14 @@ export interface Limits {
   readonly resultBytes: number;
 }
 
-export const modelProviders = ['rules', 'openai-compatible', 'openai-responses', 'anthropic', 'google', 'bedrock'] as const;
+export const modelProviders = [
+  'rules',
+  'openai-compatible',
+  'openai-responses',
+  'anthropic',
+  'google',
+  'bedrock',
+] as const;
 export type ModelProvider = (typeof modelProviders)[number];
 
 export interface ModelSettings {
