@@ -74,6 +74,7 @@ describe('a server’s schema that could not work as it is written', () => {
     ['an empty list of items', property({ type: 'array', items: [] }), property({ type: 'array', items: {} })],
     ['a list of items', property({ type: 'array', items: [{ type: 'string' }], additionalItems: false }), property({ type: 'array', prefixItems: [{ type: 'string' }], items: false })], // prettier-ignore
     ['additionalItems of no list', property({ type: 'array', items: {}, additionalItems: false }), property({ type: 'array', items: {} })], // prettier-ignore
+    ['names that another one needs twice', { ...empty, dependencies: { a: ['b', 'b'] }, dependentRequired: { a: ['b', 'b'] } }, { ...empty, dependencies: { a: ['b'] }, dependentRequired: { a: ['b'] } }], // prettier-ignore
     ['an empty allOf', property({ type: 'string', allOf: [] }), property({ type: 'string' })],
     [
       'names of drafts',

@@ -170,7 +170,7 @@ function keyword(key: string, value: JsonValue, path: string, problems: string[]
       return areNames(value) ? value : wrong('no list of names');
     case 'dependentRequired':
       return isJsonObject(value) && Object.values(value).every(areNames)
-        ? value
+        ? withoutRepeats(value)
         : wrong('no list of names for each name');
     case '$ref':
       return typeof value === 'string' ? value : wrong('no reference');
@@ -185,6 +185,19 @@ function keyword(key: string, value: JsonValue, path: string, problems: string[]
 
 function areNames(value: JsonValue): boolean {
   return Array.isArray(value) && value.every((name) => typeof name === 'string');
+}
+
+function withoutRepeats(lists: JsonObject): JsonObject {
+  const entries = Object.entries(lists).map(([name, names]): [string, JsonValue] => [
+    name,
+    different(names as readonly JsonValue[]),
+  ]);
+  return same(lists, entries) ? lists : Object.fromEntries(entries);
+}
+
+function different(names: readonly JsonValue[]): readonly JsonValue[] {
+  const once = new Set(names);
+  return once.size === names.length ? names : [...once];
 }
 
 function enumOf(value: JsonValue): JsonValue | undefined {
@@ -225,7 +238,7 @@ function named(key: string, value: JsonValue, path: string, problems: string[]):
   }
   const entries = Object.entries(value).map(([name, schema]): [string, JsonValue] => {
     const place = `${path}/${escaped(name)}`;
-    if (key === 'dependencies' && areNames(schema)) return [name, schema];
+    if (key === 'dependencies' && areNames(schema)) return [name, different(schema as readonly JsonValue[])];
     if (key === 'patternProperties' && regexFlags(name) === null)
       problems.push(problemAt(place, 'no regular expression of ECMAScript'));
     return [name, schema === null ? {} : item(schema, place, problems)];
