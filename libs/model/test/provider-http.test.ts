@@ -104,7 +104,9 @@ describe('an endpoint that goes wrong', () => {
         .end(
           '{"choices":[{"message":{"content":"Whole."},"finish_reason":"stop"}],"usage":{"prompt_tokens":1.5,"completion_tokens":-5}}',
         );
-    expect(await turn()).toEqual({ thought: '', calls: [], answer: 'Whole.', inputTokens: 0, outputTokens: 0 });
+    const { raw, ...rest } = await turn();
+    expect(rest).toEqual({ thought: '', calls: [], answer: 'Whole.', inputTokens: 0, outputTokens: 0 });
+    expect(raw?.map(({ kind }) => kind)).toEqual(['whole_for_stream', 'bad_usage', 'bad_usage']);
   });
 
   it('counts the tokens that came from the provider’s cache', async () => {

@@ -15,9 +15,13 @@ export function turnOf(read: DecodedTurn, history: readonly ModelStep[], faults:
     .join('')
     .trim();
   const made = read.parts.filter((part) => part.type === 'call');
-  const raw = read.parts.flatMap((part): RawPart[] =>
-    part.type === 'reasoning' || part.type === 'other' ? [{ kind: part.type, payload: part }] : [],
-  );
+  const raw = [
+    ...read.parts.flatMap((part): RawPart[] =>
+      part.type === 'reasoning' || part.type === 'other' ? [{ kind: part.type, payload: part }] : [],
+    ),
+    // What was skipped, or accepted although it is not as the API has it.
+    ...read.notes.map((note): RawPart => ({ kind: note.kind, payload: note })),
+  ];
   const { inputTokens, outputTokens, cachedInputTokens } = read.usage;
   const cached = cachedInputTokens === 0 ? {} : { cachedInputTokens };
   const rest = { inputTokens, outputTokens, ...cached, ...(raw.length === 0 ? {} : { raw }) };
