@@ -84,6 +84,7 @@ function sampleResponse(): Incoming<'agent.responses'> {
       iterations: 2,
       configVersion: 'c-1',
       endedAt: 1,
+      tenantId: null,
     },
   };
   return { topic: 'agent.responses', partition: 0, offset: 0, key: 'session', headers: {}, timestamp: 1, record };

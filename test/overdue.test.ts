@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
@@ -10,6 +11,7 @@ import { claimEnd, signReturned } from '@sluice/service';
 import { builtInTools, defineTool } from '@sluice/tools';
 import { ExpirySweep } from '../apps/executor/src/approvals/expiry-sweep.js';
 import { OverdueSweep } from '../apps/filter/src/overdue/overdue-sweep.js';
+import { audience, issuer, newIssuer } from '../libs/identity/test/issuer.js';
 import { caughtUp } from './audit/auditing.js';
 import { startByHand } from './harness/by-hand.js';
 import type { ByHand } from './harness/by-hand.js';
@@ -97,6 +99,33 @@ describe('a run whose time is up while the agent is away', () => {
     expect(await system.all('agent.tool-calls')).toEqual([]);
     expect(system.lines()).not.toContain('quarantined');
     await expectClean();
+  }, 60_000);
+
+  it('ends for each of two tenants that gave it the same ids', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'sluice-overdue-'));
+    try {
+      const users = await newIssuer();
+      const key_file = join(folder, 'issuer.json');
+      writeFileSync(key_file, JSON.stringify(users.jwks));
+      await begin(acting(), { identity: { provider: 'jwt', key_file, issuer, audience } });
+      await system.start('filter');
+      for (const tenant of ['acme', 'other']) {
+        const authorization = `Bearer ${await users.token({ sub: tenant, tenant, tool_groups: ['*'] })}`;
+        const request = { question: 'Go', request_id: 'same', session_id: 'same', deadline: Date.now() + runMs };
+        await system.bus.appendRaw(topics.requests, 'same', Buffer.from(JSON.stringify(request)), { authorization });
+      }
+      const ends = await eventually(async () => {
+        const found = await system.all('agent.responses');
+        return found.length === 2 && found;
+      });
+      expect(ends.map(({ record: { run, error } }) => [run?.principal?.tenantId, error?.code]).toSorted()).toEqual([
+        ['acme', 'deadline_exceeded'],
+        ['other', 'deadline_exceeded'],
+      ]);
+      await expectClean();
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
   }, 60_000);
 
   it('ends also if no service lived at its deadline, when the filter comes back', async () => {
@@ -302,7 +331,7 @@ describe('a run that is overdue', () => {
     await system.bus.publish([{ topic: topics.steps, key: 'killed', record }]);
     const [note] = await system.all('agent.steps');
     if (note === undefined) throw new Error('It is not on the log.');
-    await claimEnd({ requestId: 'killed', attempt: null }, placeOf(note), system.open.runtime);
+    await claimEnd({ requestId: 'killed', tenant: 'local', attempt: null }, placeOf(note), system.open.runtime);
     await ask('killed-later', 300);
     await ledger.claim({
       key: 'overdue/killed-later/',

@@ -80,6 +80,7 @@ async function chainedBus(parts: Infrastructure, count: number): Promise<number[
     iterations: 0,
     configVersion: '',
     endedAt: 0,
+    tenantId: null,
   });
   const progress = (sessionId: string) => ({
     requestId: 'r',
@@ -90,6 +91,7 @@ async function chainedBus(parts: Infrastructure, count: number): Promise<number[
     tool: null,
     text: record.question,
     at: 0,
+    tenantId: null,
   });
   await one.subscribe({
     group: 'one',

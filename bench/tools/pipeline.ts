@@ -1,6 +1,5 @@
 import { allowed, compileEvaluator, effectOnce, eligible } from '@sluice/core';
 import type { Configuration, ToolInvocation, ToolPipeline, ToolSource } from '@sluice/core';
-import { hashedResult } from '@sluice/decisions';
 import { createSignatures, newKeySet } from '@sluice/identity';
 
 const signatures = createSignatures(newKeySet(0));
@@ -28,7 +27,7 @@ export function pipelineFor(configuration: Configuration, source: ToolSource): T
     allowed: (toolId) => allowed(toolId, facts, judges),
     authorize: () => Promise.resolve({ ok: true }),
     connection: () => Promise.resolve({ ok: true }),
-    hashResult: (invocation, json) => signatures.keyedHash('executor', hashedResult(invocation, json)),
+    hashResult: (invocation, json) => signatures.keyedHash('executor', `${invocation.callKey}\n${json}`),
     approval: () => Promise.resolve({ ok: true }),
     rate: () => Promise.resolve({ ok: true }),
     handOver: () => Promise.resolve(null),

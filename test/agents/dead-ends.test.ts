@@ -4,7 +4,7 @@ import { placeOf, topics } from '@sluice/contracts';
 import type { AgentResponse } from '@sluice/contracts';
 import type { Dead, HandlerContext, Incoming } from '@sluice/bus';
 import { isAgentRunId } from '@sluice/decisions';
-import { AgentRunClaims, endDeadRun } from '@sluice/service';
+import { AgentRunClaims, endDeadRun, runOfRecord } from '@sluice/service';
 import type { Runtime } from '@sluice/service';
 import type { TestSystem } from '../harness/system.js';
 import { research, startAgents } from '../harness/with-agents.js';
@@ -71,15 +71,12 @@ describe('a dead letter that names an agent’s run', () => {
   });
 
   it('and what the ledger has forgotten counts no longer, swept or not', async () => {
-    const { requestId } = honest.record;
+    const run = runOfRecord(honest.record);
     const claims = new AgentRunClaims(runtime);
-    expect([await claims.parkedAt(requestId), await claims.isVouched(honest.record)]).toEqual([
-      expect.anything(),
-      true,
-    ]);
-    expect(await claims.goesOn(requestId, placeOf(honest))).toBe(true);
+    expect([await claims.parkedAt(run), await claims.isVouched(honest.record)]).toEqual([expect.anything(), true]);
+    expect(await claims.goesOn(run, placeOf(honest))).toBe(true);
     const later = { ledger: runtime.ledger, clock: { now: () => Date.now() + 60 * 24 * 3_600_000 } };
     const forgotten = new AgentRunClaims(later);
-    expect([await forgotten.parkedAt(requestId), await forgotten.isVouched(honest.record)]).toEqual([null, false]);
+    expect([await forgotten.parkedAt(run), await forgotten.isVouched(honest.record)]).toEqual([null, false]);
   });
 });

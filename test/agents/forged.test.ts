@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { topics } from '@sluice/contracts';
 import type { AgentResponse } from '@sluice/contracts';
-import { agentRunIdOf, callKeyOf, isAgentRunId } from '@sluice/decisions';
+import { agentRunIdOf, isAgentRunId } from '@sluice/decisions';
 import { AgentRunClaims } from '@sluice/service';
 import { short } from '../harness/approving.js';
 import { eventually } from '../harness/eventually.js';
@@ -50,7 +50,7 @@ describe('what somebody else writes of an agent’s run (K-62)', () => {
     const { requestId, sessionId, run, configVersion } = child;
     await publish(opened, {
       ...{ requestId, sessionId, kind: 'answer', answer: 'Eve made it.', error: null, question: 'Who made it?' },
-      ...{ state: 'undefined', history: [], run, iterations: 1, configVersion, endedAt: Date.now() },
+      ...{ state: 'undefined', history: [], run, iterations: 1, configVersion, endedAt: Date.now(), tenantId: null },
     });
     await eventually(
       () => opened.lines(),
@@ -98,7 +98,7 @@ describe('what somebody else writes of an agent’s run (K-62)', () => {
     system = opened;
     const [tool, args] = research;
     const call = { toolCallId: '', tool, arguments: args, argumentsBytes: null };
-    const requestId = agentRunIdOf(callKeyOf({ requestId: 'run-1', iteration: 1 }, call, 0));
+    const requestId = agentRunIdOf({ requestId: 'run-1', iteration: 1 }, call, 0);
     await opened.ask({ ...newRequest('Mine', { requestId, sessionId: 'eve' }), group: [] });
     const { kind, history } = await end();
     expect([kind, ...short(history)]).toEqual(['answer', ['research', 'execution', 'agent_failed', 'analysis']]);
@@ -114,7 +114,7 @@ describe('what somebody else writes of an agent’s run (K-62)', () => {
     // As of an outcome of an approval that became a dead letter.
     const end: AgentResponse = {
       ...{ requestId, sessionId, kind: 'error', answer: null, error, question: '', state: 'undefined' },
-      ...{ history: [], run: null, iterations: 0, configVersion: '', endedAt: Date.now() },
+      ...{ history: [], run: null, iterations: 0, configVersion: '', endedAt: Date.now(), tenantId: null },
     };
     await new AgentRunClaims(opened.embedded.runtime).vouch(end);
     await publish(opened, end);

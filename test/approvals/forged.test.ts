@@ -70,7 +70,7 @@ describe('what somebody else writes of an approval counts for nothing (XB-14)', 
     system = await startSystem(configured(soon), model);
     const [tool, args] = calls.reset;
     const call = { toolCallId: '', tool, arguments: args, argumentsBytes: null };
-    const approvalId = approvalIdOf(callKeyOf({ requestId: 'run-1', iteration: 1 }, call, 1));
+    const approvalId = approvalIdOf(callKeyOf('run-1', { iteration: 1 }, call, 1));
     const requestIds = {
       approvalId,
       requestId: 'run-1',

@@ -146,6 +146,7 @@ describe('what the audit tells, compared with what happened (G-147)', () => {
         unavailable: [],
         decided_at: iso(record.decidedAt),
         grant_hash: sha256(record.grant ?? ''),
+        ...(record.iteration === 1 ? { question_hash: sha256(record.request.question) } : {}),
       });
     }
   });
@@ -208,7 +209,7 @@ describe('what the audit tells, compared with what happened (G-147)', () => {
     const [made] = turn?.record.calls ?? [];
     if (turn === undefined || made === undefined) throw new Error('There was no second turn.');
     expect(responses.get('of-alice')?.history[3]?.observation).toBe(JSON.stringify({ summary: given.summary }));
-    const call = callKeyOf(turn.record, made, 0);
+    const call = callKeyOf(turn.record.requestId, turn.record, made, 0);
     const { signatures } = system.embedded.runtime;
     expect(details('tool_call', 'of-alice')[3]?.['result_hash']).toBe(
       signatures.keyedHash('executor', `${call}\n${JSON.stringify(given)}`),

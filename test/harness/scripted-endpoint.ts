@@ -15,7 +15,7 @@ export type Script = (turn: number, offered: readonly string[]) => ScriptedCall 
 /** An OpenAI-compatible endpoint whose model makes these calls in order, one a turn, then answers; each turn takes some time. */
 export async function scriptedEndpoint(
   script: readonly ScriptedCall[] | Script,
-  turnMs: number,
+  turnMs: number | ((offered: readonly string[]) => number),
 ): Promise<ScriptedEndpoint> {
   const server = createServer((request, response) => {
     let body = '';
@@ -28,7 +28,8 @@ export async function scriptedEndpoint(
       const offered = tools.map((tool) => tool.function.name);
       const turn = messages.filter((message) => message.role === 'tool').length;
       const call = typeof script === 'function' ? script(turn, offered) : script[turn];
-      setTimeout(() => response.end(events(call, turn)), turnMs);
+      const ms = typeof turnMs === 'number' ? turnMs : turnMs(offered);
+      setTimeout(() => response.end(events(call, turn)), ms);
     });
     response.writeHead(200, { 'content-type': 'text/event-stream' });
   });

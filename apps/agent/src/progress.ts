@@ -27,9 +27,10 @@ export class ProgressText {
   /** What is left, at the end of the turn. */
   flush(): void {
     if (this.text === '') return;
-    const { requestId, sessionId, iteration } = this.toolset;
+    const { requestId, sessionId, iteration, run } = this.toolset;
     const at = this.clock.now();
-    const record = { requestId, sessionId, iteration, kind: 'text', toolCallId: null, tool: null, text: this.text, at };
+    const ids = { requestId, sessionId, tenantId: run.principal?.tenantId ?? null };
+    const record = { ...ids, iteration, kind: 'text', toolCallId: null, tool: null, text: this.text, at };
     this.context.emit([{ topic: topics.progress, key: sessionId, record }]);
     this.text = '';
     this.lastAt = at;

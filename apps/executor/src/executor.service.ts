@@ -9,11 +9,13 @@ import {
   asGivenUp,
   attemptKept,
   boundedLabel,
+  claimedName,
   hasEnded,
   redrivenBefore,
   redrivenFrom,
   RUNTIME,
   runOf,
+  runOfRecord,
   signContinuation,
   takeTurn,
   verified,
@@ -85,14 +87,15 @@ export class ExecutorService {
     const { configurations } = this.runtime;
     const granting = await configurations.version(record.configVersion);
     const inForce = configurations.current();
-    const turn = new Turn(record, context, granting, inForce, this.toolbox, this.runtime);
+    const name = await claimedName(runOfRecord(record), this.runtime);
+    const turn = new Turn(record, name, context, granting, inForce, this.toolbox, this.runtime);
     const end = await turn.run(done, returned);
     const { steps } = end;
     if (end.kind === 'parked') {
       const { index, parked } = end;
       const judges = [granting, inForce] as const;
       if (parked.kind === 'approval') return park(message, index, parked.asking, steps, judges, context, this.runtime);
-      const callKey = callKeyOf(record, record.calls[index] as ToolCall['calls'][number], index);
+      const callKey = callKeyOf(name, record, record.calls[index] as ToolCall['calls'][number], index);
       const handing = { ...parked.handing, startedAt: end.startedAt };
       return handOver(message, index, callKey, handing, steps, judges, context, this.runtime);
     }
@@ -103,10 +106,11 @@ export class ExecutorService {
   }
 
   /** Whether the run’s time is up and it has ended, so that a turn in which nothing was done is late and of no use. */
-  private async isOver({ requestId, run }: ToolCall, context: HandlerContext): Promise<boolean> {
+  private async isOver(record: ToolCall, context: HandlerContext): Promise<boolean> {
     const { clock, log } = this.runtime;
-    if (clock.now() < run.deadline || !(await hasEnded({ requestId, attempt: run.redrive }, this.runtime)))
-      return false;
+    const { requestId, run } = record;
+    if (clock.now() < run.deadline) return false;
+    if (!(await hasEnded({ ...runOfRecord(record), attempt: run.redrive }, this.runtime))) return false;
     context.afterCommit(() => log.info({ request_id: requestId }, 'dropped a turn whose run had ended in time'));
     return true;
   }

@@ -7,7 +7,7 @@ import type { Loaded, Runtime } from '@sluice/service';
 /** Tells of a turn's calls on agent.progress as they go; best effort. */
 export class TurnProgress {
   constructor(
-    private readonly record: Pick<ToolCall, 'requestId' | 'sessionId' | 'iteration'>,
+    private readonly record: Pick<ToolCall, 'requestId' | 'sessionId' | 'iteration' | 'run'>,
     private readonly context: Pick<HandlerContext, 'emit'>,
     private readonly granting: Loaded,
     private readonly runtime: Pick<Runtime, 'clock'>,
@@ -27,9 +27,11 @@ export class TurnProgress {
   }
 
   say(kind: string, toolCallId: string, toolId: string, text: string): void {
-    const { requestId, sessionId, iteration } = this.record;
+    const { requestId, sessionId, iteration, run } = this.record;
     const tool = this.granting.evaluator.byId(toolId)?.key ?? null;
-    const record = { requestId, sessionId, iteration, kind, toolCallId, tool, text, at: this.runtime.clock.now() };
+    const tenantId = run.principal?.tenantId ?? null;
+    const ids = { requestId, sessionId, tenantId };
+    const record = { ...ids, iteration, kind, toolCallId, tool, text, at: this.runtime.clock.now() };
     this.context.emit([{ topic: topics.progress, key: sessionId, record }]);
   }
 }

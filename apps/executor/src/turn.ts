@@ -26,7 +26,7 @@ import {
 } from '@sluice/decisions';
 import type { CallInTurn, CallOutcome, CallWorld, NextCall, NotMade, ParkedCall, TurnEnd } from '@sluice/decisions';
 import { processesPerFile } from '@sluice/tools';
-import { AgentRunClaims, ApprovalClaims, otherLabel, toolSpan } from '@sluice/service';
+import { AgentRunClaims, ApprovalClaims, otherLabel, runOfRecord, toolSpan } from '@sluice/service';
 import type { Loaded, Runtime, SpanEnd } from '@sluice/service';
 import type { Returned } from './agents/returned.js';
 import { CallConnection } from './connections/call-connection.js';
@@ -43,8 +43,10 @@ export class Turn {
   /** The steps of calls that an earlier attempt had begun. */
   readonly begunBefore = new Set<Step>();
 
+  /** `name` is what its run is called where it is claimed. */
   constructor(
     private readonly record: ToolCall,
+    private readonly name: string,
     private readonly context: HandlerContext,
     private readonly granting: Loaded,
     private readonly inForce: Loaded,
@@ -75,7 +77,7 @@ export class Turn {
   }
 
   private async takeBack(next: NextCall, { end, agentRun, startedAt }: Returned): Promise<CallOutcome> {
-    const result = await takeBackCall(this.judged(next), end, this.world());
+    const result = await takeBackCall(this.judged(next), end, this.world(next));
     const step = endedStep(next, this.granting.evaluator, result, this.until(startedAt), agentRun);
     return { kind: 'step', step, counts: true };
   }
@@ -85,7 +87,7 @@ export class Turn {
     const { record, runtime } = this;
     const { index, turn, call, steps } = next;
     const { evaluator } = this.granting;
-    const before = await begunCall(this.judged(next), this.world());
+    const before = await begunCall(this.judged(next), this.world(next));
     const now = runtime.clock.now();
     if (before === null)
       return { kind: 'step', step: refusedCall(record, index, turn.state, now, why, evaluator), counts: false };
@@ -112,7 +114,7 @@ export class Turn {
 
   private judged({ record, call, index, turn }: NextCall): CallInTurn {
     const judges = { granting: this.granting.evaluator, inForce: this.inForce.evaluator };
-    return { record, call, index, turn, offered: this.offered, judges };
+    return { record, name: this.name, call, index, turn, offered: this.offered, judges };
   }
 
   private traced(next: NextCall): Promise<CallEnd<ParkedCall>> {
@@ -122,7 +124,7 @@ export class Turn {
     const tool = this.granting.evaluator.byId(call.tool) ?? null;
     const span = () => toolSpan(tool, { sessionId, iteration, toolCallId, state: turn.state });
     return this.runtime.traces.span(span, async (spanEnds) => {
-      const work = (): Promise<CallEnd<ParkedCall>> => runCall(this.judged(next), this.world());
+      const work = (): Promise<CallEnd<ParkedCall>> => runCall(this.judged(next), this.world(next));
       const end = await this.withRoom(tool, work);
       const without = spanEnd(end);
       if (without !== null) spanEnds(without);
@@ -175,7 +177,7 @@ export class Turn {
   }
 
   /** The world of one call: its connection’s credential is opened once, and kept out of what the call gives. */
-  private world(): CallWorld {
+  private world({ index }: NextCall): CallWorld {
     const { runtime, toolbox, granting, inForce, record, progress } = this;
     const { clock, log, ledger } = runtime;
     const { configuration } = granting;
@@ -193,7 +195,7 @@ export class Turn {
           'the authorizer failed, so the call was refused',
         ),
       decisionOn: async (approvalId) => (await approvals.decisionOn(approvalId)) ?? null,
-      takeAgentRun: (agentRunId, callKey) => agentRuns.take(agentRunId, callKey),
+      takeAgentRun: (requestId, callKey) => agentRuns.take({ ...runOfRecord(record), requestId }, callKey),
       rate: (tool, invocation, perMinute) =>
         withinRate(tool, invocation, perMinute, { rates: runtime.rates, ledger, clock, owner: this.owner(invocation) }),
       capabilities: (tool, invocation, signal) =>
@@ -206,7 +208,7 @@ export class Turn {
             progress.say('tool_progress', invocation.context.toolCallId, invocation.toolId, connection.text(text)),
           () => connection.credential(invocation.context, signal),
         ),
-      hashResult: (invocation, json) => runtime.signatures.keyedHash('executor', hashedResult(invocation, json)),
+      hashResult: (_, json) => runtime.signatures.keyedHash('executor', hashedResult(record, index, json)),
       conceal: (tool, result) => connection.conceal(tool, result, record.requestId),
       once: (tool, invocation, effect, ask) => effectOnce(tool, invocation, this.claims(invocation), effect, ask),
       begun: (invocation) => this.begun(invocation),

@@ -3,6 +3,7 @@ import { Fault } from '@sluice/core';
 import type { Authenticator, RunState } from '@sluice/core';
 import { placeOf, requestIds, topics } from '@sluice/contracts';
 import type { AgentRequest, Toolset } from '@sluice/contracts';
+import { credentialOf } from '@sluice/bus';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
 import { beginning, decideIteration, denial, requestProblem, taken } from '@sluice/decisions';
 import type { RunIds } from '@sluice/decisions';
@@ -10,9 +11,9 @@ import {
   asGivenUp,
   AUTHENTICATOR,
   boundedLabel,
-  credentialOf,
   endedBy,
   endRun,
+  keepSender,
   redrivenFrom,
   RUNTIME,
   runOf,
@@ -46,23 +47,29 @@ export class FilterService {
     @Inject(AUTHENTICATOR) private readonly authenticator: Authenticator,
   ) {}
 
-  /** A new request. Its request_id is taken once; the same record may ask again. */
+  /**
+   * A new request. Its request_id is taken once for its tenant; the same record may ask again. So who asks is found out first: without a valid
+   * credential it takes the id from no tenant.
+   */
   async begin(message: Incoming<'agent.requests'>, context: HandlerContext): Promise<readonly Outgoing[]> {
     const { clock, configurations } = this.runtime;
     const loaded = configurations.current();
     const ids = requestIds(message, message.record);
 
+    const { identity } = loaded.configuration;
+    const sender = await this.authenticator.authenticate(identity, credentialOf(message.headers), message.timestamp);
+    const tenant = sender.ok ? sender.principal.tenantId : null;
+    keepSender(message, tenant);
+
     const redriven = await redrivenFrom(message, context, this.runtime);
     const owner = redriven?.owner ?? placeOf(message);
-    const { owner: takenBy } = await takeRequest(ids.requestId, owner, this.runtime);
+    const { owner: takenBy } = await takeRequest({ requestId: ids.requestId, tenant }, owner, this.runtime);
     if (takenBy !== owner) return this.dropDuplicate(ids, takenBy, context);
     // Only now: what is wrong with a record that came under another’s request_id ends nothing.
     const problem = requestProblem(ids, message.record);
     if (problem !== null) throw new Fault('invalid_request', problem, false);
     const request = taken(message.record, ids);
 
-    const { identity } = loaded.configuration;
-    const sender = await this.authenticator.authenticate(identity, credentialOf(message.headers), message.timestamp);
     if (!sender.ok) {
       context.afterCommit(() => this.runtime.metrics.refusedRequests.inc(nobody));
       const by = endedBy(message, null, redriven);

@@ -1,5 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Request } from 'express';
+import { credentialOf } from '@sluice/bus';
+import type { Incoming } from '@sluice/bus';
 import type { Authenticator, Principal } from '@sluice/core';
 import { AUTHENTICATOR, RUNTIME } from '@sluice/service';
 import type { Runtime } from '@sluice/service';
@@ -30,6 +32,13 @@ export class Callers {
     if (sender.ok) return sender.principal;
     metrics.refusedRequests.inc(nobody);
     throw new Refusal(401, 'authz_denied', sender.message, { 'www-authenticate': 'Bearer' });
+  }
+
+  /** Whether the caller is who sent the request, by the credential that came with it. */
+  async isSender(caller: Principal, { headers, timestamp }: Incoming<'agent.requests'>): Promise<boolean> {
+    const { identity } = this.runtime.configurations.current().configuration;
+    const sender = await this.authenticator.authenticate(identity, credentialOf(headers), timestamp);
+    return sender.ok && isSame(sender.principal, caller);
   }
 }
 

@@ -25,6 +25,7 @@ export async function endOf(
     const left = until - performance.now();
     const message = left <= 0 ? null : await followed.next(left);
     if (message === null || message === undefined) return null;
+    if (!(await whose.concerns(message))) continue;
     const end = endIn(message, whose);
     if (end !== null) return end;
   }

@@ -4,6 +4,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { topics } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
+import type { Principal } from '@sluice/core';
 import { requestOwner, RUNTIME } from '@sluice/service';
 import type { Runtime } from '@sluice/service';
 import { Callers } from './caller.js';
@@ -49,18 +50,19 @@ export class RunsService {
     const { request, isNamed } = requestOf(jsonBody(http));
     requireSize(topics.requests, request);
     const run = beginOf(request, clock.now());
-    if (isNamed && (await requestOwner(run.requestId, this.runtime)) !== null)
+    const { tenantId: tenant } = caller;
+    if (isNamed && (await requestOwner({ requestId: run.requestId, tenant }, this.runtime)) !== null)
       throw new Refusal(409, 'conflict', `The request_id ${run.requestId} was taken before. ${howToSee}`);
 
     // Before it is published, so that nothing of it is missed.
-    const followed = this.watch.follow(run);
+    const followed = this.watch.follow(run, tenant);
     try {
       await bus.publish([
         { topic: topics.requests, key: run.sessionId, record: request, headers: recordHeaders(http) },
       ]);
       // An id that was made here belongs to no other run.
-      if (isNamed) void endIfElsewhere(run, followed, this.runtime);
-      await this.tell({ run, whose: new RunAccess(caller), past: [], followed }, preference, response);
+      if (isNamed) void endIfElsewhere({ ...run, tenant }, followed, this.runtime);
+      await this.tell({ run, whose: this.access(caller, run), past: [], followed }, preference, response);
     } finally {
       followed.end();
     }
@@ -74,22 +76,31 @@ export class RunsService {
   ): Promise<void> {
     const caller = await this.callers.of(http);
     const run = placeAsked(asked);
-    const whose = new RunAccess(caller);
+    const whose = this.access(caller, run);
     const gone = new AbortController();
     whenGone(response, () => gone.abort());
-    const followed = this.watch.follow(run);
-    const past = this.past.of(run, gone.signal);
+    const { tenantId: tenant } = caller;
+    const followed = this.watch.follow(run, tenant);
+    const past = this.past.of(run, whose, gone.signal);
     try {
       const first = await upToOwner(past, whose);
       if (!whose.isTheirs) {
-        if (await isElsewhere(run, this.runtime)) throw new Refusal(409, 'conflict', takenElsewhere);
-        void endIfElsewhere(run, followed, this.runtime);
+        if (await isElsewhere({ ...run, tenant }, this.runtime)) throw new Refusal(409, 'conflict', takenElsewhere);
+        void endIfElsewhere({ ...run, tenant }, followed, this.runtime);
       }
       await this.tell({ run, whose, past: behind(first, past), followed }, preference, response);
     } finally {
       followed.end();
       await past.return();
     }
+  }
+
+  private access(caller: Principal, { requestId }: RunPlace): RunAccess {
+    const { tenantId: tenant } = caller;
+    return new RunAccess(caller, {
+      isSender: (request) => this.callers.isSender(caller, request),
+      isTaken: async () => (await requestOwner({ requestId, tenant }, this.runtime)) !== null,
+    });
   }
 
   private async tell(told: RunView, preference: Preference, response: Response): Promise<void> {

@@ -1,6 +1,8 @@
+import { localPrincipal } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { AgentResponse, Toolset } from '@sluice/contracts';
 import type { LogReader } from '@sluice/bus';
+import { tenantOf } from '@sluice/decisions';
 
 /** What is known of one run, as `sluice runs` lists it. Times are milliseconds since the epoch. */
 export interface RunSummary {
@@ -44,7 +46,8 @@ export async function readRuns(log: LogReader, filter: RunFilter): Promise<reado
   const options = { from, onUndecodable: () => undefined } as const;
   for await (const message of log.read([topics.toolsets, topics.responses], options)) {
     const { record } = message;
-    const name = JSON.stringify([record.sessionId, record.requestId]);
+    // An end that says no tenant is of an installation without an identity, or of a request whose sender is not known.
+    const name = JSON.stringify([tenantOf(message) ?? localPrincipal.tenantId, record.sessionId, record.requestId]);
     const known = runs.get(name);
     if (message.topic === 'agent.toolsets') {
       for (const { id, key } of message.record.tools) ids.set(id, key);
@@ -67,7 +70,8 @@ function underWay({ requestId, sessionId, request, run, state, iteration }: Tool
 function ended(response: AgentResponse, known: RunSummary | undefined): RunSummary {
   const { requestId, sessionId, question, state, iterations, history, run, endedAt, error } = response;
   const about = { requestId, sessionId, question, state, iterations, tools: toolsOf(history) };
-  const { user, tenant } = run === null ? { user: known?.user ?? null, tenant: known?.tenant ?? null } : whose(run);
+  const { user, tenant } =
+    run === null ? { user: known?.user ?? null, tenant: known?.tenant ?? response.tenantId } : whose(run);
   const startedAt = run?.startedAt ?? known?.startedAt ?? endedAt;
   return { ...about, user, tenant, startedAt, endedAt, outcome: error === null ? 'answer' : error.code };
 }

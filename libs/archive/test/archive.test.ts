@@ -73,7 +73,7 @@ function log(count: number): Incoming[] {
       parent: null,
     };
     const ended = { kind: 'answer', answer: 'Yes', error: null, question: 'q', state: 'undefined', history: [] };
-    const record = { ...ids(n), ...ended, run, iterations: 1, configVersion: 'c-1', endedAt: n };
+    const record = { ...ids(n), ...ended, run, iterations: 1, configVersion: 'c-1', endedAt: n, tenantId: null };
     messages.push({ ...place('agent.responses', n), record } as Incoming);
   }
   const dead = { topic: 'agent.requests', partition: 0, offset: 0, group: 'filter', key: 's-0' };

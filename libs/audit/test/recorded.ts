@@ -33,6 +33,7 @@ export function response(offset: number, answer: string, partition = 0): Source 
       iterations: 1,
       configVersion: 'c-1',
       endedAt: 1_000 + offset,
+      tenantId: null,
     },
   };
 }

@@ -1,7 +1,7 @@
 export * from './port.js';
 export { openSqliteBus } from './sqlite/bus.js';
 export type { SqliteBus, SqliteBusOptions } from './sqlite/bus.js';
-export { withoutCredentials } from './processing/dead.js';
+export { credentialOf, withoutCredentials } from './processing/credential.js';
 export { GroupHeld } from './sqlite/lease.js';
 export { openKafkaBus } from './kafka/bus.js';
 export type { KafkaBus } from './kafka/bus.js';

@@ -38,6 +38,7 @@ export { essence } from './grant/essence.js';
 export * from './grant/grant.js';
 export * from './grant/continuation.js';
 export * from './run/step.js';
+export * from './run/scope.js';
 export * from './approval/decision.js';
 export * from './approval/redact-arguments.js';
 export * from './configuration/types.js';

@@ -7,9 +7,16 @@ import { callIdOf, callKeyOf } from './calls.js';
 
 const agentRunIdForm = /^agent-[0-9a-f]{32}$/;
 
-/** The request_id of the run that a call of an agent is, and its session_id: derived, so that a repeated call is the same run. */
-export function agentRunIdOf(callKey: string): string {
-  return `agent-${sha256(callKey).slice(0, 32)}`;
+/**
+ * The request_id of the run that a call of an agent is, and its session_id: derived, so that a repeated call is the same run. As any
+ * request_id it names one run of its tenant.
+ */
+export function agentRunIdOf(
+  record: Pick<ToolCall, 'requestId' | 'iteration'>,
+  call: RequestedCall,
+  index: number,
+): string {
+  return `agent-${sha256(callKeyOf(record.requestId, record, call, index)).slice(0, 32)}`;
 }
 
 /** Whether the id can be that of a sub-agent’s run; a caller may have chosen it for a run of its own. */
@@ -107,7 +114,7 @@ function allowedMs(toolId: string, judges: readonly Evaluator[]): number {
 /** Whether the parked turn is the one whose call the run answers: the run’s name is derived from that very call. */
 export function isCallOf(agentRunId: string, record: ToolCall, index: number): boolean {
   const call = record.calls[index];
-  return call !== undefined && agentRunIdOf(callKeyOf(record, call, index)) === agentRunId;
+  return call !== undefined && agentRunIdOf(record, call, index) === agentRunId;
 }
 
 /** The instructions of the model in this run: its agent’s own, and how an agent answers (K-66). */

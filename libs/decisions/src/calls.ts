@@ -11,10 +11,10 @@ export function callIdOf(record: Pick<ToolCall, 'iteration'>, call: RequestedCal
   return length >= 1 && length <= longestName ? call.toolCallId : `call-${record.iteration}-${index}`;
 }
 
-/** Names this very call for ever: run, iteration, place, tool and arguments. */
-export function callKeyOf(record: Pick<ToolCall, 'requestId' | 'iteration'>, call: RequestedCall, index: number) {
+/** Names this very call for ever: run, iteration, place, tool and arguments. `run` is what the run is called where it is claimed. */
+export function callKeyOf(run: string, { iteration }: Pick<ToolCall, 'iteration'>, call: RequestedCall, index: number) {
   const hash = sha256(call.arguments).slice(0, 32);
-  return `effect/${record.requestId}/${record.iteration}/${index}/${call.tool.slice(0, longestName)}/${hash}`;
+  return `effect/${run}/${iteration}/${index}/${call.tool.slice(0, longestName)}/${hash}`;
 }
 
 /** The arguments with their numbers as written, or undefined if they are not JSON. Empty text is what some models write for no arguments. */

@@ -1,19 +1,23 @@
 import { runErrorOf } from '@sluice/core';
-import type { RunErrorCode } from '@sluice/core';
+import type { RunErrorCode, Tenant } from '@sluice/core';
 import { maxPayloadBytes, payloadBytes, requestIds, topics } from '@sluice/contracts';
 import type { AgentRequest, AgentResponse, Run } from '@sluice/contracts';
 import type { Dead } from '@sluice/bus';
 import { errorResponse } from './run-ends.js';
 
-/** The end of the run whose record became a dead letter, and what was asked; null if the record was on no run’s way or that is unknown. */
+/**
+ * The end of the run whose record became a dead letter, and what was asked; null if the record was on no run’s way or that is unknown.
+ * `tenant` is whose run it is, where the record itself does not say.
+ */
 export function endOfDead(
   dead: Dead,
+  tenant: Tenant,
   endedAt: number,
 ): { readonly response: AgentResponse; readonly asked: Pick<AgentRequest, 'group' | 'state'> } | null {
   const about = whatIsKnown(dead);
   if (about === null) return null;
   const error = { code: codeOfEnd(dead), message: messageOf(dead) };
-  const telling = (request: AgentRequest | null) => errorResponse(about, error, { ...about, request }, endedAt);
+  const telling = (request: AgentRequest | null) => errorResponse(about, error, { ...about, request, tenant }, endedAt);
   return { response: fitting(about.request, telling), asked: about.request ?? { group: null, state: null } };
 }
 

@@ -29,12 +29,14 @@ export function tenantOf(message: Incoming): string | null {
     case 'agent.toolsets':
     case 'agent.tool-calls':
     case 'agent.steps':
+      return message.record.run.principal?.tenantId ?? null;
     case 'agent.responses':
-      return message.record.run?.principal?.tenantId ?? null;
+      return message.record.run?.principal?.tenantId ?? message.record.tenantId;
+    case 'agent.progress':
+      return message.record.tenantId;
     case 'agent.approvals':
       return message.record.requested?.tenantId || null;
     case 'agent.requests':
-    case 'agent.progress':
     case 'agent.audit':
     case 'agent.dead-letters':
     case 'agent.config':

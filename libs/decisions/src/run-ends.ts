@@ -1,12 +1,18 @@
-import { normaliseState } from '@sluice/core';
-import type { RunErrorCode } from '@sluice/core';
+import { localPrincipal, normaliseState } from '@sluice/core';
+import type { RunErrorCode, Tenant } from '@sluice/core';
 import type { AgentRequest, AgentResponse, Run } from '@sluice/contracts';
 
 /** An AgentResponse of kind error for a request that has begun or not. */
 export function errorResponse(
   ids: { readonly requestId: string; readonly sessionId: string },
   error: { readonly code: RunErrorCode; readonly message: string },
-  about: { readonly request: AgentRequest | null; readonly run: Run | null; readonly configVersion: string },
+  about: {
+    readonly request: AgentRequest | null;
+    readonly run: Run | null;
+    readonly configVersion: string;
+    /** For which tenant, where it is known and there is no run to say it. */
+    readonly tenant?: Tenant;
+  },
   endedAt: number,
 ): AgentResponse {
   return {
@@ -21,6 +27,7 @@ export function errorResponse(
     iterations: about.run?.iteration ?? 0,
     configVersion: about.configVersion,
     endedAt,
+    tenantId: about.run === null && about.tenant !== localPrincipal.tenantId ? (about.tenant ?? null) : null,
   };
 }
 
@@ -51,5 +58,6 @@ export function answerResponse(
     iterations: run.iteration,
     configVersion,
     endedAt,
+    tenantId: null,
   };
 }

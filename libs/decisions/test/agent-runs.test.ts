@@ -111,8 +111,8 @@ describe('what the end of an agent’s run means', () => {
         message: { topic: 'agent.responses', record },
       }) as unknown as Dead;
     const parent = { requestId: 'r', sessionId: 's' };
-    const end = endOfDead(dead({ requestId: 'agent-1', run: { parent } } as unknown as AgentResponse), 5);
+    const end = endOfDead(dead({ requestId: 'agent-1', run: { parent } } as unknown as AgentResponse), 'acme', 5);
     expect(end?.response).toMatchObject({ ...parent, kind: 'error', error: { code: 'dead_lettered' }, endedAt: 5 });
-    expect(endOfDead(dead({ requestId: 'x', run: null }), 5)).toBeNull();
+    expect(endOfDead(dead({ requestId: 'x', run: null }), 'acme', 5)).toBeNull();
   });
 });

@@ -12,7 +12,7 @@ const place = { topic: 'agent.requests', partition: 0, offset: 7, key: 's', head
 
 function errorOf(dead: Pick<Dead, 'code' | 'reason' | 'lastFault'>) {
   const message = { ...place, record: request };
-  return endOfDead({ ...place, value: Buffer.alloc(0), message, attempts: 10, ...dead }, 9)?.response.error;
+  return endOfDead({ ...place, value: Buffer.alloc(0), message, attempts: 10, ...dead }, null, 9)?.response.error;
 }
 
 const exhausted = (lastFault: string | null, words: string) =>
@@ -57,7 +57,7 @@ describe('the end of a request that was too large', () => {
     const record = { ...request, state: 'checking', ...changes };
     const why = { code: 'output_too_large', reason: 'Make it smaller.', lastFault: null, attempts: 1 };
     const dead: Dead = { ...place, value: Buffer.alloc(0), message: { ...place, record }, ...why };
-    const response = endOfDead(dead, 9)?.response;
+    const response = endOfDead(dead, null, 9)?.response;
     expect(response).toMatchObject({ requestId: 'r', sessionId: 's', error: { code: 'size_exceeded' } });
     return response;
   };

@@ -145,7 +145,11 @@ describe('a turn’s calls and the record of its steps', () => {
               const requested = approvalRequest(message, index, asking, steps, judges, 0);
               fits(topics.approvals, { requested, decided: null, outcome: null });
               if (tool?.agent !== undefined) {
-                const handing = { agentRunId: agentRunIdOf('k'), question: call.arguments, startedAt: 0 };
+                const handing = {
+                  agentRunId: agentRunIdOf(record, call, index),
+                  question: call.arguments,
+                  startedAt: 0,
+                };
                 fits(topics.steps, agentBeginning(message, index, handing, steps, judges));
               }
             }

@@ -25,7 +25,7 @@ export function deriveAgentEnd({ record }: Incoming<'agent.responses'>, run: Run
   return toolsets.filter((toolset) => endedAt >= toolset.run.deadline).map((toolset) => end(toolset, endedAt));
 }
 
-/** The end of a run whose record became a dead letter. */
+/** The end of a run whose record became a dead letter. Of a request’s tenant its credential spoke, and credentials are not kept. */
 export function deriveDeadEnd(
   { record }: Incoming<'agent.responses'>,
   run: RunRecords,
@@ -43,7 +43,7 @@ export function deriveDeadEnd(
     .filter((letter) => letter.code === 'undecodable' && letter.key === record.sessionId && !known.has(placeOf(letter)))
     .map((letter) => ({ ...letter, message: null }));
   return [...own, ...undecoded].flatMap((one) => {
-    const end = endOfDead(one as Parameters<typeof endOfDead>[0], record.endedAt);
+    const end = endOfDead(one as Parameters<typeof endOfDead>[0], record.tenantId, record.endedAt);
     return end === null ? [] : [end.response];
   });
 }

@@ -1,10 +1,19 @@
-import { judgeDecision } from '@sluice/core';
+import { judgeDecision, localPrincipal, runName } from '@sluice/core';
 import type { Decider, NotTaken } from '@sluice/core';
-import type { ApprovalDecided, ApprovalOutcome, ApprovalRequested } from '@sluice/contracts';
+import type { ApprovalDecided, ApprovalOutcome, ApprovalRequested, RequestedCall, ToolCall } from '@sluice/contracts';
+import { approvalIdOf, callKeyOf } from '@sluice/decisions';
 import type { Incoming } from '@sluice/bus';
 import type { RecordedConfigurations } from './configurations.js';
 import { NotReplayable } from './outcome.js';
 import type { RunRecords } from './run-records.js';
+
+/** What the run was called when the call was made: a former version knew it by its request_id alone, and its approval says so. */
+export function nameIn({ approvals }: RunRecords, record: ToolCall, call: RequestedCall, index: number): string {
+  const former = runName(record.requestId, localPrincipal.tenantId);
+  const id = approvalIdOf(callKeyOf(former, record, call, index));
+  const isFormer = approvals.some(({ record: { requested } }) => requested?.approvalId === id);
+  return isFormer ? former : runName(record.requestId, record.run.principal?.tenantId ?? null);
+}
 
 /** The outcome of a decision, from each decision that it can have followed. */
 export function deriveOutcome(

@@ -11,6 +11,7 @@ import { stretchesOf, wasBegun } from './executor.js';
 import type { Stretch } from './executor.js';
 import { NotReplayable } from './outcome.js';
 import type { RunRecords } from './run-records.js';
+import { nameIn } from './approvals.js';
 import type { Change } from './change.js';
 
 /** What would become of a turn’s calls under the candidate, each in the state and after the calls that are recorded. */
@@ -33,18 +34,19 @@ export async function changedCalls(
   for (const [index, step] of steps.entries()) {
     const call = record.calls[index];
     if (call === undefined) break;
+    const name = nameIn(run, record, call, index);
     const stretch = stretches.findLast(({ fromIndex }) => fromIndex <= index) as Stretch;
     const inForce = configurations.inForce(stretch.inForceVersion, stretch.at);
     // A call that an earlier attempt had begun was made, whatever was in force when it was reported.
     const was = wasBegun(step, steps[index - 1], granting.byId(call.tool), stretch, configurations)
       ? 'made'
       : await fate(
-          { record, call, index, offered: recorded, turn, judges: { granting, inForce } },
+          { record, name, call, index, offered: recorded, turn, judges: { granting, inForce } },
           authorizerOf,
           steps,
         );
     const judges = { granting: candidate, inForce: candidate };
-    const would = await fate({ record, call, index, offered, turn, judges }, authorizerOf, steps);
+    const would = await fate({ record, name, call, index, offered, turn, judges }, authorizerOf, steps);
     const tool = step.action;
     if (was !== would) changes.push({ kind: 'call', tool, index, was, would });
     else if (step.outcome === 'ok') {

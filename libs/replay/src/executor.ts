@@ -23,7 +23,7 @@ import {
 } from '@sluice/decisions';
 import type { CallInTurn, CallOutcome, DecisionTaken, NextCall, NotMade, TurnSoFar } from '@sluice/decisions';
 import { agentEnds, begunIn } from './agent-runs.js';
-import { outcomesTaken } from './approvals.js';
+import { nameIn, outcomesTaken } from './approvals.js';
 import { admit, recordedResult } from './calls.js';
 import type { Admission, AuthorizerOf } from './calls.js';
 import { attemptsOf, goingOn, isRedriven } from './attempts.js';
@@ -130,7 +130,8 @@ export async function deriveBeginning(
     const granting = deriving.configurations.get(record.configVersion);
     const inForce = deriving.configurations.inForce(inForceVersion, startedAt);
     const judges = { granting, inForce };
-    const called = { record, call, index, offered: new Set(record.offered), turn: done.turn, judges };
+    const name = nameIn(run, record, call, index);
+    const called = { record, name, call, index, offered: new Set(record.offered), turn: done.turn, judges };
     // Where it needed an approval, it had that before it began.
     const admission = await admit(called, deriving.authorizerOf, null, { decision: 'approve', reason: '' });
     if (admission.kind !== 'parked' || admission.parked.kind !== 'agent') {
@@ -172,7 +173,8 @@ export async function deriveAsked(
     const inForce = deriving.configurations.inForce(inForceVersion, requestedAt);
     const call = record.calls[index] as RequestedCall;
     const offered = new Set(record.offered);
-    const called = { record, call, index, offered, turn: done.turn, judges: { granting, inForce } };
+    const name = nameIn(run, record, call, index);
+    const called = { record, name, call, index, offered, turn: done.turn, judges: { granting, inForce } };
     const admission = await admit(called, deriving.authorizerOf, null, null);
     if (admission.kind !== 'parked' || admission.parked.kind !== 'approval') {
       derived.push({ refused: admission.kind === 'refused' ? admission.result.safeMessage : 'It needs no approval.' });
@@ -234,7 +236,8 @@ async function ended(
   const { record, call, index, turn } = next;
   const granting = configurations.get(record.configVersion);
   const inForce = configurations.inForce(stretch.inForceVersion, stretch.at);
-  const judged: CallInTurn = { record, call, index, turn, offered, judges: { granting, inForce } };
+  const name = nameIn(run, record, call, index);
+  const judged: CallInTurn = { record, name, call, index, turn, offered, judges: { granting, inForce } };
   const stepFor = (result: ToolExecResult, agentRun: AgentRun | null = null): Step =>
     endedStep(next, granting, result, timesOf(own), agentRun);
   const stepsFor = (admission: Admission): readonly Step[] => {

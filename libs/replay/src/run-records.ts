@@ -1,3 +1,4 @@
+import type { Tenant } from '@sluice/core';
 import type { DeadLetter } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 
@@ -25,7 +26,11 @@ export type Held = Omit<Incoming, 'record' | 'avro'> &
 /** A run as it was gathered, in the order of the log. */
 export interface Gathered {
   readonly requestId: string;
+  /** Null while no record of it has said for which tenant it is. */
+  tenant: Tenant;
   readonly messages: Held[];
+  /** The approvals that were asked for in it. */
+  readonly asked: Set<string>;
   /** How many of its decisions are selected, or may be once the others are known. */
   selected: number;
   /** When its last end came, null while it goes on; and whether that was an error. */

@@ -1,12 +1,13 @@
 import { placeOf, redriveHeader, topics } from '@sluice/contracts';
 import type { Codec, DeadLetter, Topic } from '@sluice/contracts';
 import type { Incoming, LogReader, ReadOptions } from '@sluice/bus';
-import { runOf } from '@sluice/decisions';
+import { runOf, tenantOf } from '@sluice/decisions';
 import { isAgentBeginning } from './agent-runs.js';
 import { DeadEnds } from './dead-ends.js';
 import type { RunRecords, Held, Gathered, DeadLetters } from './run-records.js';
 import { isSelected, readFrom } from './select.js';
 import type { DecisionSelection } from './select.js';
+import { UnderWay } from './under-way.js';
 
 export interface Gathering extends Pick<ReadOptions, 'onUndecodable'> {
   readonly selection: DecisionSelection;
@@ -35,7 +36,7 @@ export async function* readRuns(
   { selection, signal, ...options }: Gathering,
   deadEnds = new DeadEnds(),
 ): AsyncGenerator<{ readonly run: Gathered; readonly dead: DeadLetters }, void, undefined> {
-  const open = new Map<string, Gathered>();
+  const open = new UnderWay();
   const dead = new Map<string, DeadLetter>();
   const ended: { readonly run: Gathered; readonly at: number }[] = [];
   for await (const message of reader.read(read, { ...options, from: readFrom(selection), signal })) {
@@ -43,14 +44,14 @@ export async function* readRuns(
     while (ended[0] !== undefined && timestamp - ended[0].at > lingerMs) {
       const { run, at } = ended.shift() as (typeof ended)[number];
       // It goes on or has ended once more since, or is given away.
-      if (run.endedAt !== at || open.get(run.requestId) !== run) continue;
+      if (run.endedAt !== at || !open.has(run)) continue;
       deadEnds.release(run);
       if (deadEnds.holds(run, dead)) continue;
-      open.delete(run.requestId);
+      open.drop(run);
       if (run.selected > 0) yield { run, dead: deadEnds.lettersOf(run, dead) };
     }
     for (const run of deadEnds.beyond()) {
-      open.delete(run.requestId);
+      open.drop(run);
       if (run.selected > 0) yield { run, dead: run.letters };
     }
     if (message.topic === 'agent.dead-letters') {
@@ -61,18 +62,22 @@ export async function* readRuns(
       dead.set(placeOf(message.record), message.record);
       continue;
     }
-    const requestId = runOf(message);
-    if (requestId === null) continue;
-    let run = open.get(requestId);
-    if (run === undefined) open.set(requestId, (run = begun(requestId)));
-    if (message.headers[redriveHeader] !== undefined) {
-      deadEnds.release(run);
-      run.endedAt = null;
-    }
+    const runs = open.of(message);
     const keeping = held(message);
-    run.messages.push(keeping);
+    for (const run of runs) {
+      if (message.headers[redriveHeader] !== undefined) {
+        deadEnds.release(run);
+        run.endedAt = null;
+      }
+      run.messages.push(keeping);
+      if (message.topic === 'agent.approvals' && message.record.requested !== null)
+        run.asked.add(message.record.requested.approvalId);
+    }
+    // Of several the record is decided in one at most.
+    const [run] = runs;
+    if (run === undefined) continue;
     const caller = callerOf(message);
-    const calling = caller === null ? undefined : open.get(caller);
+    const calling = caller === null ? undefined : open.find(caller, tenantOf(message));
     calling?.messages.push(keeping);
     // The beginning of an agent’s run was decided in the run that calls it.
     const decidedIn = isAgentBeginning(message) ? calling : run;
@@ -84,11 +89,7 @@ export async function* readRuns(
   }
   // What was stopped is not the log’s end, and its runs are not whole.
   if (signal.aborted) return;
-  for (const run of open.values()) if (run.selected > 0) yield { run, dead: deadEnds.lettersOf(run, dead) };
-}
-
-function begun(requestId: string): Gathered {
-  return { requestId, messages: [], selected: 0, endedAt: null, isError: false, letters: new Map() };
+  for (const run of open.all()) if (run.selected > 0) yield { run, dead: deadEnds.lettersOf(run, dead) };
 }
 
 function held({ topic, partition, offset, key, headers, timestamp, record, avro = null }: Incoming): Held {

@@ -3,27 +3,23 @@ import type { Claim } from '@sluice/core';
 import { placeOf, topics } from '@sluice/contracts';
 import type { AgentStepResult } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
+import { claimedName, requestKey, runOfRecord } from './run-names.js';
+import type { NamedRun } from './run-names.js';
 import type { Runtime } from './runtime.js';
 
-export function requestKey(requestId: string): string {
-  return `request/${requestId}`;
+type Claiming = Pick<Runtime, 'ledger' | 'clock'>;
+
+/** A tenant’s request_id is taken once: the first record under it has it and may ask again. The claim says whose it is. */
+export async function takeRequest(run: NamedRun, owner: string, runtime: Claiming): Promise<Claim> {
+  const { ledger, clock } = runtime;
+  const key = requestKey(await claimedName(run, runtime));
+  return ledger.claim({ key, owner, now: clock.now(), ttlMs: claimMemoryMs });
 }
 
-/** A request_id is taken once: the first record under it has it and may ask again. The claim says whose it is. */
-export function takeRequest(
-  requestId: string,
-  owner: string,
-  { ledger, clock }: Pick<Runtime, 'ledger' | 'clock'>,
-): Promise<Claim> {
-  return ledger.claim({ key: requestKey(requestId), owner, now: clock.now(), ttlMs: claimMemoryMs });
-}
-
-/** Who has the request_id by now, as its claimer is named; null if it is free, and another may still be first. */
-export async function requestOwner(
-  requestId: string,
-  { ledger, clock }: Pick<Runtime, 'ledger' | 'clock'>,
-): Promise<string | null> {
-  const claim = await ledger.find(requestKey(requestId));
+/** Who has the tenant’s request_id by now, as its claimer is named; null if it is free, and another may still be first. */
+export async function requestOwner(run: NamedRun, runtime: Claiming): Promise<string | null> {
+  const { ledger, clock } = runtime;
+  const claim = await ledger.find(requestKey(await claimedName(run, runtime)));
   return claim !== undefined && claim.expiresAt > clock.now() ? claim.owner : null;
 }
 
@@ -34,11 +30,13 @@ export async function requestOwner(
  */
 export async function takeTurn(
   message: Incoming<'agent.toolsets' | 'agent.tool-calls' | 'agent.steps'>,
-  { ledger, clock }: Pick<Runtime, 'ledger' | 'clock'>,
+  runtime: Claiming,
   owner: string = placeOf(message),
 ): Promise<number> {
   const { topic, record } = message;
-  const claim = await ledger.claim({ key: turnKey(topic, record), owner, now: clock.now(), ttlMs: claimMemoryMs });
+  const { ledger, clock } = runtime;
+  const key = await turnKey(topic, record, runtime);
+  const claim = await ledger.claim({ key, owner, now: clock.now(), ttlMs: claimMemoryMs });
   if (claim.owner === owner) return claim.claimedAt;
   throw new Fault('replayed', `Turn ${record.iteration} of this run was taken by ${claim.owner}.`, false);
 }
@@ -47,17 +45,16 @@ type TurnTopic = 'agent.toolsets' | 'agent.tool-calls' | 'agent.steps';
 type TurnRecord = Pick<AgentStepResult, 'requestId' | 'iteration' | 'run'>;
 
 /** Whether a record of the turn was taken on the topic. */
-export async function isTurnTaken(
-  topic: TurnTopic,
-  record: TurnRecord,
-  { ledger, clock }: Pick<Runtime, 'ledger' | 'clock'>,
-): Promise<boolean> {
-  const claim = await ledger.find(turnKey(topic, record));
+export async function isTurnTaken(topic: TurnTopic, record: TurnRecord, runtime: Claiming): Promise<boolean> {
+  const { ledger, clock } = runtime;
+  const claim = await ledger.find(await turnKey(topic, record, runtime));
   return claim !== undefined && claim.expiresAt > clock.now();
 }
 
-function turnKey(topic: TurnTopic, { requestId, iteration, run }: TurnRecord): string {
+async function turnKey(topic: TurnTopic, record: TurnRecord, runtime: Claiming): Promise<string> {
+  const { iteration, run } = record;
+  const name = await claimedName(runOfRecord(record), runtime);
   // A turn that the filter decides again for another attempt of its run is another one to the agent.
   const attempt = topic === topics.toolsets && run.redrive !== null ? `/${run.redrive}` : '';
-  return `turn/${topic}/${requestId}/${iteration}${attempt}`;
+  return `turn/${topic}/${name}/${iteration}${attempt}`;
 }

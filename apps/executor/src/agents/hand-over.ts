@@ -2,8 +2,8 @@ import { topics } from '@sluice/contracts';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
 import { agentBeginning } from '@sluice/decisions';
 import type { Handing } from '@sluice/decisions';
-import { AgentRunClaims, keepAttempt, signContinuation } from '@sluice/service';
-import type { Loaded, Runtime } from '@sluice/service';
+import { AgentRunClaims, claimedName, keepAttempt, runOfRecord, signContinuation } from '@sluice/service';
+import type { Loaded, NamedRun, Runtime } from '@sluice/service';
 import type { Step } from '@sluice/core';
 
 /**
@@ -23,8 +23,9 @@ export async function handOver(
   const judges = { granting: granting.evaluator, inForce: inForce.evaluator };
   const beginning = agentBeginning(message, index, handing, done, judges);
   const { partition, offset } = message;
-  await new AgentRunClaims(runtime).park(handing.agentRunId, callKey, { partition, offset, index });
-  await keepAttempt(waitForAgent(handing.agentRunId, handing.startedAt), message.record.run, runtime);
+  const run = runOfRecord(beginning);
+  await new AgentRunClaims(runtime).park(run, callKey, { partition, offset, index });
+  await keepAttempt(await waitForAgent(run, handing.startedAt, runtime), message.record.run, runtime);
   context.afterCommit(() => {
     const { requestId, tool } = beginning.run.parent ?? {};
     runtime.log.info({ request_id: requestId, tool, agent_request_id: handing.agentRunId }, 'a call runs as an agent');
@@ -33,6 +34,10 @@ export async function handOver(
 }
 
 /** Names the one time that a turn was parked for the agent’s run. */
-export function waitForAgent(agentRunId: string, startedAt: number): string {
-  return `${agentRunId}/${startedAt}`;
+export async function waitForAgent(
+  run: NamedRun,
+  startedAt: number,
+  runtime: Pick<Runtime, 'ledger' | 'clock'>,
+): Promise<string> {
+  return `${await claimedName(run, runtime)}/${startedAt}`;
 }

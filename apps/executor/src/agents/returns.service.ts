@@ -3,8 +3,18 @@ import { Fault } from '@sluice/core';
 import { placeOf } from '@sluice/contracts';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
 import { agentRunOf, errorResponse, isCallOf } from '@sluice/decisions';
-import { AgentRunClaims, endedBy, endRun, inHop, redrivenFrom, RUNTIME, turnAt } from '@sluice/service';
-import type { EndedBy, ParkedCall, Redriven, Runtime } from '@sluice/service';
+import {
+  AgentRunClaims,
+  endedBy,
+  endRun,
+  inHop,
+  redrivenFrom,
+  runOfEnd,
+  runOfRecord,
+  RUNTIME,
+  turnAt,
+} from '@sluice/service';
+import type { EndedBy, NamedRun, ParkedCall, Redriven, Runtime } from '@sluice/service';
 import { waitForAgent } from './hand-over.js';
 import { ExecutorService } from '../executor.service.js';
 
@@ -23,15 +33,16 @@ export class ReturnsService {
   async take(message: Incoming<'agent.responses'>, context: HandlerContext): Promise<readonly Outgoing[]> {
     const { record } = message;
     const { requestId } = record;
-    const place = await this.claims.parkedAt(requestId);
+    const run = runOfEnd(record);
+    const place = await this.claims.parkedAt(run);
     // A caller’s own run, under an id of that form.
     if (place === null) return [];
     if (!(await this.claims.isVouched(record))) return this.drop(requestId, 'no service ended the run so', context);
     const redriven = await redrivenFrom(message, context, this.runtime);
-    if (!(await this.claims.goesOn(requestId, redriven?.owner ?? placeOf(message))))
+    if (!(await this.claims.goesOn(run, redriven?.owner ?? placeOf(message))))
       return this.drop(requestId, 'the turn went on with another end', context);
     // The run says where its caller was parked when it began; what is only claimed may be of an attempt that came to nothing.
-    const parked = await this.parked(requestId, record.run?.parent ?? place);
+    const parked = await this.parked(run, record.run?.parent ?? place);
     if (parked === undefined) {
       const why = `The call that ${requestId} answers is no longer on the log, or not as it was.`;
       throw new Fault('invalid_request', why, false);
@@ -52,7 +63,8 @@ export class ReturnsService {
     if (end.run === null || parent === null)
       return this.giveUp(parked, endedBy(message, parked.record.run, redriven), context);
     const returned = { end, agentRun: agentRunOf(end, end.run), startedAt: parent.startedAt };
-    const attempt = await this.executor.cameBack(parked, waitForAgent(end.requestId, parent.startedAt), redriven);
+    const wait = await waitForAgent(runOfEnd(end), parent.startedAt, this.runtime);
+    const attempt = await this.executor.cameBack(parked, wait, redriven);
     return this.executor.runTurn(attempt, parent.steps, context, returned);
   }
 
@@ -71,9 +83,13 @@ export class ReturnsService {
   }
 
   /** The parked turn, if it is the one whose very call the run answers. */
-  private async parked(agentRunId: string, place: ParkedCall): Promise<Incoming<'agent.tool-calls'> | undefined> {
+  private async parked(
+    { requestId, tenant }: NamedRun,
+    place: ParkedCall,
+  ): Promise<Incoming<'agent.tool-calls'> | undefined> {
     const turn = await turnAt(this.runtime.bus, place);
-    return turn !== undefined && isCallOf(agentRunId, turn.record, place.index) ? turn : undefined;
+    if (turn === undefined || runOfRecord(turn.record).tenant !== tenant) return undefined;
+    return isCallOf(requestId, turn.record, place.index) ? turn : undefined;
   }
 
   private drop(requestId: string, why: string, context: HandlerContext): readonly Outgoing[] {

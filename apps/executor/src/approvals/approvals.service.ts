@@ -3,17 +3,9 @@ import { Fault, judgeDecision } from '@sluice/core';
 import type { ApprovalDecision, Authenticator, Decider, NotTaken } from '@sluice/core';
 import { maxPayloadBytes, payloadBytes, placeOf, sha256, topics } from '@sluice/contracts';
 import type { Approval, ApprovalDecided, ApprovalOutcome, ApprovalRequested } from '@sluice/contracts';
+import { credentialOf } from '@sluice/bus';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
-import {
-  ApprovalClaims,
-  approvalAt,
-  AUTHENTICATOR,
-  credentialOf,
-  inHop,
-  redrivenFrom,
-  RUNTIME,
-  turnAt,
-} from '@sluice/service';
+import { ApprovalClaims, approvalAt, AUTHENTICATOR, inHop, redrivenFrom, RUNTIME, turnAt } from '@sluice/service';
 import type { Runtime } from '@sluice/service';
 import { waitForApproval } from './park.js';
 import { ExecutorService } from '../executor.service.js';
@@ -127,10 +119,11 @@ export class ApprovalsService {
 
   /** The parked turn, if it is the one that was asked about: the same call with the same arguments. */
   private async parked(requested: ApprovalRequested): Promise<Incoming<'agent.tool-calls'> | undefined> {
-    const { requestId, iteration, index, tool, argumentsHash } = requested;
+    const { requestId, tenantId, iteration, index, tool, argumentsHash } = requested;
     const turn = await turnAt(this.runtime.bus, requested);
-    const call = turn?.record.calls[index];
-    const same = turn?.record.requestId === requestId && turn.record.iteration === iteration && call?.tool === tool;
+    if (turn?.record.requestId !== requestId || turn.record.run.principal?.tenantId !== tenantId) return undefined;
+    const call = turn.record.calls[index];
+    const same = turn.record.iteration === iteration && call?.tool === tool;
     return same && sha256(call.arguments) === argumentsHash ? turn : undefined;
   }
 

@@ -3,7 +3,15 @@ import { topics } from '@sluice/contracts';
 import type { AgentStepResult } from '@sluice/contracts';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
 import { isOverdue, outOfTime, outOfTimeQuarantined } from '@sluice/decisions';
-import { endedBy, endRun, isTurnTaken, quarantinedAt, verifyRecord, verifyReturned } from '@sluice/service';
+import {
+  endedBy,
+  endRun,
+  isTurnTaken,
+  quarantinedAt,
+  runOfRecord,
+  verifyRecord,
+  verifyReturned,
+} from '@sluice/service';
 import type { Runtime } from '@sluice/service';
 
 /** Whether the record is a turn that the sweep took back since its run’s time is up. The filter granted it, so its deadline is the run’s. */
@@ -50,10 +58,10 @@ const turnTopics = [topics.toolsets, topics.toolCalls, topics.steps] as const;
  * of its own. A forged copy beside an honest record says nothing.
  */
 async function isQuarantined(record: AgentStepResult, runtime: Pick<Runtime, 'ledger' | 'clock'>): Promise<boolean> {
-  const { requestId, iteration } = record;
+  const { iteration } = record;
   for (const topic of turnTopics) {
     if (await isTurnTaken(topic, record, runtime)) continue;
-    return (await quarantinedAt({ topic, requestId, iteration }, runtime)) !== null;
+    return (await quarantinedAt({ topic, iteration, ...runOfRecord(record) }, runtime)) !== null;
   }
   return false;
 }

@@ -1,8 +1,14 @@
+import { runName } from '@sluice/core';
+import type { Tenant } from '@sluice/core';
 import type { Incoming } from '@sluice/bus';
+import { runOfEnd, runOfRecord } from '@sluice/service';
 
 /** Where a turn of a run stands that the filter granted, or that says so. */
 export interface OpenTurn {
+  /** Which run it is: that of its tenant by this request_id. */
+  readonly name: string;
   readonly requestId: string;
+  readonly tenant: Tenant;
   readonly attempt: string | null;
   readonly key: string;
   readonly partition: number;
@@ -25,25 +31,29 @@ export class OpenRuns {
 
   /** False if there is no room for one more run. */
   add({ record, key, partition, offset }: Incoming<'agent.toolsets'>): boolean {
-    const { requestId, run, decidedAt } = record;
-    if (decidedAt <= (this.ended.get(requestId) ?? -Infinity)) return true;
-    const known = this.turns.get(requestId) ?? [];
+    const { run, decidedAt } = record;
+    const { requestId, tenant } = runOfRecord(record);
+    const name = runName(requestId, tenant);
+    if (decidedAt <= (this.ended.get(name) ?? -Infinity)) return true;
+    const known = this.turns.get(name) ?? [];
     if (known.length === 0 && this.turns.size >= this.most) return false;
     const { deadline, redrive: attempt } = run;
-    const turn = { requestId, attempt, key, partition, offset, deadline, decidedAt };
-    this.turns.set(requestId, [turn, ...known].slice(0, mostTurns));
+    const turn = { name, requestId, tenant, attempt, key, partition, offset, deadline, decidedAt };
+    this.turns.set(name, [turn, ...known].slice(0, mostTurns));
     return true;
   }
 
   /** The run has ended: what was granted before that needs no end. */
   end({ record }: Incoming<'agent.responses'>): void {
-    const { requestId, endedAt } = record;
-    this.ended.delete(requestId);
-    this.ended.set(requestId, endedAt);
+    const { endedAt } = record;
+    const { requestId, tenant } = runOfEnd(record);
+    const name = runName(requestId, tenant);
+    this.ended.delete(name);
+    this.ended.set(name, endedAt);
     if (this.ended.size > this.most) this.ended.delete(this.ended.keys().next().value ?? '');
-    const later = (this.turns.get(requestId) ?? []).filter(({ decidedAt }) => decidedAt > endedAt);
-    if (later.length === 0) this.turns.delete(requestId);
-    else this.turns.set(requestId, later);
+    const later = (this.turns.get(name) ?? []).filter(({ decidedAt }) => decidedAt > endedAt);
+    if (later.length === 0) this.turns.delete(name);
+    else this.turns.set(name, later);
   }
 
   /** The last turns first, of each run in which one’s time was up by then. */
@@ -57,11 +67,9 @@ export class OpenRuns {
   }
 
   /** The turn is not the filter’s, or its run has ended. */
-  drop({ requestId, partition, offset }: OpenTurn): void {
-    const left = (this.turns.get(requestId) ?? []).filter(
-      (one) => one.partition !== partition || one.offset !== offset,
-    );
-    if (left.length === 0) this.turns.delete(requestId);
-    else this.turns.set(requestId, left);
+  drop({ name, partition, offset }: OpenTurn): void {
+    const left = (this.turns.get(name) ?? []).filter((one) => one.partition !== partition || one.offset !== offset);
+    if (left.length === 0) this.turns.delete(name);
+    else this.turns.set(name, left);
   }
 }

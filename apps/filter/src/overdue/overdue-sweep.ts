@@ -10,6 +10,7 @@ import {
   passedOver,
   quarantinedAt,
   recordAt,
+  runOfRecord,
   signReturned,
   verifyGrant,
   verifyRecord,
@@ -112,10 +113,10 @@ export class OverdueSweep {
   private async look(): Promise<void> {
     if (!this.hasCaughtUp) return;
     const now = this.runtime.clock.now();
-    for (const [requestId, at] of this.takenBack) if (at + this.pace.againMs <= now) this.takenBack.delete(requestId);
+    for (const [name, at] of this.takenBack) if (at + this.pace.againMs <= now) this.takenBack.delete(name);
     const overdue = this.open
       .overdue(now - this.pace.graceMs)
-      .filter(([turn]) => !this.takenBack.has(turn?.requestId ?? ''));
+      .filter(([turn]) => !this.takenBack.has(turn?.name ?? ''));
     try {
       for (let at = 0; at < overdue.length && !this.stopping.signal.aborted; at += atATime) {
         const found = await Promise.all(overdue.slice(at, at + atATime).map((turns) => this.takeBack(turns)));
@@ -132,7 +133,7 @@ export class OverdueSweep {
   private async takeBack(turns: readonly OpenTurn[]): Promise<readonly Outgoing[]> {
     const { bus, clock, log } = this.runtime;
     for (const turn of turns) {
-      const { requestId, key, deadline } = turn;
+      const { name, requestId, key, deadline } = turn;
       if (await hasEnded(turn, this.runtime)) {
         this.open.drop(turn);
         continue;
@@ -143,7 +144,7 @@ export class OverdueSweep {
         continue;
       }
       if (clock.now() < deadline + this.pace.executorGraceMs && (await this.isWithExecutor(found.record))) return [];
-      this.takenBack.set(requestId, clock.now());
+      this.takenBack.set(name, clock.now());
       if (!(await this.seesTo(turn))) return [];
       log.info({ request_id: requestId, deadline: new Date(deadline).toISOString() }, 'an overdue run is ended');
       const record = await signReturned(returnedTurn(found.record), this.runtime);
@@ -154,17 +155,16 @@ export class OverdueSweep {
 
   /** Whether an executor has taken the turn and its step is still to come; one that was quarantined has come. */
   private async isWithExecutor(record: Toolset): Promise<boolean> {
-    const { requestId, iteration } = record;
-    const step = { topic: topics.steps, requestId, iteration };
+    const step = { topic: topics.steps, iteration: record.iteration, ...runOfRecord(record) };
     return (
       (await isTurnTaken(topics.toolCalls, record, this.runtime)) && (await quarantinedAt(step, this.runtime)) === null
     );
   }
 
   /** True for the one filter that sees to the run for now. */
-  private async seesTo({ requestId, attempt }: OpenTurn): Promise<boolean> {
+  private async seesTo({ name, attempt }: OpenTurn): Promise<boolean> {
     const { ledger, clock, environment } = this.runtime;
-    const [key, owner] = [`overdue/${requestId}/${attempt ?? ''}`, environment.instance];
+    const [key, owner] = [`overdue/${name}/${attempt ?? ''}`, environment.instance];
     return (await ledger.claim({ key, owner, now: clock.now(), ttlMs: this.pace.againMs })).owner === owner;
   }
 

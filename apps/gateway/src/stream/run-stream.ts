@@ -31,6 +31,7 @@ export async function* runChunks(
       const message = await followed.next(keepAliveMs);
       if (message === undefined) break;
       if (message === null) yield { type: 'data', path: [], data: [] };
+      else if (!(await whose.concerns(message))) continue;
       else if (yield* told(message, whose, parts)) return;
     }
     if (followed.cutShort === 'slow') yield* parts.cut('slow', `The reader is too slow to be told more. ${again}`);

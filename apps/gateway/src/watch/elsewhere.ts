@@ -14,12 +14,14 @@ export const takenElsewhere =
 /** Longer than filters that are not behind need to take a request, in milliseconds. */
 const lookEveryMs = 2_000;
 
+type TenantsRun = Pick<RunPlace, 'requestId' | 'sessionId'> & { readonly tenant: string };
+
 /** Whether the run’s id belongs to a request of another session, as far as its record can be read; null while the id is unused. */
 export async function isElsewhere(
-  { requestId, sessionId }: Pick<RunPlace, 'requestId' | 'sessionId'>,
+  { requestId, sessionId, tenant }: TenantsRun,
   runtime: Reading,
 ): Promise<boolean | null> {
-  const owner = await requestOwner(requestId, runtime);
+  const owner = await requestOwner({ requestId, tenant }, runtime);
   if (owner === null) return null;
   const place = /^agent\.requests\/(\d+)\/(\d+)$/.exec(owner);
   // An agent’s run has a session of its own, by the same name.
@@ -30,7 +32,7 @@ export async function isElsewhere(
 }
 
 /** Ends the following of a run once its id turns out to belong to another session; looks until a record of the run has come. */
-export async function endIfElsewhere(run: RunPlace, followed: Followed, runtime: Reading): Promise<void> {
+export async function endIfElsewhere(run: TenantsRun, followed: Followed, runtime: Reading): Promise<void> {
   for (;;) {
     await delay(lookEveryMs, undefined, { signal: followed.over }).catch(() => undefined);
     if (followed.over.aborted || followed.hasBegun) return;

@@ -19,6 +19,8 @@ export class Followed {
   /** `forget` is called once, when the last reader is gone. */
   constructor(
     readonly requestId: string,
+    /** Whose run it is; records of other tenants under the same ids do not come. */
+    readonly tenant: string,
     /** Milliseconds since the epoch. */
     readonly since: number,
     private readonly forget: () => void,

@@ -2,6 +2,7 @@ import { mayBeOfDead, runOf } from '@sluice/decisions';
 import { runTopics, topics } from '@sluice/contracts';
 import type { Incoming, LogReader } from '@sluice/bus';
 import { Refusal } from '../refusal.js';
+import type { RunAccess } from './run-access.js';
 
 /** Readings at a time: each goes through a piece of the log. */
 const mostReadings = 16;
@@ -13,12 +14,13 @@ export class Past {
   constructor(private readonly bus: LogReader) {}
 
   /**
-   * The records of a run from `since` on, in milliseconds since the epoch: the request first, the run’s end last. An end that a redrive
-   * went on behind (docs/dead-letters.md) is none. Throws Refusal(503) where too many read already. The reader of the first record must
-   * go on to the end or return.
+   * The records of a run from `since` on, in milliseconds since the epoch, as far as they concern the caller: the request first, the run’s
+   * end last. An end that a redrive went on behind (docs/dead-letters.md) is none. Throws Refusal(503) where too many read already. The
+   * reader of the first record must go on to the end or return.
    */
   async *of(
     run: { readonly requestId: string; readonly sessionId: string; readonly since: number },
+    whose: RunAccess,
     signal: AbortSignal,
   ): AsyncGenerator<Incoming, void, undefined> {
     if (this.#readings >= mostReadings)
@@ -31,7 +33,7 @@ export class Past {
       const options = { from: { time: run.since }, signal, ofKey, onUndecodable: () => undefined };
       let end: Incoming<'agent.responses'> | null = null;
       for await (const message of this.bus.read(runTopics, options)) {
-        if (runOf(message) !== run.requestId) continue;
+        if (runOf(message) !== run.requestId || !(await whose.concerns(message))) continue;
         if (message.topic === topics.responses) {
           end = message;
           if (!mayBeOfDead(message.record)) break;

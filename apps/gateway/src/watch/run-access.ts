@@ -1,5 +1,8 @@
+import { topics } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
+import { localPrincipal } from '@sluice/core';
 import type { Principal } from '@sluice/core';
+import { tenantOf } from '@sluice/decisions';
 import { isSame } from '../caller.js';
 
 /** What a caller may see of a record of the run that it names. */
@@ -14,8 +17,36 @@ export const anothersRun = 'The request_id names a run of somebody else. Choose 
  */
 export class RunAccess {
   #theirs = false;
+  /** The approvals that were asked for in the tenant’s run. */
+  readonly #asked = new Set<string>();
 
-  constructor(private readonly caller: Principal) {}
+  constructor(
+    private readonly caller: Principal,
+    private readonly facts: {
+      /** Whether the caller sent the request, by its credential. */
+      readonly isSender: (request: Incoming<'agent.requests'>) => Promise<boolean>;
+      /** Whether a request of the caller’s tenant has the run’s id. */
+      readonly isTaken: () => Promise<boolean>;
+    },
+  ) {}
+
+  /**
+   * Whether a record under the run’s id and session can be of the caller’s run: another tenant may have chosen the same ones. To be asked
+   * of each record once, in the order in which they came.
+   */
+  async concerns(message: Incoming): Promise<boolean> {
+    const tenant = tenantOf(message);
+    if (tenant !== null && tenant !== this.caller.tenantId) return false;
+    if (message.topic === topics.requests) return this.facts.isSender(message);
+    if (message.topic === topics.approvals) {
+      const { requested, decided, outcome } = message.record;
+      if (requested !== null) this.#asked.add(requested.approvalId);
+      return requested !== null || this.#asked.has((decided ?? outcome)?.approvalId ?? '');
+    }
+    // The end of a request whose sender is not known. It is not that of the tenant’s own, if there is one.
+    const isUnknown = message.topic === topics.responses && tenant === null;
+    return !isUnknown || this.caller.tenantId === localPrincipal.tenantId || !(await this.facts.isTaken());
+  }
 
   /** Whether a record has said that the run is the caller’s. */
   get isTheirs(): boolean {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { clockSkewMs } from '@sluice/core';
-import { runOf } from '@sluice/decisions';
+import { runOf, tenantOf } from '@sluice/decisions';
 import { storyTopics, topics } from '@sluice/contracts';
 import type { Runtime } from '@sluice/service';
 import { Refusal } from '../refusal.js';
@@ -29,15 +29,18 @@ export class RunWatch {
     this.#reading = this.#read(this.runtime.clock.now() - clockSkewMs);
   }
 
-  /** From now on, until `end`. Throws Refusal(503) where too many runs are followed. */
-  follow({ requestId, sessionId }: { readonly requestId: string; readonly sessionId: string }): Followed {
+  /** What the tenant’s run brings from now on, until `end`. Throws Refusal(503) where too many runs are followed. */
+  follow(
+    { requestId, sessionId }: { readonly requestId: string; readonly sessionId: string },
+    tenant: string,
+  ): Followed {
     if (this.#count >= mostFollowed) {
       const message = `This gateway follows ${mostFollowed} runs already. Try again in a moment, or at another instance.`;
       throw new Refusal(503, 'busy', message, { 'retry-after': '1' });
     }
     const session = this.#bySession.get(sessionId) ?? new Set();
     this.#bySession.set(sessionId, session);
-    const followed = new Followed(requestId, this.runtime.clock.now(), () => {
+    const followed = new Followed(requestId, tenant, this.runtime.clock.now(), () => {
       session.delete(followed);
       if (session.size === 0) this.#bySession.delete(sessionId);
       this.#counted(-1);
@@ -70,8 +73,10 @@ export class RunWatch {
         const options = { from: { time: since }, follow: true, signal, ofKey, onUndecodable: () => undefined };
         for await (const message of bus.read(watchedTopics, options)) {
           const requestId = runOf(message);
+          const tenant = tenantOf(message);
           for (const followed of this.#bySession.get(message.key) ?? [])
-            if (followed.requestId === requestId) followed.take(message);
+            if (followed.requestId === requestId && (tenant === null || followed.tenant === tenant))
+              followed.take(message);
         }
       } catch (error) {
         if (signal.aborted) return;

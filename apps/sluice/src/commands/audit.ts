@@ -7,6 +7,7 @@ import type { Bus, LogReader } from '@sluice/bus';
 import { topics } from '@sluice/contracts';
 import { openBus, requireLog, verifierForLooking } from '@sluice/service';
 import { lastCheckpoints } from '../audit/checkpoints.js';
+import { entriesOfOne } from '../audit/owners.js';
 import { sessionEntries } from '../audit/session.js';
 import { sessionNamed } from '../session-named.js';
 import { readText } from '../read-text.js';
@@ -20,8 +21,9 @@ export const usage = `sluice audit verify [--json] [--anchors FILE] [--without-s
   the last checkpoint. Compares entries with their source records while these are retained; --without-sources does not.
   --anchors compares with checkpoints that were kept elsewhere, too. --export reads a file of sluice export,
   of the whole log, instead of the log. Exit code 1 if there is a finding, or no audit at all.
-sluice audit show SESSION [--json]     what happened in a session, in words; a unique beginning of its id is enough.
-                                       Exit code 1 if the audit has no entry of it
+sluice audit show SESSION [--tenant NAME] [--user NAME] [--json]
+  What happened in a session, in words; a unique beginning of its id is enough. A session is one user’s of one tenant: where several
+  have one of this id, name whose. Exit code 1 if the audit has no entry of it.
 sluice audit checkpoints               the last checkpoint of each chain, a line each
   Keep them elsewhere, for verify --anchors. Exit code 1 if there are none.`;
 
@@ -31,6 +33,8 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
     allowPositionals: true,
     options: {
       json: { type: 'boolean', default: false },
+      tenant: { type: 'string' },
+      user: { type: 'string' },
       anchors: { type: 'string' },
       'without-sources': { type: 'boolean', default: false },
       export: { type: 'string' },
@@ -67,11 +71,11 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
       return verify(archive);
     }
     case 'show':
-      takes(1, 'json');
+      takes(1, 'json', 'tenant', 'user');
       if (session === undefined || session === '') throw new Error(`Name the session.\n${usage}`);
       return onLog(surroundings, async (bus) => {
         const named = await sessionNamed(bus, session, { among: [topics.audit] });
-        return show(bus, named, values.json, surroundings);
+        return show(bus, named, { ...values, json: values.json }, surroundings);
       });
     case 'checkpoints':
       takes(0);
@@ -105,10 +109,11 @@ async function onLog({ environment, log }: Surroundings, work: (bus: Bus) => Pro
 async function show(
   bus: Bus,
   session: string,
-  json: boolean,
+  { json, ...named }: { readonly json: boolean; readonly tenant?: string; readonly user?: string },
   { write, print, taken, paint }: Surroundings,
 ): Promise<number> {
-  const { entries, left } = await sessionEntries(bus, session);
+  const { entries: all, left } = await sessionEntries(bus, session);
+  const { entries, unknown } = entriesOfOne(all, session, named);
   if (entries.length === 0) {
     if (json) throw new Error(`The audit tells of no session ${session}.`);
     write(`The audit tells of no session ${session}.\n`);
@@ -125,6 +130,12 @@ async function show(
     return 0;
   }
   if (left > 0) write(paint.dim(`\n${left} more entries of this session are not shown.\n`));
+  if (unknown > 0)
+    write(
+      paint.dim(
+        `\n${unknown} more entries under this id name no user, and are not shown. sluice tail shows their records.\n`,
+      ),
+    );
   write(paint.dim('\nWhether anybody changed it says `sluice audit verify`.\n'));
   return 0;
 }

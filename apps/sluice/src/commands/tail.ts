@@ -4,15 +4,17 @@ import { allTopics, recordNames, recordToJson } from '@sluice/contracts';
 import { withoutCredentials } from '@sluice/bus';
 import type { AgentStepResult, Approval } from '@sluice/contracts';
 import type { Incoming, ReadOptions } from '@sluice/bus';
+import { tenantOf } from '@sluice/decisions';
 import { openBus, requireLog } from '@sluice/service';
 import { readTopics } from '../read-words.js';
 import { sessionNamed } from '../session-named.js';
 import { howToDecide, shorten } from '../show/story.js';
 import type { Surroundings } from './surroundings.js';
 
-export const usage = `sluice tail [--topic agent.steps,agent.responses] [--session id] [--from start|end] [--json] [--once]
+export const usage = `sluice tail [--topic agent.steps,agent.responses] [--session id] [--tenant name] [--from start|end] [--json] [--once]
   Watches the log; --from start begins with what is there, --once ends there. --json prints each record whole, a line each, and
-  {"undecodable":…} with its place for one that cannot be read. A unique beginning of a session’s id is enough.`;
+  {"undecodable":…} with its place for one that cannot be read. A unique beginning of a session’s id is enough. --tenant shows the records
+  that say that they are the tenant’s: requests, decisions on approvals and their outcomes do not.`;
 
 export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
   const { values } = parseArgs({
@@ -20,6 +22,7 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
     options: {
       topic: { type: 'string' },
       session: { type: 'string' },
+      tenant: { type: 'string' },
       from: { type: 'string', default: 'end' },
       json: { type: 'boolean', default: false },
       once: { type: 'boolean', default: false },
@@ -44,6 +47,7 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
     const session = values.session === undefined ? null : await sessionNamed(bus, values.session, { signal });
     for await (const message of bus.read(topics, options)) {
       if (session !== null && message.key !== session) continue;
+      if (values.tenant !== undefined && tenantOf(message) !== values.tenant) continue;
       if (values.json) print(`${asJson(message)}\n`);
       else write(`${asLine(printableIn(message), surroundings)}\n`);
       await taken();

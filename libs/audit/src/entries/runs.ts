@@ -33,6 +33,7 @@ export function responseEntry(response: AgentResponse): Told {
   const asked = { groups: run?.requestedGroups ?? [], state: response.state };
   const common = {
     ...caller(run?.principal ?? null),
+    ...(response.tenantId === null ? {} : { tenant: response.tenantId }),
     // Without a run the groups were never read: the entry of the request has them.
     requested_groups: run?.requestedGroups ?? null,
     granted_groups: refused ? [] : (run?.requestedGroups ?? []),

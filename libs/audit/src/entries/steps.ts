@@ -12,7 +12,13 @@ export function stepEntries(result: AgentStepResult, facts: Facts): readonly Tol
   const begunBy = agentBegunBy(result);
   if (begunBy !== null) return [agentBegunEntry(result, begunBy, facts)];
   if (steps.length === 0)
-    return [told('turn_without_calls', result, { authentic: facts.authentic, iteration: result.iteration })];
+    return [
+      told('turn_without_calls', result, {
+        authentic: facts.authentic,
+        iteration: result.iteration,
+        ...caller(result.run.principal),
+      }),
+    ];
   return steps.flatMap((step) => {
     const call = callEntry(step, result, facts);
     return step.state === step.stateBefore ? [call] : [call, transitionEntry(step, result, facts)];

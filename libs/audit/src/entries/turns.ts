@@ -24,6 +24,8 @@ export function toolsetEntry(toolset: Toolset, { authentic }: Facts): Told {
     ...(toolset.toolChoice === null ? {} : { tool_choice: toolset.toolChoice }),
     decided_at: time(toolset.decidedAt),
     grant_hash: grant === null ? null : sha256(grant),
+    // Which request it began with: that of another tenant may have the same ids.
+    ...(toolset.iteration === 1 ? { question_hash: sha256(toolset.request.question) } : {}),
   });
 }
 

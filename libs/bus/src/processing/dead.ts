@@ -1,6 +1,7 @@
 import { topics } from '@sluice/contracts';
 import type { Codec } from '@sluice/contracts';
 import type { Dead } from '../port.js';
+import { withoutCredentials } from './credential.js';
 import { encode } from './outputs.js';
 import type { Encoded } from './outputs.js';
 import type { Death } from './retry.js';
@@ -28,9 +29,4 @@ export function deadLetter(codec: Codec, dead: Dead, group: string, failedAt: nu
   const value = Buffer.from(dead.value);
   const from = { topic, partition, offset, group, key, value, headers, timestamp };
   return encode(codec, topics.deadLetters, key, { ...from, code, reason, attempts, failedAt, lastFault });
-}
-
-/** What came with a record, but for the credential: nothing that is shown, exported or kept may hold one. */
-export function withoutCredentials(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => name.toLowerCase() !== 'authorization'));
 }

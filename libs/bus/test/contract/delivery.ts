@@ -95,6 +95,31 @@ export function delivery(harness: BusHarness): void {
   );
 
   it(
+    'keeps senders apart who name the same session: one with another credential does not wait',
+    () =>
+      onLog(harness, async ({ bus }) => {
+        const gate = deferred();
+        const of = (question: string, token: string) => request('d-19', question, { authorization: `Bearer ${token}` });
+        await bus.publish([of('stuck', 'bob'), of('behind it', 'bob'), of('free', 'ann')]);
+        await bus.subscribe({
+          group: 'd-19',
+          topics: ['agent.requests'],
+          handle: async (message) => {
+            if (questionOf(message) === 'stuck') await gate.promise;
+            return [entry(message)];
+          },
+        });
+        await eventually('the other sender’s output', async () => (await entries(bus)).length >= 1);
+        await grace();
+        expect(await entries(bus)).toEqual(['free']);
+        gate.resolve();
+        await eventually('three outputs', async () => (await entries(bus)).length >= 3);
+        expect(await entries(bus)).toEqual(['free', 'stuck', 'behind it']);
+      }),
+    testMs,
+  );
+
+  it(
     'lets a slow session delay only itself, also with 500 records of its own in line',
     () =>
       onLog(harness, async ({ bus }) => {

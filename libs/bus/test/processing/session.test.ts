@@ -17,13 +17,46 @@ describe('the session whose lane a record runs in', () => {
     ['else a lane of its own', aRequest('', '', null), 'agent.requests/0/7'],
   ])('of a request is %s', (_, message, session) => expect(sessionOf(message)).toBe(session));
 
-  it.each(['requested', 'decided', 'outcome'] as const)('of an approval is that of its member %s', (member) => {
+  it('of a request is that of its sender alone: whoever has another credential has another session of that name', () => {
+    const of = (headers: Readonly<Record<string, string>>) =>
+      sessionOf({ ...aRequest('key', 'session', 'request'), headers } as Incoming);
+    expect(of({ authorization: 'Bearer a' })).toBe(of({ Authorization: 'Bearer a', traceparent: '00-1' }));
+    expect(new Set([of({}), of({ authorization: 'Bearer a' }), of({ authorization: 'Bearer b' })]).size).toBe(3);
+  });
+
+  it.each(['toolsets', 'tool-calls', 'steps', 'responses'])(
+    'of a record of agent.%s is that of the run’s user',
+    (topic) => {
+      const of = (tenantId: string, actorId: string, subjectId: string | null) => {
+        const record = { sessionId: 'session', run: { principal: { tenantId, actorId, subjectId } } };
+        return sessionOf({ ...place, topic: `agent.${topic}`, key: 'key', record } as unknown as Incoming);
+      };
+      expect(of('local', 'user:local', null)).toBe('session');
+      expect(of('acme', 'client:desk', 'user:ann')).toBe(of('acme', 'user:ann', null));
+      const sessions = [
+        of('acme', 'user:ann', null),
+        of('other', 'user:ann', null),
+        of('acme', 'user:bob', null),
+        'session',
+      ];
+      expect(new Set(sessions).size).toBe(4);
+    },
+  );
+
+  it('of an end that does not say whose it is, is the one that it names', () => {
+    const record = { sessionId: 'session', run: null };
+    expect(sessionOf({ ...place, topic: 'agent.responses', key: 'key', record } as unknown as Incoming)).toBe(
+      'session',
+    );
+  });
+
+  it.each(['requested', 'decided', 'outcome'] as const)('of an approval is its own, by its member %s', (member) => {
     const record = {
       requested: null,
       decided: null,
       outcome: null,
-      [member]: { sessionId: 'session' },
+      [member]: { approvalId: 'a-1', sessionId: 'session' },
     } as Incoming<'agent.approvals'>['record'];
-    expect(sessionOf({ ...place, topic: 'agent.approvals', key: 'key', record })).toBe('session');
+    expect(sessionOf({ ...place, topic: 'agent.approvals', key: 'key', record })).toBe('a-1');
   });
 });

@@ -18,6 +18,8 @@ export interface AgentProgress {
   readonly text: string;
   /** Milliseconds since the epoch. */
   readonly at: number;
+  /** For which tenant the run is. */
+  readonly tenantId: string | null;
 }
 
 /** What an upstream system asks: a question, and what may be used to answer it. */
@@ -76,6 +78,8 @@ export interface AgentResponse {
   readonly configVersion: string;
   /** Milliseconds since the epoch. */
   readonly endedAt: number;
+  /** For which tenant, where there is no `run` to say it; null where there is one, and where no credential was verified. */
+  readonly tenantId: string | null;
 }
 
 /** The run that a call of an agent tool was. */

@@ -55,6 +55,15 @@ export const schemas = {
         "name": "at",
         "type": "long",
         "doc": "Milliseconds since the epoch."
+      },
+      {
+        "name": "tenant_id",
+        "type": [
+          "null",
+          "string"
+        ],
+        "doc": "For which tenant the run is.",
+        "default": null
       }
     ]
   },
@@ -273,6 +282,15 @@ export const schemas = {
         "name": "ended_at",
         "type": "long",
         "doc": "Milliseconds since the epoch."
+      },
+      {
+        "name": "tenant_id",
+        "type": [
+          "null",
+          "string"
+        ],
+        "doc": "For which tenant, where there is no `run` to say it; null where there is one, and where no credential was verified.",
+        "default": null
       }
     ]
   },

@@ -29,6 +29,8 @@ import type { TurnSoFar } from '../steps.js';
 /** A call of a turn, with all that decides about it. */
 export interface CallInTurn {
   readonly record: ToolCall;
+  /** What the run is called where it is claimed. */
+  readonly name: string;
   readonly call: RequestedCall;
   readonly index: number;
   /** Ids of the tools that the turn was offered. */
@@ -115,7 +117,7 @@ export function begunCall(of: CallInTurn, world: CallWorld): ReturnType<CallWorl
 }
 
 function pipelineFor(of: CallInTurn, source: ToolSource, world: CallWorld): ToolPipeline<ParkedCall> {
-  const { record, call, judges } = of;
+  const { record, call, index, judges } = of;
   const facts = factsAt(of);
   const both = [judges.granting, judges.inForce] as const;
   const budget = budgetAt(call.tool, judges);
@@ -141,7 +143,7 @@ function pipelineFor(of: CallInTurn, source: ToolSource, world: CallWorld): Tool
       if (judges.granting.byId(tool.id)?.agent === undefined) return null;
       const verdict = mayHandOver(tool.id, record, both);
       if (!verdict.ok) return verdict;
-      const agentRunId = agentRunIdOf(invocation.callKey);
+      const agentRunId = agentRunIdOf(record, call, index);
       if (await world.takeAgentRun(agentRunId, invocation.callKey))
         return { parked: { kind: 'agent', handing: { agentRunId, question: questionOf(invocation.args) } } };
       const message = `The agent ${tool.id} cannot begin: its request_id was taken by somebody else. Go on without it.`;
@@ -181,7 +183,7 @@ function factsAt({ record, offered, turn, judges }: CallInTurn): CallFacts {
 
 /** A call of a turn as the pipeline takes it. */
 export function invocationOf(
-  { record, call, index, judges }: CallInTurn,
+  { record, name, call, index, judges }: CallInTurn,
   args: JsonValue,
   timeoutMs: number,
   signal: AbortSignal,
@@ -198,7 +200,7 @@ export function invocationOf(
       ...callerOf(record),
       ...(connectionId === undefined ? {} : { connectionId }),
     },
-    callKey: callKeyOf(record, call, index),
+    callKey: callKeyOf(name, record, call, index),
     timeoutMs,
     signal,
   };

@@ -24,7 +24,7 @@ describe('a call as the pipeline takes it', () => {
     const { signal } = new AbortController();
     const judges = { granting: { byId: () => undefined } } as unknown as CallInTurn['judges'];
     const turn = { state: 'undefined', bytes: 0, calls: {}, answer: null };
-    const of = { record, call, index: 0, offered: new Set<string>(), turn, judges };
+    const of = { record, name: 'r', call, index: 0, offered: new Set<string>(), turn, judges };
     expect(invocationOf(of, JSON.parse(text), 1_000, signal).argumentBytes).toBe(bytes);
   });
 });

@@ -3,8 +3,9 @@ import type { Claim } from '@sluice/core';
 import { recordNames, recordToJson, topics } from '@sluice/contracts';
 import type { AgentResponse } from '@sluice/contracts';
 import { digestAsRead } from '../as-read.js';
+import { claimedName, requestKey, runOfEnd } from '../run-names.js';
+import type { NamedRun } from '../run-names.js';
 import type { Runtime } from '../runtime.js';
-import { requestKey } from '../take-once.js';
 
 /** Where the call stands that an agent’s run answers: its ToolCall on agent.tool-calls, and its place in the turn. */
 export interface ParkedCall {
@@ -20,35 +21,45 @@ export class AgentRunClaims {
   constructor(private readonly runtime: Claiming) {}
 
   /** Claims the run’s request_id for the call; false if a run has it already. The same call may ask again. */
-  async take(agentRunId: string, callKey: string): Promise<boolean> {
+  async take(run: NamedRun, callKey: string): Promise<boolean> {
     const owner = ownerOf(callKey);
-    return (await this.claim(requestKey(agentRunId), owner)).owner === owner;
+    return (await this.claim(requestKey(await this.nameOf(run)), owner)).owner === owner;
   }
 
   /** Keeps where the call waits, beside the claim that was taken for it. */
-  async park(agentRunId: string, callKey: string, { partition, offset, index }: ParkedCall): Promise<void> {
+  async park(run: NamedRun, callKey: string, { partition, offset, index }: ParkedCall): Promise<void> {
     const value = JSON.stringify({ partition, offset, index });
-    await this.runtime.ledger.settle(requestKey(agentRunId), ownerOf(callKey), value);
+    await this.runtime.ledger.settle(requestKey(await this.nameOf(run)), ownerOf(callKey), value);
   }
 
   /** Where the call waits that the run answers; null if it answers none. */
-  async parkedAt(agentRunId: string): Promise<ParkedCall | null> {
-    const claim = await this.find(requestKey(agentRunId));
+  async parkedAt(run: NamedRun): Promise<ParkedCall | null> {
+    const claim = await this.find(requestKey(await this.nameOf(run)));
     return claim?.owner.startsWith(callOwner) && claim.value !== null ? (JSON.parse(claim.value) as ParkedCall) : null;
   }
 
   /** Says that filter, agent or executor ended the run exactly so: an end that is only on the log is forged. */
   async vouch(end: AgentResponse): Promise<void> {
-    await this.claim(endKey(end), end.sessionId);
+    await this.claim(await this.endKey(end), end.sessionId);
   }
 
   async isVouched(end: AgentResponse): Promise<boolean> {
-    return (await this.find(endKey(end))) !== undefined;
+    return (await this.find(await this.endKey(end))) !== undefined;
   }
 
   /** True for the one end with which the waiting turn goes on; the same record may ask again. */
-  async goesOn(agentRunId: string, owner: string): Promise<boolean> {
-    return (await this.claim(`resumed/${agentRunId}`, owner)).owner === owner;
+  async goesOn(run: NamedRun, owner: string): Promise<boolean> {
+    return (await this.claim(`resumed/${await this.nameOf(run)}`, owner)).owner === owner;
+  }
+
+  private nameOf(run: NamedRun): Promise<string> {
+    return claimedName(run, this.runtime);
+  }
+
+  private async endKey(end: AgentResponse): Promise<string> {
+    // Of the record alone: what else the object holds in the process that writes it, no reader has.
+    const record = recordToJson(recordNames[topics.responses], end) as object;
+    return `ended/${await this.nameOf(runOfEnd(end))}/${digestAsRead(record)}`;
   }
 
   /** What has expired is forgotten, swept or not. */
@@ -67,10 +78,4 @@ const callOwner = 'call/';
 
 function ownerOf(callKey: string): string {
   return callOwner + callKey;
-}
-
-function endKey(end: AgentResponse): string {
-  // Of the record alone: what else the object holds in the process that writes it, no reader has.
-  const record = recordToJson(recordNames[topics.responses], end) as object;
-  return `ended/${end.requestId}/${digestAsRead(record)}`;
 }
