@@ -15,7 +15,7 @@ export interface Redriven extends Attempt {
   readonly again: boolean;
   /** The owner of the claims that the run has made there. */
   readonly owner: string;
-  /** When the log took the record that was given up, milliseconds since the epoch. */
+  /** When the log took the record that became a dead letter, milliseconds since the epoch. */
   readonly since: number;
 }
 
@@ -80,7 +80,7 @@ function attemptOf(message: Incoming, { deadLetter, permit }: Permitted, { clock
   };
 }
 
-/** The record as if the log had taken it when it took the one that was given up: what a former version wrote is not signed anew. */
+/** The record as if the log had taken it when it took the dead one: what a former version wrote is not signed once more. */
 export function asGivenUp<T extends Topic>(message: Incoming<T>, redriven: Redriven | null): Incoming<T> {
   return redriven === null ? message : { ...message, timestamp: redriven.since };
 }
