@@ -151,7 +151,7 @@ describe('a hostile server over Streamable HTTP: the others go on, and it costs 
     expect(error).toBeInstanceOf(kind);
     expect(error.message).not.toContain('planted');
     expect(logged.join()).not.toContain('planted');
-    expect(slowest).toBeLessThan(1_000);
+    expect(slowest).toBeLessThan(4_000);
     expect(performance.now() - started).toBeLessThan(4_000);
     expect(process.memoryUsage().rss - before).toBeLessThan(200 * 1_048_576);
     // Nothing of the call goes on after it: an endless stream has been ended.
