@@ -74,8 +74,8 @@ export async function benchReplay(): Promise<void> {
       ],
     );
     const [load = 0] = loadavg();
-    const spread = await times(() => all(archive, unverified, threadsFor(null)));
-    const spreadVerified = await times(() => all(archive, verifier, threadsFor(keys)));
+    const spread = await times(() => all(archive, unverified, threadsFor({ keys: null, readsUnknown: false })));
+    const spreadVerified = await times(() => all(archive, verifier, threadsFor({ keys, readsUnknown: false })));
     report(
       `The same with a thread for each of ${availableParallelism()} cores, which begin anew each time, by the clock on a machine with a load of ${load.toFixed(1)}`,
       [

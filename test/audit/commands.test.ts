@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { openArchive, writeArchive } from '@sluice/archive';
 import { allTopics } from '@sluice/contracts';
+import { newKeySet, writeKeySet } from '@sluice/identity';
 import { sluice } from '../harness/program.js';
 import type { Ended } from '../harness/program.js';
 
@@ -42,6 +43,14 @@ describe('sluice audit, after the sample', () => {
       const file = join(folder, 'whole.sluice');
       expect((await run('export', file)).code).toBe(0);
       const whole = await run('audit', 'verify', '--export', file);
+      // With another installation's keys.
+      const others = { SLUICE_KEYS: writeKeySet(newKeySet(0)) };
+      const foreign = await sluice(['audit', 'verify', '--export', file], others).ended;
+      expect([foreign.code, foreign.output]).toEqual([
+        1,
+        expect.stringMatching(/unknown key .*names? the key audit-[0-9a-f]{12}/),
+      ]);
+      expect(foreign.output).not.toMatch(/forged|rewritten/);
       expect(whole).toMatchObject({ code: 0, output: (await run('audit', 'verify')).output });
       const part = join(folder, 'part.sluice');
       expect((await run('export', '--session', session, part)).code).toBe(0);

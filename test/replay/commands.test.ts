@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { topics } from '@sluice/contracts';
+import { newKeySet, readKeySet, writeKeySet } from '@sluice/identity';
 import { workflowConfiguration } from '../harness/configurations.js';
 import { command } from '../harness/command.js';
 import { sluice } from '../harness/program.js';
@@ -43,6 +44,22 @@ describe('sluice export and sluice replay', () => {
     expect(output).toContain('there are no keys');
   });
 
+  it('are equal with the keys of another installation too, which is said, and called nothing else', async () => {
+    const other = mkdtempSync(join(tmpdir(), 'sluice-other-'));
+    writeFileSync(join(other, 'keys.json'), writeKeySet(newKeySet(0)));
+    try {
+      const { code, output } = await command(['replay', '--export', file], { SLUICE_DATA: other });
+      expect([code, output]).toEqual([0, expect.stringContaining('81 equal')]);
+      expect(output).toMatch(
+        /decisions are signed by keys that you do not have \((filter|agent|executor)-[0-9a-f]{12}/,
+      );
+      const { output: own } = await command(['replay', '--export', file], data);
+      expect(own).not.toContain('that you do not have');
+    } finally {
+      rmSync(other, { recursive: true, force: true });
+    }
+  });
+
   it('never write a credential', async () => {
     const headers = { authorization: 'Bearer a-secret-that-nobody-keeps', traceparent: '00-1' };
     const { record } = (await system.all('agent.requests'))[0] ?? {};
@@ -62,8 +79,11 @@ describe('sluice export and sluice replay', () => {
 
   it('end with 1 where something differs, and name record, field, what is recorded and what was derived', async () => {
     const damaged = join(folder, 'other.json');
-    const set = JSON.parse(readFileSync(join(system.folder, 'keys.json'), 'utf8')) as object;
-    writeFileSync(damaged, JSON.stringify(set));
+    // The filter’s keys under their names, and not the keys that signed.
+    const set = readKeySet(readFileSync(keys.SLUICE_KEYS_FILE, 'utf8'), 'the fixture');
+    const [other] = newKeySet(0).keys;
+    const swapped = set.keys.map((key) => (key.role === 'filter' ? { ...key, x: other?.x ?? '', d: null } : key));
+    writeFileSync(damaged, writeKeySet({ keys: swapped }));
     const args = ['replay', '--export', fixture, '--session', 'session-late'];
     const { code, output } = await command(args, { SLUICE_KEYS_FILE: damaged });
     expect([code, output]).toEqual([0, expect.stringContaining('1 equal')]);

@@ -266,7 +266,7 @@ describe('more than one record', () => {
     }
   });
 
-  it('a forged checkpoint behind what was cut away is named, whoever signed it', async () => {
+  it('a forged checkpoint behind what was cut away is named; one by an unknown key is not called forged', async () => {
     const others = createSignatures(newKeySet(0));
     const cutAt = honest.slice(0, 15);
     const { record } = cutAt.at(-1) as Stored;
@@ -274,7 +274,7 @@ describe('more than one record', () => {
     const place = { topic: 'agent.responses', partition: 0 };
     const old = JSON.parse(honest[9]?.record.details ?? '').signature as string;
     for (const [signature, expected] of [
-      [await signHead(place, head, 1, others), 'forged 16 16'],
+      [await signHead(place, head, 1, others), 'unknown_key 16 16'],
       ['trust me', 'forged 16 16'],
       [old, 'rewritten 11 15'],
     ] as const) {

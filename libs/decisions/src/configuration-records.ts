@@ -43,7 +43,7 @@ export class ConfigurationRecords {
     }
     this.#areSigned = true;
     if (await isSignedBy('config', topics.config, record, this.signatures)) return null;
-    if (this.signatures.knows('config', recordSignature)) return 'not_as_signed';
+    if (this.signatures.unknownKey('config', recordSignature) === null) return 'not_as_signed';
     // A process whose keys are from before verifies none, as its version did not: all follow the same one while keys are handed out.
     return this.signatures.since('config') === Infinity ? null : 'unknown_key';
   }

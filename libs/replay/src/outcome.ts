@@ -32,4 +32,6 @@ export interface Replayed {
   readonly requestId: string;
   readonly sessionId: string;
   readonly outcome: Outcome;
+  /** Ids of keys that signed the record and are not here: with those nothing was verified. */
+  readonly unknownKeys: readonly string[];
 }

@@ -20,7 +20,7 @@ import type { Reading, Threads } from './over-runs.js';
 import type { DeadLetters, RunRecords } from './run-records.js';
 import { isSelected } from './select.js';
 import type { DecisionSelection } from './select.js';
-import { continuationDifference, grantDifference, recordDifference } from './signed.js';
+import { continuationDifference, grantDifference, keysNotHere, recordDifference } from './signed.js';
 import type { ReplayJob } from './threads/replay-job.js';
 import type { RunWork } from './work.js';
 
@@ -82,7 +82,8 @@ class Judge {
 
   async judge(message: Incoming, run: RunRecords, dead: DeadLetters): Promise<Replayed> {
     const { topic, partition, offset, key: sessionId } = message;
-    const place = { topic, partition, offset, requestId: run.requestId, sessionId };
+    const unknownKeys = keysNotHere(message, this.options.verifier);
+    const place = { topic, partition, offset, requestId: run.requestId, sessionId, unknownKeys };
     try {
       return { ...place, ...(await this.outcome(message, run, dead)) };
     } catch (error) {

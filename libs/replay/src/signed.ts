@@ -1,7 +1,8 @@
 import { grantLifeMs, judgeContinuation, judgeGrant } from '@sluice/core';
 import type { JsonObject, SignerRole, Verifier } from '@sluice/core';
 import { sha256 } from '@sluice/contracts';
-import type { AgentStepResult, RecordOf, Toolset } from '@sluice/contracts';
+import type { AgentStepResult, RecordOf, Topic, Toolset } from '@sluice/contracts';
+import type { Incoming } from '@sluice/bus';
 import { isSignedBy, turnOf } from '@sluice/decisions';
 import type { SignedTopic } from '@sluice/decisions';
 import type { Difference } from './differences.js';
@@ -13,7 +14,11 @@ export async function grantDifference(record: Toolset, verifier: Verifier): Prom
   if (verdict.kind === 'valid' && isGivenThen(claims, record.decidedAt)) return null;
   const was =
     verdict.kind === 'forged' ? verdict.why : 'The grant was given at another time than the decision was made.';
-  return { path: 'grant', was, is: 'a grant that the filter signed for this turn' };
+  return {
+    path: 'grant',
+    was: byUnknown('filter', record.grant, verifier) ?? was,
+    is: 'a grant that the filter signed for this turn',
+  };
 }
 
 /** The filter signs at once: what lasted longer than a grant does was not given with this decision. */
@@ -27,7 +32,11 @@ export async function continuationDifference(record: AgentStepResult, verifier: 
   const claims = await verifier.verify('executor', signature);
   const verdict = judgeContinuation(claims, record, sha256);
   if (verdict.kind === 'signed') return null;
-  return { path: 'signature', was: verdict.why, is: 'what the executor signed' };
+  return {
+    path: 'signature',
+    was: byUnknown('executor', signature, verifier) ?? verdict.why,
+    is: 'what the executor signed',
+  };
 }
 
 /** What is wrong with the signature over a whole record; nothing with one from before there were keys of the agent, which is not signed so. */
@@ -37,8 +46,49 @@ export async function recordDifference<T extends SignedTopic>(
   verifier: Verifier,
 ): Promise<Difference | null> {
   if (timestamp < verifier.since('agent') || (await isSignedBy(writer, topic, record, verifier))) return null;
-  const was = record.recordSignature === null ? 'The record is not signed.' : 'The record is not as it was signed.';
+  const { recordSignature } = record;
+  if (recordSignature === null) {
+    // Since when another installation signs whole records, its keys say.
+    if (otherSignature(topic, record, verifier) !== null) return null;
+    return { path: 'record_signature', was: 'The record is not signed.', is: `what the ${writer} signed` };
+  }
+  const was = byUnknown(writer, recordSignature, verifier) ?? 'The record is not as it was signed.';
   return { path: 'record_signature', was, is: `what the ${writer} signed` };
+}
+
+/** Who signs on each topic; a turn that goes back to the filter carries the filter's own signatures. */
+const signersOn: Readonly<
+  Partial<Record<Topic, { readonly part: readonly SignerRole[]; readonly whole: readonly SignerRole[] }>>
+> = {
+  'agent.toolsets': { part: ['filter'], whole: ['filter'] },
+  'agent.tool-calls': { part: ['filter'], whole: ['agent'] },
+  'agent.steps': { part: ['executor', 'filter'], whole: ['executor', 'filter'] },
+};
+
+/** Ids of keys that signed the record, as it says, and are not known here. */
+export function keysNotHere({ topic, record }: Incoming, verifier: Verifier): readonly string[] {
+  const signing = signersOn[topic];
+  if (signing === undefined) return [];
+  const { recordSignature } = record as { readonly recordSignature: string | null };
+  const found = [otherSignature(topic, record, verifier), notHere(signing.whole, recordSignature, verifier)];
+  return [...new Set(found)].filter((kid) => kid !== null);
+}
+
+/** The key of the other signature in the record, if it is not known here. */
+function otherSignature(topic: Topic, record: object, verifier: Verifier): string | null {
+  const { grant, signature } = record as { readonly grant?: string | null; readonly signature?: string | null };
+  return notHere(signersOn[topic]?.part ?? [], grant ?? signature ?? null, verifier);
+}
+
+function notHere(roles: readonly SignerRole[], token: string | null, verifier: Verifier): string | null {
+  if (token === null) return null;
+  const found = roles.map((role) => verifier.unknownKey(role, token));
+  return found.every((kid) => kid !== null) ? (found[0] ?? null) : null;
+}
+
+function byUnknown(role: SignerRole, token: string | null, verifier: Verifier): string | null {
+  const kid = token === null ? null : verifier.unknownKey(role, token);
+  return kid === null ? null : `It names the key ${kid}, which is not here.`;
 }
 
 /** When a grant ends, milliseconds since the epoch; never for what is none. */

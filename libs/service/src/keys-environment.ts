@@ -57,15 +57,15 @@ export function openSignatures(environment: Surroundings): Signatures {
 }
 
 /**
- * The keys with which records that are read again can be verified; null if there are none. A file that came from elsewhere was not
- * signed with those of the data folder, so for it they must be named.
+ * The keys with which records that are read again can be verified, of the log or of an export: those that are given, else those of the data
+ * folder; null if there are none.
  */
-export function recordedKeys(environment: Surroundings, fromElsewhere: boolean): KeySet | null {
+export function recordedKeys(environment: Surroundings): KeySet | null {
   const { bus, dataFolder, secret } = environment;
   const given = secret(variable);
   if (given !== undefined) return readKeySet(given, sourceOf(environment));
   const file = dataFiles({ dataFolder }).keys;
-  if (fromElsewhere || bus === 'kafka' || !existsSync(file)) return null;
+  if (bus === 'kafka' || !existsSync(file)) return null;
   return readKeySet(readFileSync(file, 'utf8'), file);
 }
 
@@ -74,7 +74,7 @@ export function recordedKeys(environment: Surroundings, fromElsewhere: boolean):
  * this process signed itself it recognises without arithmetic.
  */
 export function openVerifier(environment: Surroundings, signatures: Signatures): Verifier {
-  const keys = recordedKeys(environment, false);
+  const keys = recordedKeys(environment);
   if (keys === null) return signatures;
   const verifier = createVerifier(keys);
   return {
@@ -89,7 +89,7 @@ export function openVerifier(environment: Surroundings, signatures: Signatures):
  */
 export function verifierForLooking(environment: Surroundings): Verifier {
   requireKeys(environment);
-  const keys = recordedKeys(environment, false);
+  const keys = recordedKeys(environment);
   if (keys !== null) return createVerifier(keys);
   const { keys: file } = dataFiles(environment);
   const why = `${file} is not there, so what was signed cannot be verified. Put the keys there that the log was written with, or name their file with ${variable}_FILE.`;
@@ -98,7 +98,7 @@ export function verifierForLooking(environment: Surroundings): Verifier {
 
 /** Verifies with the keys that there are. Where there are none it reads what was signed: for commands that only show, on a machine without keys. */
 export function verifierIfAny(environment: Surroundings): Verifier {
-  const keys = recordedKeys(environment, false);
+  const keys = recordedKeys(environment);
   return keys === null ? unverified : createVerifier(keys);
 }
 

@@ -5,7 +5,6 @@ import { isTopic, topics } from '@sluice/contracts';
 import type { Topic } from '@sluice/contracts';
 import type { LogReader } from '@sluice/bus';
 import { openArchive } from '@sluice/archive';
-import { createVerifier, unverified } from '@sluice/identity';
 import { replay, toolNames, whatIf } from '@sluice/replay';
 import type { DecisionSelection, Offsets } from '@sluice/replay';
 import { openBus, recordedKeys, requireLog } from '@sluice/service';
@@ -13,6 +12,7 @@ import { readRange } from '../read-words.js';
 import { sessionNamed } from '../session-named.js';
 import { authorizerOf } from '../replay/authorizer-of.js';
 import { threadsFor } from '../replay/threads.js';
+import { verifierFor } from '../replay/verifier-for.js';
 import { Comparison } from '../show/comparison.js';
 import { Prospect } from '../show/prospect.js';
 import { compileForCommand } from '../system/compile-once.js';
@@ -74,11 +74,18 @@ interface Given {
 
 async function compare(given: Given, surroundings: Surroundings): Promise<number> {
   const { reader, selection, json, fromFile, signal } = given;
-  const keys = recordedKeys(surroundings.environment, fromFile);
+  const keys = recordedKeys(surroundings.environment);
   const comparison = new Comparison(json, keys !== null, surroundings);
   const { onUndecodable } = comparison;
-  const verifier = keys === null ? unverified : createVerifier(keys);
-  const options = { selection, verifier, authorizerOf, signal, onUndecodable, threads: threadsFor(keys) };
+  const verifier = verifierFor({ keys, readsUnknown: fromFile });
+  const options = {
+    selection,
+    verifier,
+    authorizerOf,
+    signal,
+    onUndecodable,
+    threads: threadsFor({ keys, readsUnknown: fromFile }),
+  };
   for await (const replayed of replay(reader, options)) {
     comparison.add(replayed);
     await surroundings.taken();
@@ -88,17 +95,17 @@ async function compare(given: Given, surroundings: Surroundings): Promise<number
 
 async function consider(given: Given, candidate: Configuration, surroundings: Surroundings): Promise<number> {
   const { reader, selection, json, fromFile, signal } = given;
-  const keys = recordedKeys(surroundings.environment, fromFile);
+  const keys = recordedKeys(surroundings.environment);
   const prospect = new Prospect(json, candidate.version, surroundings);
   const { onUndecodable } = prospect;
   const options = {
     candidate: compileEvaluator(candidate),
-    verifier: keys === null ? unverified : createVerifier(keys),
+    verifier: verifierFor({ keys, readsUnknown: fromFile }),
     selection,
     authorizerOf,
     signal,
     onUndecodable,
-    threads: threadsFor(null),
+    threads: threadsFor({ keys: null, readsUnknown: fromFile }),
   };
   for await (const reconsidered of whatIf(reader, options)) {
     prospect.add(reconsidered);

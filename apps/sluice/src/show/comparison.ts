@@ -14,6 +14,9 @@ const longestValue = 120;
 export class Comparison {
   private readonly counts = new Map<string, { equal: number; different: number; not_replayable: number }>();
   private undecodable = 0;
+  /** By keys that are not here: how many records, and which keys. */
+  private unverified = 0;
+  private readonly unknownKeys = new Set<string>();
 
   constructor(
     private readonly json: boolean,
@@ -30,7 +33,9 @@ export class Comparison {
   };
 
   add(replayed: Replayed): void {
-    const { kind, topic, partition, offset, requestId, sessionId, outcome } = replayed;
+    const { kind, topic, partition, offset, requestId, sessionId, outcome, unknownKeys } = replayed;
+    if (unknownKeys.length > 0) this.unverified++;
+    for (const kid of unknownKeys) this.unknownKeys.add(kid);
     const counts = this.counts.get(kind);
     if (counts !== undefined) counts[outcome.kind]++;
     if (outcome.kind === 'equal') return;
@@ -69,7 +74,11 @@ export class Comparison {
     if (this.json) {
       const by_kind = Object.fromEntries(this.counts);
       const counts = { replayed: equal + different, equal, different, not_replayable: notReplayable };
-      this.line({ ...counts, undecodable: this.undecodable, signatures_verified: this.verified, by_kind });
+      const signed = {
+        signatures_verified: this.verified && this.unverified === 0,
+        unknown_keys: [...this.unknownKeys],
+      };
+      this.line({ ...counts, undecodable: this.undecodable, ...signed, by_kind });
     } else this.summary(equal, different, notReplayable);
     return different > 0 || equal + notReplayable === 0 ? 1 : 0;
   }
@@ -89,6 +98,10 @@ export class Comparison {
     write(
       `${mark} ${equal + different} decisions replayed: ${equal} equal, ${different} different; ${notReplayable} not replayable${lost}\n`,
     );
+    if (this.unverified > 0)
+      write(
+        `  ${this.unverified} ${this.unverified === 1 ? 'decision is' : 'decisions are'} signed by keys that you do not have (${printable([...this.unknownKeys].slice(0, 5).join(', '))}): not verified. Name the file of those keys with SLUICE_KEYS_FILE.\n`,
+      );
     if (!this.verified)
       write('  Signatures were read and not verified, since there are no keys: name them with SLUICE_KEYS_FILE.\n');
   }

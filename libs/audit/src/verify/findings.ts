@@ -6,6 +6,7 @@ export const findingKinds = {
   moved: 'The record stands in another place than it was written to.',
   rewritten: 'What the audit signed is not what stands there, though the hashes agree: somebody made them anew.',
   forged: 'A checkpoint that the audit did not sign.',
+  unknown_key: 'Signed by a key that you do not have, so it cannot be verified here.',
   undecodable: 'The record cannot be read any more.',
   source_changed: 'A record that was told of is not what it was then.',
   source_dropped: 'A record that was told of is not there, though records around it are.',
@@ -62,7 +63,15 @@ export class Findings {
   add(kind: FindingKind, chain: string, about: Partial<Omit<Finding, 'kind' | 'chain'>>): void {
     this.#count++;
     if (this.list.length >= this.most) return;
-    this.list.push({ kind, chain, entries: null, place: null, sourceOffset: null, what: '', ...about });
+    this.list.push({
+      kind,
+      chain,
+      entries: null,
+      place: null,
+      sourceOffset: null,
+      what: '',
+      ...about,
+    });
   }
 }
 

@@ -17,6 +17,8 @@ export class Seals {
   checkpoints = 0;
   /** Entries up to this sequence are as the audit signed them. */
   sealed = 0;
+  /** Checkpoints by keys that are not here. */
+  readonly #unknown = new Map<string, { count: number; readonly entries: number[]; readonly place: AuditPlace }>();
   /** Signed for entries that have not come yet. */
   readonly #expected = new Map<number, { readonly head: string; readonly anchored: boolean }>();
 
@@ -29,7 +31,11 @@ export class Seals {
   /** A signature that was kept elsewhere, before anything of the chain was read. */
   async anchor({ signature }: Anchor): Promise<void> {
     const checkpoint = await openCheckpoint(signature, this.signatures);
-    if (checkpoint === null || checkpoint.chain !== this.chain.chain)
+    const unknown = checkpoint === null ? this.signatures.unknownKey('audit', signature) : null;
+    if (unknown !== null) {
+      const what = `It is one of the anchored checkpoints, and names the key ${unknown}.`;
+      this.findings.add('unknown_key', this.chain.chain, { what });
+    } else if (checkpoint === null || checkpoint.chain !== this.chain.chain)
       this.findings.add('forged', this.chain.chain, { what: 'It is one of the anchored checkpoints.' });
     else this.#expected.set(checkpoint.sequence, { head: checkpoint.head, anchored: true });
   }
@@ -37,7 +43,10 @@ export class Seals {
   /** A checkpoint’s record, after the chain took it if it is one of its entries. */
   async take(record: AuditRecord, place: AuditPlace): Promise<void> {
     this.checkpoints++;
-    const checkpoint = await openCheckpoint(signatureOf(record), this.signatures);
+    const signature = signatureOf(record);
+    const checkpoint = await openCheckpoint(signature, this.signatures);
+    const unknown = checkpoint === null && signature !== null ? this.signatures.unknownKey('audit', signature) : null;
+    if (unknown !== null) return this.#unknownKey(unknown, record, place);
     const beside = record.sequence === 0;
     if (checkpoint === null || checkpoint.chain !== this.chain.chain) {
       this.findings.add('forged', this.chain.chain, { place, entries: beside ? null : entry(record.sequence) });
@@ -59,11 +68,26 @@ export class Seals {
   end(): void {
     this.grown();
     const { chain, sequence } = this.chain;
+    for (const [kid, { count, entries, place }] of this.#unknown) {
+      const what = `${count === 1 ? 'One checkpoint names' : `${count} checkpoints name`} the key ${kid}.`;
+      const [first] = entries;
+      const range = first === undefined ? null : { first, last: entries.at(-1) ?? first };
+      this.findings.add('unknown_key', chain, { entries: range, place, what });
+    }
     for (const [signed, { anchored }] of this.#expected) {
       const what = `${anchored ? 'An anchored' : 'A'} checkpoint was signed for entry ${signed}.`;
       if (signed <= sequence) this.#rewritten(signed, what);
       else this.findings.add('dropped', chain, { entries: { first: sequence + 1, last: signed }, what });
     }
+  }
+
+  /** One finding for all of a key: an honest chain has hundreds of checkpoints. */
+  #unknownKey(kid: string, { sequence }: AuditRecord, place: AuditPlace): void {
+    const known = this.#unknown.get(kid) ?? { count: 0, entries: [], place };
+    known.count++;
+    // The first and the last.
+    if (sequence > 0) known.entries.splice(1, 1, sequence);
+    this.#unknown.set(kid, known);
   }
 
   #within(checkpoint: Checkpoint, record: AuditRecord, place: AuditPlace): void {

@@ -20,8 +20,8 @@ export interface Signatures {
   keyedHash(as: SignerRole, text: string): string;
   /** What the role signed, or null if it is not the role’s signature. Never rejects for what is in the text. */
   verify(by: SignerRole, token: string | null): Promise<JsonObject | null>;
-  /** Whether the key that the token names is one of the role’s that are known here. */
-  knows(role: SignerRole, token: string): boolean;
+  /** The id of the key that the token names, if it is none of the role’s that are known here; else null. */
+  unknownKey(role: SignerRole, token: string): string | null;
   /**
    * Since when the role has keys, milliseconds since the epoch; Infinity if it has none here. A former version had no keys of the agent and of
    * `config`, and signed no record as a whole: so what the log took before may be unsigned.
@@ -30,4 +30,4 @@ export interface Signatures {
 }
 
 /** For who checks signatures and makes none. */
-export type Verifier = Pick<Signatures, 'verify' | 'knows' | 'since'>;
+export type Verifier = Pick<Signatures, 'verify' | 'unknownKey' | 'since'>;

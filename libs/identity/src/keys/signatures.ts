@@ -69,7 +69,7 @@ export function createSignatures({ keys }: KeySet): Signatures {
       if (remembered === undefined) own.set(role, (remembered = new Memory(ownKept)));
       return remembered.get(token) ?? verifier.verify(role, token);
     },
-    knows: verifier.knows,
+    unknownKey: verifier.unknownKey,
     since: verifier.since,
   };
 }

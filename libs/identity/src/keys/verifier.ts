@@ -42,7 +42,10 @@ export function verifierWith(keys: readonly Key[], all: readonly Key[] = keys): 
 
   return {
     since: (role) => since[role],
-    knows: (role, token) => accepted.get(role)?.has(keyIdOf(jwsIn(token)) ?? '') === true,
+    unknownKey: (role, token) => {
+      const kid = keyIdOf(jwsIn(token));
+      return kid === null || accepted.get(role)?.has(kid) === true ? null : kid;
+    },
     verify: async (role, token) => {
       if (token === null) return null;
       try {
