@@ -37,7 +37,7 @@ export const invariants: Readonly<Record<string, Invariant>> = {
   '5': { name: 'TOOLCALLID_STABLE', shown: [[refusals, 'replaces a tool call id that is too long'], [hostileTools, 'each give one result event, and one start before it']] },
   '6': { name: 'LANGGRAPH_OWNS_GRAPHS', shown: [[house, 'no agent framework is imported']] },
   '7': { name: 'STREAM_VIA_ASSISTANT_STREAM', shown: [], open: 'No stream is served over HTTP yet; events travel as records (ruling XB-37).' },
-  '8': { name: 'DECODER_ASSEMBLES_TOOLCALLS', shown: [[providers, 'calls in order with their own arguments'], [providers, 'never mixes two turns'], [providers, 'drops a call that the token limit cut off']] },
+  '8': { name: 'DECODER_ASSEMBLES_TOOLCALLS', shown: [[providers, 'calls in order with their own arguments'], [providers, 'never mixes two turns'], [providers, 'keeps a call that the token limit cut off without its arguments'], [providers, 'does not run a call whose arguments the token limit cut']] },
   '9': { name: 'BINDING_IN_COMPOSITION_ROOT', shown: [[house, 'tools are bound in the tools library']] },
   '10': { name: 'TOOL_SEMANTICS_CANONICAL', shown: [[contract, 'refuses %s, naming tool, construct and path'], [contract, 'refuses an effect that is none of the three'], [arrows, 'T-10g'], ['libs/core/test/invocation-record.test.ts', 'of a call that failed has its error'], ['test/tool-use/raw.test.ts', 'decides nothing and costs nothing']] },
   '11': { name: 'WIRE_FORMATS_ARE_ADAPTERS', shown: [[providers, 'gives text beside calls as the thought'], [providers, 'keeps what has no place in a turn beside it'], [arrows, 'core importing a library']] },
