@@ -2,6 +2,8 @@ export * from './generated/records.js';
 export * from './topics.js';
 export * from './access.js';
 export * from './request-ids.js';
+export { principalOf, runIdsOf, tenantOf } from './record-facts.js';
+export type { RunIds } from './record-facts.js';
 export * from './codec.js';
 export { recordContent } from './content.js';
 export { recordFromJson, recordToJson, ShapeError } from './json.js';

@@ -79,10 +79,7 @@ function whatIsKnown(dead: Dead): Known | null {
       const { requestId, sessionId } = parent;
       return { requestId, sessionId, request: null, run: null, configVersion: '' };
     }
-    case 'agent.progress':
-    case 'agent.audit':
-    case 'agent.dead-letters':
-    case 'agent.config':
+    default:
       return null;
   }
 }

@@ -154,11 +154,7 @@ class Judge {
         const derived = judged.map((one) => ({ requested: null, decided: null, outcome: one }));
         return { kind, outcome: this.compare(message, derived, 'the decision or the question') };
       }
-      case 'agent.requests':
-      case 'agent.progress':
-      case 'agent.audit':
-      case 'agent.dead-letters':
-      case 'agent.config':
+      default:
         throw new Error(`Nobody decides what is on ${message.topic}.`);
     }
   }
@@ -225,12 +221,7 @@ function kindOf(message: Incoming): DecisionKind {
       return isAgentBeginning(message) ? 'agent begun' : 'steps';
     case 'agent.approvals':
       return message.record.requested === null ? 'approval judged' : 'approval asked';
-    case 'agent.responses':
-    case 'agent.requests':
-    case 'agent.progress':
-    case 'agent.audit':
-    case 'agent.dead-letters':
-    case 'agent.config':
+    default:
       return 'end';
   }
 }

@@ -76,12 +76,7 @@ function isAbout(message: Incoming, run: RunRecords | null, names: readonly stri
     case 'agent.approvals':
       if (message.record.requested === null && run === null) return true;
       return names.includes(askedFor(message, run)?.tool ?? '');
-    case 'agent.responses':
-    case 'agent.requests':
-    case 'agent.progress':
-    case 'agent.audit':
-    case 'agent.dead-letters':
-    case 'agent.config':
+    default:
       return false;
   }
 }

@@ -132,12 +132,7 @@ async function changesOf(
       const would = endUnder(request, ended, candidate, endedAt) ?? 'goes on';
       return would === code ? [] : [{ kind: 'run', was: code, would }];
     }
-    case 'agent.tool-calls':
-    case 'agent.requests':
-    case 'agent.progress':
-    case 'agent.audit':
-    case 'agent.dead-letters':
-    case 'agent.config':
+    default:
       return null;
   }
 }

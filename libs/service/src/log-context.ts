@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { HandlerContext, Incoming } from '@sluice/bus';
-import { requestIds } from '@sluice/contracts';
+import { runIdsOf } from '@sluice/contracts';
 
 /** What a line of the log is about: it stands on every line that is written while the record is handled, and after its commit. */
 export interface LogContext {
@@ -76,29 +76,10 @@ function actionAbout(what: LogContext, action: () => void): () => void {
   return () => about(what, action);
 }
 
-/** Whose record it is. */
+/** The run and the session of a record, as lines of the log name them. */
 export function idsOf(message: Incoming): Pick<LogContext, 'request_id' | 'session_id'> {
-  switch (message.topic) {
-    case 'agent.requests': {
-      const { requestId, sessionId } = requestIds(message, message.record);
-      return { request_id: requestId, session_id: sessionId };
-    }
-    case 'agent.toolsets':
-    case 'agent.tool-calls':
-    case 'agent.steps':
-    case 'agent.responses':
-    case 'agent.progress':
-      return { request_id: message.record.requestId, session_id: message.record.sessionId };
-    case 'agent.approvals': {
-      const { requested, decided, outcome } = message.record;
-      const one = requested ?? decided ?? outcome;
-      return one === null ? {} : { request_id: one.requestId, session_id: one.sessionId };
-    }
-    case 'agent.audit':
-    case 'agent.dead-letters':
-    case 'agent.config':
-      return {};
-  }
+  const ids = runIdsOf(message);
+  return ids === null ? {} : { request_id: ids.requestId, session_id: ids.sessionId };
 }
 
 const traceparent = /^[\da-f]{2}-([\da-f]{32})-[\da-f]{16}-[\da-f]{2}/;

@@ -58,10 +58,7 @@ export class RunParts {
         return this.#results(message.record);
       case 'agent.responses':
         return this.#end(message.record);
-      case 'agent.requests':
-      case 'agent.audit':
-      case 'agent.dead-letters':
-      case 'agent.config':
+      default:
         return [];
     }
   }

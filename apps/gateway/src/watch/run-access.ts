@@ -1,8 +1,7 @@
-import { topics } from '@sluice/contracts';
+import { principalOf, tenantOf, topics } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 import { localPrincipal } from '@sluice/core';
 import type { Principal } from '@sluice/core';
-import { tenantOf } from '@sluice/decisions';
 import { isSame } from '../caller.js';
 
 /** What a caller may see of a record of the run that it names. */
@@ -55,28 +54,10 @@ export class RunAccess {
 
   of(message: Incoming): Telling {
     const said = principalOf(message);
-    if (said === 'unsaid') return this.#theirs ? 'tell' : 'keep';
+    if (said === undefined) return this.#theirs ? 'tell' : 'keep';
     // The refusal of a request whose credential could not be read: it holds nothing but the refusal.
     if (said === null) return 'tell';
     this.#theirs = isSame(said, this.caller);
     return this.#theirs ? 'tell' : 'not_theirs';
-  }
-}
-
-function principalOf(message: Incoming): Principal | null | 'unsaid' {
-  switch (message.topic) {
-    case 'agent.toolsets':
-    case 'agent.tool-calls':
-    case 'agent.steps':
-      return message.record.run.principal ?? 'unsaid';
-    case 'agent.responses':
-      return message.record.run === null ? null : (message.record.run.principal ?? 'unsaid');
-    case 'agent.requests':
-    case 'agent.progress':
-    case 'agent.approvals':
-    case 'agent.audit':
-    case 'agent.dead-letters':
-    case 'agent.config':
-      return 'unsaid';
   }
 }

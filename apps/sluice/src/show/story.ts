@@ -31,11 +31,7 @@ export class Story {
         return this.end(message.record);
       case 'agent.approvals':
         return this.approval(message.record);
-      case 'agent.requests':
-      case 'agent.progress':
-      case 'agent.audit':
-      case 'agent.dead-letters':
-      case 'agent.config':
+      default:
         return;
     }
   }

@@ -32,8 +32,7 @@ export function sessionOf(message: Incoming): string {
     case 'agent.progress':
     case 'agent.audit':
       return message.record.sessionId || message.key;
-    case 'agent.dead-letters':
-    case 'agent.config':
+    default:
       return message.key;
   }
 }

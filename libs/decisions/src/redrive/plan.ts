@@ -93,10 +93,7 @@ export function planRedrive({ dead, content }: Letter, facts: PlanFacts): Plan {
       if (resumes) return plan('resume', { ...content, key }, 'the executor takes it as if it came now');
       return plan('attempt', { ...content, key }, 'the turn that waited for this end of an agent goes on with it');
     }
-    case 'agent.progress':
-    case 'agent.audit':
-    case 'agent.dead-letters':
-    case 'agent.config':
+    default:
       return refused(`Nothing on the loop reads ${content.topic}.`);
   }
 }
