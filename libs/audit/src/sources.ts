@@ -1,14 +1,11 @@
-import { allTopics } from '@sluice/contracts';
-import type { Topic } from '@sluice/contracts';
+import { auditedTopics } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 
-/** What the audit tells of: everything but progress, which is best effort, and itself. */
-export type SourceTopic = Exclude<Topic, 'agent.progress' | 'agent.audit'>;
+/** What the audit has entries for: all that stays of runs, what could not be processed, and configurations. */
+export type SourceTopic = (typeof auditedTopics)[number];
 export type Source = Incoming<SourceTopic>;
 
-export const sourceTopics = allTopics.filter(
-  (topic): topic is SourceTopic => topic !== 'agent.progress' && topic !== 'agent.audit',
-);
+export const sourceTopics: readonly SourceTopic[] = auditedTopics;
 
 /** Whether the audit tells of a topic of that name. */
 export function isSource(topic: string): topic is SourceTopic {

@@ -1,4 +1,4 @@
-import { runTopics } from './topics.js';
+import { auditedTopics, runTopics, topics } from './topics.js';
 import type { Topic } from './topics.js';
 
 /** What a service may do with the topics: what its access rights must allow, and no more. */
@@ -10,7 +10,7 @@ export interface Access {
 }
 
 /** All topics that the audit reads, and its own. */
-const audited: readonly Topic[] = [...runTopics, 'agent.dead-letters', 'agent.config', 'agent.audit'];
+const audited: readonly Topic[] = [...auditedTopics, topics.audit];
 
 /** By who it is. Filter, agent and executor end the runs of records they cannot process, so they write responses and dead letters. */
 export const access = {

@@ -54,6 +54,9 @@ export const storyTopics = [
 /** The topics that have all that stays of a run: text and progress are on the log for a short time, and say nothing that these do not. */
 export const runTopics = [topics.requests, ...storyTopics] as const;
 
+/** The topics whose records the audit has an entry for. */
+export const auditedTopics = [...runTopics, topics.deadLetters, topics.config] as const;
+
 /** The Avro record of each topic, by the name it has in schemas/. */
 export const recordNames = {
   'agent.requests': 'AgentRequest',

@@ -15,13 +15,9 @@ const createMs = 30_000;
 const leastSegmentMs = hour / 6;
 const leastSegmentBytes = 16 * 1024 * 1024;
 
-/** How long records are kept, milliseconds; -1 for ever. */
-export const defaultRetentionMs: Readonly<Record<Topic, number>> = {
-  'agent.requests': 7 * day,
-  'agent.toolsets': 7 * day,
-  'agent.tool-calls': 7 * day,
-  'agent.steps': 7 * day,
-  'agent.responses': 7 * day,
+const week = 7 * day;
+/** How long records of topics are kept that are not kept for a week, milliseconds; -1 for ever. */
+const keptOtherwise: Partial<Readonly<Record<Topic, number>>> = {
   'agent.progress': hour,
   'agent.approvals': 30 * day,
   // A chain of hashes that lost its beginning proves nothing.
@@ -29,6 +25,11 @@ export const defaultRetentionMs: Readonly<Record<Topic, number>> = {
   'agent.dead-letters': 30 * day,
   'agent.config': -1,
 };
+
+/** How long a topic’s records are kept where no option says so, milliseconds; -1 for ever. */
+export function defaultRetentionMs(topic: Topic): number {
+  return keptOtherwise[topic] ?? week;
+}
 
 /** Creates the topics that are not there. Throws Fault('storage') if agent.config has more than its one partition. */
 export async function createTopics(admin: Admin, names: Names, options: TopicOptions): Promise<void> {
@@ -88,7 +89,7 @@ export function topicConfig(topic: Topic, names: Names, options: TopicOptions): 
  * week or a gigabyte a partition. So a segment is a quarter of what is kept.
  */
 function retentionEntries(topic: Topic, partitions: number, options: TopicOptions): Record<string, number> {
-  const ms = options.retentionMs?.[topic] ?? defaultRetentionMs[topic];
+  const ms = options.retentionMs?.[topic] ?? defaultRetentionMs(topic);
   const bytes = options.retentionBytes?.[topic] ?? null;
   const share = bytes === null ? null : Math.ceil(bytes / partitions);
   return {
