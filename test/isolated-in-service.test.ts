@@ -91,6 +91,21 @@ const value = async (metric: { get(): Promise<{ values: { labels: object; value:
   (await metric.get()).values.find((one) => JSON.stringify(one.labels) === JSON.stringify(labels))?.value;
 
 describe('a tool of a file, in a service', () => {
+  it('counts what may happen to it from 0', async () => {
+    const page = await (await fetch(`${system.url}/metrics`)).text();
+    const series = [
+      ...['crash', 'memory', 'time', 'flood'].map(
+        (reason) => `sluice_tool_process_ends_total{type="loop",reason="${reason}"} 0`,
+      ),
+      ...['happened', 'did_not_happen', 'unknown'].map(
+        (answer) => `sluice_reconciled_calls_total{tool="known",answer="${answer}"} 0`,
+      ),
+      'sluice_unhandled_errors_total{kind="rejection"} 0',
+    ];
+    for (const one of series) expect(page).toContain(`${one}\n`);
+    expect(page).not.toMatch(/process_ends_total\{.*"closed"|reconciled_calls_total\{tool="hold"/);
+  });
+
   it('that loops for 9 s under tool_seconds: 3 is cut, while health and other calls are answered', async () => {
     const began = performance.now();
     const looping = ask('loops', 'loop');

@@ -1,6 +1,8 @@
-import type { Evaluator, Step } from '@sluice/core';
+import type { Evaluator, ReconcileAnswer, Step } from '@sluice/core';
 import { boundedLabel, otherLabel } from '@sluice/service';
 import type { Loaded, Metrics } from '@sluice/service';
+import { processEnds } from '@sluice/tools';
+import type { ToolContract } from '@sluice/tools';
 
 /**
  * Counts a call that became a step, under the names of the configuration that granted it. How long one took that was begun before and is only
@@ -28,6 +30,24 @@ export function countFromZero({ configuration }: Loaded, metrics: Metrics): void
     metrics.toolCalls.inc({ tool: tool.key, source: sourceOf(tool), outcome: 'ok' }, 0);
     if (tool.target !== null) metrics.stateTransitions.inc({ tool: tool.key }, 0);
     if (tool.spec !== null && tool.spec.effect !== 'read_only') metrics.unknownOutcomes.inc({ tool: tool.key }, 0);
+  }
+}
+
+const reconcileAnswers: readonly ReconcileAnswer['outcome'][] = ['happened', 'did_not_happen', 'unknown'];
+
+/** The same for what is known once the tool files are loaded; `own` are their contracts. */
+export function countFilesFromZero(
+  { tools }: Loaded['configuration'],
+  own: readonly ToolContract[],
+  metrics: Metrics,
+): void {
+  for (const { type } of own)
+    for (const reason of processEnds) if (reason !== 'closed') metrics.toolProcessEnds.inc({ type, reason }, 0);
+  for (const { key, type, mcp } of tools) {
+    const canTell =
+      mcp === null ? own.some((one) => one.type === type && one.reconcile !== undefined) : mcp.reconcile !== undefined;
+    if (!canTell) continue;
+    for (const answer of reconcileAnswers) metrics.reconciledCalls.inc({ tool: key, answer }, 0);
   }
 }
 

@@ -41,6 +41,7 @@ import { chatSpan, dataFiles, measureFailure, measureTurn, otherLabel, usage } f
 import type { Runtime } from '@sluice/service';
 import { KnowledgeStores } from './knowledge-stores.js';
 import { PerServerLimit } from './per-server-limit.js';
+import { countFilesFromZero } from './step-metrics.js';
 import { requireWorkspaces, workspacesIn } from './workspaces.js';
 
 /** A configuration’s tools, and the contracts that they are made of. */
@@ -156,6 +157,7 @@ export class Toolbox {
     const own = await fileContracts(configuration, this.processes, ({ path }, reason) =>
       this.runtime.log.error({ file: path, reason }, 'a tool file cannot be used, so its tools are unavailable'),
     );
+    countFilesFromZero(configuration, own, this.runtime.metrics);
     const contracts = [...builtInTools, ...own];
     return { contracts, source: createToolSource(configuration, { contracts, mcp: this.hub }) };
   }

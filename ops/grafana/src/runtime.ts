@@ -1,6 +1,6 @@
 import { dashboardOf } from './dashboard.ts';
 import { columns, lines, rows } from './panels.ts';
-import { of, quantile, rate, sumBy } from './queries.ts';
+import { of, orZero, quantile, rate, sumBy } from './queries.ts';
 
 const who = '{{role}} {{instance}}';
 
@@ -50,6 +50,17 @@ export const runtime = dashboardOf({
           unit: 's',
         },
         { expr: `time() - ${of('process_start_time_seconds')}`, legend: who },
+      ),
+      lines(
+        {
+          title: 'Unhandled errors',
+          description: 'Errors that no code handled. The process goes on; its log has each. Above 20 a minute it ends.',
+          unit: 'cps',
+        },
+        {
+          expr: orZero(sumBy('role, instance, kind', rate('sluice_unhandled_errors_total'))),
+          legend: `${who}: {{kind}}`,
+        },
       ),
       rows(
         {

@@ -78,6 +78,18 @@ export const tools = dashboardOf({
         },
         { expr: sumBy('', rate('sluice_expired_grants_total')), legend: 'expired' },
       ).span(12),
+      lines(
+        {
+          title: 'Tool processes that ended in a call',
+          description:
+            'By tool type: it crashed, used too much memory, ran out of time without stopping, or wrote too much.',
+          unit: 'cps',
+        },
+        {
+          expr: orZero(sumBy('type, reason', rate('sluice_tool_process_ends_total'))),
+          legend: '{{type}}: {{reason}}',
+        },
+      ).span(12),
     ],
     'Approvals and effects': [
       figure(
@@ -129,6 +141,17 @@ export const tools = dashboardOf({
           unit: 'cps',
         },
         { expr: orZero(sumBy('reason', rate('sluice_approval_decisions_not_taken_total'))), legend: '{{reason}}' },
+      ).span(12),
+      lines(
+        {
+          title: 'Lost calls that the tool was asked about',
+          description: 'By what its reconcile answered. Where it answered unknown, somebody has to find out.',
+          unit: 'cps',
+        },
+        {
+          expr: orZero(sumBy('tool, answer', rate('sluice_reconciled_calls_total', tool))),
+          legend: '{{tool}}: {{answer}}',
+        },
       ).span(12),
     ],
   },
