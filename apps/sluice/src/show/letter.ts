@@ -81,7 +81,8 @@ export function time(milliseconds: number): string {
 function hideSecrets(text: string): string {
   return text
     .replaceAll(/\bBearer\s+[\w.~+/=-]+/gi, 'Bearer (hidden)')
-    .replaceAll(/\beyJ[\w-]*\.[\w-]+\.[\w-]*/g, '(signature, hidden)');
+    // One signature may cover several records: each then carries its own content and its place behind it.
+    .replaceAll(/\beyJ[\w-]*\.[\w-]+\.[\w-]*(?:~[\w.~-]*)?/g, '(signature, hidden)');
 }
 
 function meaningOf(code: string): string {
