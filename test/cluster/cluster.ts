@@ -21,10 +21,11 @@ export interface Cluster {
   close(): Promise<void>;
 }
 
-/** Services as separate processes on the shared Kafka, registry and PostgreSQL, under a prefix and a database of their own; `more` are variables for all of them. */
+/** Services as separate processes on the shared Kafka, registry and PostgreSQL, under a prefix and a database of their own; `more` are variables for all of them, `keys` what they sign with. */
 export async function openCluster(
   configuration: string,
   more: Readonly<Record<string, string>> = {},
+  keys = newKeySet(Date.now()),
 ): Promise<Cluster> {
   const [{ brokers }, registry, { databaseUrl }] = await Promise.all([
     infra('kafka'),
@@ -36,7 +37,6 @@ export async function openCluster(
   const prefix = freshPrefix('cluster');
   const config = join(folder, 'sluice.yaml');
   writeFileSync(config, configuration);
-  const keys = newKeySet(Date.now());
   const variables = {
     SLUICE_BUS: 'kafka',
     KAFKA_BROKERS: Array.isArray(brokers) ? brokers.join(',') : String(brokers),

@@ -3,6 +3,7 @@ import { COMPATIBILITY, SchemaRegistry, SchemaType } from '@kafkajs/confluent-sc
 import { Kafka, logLevel, Partitioners } from 'kafkajs';
 import type { Consumer, Producer } from 'kafkajs';
 import type { Type } from 'avsc';
+import { newKeySet } from '@sluice/identity';
 import { scriptedEndpoint } from '../harness/scripted-endpoint.js';
 import type { ScriptedEndpoint } from '../harness/scripted-endpoint.js';
 import { startTimeout } from '../infra/client.ts';
@@ -122,7 +123,9 @@ describe(`services of today with an agent and an upstream system of release ${re
   let cluster: Cluster;
   beforeAll(async () => {
     model = await scriptedEndpoint([], 5);
-    cluster = await openCluster(configuration(model.baseUrl));
+    // While an upgrade goes on the keys are still those of the former release, which had none of the agent and of configurations.
+    const former = newKeySet(Date.now()).keys.filter(({ role }) => role !== 'agent' && role !== 'config');
+    cluster = await openCluster(configuration(model.baseUrl), {}, { keys: former });
   }, startTimeout);
   afterAll(async () => {
     await cluster?.close();

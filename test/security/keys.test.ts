@@ -79,7 +79,7 @@ describe('sluice keys', () => {
     expect((await run('export', 'upstream')).errors).toContain(
       'Name the role: filter, agent, executor, audit, config, auditor, gateway.',
     );
-  });
+  }, 120_000);
 
   it('rotate moves every key one on, and list shows it', async () => {
     const before = privateParts();

@@ -79,10 +79,12 @@ export function time(milliseconds: number): string {
 
 /** What is shown must be of no use to a reader: neither a credential that stands where it should not, nor a grant. */
 function hideSecrets(text: string): string {
-  return text
-    .replaceAll(/\bBearer\s+[\w.~+/=-]+/gi, 'Bearer (hidden)')
-    // One signature may cover several records: each then carries its own content and its place behind it.
-    .replaceAll(/\beyJ[\w-]*\.[\w-]+\.[\w-]*(?:~[\w.~-]*)?/g, '(signature, hidden)');
+  return (
+    text
+      .replaceAll(/\bBearer\s+[\w.~+/=-]+/gi, 'Bearer (hidden)')
+      // One signature may cover several records: each then carries its own content and its place behind it.
+      .replaceAll(/\beyJ[\w-]*\.[\w-]+\.[\w-]*(?:~[\w.~-]*)?/g, '(signature, hidden)')
+  );
 }
 
 function meaningOf(code: string): string {
