@@ -122,6 +122,20 @@ describe('the audit on the embedded log', () => {
     expect(lines).toContain('the audit had lost its place in a chain');
   });
 
+  it('names a configuration that services refuse', async () => {
+    await start({ entries: 4, milliseconds: hour });
+    const forged = { version: 'c-0000000000000000', configuration: '{}', source: 'evil.yaml' };
+    const record = { ...forged, compiledAt: 0, recordSignature: null };
+    await bus().publish([{ topic: 'agent.config', key: 'config', record }]);
+    const { findings } = await until('the finding', verify, ({ found }) => found > 0);
+    expect(findings).toMatchObject([
+      {
+        ...{ kind: 'configuration_refused', chain: 'agent.config/0', entries: { first: 1, last: 1 }, sourceOffset: 0 },
+        what: 'It calls itself c-0000000000000000, from evil.yaml.',
+      },
+    ]);
+  });
+
   it('makes no dead letters and ends no run: it only watches', async () => {
     await start({ entries: 4, milliseconds: hour });
     await bus().appendRaw('agent.toolsets', 'session', Buffer.from('{broken'));

@@ -182,12 +182,20 @@ describe('sluice audit, after the sample', () => {
       expect(JSON.parse(output)).toMatchObject({
         ok: false,
         findings: [
-          { kind: 'moved', chain: 'agent.requests/0', entries: { first: 1, last: 1 }, place: { partition: 0 } },
+          {
+            ...{ kind: 'moved', chain: 'agent.requests/0', entries: { first: 1, last: 1 }, place: { partition: 0 } },
+            runs: [{ request_id: expect.stringMatching(/./), session_id: session, tenant: null }],
+            differences: [{ entry: 1, field: 'key', was: 'agent.requests/0', is: 'x' }],
+          },
           // The checkpoint beside the chain has the same key.
           { kind: 'moved', chain: 'agent.requests/0', entries: null, place: { partition: 0 } },
         ],
         sources: { gone: 1 },
       });
+      const { output: text } = await run('audit', 'verify');
+      expect(text).toMatch(
+        new RegExp(`\\n    run \\S+, session ${session}\\n    entry 1, key: was "agent.requests/0", is "x"\\n`),
+      );
     },
     testMs,
   );

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { openArchive } from '@sluice/archive';
-import { chainOf, signHead, sourceTopics, verifyAudit } from '@sluice/audit';
+import { chainOf, hashOf, signHead, sourceTopics, verifyAudit } from '@sluice/audit';
 import type { Anchor, AuditReport } from '@sluice/audit';
 import type { Bus, Incoming } from '@sluice/bus';
 import { createSignatures, newKeySet } from '@sluice/identity';
@@ -115,4 +115,72 @@ describe('the audit of real runs, each single record of it', () => {
     }
     expect(offsets.size).toBe(8);
   }); // prettier-ignore
+
+  it.each<[string, string | number, Change]>([
+    ['request_id', 'another', withField(() => ({ requestId: 'another' }))],
+    ['session_id', 'another', withField(() => ({ sessionId: 'another' }))],
+    ['kind', 'nothing', withField(() => ({ kind: 'nothing' }))],
+    ['at', 7, withField(() => ({ at: 7 }))],
+    ['source_hash', 'f'.repeat(64), withField(() => ({ sourceHash: 'f'.repeat(64) }))],
+    ['details.more', 1, withField(({ details }) => ({ details: details.replace('{', '{"more":1,') }))],
+  ])('with another %s: says what was, what is, and whose run it is', async (field, is, change) => {
+    for (const { index, sequence } of entries()) {
+      const { kind, requestId, sessionId } = recordAt(index);
+      if (kind === 'checkpoint') continue;
+      const found = (await verify(change(log, index))).findings.find((one) => one.kind === 'changed');
+      expect(found?.differences.map((one) => [one.entry, one.field])).toEqual([
+        [sequence, 'hash'],
+        [sequence, field],
+      ]);
+      expect(found?.differences[1]?.is).toBe(is);
+      expect(found?.differences[1]?.was).not.toBe(is);
+      const isOfRun = requestId !== '' || sessionId !== '';
+      expect(found?.runs).toEqual(isOfRun ? [{ requestId, sessionId, tenant: tenantIn(recordAt(index)) }] : []);
+    }
+  });
+
+  it('rewritten with all hashes behind it: says what was signed, and which member of which entry was another one', async () => {
+    for (const { index, chain, sequence } of entries().filter((_, count) => count % 10 === 0)) {
+      if (recordAt(index).kind === 'checkpoint') continue;
+      let tampered: readonly Incoming[] = log;
+      let previousHash: string | null = null;
+      for (const one of entries().filter((other) => other.chain === chain && other.index >= index)) {
+        const { hash: _, ...was } = recordAt(one.index);
+        const entry = { ...was, previousHash: previousHash ?? was.previousHash };
+        if (one.index === index) entry.details = entry.details.replace('{', '{"more":1,');
+        previousHash = hashOf(entry);
+        tampered = tampered.with(one.index, { ...log[one.index], record: { ...entry, hash: previousHash } } as Entry);
+      }
+      const found = (await verify(tampered)).findings.find(({ kind }) => kind === 'rewritten');
+      expect(found?.differences).toContainEqual({ entry: sequence, field: 'details.more', was: null, is: 1 });
+      const signed = found?.differences[0];
+      expect(signed).toMatchObject({ entry: found?.entries?.last, field: 'hash' });
+      expect([signed?.was, signed?.is]).toEqual([expect.stringMatching(/^[0-9a-f]{64}$/), expect.any(String)]);
+      expect(signed?.was).not.toBe(signed?.is);
+      const { requestId } = recordAt(index);
+      if (requestId !== '') expect(found?.runs.map((run) => run.requestId)).toContain(requestId);
+    }
+  });
+
+  it('dropped, or whose record changed or was dropped: names the run, and the hash that was', async () => {
+    for (const { index } of entries()) {
+      const record = recordAt(index);
+      const next = nextOf(index);
+      if (record.kind === 'checkpoint' || record.requestId === '' || next === undefined) continue;
+      const run = { requestId: record.requestId, sessionId: record.sessionId };
+      const dropped = (await verify(log.toSpliced(index, 1))).findings.find((one) => one.kind === 'dropped');
+      expect(dropped?.differences).toEqual([{ entry: record.sequence, field: 'hash', was: record.hash, is: null }]);
+      expect(dropped?.runs).toMatchObject([run]);
+      const at = log.findIndex(({ topic, partition, offset }) => topic === record.sourceTopic && partition === record.sourcePartition && offset === record.sourceOffset);
+      const later = log.with(at, { ...log[at], timestamp: 9 } as Incoming);
+      const changed = (await verify(later)).findings.find((one) => one.kind === 'source_changed');
+      expect(changed?.runs).toMatchObject([run]);
+      expect(changed?.differences.find(({ field }) => field === 'at')).toMatchObject({ was: record.at, is: 9 });
+      expect(changed?.differences.at(-1)).toMatchObject({ field: 'source_hash', was: record.sourceHash });
+    }
+  }); // prettier-ignore
 });
+
+function tenantIn({ details }: Entry['record']): string | null {
+  return (JSON.parse(details) as { tenant?: string | null }).tenant ?? null;
+}

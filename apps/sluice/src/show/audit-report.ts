@@ -1,6 +1,9 @@
+import { printableIn } from '@sluice/core';
+import type { JsonValue } from '@sluice/core';
 import { findingKinds } from '@sluice/audit';
-import type { AuditReport, ChainReport, Finding } from '@sluice/audit';
+import type { AuditReport, ChainReport, Difference, Finding, FoundRun } from '@sluice/audit';
 import type { Paint } from './paint.js';
+import { shorten } from './story.js';
 
 /** Entries behind the last checkpoint: they could still be exchanged unseen. */
 function beyond({ sequence, sealed }: ChainReport): number {
@@ -23,7 +26,7 @@ export function reportAsText(report: AuditReport, paint: Paint): string {
     `${sources.compared} records compared with what is told of them; ${sources.gone} are no longer on the log, ${sources.waiting} are not told of yet.`,
     ...chains.filter(({ waiting }) => waiting > 0).map(waitingLine),
     ...(notCompared === null ? [] : [notCompared]),
-    ...findings.map((finding) => findingLine(finding, paint)),
+    ...findings.map((finding) => findingLines(finding, paint)),
     ...(found > findings.length ? [`… and ${found - findings.length} findings more.`] : []),
     found === 0
       ? `${paint.good('✓')} Nothing was changed, dropped, inserted or moved.${chains.some((chain) => beyond(chain) > 0) ? ' For what lies beyond a last checkpoint no signature vouches yet.' : ''}`
@@ -43,7 +46,11 @@ export function reportAsJson(report: AuditReport): string {
       waiting,
       waiting_since: waitingSince === null ? null : new Date(waitingSince).toISOString(),
     })),
-    findings: findings.map(({ sourceOffset, ...finding }) => ({ ...finding, source_offset: sourceOffset })),
+    findings: findings.map(({ sourceOffset, runs, ...finding }) => ({
+      ...finding,
+      source_offset: sourceOffset,
+      runs: runs.map(({ requestId, sessionId, tenant }) => ({ request_id: requestId, session_id: sessionId, tenant })),
+    })),
     sources: { ...sources, not_compared: notCompared },
   };
   return `${JSON.stringify(written)}\n`;
@@ -63,7 +70,9 @@ function waitingLine({ chain, entries, waiting, waitingSince }: ChainReport): st
   return `${chain}: ${count} not told of yet${since}${entries === 0 ? '; the chain has no entries' : ''}.`;
 }
 
-function findingLine({ kind, chain, entries, place, sourceOffset, what }: Finding, paint: Paint): string {
+/** A line of the finding, one of each run that it is about, and one of each difference. */
+function findingLines(finding: Finding, paint: Paint): string {
+  const { kind, chain, entries, place, sourceOffset, what, runs, differences } = printableIn(finding);
   const range =
     entries === null
       ? ''
@@ -76,5 +85,27 @@ function findingLine({ kind, chain, entries, place, sourceOffset, what }: Findin
     ...(sourceOffset === null ? [] : [`offset ${sourceOffset}`]),
     ...(place === null ? [] : [`at agent.audit ${place.partition} ${place.offset}`]),
   ].filter((part) => part !== '');
-  return `${paint.bad(kind.replace('_', ' '))} ${about.join(', ')}: ${findingKinds[kind]}${what === '' ? '' : ` ${what}`}`;
+  return [
+    `${paint.bad(kind.replace('_', ' '))} ${about.join(', ')}: ${findingKinds[kind]}${what === '' ? '' : ` ${what}`}`,
+    ...runs.map(runLine),
+    ...differences.map(differenceLine),
+  ].join('\n');
+}
+
+function runLine({ requestId, sessionId, tenant }: FoundRun): string {
+  const named = [
+    ...(requestId === '' ? [] : [`run ${shorten(requestId)}`]),
+    ...(sessionId === '' ? [] : [`session ${shorten(sessionId)}`]),
+    ...(tenant === null ? [] : [`tenant ${shorten(tenant)}`]),
+  ];
+  return `    ${named.join(', ')}`;
+}
+
+function differenceLine({ entry, field, was, is }: Difference): string {
+  const about = `${entry === null ? '' : `entry ${entry}, `}${field}`;
+  return `    ${about}: was ${shownValue(was)}, is ${shownValue(is)}`;
+}
+
+function shownValue(value: JsonValue): string {
+  return value === null ? 'nothing' : shorten(JSON.stringify(value));
 }

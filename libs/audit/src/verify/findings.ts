@@ -1,3 +1,5 @@
+import type { JsonValue } from '@sluice/core';
+
 /** What can be wrong with an audit log. */
 export const findingKinds = {
   changed: 'The record is not what was written.',
@@ -11,6 +13,7 @@ export const findingKinds = {
   source_changed: 'A record that was told of is not what it was then.',
   source_dropped: 'A record that was told of is not there, though records around it are.',
   source_untold: 'A record was passed over: nothing tells of it.',
+  configuration_refused: 'A configuration that services refuse: nobody who may apply one did so.',
 } as const satisfies Record<string, string>;
 
 export type FindingKind = keyof typeof findingKinds;
@@ -19,6 +22,23 @@ export type FindingKind = keyof typeof findingKinds;
 export interface AuditPlace {
   readonly partition: number;
   readonly offset: number;
+}
+
+/** A run that a finding is about; its parts are empty, or null, where no record says them. */
+export interface FoundRun {
+  readonly requestId: string;
+  readonly sessionId: string;
+  readonly tenant: string | null;
+}
+
+/** What was written, and what stands there; null where there is nothing, or nothing is known. */
+export interface Difference {
+  /** The entry of the chain; null where there is none. */
+  readonly entry: number | null;
+  /** A member of the entry, or `details.` and a member of its details. */
+  readonly field: string;
+  readonly was: JsonValue;
+  readonly is: JsonValue;
 }
 
 export interface Finding {
@@ -32,6 +52,10 @@ export interface Finding {
   readonly sourceOffset: number | null;
   /** A sentence with what is known beyond the kind; may be empty. */
   readonly what: string;
+  /** The first twenty. */
+  readonly runs: readonly FoundRun[];
+  /** The first twenty. */
+  readonly differences: readonly Difference[];
 }
 
 /** What is known of a chain in the end. */
@@ -70,6 +94,8 @@ export class Findings {
       place: null,
       sourceOffset: null,
       what: '',
+      runs: [],
+      differences: [],
       ...about,
     });
   }

@@ -4,7 +4,7 @@ import { isNothingElse, openCheckpoint, signatureOf } from '../checkpoint.js';
 import type { Checkpoint } from '../checkpoint.js';
 import type { ChainVerifier } from './chain-verifier.js';
 import { entry } from './findings.js';
-import type { AuditPlace, Findings } from './findings.js';
+import type { AuditPlace, Difference, Findings } from './findings.js';
 
 /** Where an anchored checkpoint is from. */
 export interface Anchor {
@@ -74,10 +74,11 @@ export class Seals {
       const range = first === undefined ? null : { first, last: entries.at(-1) ?? first };
       this.findings.add('unknown_key', chain, { entries: range, place, what });
     }
-    for (const [signed, { anchored }] of this.#expected) {
+    for (const [signed, { head, anchored }] of this.#expected) {
       const what = `${anchored ? 'An anchored' : 'A'} checkpoint was signed for entry ${signed}.`;
-      if (signed <= sequence) this.#rewritten(signed, what);
-      else this.findings.add('dropped', chain, { entries: { first: sequence + 1, last: signed }, what });
+      const differences = signedAs({ sequence: signed, head });
+      if (signed <= sequence) this.#rewritten(signed, what, differences);
+      else this.findings.add('dropped', chain, { entries: { first: sequence + 1, last: signed }, what, differences });
     }
   }
 
@@ -94,7 +95,9 @@ export class Seals {
     const { sequence, head } = checkpoint;
     if (sequence !== record.sequence - 1 || head !== record.previousHash) {
       // Genuine elsewhere: of another place in the chain, or of entries that were rewritten since.
-      this.#rewritten(record.sequence - 1, `The checkpoint behind them was signed for entry ${sequence}.`, place);
+      const what = `The checkpoint behind them was signed for entry ${sequence}.`;
+      const differences = sequence === record.sequence - 1 ? signedAs(checkpoint) : [];
+      this.#rewritten(record.sequence - 1, what, differences, place);
     } else this.sealed = Math.max(this.sealed, isNothingElse(record, checkpoint) ? record.sequence : sequence);
   }
 
@@ -109,13 +112,19 @@ export class Seals {
       return;
     }
     const has = this.chain.signed(sequence, head);
-    if (has === false)
-      this.#rewritten(sequence, `A checkpoint beside the chain was signed for entry ${sequence}.`, place);
-    else if (has === true) this.sealed = Math.max(this.sealed, sequence);
+    if (has === false) {
+      const what = `A checkpoint beside the chain was signed for entry ${sequence}.`;
+      this.#rewritten(sequence, what, signedAs(checkpoint), place);
+    } else if (has === true) this.sealed = Math.max(this.sealed, sequence);
   }
 
-  #rewritten(last: number, what: string, place: AuditPlace | null = null): void {
+  #rewritten(last: number, what: string, differences: readonly Difference[], place: AuditPlace | null = null): void {
     const first = Math.min(this.sealed + 1, last);
-    this.findings.add('rewritten', this.chain.chain, { entries: { first, last }, what, place });
+    this.findings.add('rewritten', this.chain.chain, { entries: { first, last }, what, place, differences });
   }
+}
+
+/** What stands there is found when the entry is read again. */
+function signedAs({ sequence, head }: Pick<Checkpoint, 'sequence' | 'head'>): readonly Difference[] {
+  return [{ entry: sequence, field: 'hash', was: head, is: null }];
 }

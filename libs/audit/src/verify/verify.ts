@@ -1,14 +1,15 @@
 import type { Verifier } from '@sluice/core';
 import { topics } from '@sluice/contracts';
-import type { Topic } from '@sluice/contracts';
+import type { AuditRecord, Topic } from '@sluice/contracts';
 import type { Bus, Incoming } from '@sluice/bus';
-import { hashOf } from '../chain.js';
 import { checkpointKind } from '../checkpoint.js';
 import { contentHash } from '../content.js';
 import { chainOf, isSource, sourceTopics } from '../sources.js';
 import { ChainVerifier } from './chain-verifier.js';
 import { entry, Findings } from './findings.js';
 import type { ChainReport, Finding } from './findings.js';
+import { withParticulars } from './particulars.js';
+import { chainNamedBy, isOfItsChain } from './place.js';
 import { Seals } from './seals.js';
 import type { Anchor } from './seals.js';
 import { SourceComparison } from './sources.js';
@@ -55,7 +56,8 @@ interface Followed {
 
 /**
  * Reads agent.audit from its start, and the records it tells of as far as they are still there, and names everything that is not as
- * the audit wrote it. Memory is bounded by the number of chains, not of records.
+ * the audit wrote it. Memory is bounded by the number of chains, not of records. Where there are findings, it reads a second time, for
+ * the runs that they are about and for what was and what is.
  */
 export async function verifyAudit(log: Pick<Bus, 'read'>, options: VerifyOptions): Promise<AuditReport> {
   const verification = new Verification(options);
@@ -68,7 +70,11 @@ export async function verifyAudit(log: Pick<Bus, 'read'>, options: VerifyOptions
     const checking = verification.take(message);
     if (checking !== undefined) await checking;
   }
-  return verification.report();
+  const report = verification.report();
+  if (report.found === 0) return report;
+  const { signal } = options;
+  const particulars = { sources: options.sources !== false, ...(signal && { signal }) };
+  return { ...report, findings: await withParticulars(log, report.findings, particulars) };
 }
 
 class Verification {
@@ -117,11 +123,11 @@ class Verification {
     return { chains, findings, found, sources, notCompared: this.#notCompared };
   }
 
-  #audit({ record, key, partition, offset }: Incoming<'agent.audit'>): Promise<void> | undefined {
+  #audit(message: Incoming<'agent.audit'>): Promise<void> | undefined {
+    const { record, key, partition, offset } = message;
     const place = { partition, offset };
-    const named = chainOf({ topic: record.sourceTopic, partition: record.sourcePartition });
-    // A record whose chain was changed still stands under the key of the one it was written to.
-    const isItself = key === named || key === '' || hashOf(record) === record.hash;
+    const named = chainNamedBy(record);
+    const isItself = isOfItsChain(message);
     const { chain, seals, telling, sources } = this.#follow(isItself ? named : key);
     const isBeside = record.sequence === 0 && record.kind === checkpointKind;
     const entries = isBeside ? null : entry(record.sequence);
@@ -132,12 +138,18 @@ class Verification {
     const follows = isBeside ? isItself : chain.take(record, place);
     if (follows && named !== key) {
       const what = `Its key says ${key || 'nothing'}.`;
-      this.#findings.add('moved', named, { entries, place, what });
+      const differences = [{ entry: entries?.first ?? null, field: 'key', was: named, is: key }];
+      this.#findings.add('moved', named, { entries, place, what, differences });
     }
     if (isBeside) return seals.take(record, place);
     seals.grown();
     if (!follows) return undefined;
     telling.take(record, place);
+    const refused = refusedConfiguration(record);
+    if (refused !== null) {
+      const { sourceOffset } = record;
+      this.#findings.add('configuration_refused', named, { entries, place, what: refused, sourceOffset });
+    }
     if (record.kind === checkpointKind) return seals.take(record, place);
     if (this.options.sources !== false && this.#notCompared === null) {
       const before = sources.waiting;
@@ -166,5 +178,16 @@ class Verification {
       this.#followed.set(chain, followed);
     }
     return followed;
+  }
+}
+
+/** Of a configuration that its writer had no right to apply: which one; null for every other entry. */
+function refusedConfiguration({ kind, sourceTopic, details }: AuditRecord): string | null {
+  if (kind !== 'configuration' || sourceTopic !== topics.config) return null;
+  try {
+    const { authentic, version, source } = JSON.parse(details) as Record<string, unknown>;
+    return authentic === false ? `It calls itself ${String(version)}, from ${String(source)}.` : null;
+  } catch {
+    return null;
   }
 }
