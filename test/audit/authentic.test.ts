@@ -63,9 +63,10 @@ describe('a genuine record is told of as authentic', () => {
     const forged = await forgeNext((steps) => steps === 0);
     const all = await told(dying.runtime);
     const returned = all.filter(({ kind }) => kind === 'turn_without_calls');
+    const whose = { actor: 'user:local', subject: null, tenant: 'local' };
     expect(returned.map(({ details }) => details)).toEqual([
-      { authentic: true, iteration: 1 },
-      { authentic: false, iteration: 1 },
+      { ...whose, authentic: true, iteration: 1 },
+      { ...whose, authentic: false, iteration: 1 },
     ]);
     expect(notAuthentic(all)).toEqual(new Set([forged]));
   });
