@@ -41,6 +41,7 @@ describe('an effect', () => {
     clock: { now: () => Date.now() },
     owner,
     retentionMs: 60_000,
+    isAgain: false,
     sleep: (milliseconds, signal) => sleep(milliseconds, undefined, { signal }),
     onUnsettled: (_, error) => {
       throw error;
@@ -226,6 +227,65 @@ describe('an effect', () => {
       expect(await run('unknown', 'k3')).toMatchObject({ reason: 'outcome_unknown' });
       expect(await ledger.find('k2')).toMatchObject({ value: expect.stringContaining('no_effect') });
       expect(asked).toBe(3);
+    });
+  });
+
+  describe('whose attempts end with their process, one after another', () => {
+    /** The process ends in the midst of the work: nothing behind it is ever done. */
+    const dies = (kind: Kind, owner: string, ask = cannotSay, isAgain = true) =>
+      void effectOnce(kind as BoundTool, call('k', 1), claimsOf(owner, { isAgain }), () => forever, ask);
+    const forever = new Promise<never>(() => undefined);
+    const next = (kind: Kind, owner: string, ask = cannotSay) =>
+      effectOnce(kind as BoundTool, call('k', 1), claimsOf(owner, { isAgain: true }), effect, ask);
+    const deaths = async (kind: Kind, count: number, ask = cannotSay): Promise<void> => {
+      for (let n = 1; n <= count; n++) {
+        dies(kind, `dead-${n}`, ask, n > 1);
+        await sleep(20);
+      }
+    };
+
+    it('is made again by the next attempts, and given up after the fourth', async () => {
+      await deaths(readOnly, 3);
+      expect(await next(readOnly, 'a')).toMatchObject({ ok: true, value: 1 });
+      dies(readOnly, 'dead-4');
+      await sleep(20);
+      expect(await next(readOnly, 'b')).toMatchObject({ errorCode: 'execution', reason: 'service_lost' });
+      expect(effects).toBe(1);
+    });
+
+    it('is of unknown outcome where it may be repeated and changes something', async () => {
+      await deaths(repeatable, 4);
+      expect(await next(repeatable, 'a')).toMatchObject({ errorCode: 'execution', reason: 'outcome_unknown' });
+      expect(effects).toBe(0);
+    });
+
+    it('is given up as well where the tool says each time that it did not happen', async () => {
+      const notYet = async (): Promise<Reconciliation> => 'did not happen';
+      await deaths(once, 4, notYet);
+      expect(await next(once, 'a', notYet)).toMatchObject({ errorCode: 'execution', reason: 'service_lost' });
+      expect(effects).toBe(0);
+    });
+
+    it('is not asked about for ever where the question ends the process', async () => {
+      dies(once, 'dead', cannotSay, false);
+      await sleep(20);
+      for (const n of [1, 2, 3]) {
+        dies(once, `asks-${n}`, () => forever);
+        await sleep(20);
+      }
+      let asked = 0;
+      const counting = async (): Promise<Reconciliation> => (asked++, 'unknown');
+      expect(await next(once, 'a', counting)).toMatchObject({ reason: 'outcome_unknown' });
+      expect(asked).toBe(0);
+    });
+
+    it('does not count attempts that came to an end, in whatever way', async () => {
+      const fails = (): Promise<never> => Promise.reject(new Error('moved'));
+      for (let n = 0; n < 6; n++)
+        await expect(
+          effectOnce(readOnly as BoundTool, call(), claimsOf(`o-${n}`, { isAgain: true }), fails, cannotSay),
+        ).rejects.toThrow('moved');
+      expect(await next(readOnly, 'a')).toMatchObject({ ok: true });
     });
   });
 

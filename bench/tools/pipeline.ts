@@ -54,6 +54,7 @@ export function pipelineFor(configuration: Configuration, source: ToolSource): T
           clock: { now: () => Date.now() },
           owner: 'bench',
           retentionMs: 1,
+          isAgain: false,
           sleep: noLedger,
           onUnsettled: noLedger,
         },

@@ -45,12 +45,12 @@ export class ExecutorService {
       await verifyRecord(asGivenUp(message, redriven), this.runtime);
       return found;
     });
-    const takenAt = await takeTurn(message, this.runtime, redriven?.owner);
+    const { takenAt, isAgain } = await takeTurn(message, this.runtime, redriven?.owner);
     const turn = this.anotherAttempt(message, redriven);
     // A turn that was taken in time may have done things: it is gone through again, and finds their outcomes.
     if (grant === 'expired' && (await verifyGrant(message.record, this.runtime, takenAt)) === 'expired')
       return (await this.isOver(turn.record, context)) ? [] : this.backToFilter(turn.record, context);
-    return this.runTurn(turn, [], context);
+    return this.runTurn(turn, [], context, { isAgain });
   }
 
   /** A parked turn as it goes on: in the attempt that what brought it back was re-driven as, else in the one that it was parked in. */
@@ -75,20 +75,20 @@ export class ExecutorService {
   /**
    * Runs a turn's calls one after another, behind those that are done. One that needs an approval parks the turn: there is no result
    * yet. Nor is there of one that runs as an agent; where it `returned`, the turn goes on with what that said. The grant was verified when
-   * the turn was taken; how long a call then waits is not its expiry's affair.
+   * the turn was taken; how long a call then waits is not its expiry's affair. `isAgain` is false where no attempt went before.
    */
   async runTurn(
     message: Incoming<'agent.tool-calls'>,
     done: readonly Step[],
     context: HandlerContext,
-    returned: Returned | null = null,
+    { returned = null, isAgain = true }: { readonly returned?: Returned | null; readonly isAgain?: boolean } = {},
   ): Promise<readonly Outgoing[]> {
     const { record } = message;
     const { configurations } = this.runtime;
     const granting = await configurations.version(record.configVersion);
     const inForce = configurations.current();
     const name = await claimedName(runOfRecord(record), this.runtime);
-    const turn = new Turn(record, name, context, granting, inForce, this.toolbox, this.runtime);
+    const turn = new Turn(record, name, isAgain, context, granting, inForce, this.toolbox, this.runtime);
     const end = await turn.run(done, returned);
     const { steps } = end;
     if (end.kind === 'parked') {
@@ -137,6 +137,12 @@ export class ExecutorService {
     return () => {
       for (const step of steps) {
         measureStep(step, evaluator, metrics, begunBefore.has(step));
+        if (step.reason === 'service_lost') {
+          log.error(
+            { request_id: requestId, tool: step.action, tool_call_id: step.toolCallId },
+            'each attempt at a call ended with its executor, so it was given up; find out what in the tool ends the process',
+          );
+        }
         if (step.reason === 'outcome_unknown') {
           log.error(
             { request_id: requestId, tool: step.action, tool_call_id: step.toolCallId },

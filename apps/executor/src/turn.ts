@@ -43,10 +43,11 @@ export class Turn {
   /** The steps of calls that an earlier attempt had begun. */
   readonly begunBefore = new Set<Step>();
 
-  /** `name` is what its run is called where it is claimed. */
+  /** `name` is what its run is called where it is claimed; `isAgain`, whether an attempt may have gone before. */
   constructor(
     private readonly record: ToolCall,
     private readonly name: string,
+    private readonly isAgain: boolean,
     private readonly context: HandlerContext,
     private readonly granting: Loaded,
     private readonly inForce: Loaded,
@@ -153,6 +154,7 @@ export class Turn {
       ...{ ledger, clock },
       owner: this.owner(invocation),
       retentionMs: claimMemoryMs,
+      isAgain: this.isAgain,
       sleep: (milliseconds, signal) => sleep(milliseconds, undefined, { signal }),
       onUnsettled: (callKey, error) =>
         log.error(

@@ -131,6 +131,10 @@ export const toolErrorReasons = {
     stage: 'tool',
     meaning: 'An earlier attempt began and its end is not known; it was not repeated.',
   },
+  service_lost: {
+    stage: 'tool',
+    meaning: 'Each attempt at the call ended with the service that made it, so it is not made again.',
+  },
   no_effect: {
     stage: 'tool',
     meaning: 'The call did not come to its end, and the tool says that it took no effect.',

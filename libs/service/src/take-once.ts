@@ -23,21 +23,28 @@ export async function requestOwner(run: NamedRun, runtime: Claiming): Promise<st
   return claim !== undefined && claim.expiresAt > clock.now() ? claim.owner : null;
 }
 
+export interface TakenTurn {
+  /** When the turn was taken first, milliseconds since the epoch. */
+  readonly takenAt: number;
+  /** Whether that was an earlier attempt at its record. */
+  readonly isAgain: boolean;
+}
+
 /**
  * A grant serves one turn, and a turn goes on once: the first record of a turn takes it and may ask again,
- * a copy of it is not taken. A re-driven record asks as the dead-lettered `owner`. Returns when the turn was taken first,
- * milliseconds since the epoch. Throws Fault('replayed') for the copy.
+ * a copy of it is not taken. A re-driven record asks as the dead-lettered `owner`. Throws Fault('replayed') for the copy.
  */
 export async function takeTurn(
   message: Incoming<'agent.toolsets' | 'agent.tool-calls' | 'agent.steps'>,
   runtime: Claiming,
   owner: string = placeOf(message),
-): Promise<number> {
+): Promise<TakenTurn> {
   const { topic, record } = message;
   const { ledger, clock } = runtime;
   const key = await turnKey(topic, record, runtime);
-  const claim = await ledger.claim({ key, owner, now: clock.now(), ttlMs: claimMemoryMs });
-  if (claim.owner === owner) return claim.claimedAt;
+  const now = clock.now();
+  const { claimedAt, ...claim } = await ledger.claim({ key, owner, now, ttlMs: claimMemoryMs });
+  if (claim.owner === owner) return { takenAt: claimedAt, isAgain: claimedAt !== now };
   throw new Fault('replayed', `Turn ${record.iteration} of this run was taken by ${claim.owner}.`, false);
 }
 

@@ -65,7 +65,7 @@ export class ReturnsService {
     const returned = { end, agentRun: agentRunOf(end, end.run), startedAt: parent.startedAt };
     const wait = await waitForAgent(runOfEnd(end), parent.startedAt, this.runtime);
     const attempt = await this.executor.cameBack(parked, wait, redriven);
-    return this.executor.runTurn(attempt, parent.steps, context, returned);
+    return this.executor.runTurn(attempt, parent.steps, context, { returned });
   }
 
   private giveUp(

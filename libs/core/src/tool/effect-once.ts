@@ -3,6 +3,7 @@ import type { Clock } from '../ports/clock.js';
 import type { Claim, Ledger } from '../ports/ledger.js';
 import type { BegunBefore, Reconciliation, ToolInvocation } from './pipeline.js';
 import { withoutEffect } from './reconcile.js';
+import { failure } from './refusals.js';
 import type { BoundTool, ToolExecResult } from './types.js';
 
 /** What effect-once works with. */
@@ -13,6 +14,8 @@ export interface EffectClaims {
   readonly owner: string;
   /** How long a claim is remembered; longer than a record can come again. Milliseconds. */
   readonly retentionMs: number;
+  /** Whether the call’s record was handled before, so that an earlier attempt may have ended its whole process. */
+  readonly isAgain: boolean;
   /** Resolves after so many milliseconds, rejects when the signal aborts. */
   sleep(milliseconds: number, signal: AbortSignal): Promise<void>;
   /** The effect happened and its outcome could not be written down: worth a log line, no reason to stop. */
@@ -21,14 +24,35 @@ export interface EffectClaims {
 
 const firstPollMs = 25;
 const longestPollMs = 1_000;
+/** How many attempts beside the first may end with their process. */
+const mostFatal = 3;
 
 /**
  * Runs a tool's effect at most once for a call key. The first claim wins and writes the outcome beside it. An executor that meets a claim
  * without an outcome waits for it up to the tool's time limit, and makes the call if the claim is taken back meanwhile; then it runs
  * again only what is safe to repeat, asks the tool where it can say whether the call took effect, and otherwise answers `outcome_unknown`: a
  * thing is never silently done twice. What the tool says is written beside the claim, so that no later attempt asks again.
+ * Neither the call nor the question goes on for ever where it ends the process each time.
  */
 export async function effectOnce(
+  tool: BoundTool,
+  invocation: ToolInvocation,
+  claims: EffectClaims,
+  effect: () => Promise<ToolExecResult>,
+  ask: () => Promise<Reconciliation>,
+): Promise<ToolExecResult> {
+  if (!claims.isAgain) return claimed(tool, invocation, claims, effect, ask);
+  const { callKey } = invocation;
+  return claimed(
+    tool,
+    invocation,
+    claims,
+    () => unlessFatal(`fatal/${callKey}`, claims, effect, () => fatal(tool, invocation)),
+    () => unlessFatal(`fatal/ask/${callKey}`, claims, ask, () => 'unknown'),
+  );
+}
+
+async function claimed(
   tool: BoundTool,
   invocation: ToolInvocation,
   claims: EffectClaims,
@@ -44,7 +68,7 @@ export async function effectOnce(
 
   const end = await endOf(claim, invocation, claims);
   // So it is this attempt’s to make.
-  if (end === 'taken back') return effectOnce(tool, invocation, claims, effect, ask);
+  if (end === 'taken back') return claimed(tool, invocation, claims, effect, ask);
   if (end !== 'unknown') return end;
   if (tool.repeatable) return effect();
   const asked = await ask();
@@ -52,7 +76,7 @@ export async function effectOnce(
   if (asked !== 'did not happen') return settled(key, claim.owner, claims, asked);
   // It is for this attempt to make the call, or for another that asked as well and was first.
   await ledger.release(key, claim.owner);
-  return effectOnce(tool, invocation, claims, effect, ask);
+  return claimed(tool, invocation, claims, effect, ask);
 }
 
 /**
@@ -61,7 +85,7 @@ export async function effectOnce(
  */
 export async function begunBefore(
   invocation: ToolInvocation,
-  claims: Omit<EffectClaims, 'onUnsettled' | 'retentionMs'>,
+  claims: Omit<EffectClaims, 'onUnsettled' | 'retentionMs' | 'isAgain'>,
 ): Promise<BegunBefore | null> {
   const claim = await claims.ledger.find(invocation.callKey);
   if (claim === undefined || claim.owner === claims.owner || claim.expiresAt <= claims.clock.now()) return null;
@@ -85,6 +109,38 @@ async function endOf(
     value = found.value;
   }
   return value === null ? 'unknown' : { ...(parseExactJson(value) as unknown as ToolExecResult), toolCallId };
+}
+
+/**
+ * Does the work, of which earlier attempts may have ended their whole process. Each attempt takes a place and gives it back at its end; one
+ * that ended with its process keeps it. When no place is left, the work is what ends the process, and is not done.
+ */
+async function unlessFatal<T>(
+  name: string,
+  { ledger, clock, owner, retentionMs }: EffectClaims,
+  work: () => Promise<T>,
+  otherwise: () => T,
+): Promise<T> {
+  for (let place = 1; place <= mostFatal; place++) {
+    const key = `${name}/${place}`;
+    const claim = await ledger.claim({ key, owner, now: clock.now(), ttlMs: retentionMs });
+    if (claim.owner !== owner) continue;
+    try {
+      return await work();
+    } finally {
+      // One place less does no harm.
+      await ledger.release(key, owner).catch(() => undefined);
+    }
+  }
+  return otherwise();
+}
+
+/** What is repeatable may have taken effect before its process ended; anything else comes here only where it did not. */
+function fatal({ effect, repeatable }: BoundTool, invocation: ToolInvocation): ToolExecResult {
+  if (effect !== 'read_only' && repeatable) return outcomeUnknown(invocation);
+  const message =
+    'Each attempt at this call ended with the service that made it, so it is not made again. Use other arguments or another tool.';
+  return failure(invocation.context.toolCallId, 'execution', message, 'service_lost');
 }
 
 function outcomeUnknown({ context: { toolCallId } }: ToolInvocation): ToolExecResult {
