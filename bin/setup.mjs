@@ -148,7 +148,7 @@ const commands = {
   build: () => undefined,
   infra: () => run([inRoot('test/infra/main.ts')], { cwd: root }),
   'test:faults': (args) =>
-    run([`--import=${inRoot('libs/bus/test/process/typescript.mjs')}`, inRoot('test/faults/main.ts'), ...args], {
+    run([`--import=${inRoot('test/process/typescript.mjs')}`, inRoot('test/faults/main.ts'), ...args], {
       cwd: root,
     }),
   lint: () =>

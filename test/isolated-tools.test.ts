@@ -415,7 +415,7 @@ describe('the processes of tools', () => {
        const signal = new AbortController().signal;
        await contract.execute({ n: 1 }, ${JSON.stringify(context)}, { cancellation: { signal }, progress: { report: (pid) => console.log(pid) } });`,
       );
-      const hooks = join(import.meta.dirname, '../libs/bus/test/process/typescript.mjs');
+      const hooks = join(import.meta.dirname, 'process/typescript.mjs');
       const service = spawn(
         process.execPath,
         ['--disable-warning=ExperimentalWarning', '--experimental-transform-types', `--import=${hooks}`, script],

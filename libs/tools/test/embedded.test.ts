@@ -18,7 +18,7 @@ const file = (name: string, text: string): string => {
 };
 const sample = file('sample.ttl', sampleTurtle);
 /** Lets a child process run the sources as they are. */
-const hooks = join(import.meta.dirname, '../../bus/test/process/typescript.mjs');
+const hooks = join(import.meta.dirname, '../../../test/process/typescript.mjs');
 const add = (store: KnowledgeStore, object: string, key: string) =>
   store.change({ add: [{ subject: 'Sluice', predicate: 'has', object }], remove: [] }, key, patience());
 

@@ -19,7 +19,7 @@ export interface Child {
 export function startChild(task: Task, file: string): Child {
   const folder = import.meta.dirname;
   const args = ['--experimental-transform-types', '--disable-warning=ExperimentalWarning'];
-  const hooks = ['--import', join(folder, 'typescript.mjs'), join(folder, 'worker.ts')];
+  const hooks = ['--import', join(folder, '../../../../test/process/typescript.mjs'), join(folder, 'worker.ts')];
   const process_: ChildProcess = spawn(process.execPath, [...args, ...hooks, task, file], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { ...process.env, NODE_OPTIONS: '' },

@@ -17,14 +17,19 @@ const entry = join(import.meta.dirname, fromSource ? 'child.ts' : 'child.js');
 const ownPackages = dirname(dirname(realpathSync(createRequire(import.meta.url).resolve('zod/package.json'))));
 
 /** Puts imports right where the sources are run as they are. */
-const sourceHooks = join(libraries, 'bus/test/process/typescript.mjs');
+const sourceHooks = join(libraries, '../test/process/typescript.mjs');
 
 /**
  * Starts Node for a tool file, by its real path. It has no environment, can read its own folder, the packages that the file can import and
  * the code that runs it, can write nothing, and can start neither processes nor threads. It can use the network.
  */
 export function launch(file: string): ChildProcess {
-  const readable = [...readableFor(file), libraries, ...withoutLinks(ownPackages)];
+  const readable = [
+    ...readableFor(file),
+    libraries,
+    ...withoutLinks(ownPackages),
+    ...(fromSource ? [sourceHooks] : []),
+  ];
   const args = [
     '--permission',
     ...[...new Set(readable)].map((each) => `--allow-fs-read=${each}`),

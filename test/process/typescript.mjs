@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 /** Lets a child process run the sources as they are: the libraries’ names, and `.js` for what is `.ts`. */
-const libraries = join(import.meta.dirname, '../../..');
+const libraries = join(import.meta.dirname, '../../libs');
 
 registerHooks({
   resolve(specifier, context, next) {
