@@ -2,12 +2,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sluice } from '../harness/program.js';
+import type { ServiceName } from '@sluice/contracts';
 import type { Program } from '../harness/program.js';
 import { keysFor, newKeySet, writeKeySet } from '@sluice/identity';
 import { infra } from '../infra/client.ts';
 import { freshDatabase, freshPrefix } from '../infra/fresh.ts';
 
-export type Role = 'filter' | 'agent' | 'executor' | 'audit' | 'gateway';
+export type Role = ServiceName;
 
 export interface Cluster {
   readonly prefix: string;

@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Kafka, logLevel, Partitioners } from 'kafkajs';
 import type { Admin, KafkaConfig } from 'kafkajs';
-import { access, allTopics } from '@sluice/contracts';
-import type { Role } from '@sluice/contracts';
+import { access, allTopics, services } from '@sluice/contracts';
+import type { Role, ServiceName } from '@sluice/contracts';
 import { keysFor, newKeySet, writeKeySet } from '@sluice/identity';
 import { eventually } from '../harness/eventually.js';
 import { sluice } from '../harness/program.js';
@@ -25,8 +25,6 @@ tool:
 policy: { allowed_tools: [now] }
 model: { provider: rules }
 `;
-const services = ['filter', 'agent', 'executor', 'audit', 'gateway'] as const;
-type ServiceName = (typeof services)[number];
 
 /** Signed by nobody; the broker takes it as it was told to. */
 function tokenOf(user: string): string {

@@ -1,6 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
+import { services } from '@sluice/contracts';
 import { projectRoot } from '../harness/configurations.js';
 import { composeFile, endsByItself, isOwn, read, readYaml } from './files.js';
 import type { Service } from './files.js';
@@ -98,9 +99,7 @@ describe('docker compose down --volumes', () => {
 
 describe('the services of the project’s own image', () => {
   it('are the roles, the command line and what makes the secrets; one of them builds the image', () => {
-    expect(own.map(([name]) => name)).toEqual(
-      expect.arrayContaining(['secrets', 'sluice', 'filter', 'agent', 'executor']),
-    );
+    expect(own.map(([name]) => name)).toEqual(expect.arrayContaining(['secrets', 'sluice', ...services]));
     expect(own.filter(([, { build }]) => build !== undefined).map(([name]) => name)).toEqual(['secrets']);
   });
 

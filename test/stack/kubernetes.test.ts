@@ -8,6 +8,7 @@ import * as networking from 'kubernetes-models/networking.k8s.io/v1';
 import * as policy from 'kubernetes-models/policy/v1';
 import ts from 'typescript';
 import { parse, parseAllDocuments } from 'yaml';
+import { services } from '@sluice/contracts';
 import { projectRoot } from '../harness/configurations.js';
 import { read } from './files.js';
 
@@ -57,9 +58,7 @@ const documents = kustomization.resources.flatMap((file) =>
   parseAllDocuments(read(`${folder}/${file}`)).map((document) => [file, document.toJS() as Manifest] as const),
 );
 const named = documents.map(([file, manifest]) => [`${file}: ${manifest.kind}`, manifest] as const);
-const roles = kustomization.resources
-  .filter((file) => file !== 'configuration.yaml')
-  .map((file) => file.replace('.yaml', ''));
+const roles: readonly string[] = services;
 /** Those that take a share of partitions. */
 const workers = roles.filter((role) => role !== 'gateway');
 const page = read('docs/operations.md');

@@ -63,3 +63,11 @@ export const access = {
 } as const satisfies Record<string, Access>;
 
 export type Role = keyof typeof access;
+
+/**
+ * The services, each a role of `sluice serve`. Those on the loop move runs on, and end the runs of records that they cannot process. Compose
+ * file, Kubernetes manifests, alert rules and the broker’s access rights are held to this list.
+ */
+export const services = ['filter', 'agent', 'executor', 'audit', 'gateway'] as const satisfies readonly Role[];
+export type ServiceName = (typeof services)[number];
+export const loopServices = ['filter', 'agent', 'executor'] as const satisfies readonly ServiceName[];

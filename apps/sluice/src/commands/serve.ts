@@ -1,8 +1,10 @@
 import { parseArgs } from 'node:util';
 import { processEnvironment, runProcess } from '@sluice/service';
 import type { Runtime, Service } from '@sluice/service';
+import { services } from '@sluice/contracts';
+import type { ServiceName } from '@sluice/contracts';
 
-export const usage = `sluice serve [--role filter|agent|executor|audit|gateway|all] [--bus kafka|sqlite]
+export const usage = `sluice serve [--role ${services.join('|')}|all] [--bus kafka|sqlite]
   Runs one service, or all of them, until it is asked to stop; any number of instances of a role share the work on Kafka.
   --role is all, and --bus what SLUICE_BUS says (sqlite), unless written.
   The configuration is the last one on agent.config: publish it with "sluice config apply FILE".
@@ -18,25 +20,18 @@ const executor = async (): Promise<Start> => (await import('../../../executor/sr
 const audit = async (): Promise<Start> => (await import('../../../audit/src/audit.module.js')).startAudit;
 const gateway = async (): Promise<Start> => (await import('../../../gateway/src/gateway.module.js')).startGateway;
 
-const roles: Readonly<Record<string, readonly (() => Promise<Start>)[]>> = {
-  filter: [filter],
-  agent: [agent],
-  executor: [executor],
-  audit: [audit],
-  gateway: [gateway],
-  all: [filter, agent, executor, audit, gateway],
-};
+const starts: Readonly<Record<ServiceName, () => Promise<Start>>> = { filter, agent, executor, audit, gateway };
+const roles: readonly string[] = [...services, 'all'];
 
 export async function run(args: readonly string[]): Promise<number> {
   const { values } = parseArgs({
     args: [...args],
     options: { role: { type: 'string', default: 'all' }, bus: { type: 'string' } },
   });
-  const starts = Object.hasOwn(roles, values.role) ? roles[values.role] : undefined;
-  if (starts === undefined)
-    throw new Error(`There is no role ${values.role}. There are: ${Object.keys(roles).join(', ')}.`);
+  if (!roles.includes(values.role)) throw new Error(`There is no role ${values.role}. There are: ${roles.join(', ')}.`);
+  const served = services.filter((service) => values.role === 'all' || values.role === service);
   return runProcess(
     processEnvironment(values.bus === undefined ? {} : { SLUICE_BUS: values.bus }),
-    await Promise.all(starts.map((load) => load())),
+    await Promise.all(served.map((service) => starts[service]())),
   );
 }

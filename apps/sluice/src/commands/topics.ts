@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { access, allTopics, recordNames } from '@sluice/contracts';
+import { access, allTopics, recordNames, services } from '@sluice/contracts';
 import type { Access, Role } from '@sluice/contracts';
 import { openBus } from '@sluice/service';
 import type { Environment, Kept } from '@sluice/service';
@@ -70,9 +70,6 @@ const groups = Object.values<Access>(access).flatMap(({ group }) =>
   group === null || group === 'audit' ? [] : [group],
 );
 
-/** What serves looks at the broker's settings when it starts. */
-const services: readonly Role[] = ['filter', 'agent', 'executor', 'audit', 'gateway'];
-
 /** Least privilege, role by role: topics, the group, transactional ids, and creating topics that are absent. */
 function acls(prefix: string, principal: string): readonly string[] {
   return (Object.entries(access) as [Role, Access][]).flatMap(([role, { reads, writes, group }]) => {
@@ -96,7 +93,7 @@ function acls(prefix: string, principal: string): readonly string[] {
     // It exports the lag of all groups.
     if (role === 'audit')
       for (const other of groups) lines.push(`${add} --operation Describe --group ${prefix}${other}`);
-    if (services.includes(role)) {
+    if ((services as readonly Role[]).includes(role)) {
       // For the warning at start: how long the broker remembers where a group has read.
       lines.push(`${add} --operation DescribeConfigs --cluster`);
       lines.push(`${add} --operation DescribeConfigs ${topics(allTopics)}`);

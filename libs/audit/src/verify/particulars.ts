@@ -152,7 +152,7 @@ async function compareSources(
   }
 }
 
-/** Of a record that was told of: what the entries say of it, and what it says now. */
+/** Of a record that has entries: what these say of it, and what it says now. */
 function sourceOf(
   gathered: Gathered,
   entries: readonly AuditRecord[],
@@ -242,7 +242,7 @@ function closest(entry: AuditRecord, told: readonly Told[]): Told | undefined {
   );
 }
 
-/** Where an entry says something else than what is to be told; `was` is what is to be told. */
+/** Where an entry differs from the one that its record gives now; `was` is of the latter. */
 function differing(entry: AuditRecord, told: Told & { readonly at: number }): readonly Omit<Difference, 'entry'>[] {
   const fields: readonly (readonly [string, JsonValue, JsonValue])[] = [
     ['kind', told.kind, entry.kind],
@@ -258,7 +258,7 @@ function differing(entry: AuditRecord, told: Told & { readonly at: number }): re
 function ofDetails(told: string, entry: string): readonly (readonly [string, JsonValue, JsonValue])[] {
   if (told === entry) return [];
   const [was, is] = [parsed(told), parsed(entry)];
-  // An earlier version told less; and whether a record is authentic it does not say itself.
+  // Entries of earlier versions hold less; and whether a record is authentic it does not say itself.
   const names = Object.keys(is).filter((name) => name !== 'authentic');
   const members = names.map((name) => [`details.${name}`, was[name] ?? null, is[name] ?? null] as const);
   return names.length > 0 ? members : [['details', told, entry]];

@@ -1,5 +1,5 @@
 import { claimMemoryMs, isSecurityFault } from '@sluice/core';
-import { placeOf, requestIds, topics } from '@sluice/contracts';
+import { loopServices, placeOf, requestIds, topics } from '@sluice/contracts';
 import type { AgentRequest } from '@sluice/contracts';
 import type { Incoming, Outgoing } from '@sluice/bus';
 import { isAgentRunId } from '../agent-runs.js';
@@ -29,15 +29,13 @@ export interface PlanFacts {
   readonly before: Permit | null;
 }
 
-/** Who takes part in the loop: what others give up leaves its run as it is. */
-const loopGroups: readonly string[] = ['filter', 'agent', 'executor'];
-
 /** Room for a re-driven record to be taken while what its turn did is still remembered, milliseconds. */
 const queueMs = 24 * 3_600_000;
 
 /** Whether a dead letter can be re-driven now, and how: a pure function of the letter and what is known. */
 export function planRedrive({ dead, content }: Letter, facts: PlanFacts): Plan {
-  if (!loopGroups.includes(dead.group))
+  // What a service off the loop could not process leaves its run as it is.
+  if (!(loopServices as readonly string[]).includes(dead.group))
     return refused(`It was given up by ${dead.group}, which takes no part in the run: the run went on without it.`);
   if (dead.code === 'replayed')
     return refused('It is a copy of a record that was taken: its run went on with that one.');
