@@ -98,6 +98,13 @@ describe('docker compose down --volumes', () => {
 });
 
 describe('the services of the project’s own image', () => {
+  it('find a folder of their own in the image for every volume that is written: a new volume takes its owner from that', () => {
+    const image = read('ops/Dockerfile');
+    const written = own.flatMap(([, { volumes = [] }]) => volumes.filter((mount) => /^[\w-]+:\/[^:]+$/.test(mount)));
+    expect(written.length).toBeGreaterThan(8);
+    for (const mount of written) expect(image).toMatch(new RegExp(`mkdir -p [^&]*${mount.split(':')[1]}[ \n]`));
+  });
+
   it('are the roles, the command line and what makes the secrets; one of them builds the image', () => {
     expect(own.map(([name]) => name)).toEqual(expect.arrayContaining(['secrets', 'sluice', ...services]));
     expect(own.filter(([, { build }]) => build !== undefined).map(([name]) => name)).toEqual(['secrets']);
