@@ -5,6 +5,13 @@ import type { RecordOf } from '@sluice/contracts';
 /** The topics whose records their writer signs as a whole. */
 export type SignedTopic = 'agent.toolsets' | 'agent.tool-calls' | 'agent.steps' | 'agent.config';
 
+/** Who signs the records of the loop as a whole, its writer first: a turn that goes back to the filter carries the filter’s signatures. */
+export const loopSigners = {
+  'agent.toolsets': ['filter'],
+  'agent.tool-calls': ['agent'],
+  'agent.steps': ['executor', 'filter'],
+} as const satisfies Partial<Record<SignedTopic, readonly SignerRole[]>>;
+
 /** The writer’s own signatures in a record. One of them is over a part of it, and is verified for itself. */
 const signaturesIn: Readonly<Record<SignedTopic, readonly string[]>> = {
   'agent.toolsets': ['grant', 'recordSignature'],

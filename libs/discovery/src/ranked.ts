@@ -101,26 +101,6 @@ export function sharedStems(tool: OfferedTool, query: string): readonly string[]
   return [...new Set(stemsOf(query))].filter((stem) => own.has(stem));
 }
 
-/** Ranks as one list: each tool counts by its places in the lists, not by scores that cannot be compared (reciprocal rank fusion). */
-export function fused(
-  lists: readonly { readonly scores: ArrayLike<number>; readonly weight: number }[],
-  count: number,
-): Float64Array {
-  const sums = new Float64Array(count);
-  for (const { scores, weight } of lists) {
-    const order = Array.from({ length: count }, (_, index) => index)
-      .filter((index) => (scores[index] ?? 0) > 0)
-      .sort((one, other) => (scores[other] ?? 0) - (scores[one] ?? 0) || one - other);
-    order.forEach((index, place) => {
-      sums[index] = (sums[index] ?? 0) + weight / (firstPlaces + place);
-    });
-  }
-  return sums;
-}
-
-/** Keeps the first places of a list from outweighing all else. */
-const firstPlaces = 60;
-
 function wordsOf(tool: OfferedTool): Record<Field, readonly string[]> {
   const parameters = parametersOf(tool).map(({ name, description }) => `${name} ${description}`);
   return {

@@ -1,3 +1,4 @@
+import { isJsonObject } from '@sluice/core';
 /** A tool of a request, as its client described it. */
 export interface OfferedTool {
   readonly name: string;
@@ -24,10 +25,10 @@ export function parametersOf(tool: Pick<OfferedTool, 'parameters'>): readonly Pa
   for (let depth = 0; depth < deepest && level.length > 0; depth++) {
     const below: unknown[] = [];
     for (const schema of level) {
-      if (!isObject(schema)) continue;
-      for (const [name, property] of Object.entries(isObject(schema['properties']) ? schema['properties'] : {})) {
+      if (!isJsonObject(schema)) continue;
+      for (const [name, property] of Object.entries(isJsonObject(schema['properties']) ? schema['properties'] : {})) {
         if (found.length >= mostParameters) return found;
-        const description = isObject(property) ? property['description'] : undefined;
+        const description = isJsonObject(property) ? property['description'] : undefined;
         found.push({ name, description: typeof description === 'string' ? description : '' });
         below.push(property);
       }
@@ -40,8 +41,4 @@ export function parametersOf(tool: Pick<OfferedTool, 'parameters'>): readonly Pa
     level = below;
   }
   return found;
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

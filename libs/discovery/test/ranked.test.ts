@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { fused, stemsOf, ToolIndex } from '@sluice/discovery';
+import { stemsOf, ToolIndex } from '@sluice/discovery';
 import type { OfferedTool } from '@sluice/discovery';
 
 describe('stems', () => {
@@ -39,20 +39,5 @@ describe('the ranking by BM25F', () => {
   it('gives nothing for words that no tool has, and for no tools', () => {
     expect(order('zebra')).toEqual([]);
     expect([...new ToolIndex([]).scores('weather')]).toEqual([]);
-  });
-});
-
-describe('fused lists', () => {
-  it('count by places: what is good in both comes first, what is in no list last', () => {
-    const sums = fused(
-      [
-        { scores: [3, 2, 1, 0], weight: 1 },
-        { scores: [1, 9, 0, 0], weight: 1 },
-      ],
-      4,
-    );
-    expect(sums[1]).toBe(sums[0]);
-    expect(sums[0]).toBeGreaterThan(sums[2] ?? 0);
-    expect(sums[3]).toBe(0);
   });
 });

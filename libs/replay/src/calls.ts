@@ -39,17 +39,20 @@ export async function admit(
     if (end.result.ok) throw new Error('A call that nothing ran has no result.');
     return { kind: 'refused', result: end.result };
   } catch (error) {
-    if (error instanceof SaidByTheRecord) return { kind: 'admitted' };
+    if (error === onTheRecord) return { kind: 'admitted' };
     throw error;
   }
 }
 
-/** The call came to where only its recorded step says how it went on. */
-class SaidByTheRecord extends Error {}
+/** The call came to where only its recorded step says how it went on. One for all calls: an error’s stack is costly. */
+const onTheRecord = new Error('The recorded step says how the call went on.');
 
 function saidByTheRecord(): never {
-  throw new SaidByTheRecord();
+  throw onTheRecord;
 }
+
+/** A call of the past is never aborted. */
+const never = new AbortController().signal;
 
 function recordedWorld(
   { record, judges }: CallInTurn,
@@ -60,7 +63,7 @@ function recordedWorld(
   const configurations = new Set([judges.granting.configuration, judges.inForce.configuration]);
   return {
     timeLeft: () => (recorded !== null && isLate(recorded, record) ? 0 : Infinity),
-    signal: new AbortController().signal,
+    signal: never,
     source: () => Promise.resolve(recordedTools(judges.granting, recorded)),
     authorizers: [...configurations].filter(({ authorization }) => authorization !== null).map(authorizerOf),
     onAuthorizerFault: (_tool, _runId, error) => {

@@ -3,7 +3,7 @@ import type { JsonObject, SignerRole, Verifier } from '@sluice/core';
 import { sha256 } from '@sluice/contracts';
 import type { AgentStepResult, RecordOf, Topic, Toolset } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
-import { isSignedBy, turnOf } from '@sluice/decisions';
+import { isSignedBy, loopSigners, turnOf } from '@sluice/decisions';
 import type { SignedTopic } from '@sluice/decisions';
 import type { Difference } from './differences.js';
 
@@ -56,28 +56,28 @@ export async function recordDifference<T extends SignedTopic>(
   return { path: 'record_signature', was, is: `what the ${writer} signed` };
 }
 
-/** Who signs on each topic; a turn that goes back to the filter carries the filter's own signatures. */
-const signersOn: Readonly<
-  Partial<Record<Topic, { readonly part: readonly SignerRole[]; readonly whole: readonly SignerRole[] }>>
-> = {
-  'agent.toolsets': { part: ['filter'], whole: ['filter'] },
-  'agent.tool-calls': { part: ['filter'], whole: ['agent'] },
-  'agent.steps': { part: ['executor', 'filter'], whole: ['executor', 'filter'] },
+/** Who signs what is signed of a record of the loop beside the whole: a grant, or how the run goes on. */
+const partSigners: Readonly<Record<keyof typeof loopSigners, readonly SignerRole[]>> = {
+  ...loopSigners,
+  'agent.tool-calls': loopSigners['agent.toolsets'],
 };
+
+function isOnLoop(topic: Topic): topic is keyof typeof loopSigners {
+  return Object.hasOwn(loopSigners, topic);
+}
 
 /** Ids of keys that signed the record, as it says, and are not known here. */
 export function keysNotHere({ topic, record }: Incoming, verifier: Verifier): readonly string[] {
-  const signing = signersOn[topic];
-  if (signing === undefined) return [];
+  if (!isOnLoop(topic)) return [];
   const { recordSignature } = record as { readonly recordSignature: string | null };
-  const found = [otherSignature(topic, record, verifier), notHere(signing.whole, recordSignature, verifier)];
+  const found = [otherSignature(topic, record, verifier), notHere(loopSigners[topic], recordSignature, verifier)];
   return [...new Set(found)].filter((kid) => kid !== null);
 }
 
 /** The key of the other signature in the record, if it is not known here. */
 function otherSignature(topic: Topic, record: object, verifier: Verifier): string | null {
   const { grant, signature } = record as { readonly grant?: string | null; readonly signature?: string | null };
-  return notHere(signersOn[topic]?.part ?? [], grant ?? signature ?? null, verifier);
+  return notHere(isOnLoop(topic) ? partSigners[topic] : [], grant ?? signature ?? null, verifier);
 }
 
 function notHere(roles: readonly SignerRole[], token: string | null, verifier: Verifier): string | null {

@@ -2,7 +2,7 @@ import { continuationClaims, Fault, grantClaims, isReturned, judgeContinuation, 
 import type { SignerRole, Verifier } from '@sluice/core';
 import { sha256, topics } from '@sluice/contracts';
 import type { AgentStepResult, RecordOf, ToolCall, Toolset } from '@sluice/contracts';
-import { isSignedBy, signatureOver, turnOf } from '@sluice/decisions';
+import { isSignedBy, loopSigners, signatureOver, turnOf } from '@sluice/decisions';
 import type { Runtime } from './runtime.js';
 
 type Signing = Pick<Runtime, 'signatures' | 'clock'>;
@@ -26,9 +26,7 @@ export async function signTurn(turn: ToolCall, { signatures }: Pick<Signing, 'si
   return { ...turn, recordSignature: await signatureOver(topics.toolCalls, turn, 'agent', signatures) };
 }
 
-/** Who signs the whole record on each topic of the loop. */
-const writers = { 'agent.toolsets': 'filter', 'agent.tool-calls': 'agent', 'agent.steps': 'executor' } as const;
-type LoopTopic = keyof typeof writers;
+type LoopTopic = keyof typeof loopSigners;
 
 /**
  * Throws Fault('signature_invalid') if the service that writes the topic did not sign the whole record; `writer` is another one where it says so. Whole
@@ -37,7 +35,7 @@ type LoopTopic = keyof typeof writers;
 export async function verifyRecord<T extends LoopTopic>(
   { topic, record, timestamp }: { readonly topic: T; readonly record: RecordOf<T>; readonly timestamp: number },
   { signatures }: Pick<Verifying, 'signatures'>,
-  writer: SignerRole = writers[topic],
+  writer: SignerRole = loopSigners[topic][0],
 ): Promise<void> {
   if (timestamp < signatures.since('agent') || (await isSignedBy(writer, topic, record, signatures))) return;
   const found = record.recordSignature === null ? 'It is not signed.' : 'It is not as it was signed.';

@@ -93,7 +93,7 @@ export function createMetrics() {
     ),
     unhandledErrors: counter(
       'sluice_unhandled_errors_total',
-      'Errors that no code handled: thrown where nobody catches, or rejections without a handler.',
+      'Errors that no code handled: thrown where nothing catches them, or rejections without a handler.',
       'kind',
     ),
     expiredGrants: counter(

@@ -100,8 +100,6 @@ function gist(message: Incoming): string {
       return `from ${message.record.topic} ${message.record.offset}: ${message.record.code}, ${message.record.reason}`;
     case 'agent.config':
       return `version ${message.record.version} from ${message.record.source}`;
-    default:
-      return JSON.stringify((message as Incoming).record);
   }
 }
 

@@ -13,7 +13,7 @@ export const findingKinds = {
   source_changed: 'A record that was told of is not what it was then.',
   source_dropped: 'A record that was told of is not there, though records around it are.',
   source_untold: 'A record was passed over: nothing tells of it.',
-  configuration_refused: 'A configuration that services refuse: nobody who may apply one did so.',
+  configuration_refused: 'A configuration that services refuse: its writer has no key of the role `config`.',
 } as const satisfies Record<string, string>;
 
 export type FindingKind = keyof typeof findingKinds;

@@ -124,6 +124,7 @@ function pipelineFor(of: CallInTurn, source: ToolSource, world: CallWorld): Tool
   const permitted = (action: AuthorizationAction, tool: BoundTool, context: ToolInvocationContext) =>
     authorize(world.authorizers, action, tool, context, (error) => world.onAuthorizerFault(tool, context.runId, error));
   return {
+    ...world,
     source,
     eligible: (toolId) => eligible(toolId, facts, judges),
     allowed: (toolId) => allowed(toolId, facts, judges),
@@ -150,16 +151,6 @@ function pipelineFor(of: CallInTurn, source: ToolSource, world: CallWorld): Tool
       return { ok: false, code: 'execution', reason: 'agent_failed', message };
     },
     limits: limitsOf(judges, budget),
-    capabilities: world.capabilities.bind(world),
-    hashResult: world.hashResult.bind(world),
-    conceal: world.conceal.bind(world),
-    once: world.once.bind(world),
-    begun: world.begun.bind(world),
-    onStart: world.onStart.bind(world),
-    onParked: world.onParked.bind(world),
-    onResult: world.onResult.bind(world),
-    onReconciled: world.onReconciled.bind(world),
-    after: world.after.bind(world),
   };
 }
 

@@ -21,7 +21,9 @@ export function watchForFlood(transport: Transport, given: Watch): () => void {
   let owed = 0;
   let unasked = 0;
   let since = 0;
-  let questions = 0;
+  /** How often each id of a question is open: nothing keeps a server from using one twice. */
+  const questions = new Map<string | number, number>();
+  let open = 0;
   let over = false;
   const tooMuch = (): void => {
     if (over) return;
@@ -36,12 +38,19 @@ export function watchForFlood(transport: Transport, given: Watch): () => void {
     }
     if (++unasked > mostPerSecond) tooMuch();
   };
+  const closed = (id: string | number | undefined, times: number): void => {
+    const asked = id === undefined ? 0 : (questions.get(id) ?? 0);
+    if (id === undefined || asked === 0) return;
+    const ended = Math.min(asked, times);
+    open -= ended;
+    if (asked === ended) questions.delete(id);
+    else questions.set(id, asked - ended);
+  };
   const send = transport.send.bind(transport);
   transport.send = (message, options) => {
     if ('method' in message && 'id' in message) owed++;
     const sent = send(message, options);
-    if (!isAnswer(message)) return sent;
-    return sent.finally(() => questions--);
+    return isAnswer(message) ? sent.finally(() => closed(message.id, 1)) : sent;
   };
   transport.onmessage = (message) => {
     if (isAnswer(message) && owed > 0) {
@@ -49,7 +58,12 @@ export function watchForFlood(transport: Transport, given: Watch): () => void {
       given.onAnswer(message);
       return;
     }
-    if ('method' in message && 'id' in message && ++questions > mostQuestions) tooMuch();
+    const withdrawn = withdrawnBy(message);
+    if (withdrawn !== undefined) closed(withdrawn, Infinity);
+    if ('method' in message && 'id' in message) {
+      questions.set(message.id, (questions.get(message.id) ?? 0) + 1);
+      if (++open > mostQuestions) tooMuch();
+    }
     count();
   };
   return count;
@@ -57,4 +71,11 @@ export function watchForFlood(transport: Transport, given: Watch): () => void {
 
 function isAnswer(message: JSONRPCMessage): message is JSONRPCResponse {
   return 'result' in message || 'error' in message;
+}
+
+/** The question that a server withdraws: it gets no answer. */
+function withdrawnBy(message: JSONRPCMessage): string | number | undefined {
+  if (!('method' in message) || message.method !== 'notifications/cancelled') return undefined;
+  const id = message.params?.['requestId'];
+  return typeof id === 'string' || typeof id === 'number' ? id : undefined;
 }

@@ -207,5 +207,5 @@ class RepeatedShape {
 const probeText = 'b1f0c7e2-probe-of-a-shape';
 
 /** What stands in a JSON string as it is. */
-// eslint-disable-next-line no-control-regex
+// eslint-disable-next-line no-control-regex -- JSON escapes them in a string
 const plain = /^[^"\\\u0000-\u001f]*$/;
