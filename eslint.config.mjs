@@ -2,7 +2,7 @@ import js from '@eslint/js';
 import ts from 'typescript-eslint';
 
 export default ts.config(
-  { ignores: ['dist', 'data', 'node_modules', 'libs/contracts/src/generated'] },
+  { ignores: ['dist', 'data', 'node_modules', 'libs/contracts/src/generated', 'libs/records/src/generated'] },
   js.configs.recommended,
   ...ts.configs.strict,
   {
@@ -28,6 +28,10 @@ export default ts.config(
         setTimeout: 'readonly',
         setInterval: 'readonly',
         fetch: 'readonly',
+        Buffer: 'readonly',
+        AbortSignal: 'readonly',
+        TextDecoder: 'readonly',
+        TextDecoderStream: 'readonly',
       },
     },
   },

@@ -26,11 +26,13 @@ const shared = {
 };
 
 /** The tests of libraries that need real parts; a pure test that asks for one fails with a sentence. */
-const real = ['libs/bus/test/kafka/', 'libs/ledger/test/postgres', 'libs/service/test/(clock-watch|prefixes)\\.'];
+const real = ['libs/bus/test/kafka/', 'libs/ledger/test/postgres', 'libs/host/test/(clock-watch|prefixes)\\.'];
 
 export default {
   reporters: ['default', '<rootDir>/test/infra/slowest.mjs'],
-  testTimeout: 30_000,
+  testSequencer: '<rootDir>/test/infra/longest-first.mjs',
+  // Most tests take a second. This long only a test that hangs takes, or one of a dozen commands, each a process, on a busy machine.
+  testTimeout: 240_000,
   projects: [
     {
       ...shared,

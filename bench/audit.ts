@@ -85,6 +85,8 @@ function sampleResponse(): Incoming<'agent.responses'> {
       configVersion: 'c-1',
       endedAt: 1,
       tenantId: null,
+      model: null,
+      decision: null,
     },
   };
   return { topic: 'agent.responses', partition: 0, offset: 0, key: 'session', headers: {}, timestamp: 1, record };

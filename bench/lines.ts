@@ -1,4 +1,4 @@
-import type { OpenRuntime } from '@sluice/service';
+import type { OpenRuntime } from '@sluice/host';
 import { openLoop, runs } from './loop.js';
 import { median, quantile, report } from './measure.js';
 

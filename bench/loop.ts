@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import type { Model } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import { startEmbedded } from '../apps/sluice/src/system/embedded.js';
-import { readEnvironment } from '@sluice/service';
-import type { OpenRuntime } from '@sluice/service';
+import { readEnvironment } from '@sluice/host';
+import type { OpenRuntime } from '@sluice/host';
 import { newRequest } from '../apps/sluice/src/run-request.js';
 import { median, quantile, report } from './measure.js';
 
@@ -134,6 +134,12 @@ export function embeddedIn(dataFolder: string) {
     host: '127.0.0.1',
     port: 0,
     httpPort: 0,
+    httpRequestsPerMinute: 0,
+    httpOrigins: [],
+    proxyPort: 0,
+    mcpPort: 0,
+    publishedOnLoopback: false,
+    mcpCallsPerMinute: 0,
     logLevel: 'warn',
     drainMs: 1_000,
     instance: 'bench',

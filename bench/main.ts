@@ -1,6 +1,7 @@
 import 'reflect-metadata';
 import { availableParallelism, cpus } from 'node:os';
 import { benchAudit } from './audit.js';
+import { benchDescriptions } from './descriptions/main.js';
 import { benchDiscovery } from './discovery/main.js';
 import { benchLines } from './lines.js';
 import { benchLoop } from './loop.js';
@@ -8,10 +9,12 @@ import { benchProcess } from './process.js';
 import { benchKafka, benchThroughput } from './kafka/main.js';
 import { benchInstances } from './kafka/instances.js';
 import { benchMemory } from './kafka/memory.js';
+import { benchMcp } from './mcp.js';
 import { benchMetrics } from './metrics.js';
 import { asAService } from './node-flags.js';
 import { benchReplay } from './replay.js';
 import { benchRules } from './rules.js';
+import { benchTags } from './tags.js';
 import { benchTools } from './tools/main.js';
 import { benchWires } from './wires.js';
 import { benchWholeLoop } from './whole-loop.js';
@@ -19,11 +22,14 @@ import { benchWholeLoop } from './whole-loop.js';
 /** All measurements, side by side in one run. `npm run bench -- rules tools loop process` picks some. */
 const parts: Readonly<Record<string, () => Promise<void>>> = {
   rules: benchRules,
+  tags: benchTags,
   tools: benchTools,
   wires: benchWires,
   discovery: benchDiscovery,
+  descriptions: benchDescriptions,
   audit: benchAudit,
   loop: benchLoop,
+  mcp: benchMcp,
   metrics: benchMetrics,
   lines: benchLines,
   replay: benchReplay,

@@ -1,7 +1,7 @@
 import { allTopics } from '@sluice/contracts';
 import { faultCodes, runErrors, toolErrors } from '@sluice/core';
-import { createMetrics } from '@sluice/service';
-import type { Metrics } from '@sluice/service';
+import { createMetrics } from '@sluice/host';
+import type { Metrics } from '@sluice/host';
 import { Counter, Gauge, Histogram } from 'prom-client';
 import { openLoop, runs, turns } from './loop.js';
 import { median, quantile, report } from './measure.js';

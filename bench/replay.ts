@@ -9,7 +9,7 @@ import { createAuthorizer } from '@sluice/authorization';
 import { createVerifier, readKeySet, unverified } from '@sluice/identity';
 import { everything, replay } from '@sluice/replay';
 import type { ReplayJob, Threads } from '@sluice/replay';
-import type { OpenRuntime } from '@sluice/service';
+import type { OpenRuntime } from '@sluice/host';
 import { startEmbedded } from '../apps/sluice/src/system/embedded.js';
 import { threadsFor } from '../apps/sluice/src/replay/threads.js';
 import { newRequest } from '../apps/sluice/src/run-request.js';

@@ -1,8 +1,9 @@
 import { compileEvaluator, compileRules, localPrincipal, noCalls } from '@sluice/core';
-import type { Configuration, ConfiguredTool } from '@sluice/core';
+import type { AvailabilityRule, Configuration, ConfiguredTool, GroupTree, RuleFacts } from '@sluice/core';
 import { createCodec, topics } from '@sluice/contracts';
 import type { Toolset } from '@sluice/contracts';
-import { toolset } from '@sluice/decisions';
+import { toolset } from '@sluice/run';
+import { benchAuthorization } from './authorization.js';
 import { median, perCall, report } from './measure.js';
 
 const schema = {
@@ -63,6 +64,81 @@ export function configurationOf(tools: readonly ConfiguredTool[]): Configuration
     knowledge: { load: [], endpoint: null, updateEndpoint: null },
     limits: { maxIterations: 10, runMs: 1, toolMs: 1, modelMs: 1, historyBytes: 1, argumentBytes: 1, resultBytes: 1 },
   };
+}
+
+/** Fifty groups within ten, as a configuration with nested groups compiles to. */
+const nested: GroupTree = Object.fromEntries(
+  Array.from({ length: 10 }, (_, n) => [`area-${n}`, Array.from({ length: 5 }, (_, m) => `area-${n}/part-${m}`)]),
+);
+
+function nestedTools(count: number): ConfiguredTool[] {
+  return manyTools(count).map((tool, n) => ({
+    ...tool,
+    groups: [...tool.groups, `area-${n % 10}/part-${Math.floor(n / 10) % 5}`],
+  }));
+}
+
+/** Rules of every kind, each about a tenth of the tools. */
+function rulesOn(tools: readonly ConfiguredTool[]): readonly AvailabilityRule[] {
+  const some = (n: number) => ({
+    name: `rule-${n}`,
+    tools: tools.flatMap(({ id }, at) => (at % 10 === n ? [id] : [])),
+  });
+  const office = { days: [1, 2, 3, 4, 5], from: 480, until: 1_080, holidays: ['2026-12-25'] };
+  return [
+    { ...some(0), time: { zone: 'Europe/Berlin', ...office } },
+    { ...some(1), time: { zone: 'America/New_York', ...office } },
+    { ...some(2), load: { measure: 'calls_in_flight', isHighClosing: true, close: 20, open: 10 } },
+    { ...some(3), load: { measure: { prometheus: 'sum(load)' }, isHighClosing: true, close: 20, open: 10 } },
+    { ...some(4), when: { channels: ['http'], tenants: ['acme', 'globex'] } },
+    { ...some(5), history: { after: [], notAfter: ['core__tool-1'], atMost: 3, whileApproved: [] } },
+  ];
+}
+
+/** The whole rule with groups within groups, schedules, loads, requests and histories. */
+function benchAllRules(): void {
+  const tools = nestedTools(100);
+  const evaluator = compileEvaluator({ ...configurationOf(tools), groupTree: nested, rules: rulesOn(tools) });
+  const ruleFacts = {
+    at: Date.UTC(2026, 10, 26, 10),
+    ...{ tenant: 'acme', actor: 'user:ann', channel: 'http', claims: {}, question: 'Which one?' },
+    ...{ loads: { calls_in_flight: 15, 'prometheus: sum(load)': 15 }, held: ['rule-3'] },
+    ...{ succeeded: {}, approved: {}, spent: { tokens: 100, microUsd: null } },
+  };
+  // Each decision at an instant of its own, as time goes by.
+  const rules = (): RuleFacts => {
+    ruleFacts.at += 7;
+    return ruleFacts;
+  };
+  const others = { toolIds: null, calls: noCalls, connections: [] };
+  const { rules: filter, availability } = evaluator;
+  const judge = (groups: readonly string[], state: string): void => {
+    availability.closed(rules(), noCalls, filter.decide(groups, state).state);
+  };
+  const groups = ['area-3', 'area-1/part-2', 'read-only'];
+  const seen = perCall(() => judge(groups, 'state-2'));
+  const again = perCall(() => evaluator.evaluate({ ...others, groups, state: 'state-2', rules: rules() }));
+  const fresh = Array.from({ length: 62_000 }, (_, n) => ({
+    some: [`area-${n % 10}`, `group-${Math.floor(n / 10) % 50}`, `group-${Math.floor(n / 500) % 50}`],
+    state: `state-${Math.floor(n / 12_500)}`,
+  }));
+  let next = 0;
+  const another = () => fresh[next++ % fresh.length] as (typeof fresh)[number];
+  const unseen = perCall(() => {
+    const { some, state } = another();
+    judge(some, state);
+  });
+  const whole = perCall(
+    () => evaluator.evaluate({ ...others, groups: another().some, state: 'state-2', rules: rules() }),
+    31,
+    500,
+  );
+  report('With nested groups, two schedules, two loads, a rule on requests and one on histories, 100 tools', [
+    { name: 'groups and state seen before', value: seen / 1_000, unit: 'µs', goal: { atMost: 0.6 } },
+    { name: 'groups and state not seen lately', value: unseen / 1_000, unit: 'µs', goal: { atMost: 5 } },
+    { name: 'the whole decision with every reason', value: whole / 1_000, unit: 'µs' },
+    { name: 'the same for groups and state decided on before', value: again / 1_000, unit: 'µs' },
+  ]);
 }
 
 /** The filter's rule by itself, and what it costs to write its decision down. */
@@ -126,6 +202,8 @@ export async function benchRules(): Promise<void> {
     },
     { name: 'the same where the decision was encoded before', value: shared / 1_000, unit: 'µs' },
   ]);
+  benchAllRules();
+  await benchAuthorization();
 }
 
 function sampleToolset(decision: Parameters<typeof toolset>[3]): Toolset {
@@ -142,6 +220,7 @@ function sampleToolset(decision: Parameters<typeof toolset>[3]): Toolset {
     toolChoice: null,
     call: null,
     userId: null,
+    strategy: null,
     ...ids,
   };
   const run = {
@@ -158,11 +237,15 @@ function sampleToolset(decision: Parameters<typeof toolset>[3]): Toolset {
     filteredByState: decision.filteredByState,
     inputTokens: 0,
     outputTokens: 0,
+    cachedInputTokens: 0,
+    cacheWriteTokens: 0,
     toolCalls: noCalls,
     principal: localPrincipal,
     redrive: null,
     answer: null,
     parent: null,
+    conditions: null,
+    strategy: null,
   };
   return toolset(ids, request, run, decision, null, 0);
 }

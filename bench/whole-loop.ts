@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Bus } from '@sluice/bus';
 import { topics } from '@sluice/contracts';
 import type { Topic } from '@sluice/contracts';
-import { readEnvironment } from '@sluice/service';
+import { readEnvironment } from '@sluice/host';
 import { startEmbedded } from '../apps/sluice/src/system/embedded.js';
 import { closedLoop, hopsOfRun, promptModel, turns } from './closed-loop.js';
 import type { Hop, Load, Measured } from './closed-loop.js';

@@ -75,6 +75,9 @@ export const serviceFlags = [quiet, '--max-semi-space-size=4', '--memory-balance
 /** Threads that each keep what they freed for themselves would take about 10 MB more; nothing here waits for memory. */
 export const nodeVariables = { MALLOC_ARENA_MAX: '1' };
 
+/** What V8 has compiled once is kept: a command starts in three quarters of the time. Where the folder cannot be written, Node does without. */
+const kept = { NODE_COMPILE_CACHE: inRoot('node_modules', '.cache', 'compiled') };
+
 /** One service of several is kept small. Whatever runs alone may take the room that Node gives it, and is much faster for it. */
 const flagsFor = ([name, ...args]) => (name === 'serve' && !servesAll(args) ? serviceFlags : [quiet]);
 
@@ -90,7 +93,7 @@ const run = (args, options, flags) => void runs(args, options, flags).then((code
 function runs(args, options = {}, flags = [quiet]) {
   const child = spawn(nodeOf(root), [...flags, ...args], {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
-    env: { ...nodeVariables, ...process.env },
+    env: { ...nodeVariables, ...kept, ...process.env },
     ...options,
   });
   let asked = false;

@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createLog, openLogFile, readEnvironment } from '@sluice/service';
+import { createLog, openLogFile, readEnvironment } from '@sluice/host';
 import { sluice } from './harness/program.js';
 
-const testMs = 60_000;
+const testMs = 240_000;
 
 describe('what was applied in a data folder', () => {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-applied-'));

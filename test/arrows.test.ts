@@ -20,7 +20,7 @@ describe('the import arrows', () => {
     ['core importing the language’s runtime', 'libs/core/src/x.ts', "import { createHash } from 'node:crypto';"],
     ['core importing contracts', 'libs/core/src/x.ts', "import type { Run } from '@sluice/contracts';"],
     ['a tool importing the bus', 'libs/tools/src/x.ts', "export * from '@sluice/bus';"],
-    ['a library importing an app', 'libs/service/src/x.ts', "import { a } from '../../../apps/filter/src/a.js';"],
+    ['a library importing an app', 'libs/host/src/x.ts', "import { a } from '../../../apps/filter/src/a.js';"],
     [
       'a service importing another',
       'apps/filter/src/x.ts',
@@ -28,8 +28,8 @@ describe('the import arrows', () => {
     ],
     ['a reach inside a library', 'apps/filter/src/x.ts', "import { typeOf } from '@sluice/contracts/src/codec.js';"],
     ['an authorizer importing the ledger', 'libs/authorization/src/x.ts', "import { a } from '@sluice/ledger';"],
-    ['service importing an authorizer', 'libs/service/src/x.ts', "import { a } from '@sluice/authorization';"],
-    ['service importing tools', 'libs/service/src/x.ts', "import {\n  a,\n  b,\n} from '@sluice/tools';"],
+    ['host importing an authorizer', 'libs/host/src/x.ts', "import { a } from '@sluice/authorization';"],
+    ['host importing tools', 'libs/host/src/x.ts', "import {\n  a,\n  b,\n} from '@sluice/tools';"],
   ])('are seen to be broken by %s', (_, path, text) => {
     expect(violations([{ path, text }])).toHaveLength(1);
   });
@@ -42,12 +42,41 @@ describe('the import arrows', () => {
     expect(Object.fromEntries(table)).toEqual(mayImport);
   });
 
+  it('keep apart who verifies callers, who chooses among tools and who reaches MCP servers (XB-23)', () => {
+    const importing = (pattern: RegExp): readonly string[] => [
+      ...new Set(
+        files
+          .filter(({ text }) => importsOf(text).some((specifier) => pattern.test(specifier)))
+          .map(({ path }) => path.split('/').slice(0, 2).join('/'))
+          .sort(),
+      ),
+    ];
+    // The hub’s client is in one library, whose hub only the executor and the command line have.
+    expect(importing(/^@modelcontextprotocol\/client/)).toEqual(['libs/tools']);
+    expect(importing(/^@sluice\/tools$/)).toEqual(['apps/executor', 'apps/sluice']);
+    // Who chooses knows no credentials; who verifies them is host, for the gateways.
+    expect(importing(/^@sluice\/identity$/)).not.toContain('libs/discovery');
+    expect(importing(/^@sluice\/discovery$/)).not.toContain('libs/host');
+    expect(importing(/^@sluice\/discovery$/)).not.toContain('apps/executor');
+  });
+
   it('finds every form of import', () => {
     expect(
       importsOf(
         "import a from 'a';\nimport 'b';\nexport { c } from 'c';\nvoid import('d');\nimport type { e } from 'e';",
       ),
     ).toEqual(['a', 'b', 'c', 'd', 'e']);
+  });
+});
+
+describe('Nest', () => {
+  const withNest = files
+    .filter(({ text }) => importsOf(text).some((specifier) => specifier.startsWith('@nestjs/')))
+    .map(({ path }) => path);
+
+  it('is met in libs/host and the apps alone', () => {
+    expect(withNest.filter((path) => !/^(libs\/host|apps\/[a-z]+)\//.test(path))).toEqual([]);
+    expect(withNest.length).toBeGreaterThan(0);
   });
 });
 
@@ -73,7 +102,7 @@ describe('circles of imports', () => {
 });
 
 describe('the environment (T-03b, T-32a, T-F3a)', () => {
-  it('is read by libs/service alone', () => expect(environmentReaders(files)).toEqual([]));
+  it('is read by libs/host alone', () => expect(environmentReaders(files)).toEqual([]));
 
   it('is seen to be read elsewhere', () => {
     expect(environmentReaders([{ path: 'libs/tools/src/x.ts', text: 'const key = process.env.KEY;' }])).toHaveLength(1);

@@ -1,25 +1,30 @@
 /** Which part of the house may import which; docs/design.md shows it as a table. */
 export const mayImport: Readonly<Record<string, readonly string[]>> = {
-  core: [],
-  contracts: ['core'],
+  records: [],
+  core: ['records'],
+  contracts: ['records', 'core'],
   sqlite: ['core'],
   bus: ['core', 'contracts', 'sqlite'],
   ledger: ['core', 'contracts', 'sqlite'],
-  tools: ['core'],
+  tools: ['core', 'sqlite'],
   wires: ['core'],
   model: ['core', 'wires'],
   authorization: ['core'],
   identity: ['core'],
   connections: ['core'],
-  discovery: ['core'],
-  decisions: ['core', 'contracts', 'bus'],
-  archive: ['core', 'contracts', 'bus', 'decisions'],
-  replay: ['core', 'contracts', 'bus', 'decisions'],
+  tokens: ['core'],
+  discovery: ['records', 'core', 'tokens'],
+  proxy: ['core', 'wires', 'discovery'],
+  run: ['core', 'contracts', 'bus'],
+  archive: ['core', 'contracts', 'bus', 'run'],
+  replay: ['core', 'contracts', 'bus', 'run'],
   audit: ['core', 'contracts', 'bus'],
-  service: ['core', 'contracts', 'bus', 'ledger', 'identity', 'decisions'],
+  projection: ['core', 'contracts', 'sqlite', 'bus'],
+  mcp: ['core', 'contracts', 'run'],
+  host: ['core', 'contracts', 'bus', 'ledger', 'identity', 'run'],
   apps: [
-    ...['core', 'contracts', 'bus', 'ledger', 'tools', 'model', 'authorization', 'identity', 'connections', 'service'],
-    ...['decisions', 'archive', 'audit', 'replay', 'discovery'],
+    ...['core', 'contracts', 'bus', 'ledger', 'tools', 'model', 'authorization', 'identity', 'connections', 'host'],
+    ...['run', 'archive', 'audit', 'replay', 'discovery', 'proxy', 'wires', 'mcp', 'projection', 'tokens'],
   ],
 };
 
@@ -40,12 +45,12 @@ export function violations(files: readonly SourceFile[]): readonly string[] {
   });
 }
 
-/** Each reading of the environment outside libs/service, as a sentence. */
+/** Each reading of the environment outside libs/host, as a sentence. */
 export function environmentReaders(files: readonly SourceFile[]): readonly string[] {
   return files
     .filter(
       ({ path, text }) =>
-        !path.startsWith('libs/service/') && /\bprocess\s*\.\s*env\b|\bprocess\s*\[\s*['"]env/.test(text),
+        !path.startsWith('libs/host/') && /\bprocess\s*\.\s*env\b|\bprocess\s*\[\s*['"]env/.test(text),
     )
     .map(({ path }) => `${path} reads process.env`);
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sluice } from './harness/program.js';
 
-const testMs = 60_000;
+const testMs = 240_000;
 const question = 'What is the capital of Chile?';
 
 describe('a request that was made before', () => {

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createLog, readEnvironment } from '@sluice/service';
+import { createLog, readEnvironment } from '@sluice/host';
 import { run as start } from '../apps/sluice/src/commands/start.js';
 import { commands } from '../apps/sluice/src/commands/all.js';
 import { wrap } from '../apps/sluice/src/show/wrap.js';

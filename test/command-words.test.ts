@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { topics } from '@sluice/contracts';
-import { createLog, openLogFile, readEnvironment } from '@sluice/service';
+import { createLog, openLogFile, readEnvironment } from '@sluice/host';
 import { newRequest } from '../apps/sluice/src/run-request.js';
 import { command } from './harness/command.js';
 import { sluice } from './harness/program.js';
@@ -188,4 +188,4 @@ it('a data folder that cannot be made is said at once', async () => {
   const { code, errors } = await program.ended;
   clearTimeout(timer);
   expect([code, errors]).toEqual([1, expect.stringContaining('The data folder /proc/x/y cannot be written')]);
-}, 30_000);
+});

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
-import { readEnvironment } from '@sluice/service';
+import { readEnvironment } from '@sluice/host';
 import { run as topics } from '../apps/sluice/src/commands/topics.js';
 import { projectRoot, workflowConfiguration } from './harness/configurations.js';
 import { inProcess } from './harness/in-process.js';

@@ -6,7 +6,7 @@ import { parse } from 'yaml';
 import { compileConfiguration, configurationKeys } from '@sluice/core';
 import { configurationSchema } from '../apps/sluice/src/configuration-schema.js';
 import { schemaFile } from '../apps/sluice/src/commands/init.js';
-import { sampleInputs } from '../libs/core/test/sample-inputs.js';
+import { sampleInputs, sampleTypes } from '../libs/core/test/sample-inputs.js';
 import { command } from './harness/command.js';
 import { projectRoot } from './harness/configurations.js';
 
@@ -22,12 +22,27 @@ function fileWith(place: string, value: unknown): { readonly file: unknown; read
     (within, step) => (step === '[]' ? [within] : { [step.replace(/^<.*>$/, 'x')]: within }),
     value,
   );
-  // What an agent is like is read of an agent alone.
-  const file = place.startsWith('tool.<tool>.agent')
-    ? { tool: { x: { type: 'agent', ...(inner as { tool: { x: object } }).tool.x } } }
-    : inner;
+  // What an agent is like is read of an agent alone, and what a plan is like of what takes plans.
+  const type = /^tool\.<tool>\.(agent|plan)\b/.exec(place)?.[1];
+  const file = type === undefined ? inner : { tool: { x: { type, ...(inner as { tool: { x: object } }).tool.x } } };
   return { file, path: place.replace(/<\w+>/g, 'x').replaceAll('[]', '[0]') };
 }
+
+/** The sample's types, and one that takes plans. */
+const inputs = {
+  ...sampleInputs,
+  types: [
+    ...sampleTypes,
+    {
+      type: 'plan',
+      description: 'Takes a plan.',
+      inputSchema: { type: 'object' },
+      effect: 'read_only',
+      redaction: { whole: true },
+      repeatable: true,
+    },
+  ],
+} as const;
 
 describe('the JSON Schema of the configuration', () => {
   it('is the one in the repository: run `npm run generate` after changing docs/configuration.md', () => {
@@ -43,6 +58,9 @@ describe('the JSON Schema of the configuration', () => {
     'examples/countries/sluice.yaml',
     'examples/load/sluice.yaml',
     'examples/agents/sluice.yaml',
+    'examples/agents/plan.yaml',
+    'examples/mcp/sluice.yaml',
+    'examples/discovery/sluice.yaml',
     'examples/spec-5.1.yaml',
   ])('takes %s, which names it', (file) => {
     const text = read(file);
@@ -66,7 +84,7 @@ describe('the JSON Schema of the configuration', () => {
     expect(isValid.errors?.map(({ instancePath }) => instancePath.slice(1).replaceAll('/', '.'))).toContainEqual(
       expect.stringContaining(path.replaceAll('[0]', '.0')),
     );
-    const { problems } = compileConfiguration(file, sampleInputs);
+    const { problems } = compileConfiguration(file, inputs);
     expect(problems.map((problem) => problem.path)).toContainEqual(expect.stringContaining(path));
     expect(isValid(fileWith(place, null).file)).toBe(true);
   });
@@ -74,6 +92,6 @@ describe('the JSON Schema of the configuration', () => {
   it.each(Object.keys(configurationKeys))('refuses a key that the compiler does not know, in "%s"', (section) => {
     const { file } = fileWith(section === '' ? 'no_such_key' : `${section}.no_such_key`, 1);
     expect(isValid(file)).toBe(false);
-    expect(compileConfiguration(file, sampleInputs).problems).not.toEqual([]);
+    expect(compileConfiguration(file, inputs).problems).not.toEqual([]);
   });
 });

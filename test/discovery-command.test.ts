@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { readTools } from '@sluice/discovery';
 import { run } from '../apps/sluice/src/commands/discovery.js';
 import { inProcess } from './harness/in-process.js';
-import type { Environment } from '@sluice/service';
+import type { Environment } from '@sluice/host';
 
 const file = 'examples/discovery/tools.json';
 const command = (...args: string[]) => inProcess(run, {} as Environment, ...args);

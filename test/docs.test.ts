@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import {
   faultCodes,
-  grantLifeMs,
+  httpErrors,
   insufficientPermissions,
   notTakenReasons,
   hiddenReasons,
@@ -18,7 +18,8 @@ import { commands } from '../apps/sluice/src/commands/all.js';
 import { defaultPace } from '../apps/audit/src/pace.js';
 import { usage as auditUsage } from '../apps/sluice/src/commands/audit.js';
 import { redriveHeader } from '@sluice/contracts';
-import { createMetrics } from '@sluice/service';
+import { createMetrics } from '@sluice/host';
+import { grantLifeMs } from '@sluice/run';
 import { usage as deadLettersUsage } from '../apps/sluice/src/commands/dead-letters.js';
 import { usage as exportUsage } from '../apps/sluice/src/commands/export.js';
 import { usage as keysUsage } from '../apps/sluice/src/commands/keys.js';
@@ -53,6 +54,7 @@ describe('docs/errors.md', () => {
   it.each([
     ['Tool errors', toolErrors],
     ['Run errors', runErrors],
+    ['HTTP errors', httpErrors],
   ])('has exactly the codes of the table %s, with their meaning and remedy', (heading, entries) => {
     const written = table(page, heading);
     expect([...written.keys()]).toEqual(Object.keys(entries));
@@ -207,7 +209,7 @@ function anchorOf(heading: string): string {
 
 describe('docs/operations.md', () => {
   it('has exactly the variables that are read', () => {
-    const sources = globSync('libs/service/src/*environment.ts', { cwd: root }).map(read).join('\n');
+    const sources = globSync('libs/host/src/*environment.ts', { cwd: root }).map(read).join('\n');
     const inCode = [...sources.matchAll(/'((?:SLUICE|KAFKA|SCHEMA_REGISTRY|DATABASE)_[A-Z_]+)'/g)].map(
       // Any variable can come from a file; the page says so once.
       (match) => (match[1] ?? '').replace(/_FILE$/, ''),

@@ -181,12 +181,16 @@ describe('an effect', () => {
       reason: 'outcome_unknown',
       safeMessage: 'The tool’s process ended during the call.',
     });
+    const longAgo = { now: () => Date.now() - 60_000 };
     const again = (owner: string, answer: Reconciliation) =>
-      effectOnce(once as BoundTool, call('k', 30), claimsOf(owner), effect, says(answer));
-    const crash = () =>
-      effectOnce(once as BoundTool, call('k', 30), claimsOf('a'), () => Promise.reject(died), cannotSay).catch(
+      effectOnce(once as BoundTool, call('k', 10_000), claimsOf(owner), effect, says(answer));
+    /** The attempt ended long ago, so that nobody waits for it, and each later attempt has time enough to end. */
+    const crash = () => {
+      const claims = { ...claimsOf('a'), clock: longAgo };
+      return effectOnce(once as BoundTool, call('k'), claims, () => Promise.reject(died), cannotSay).catch(
         (error: unknown) => error,
       );
+    };
     beforeEach(() => void (asked = 0));
 
     it('has the result that the tool gives, which is recorded, so that no later attempt asks again', async () => {
@@ -231,24 +235,26 @@ describe('an effect', () => {
   });
 
   describe('whose attempts end with their process, one after another', () => {
-    /** The process ends in the midst of the work: nothing behind it is ever done. */
-    const dies = (kind: Kind, owner: string, ask = cannotSay, isAgain = true) =>
-      void effectOnce(kind as BoundTool, call('k', 1), claimsOf(owner, { isAgain }), () => forever, ask);
-    const forever = new Promise<never>(() => undefined);
+    /** The process ends in the midst of the work, or of the question whether it happened: nothing behind it is ever done. Resolves once it is there. */
+    const dies = (kind: Kind, owner: string, { ask = cannotSay, isAgain = true, asking = false } = {}): Promise<void> =>
+      new Promise((begun, failed) => {
+        const forever = () => {
+          begun();
+          return new Promise<never>(() => undefined);
+        };
+        const claims = claimsOf(owner, { isAgain });
+        void effectOnce(kind as BoundTool, call('k', 1), claims, forever, asking ? forever : ask).catch(failed);
+      });
     const next = (kind: Kind, owner: string, ask = cannotSay) =>
       effectOnce(kind as BoundTool, call('k', 1), claimsOf(owner, { isAgain: true }), effect, ask);
     const deaths = async (kind: Kind, count: number, ask = cannotSay): Promise<void> => {
-      for (let n = 1; n <= count; n++) {
-        dies(kind, `dead-${n}`, ask, n > 1);
-        await sleep(20);
-      }
+      for (let n = 1; n <= count; n++) await dies(kind, `dead-${n}`, { ask, isAgain: n > 1 });
     };
 
     it('is made again by the next attempts, and given up after the fourth', async () => {
       await deaths(readOnly, 3);
       expect(await next(readOnly, 'a')).toMatchObject({ ok: true, value: 1 });
-      dies(readOnly, 'dead-4');
-      await sleep(20);
+      await dies(readOnly, 'dead-4');
       expect(await next(readOnly, 'b')).toMatchObject({ errorCode: 'execution', reason: 'service_lost' });
       expect(effects).toBe(1);
     });
@@ -267,12 +273,8 @@ describe('an effect', () => {
     });
 
     it('is not asked about for ever where the question ends the process', async () => {
-      dies(once, 'dead', cannotSay, false);
-      await sleep(20);
-      for (const n of [1, 2, 3]) {
-        dies(once, `asks-${n}`, () => forever);
-        await sleep(20);
-      }
+      await dies(once, 'dead', { isAgain: false });
+      for (const n of [1, 2, 3]) await dies(once, `asks-${n}`, { asking: true });
       let asked = 0;
       const counting = async (): Promise<Reconciliation> => (asked++, 'unknown');
       expect(await next(once, 'a', counting)).toMatchObject({ reason: 'outcome_unknown' });

@@ -62,7 +62,7 @@ describe('a library in the executor', () => {
     } finally {
       await endpoint.close();
     }
-  }, 90_000);
+  });
 
   it('that ends the process in each attempt at a call that only reads ends neither the run nor the service for ever', async () => {
     const deaths = join(folder, 'deaths');
@@ -92,7 +92,7 @@ describe('a library in the executor', () => {
     } finally {
       await endpoint.close();
     }
-  }, 180_000);
+  });
 });
 
 /** The steps of the run that has ended; none while it has not. */

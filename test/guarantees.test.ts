@@ -30,6 +30,31 @@ describe('docs/guarantees.md', () => {
     }
   });
 
+  it('G-11: points from each benefit to a test or a measurement that is there', () => {
+    const [, rest = ''] = page.split('\n## What groups and states are good for\n');
+    const rows = (rest.split('\n## ')[0] ?? '').split('\n').filter((line) => /^\| \w+: /.test(line));
+    expect(rows.map((row) => /^\| (\w+): /.exec(row)?.[1])).toEqual([
+      'security',
+      'speed',
+      'flexibility',
+      'compatibility',
+    ]);
+    const measured = readFileSync(join(root, 'docs/benchmarks.md'), 'utf8');
+    const slugs = [...measured.matchAll(/^## (.*)$/gm)].map(([, heading = '']) =>
+      heading
+        .toLowerCase()
+        .replaceAll(/[^\w -]/g, '')
+        .replaceAll(' ', '-'),
+    );
+    for (const row of rows) {
+      const files = [...row.matchAll(/`([^`]+)`/g)].map(([, file = '']) => file);
+      const sections = [...row.matchAll(/benchmarks\.md#([\w-]+)/g)].map(([, section = '']) => section);
+      expect(files.length + sections.length).toBeGreaterThan(0);
+      expect(files.filter((file) => !existsSync(join(root, file)))).toEqual([]);
+      expect(sections.filter((section) => !slugs.includes(section))).toEqual([]);
+    }
+  });
+
   it('names the files that work around kafkajs, and its version, as they are', () => {
     const [, section = ''] = page.split('\n## The dependence on kafkajs\n');
     const files = [...section.matchAll(/`(?!libs\/)([\w./-]+\.ts)`/g)].map(([, file = '']) => file);

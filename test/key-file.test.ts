@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from '@jest/globals';
-import { readEnvironment } from '@sluice/service';
+import { readEnvironment } from '@sluice/host';
 import { audience, issuer, newIssuer } from '../libs/identity/test/issuer.js';
 import { run as check } from '../apps/sluice/src/commands/check.js';
 import { workflowConfiguration } from './harness/configurations.js';

@@ -96,7 +96,7 @@ model: { provider: openai-compatible, name: scripted, base_url: "${endpoint.base
     expect(steps.map(({ record }) => (record as { iteration: number }).iteration)).toEqual(
       script.map((_, index) => index + 1),
     );
-  }, 180_000);
+  }, 600_000);
 
   it('in the middle of the sample: the next start ends that run and says whether it is right', async () => {
     const variables = { SLUICE_DATA: join(folder, 'data') };
@@ -112,7 +112,7 @@ model: { provider: openai-compatible, name: scripted, base_url: "${endpoint.base
     const ends = await tail(['agent.responses'], variables);
     expect(requests).toHaveLength(1);
     expect(ends.map(({ key }) => key)).toEqual(requests.map(({ key }) => key));
-  }, 60_000);
+  });
 });
 
 interface Line {

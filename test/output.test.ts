@@ -8,7 +8,7 @@ import { Writable } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { openArchive } from '@sluice/archive';
-import { createLog, openBus, readEnvironment } from '@sluice/service';
+import { createLog, openBus, readEnvironment } from '@sluice/host';
 import { newRequest } from '../apps/sluice/src/run-request.js';
 import { Output } from '../apps/sluice/src/show/output.js';
 import { projectRoot } from './harness/configurations.js';
@@ -31,7 +31,7 @@ const command = (args: readonly string[], output: 'pipe' | '/dev/full' = 'pipe')
 const records = 700;
 const tail = ['tail', '--from', 'start', '--once', '--json'];
 const exported = ['export', '-'];
-const testMs = 60_000;
+const testMs = 240_000;
 
 describe('what a command writes', () => {
   beforeAll(async () => {

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ModelRequest } from '@sluice/core';
 import { startEmbedded } from '../apps/sluice/src/system/embedded.js';
-import { readEnvironment } from '@sluice/service';
+import { readEnvironment } from '@sluice/host';
 import { until } from '../libs/tools/test/waiting.js';
 import { inOrder, ScriptedModel, startSystem } from './harness/system.js';
 import type { Said, TestSystem } from './harness/system.js';

@@ -18,9 +18,16 @@ afterEach(async () => {
 });
 
 /** All services under the sample with more policy, and a way to play turns in a run of its own. */
-async function playing(policy: { readonly budgets?: string; readonly authorization?: string }) {
-  const { budgets, authorization = '' } = policy;
-  const written = workflowConfiguration({ limits: authorization });
+async function playing(policy: {
+  readonly budgets?: string;
+  readonly authorization?: string;
+  readonly ofServer?: string;
+}) {
+  const { budgets, authorization = '', ofServer = '' } = policy;
+  const written = workflowConfiguration({ limits: authorization }).replace(
+    'timeout_seconds: 5 }',
+    `timeout_seconds: 5${ofServer} }`,
+  );
   const configuration =
     budgets === undefined ? written : written.replace(/^policy:$/m, `policy:\n  budgets: ${budgets}`);
   const model = new ScriptedModel(inOrder());
@@ -115,6 +122,17 @@ describe('calls per minute (M-81, XB-32)', () => {
     system = await opened.restart();
     const again = await system.ask({ group: ['*'], state: 'analysis' });
     expect(again.history[0]).toMatchObject(unavailable);
+  });
+});
+
+describe('calls per minute of an MCP server (XB-32)', () => {
+  it('are those of all its tools together: beyond the limit a call is refused, and says when to try again', async () => {
+    const { play } = await playing({ ofServer: ', calls_per_minute: 1' });
+    expect(await play({ calls: [calls.analysis] })).toMatchObject([{ outcome: 'ok' }]);
+    const [refused, other] = await play({ calls: [calls.analysis, update] });
+    expect(refused).toMatchObject({ outcome: 'unavailable', reason: 'rate_limited' });
+    expect(other).toMatchObject({ outcome: 'ok' });
+    expect(refused?.observation).toMatch(/server analysis together may be called 1 times a minute.*Try again in \d+ s/);
   });
 });
 

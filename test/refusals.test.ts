@@ -148,7 +148,7 @@ describe('what a run may use', () => {
   let system: TestSystem;
   beforeAll(async () => {
     system = await startSystem(
-      workflowConfiguration({ limits: 'limits: { max_iterations: 4, run_seconds: 2, history_bytes: 4096 }' }),
+      workflowConfiguration({ limits: 'limits: { max_iterations: 4, run_seconds: 30, history_bytes: 4096 }' }),
       model,
     );
   });
@@ -187,7 +187,7 @@ describe('what a run may use', () => {
       const start = Date.now();
       const response = await system.ask({ group: ['*'], deadline: Date.now() + 300 });
       expect(response).toMatchObject({ kind: 'error', error: { code: 'deadline_exceeded' } });
-      expect(Date.now() - start).toBeLessThan(2_000);
+      expect(Date.now() - start).toBeLessThan(20_000);
       expect(await system.ask({ deadline: 1 })).toMatchObject({ error: { code: 'deadline_exceeded' }, iterations: 0 });
     } finally {
       model.turn = turn;
@@ -212,6 +212,9 @@ describe('what a run may use', () => {
       endedAt: 0,
       resultHash: null,
       agentRun: null,
+      providerData: null,
+      cachedAt: null,
+      documentation: null,
     };
     expect(await system.ask({ group: ['*'], history: [step] })).toMatchObject({
       kind: 'error',

@@ -50,7 +50,7 @@ const journals: readonly [string, () => Promise<Opened>][] = [
   ],
 ];
 
-const patience = (): AbortSignal => AbortSignal.timeout(20_000);
+const patience = (): AbortSignal => AbortSignal.timeout(120_000);
 const statement = (object: string | number) => ({ subject: 'Sluice', predicate: 'has', object });
 const add = (store: KnowledgeStore, object: string | number, key: string) =>
   store.change({ add: [statement(object)], remove: [] }, key, patience());

@@ -6,7 +6,8 @@ import { printable, printableIn } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { AgentResponse, ApprovalRequested } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
-import { ApprovalClaims, createLog, openLedger, openLogFile, readEnvironment, systemClock } from '@sluice/service';
+import { ApprovalClaims } from '@sluice/run';
+import { createLog, openLedger, openLogFile, readEnvironment, systemClock } from '@sluice/host';
 import { newRequest } from '../apps/sluice/src/run-request.js';
 import { AuditStory } from '../apps/sluice/src/show/audit-story.js';
 import { Story } from '../apps/sluice/src/show/story.js';
@@ -67,7 +68,7 @@ describe('what a record says does not steer the terminal of whoever looks', () =
 
   it('`ask`', () => {
     let said = '';
-    const record = { requestId: 'r', error: null, answer: `${steering}\nsecond line` } as AgentResponse;
+    const record = { requestId: 'r', error: null, answer: `${steering}\nsecond line`, decision: null } as AgentResponse;
     new Story((text) => (said += text), plain).tell({ topic: 'agent.responses', record } as Incoming);
     expect(said).toBe(`\nAnswer  ${shown}\nsecond line\n`);
   });

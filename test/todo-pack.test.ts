@@ -61,7 +61,7 @@ describe.each(stores)('the todo pack on %s', (_, open) => {
   };
 
   it(
-    'adds, starts and completes tasks, and lists them in the order in which they came (D-T09 to D-T12)',
+    'adds, starts and completes tasks, and lists them in the order in which they came (D-T09, D-T10, D-T11, D-T12)',
     onStore(async (run) => {
       expect(await run('list_todos')).toEqual({ todos: [], total: 0, archives: 0 });
       const first = { id: 1, task: 'Read', priority: 'medium', status: 'pending' };

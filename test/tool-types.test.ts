@@ -44,10 +44,10 @@ describe('the types for authors of tools', () => {
   it('are what the package exports as sluice/tool, and fit the example of the page', () => {
     expect(example).toContain("from 'sluice/tool'");
     expect(compile('example.ts', example)).toBe('');
-  }, 60_000);
+  });
 
   it('find a capability that is not declared, and arguments of another type', () => {
     expect(compile('undeclared.ts', example.replace("['workspace']", '[]'))).toContain("'workspace' does not exist");
     expect(compile('other.ts', example.replace('read(path,', 'read(7,'))).toContain("'number' is not assignable");
-  }, 60_000);
+  });
 });

@@ -38,7 +38,7 @@ describe('an error that no code handles', () => {
     expect([asked.code, asked.output]).toEqual([0, asked.output]);
     serving.process.kill('SIGTERM');
     expect((await serving.ended).code).toBe(0);
-  }, 120_000);
+  });
 
   it('ends the process in order where it comes again and again', async () => {
     const variables = library(
@@ -54,7 +54,7 @@ describe('an error that no code handles', () => {
     expect(code).toBe(1);
     expect(output).toContain('an error that no code handled; the process goes on');
     expect(output).toContain('More than 20 errors in a minute were not handled, the last one: again');
-  }, 120_000);
+  });
 
   it('ends the process in order where it is one of the bus', async () => {
     const variables = library(
@@ -71,5 +71,5 @@ describe('an error that no code handles', () => {
     ).toBe(0);
     const { code, output } = await sluice(['serve'], variables).ended;
     expect([code, output]).toEqual([1, expect.stringContaining('An error in the bus was not handled: lost')]);
-  }, 120_000);
+  });
 });

@@ -7,7 +7,7 @@ import { calls, projectRoot, workflowConfiguration } from './harness/configurati
 import { eventually } from './harness/eventually.js';
 import { inOrder, ScriptedModel, startSystem } from './harness/system.js';
 
-describe('a configuration that changes while the system runs (XG-30, T-19a)', () => {
+describe('a configuration that changes while the system runs (G-179, XG-30, T-19a)', () => {
   it('takes force without a restart; a bad one is refused with all its problems and the old one stays', async () => {
     const model = new ScriptedModel(inOrder());
     const system = await startSystem(workflowConfiguration(), model);

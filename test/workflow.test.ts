@@ -18,7 +18,7 @@ describe('the workflow of §5.2 and §9.3 through the running services', () => {
       .filter(({ record }) => record.requestId === requestId)
       .map(({ record }) => record.tools.map((tool) => tool.key));
 
-  it('runs knowledge-query, complex-analysis, reset-workflow in one request, each step with its own tools (G-85, G-153, G-155, K-05, K-11, K-52, S-08)', async () => {
+  it('runs knowledge-query, complex-analysis, reset-workflow in one request, each step with its own tools (G-85, G-142, G-145, G-153, G-155, K-05, K-11, K-52, S-08, M-02)', async () => {
     model.asked.length = 0;
     const response = await system.ask({ requestId: 'flow', group: ['knowledge', 'compute', 'admin'] });
     expect(response).toMatchObject({ kind: 'answer', answer: 'done', state: 'undefined', iterations: 4 });
@@ -47,7 +47,7 @@ describe('the workflow of §5.2 and §9.3 through the running services', () => {
     expect([...stamps].sort()).toEqual(stamps);
   });
 
-  it('shows the model exactly the offered tools, by id, with the history so far (G-05, G-64, G-66, T-18a, T-18b, T-18c, C-10)', async () => {
+  it('shows the model exactly the offered tools, by id, with the history so far (G-05, G-54, G-141, G-64, G-66, T-18a, T-18b, T-18c, C-10)', async () => {
     model.asked.length = 0;
     await system.ask({ group: ['read-only', 'advanced', 'admin'] });
     expect(model.asked.map((request) => request.tools.map((tool) => tool.id))).toEqual([
@@ -64,7 +64,7 @@ describe('the workflow of §5.2 and §9.3 through the running services', () => {
     ]);
   });
 
-  it('keeps the groups through the run and re-emits the request with the new state (G-43, G-56, G-65)', async () => {
+  it('keeps the groups through the run and re-emits the request with the new state (G-43, G-143, G-56, G-65)', async () => {
     await system.ask({ requestId: 'groups', group: ['*'] });
     const steps = (await system.all('agent.steps')).filter(({ record }) => record.requestId === 'groups');
     expect(steps.map(({ record }) => [record.next.group, record.next.state, record.next.history.length])).toEqual([
@@ -82,7 +82,7 @@ describe('the workflow of §5.2 and §9.3 through the running services', () => {
     expect(response).toMatchObject({ kind: 'answer', state: 'results' });
   });
 
-  it('answers by itself where the groups are empty, unlike absent ones (G-37, XG-8)', async () => {
+  it('answers by itself where the groups are empty, unlike absent ones (G-37, G-53, XG-8)', async () => {
     const before = model.script;
     model.script = ({ tools }) => ({ answer: `${tools.length} tools` });
     try {
@@ -117,7 +117,7 @@ describe('the workflow of §5.2 and §9.3 through the running services', () => {
     });
   });
 
-  it('counts what happened in the nine metrics (G-108 to G-118, XG-25, XG-33)', async () => {
+  it('counts what happened in the nine metrics (G-108 to G-118, G-160, XG-25, XG-33)', async () => {
     const read = async () => ({
       requests: await system.metric('agent_tool_group_requests_total', { group: 'knowledge' }),
       other: await system.metric('agent_tool_group_requests_total', { group: 'other' }),

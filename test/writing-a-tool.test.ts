@@ -61,7 +61,7 @@ beforeAll(() => {
 afterAll(() => rmSync(home, { recursive: true }));
 
 describe('docs/writing-a-tool.md', () => {
-  it('takes a reader to a running tool, command by command: one file and its place in the configuration (T-24a, C-19, K-20, K-45, K-46)', async () => {
+  it('takes a reader to a running tool, command by command: one file and its place in the configuration (T-24a, C-19, K-20, K-45, K-46, M-120)', async () => {
     write('../my-tools/price-with-tax.mjs');
     write('../my-tools/sluice.yaml');
     const lines = blocks.filter(({ language }) => language === 'sh').flatMap(({ text }) => text.trim().split('\n'));
@@ -75,7 +75,7 @@ describe('docs/writing-a-tool.md', () => {
     expect(shown[0]).toContain('1 tools, 1 allowed');
     expect(shown[1]).toContain(blocks.find(({ language }) => language === 'text')?.text.trim());
     expect(shown[2]).toContain('{"total":270.25,"tax":20.25}');
-  }, 60_000);
+  });
 
   it('takes a tool in TypeScript, with a capability', async () => {
     write('../my-tools/count-lines.ts');
@@ -90,7 +90,7 @@ describe('docs/writing-a-tool.md', () => {
     );
     // The workspace is there, and empty.
     expect(asked.output).toMatch(/count_lines .*\n.*There is no ".+" in the workspace/);
-  }, 60_000);
+  });
 
   it('says truly what is refused, and where (T-10d, T-26b3)', async () => {
     write('../my-tools/broken.mjs');
@@ -105,7 +105,7 @@ describe('docs/writing-a-tool.md', () => {
     expect(sentences).toHaveLength(2);
     for (const sentence of sentences) expect(output).toContain(sentence);
     rmSync(join(home, 'my-tools/broken.mjs'));
-  }, 60_000);
+  });
 
   it('names every part, capability and built-in tool, and no other', () => {
     const table = (heading: string): string[][] =>
@@ -175,7 +175,7 @@ describe('tool folders', () => {
     const { code, output } = await run('npx sluice check ../own.yaml');
     expect(code).toBe(1);
     expect(output).toMatch(/tool_folders\[0\]: found ENOENT.*write a folder that is there/);
-  }, 30_000);
+  });
 });
 
 describe('a tool file that changes', () => {
@@ -204,7 +204,7 @@ describe('a tool file that changes', () => {
     const { output: lines } = await serving.ended;
     expect(output).toMatch(/observed +unavailable/);
     expect(lines).toMatch(/price\.mjs.*was changed since the configuration was compiled.*its tools are unavailable/);
-  }, 60_000);
+  });
 
   it('is taken up while sluice start serves', async () => {
     const { folder, variables } = folderWith('followed');
@@ -218,5 +218,5 @@ describe('a tool file that changes', () => {
     expect((await sluice(words(ask), variables).ended).output).toContain('total: 290.5');
     serving.process.kill('SIGTERM');
     expect((await serving.ended).code).toBe(0);
-  }, 60_000);
+  });
 });

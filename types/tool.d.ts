@@ -48,6 +48,10 @@ export interface ToolDefinition<
   readonly type: string;
   /** What a model reads. */
   readonly description: string;
+  /** When to use it, in a sentence of 20 to 30 tokens, for a model that is not shown the description. Left out, its first sentence. */
+  readonly shortDescription?: string;
+  /** The pack that the documentation lists it under, a word. Left out, `other`. */
+  readonly category?: string;
   readonly input: Input;
   readonly output: Output;
   readonly effect: ToolEffect;
@@ -102,6 +106,7 @@ export interface Capabilities {
   readonly text: { complete(prompt: string, signal: AbortSignal): Promise<string> };
   readonly workspace: Workspace;
   readonly todos: Todos;
+  readonly toolsets: Toolsets;
   readonly connections: {
     for(connectionId: string): { fetch(url: string | URL, init?: RequestInit): Promise<Response> };
   };
@@ -200,4 +205,13 @@ export interface Todos {
   add(task: string, priority: Priority, call: string): Promise<Todo>;
   mark(id: number, status: Status): Promise<Todo>;
   archive(call: string): Promise<number>;
+}
+
+/** The groups of tools that the run can load. */
+export interface Toolsets {
+  load(group: string): Promise<{
+    readonly group: string;
+    readonly tools: readonly { readonly name: string; readonly description: string }[];
+    readonly total: number;
+  }>;
 }

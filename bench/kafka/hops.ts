@@ -81,6 +81,8 @@ async function chainedBus(parts: Infrastructure, count: number): Promise<number[
     configVersion: '',
     endedAt: 0,
     tenantId: null,
+    model: null,
+    decision: null,
   });
   const progress = (sessionId: string) => ({
     requestId: 'r',
@@ -92,6 +94,8 @@ async function chainedBus(parts: Infrastructure, count: number): Promise<number[
     text: record.question,
     at: 0,
     tenantId: null,
+    attempt: '',
+    sequence: 0,
   });
   await one.subscribe({
     group: 'one',

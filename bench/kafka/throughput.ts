@@ -1,7 +1,8 @@
 import { versionOf } from '@sluice/core';
 import { recordFromJson, sha256, topics } from '@sluice/contracts';
 import type { AgentRequest } from '@sluice/contracts';
-import { configurationRecord, createLog, openRuntime, readEnvironment } from '@sluice/service';
+import { configurationRecord } from '@sluice/run';
+import { createLog, openRuntime, readEnvironment } from '@sluice/host';
 import { startFilter } from '../../apps/filter/src/filter.module.js';
 import { median, report } from '../measure.js';
 import { configurationOf, manyTools } from '../rules.js';

@@ -61,11 +61,13 @@ export function pipelineFor(configuration: Configuration, source: ToolSource): T
         effect,
         ask,
       ),
+    cached: () => Promise.resolve({ kind: 'none', keep: () => undefined }),
     begun: () => Promise.resolve(null),
     onReconciled: () => undefined,
     onStart: (_, args) => void JSON.stringify(args),
     onParked: () => undefined,
     onResult: (_, result) => void JSON.stringify(result),
+    onCancel: () => () => undefined,
     after: (milliseconds, action) => {
       const timer = setTimeout(action, milliseconds);
       return () => clearTimeout(timer);

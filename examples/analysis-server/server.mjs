@@ -5,9 +5,9 @@ import { randomUUID } from 'node:crypto';
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { parseArgs } from 'node:util';
-import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
-import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
-import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
+import { NodeStreamableHTTPServerTransport } from '@modelcontextprotocol/node';
+import { McpServer } from '@modelcontextprotocol/server';
+import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { z } from 'zod';
 import { analyse } from './analyse.mjs';
 
@@ -24,18 +24,18 @@ function analysisServer() {
       description:
         'Analyse and compare rows of data: smallest, largest, mean and median of each number column, a ranking by the first one, and the ' +
         'different values of each text column. Example: { "rows": [{ "name": "France", "area": 551695 }, { "name": "Italy", "area": 301336 }] }.',
-      inputSchema: {
+      inputSchema: z.object({
         rows: z
           .array(row)
           .describe('The rows to compare: objects with the same columns, for example a query’s result.'),
         question: z.string().optional().describe('What the analysis is for, in a sentence.'),
-      },
-      outputSchema: {
+      }),
+      outputSchema: z.object({
         summary: z.string(),
         columns: z.array(row),
         rows: z.array(row).describe('The rows ranked by the first number column, largest first.'),
         count: z.int(),
-      },
+      }),
       annotations: { readOnlyHint: true, openWorldHint: false },
     },
     async ({ rows, question }) => {
@@ -47,12 +47,12 @@ function analysisServer() {
     'reset-workflow',
     {
       description: 'Reset the workflow to its initial state. Takes nothing, returns { "status": "reset" }.',
-      inputSchema: {},
-      outputSchema: { status: z.string() },
+      inputSchema: z.object({}),
+      outputSchema: z.object({ status: z.string() }),
       annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
     },
-    async (_args, { _meta }) => {
-      if (journal !== undefined) write(journal, String(_meta?.['sluice/idempotency-key'] ?? randomUUID()));
+    async (_args, { mcpReq }) => {
+      if (journal !== undefined) write(journal, String(mcpReq._meta?.['sluice/idempotency-key'] ?? randomUUID()));
       return { content: [{ type: 'text', text: '{"status":"reset"}' }], structuredContent: { status: 'reset' } };
     },
   );
@@ -84,7 +84,7 @@ function serveHttp(port) {
 }
 
 async function newSession(sessions, port) {
-  const transport = new StreamableHTTPServerTransport({
+  const transport = new NodeStreamableHTTPServerTransport({
     sessionIdGenerator: randomUUID,
     enableDnsRebindingProtection: true,
     allowedHosts: [`127.0.0.1:${port}`, `localhost:${port}`],
@@ -95,5 +95,5 @@ async function newSession(sessions, port) {
   return transport;
 }
 
-if (options.http === undefined) await analysisServer().connect(new StdioServerTransport());
+if (options.http === undefined) serveStdio(analysisServer);
 else serveHttp(Number(options.http));

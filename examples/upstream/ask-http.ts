@@ -31,6 +31,7 @@ interface Chunk {
   readonly part?: { readonly type: string; readonly toolName?: string; readonly name?: string; readonly data?: object };
   readonly textDelta?: string;
   readonly result?: unknown;
+  readonly isPreliminary?: boolean;
   readonly error?: string;
   readonly code?: string;
 }
@@ -40,7 +41,8 @@ for await (const chunk of chunks(response.body)) {
   if (chunk.part?.type === 'tool-call') process.stdout.write(`\ncalls ${chunk.part.toolName} `);
   else if (chunk.part?.type === 'text') process.stdout.write('\n');
   else if (chunk.type === 'text-delta') process.stdout.write(chunk.textDelta ?? '');
-  else if (chunk.type === 'result') process.stdout.write(`\n   -> ${JSON.stringify(chunk.result)}`);
+  else if (chunk.type === 'result' && !chunk.isPreliminary)
+    process.stdout.write(`\n   -> ${JSON.stringify(chunk.result)}`);
   else if (chunk.type === 'error') {
     failed = true;
     process.stdout.write(`\nno answer: ${chunk.error} (${chunk.code})`);

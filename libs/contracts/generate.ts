@@ -1,6 +1,6 @@
-/** Writes src/generated from ../../schemas: the interfaces, and the schemas as a module. Run it with `npm run generate`. */
+/** Writes the records’ types (libs/records) and the schemas as a module (src/generated) from ../../schemas. Run it with `npm run generate`. */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 type Avro = string | Avro[] | { type: string; items?: Avro; values?: Avro };
 interface Field {
@@ -51,7 +51,7 @@ function interfaceOf(definition: Definition): string {
   return `/** ${definition.doc ?? definition.name} */\nexport interface ${definition.name} {\n${members.join('\n')}\n}\n`;
 }
 
-/** The generated files by name. */
+/** The generated files by their path from libs. */
 export function generate(schemaFolder: string): Record<string, string> {
   const definitions = readdirSync(schemaFolder)
     .filter((file) => file.endsWith('.avsc'))
@@ -59,15 +59,15 @@ export function generate(schemaFolder: string): Record<string, string> {
     .map((file) => JSON.parse(readFileSync(join(schemaFolder, file), 'utf8')) as Definition);
   const table = Object.fromEntries(definitions.map((definition) => [definition.name, definition]));
   return {
-    'records.ts': `${note}\n${definitions.map(interfaceOf).join('\n')}`,
-    'schemas.ts': `${note}\nexport const schemas = ${JSON.stringify(table, null, 2)} as const;\n`,
+    'records/src/generated/records.ts': `${note}\n${definitions.map(interfaceOf).join('\n')}`,
+    'contracts/src/generated/schemas.ts': `${note}\nexport const schemas = ${JSON.stringify(table, null, 2)} as const;\n`,
   };
 }
 
 if (import.meta.main) {
-  const folder = join(import.meta.dirname, 'src/generated');
-  mkdirSync(folder, { recursive: true });
-  for (const [file, text] of Object.entries(generate(join(import.meta.dirname, '../../schemas')))) {
-    writeFileSync(join(folder, file), text);
+  for (const [path, text] of Object.entries(generate(join(import.meta.dirname, '../../schemas')))) {
+    const file = join(import.meta.dirname, '..', path);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, text);
   }
 }

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { isAgentRunId } from '@sluice/decisions';
+import { isAgentRunId } from '@sluice/run';
 import { asked, decide, short } from '../harness/approving.js';
 import { calls } from '../harness/configurations.js';
 import { eventually } from '../harness/eventually.js';

@@ -3,9 +3,8 @@ import { Fault } from '@sluice/core';
 import { placeOf, topics } from '@sluice/contracts';
 import type { AgentResponse } from '@sluice/contracts';
 import type { Dead, HandlerContext, Incoming } from '@sluice/bus';
-import { isAgentRunId } from '@sluice/decisions';
-import { AgentRunClaims, endDeadRun, runOfRecord } from '@sluice/service';
-import type { Runtime } from '@sluice/service';
+import { AgentRunClaims, endDeadRun, isAgentRunId, runOfRecord } from '@sluice/run';
+import type { Runtime } from '@sluice/host';
 import type { TestSystem } from '../harness/system.js';
 import { research, startAgents } from '../harness/with-agents.js';
 

@@ -1,8 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { topics } from '@sluice/contracts';
 import type { AgentResponse } from '@sluice/contracts';
-import { agentRunIdOf, isAgentRunId } from '@sluice/decisions';
-import { AgentRunClaims } from '@sluice/service';
+import { AgentRunClaims, agentRunIdOf, isAgentRunId } from '@sluice/run';
 import { short } from '../harness/approving.js';
 import { eventually } from '../harness/eventually.js';
 import type { TestSystem } from '../harness/system.js';
@@ -50,7 +49,17 @@ describe('what somebody else writes of an agent’s run (K-62)', () => {
     const { requestId, sessionId, run, configVersion } = child;
     await publish(opened, {
       ...{ requestId, sessionId, kind: 'answer', answer: 'Eve made it.', error: null, question: 'Who made it?' },
-      ...{ state: 'undefined', history: [], run, iterations: 1, configVersion, endedAt: Date.now(), tenantId: null },
+      ...{
+        state: 'undefined',
+        history: [],
+        run,
+        iterations: 1,
+        configVersion,
+        endedAt: Date.now(),
+        tenantId: null,
+        model: null,
+        decision: null,
+      },
     });
     await eventually(
       () => opened.lines(),
@@ -97,7 +106,7 @@ describe('what somebody else writes of an agent’s run (K-62)', () => {
     const { opened, end } = await startAgents(asking);
     system = opened;
     const [tool, args] = research;
-    const call = { toolCallId: '', tool, arguments: args, argumentsBytes: null };
+    const call = { toolCallId: '', tool, arguments: args, argumentsBytes: null, providerData: null };
     const requestId = agentRunIdOf({ requestId: 'run-1', iteration: 1 }, call, 0);
     await opened.ask({ ...newRequest('Mine', { requestId, sessionId: 'eve' }), group: [] });
     const { kind, history } = await end();
@@ -114,7 +123,16 @@ describe('what somebody else writes of an agent’s run (K-62)', () => {
     // As of an outcome of an approval that became a dead letter.
     const end: AgentResponse = {
       ...{ requestId, sessionId, kind: 'error', answer: null, error, question: '', state: 'undefined' },
-      ...{ history: [], run: null, iterations: 0, configVersion: '', endedAt: Date.now(), tenantId: null },
+      ...{
+        history: [],
+        run: null,
+        iterations: 0,
+        configVersion: '',
+        endedAt: Date.now(),
+        tenantId: null,
+        model: null,
+        decision: null,
+      },
     };
     await new AgentRunClaims(opened.embedded.runtime).vouch(end);
     await publish(opened, end);

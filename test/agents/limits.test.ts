@@ -71,6 +71,25 @@ describe('the budget of an agent (K-65)', () => {
     expect(run?.inputTokens).toBe(turns + 2);
   });
 
+  it('is no more than what is left of the run that calls it, and nothing is begun that cannot be afforded', async () => {
+    const budgets = (tokens: number) => ({
+      policy: `\n  budgets: { tokens_per_run: ${tokens} }`,
+      model: 'model: { provider: rules, max_output_tokens: 100 }',
+    });
+    // The first turn used two tokens; a turn of the agent may use a hundred and its question.
+    const left = await running(asking, undefined, budgets(1_000));
+    expect(short((await left.end()).history)).toEqual([['research', 'ok', null, 'analysis']]);
+    const [begun] = await left.opened.all('agent.steps');
+    expect(begun?.record.run.parent?.maxTokens).toBe(998);
+    await left.opened.close();
+
+    const { opened, end } = await running(asking, undefined, budgets(104));
+    const { history } = await end();
+    expect(short(history)).toEqual([['research', 'policy_denied', 'budget_used', 'analysis']]);
+    expect(history[0]?.observation).toContain('more than is left');
+    expect((await opened.all('agent.responses')).map(({ record }) => record.requestId)).toEqual(['run-1']);
+  });
+
   it('of time ends it, however long the run that calls it may take', async () => {
     const { model, end } = await running(asking, undefined, { entry: 'timeout_seconds: 1' });
     const { script } = model;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Incoming } from '@sluice/bus';
-import { isAgentRunId } from '@sluice/decisions';
+import { isAgentRunId } from '@sluice/run';
 import { Models } from '@sluice/model';
 import { AuditStory } from '../../apps/sluice/src/show/audit-story.js';
 import { followRun } from '../../apps/sluice/src/run-request.js';
@@ -29,7 +29,7 @@ describe('what is told of an agent’s run (K-62)', () => {
     });
     system = opened;
     agentRunId = (await end()).history[1]?.agentRun?.requestId ?? '';
-  }, 30_000);
+  });
   afterAll(() => system.close());
 
   it('to whoever asked: that the call runs as an agent, and under which request_id', async () => {

@@ -28,7 +28,7 @@ describe('on whose behalf an agent works (K-63)', () => {
       await system.bus.appendRaw('agent.requests', id, Buffer.from(JSON.stringify(json)), headers);
       return system.responseOf(id);
     };
-  }, 30_000);
+  });
   afterAll(async () => {
     await system.close();
     rmSync(folder, { recursive: true });

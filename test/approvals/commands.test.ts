@@ -28,7 +28,7 @@ describe('sluice approvals', () => {
     );
     services = sluice(['start'], variables);
     await services.says('It keeps serving');
-  }, 60_000);
+  });
   afterAll(async () => {
     services.process.kill('SIGTERM');
     await services.ended;
@@ -78,7 +78,7 @@ describe('sluice approvals', () => {
     const tail = await sluice(['tail', '--topic', 'agent.approvals', '--from', 'start', '--once'], variables).ended;
     for (const said of [`waits: npx sluice approvals approve ${id}`, 'user:ann says approve', 'was taken'])
       expect(tail.output).toContain(said);
-  }, 120_000);
+  });
 
   it.each([
     [[], 'Say what to do with approvals'],

@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { recordToJson, topics } from '@sluice/contracts';
 import type { AgentResponse, AgentStep, ApprovalRequested, ToolCall } from '@sluice/contracts';
-import { dataFiles } from '@sluice/service';
+import { dataFiles } from '@sluice/host';
 import {
   anyone,
   asked,
@@ -111,7 +111,7 @@ describe('a decision (XB-14)', () => {
     await ledger.settle(lost.key, lost.owner, JSON.stringify(value));
     expect(taken(await end)).toEqual(['ok', 'ok', 'ok']);
     expect(await outcomes(opened)).toMatchObject([{ decision: 'approve', decidedBy: 'user:ann', notTaken: null }]);
-  }, 30_000);
+  });
 
   it('on a call that somebody changed on the log ends the run with an error', async () => {
     const { opened, end } = await running(anyone, [threeCalls]);
@@ -182,5 +182,5 @@ describe('a decision (XB-14)', () => {
     const { history } = await end;
     expect(short(history)[1]).toEqual(['reset-workflow', 'policy_denied', 'not_allowed', 'results']);
     expect(await begun(opened)).toEqual(notTheSecond);
-  }, 30_000);
+  });
 });

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { claimMemoryMs } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { ApprovalOutcome, ApprovalRequested } from '@sluice/contracts';
-import { approvalIdOf, callKeyOf } from '@sluice/decisions';
+import { approvalIdOf, callKeyOf } from '@sluice/run';
 import { ExpirySweep } from '../../apps/executor/src/approvals/expiry-sweep.js';
 import { run as approvals } from '../../apps/sluice/src/commands/approvals.js';
 import {
@@ -69,7 +69,7 @@ describe('what somebody else writes of an approval counts for nothing (XB-14)', 
     const model = new ScriptedModel(inOrder(threeCalls));
     system = await startSystem(configured(soon), model);
     const [tool, args] = calls.reset;
-    const call = { toolCallId: '', tool, arguments: args, argumentsBytes: null };
+    const call = { toolCallId: '', tool, arguments: args, argumentsBytes: null, providerData: null };
     const approvalId = approvalIdOf(callKeyOf('run-1', { iteration: 1 }, call, 1));
     const requestIds = {
       approvalId,
@@ -96,7 +96,7 @@ describe('what somebody else writes of an approval counts for nothing (XB-14)', 
       requested_by: 'user:local',
     });
     expect(short((await end).history)).toEqual(expired);
-  }, 30_000);
+  });
 
   it('a copy of a request behind its outcome: it is not listed, and no sweep sees to it, however much later', async () => {
     const { opened, end } = await startRunning(anyone, [threeCalls]);
@@ -122,5 +122,5 @@ describe('what somebody else writes of an approval counts for nothing (XB-14)', 
       expect(looked).toEqual([0]);
     }
     expect(await outcomes(opened)).toHaveLength(1);
-  }, 30_000);
+  });
 });

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from '@jest/globals';
-import { readEnvironment } from '@sluice/service';
+import { readEnvironment } from '@sluice/host';
 import { compileForCommand } from '../../apps/sluice/src/system/compile-once.js';
 import { run as check } from '../../apps/sluice/src/commands/check.js';
 import { aboutApproval } from '../../apps/sluice/src/show/configuration.js';

@@ -171,7 +171,7 @@ describe('time', () => {
       { decision: 'expire', decidedBy: 'service:executor', notTaken: null },
     ]);
     expect(await system.metric('sluice_approvals_decided_total', { decision: 'expire' })).toBe(1);
-  }, 30_000);
+  });
 
   it('is watched by every executor; what waits is counted, and one of them says that it is over', async () => {
     const { opened, end } = await running("{ approvers: ['*'], expires_seconds: 2 }", [threeCalls]);
@@ -191,7 +191,7 @@ describe('time', () => {
     await Promise.all(watching.map((sweep) => sweep.close()));
     expect(await outcomes(opened)).toHaveLength(1);
     expect([await waiting(), (await opened.all('agent.steps')).length]).toEqual([0, 1]);
-  }, 30_000);
+  });
 
   it('that is up leaves a decision that comes later without effect', async () => {
     const { opened, end } = await running("{ approvers: ['*'], expires_seconds: 1 }", [threeCalls]);
@@ -199,7 +199,7 @@ describe('time', () => {
     await new Promise((resolve) => setTimeout(resolve, 1_050));
     expect(await decide(opened, first, 'approve')).toMatchObject({ notTaken: 'too_late' });
     expect((await end).history[1]?.reason).toBe('approval_expired');
-  }, 30_000);
+  });
 
   it('of the run holds while a call waits: it ends with deadline_exceeded', async () => {
     const { opened, end } = await running(anyone, [threeCalls], { limits: 'limits: { run_seconds: 2 }' });
@@ -209,5 +209,5 @@ describe('time', () => {
     expect([kind, error?.code]).toEqual(['error', 'deadline_exceeded']);
     expect(history.map(({ reason }) => reason)).toEqual([null, 'deadline', 'deadline']);
     expect(await begun(opened)).toEqual({ 'complex-analysis': 1 });
-  }, 30_000);
+  });
 });

@@ -14,7 +14,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const run = (...args: string[]): Promise<Ended> => sluice(args, { SLUICE_DATA: folder }).ended;
 
 /** Each command is a process that starts anew. */
-const testMs = 120_000;
+const testMs = 240_000;
 
 describe('sluice audit, after the sample', () => {
   let session = '';

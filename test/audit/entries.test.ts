@@ -6,7 +6,7 @@ import { requestLog } from '@sluice/core';
 import { sha256 } from '@sluice/contracts';
 import type { AgentResponse } from '@sluice/contracts';
 import { contentHash, sourceTopics } from '@sluice/audit';
-import { callKeyOf } from '@sluice/decisions';
+import { callKeyOf } from '@sluice/run';
 import { audience, issuer, newIssuer } from '../../libs/identity/test/issuer.js';
 import { asked, decide } from '../harness/approving.js';
 import { calls, ids, projectRoot, workflowConfiguration } from '../harness/configurations.js';
@@ -76,7 +76,7 @@ describe('what the audit tells, compared with what happened (G-147)', () => {
     const report = await caughtUp(system.bus, system.embedded.runtime.signatures);
     expect(report.findings).toEqual([]);
     told = await entries(system.bus);
-  }, 60_000);
+  });
   afterAll(async () => {
     await system.close();
     rmSync(folder, { recursive: true, force: true });
@@ -278,6 +278,8 @@ describe('what the audit tells, compared with what happened (G-147)', () => {
           request_log: { ...log },
           outcome: 'answer',
           message: null,
+          model: response.model?.name,
+          prompt_hash: response.model?.promptHash,
           answer: 'done',
           answer_hash: sha256('done'),
           iterations: response.iterations,

@@ -38,7 +38,7 @@ describe('an agent as a tool, on Kafka', () => {
     await cluster?.close();
     await effects?.close();
     await model?.close();
-  }, 60_000);
+  });
 
   it('outlives the executor that handed its call over: it acts once, and the run that waits goes on once (K-62)', async () => {
     const [, agent, former] = await Promise.all([
@@ -58,5 +58,5 @@ describe('an agent as a tool, on Kafka', () => {
     expect([...effects.done.values()]).toEqual([1]);
     const responses = await cluster.command('tail', '--topic', 'agent.responses', '--from', 'start', '--once');
     expect(responses.trim().split('\n')).toHaveLength(2);
-  }, 180_000);
+  });
 });

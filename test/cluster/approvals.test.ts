@@ -34,7 +34,7 @@ describe('a call that waits for an approval, on Kafka', () => {
     await cluster?.close();
     await effects?.close();
     await model?.close();
-  }, 60_000);
+  });
 
   it('outlives the executor that parked it; of two deciders one counts, and it is done once (K-55, K-67)', async () => {
     const [, , former] = await Promise.all([
@@ -64,5 +64,5 @@ describe('a call that waits for an approval, on Kafka', () => {
     const responses = await cluster.command('tail', '--topic', 'agent.responses', '--from', 'start', '--once');
     expect(responses.trim().split('\n')).toHaveLength(1);
     expect(await cluster.command('approvals', 'list')).toBe('No call waits for an approval.\n');
-  }, 180_000);
+  });
 });

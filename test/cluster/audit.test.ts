@@ -37,7 +37,7 @@ describe('the audit on Kafka (M-113)', () => {
   afterAll(async () => {
     await cluster?.close();
     rmSync(folder, { recursive: true });
-  }, 60_000);
+  });
 
   /** Requests of many sessions, as upstream systems write them; the audit tells of them whatever becomes of them. */
   async function happen(records: number): Promise<void> {
@@ -89,7 +89,7 @@ describe('the audit on Kafka (M-113)', () => {
     expect(chains).toHaveLength(partitions);
     third.process.kill('SIGTERM');
     await third.ended;
-  }, 180_000);
+  });
 
   it('is sealed when the last instance has stopped, and a copy on the log is found and named', async () => {
     const { code, report } = await verify();
@@ -116,5 +116,5 @@ describe('the audit on Kafka (M-113)', () => {
     expect(tampered.report.findings).toMatchObject([
       { kind: 'inserted', chain: key, entries: { first: record.sequence, last: record.sequence } },
     ]);
-  }, 60_000);
+  });
 });

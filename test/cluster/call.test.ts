@@ -33,7 +33,7 @@ describe('`sluice call` on Kafka', () => {
     });
     const replayed = await cluster.command('replay', '--session', done.session_id, '--json');
     expect(JSON.parse(replayed)).toMatchObject({ replayed: 5, equal: 5, different: 0 });
-  }, 120_000);
+  });
 
   it.each([
     ['todo', 'work', 'not_eligible_group'],
@@ -55,7 +55,7 @@ describe('`sluice call` on Kafka', () => {
     const { approval_id: id } = JSON.parse(open) as { approval_id: string };
     await cluster.command('approvals', 'approve', id, '--as', 'user:ann');
     expect(await calling).toMatchObject({ tool: 'todo', outcome: 'ok', state: 'planned' });
-  }, 120_000);
+  });
 
   it('names a near tool for one that the configuration in force does not have', async () => {
     await expect(cluster.command('call', 'noww')).rejects.toThrow('Did you mean now?');

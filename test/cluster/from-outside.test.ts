@@ -60,7 +60,7 @@ describe('a system outside of Sluice, with a process for each service on Kafka',
   afterAll(async () => {
     await cluster?.close();
     await model?.close();
-  }, 60_000);
+  });
 
   /** Runs the example as a user does, with nothing of this process's environment but what it needs. */
   function run(example: Example, args: readonly string[], more: Record<string, string> = {}): Promise<Finished> {
@@ -129,7 +129,7 @@ describe('a system outside of Sluice, with a process for each service on Kafka',
     beforeAll(async () => {
       await Promise.all([cluster.start('filter'), cluster.start('agent'), cluster.start('executor')]);
       serving = true;
-    }, 60_000);
+    });
 
     for (const example of ['ask.ts', 'ask.py'] as const) {
       test(example, 'prints each step once, in order, and the answer', async () => {

@@ -24,7 +24,7 @@ describe('the gateway on Kafka', () => {
   afterAll(async () => {
     await cluster?.close();
     await endpoint?.close();
-  }, 60_000);
+  });
 
   it('tells a run through any instance: one is killed in the middle, another one tells it from its beginning to its end', async () => {
     const [first, second] = [await cluster.start('gateway'), await cluster.start('gateway')];
@@ -48,7 +48,7 @@ describe('the gateway on Kafka', () => {
     expect(rest).toContainEqual(expect.objectContaining({ type: 'result', isError: false }));
     expect(rest.at(-1)).toMatchObject({ type: 'message-finish', finishReason: 'stop' });
     expect(await (await fetch(place)).json()).toMatchObject({ status: 'ended', kind: 'answer' });
-  }, 90_000);
+  });
 });
 
 /** Where it says that it listens. */

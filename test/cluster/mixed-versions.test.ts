@@ -130,7 +130,7 @@ describe(`services of today with an agent and an upstream system of release ${re
   afterAll(async () => {
     await cluster?.close();
     await model?.close();
-  }, 60_000);
+  });
 
   it('go through whole runs together: each reads what the other wrote, and every signature holds (G-44)', async () => {
     await Promise.all([cluster.start('filter'), cluster.start('executor')]);
@@ -161,5 +161,5 @@ describe(`services of today with an agent and an upstream system of release ${re
     } finally {
       await former.close();
     }
-  }, 120_000);
+  });
 });

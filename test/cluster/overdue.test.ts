@@ -36,7 +36,7 @@ model: { provider: openai-compatible, name: scripted, base_url: "${endpoint.base
     await reader?.close();
     await cluster?.close();
     await endpoint?.close();
-  }, 60_000);
+  });
 
   const on = async (topic: string): Promise<readonly Line[]> =>
     (await cluster.command('tail', '--topic', topic, '--from', 'start', '--once', '--json'))
@@ -73,5 +73,5 @@ model: { provider: openai-compatible, name: scripted, base_url: "${endpoint.base
     expect(all.map(({ record }) => record.request_id).sort()).toEqual([...names, 'in-time'].sort());
     expect(all.find(({ record }) => record.request_id === 'in-time')?.record.error).toBeNull();
     expect(await on('agent.dead-letters')).toEqual([]);
-  }, 120_000);
+  });
 });

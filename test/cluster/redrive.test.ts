@@ -49,7 +49,7 @@ describe('dead letters on Kafka, with a process for each service', () => {
     await model?.close();
     refusing?.close();
     rmSync(folder, { recursive: true, force: true });
-  }, 60_000);
+  });
 
   it('are re-driven by their code once the configuration is mended: one more end each, one effect each, and never again', async () => {
     await Promise.all([cluster.start('filter'), cluster.start('agent'), cluster.start('executor')]);
@@ -86,5 +86,5 @@ describe('dead letters on Kafka, with a process for each service', () => {
     expect([...effects.done.values()]).toEqual(Array.from({ length: sessions }, () => 1));
     for (const steps of reader.steps.values())
       expect(steps.map(({ iteration, outcome }) => [iteration, outcome])).toEqual([[1, 'ok']]);
-  }, 180_000);
+  });
 });

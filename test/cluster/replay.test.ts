@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { topics } from '@sluice/contracts';
 import type { Bus } from '@sluice/bus';
-import { createLog, openBus, readEnvironment } from '@sluice/service';
+import { createLog, openBus, readEnvironment } from '@sluice/host';
 import { newRequest } from '../../apps/sluice/src/run-request.js';
 import { scriptedEndpoint } from '../harness/scripted-endpoint.js';
 import type { ScriptedEndpoint } from '../harness/scripted-endpoint.js';
@@ -37,7 +37,7 @@ describe('a replay from Kafka', () => {
     await cluster?.close();
     await model?.close();
     rmSync(folder, { recursive: true, force: true });
-  }, 60_000);
+  });
 
   async function ask(prefix: string): Promise<void> {
     const ended = new Set<string>();
@@ -82,5 +82,5 @@ describe('a replay from Kafka', () => {
         altered: runs * (4 + 1),
         by: { tool: { later: runs * (4 + 1) } },
       });
-  }, 180_000);
+  });
 });

@@ -35,7 +35,7 @@ const requests = [
 ].map((request) => ({ ...request, session_id: request.request_id, question: 'Q' }));
 
 /** What is compared: all that was decided and told, without when, without signatures, and of hashes under a key whether they are there. */
-const volatile = /^(\w+_at|at|deadline|timestamp|grant|signature|record_signature)$/;
+const volatile = /^(\w+_at|at|deadline|timestamp|grant|signature|record_signature|attempt)$/;
 function lasting(name: string, value: unknown): unknown {
   if (volatile.test(name)) return undefined;
   return name === 'result_hash' && typeof value === 'string' ? 'of its own key' : value;

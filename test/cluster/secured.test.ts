@@ -117,7 +117,7 @@ describe('a broker that asks over TLS who one is, and grants nothing by itself',
     await admin?.disconnect();
     tokens.close();
     await broker?.release();
-  }, 60_000);
+  });
 
   it('knows every role', () => {
     const all = Object.keys(access).map((role) => `sluice-${role}`);
@@ -151,9 +151,10 @@ describe('a broker that asks over TLS who one is, and grants nothing by itself',
     expect(told.errors).toBe('');
     expect(await command('auditor', 'audit', 'verify')).toMatchObject({ code: 0, errors: '' });
     expect(refusals([...running.values()].map((program) => program.said()).join('\n'))).toEqual([]);
-  }, 90_000);
+  });
 
-  it.each(services)(
+  // The proxy writes nothing, so that it may make no topic either.
+  it.each(services.filter((role) => access[role].writes.length > 0))(
     'lets whoever is first make the topics: %s',
     async (role) => {
       const empty = freshPrefix(`empty-${role}`);
@@ -185,7 +186,7 @@ describe('a broker that asks over TLS who one is, and grants nothing by itself',
     await program.says(/"group":|is applied|"serving"|config/);
     program.process.kill('SIGTERM');
     expect(refusals((await program.ended).output)).toEqual([]);
-  }, 60_000);
+  });
 
   it('ends a process whose consumer may not go on, with the reason and exit code 1', async () => {
     const filter = running.get('filter');
@@ -193,12 +194,12 @@ describe('a broker that asks over TLS who one is, and grants nothing by itself',
     const ended = await filter?.ended;
     expect(ended?.code).toBe(1);
     expect(ended?.output).toMatch(/The consumer of filter stopped: Kafka at \S+ does not allow this user to do it/);
-  }, 60_000);
+  });
 
   it('lets nobody in with a wrong password, and that is said', async () => {
     const wrong = { ...plain('sluice-filter'), KAFKA_SASL_PASSWORD: 'wrong' };
     const { code, output, errors } = await sluice(['config', 'list'], { ...cluster.variables, ...wrong }).ended;
     expect([code, output]).toEqual([1, '']);
     expect(errors).toMatch(/refuses the credentials\. Check the SASL mechanism, the user and the password\./);
-  }, 60_000);
+  });
 });

@@ -29,7 +29,7 @@ describe('the knowledge graph of several executors', () => {
   afterAll(async () => {
     await cluster?.close();
     await model?.close();
-  }, 60_000);
+  });
 
   /** As on hosts of their own: nothing is shared but Kafka and the database. */
   const executor = (name: string): Promise<Program> =>
@@ -58,5 +58,5 @@ describe('the knowledge graph of several executors', () => {
       .map(({ observation }) => JSON.parse(observation) as object);
     const read = { rows: [{ 'is written in': 'TypeScript' }], count: 1 };
     expect(observed).toEqual([{ added: 1, removed: 0, already_done: false }, ...Array<object>(9).fill(read)]);
-  }, 180_000);
+  });
 });

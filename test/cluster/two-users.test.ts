@@ -39,7 +39,15 @@ describe('two users with different tool access and workflow states, on Kafka (§
     keys = await serveKeys(users.jwks);
     const more = `
 identity: { provider: jwt, jwks_url: "${keys.url}", issuer: "${issuer}", audience: ${audience} }
-model: { provider: openai-compatible, name: scripted, base_url: "${model.baseUrl}" }`;
+model: { provider: openai-compatible, name: scripted, base_url: "${model.baseUrl}" }
+group:
+  graph: { look: [knowledge-query], change: [graph-update] }
+group_fallbacks: { graph/look: [read-only, graph/change] }
+rules:
+  known-tenants: { groups: [write], when: { tenants: [other], channels: [kafka] } }
+  always-open: { groups: [knowledge], time: { zone: Europe/Berlin, from: "00:00", until: "24:00" } }
+  calm: { groups: [write], load: { measure: calls_in_flight, close_above: 1000 } }
+  once: { tools: [knowledge-query, graph-update], history: { at_most: 1 } }`;
     cluster = await openCluster(workflowConfiguration({ limits: more }));
     running = await Promise.all([cluster.start('filter'), cluster.start('agent'), cluster.start('executor')]);
     await play();
@@ -48,12 +56,12 @@ model: { provider: openai-compatible, name: scripted, base_url: "${model.baseUrl
     await cluster?.close();
     await model?.close();
     await keys?.close();
-  }, 60_000);
+  });
 
   /** Both ask, one of them for more than it may; then somebody who may write to the topics tries what the services would do. */
   async function play(): Promise<void> {
     const a = await users.token({ sub: 'a', tool_groups: ['read-only'] });
-    const b = await users.token({ sub: 'b', tenant: 'other', tool_groups: ['write', 'admin'] });
+    const b = await users.token({ sub: 'b', tenant: 'other', tool_groups: ['write', 'admin', 'graph'] });
     tokens = [a, b];
     const { KAFKA_BROKERS = '' } = cluster.variables;
     const kafka = new Kafka({ brokers: KAFKA_BROKERS.split(','), logLevel: logLevel.NOTHING });
@@ -72,8 +80,10 @@ model: { provider: openai-compatible, name: scripted, base_url: "${model.baseUrl
         ask('of-b', b, { group: ['write'], state: 'analysis' }),
         ask('too-much', a, { group: ['read-only', 'write'] }),
         ask('no-token', 'nonsense', { group: [] }),
+        ask('nested', b, { group: ['graph'], state: 'undefined' }),
+        ask('fallback', b, { group: ['graph/look'], state: 'analysis' }),
       ]);
-      await until((seen) => seen.filter(({ topic }) => topic === 'agent.responses').length >= 4);
+      await until((seen) => seen.filter(({ topic }) => topic === 'agent.responses').length >= 6);
       const [call] = of('agent.tool-calls', 'of-a');
       const [steps] = of('agent.steps', 'of-a');
       await send('agent.tool-calls', 'of-a', { ...call, offered: [ids.update], groups: ['write'] });
@@ -105,10 +115,20 @@ model: { provider: openai-compatible, name: scripted, base_url: "${model.baseUrl
   const offered = (requestId: string): readonly (readonly string[])[] =>
     of('agent.toolsets', requestId).map(({ tools }) => (tools as { key: string }[]).map(({ key }) => key));
 
-  it('gives user A read-only tools available in "undefined", and user B write tools available in "analysis"', () => {
+  it('gives user A read-only tools available in "undefined", and user B write tools available in "analysis" (G-149)', () => {
     expect(offered('of-a')).toEqual([['knowledge-query', 'text-completion'], ['text-completion']]);
-    expect(offered('of-b')).toEqual([['graph-update'], ['graph-update']]);
+    // A rule leaves each of them one call a run.
+    expect(offered('of-b')).toEqual([['graph-update'], []]);
     for (const id of ['of-a', 'of-b']) expect(of('agent.responses', id)).toMatchObject([{ kind: 'answer' }]);
+  });
+
+  it('opens groups within groups, and lets one stand in for another within the caller’s rights', () => {
+    expect(offered('nested')[0]).toEqual(['knowledge-query']);
+    expect(offered('fallback')[0]).toEqual(['graph-update']);
+    const [first] = of('agent.toolsets', 'fallback');
+    expect(first).toMatchObject({ groups: ['graph/look', 'graph/change'], fallback_groups: ['graph/change'] });
+    const [, second] = of('agent.toolsets', 'of-b');
+    expect(second?.['hidden']).toContainEqual({ key: 'graph-update', reasons: ['history'] });
   });
 
   it('tracks the state transitions of each user’s session', () => {
@@ -122,7 +142,7 @@ model: { provider: openai-compatible, name: scripted, base_url: "${model.baseUrl
   it('names on every record of a run who asked, with the groups asked for and the groups permitted (G-94)', () => {
     const principals = {
       'of-a': { actor_id: 'user:a', tenant_id: 'acme', groups: ['read-only'] },
-      'of-b': { actor_id: 'user:b', tenant_id: 'other', groups: ['write', 'admin'] },
+      'of-b': { actor_id: 'user:b', tenant_id: 'other', groups: ['write', 'admin', 'graph'] },
     };
     for (const [id, principal] of Object.entries(principals)) {
       for (const topic of ['agent.toolsets', 'agent.tool-calls', 'agent.steps', 'agent.responses']) {
@@ -149,7 +169,7 @@ model: { provider: openai-compatible, name: scripted, base_url: "${model.baseUrl
       ['agent.steps', 'groups_widened'],
       ['agent.tool-calls', 'grant_invalid'],
     ]);
-    expect(of('agent.responses')).toHaveLength(4);
+    expect(of('agent.responses')).toHaveLength(6);
   });
 
   it('counts what was refused (G-114, G-116)', () => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { JsonValue } from '@sluice/core';
-import { noTraces } from '@sluice/service';
+import { noTraces } from '@sluice/host';
 import type { AgentResponse, AgentStep } from '@sluice/contracts';
 import type { SqliteBus } from '@sluice/bus';
 import { formsOf } from '@sluice/connections';

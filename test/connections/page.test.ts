@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
 import { compileConfiguration, connectionAdapters, formatProblems, toolErrorReasons } from '@sluice/core';
-import { createMetrics } from '@sluice/service';
+import { createMetrics } from '@sluice/host';
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/connections.md'), 'utf8');
 

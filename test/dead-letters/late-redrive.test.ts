@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { topics } from '@sluice/contracts';
 import { readKeySet, unverified } from '@sluice/identity';
 import { everything } from '@sluice/replay';
-import { dataFiles } from '@sluice/service';
+import { dataFiles } from '@sluice/host';
 import { RecordedConfigurations } from '../../libs/replay/src/configurations.js';
 import { codecForComparing } from '../../libs/replay/src/codec.js';
 import { DeadEnds } from '../../libs/replay/src/dead-ends.js';
@@ -33,7 +33,7 @@ describe('a redrive that comes later than its run’s end can be told from its r
       await dying.command('redrive', await dying.letterOf(`hop-${index}`));
       expect(await dying.end(`hop-${index}`, 2)).toMatchObject({ kind: 'answer', answer: 'ok,ok' });
     }
-  }, 60_000);
+  });
   afterAll(() => dying.close());
 
   it('leaves decisions that a replay makes once more to the byte', async () => {

@@ -2,10 +2,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { Ledger } from '@sluice/core';
 import { redriveHeader, topics } from '@sluice/contracts';
 import type { Bus, Outgoing } from '@sluice/bus';
-import { planRedrive } from '@sluice/decisions';
-import type { Letter, Plan } from '@sluice/decisions';
-import { letterAt, redrive } from '@sluice/service';
-import { replayed } from '../replay/replaying.js';
+import { letterAt, planRedrive, redrive } from '@sluice/run';
+import type { Letter, Plan } from '@sluice/run';
+import { changed, replayed } from '../replay/replaying.js';
 import { eventually } from '../security/forging.js';
 import { hops, startDying } from './dying.js';
 import type { Dying } from './dying.js';
@@ -54,6 +53,17 @@ describe('a dead letter that is re-driven', () => {
     let attempts = 0;
     for await (const { record } of redone) if (record.run.redrive !== null) attempts++;
     expect(attempts).toBeGreaterThan(hops.length);
+    expect(decisions.filter(({ outcome }) => outcome.kind !== 'equal')).toEqual([]);
+  });
+
+  it('leaves decisions that a replay makes once more where the run went on for long', async () => {
+    const [, again] = (await dying.all(topics.responses)).filter(({ record }) => record.requestId === 'hop-0');
+    const endedAt = again?.timestamp ?? Infinity;
+    const long = changed(dying.runtime.bus, (message) =>
+      message.timestamp < endedAt ? message : { ...message, timestamp: message.timestamp + 20_000 },
+    );
+    const decisions = (await replayed(long, null)).filter(({ requestId }) => requestId === 'hop-0');
+    expect(decisions.length).toBeGreaterThan(2);
     expect(decisions.filter(({ outcome }) => outcome.kind !== 'equal')).toEqual([]);
   });
 

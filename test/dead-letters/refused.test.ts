@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { recordNames, recordToJson, topics, redriveHeader } from '@sluice/contracts';
 import type { DeadLetter } from '@sluice/contracts';
-import { planRedrive } from '@sluice/decisions';
-import type { Content, Letter, PlanFacts } from '@sluice/decisions';
+import { planRedrive } from '@sluice/run';
+import type { Content, Letter, PlanFacts } from '@sluice/run';
 import { newRequest } from '../../apps/sluice/src/run-request.js';
 import { eventually } from '../security/forging.js';
 import { startDying } from './dying.js';

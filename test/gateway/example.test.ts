@@ -39,7 +39,7 @@ describe('the example that asks over HTTP', () => {
 
   it('says why there is no answer', async () => {
     const [code, said] = await run(' ');
-    expect([code, said]).toEqual([1, expect.stringContaining('400: {"error":{"code":"invalid_request"')]);
+    expect([code, said]).toEqual([1, expect.stringContaining('The question is empty. Put the user’s question there.')]);
     expect(await run()).toEqual([2, expect.stringContaining('Give a question')]);
   });
 });

@@ -32,7 +32,7 @@ describe('the gateway among two hundred clients at a time', () => {
   });
 
   const ask = (question: string): Promise<Response> =>
-    post(`${gateway.url}/v1/runs`, { question, group: [] }, { prefer: 'wait=20' }, AbortSignal.timeout(30_000));
+    post(`${gateway.url}/v1/runs`, { question, group: [] }, { prefer: 'wait=20' }, AbortSignal.timeout(120_000));
 
   it.each([
     ['that send their headers byte by byte', 'POST /v1/runs HTTP/1.1\r\nhost: x\r\nx-slow: '],
@@ -54,7 +54,7 @@ describe('the gateway among two hundred clients at a time', () => {
     };
     send(begun);
     const dripping = setInterval(() => send(begun === '' ? '' : 'a'), 100);
-    const response = await post(`${own.url}/v1/runs`, { question: 'me', group: [] }, { prefer: 'wait=20' }, AbortSignal.timeout(20_000));
+    const response = await post(`${own.url}/v1/runs`, { question: 'me', group: [] }, { prefer: 'wait=20' }, AbortSignal.timeout(120_000));
     expect(await response.json()).toMatchObject({ answer: 'To me.' });
     expect((await system.all('agent.requests')).length).toBe(before + 1);
     const stopped = performance.now();
@@ -62,7 +62,7 @@ describe('the gateway among two hundred clients at a time', () => {
     clearInterval(dripping);
     for (const socket of sockets) socket.destroy();
     expect(performance.now() - stopped).toBeLessThan(system.embedded.runtime.environment.drainMs + 5_000);
-  }, 60_000); // prettier-ignore
+  }); // prettier-ignore
 
   it('that follow streams: each is told its own run to the end, and others are answered meanwhile', async () => {
     const streams = await Promise.all(
@@ -75,7 +75,7 @@ describe('the gateway among two hundred clients at a time', () => {
       () => system.metric('sluice_followed_runs'),
       (followed) => followed === many,
     );
-    const listed = await fetch(`${gateway.url}/v1/tools?group=*`, { signal: AbortSignal.timeout(10_000) });
+    const listed = await fetch(`${gateway.url}/v1/tools?group=*`, { signal: AbortSignal.timeout(120_000) });
     expect(listed.status).toBe(200);
     release();
     for (const [index, chunks] of (await Promise.all(reading)).entries()) {
@@ -89,5 +89,5 @@ describe('the gateway among two hundred clients at a time', () => {
       (followed) => followed === 0,
     );
     expect((await ask('another')).status).toBe(200);
-  }, 120_000);
+  });
 });

@@ -1,3 +1,5 @@
+import { Callers } from '../../apps/gateway/src/caller.js';
+import { createAuthenticator } from '@sluice/identity';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -111,14 +113,46 @@ describe('requests over HTTP', () => {
     expect((await system.all('agent.requests')).length).toBe(published);
   });
 
-  it('for groups that are not permitted end as on the bus, with the same counters', async () => {
-    const before = await system.metric('agent_privilege_escalation_attempts_total');
-    const response = await post(runs(), { question: 'Look', group: ['*'] }, { ...bob, ...wait });
-    expect([response.status, await json(response)]).toMatchObject([
-      200,
-      { kind: 'error', error: { code: 'authz_denied' }, iterations: 0 },
+  it('for groups that are not permitted are refused before anything is published, and counted once (G-87, G-98)', async () => {
+    const counted = async () => ({
+      denied: await system.metric('agent_group_access_denied_total'),
+      escalations: await system.metric('agent_privilege_escalation_attempts_total'),
+      published: (await system.all('agent.requests')).length,
+    });
+    const before = await counted();
+    const refused = await post(
+      runs(),
+      { question: 'Look', group: ['*'], request_id: 'not-permitted' },
+      { ...bob, ...wait },
+    );
+    expect(await error(refused)).toEqual([
+      403,
+      { code: 'insufficient_permissions', message: 'Insufficient permissions for requested tool groups' },
     ]);
-    expect(await system.metric('agent_privilege_escalation_attempts_total')).toBe(before + 1);
+    expect(await counted()).toEqual({ ...before, denied: before.denied + 1, escalations: before.escalations + 1 });
+    const line = (await system.lines()).find((one) => one['request_id'] === 'not-permitted');
+    expect(line).toMatchObject({ refused_groups: ['*'], escalation: true });
+
+    const listing = await fetch(`${gateway.url}/v1/tools?group=admin,write`, { headers: bob });
+    expect(await error(listing)).toMatchObject([403, { code: 'insufficient_permissions' }]);
+    const after = await counted();
+    expect(after).toMatchObject({ denied: before.denied + 3, published: before.published });
+
+    const other = await post(runs(), { question: 'Look', group: [], user_id: 'root' }, { ...bob, ...wait });
+    expect(await error(other)).toMatchObject([403, { code: 'authz_denied' }]);
+    expect(await counted()).toEqual({ ...after, escalations: after.escalations + 1 });
+  });
+
+  it('come from this machine alone where no identity is configured', async () => {
+    const configurations = { current: () => ({ configuration: { identity: { provider: 'none' } } }) };
+    const { runtime } = system.embedded;
+    const callers = new Callers({ ...runtime, configurations } as never, createAuthenticator());
+    const from = (remoteAddress: string) => callers.of({ get: () => undefined, socket: { remoteAddress } } as never);
+    expect(await from('127.0.0.1')).toMatchObject({ actorId: 'user:local' });
+    await expect(from('10.0.0.7')).rejects.toMatchObject({
+      status: 403,
+      message: expect.stringContaining('Configure an identity'),
+    });
   });
 
   it('show a run to nobody but the one who made it', async () => {
@@ -131,7 +165,7 @@ describe('requests over HTTP', () => {
         { code: 'not_found' },
       ]);
     expect((await fetch(place)).status).toBe(401);
-    const same = await post(runs(), { question: 'Look', request_id: 'alices' }, bob);
+    const same = await post(runs(), { question: 'Look', group: [], request_id: 'alices' }, bob);
     expect(await error(same)).toMatchObject([409, { code: 'conflict' }]);
   });
 
@@ -143,7 +177,7 @@ describe('requests over HTTP', () => {
     const record = { ...end, requestId: 'unsaid', run: run === null ? null : { ...run, principal: null } };
     await system.bus.publish([{ topic: 'agent.responses', key: 'unsaid', record }]);
     for (const headers of [alice, { ...alice, ...wait }, { ...alice, ...streamed }]) {
-      const seen = await fetch(`${runs()}/unsaid?since=0`, { headers, signal: AbortSignal.timeout(10_000) });
+      const seen = await fetch(`${runs()}/unsaid?since=0`, { headers, signal: AbortSignal.timeout(120_000) });
       expect(await error(seen)).toMatchObject([404, { code: 'not_found' }]);
     }
   });
@@ -165,7 +199,7 @@ describe('requests over HTTP', () => {
   });
 
   it('that come twice at once under one id in two sessions tell the second caller so, and do not keep it waiting', async () => {
-    const ask = (session: string, headers: object, signal = AbortSignal.timeout(10_000)) => {
+    const ask = (session: string, headers: object, signal = AbortSignal.timeout(120_000)) => {
       const request = { question: 'Look', group: ['read-only'], request_id: 'two', session_id: session };
       return post(runs(), request, { ...bob, ...headers }, signal);
     };
@@ -200,6 +234,16 @@ describe('requests over HTTP', () => {
     ['an empty question', { question: ' ' }, 400, /question is empty/],
     ['another shape', { question: 'Q', group: 'read-only' }, 400, /The body\.group must be a list, but is string/],
     ['no object', '[]', 400, /The body must be an object, but is a list/],
+    ['a misspelt field', { question: 'Q', groups: ['*'] }, 400, /no field “groups”\. Did you mean group\?/],
+    ['a field of no request', { question: 'Q', colour: 1 }, 400, /no field “colour”\. There are question, state/],
+    [
+      'one inside',
+      { question: 'Q', history: [{ outcom: 'ok' }] },
+      400,
+      /“history\[0\]\.outcom”\. Did you mean outcome\?/,
+    ],
+    ['a name of every object', '{"question":"Q","__proto__":{}}', 400, /no field “__proto__”/],
+    ['a field twice', '{"question":"Q","group":[],"gr\\u006fup":["*"]}', 400, /“group” twice/],
     ['broken JSON', '{"question"', 400, /JSON/],
     ['an id that no address can hold', { question: 'Q', request_id: '..' }, 400, /neither \. nor \.\./],
     ['a long id', { question: 'Q', request_id: 'x'.repeat(257) }, 400, /more than 256 characters/],
@@ -212,6 +256,18 @@ describe('requests over HTTP', () => {
       status,
       { code: expect.any(String), message: expect.stringMatching(sentence) },
     ]);
+  });
+
+  it('in another encoding than UTF-8 are refused, whatever they call it', async () => {
+    const send = (body: Buffer<ArrayBuffer>, charset: string) =>
+      fetch(runs(), { method: 'POST', body, headers: { ...alice, 'content-type': `application/json${charset}` } });
+    const latin = Buffer.from('{"question":"K\xf6ln","group":[]}', 'latin1');
+    expect(await error(await send(latin, ''))).toMatchObject([400, { message: expect.stringMatching(/UTF-8/) }]);
+    const wide = Buffer.from('{"question":"Köln","group":[]}', 'utf16le');
+    expect(await error(await send(wide, '; charset=utf-16le'))).toMatchObject([415, { code: 'invalid_request' }]);
+    const plain = Buffer.from('{"question":"Köln","group":[]}');
+    for (const charset of ['', '; charset=UTF-8', '; charset="utf-8"; x=1'])
+      expect((await send(plain, charset)).status).toBe(202);
   });
 
   it('must say that they are JSON, which a page of another origin cannot without asking', async () => {
@@ -281,12 +337,85 @@ describe('requests over HTTP', () => {
           key: tool.key,
           description: tool.description,
           effect: tool.effect,
+          groups: expect.any(Array),
+          schema_hash: tool.schemaHash,
           input_schema: JSON.parse(tool.inputSchema) as unknown,
         })),
       });
     }
-    expect(await listed(bob, '?group=admin')).toMatchObject({ status: 403, body: { error: { code: 'authz_denied' } } });
+    expect(await listed(bob, '?group=admin')).toMatchObject({
+      status: 403,
+      body: { error: { code: 'insufficient_permissions' } },
+    });
     expect((await listed({}, '')).status).toBe(401);
+  });
+
+  it('list the groups and states that the caller may use, and no others (G-178, XG-29)', async () => {
+    const get = async (who: Readonly<Record<string, string>>, path: string) => {
+      const response = await fetch(`${gateway.url}/v1/${path}`, { headers: who });
+      return { status: response.status, body: await json(response) };
+    };
+    const names = ({ body }: { readonly body: unknown }) =>
+      (body as { readonly groups: readonly { readonly name: string }[] }).groups.map(({ name }) => name);
+    const whole = await get(alice, 'groups');
+    expect(whole.status).toBe(200);
+    expect(names(whole)).toEqual(expect.arrayContaining(['admin', 'compute', 'knowledge', 'read-only']));
+    const part = names(await get(bob, 'groups'));
+    expect(part).not.toContain('admin');
+    expect(part.length).toBeGreaterThan(0);
+    expect(await get(bob, `groups/${part[0]}`)).toMatchObject({ status: 200, body: { name: part[0] } });
+    for (const name of ['admin', 'nothing', '%00', 'a/b'])
+      expect(await get(bob, `groups/${name}`)).toMatchObject({ status: 404, body: { error: { code: 'not_found' } } });
+    const states = await get(alice, 'states');
+    expect(states).toMatchObject({ status: 200, body: { states: expect.any(Array) } });
+    const stateNames = (states.body as { readonly states: readonly { readonly name: string }[] }).states;
+    expect(stateNames.map(({ name }) => name).slice(0, 2)).toEqual(['undefined', 'analysis']);
+    const diagram = await fetch(`${gateway.url}/v1/states`, { headers: { ...alice, accept: 'text/vnd.mermaid' } });
+    expect(diagram.headers.get('content-type')).toContain('text/vnd.mermaid');
+    expect(await diagram.text()).toMatch(/^stateDiagram-v2\n/);
+    for (const path of ['groups', 'groups/admin', 'states']) expect((await get({}, path)).status).toBe(401);
+  });
+
+  it('recommend groups for a question, within the caller’s own (G-174, XG-29)', async () => {
+    const get = async (who: Readonly<Record<string, string>>, query: string) => {
+      const response = await fetch(`${gateway.url}/v1/groups/recommended${query}`, { headers: who });
+      return { status: response.status, body: await json(response) };
+    };
+    const question = '?question=Add+entities+to+the+knowledge+graph';
+    const { status, body } = await get(alice, question);
+    expect([status, body]).toMatchObject([200, { config_version: expect.any(String), groups: expect.any(Array) }]);
+    const [first] = body['groups'] as readonly Record<string, unknown>[];
+    expect(first).toMatchObject({ name: 'write', tools: [{ key: 'graph-update', called: 0 }] });
+    const own = await get(bob, question);
+    expect(own.body['groups']).toMatchObject([{ name: 'read-only' }]);
+    expect(JSON.stringify(own.body)).not.toContain('graph-update');
+    for (const query of ['', '?question=', '?question=a&question=b'])
+      expect(await get(alice, query)).toMatchObject({ status: 400, body: { error: { code: 'invalid_request' } } });
+    expect((await get({}, question)).status).toBe(401);
+  });
+
+  it('warn of groups and states that there are not, with what is probably meant (G-177)', async () => {
+    const warnings = [
+      expect.objectContaining({ code: 'unknown_group', name: 'Read-Only', suggestion: 'read-only' }),
+      expect.objectContaining({ code: 'unknown_state', name: 'anlysis', suggestion: 'analysis' }),
+    ];
+    const asked = { question: 'Hello', group: ['Read-Only', 'read-only'], state: 'anlysis' };
+    const ended = await post(runs(), asked, { ...alice, ...wait });
+    expect([ended.status, await json(ended)]).toMatchObject([200, { status: 'ended', answer: 'done', warnings }]);
+    const taken = await post(runs(), asked, alice);
+    expect([taken.status, await json(taken)]).toMatchObject([202, { status: 'running', warnings }]);
+    const seen = await fetch(`${gateway.url}${taken.headers.get('location') ?? ''}`, { headers: alice });
+    expect(await json(seen)).not.toHaveProperty('warnings');
+    const listed = await fetch(`${gateway.url}/v1/tools?group=Read-Only,read-only&state=anlysis`, { headers: alice });
+    expect([listed.status, await json(listed)]).toMatchObject([200, { state: 'anlysis', warnings }]);
+    const known = await post(runs(), { ...asked, group: ['read-only'], state: 'analysis' }, { ...alice, ...wait });
+    expect(await json(known)).not.toHaveProperty('warnings');
+    expect(await error(await fetch(`${gateway.url}/v1/groups/Read-Only`, { headers: bob }))).toEqual([
+      404,
+      { code: 'not_found', message: expect.stringContaining('If “read-only” is meant, write that.') },
+    ]);
+    const others = await error(await fetch(`${gateway.url}/v1/groups/advancd`, { headers: bob }));
+    expect(JSON.stringify(others)).not.toContain('advanced');
   });
 
   it('decide on a call that waits, by whoever may, and the stream says so (K-67)', async () => {
@@ -302,6 +431,8 @@ describe('requests over HTTP', () => {
     const approvals = `${gateway.url}/v1/approvals`;
     expect(await error(await post(approvals, decision))).toMatchObject([401, { code: 'authz_denied' }]);
     expect(await error(await post(approvals, {}, bob))).toMatchObject([400, { code: 'invalid_request' }]);
+    const misspelt = await post(approvals, { ...decision, reasn: 'Fine.' }, bob);
+    expect(await error(misspelt)).toMatchObject([400, { message: expect.stringContaining('Did you mean reason?') }]);
     const decided = await post(approvals, decision, bob);
     expect([decided.status, await json(decided)]).toEqual([
       202,

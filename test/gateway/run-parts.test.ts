@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { AssistantStreamChunk } from 'assistant-stream';
 import type { Incoming } from '@sluice/bus';
-import type { AgentStep } from '@sluice/contracts';
+import type { AgentStep, StrategyDecision } from '@sluice/contracts';
 import { encoded } from '../../apps/gateway/src/stream/run-stream.js';
 import { RunParts } from '../../apps/gateway/src/stream/parts.js';
 import { chunksOf, messageOf } from './over-http.js';
@@ -46,12 +46,20 @@ function recordsOf({ brought, turns, answer }: Script): readonly Incoming[] {
     const about = { ...ids, iteration, state: 'undefined', request: { history }, run: runAt(at) };
     records.push({ topic: 'agent.toolsets', record: { ...about, tools: [{ id: 'core.t', key: 't' }] } });
     const whole = calls.length === 0 ? (answer ?? '') : thought;
-    for (const piece of [whole.slice(0, 2), whole.slice(2)])
-      records.push({ topic: 'agent.progress', record: { ...ids, iteration, kind: 'text', text: piece } });
+    const says = (attempt: string, ...pieces: readonly string[]): void =>
+      pieces.forEach((piece, sequence) =>
+        records.push({
+          topic: 'agent.progress',
+          record: { ...ids, iteration, kind: 'text', toolCallId: null, text: piece, attempt, sequence },
+        }),
+      );
+    says('first', whole.slice(0, 2));
+    says('again', whole.slice(0, 1), whole.slice(1));
     if (calls.length === 0) break;
     const asked = calls.map(({ id, args }) => ({ toolCallId: id, tool: 'core.t', arguments: args }));
     const run = runAt(iteration);
-    records.push({ topic: 'agent.tool-calls', record: { ...about, run, thought, calls: asked } });
+    const decision = decisionOf(iteration);
+    records.push({ topic: 'agent.tool-calls', record: { ...about, run, thought, calls: asked, decision } });
     const steps = calls.map(({ id, args, observation }, index) =>
       stepOf(
         iteration,
@@ -63,12 +71,26 @@ function recordsOf({ brought, turns, answer }: Script): readonly Incoming[] {
       ),
     );
     history = [...history, ...steps];
+    for (const { toolCallId, observation } of steps) {
+      const about = { ...ids, iteration, toolCallId };
+      records.push({ topic: 'agent.progress', record: { ...about, kind: 'tool_call_start', text: '{}' } });
+      const text = JSON.stringify({ ok: true, result: observation });
+      records.push({ topic: 'agent.progress', record: { ...about, kind: 'tool_call_result', text } });
+    }
     records.push({ topic: 'agent.steps', record: { ...ids, iteration, steps, next: { history }, run } });
   }
   const error = answer === null ? { code: 'deadline_exceeded', message: 'Too late.' } : null;
-  const run = runAt(turns.length + 1);
-  records.push({ topic: 'agent.responses', record: { ...ids, answer, error, run, history } });
+  const iterations = turns.length + 1;
+  const run = runAt(iterations);
+  const ofStrategy = { decision: decisionOf(iterations), iterations };
+  records.push({ topic: 'agent.responses', record: { ...ids, answer, error, run, history, ...ofStrategy } });
   return records as unknown as readonly Incoming[];
+}
+
+/** Of every other turn, as a strategy that decides says it. */
+function decisionOf(iteration: number): StrategyDecision | null {
+  if (iteration % 2 === 0) return null;
+  return { strategy: 'plan', action: 'call', reason: 'It is planned.', plan: 1, step: iteration };
 }
 
 function stepOf(
@@ -95,6 +117,9 @@ function stepOf(
     endedAt: 0,
     resultHash: null,
     agentRun: null,
+    providerData: null,
+    cachedAt: null,
+    documentation: null,
   };
 }
 

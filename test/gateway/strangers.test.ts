@@ -33,7 +33,7 @@ describe('what a stranger tries over HTTP on another’s runs', () => {
   const as = async (sub: string, tenant = 'acme'): Promise<Headers> => ({
     authorization: `Bearer ${await honest.token({ sub, tenant, tool_groups: ['*'] })}`,
   });
-  const within = (): AbortSignal => AbortSignal.timeout(20_000);
+  const within = (): AbortSignal => AbortSignal.timeout(120_000);
   const runs = (): string => `${gateway.url}/v1/runs`;
   const decisionBy = (headers: Headers, decision = 'approve'): Promise<Response> => {
     const { requested, message } = waiting;
@@ -139,6 +139,8 @@ describe('what a stranger tries over HTTP on another’s runs', () => {
         fetch(`${runs()}/ended?session_id=anns&since=0`, { headers: { ...forged, ...headers }, signal: within() }),
       ),
       fetch(`${gateway.url}/v1/tools?group=*`, { headers: forged, signal: within() }),
+      post(`${gateway.url}/v1/toolsets`, { question: 'What?' }, forged, within()),
+      fetch(`${gateway.url}/v1/approvals`, { headers: forged, signal: within() }),
       decisionBy(forged),
     ]);
     for (const answer of answers) {

@@ -66,7 +66,7 @@ describe('a run over HTTP', () => {
       },
       { type: 'text', text: 'Tokyo.' },
     ]);
-    const [call] = chunks.filter((chunk) => chunk.type === 'result');
+    const [call] = chunks.filter(isFinalResult);
     expect(call).toMatchObject({ artifact: { outcome: 'ok', state_before: 'undefined', state: 'analysis' } });
     expect(message.metadata.steps).toMatchObject([
       { finishReason: 'tool-calls', usage: { inputTokens: 1, outputTokens: 1 } },
@@ -101,7 +101,7 @@ describe('a run over HTTP', () => {
   });
 
   it('says of a refused call that it is an error, and why', async () => {
-    const results = (await chunksOf(await ask('refused'))).filter((chunk) => chunk.type === 'result');
+    const results = (await chunksOf(await ask('refused'))).filter(isFinalResult);
     expect(results).toMatchObject([
       { isError: true, artifact: { outcome: 'policy_denied', reason: 'not_eligible_state' } },
       { isError: true, artifact: { outcome: 'invalid_json' } },
@@ -168,7 +168,14 @@ function dataOf(chunks: readonly AssistantStreamChunk[], name: string): readonly
   );
 }
 
-/** Without what differs by nature: how text came in pieces, and when the run was looked for. */
-function lasting(chunks: readonly AssistantStreamChunk[]): unknown {
-  return chunks.filter(({ type }) => type === 'result' || type === 'step-finish' || type === 'message-finish');
+/** Without what differs by nature: how text came in pieces, what came while calls went on, and when the run was looked for. */
+function lasting(chunks: readonly AssistantStreamChunk[]): readonly unknown[] {
+  return chunks.flatMap((chunk): readonly unknown[] => {
+    if (isFinalResult(chunk)) return [{ ...chunk, path: [] }];
+    return chunk.type === 'step-finish' || chunk.type === 'message-finish' ? [chunk] : [];
+  });
+}
+
+function isFinalResult(chunk: AssistantStreamChunk): boolean {
+  return chunk.type === 'result' && chunk.isPreliminary !== true;
 }

@@ -70,7 +70,7 @@ describe('two tenants that choose the same ids', () => {
   });
 
   const ask = (who: Headers, body: object, headers: Headers = wait): Promise<Response> =>
-    post(`${gateway.url}/v1/runs`, { group: ['*'], ...body }, { ...who, ...headers }, AbortSignal.timeout(30_000));
+    post(`${gateway.url}/v1/runs`, { group: ['*'], ...body }, { ...who, ...headers }, AbortSignal.timeout(120_000));
   const json = async (response: Response): Promise<Record<string, unknown>> =>
     (await response.json()) as Record<string, unknown>;
   const see = (who: Headers, id: string, session: string, headers: Headers = wait): Promise<Response> =>

@@ -1,8 +1,8 @@
 import { versionOf } from '@sluice/core';
 import type { Configuration } from '@sluice/core';
 import { sha256, topics } from '@sluice/contracts';
-import { configurationRecord } from '@sluice/service';
-import type { Runtime } from '@sluice/service';
+import { configurationRecord } from '@sluice/run';
+import type { Runtime } from '@sluice/host';
 
 /** The configuration, changed by hand, under the version of what it says now. */
 export function versioned({ version: _, ...content }: Configuration): Configuration {

@@ -39,7 +39,7 @@ export interface Asked {
   readonly message: Incoming<'agent.approvals'>;
 }
 
-const patience = (): AbortSignal => AbortSignal.timeout(20_000);
+const patience = (): AbortSignal => AbortSignal.timeout(120_000);
 
 /** Waits for the n-th request for an approval of the whole log, from 1. */
 export async function asked({ bus }: Pick<TestSystem, 'bus'>, n = 1): Promise<Asked> {
@@ -48,7 +48,7 @@ export async function asked({ bus }: Pick<TestSystem, 'bus'>, n = 1): Promise<As
     const { requested } = message.record;
     if (requested !== null && ++seen === n) return { requested, message };
   }
-  throw new Error(`Nobody asked for ${n} approvals within 20 s.`);
+  throw new Error(`Nobody asked for ${n} approvals within 2 minutes.`);
 }
 
 /** Publishes a decision, as anybody who can write the topic does; returns what came of it. */
@@ -80,7 +80,7 @@ export async function decide(
   let seen = 0;
   for await (const { record } of bus.read([topics.approvals], { from: 'start', follow: true, signal: patience() }))
     if (record.outcome !== null && ++seen > before) return record.outcome;
-  throw new Error('No executor said what came of the decision within 20 s.');
+  throw new Error('No executor judged the decision within 2 minutes.');
 }
 
 /** What came of the decisions so far. */

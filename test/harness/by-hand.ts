@@ -5,8 +5,8 @@ import type { Model } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { AgentRequest, AgentResponse, Topic } from '@sluice/contracts';
 import type { Incoming, SqliteBus } from '@sluice/bus';
-import { createLog, openRuntime, startService } from '@sluice/service';
-import type { OpenRuntime, Service } from '@sluice/service';
+import { createLog, openRuntime, startService } from '@sluice/host';
+import type { OpenRuntime, Service } from '@sluice/host';
 import { createToolSource } from '@sluice/tools';
 import type { ToolContract } from '@sluice/tools';
 import { startAgent } from '../../apps/agent/src/agent.module.js';
@@ -98,10 +98,10 @@ export async function startByHand(
       await bus.publish([{ topic: topics.requests, key: requestId, record: asked }]);
     },
     responseOf: async (requestId) => {
-      const signal = AbortSignal.timeout(20_000);
+      const signal = AbortSignal.timeout(120_000);
       for await (const message of bus.read([topics.responses], { from: 'start', follow: true, signal }))
         if (message.record.requestId === requestId) return message.record;
-      throw new Error(`The run ${requestId} did not end within 20 s.`);
+      throw new Error(`The run ${requestId} did not end within 2 minutes.`);
     },
     all: async (...wanted) => {
       const found = [];
@@ -109,10 +109,10 @@ export async function startByHand(
       return found;
     },
     caughtUp: async (role, ...wanted) => {
-      for (const until = Date.now() + 15_000; ;) {
+      for (const until = Date.now() + 60_000; ;) {
         const lag = await bus.groupLag(role, wanted);
         if (lag.every(({ records }) => records === 0)) return;
-        if (Date.now() > until) throw new Error(`${role} did not catch up within 15 s.`);
+        if (Date.now() > until) throw new Error(`${role} did not catch up within 60 s.`);
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
     },

@@ -1,7 +1,10 @@
-import { createLog, readEnvironment } from '@sluice/service';
+import { createLog, readEnvironment } from '@sluice/host';
 import * as approvals from '../../apps/sluice/src/commands/approvals.js';
+import * as attest from '../../apps/sluice/src/commands/attest.js';
 import * as audit from '../../apps/sluice/src/commands/audit.js';
+import * as cancel from '../../apps/sluice/src/commands/cancel.js';
 import * as call from '../../apps/sluice/src/commands/call.js';
+import * as check from '../../apps/sluice/src/commands/check.js';
 import * as config from '../../apps/sluice/src/commands/config.js';
 import * as deadLetters from '../../apps/sluice/src/commands/dead-letters.js';
 import * as exporting from '../../apps/sluice/src/commands/export.js';
@@ -11,6 +14,7 @@ import * as mcp from '../../apps/sluice/src/commands/mcp.js';
 import * as replaying from '../../apps/sluice/src/commands/replay.js';
 import * as runs from '../../apps/sluice/src/commands/runs.js';
 import * as tail from '../../apps/sluice/src/commands/tail.js';
+import * as token from '../../apps/sluice/src/commands/token.js';
 import * as topics from '../../apps/sluice/src/commands/topics.js';
 import { projectRoot } from './configurations.js';
 import { paintFor } from '../../apps/sluice/src/show/paint.js';
@@ -18,9 +22,12 @@ import { paintFor } from '../../apps/sluice/src/show/paint.js';
 const commands = {
   approvals,
   call,
+  cancel,
+  check,
   init,
   runs,
   audit,
+  attest,
   config,
   'dead-letters': deadLetters,
   export: exporting,
@@ -28,6 +35,7 @@ const commands = {
   mcp,
   replay: replaying,
   tail,
+  token,
   topics,
 };
 

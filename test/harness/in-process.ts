@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
-import { createLog } from '@sluice/service';
-import type { Environment } from '@sluice/service';
+import { createLog } from '@sluice/host';
+import type { Environment } from '@sluice/host';
 import { projectRoot } from './configurations.js';
 import type { Surroundings } from '../../apps/sluice/src/commands/surroundings.js';
 

@@ -35,6 +35,7 @@ export function sluice(
     env: {
       PATH: process.env['PATH'] ?? '',
       HOME: process.env['HOME'] ?? '',
+      NODE_COMPILE_CACHE: join(projectRoot, 'node_modules/.cache/compiled'),
       NO_COLOR: '1',
       SLUICE_PORT: '0',
       ...variables,

@@ -6,8 +6,8 @@ import { topics } from '@sluice/contracts';
 import type { AgentRequest, AgentResponse, Topic } from '@sluice/contracts';
 import type { Incoming, SqliteBus } from '@sluice/bus';
 import { startEmbedded } from '../../apps/sluice/src/system/embedded.js';
-import { readEnvironment } from '@sluice/service';
-import type { Environment, OpenRuntime } from '@sluice/service';
+import { readEnvironment } from '@sluice/host';
+import type { Environment, OpenRuntime } from '@sluice/host';
 import { newRequest } from '../../apps/sluice/src/run-request.js';
 
 /** What a scripted model says in a turn: calls by id, or an answer. */
@@ -88,6 +88,12 @@ export async function startSystem(
     host: '127.0.0.1',
     port: 0,
     httpPort: 0,
+    httpRequestsPerMinute: 0,
+    httpOrigins: [],
+    proxyPort: 0,
+    mcpPort: 0,
+    publishedOnLoopback: false,
+    mcpCallsPerMinute: 0,
     logLevel: 'info',
     drainMs: 2_000,
     instance: `test-${process.pid}-${count++}`,
@@ -102,11 +108,11 @@ export async function startSystem(
     for await (const { record } of bus.read([topics.responses], {
       from: 'start',
       follow: true,
-      signal: AbortSignal.timeout(20_000),
+      signal: AbortSignal.timeout(120_000),
     })) {
       if (record.requestId === requestId) return record;
     }
-    throw new Error(`The run ${requestId} did not end within 20 s.`);
+    throw new Error(`The run ${requestId} did not end within 2 minutes.`);
   };
 
   return {

@@ -9,8 +9,8 @@ import type { Configuration, McpOffer, Model, ToolSource } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { AgentRequest, AgentResponse, Topic } from '@sluice/contracts';
 import type { Incoming, SqliteBus } from '@sluice/bus';
-import { createLog, openRuntime, readEnvironment, startService } from '@sluice/service';
-import type { OpenRuntime, Runtime } from '@sluice/service';
+import { createLog, openRuntime, readEnvironment, startService } from '@sluice/host';
+import type { OpenRuntime, Runtime } from '@sluice/host';
 import { createToolSource, toolTypes } from '@sluice/tools';
 import type { McpHub, ToolContract } from '@sluice/tools';
 import { startAgent } from '../../apps/agent/src/agent.module.js';
@@ -74,10 +74,10 @@ export async function startWithTools(configuration: object, parts: ToolSystemPar
     ask: async (requestId, request = {}) => {
       const record = { ...newRequest('Go', { requestId, sessionId: requestId }), ...request };
       await bus.publish([{ topic: topics.requests, key: requestId, record }]);
-      const signal = AbortSignal.timeout(25_000);
+      const signal = AbortSignal.timeout(120_000);
       for await (const message of bus.read([topics.responses], { from: 'start', follow: true, signal }))
         if (message.record.requestId === requestId) return message.record;
-      throw new Error(`The run ${requestId} did not end within 25 s.`);
+      throw new Error(`The run ${requestId} did not end within 2 minutes.`);
     },
     all: async (...wanted) => {
       const found = [];
@@ -144,6 +144,12 @@ export function environmentIn(dataFolder: string): Parameters<typeof openRuntime
     host: '127.0.0.1',
     port: 0,
     httpPort: 0,
+    httpRequestsPerMinute: 0,
+    httpOrigins: [],
+    proxyPort: 0,
+    mcpPort: 0,
+    publishedOnLoopback: false,
+    mcpCallsPerMinute: 0,
     logLevel: 'info',
     drainMs: 500,
     instance: `tools-${process.pid}`,

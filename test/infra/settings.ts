@@ -26,9 +26,20 @@ export const brokerSettings = {
 /** Who may log in to a secured broker with PLAIN, each with `passwordOf` the name: the first may do everything, the others what they are granted. */
 export const securedUsers = [
   'admin',
-  ...['filter', 'agent', 'executor', 'audit', 'gateway', 'auditor', 'operator', 'approver', 'redriver', 'upstream'].map(
-    (role) => `sluice-${role}`,
-  ),
+  ...[
+    'filter',
+    'agent',
+    'executor',
+    'audit',
+    'gateway',
+    'proxy',
+    'mcp',
+    'auditor',
+    'operator',
+    'approver',
+    'redriver',
+    'upstream',
+  ].map((role) => `sluice-${role}`),
 ] as const;
 
 export const passwordOf = (user: string): string => `${user}-secret`;

@@ -26,7 +26,7 @@ const hostileTools = 'test/hostile/tools.test.ts';
 const hostileServers = 'test/hostile/servers.test.ts';
 const markers = 'test/connections/markers.test.ts';
 const whoMay = 'test/connections/who-may.test.ts';
-const judging = 'libs/decisions/test/connections.test.ts';
+const judging = 'libs/run/test/connections.test.ts';
 const evaluate = 'libs/core/test/evaluate.test.ts';
 
 export const invariants: Readonly<Record<string, Invariant>> = {
@@ -62,10 +62,10 @@ export const invariants: Readonly<Record<string, Invariant>> = {
   '29': { name: 'AUTH_VIA_CAPABILITY_INTERFACE', shown: [[contract, 'hands a tool its arguments, the references of its call'], [contract, 'gives its token to a tool that asks its capability'], [markers, 'that are refused are renewed once']], stage: 'capabilities' },
   '30': { name: 'GRANT_INTERSECTION_REQUIRED', shown: [[runner, 'a connection that is not granted'], [judging, 'is refused where %s'], [whoMay, 'and no broker is asked']], stage: 'connection' },
   '31': { name: 'ARCH_SINGLE_EXECUTION_PATH', shown: [[oneWay, 'is runTool: nobody else reaches'], [oneWay, 'is seen to be gone round']] },
-  '32': { name: 'TOOL_FILE_PURITY', shown: [['libs/tools/test/tool-files.test.ts', 'would be caught doing otherwise'], ['test/isolated-tools.test.ts', 'sees no environment, no file but its own'], [arrows, 'is read by libs/service alone']] },
+  '32': { name: 'TOOL_FILE_PURITY', shown: [['libs/tools/test/tool-files.test.ts', 'would be caught doing otherwise'], ['test/isolated-tools.test.ts', 'sees no environment, no file but its own'], [arrows, 'is read by libs/host alone']] },
   '33': { name: 'NO_DEFAULT_EXECUTABLE_CATALOG', shown: [[house, 'nothing that runs without being bound']] },
   '34': { name: 'RUNTIME_BINDS_ALL', shown: [[contract, 'does not run without a declared capability'], [source, 'does not need the implementation of a tool that is not allowed']] },
   F1: { name: 'AUTHZ_CHECK_BEFORE_TOOL_EXEC', shown: [[runner, 'what is not authorized'], [runner, 'goes through its stages in the one order']], stage: 'authorize' },
   F2: { name: 'CONTEXT_HAS_IDENTITY', shown: [[oneWay, 'has a context that can hold no secret'], ['test/invariants/taken-out.test.ts', 'a call of nobody']] },
-  F3: { name: 'CAPABILITY_OWNS_SECRETS', shown: [[arrows, 'is read by libs/service alone'], [markers, 'are nowhere afterwards']], stage: 'conceal' },
+  F3: { name: 'CAPABILITY_OWNS_SECRETS', shown: [[arrows, 'is read by libs/host alone'], [markers, 'are nowhere afterwards']], stage: 'conceal' },
 }; // prettier-ignore

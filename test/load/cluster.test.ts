@@ -21,7 +21,7 @@ describe('sluice load on Kafka', () => {
   afterAll(async () => {
     await cluster?.close();
     rmSync(folder, { recursive: true, force: true });
-  }, 60_000);
+  });
 
   const load = (...args: string[]) =>
     sluice(['load', '--rate', '20', '--for', '4s', '--json', ...args], cluster.variables).ended;
@@ -30,7 +30,7 @@ describe('sluice load on Kafka', () => {
     const { code, output, errors } = await load();
     expect([errors, code]).toEqual(['', 0]);
     expect(JSON.parse(output)).toMatchObject({ sent: 80, ended: 80, unanswered: 0, unexpected: 0 });
-  }, 90_000);
+  });
 
   it('says so, with exit code 1, where runs end otherwise than the mix expects', async () => {
     const mix = join(folder, 'mix.yaml');
@@ -39,5 +39,5 @@ describe('sluice load on Kafka', () => {
     const result = JSON.parse(output) as { unexpected: number; outcomes: { authz_denied: { runs: number } } };
     expect(result.unexpected).toBe(result.outcomes.authz_denied.runs);
     expect([code, result.unexpected > 0]).toEqual([1, true]);
-  }, 90_000);
+  });
 });

@@ -29,7 +29,7 @@ describe('sluice load on the embedded log', () => {
     expect(runs.length).toBe(200);
     const states = new Set(runs.flatMap((line) => line.match(/"to":"(\w+)"/g) ?? []));
     expect([...states].sort()).toEqual(['"to":"checked"', '"to":"priced"', '"to":"sent"', '"to":"undefined"']);
-  }, 60_000);
+  });
 
   it('says how it goes in plain lines where nobody watches a terminal, and sums up when it is interrupted', async () => {
     const program = sluice(['load', '--rate', '5', '--for', '1h'], { SLUICE_DATA: join(folder, 'two') });
@@ -39,7 +39,7 @@ describe('sluice load on the embedded log', () => {
     expect(code).toBe(130);
     expect(output).toMatch(/\d+ requests in \d+ s/);
     expect(output).not.toContain('\u001b');
-  }, 60_000);
+  });
 
   it.each([
     [['--rate', 'fast'], '--rate is "fast"; it must be a number above 0'],

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { createMetrics } from '@sluice/service';
+import { createMetrics } from '@sluice/host';
 import { files } from '../../ops/grafana/src/dashboards.ts';
 import { dashboards, metricsIn, notOurs, panelsOf, root } from './promql.js';
 
@@ -17,11 +17,13 @@ describe('the dashboards', () => {
       expect(readFileSync(join(root, 'ops/grafana/dashboards', name), 'utf8')).toBe(text);
   });
 
-  it('are the six, each with an address of its own', () => {
+  it('are the seven, each with an address of its own', () => {
     expect(all.map(([, { title }]) => title).sort()).toEqual(
-      ['Groups and states', 'Model', 'Overview', 'Runtime', 'Security', 'Tools'].map((title) => `Sluice: ${title}`),
+      ['Groups and states', 'MCP clients and the proxy', 'Model', 'Overview', 'Runtime', 'Security', 'Tools'].map(
+        (title) => `Sluice: ${title}`,
+      ),
     );
-    expect(new Set(all.map(([, { uid }]) => uid)).size).toBe(6);
+    expect(new Set(all.map(([, { uid }]) => uid)).size).toBe(7);
   });
 
   it.each(all)(

@@ -3,6 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Fault } from '@sluice/core';
 import type { ModelRequest } from '@sluice/core';
+import { startMcp } from '../../apps/mcp/src/mcp.module.js';
+import type { McpService } from '../../apps/mcp/src/mcp.module.js';
+import { startProxy } from '../../apps/proxy/src/proxy.module.js';
+import type { Proxy } from '../../apps/proxy/src/proxy.module.js';
+import { ScriptedUpstream } from '../../apps/proxy/test/proxying.js';
 import { startGateway } from '../../apps/gateway/src/gateway.module.js';
 import type { Gateway } from '../../apps/gateway/src/gateway.module.js';
 import { audience, issuer, newIssuer } from '../../libs/identity/test/issuer.js';
@@ -11,6 +16,7 @@ import { anyone, asked, configured, decide } from '../harness/approving.js';
 import { calls, ids } from '../harness/configurations.js';
 import { inOrder, ScriptedModel, startSystem } from '../harness/system.js';
 import type { Said, TestSystem } from '../harness/system.js';
+import { oldClient } from '../mcp/with-mcp.js';
 import { eventually, latest, smuggle } from '../security/forging.js';
 
 /** What a question makes the model do. */
@@ -28,6 +34,18 @@ function said(request: ModelRequest): Said {
   return inOrder(...(scripts[request.question] ?? []))(request);
 }
 
+/** Searches for a tool, then calls one of which the name says nothing about the question. */
+function completion(body: string): string {
+  const name = body.includes('"role":"tool"') ? 'get_weather' : 'gateway_search_tools';
+  const call = { id: `call_${name}`, type: 'function', function: { name, arguments: '{"query":"weather"}' } };
+  const message = { role: 'assistant', content: null, tool_calls: [call] };
+  return JSON.stringify({
+    ...{ id: 'c', object: 'chat.completion', created: 1, model: 'm' },
+    ...{ choices: [{ index: 0, message, finish_reason: 'tool_calls' }] },
+    usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+  });
+}
+
 /** All services in this process, asked by callers with credentials, with a model that costs something. */
 export class Load {
   private approvals = 0;
@@ -36,6 +54,9 @@ export class Load {
   private constructor(
     readonly system: TestSystem,
     private readonly gateway: Gateway,
+    private readonly mcp: McpService,
+    private readonly proxy: Proxy,
+    private readonly upstream: ScriptedUpstream,
     private readonly users: Issuer,
     private readonly folder: string,
   ) {}
@@ -45,16 +66,28 @@ export class Load {
     const folder = mkdtempSync(join(tmpdir(), 'sluice-load-'));
     const keyFile = join(folder, 'issuer.json');
     writeFileSync(keyFile, JSON.stringify(users.jwks));
+    // The first model of two is always busy.
+    const upstream = await ScriptedUpstream.start(({ body }, response) => {
+      response.writeHead(body.toString().includes('busy') ? 503 : 200, { 'content-type': 'application/json' });
+      response.end(completion(body.toString()));
+    });
     const more = `
 identity: { provider: jwt, key_file: "${keyFile}", issuer: "${issuer}", audience: ${audience} }
-model: { provider: openai-compatible, name: scripted, base_url: "http://127.0.0.1:9/v1", price: { input: 3, output: 15 } }`;
+model: { provider: openai-compatible, name: scripted, base_url: "http://127.0.0.1:9/v1", price: { input: 3, output: 15 } }
+proxy:
+  upstreams: { main: { api: openai, url: '${upstream.url}' } }
+  models: { fast: { upstream: main, name: busy, fallback: [steady] }, steady: { upstream: main, name: idle } }
+pipes: { tool_discovery: { enabled: true, strategy: tool-search, shadow: ranked, min_tools: 1, max_tools: 1 } }`;
     const system = await startSystem(configured(anyone, { limits: more }), new ScriptedModel(said));
-    return new Load(system, await startGateway(system.embedded.runtime), users, folder);
+    const { runtime } = system.embedded;
+    const parts = [await startGateway(runtime), await startMcp(runtime), await startProxy(runtime)] as const;
+    return new Load(system, ...parts, upstream, users, folder);
   }
 
-  /** What an ordinary day is made of: runs that end with an answer, one approval that is given, and a look at the tools over HTTP. */
+  /** What an ordinary day is made of: runs that end with an answer, one approval that is given, a look at the tools over HTTP, a call over MCP and a request to a model. */
   async healthy(): Promise<void> {
     await Promise.all([this.run('work'), this.run('work'), this.approved('approve'), this.tools()]);
+    await Promise.all([this.overMcp(), this.proxied()]);
   }
 
   /** Everything that can go wrong, once: each in its own way leaves its trace. */
@@ -98,7 +131,8 @@ model: { provider: openai-compatible, name: scripted, base_url: "http://127.0.0.
   }
 
   async close(): Promise<void> {
-    await this.gateway.close();
+    await Promise.all([this.gateway.close(), this.mcp.close(), this.proxy.close()]);
+    await this.upstream.close();
     await this.system.close();
     rmSync(this.folder, { recursive: true, force: true });
   }
@@ -117,6 +151,20 @@ model: { provider: openai-compatible, name: scripted, base_url: "http://127.0.0.
   private async tools(): Promise<void> {
     const response = await fetch(`${this.gateway.url}/v1/tools?group=*`, { headers: await this.bearer() });
     if (!response.ok) throw new Error(`The gateway answered ${response.status}: ${await response.text()}`);
+    await response.arrayBuffer();
+  }
+
+  private async overMcp(): Promise<void> {
+    const client = await oldClient(this.mcp.url, await this.token({ sub: 'ann', tool_groups: ['*'] }));
+    await client.callTool({ name: 'text-completion', arguments: { prompt: 'Say so' } });
+    await client.close();
+  }
+
+  private async proxied(): Promise<void> {
+    const tools = ['get_weather', 'send_mail', 'list_files'].map((name) => ({ type: 'function', function: { name } }));
+    const body = JSON.stringify({ model: 'fast', messages: [{ role: 'user', content: 'Send a mail' }], tools });
+    const response = await fetch(`${this.proxy.url}/v1/chat/completions`, { method: 'POST', body });
+    if (!response.ok) throw new Error(`The proxy answered ${response.status}: ${await response.text()}`);
     await response.arrayBuffer();
   }
 

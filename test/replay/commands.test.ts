@@ -21,7 +21,7 @@ describe('sluice export and sluice replay', () => {
   beforeAll(async () => {
     system = await recordRuns();
     data = { SLUICE_DATA: system.folder };
-  }, 60_000);
+  });
   afterAll(async () => {
     await system.close();
     rmSync(folder, { recursive: true, force: true });
@@ -31,7 +31,7 @@ describe('sluice export and sluice replay', () => {
     const { code, output } = await sluice(['replay'], data).ended;
     expect([code, output]).toEqual([0, expect.stringContaining('81 decisions replayed: 81 equal, 0 different; 0 not')]);
     expect(output).not.toContain('no keys');
-  }, 60_000);
+  });
 
   it('write a file and replay it; without keys that is said', async () => {
     const exported = await command(['export', file], data);

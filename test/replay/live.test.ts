@@ -19,7 +19,7 @@ describe('what was recorded now', () => {
     system = await recordRuns();
     keys = readKeySet(readFileSync(join(system.folder, 'keys.json'), 'utf8'), 'keys.json');
     folder = await mkdtemp(join(tmpdir(), 'sluice-replay-'));
-  }, 60_000);
+  });
   afterAll(async () => {
     await system.close();
     await rm(folder, { recursive: true, force: true });

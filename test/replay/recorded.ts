@@ -90,7 +90,7 @@ async function changeConfiguration({ configFile, bus }: TestSystem): Promise<voi
   const changed = before
     .replace(', text-completion, complex', ', complex')
     .replace('state: "results"', 'state: "done"');
-  const signal = AbortSignal.timeout(20_000);
+  const signal = AbortSignal.timeout(120_000);
   const configurations = bus.read([topics.config], { from: 'end', follow: true, signal })[Symbol.asyncIterator]();
   const next = configurations.next();
   await writeFile(configFile, changed);

@@ -194,7 +194,7 @@ describe('threads of a replay', () => {
     await expect(replayedBy(broken)).rejects.toThrow(/^No room\.$/);
     const gone = standIn(`parentPort.postMessage('ready'); parentPort.on('message', () => process.exit(0));`);
     await expect(replayedBy(gone)).rejects.toThrow('A thread of the replay has ended before its work was done.');
-  }, 60_000);
+  });
 
   it('end when the replay is stopped, whatever they are at', async () => {
     const stop = new AbortController();
@@ -211,7 +211,7 @@ describe('threads of a replay', () => {
     };
     await replayedBy(stopping, stop.signal, 120);
     await Promise.all(busy.exited);
-  }, 60_000);
+  });
 
   it('are sent no more than they can do soon: reading waits for them', async () => {
     const slow = standIn(`parentPort.postMessage('ready'); let waiting = 0; parentPort.on('message', () => {
@@ -219,5 +219,5 @@ describe('threads of a replay', () => {
     const waited = (await replayedBy(slow, undefined, 110)).filter((one) => typeof one === 'number');
     expect(waited.length).toBeGreaterThan(5);
     expect(Math.max(...waited)).toBeLessThanOrEqual(3);
-  }, 60_000);
+  });
 });

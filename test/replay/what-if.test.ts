@@ -42,6 +42,7 @@ function isOver({ limits }: Configuration, { request, iteration }: Toolset): boo
 function isPermitted({ authorization }: Configuration, tool: ConfiguredTool): boolean {
   if (authorization === null) return true;
   if (authorization.kind === 'cedar') return !authorization.policies.includes(`"${tool.id}"`);
+  if (authorization.kind === 'openfga') return true;
   return authorization.permissions.some(({ tools }) => tools.includes(tool.id));
 }
 
@@ -182,6 +183,16 @@ describe('what a candidate would change', () => {
     const early = found.filter((one) => one.changes.length > 0 && !one.requestId.endsWith('-2'));
     expect(early).toEqual([]);
     expect(found.filter(({ notReplayable }) => notReplayable !== null)).toEqual([]);
+  });
+
+  it('is nothing where only the models are others, or in another order: none is asked', async () => {
+    const { model } = first();
+    const others = ['second', 'third'].map((name) => ({ ...model, provider: 'anthropic' as const, name }));
+    const [second, third] = others as [typeof model, typeof model];
+    const asItWas = await reconsidered(first());
+    expect(asItWas.some(({ changes }) => changes.length > 0)).toBe(true);
+    for (const models of [{ model: second }, { model, fallbacks: others }, { model: third, fallbacks: [model] }])
+      expect(await reconsidered({ ...first(), ...models })).toEqual(asItWas);
   });
 
   it('rests on no list of unavailable tools, whatever a record has there', async () => {

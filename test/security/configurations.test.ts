@@ -5,11 +5,11 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Configuration } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { ConfigVersion } from '@sluice/contracts';
-import { signatureOver } from '@sluice/decisions';
+import { configurationRecord, signatureOver } from '@sluice/run';
 import { createSignatures, keysFor, newKeySet, writeKeySet } from '@sluice/identity';
 import type { KeySet } from '@sluice/identity';
-import { configurationRecord, createLog, openLogFile, openRuntime, readEnvironment } from '@sluice/service';
-import type { OpenRuntime } from '@sluice/service';
+import { createLog, openLogFile, openRuntime, readEnvironment } from '@sluice/host';
+import type { OpenRuntime } from '@sluice/host';
 import { versioned } from '../harness/applied.js';
 import { calls, workflowConfiguration } from '../harness/configurations.js';
 import { sluice } from '../harness/program.js';
@@ -240,5 +240,5 @@ describe('sluice config', () => {
     expect(await run({ SLUICE_KEYS_FILE: mine }, 'config', 'apply', file)).toMatchObject({
       said: expect.stringContaining('is in force already'),
     });
-  }, 90_000);
+  });
 });

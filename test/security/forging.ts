@@ -9,7 +9,7 @@ import type { TestSystem } from '../harness/system.js';
 export function toolCallOf(toolset: Toolset, thought = 'forged'): ToolCall {
   const { requestId, sessionId, iteration, request, run, groups, configVersion, tools, grant, toolChoice } = toolset;
   const [tool, args] = calls.query;
-  const call = { toolCallId: 'call-forged', tool, arguments: args, argumentsBytes: null };
+  const call = { toolCallId: 'call-forged', tool, arguments: args, argumentsBytes: null, providerData: null };
   const offered = tools.map(({ id }) => id);
   return {
     requestId,
@@ -25,15 +25,17 @@ export function toolCallOf(toolset: Toolset, thought = 'forged'): ToolCall {
     grant,
     toolChoice,
     omittedCalls: 0,
+    model: null,
+    decision: null,
     recordSignature: null,
   };
 }
 
 export async function eventually<T>(look: () => Promise<T | undefined>): Promise<T> {
-  for (const until = Date.now() + 15_000; ;) {
+  for (const until = Date.now() + 60_000; ;) {
     const found = await look();
     if (found !== undefined) return found;
-    if (Date.now() > until) throw new Error('Not within 15 s.');
+    if (Date.now() > until) throw new Error('Not within 60 s.');
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { AgentStep, ToolCall, Toolset } from '@sluice/contracts';
-import { grantLifeMs } from '@sluice/core';
 import { createSignatures, newKeySet, unverified } from '@sluice/identity';
+import { grantLifeMs } from '@sluice/run';
 import { calls, ids, workflowConfiguration } from '../harness/configurations.js';
 import { inOrder, ScriptedModel, startSystem } from '../harness/system.js';
 import type { TestSystem } from '../harness/system.js';
@@ -19,6 +19,9 @@ const invented: AgentStep = {
     endedAt: 0,
     resultHash: null,
     agentRun: null,
+    providerData: null,
+    cachedAt: null,
+    documentation: null,
   },
 };
 
@@ -73,7 +76,9 @@ describe('a ToolCall that the filter did not grant', () => {
       (record) => ({
         ...record,
         offered: [...record.offered, ids.update],
-        calls: [{ toolCallId: 'x', tool: ids.update, arguments: calls.update[1], argumentsBytes: null }],
+        calls: [
+          { toolCallId: 'x', tool: ids.update, arguments: calls.update[1], argumentsBytes: null, providerData: null },
+        ],
       }),
     ],
     ['with other groups', (record) => ({ ...record, groups: ['*'] })],
@@ -128,7 +133,7 @@ describe('a ToolCall that the filter did not grant', () => {
     expect(steps).toHaveLength(1);
   });
 
-  it('for a tool outside of its grant is a refused step, and the run goes on', async () => {
+  it('for a tool outside of its grant is a refused step, and the run goes on (G-55)', async () => {
     model.script = inOrder({ calls: [calls.query, calls.reset] });
     const response = await system.ask({ group: ['read-only', 'admin'] });
     expect(response).toMatchObject({

@@ -70,7 +70,7 @@ describe('who asks', () => {
     expect(await counters()).toEqual(before);
   });
 
-  it('may ask for permitted groups only, and is refused whole (G-89, G-92, G-94, G-95, G-98, G-114)', async () => {
+  it('may ask for permitted groups only, and is refused whole (G-89, G-148, G-92, G-94, G-95, G-98, G-114)', async () => {
     const before = await counters();
     const toolsets = (await system.all('agent.toolsets')).length;
     const response = await ask(
@@ -99,7 +99,7 @@ describe('who asks', () => {
     expect(await ask({}, await honest.token({ tool_groups: 'default other' }))).toMatchObject({ kind: 'answer' });
   });
 
-  it('may ask for * only with the right to *; without it that is an attempt to widen rights (G-91, G-116, XG-26)', async () => {
+  it('may ask for * only with the right to *; without it that is an attempt to widen rights (G-91, G-116, G-146, XG-26)', async () => {
     const before = await counters();
     expect(await ask({ group: ['*'] }, await honest.token({ tool_groups: ['read-only', 'write'] }))).toMatchObject({
       error: { code: 'authz_denied' },

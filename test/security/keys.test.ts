@@ -12,7 +12,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const mode = (file: string): number => statSync(file).mode & 0o777;
 
 describe('the keys of the embedded default', () => {
-  it('are made on first run for their owner alone, and are the same after a restart', async () => {
+  it('are made on first run for their owner alone, and are the same after a restart (M-91)', async () => {
     const model = new ScriptedModel(inOrder({ calls: [calls.query] }));
     const first = await startSystem(workflowConfiguration(), model);
     const file = join(first.folder, 'keys.json');
@@ -67,6 +67,7 @@ describe('sluice keys', () => {
       ['config', 2],
       ['auditor', 0],
       ['gateway', 0],
+      ['proxy', 0],
     ] as const) {
       const { code, output } = await run('export', role);
       expect(code).toBe(0);
@@ -77,11 +78,11 @@ describe('sluice keys', () => {
       for (const { d } of owned) expect(all).toContain(d);
     }
     expect((await run('export', 'upstream')).errors).toContain(
-      'Name the role: filter, agent, executor, audit, config, auditor, gateway.',
+      'Name the role: filter, agent, executor, audit, config, auditor, gateway, proxy, mcp.',
     );
-  }, 120_000);
+  });
 
-  it('rotate moves every key one on, and list shows it', async () => {
+  it('rotate moves every key one on, and list shows it (M-92)', async () => {
     const before = privateParts();
     expect((await run('rotate')).output).toContain('Start the processes anew');
     const { output } = await run('list');

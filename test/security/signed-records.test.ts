@@ -3,7 +3,7 @@ import { Fault } from '@sluice/core';
 import { recordFromJson, recordNames, recordToJson } from '@sluice/contracts';
 import type { RecordOf } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
-import { signGrant, verifyContinuation, verifyGrant, verifyRecord, verifyReturned } from '@sluice/service';
+import { signGrant, verifyContinuation, verifyGrant, verifyRecord, verifyReturned } from '@sluice/run';
 import { calls, workflowConfiguration } from '../harness/configurations.js';
 import { inOrder, ScriptedModel, startSystem } from '../harness/system.js';
 import type { TestSystem } from '../harness/system.js';

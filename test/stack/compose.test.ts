@@ -59,6 +59,12 @@ describe('every service of the stack', () => {
         if (/PASSWORD|SECRET|TOKEN|DATABASE_URL|SLUICE_KEYS/.test(name)) expect(name).toMatch(/_FILE$/);
   });
 
+  it('tells a service that its ports are published on this machine alone only where they are', () => {
+    const told = whole.filter(([, service]) => service.environment?.['SLUICE_PUBLISHED_ON_LOOPBACK'] === 'true');
+    expect(told.map(([name]) => name).sort()).toEqual(['gateway', 'mcp', 'proxy']);
+    for (const [, { ports = [] }] of told) for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:/);
+  });
+
   it('mounts what is there, and keeps data in volumes', () => {
     const mounts = whole.flatMap(([, service]) => service.volumes ?? []);
     const volumes = { ...stack.volumes, ...cluster.volumes };
@@ -128,7 +134,7 @@ describe('the services of the project’s own image', () => {
     for (const [name, { volumes = [] }] of serving) {
       const secrets = volumes.map((mount) => mount.split(':')[0]).filter((source) => source?.startsWith('secret-'));
       // Who signs nothing has the public keys.
-      const own = name === 'gateway' ? 'secret-public' : `secret-${name}`;
+      const own = ['gateway', 'proxy', 'mcp'].includes(name) ? 'secret-public' : `secret-${name}`;
       expect(new Set(secrets)).toEqual(new Set(['secret-database', own]));
     }
     for (const [name, { volumes = [] }] of serving)
@@ -187,6 +193,7 @@ describe('the files', () => {
       ['filter', `load-keys:/app/${folder}:ro`],
       ['executor', `load-keys:/app/${folder}:ro`],
       ['gateway', `load-keys:/app/${folder}:ro`],
+      ['mcp', `load-keys:/app/${folder}:ro`],
     ]);
     // A volume takes its owner from the image.
     expect(read('ops/Dockerfile')).toMatch(new RegExp(`chown -R node:node .*/app/${folder} `));

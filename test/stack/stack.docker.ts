@@ -21,6 +21,7 @@ const parts = [
   'executor',
   'audit',
   'gateway',
+  'proxy',
   'prometheus',
   'grafana',
 ];

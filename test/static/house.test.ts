@@ -10,6 +10,11 @@ const files = globSync(['libs/*/src/**/*.ts', 'apps/*/src/**/*.ts'], { cwd: root
   .filter(({ path }) => !path.includes('/probe-'));
 const holding = (pattern: RegExp): string[] => files.filter(({ text }) => pattern.test(text)).map(({ path }) => path);
 
+it('each file of the wires has one purpose, and at most 250 lines', () => {
+  const long = files.filter(({ path, text }) => path.startsWith('libs/wires/src/') && text.split('\n').length > 251);
+  expect(long.map(({ path }) => path)).toEqual([]);
+});
+
 describe('where things stand (invariants 2, 6, 9, 14, 24, 33)', () => {
   it('no agent framework is imported anywhere (T-06b)', () => {
     const frameworks = /^(@?langchain|@langchain\/|langgraph|@ai-sdk\/react|ai$|llamaindex|@openai\/agents)/;
@@ -20,6 +25,16 @@ describe('where things stand (invariants 2, 6, 9, 14, 24, 33)', () => {
           .map(() => path),
       ),
     ).toEqual([]);
+  });
+
+  it('no library that speaks a model’s API by itself is imported anywhere: the wires are our own', () => {
+    const speaking = /^(@ai-sdk\/|ai$|openai$|@anthropic-ai\/|@google\/genai$|@aws-sdk\/client-bedrock)/;
+    const importing = files.filter(({ text }) => importsOf(text).some((from) => speaking.test(from)));
+    expect(importing.map(({ path }) => path)).toEqual([]);
+    const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+      readonly dependencies: Readonly<Record<string, string>>;
+    };
+    expect(Object.keys(dependencies).filter((name) => speaking.test(name))).toEqual([]);
   });
 
   it('tools are defined in the tools library alone (T-02a, T-24c)', () => {

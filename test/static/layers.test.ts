@@ -19,21 +19,31 @@ describe('each layer in one place (spec/tool-use.md §1)', () => {
       // The capability of the tool text-completion, which has no tools and no loop.
       'apps/executor/src/toolbox.ts',
     ]);
-    expect(holding(/\brunTool[(<]/)).toEqual(['libs/core/src/tool/run-tool.ts', 'libs/decisions/src/turn/run-call.ts']);
+    expect(holding(/\brunTool[(<]/)).toEqual(['libs/core/src/tool/run-tool.ts', 'libs/run/src/turn/run-call.ts']);
   });
 
   it('what is offered comes from one evaluator, made where configurations are loaded, and asked by filter and executor (C-04, C-05, K-24)', () => {
     expect(holding(/compileEvaluator\(/)).toEqual([
       // Those that run nothing: what would be decided, and what was.
       'apps/sluice/src/commands/explain.ts',
+      'apps/sluice/src/commands/groups.ts',
+      'apps/sluice/src/commands/recommend.ts',
       'apps/sluice/src/commands/replay.ts',
+      'apps/sluice/src/commands/tokens.ts',
+      'apps/sluice/src/commands/tools.ts',
+      'apps/sluice/src/generate.ts',
       'libs/core/src/rules/evaluate.ts',
+      // The same one, without what rules ask for and a list does not know.
+      'libs/core/src/rules/partly-known.ts',
       'libs/replay/src/configurations.ts',
-      'libs/service/src/configurations.ts',
+      'libs/run/src/configuration/configurations.ts',
     ]);
+    // The proxy holds the tools of a request that the configuration has to the same rules; the command counts what they take.
     expect(holding(/\bevaluator\.evaluate\(/)).toEqual([
+      'apps/proxy/src/rights.ts',
+      'apps/sluice/src/commands/tokens.ts',
       'libs/core/src/rules/explain.ts',
-      'libs/decisions/src/filter.ts',
+      'libs/run/src/decide-tools.ts',
     ]);
   });
 
@@ -49,7 +59,8 @@ describe('each layer in one place (spec/tool-use.md §1)', () => {
     const assembling = /\btool_call_delta\b|\binput_json_delta\b|\bfunction_call_arguments\b|\bcontentBlockDelta\b/;
     const assemblers = holding(assembling);
     expect(assemblers.length).toBeGreaterThan(0);
-    expect(assemblers.filter((path) => !path.startsWith('libs/wires/src/codecs/'))).toEqual([]);
+    // Screens take a tool out of a stream and assemble nothing.
+    expect(assemblers.filter((path) => !/^libs\/wires\/src\/(?:codecs|screen)\//.test(path))).toEqual([]);
   });
 
   it('nobody invents an event stream of his own (T-07b, S-02)', () => {
@@ -60,7 +71,11 @@ describe('each layer in one place (spec/tool-use.md §1)', () => {
     expect(ours(/[`'"]data: |content-type\W+text\/event-stream/i)).toEqual([]);
     // The one stream there is comes from the published encoder.
     expect(ours(/AssistantTransportEncoder\(/)).toEqual(['apps/gateway/src/stream/run-stream.ts']);
-    expect(ours(/\bevent-?stream\b/i)).toEqual(['apps/gateway/src/prefers.ts', 'apps/sluice/src/commands/start.ts']);
+    expect(ours(/\bevent-?stream\b/i)).toEqual([
+      'apps/gateway/src/openapi/operations.ts',
+      'apps/gateway/src/prefers.ts',
+      'apps/sluice/src/commands/start.ts',
+    ]);
   });
 
   it('a tool gives one result and no parts of one: nothing that runs or binds a tool takes a stream (K-69)', () => {

@@ -14,7 +14,8 @@ const known: Readonly<Record<string, string>> = {
     'is itself the hub that bound tools are given, one for the servers in force',
   'libs/tools/src/mcp/create-hub.ts: tools/call': 'the hub’s one message of the kind',
   'libs/tools/src/mcp/load-hub.ts: call': 'the hub, once it is loaded',
-  'libs/service/src/traces/spans.ts: tools/call': 'names the span of that message, and sends nothing',
+  'apps/mcp/src/serve-calls.ts: tools/call': 'answers clients; the call that it makes is a record on the log',
+  'libs/host/src/traces/spans.ts: tools/call': 'names the span of that message, and sends nothing',
 };
 
 const probes = {
@@ -30,9 +31,9 @@ const probes = {
     class Mine implements McpHub { discover = async () => []; status = () => []; close = async () => undefined; call = async () => null; }
     export const other = (mine: Mine) => mine.call();`,
   'libs/tools/src/probe-four.ts': `
-    import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+    import { Client } from '@modelcontextprotocol/client';
     export const wire = (client: Client) => client.callTool({ name: 'x' });`,
-  'libs/service/src/probe-five.ts': `export const message = { method: 'tools/call' };`,
+  'libs/host/src/probe-five.ts': `export const message = { method: 'tools/call' };`,
   'apps/audit/src/probe-union.ts': `
     import type { BoundTool } from '@sluice/core';
     type Either = BoundTool | { readonly other: string; exec(text: string): number } | null;
@@ -100,7 +101,7 @@ describe('the one way to a tool', () => {
       'apps/audit/src/probe-union.ts: exec',
       'apps/filter/src/probe-three.ts: call',
       'apps/gateway/src/probe-two.ts: execute',
-      'libs/service/src/probe-five.ts: tools/call',
+      'libs/host/src/probe-five.ts: tools/call',
       'libs/tools/src/probe-four.ts: callTool',
     ]);
   });

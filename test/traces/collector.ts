@@ -75,8 +75,8 @@ export async function startCollector(): Promise<Collector> {
     spans,
     requests,
     until: async (enough) => {
-      for (const end = Date.now() + 30_000; !enough(spans);) {
-        if (Date.now() > end) throw new Error(`Not within 30 s: ${spans.map(({ name }) => name).join(', ')}`);
+      for (const end = Date.now() + 90_000; !enough(spans);) {
+        if (Date.now() > end) throw new Error(`Not within 90 s: ${spans.map(({ name }) => name).join(', ')}`);
         await new Promise((resolve) => setTimeout(resolve, 50));
       }
     },

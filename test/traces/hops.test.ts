@@ -42,7 +42,7 @@ describe('the trace of a run that does not go straight on', () => {
       queue: { maxQueueSize: 2_048, maxExportBatchSize: 512, scheduledDelayMillis: 50, exportTimeoutMillis: 5_000 },
     };
     system = await startSystem(configuration(effects.url), model, undefined, { traces });
-  }, 60_000);
+  });
   afterAll(async () => {
     await system?.close();
     await collector?.close();
@@ -158,7 +158,7 @@ describe('OpenTelemetry', () => {
     files.filter(({ text }) => importsOf(text).some((from) => what.test(from))).map(({ path }) => path);
 
   it('is loaded by one import that is made only where an endpoint is named', () => {
-    const within = importing(/^@opentelemetry\//).map((path) => path.replace('libs/service/src/traces/', './'));
+    const within = importing(/^@opentelemetry\//).map((path) => path.replace('libs/host/src/traces/', './'));
     expect(within.sort()).toEqual([
       './given-ids.ts',
       './open-otlp.ts',
@@ -167,10 +167,10 @@ describe('OpenTelemetry', () => {
       './watched-exporter.ts',
     ]);
     expect(importing(/(given-ids|samplers|watched-exporter|otlp-traces)\.js$/).sort()).toEqual([
-      'libs/service/src/traces/open-otlp.ts',
-      'libs/service/src/traces/otlp-traces.ts',
+      'libs/host/src/traces/open-otlp.ts',
+      'libs/host/src/traces/otlp-traces.ts',
     ]);
-    expect(importing(/open-otlp\.js$/)).toEqual(['libs/service/src/traces/open-traces.ts']);
+    expect(importing(/open-otlp\.js$/)).toEqual(['libs/host/src/traces/open-traces.ts']);
     const opening = files.find(({ path }) => path.endsWith('open-traces.ts'))?.text ?? '';
     expect(opening).toContain("await import('./open-otlp.js')");
     expect(opening).not.toMatch(/from '\.\/open-otlp/);

@@ -5,7 +5,7 @@ import { projectRoot } from '../harness/configurations.js';
 import { page, rows } from './page.js';
 
 it('docs/traces.md has exactly the variables that are read', () => {
-  const source = readFileSync(join(projectRoot, 'libs/service/src/traces-environment.ts'), 'utf8');
+  const source = readFileSync(join(projectRoot, 'libs/host/src/traces-environment.ts'), 'utf8');
   const read = [...source.matchAll(/'(OTEL_[A-Z_]+)'/g)].map((match) => match[1] ?? '');
   const written = new Set(page.match(/OTEL_[A-Z_]+[A-Z]/g));
   // The one that OpenTelemetry's own detector reads.

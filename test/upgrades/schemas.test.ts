@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Type } from 'avsc';
-import { continuationClaims, grantClaims } from '@sluice/core';
-import { allTopics, recordNames, selfContained, sha256 } from '@sluice/contracts';
+import { continuationClaims, grantClaims } from '@sluice/run';
+import { allTopics, recordNames, selfContained } from '@sluice/contracts';
 import type { AgentStepResult, Toolset } from '@sluice/contracts';
 import { typeOf } from '../../libs/contracts/src/codec.js';
 import { recordsOf, releases, schemaOf, typeIn } from './released.js';
@@ -71,6 +71,9 @@ describe('what today’s services sign', () => {
       endedAt: 2,
       resultHash: null,
       agentRun: null,
+      providerData: null,
+      cachedAt: null,
+      documentation: null,
     },
   ];
   const ids = { requestId: 'r', sessionId: 's' };
@@ -86,6 +89,7 @@ describe('what today’s services sign', () => {
       toolChoice: null,
       call: null,
       userId: null,
+      strategy: null,
       connections: null,
     },
     ...ids,
@@ -100,7 +104,19 @@ describe('what today’s services sign', () => {
       filteredByGroup: [],
       filteredByState: [],
     },
-    ...{ inputTokens: 1, outputTokens: 1, toolCalls: { a: 1 }, principal, redrive: null, answer: null, parent: null },
+    ...{
+      inputTokens: 1,
+      outputTokens: 1,
+      cachedInputTokens: 0,
+      cacheWriteTokens: 0,
+      toolCalls: { a: 1 },
+      principal,
+      redrive: null,
+      answer: null,
+      parent: null,
+      conditions: null,
+      strategy: null,
+    },
   };
 
   /** Release 1 did not know who asks, which is signed since: its services cannot stand in a run of today’s. */
@@ -121,16 +137,16 @@ describe('what today’s services sign', () => {
     const toolset = {
       ...{ ...ids, iteration: 1, request, run, state: 't', groups: ['a'], tools: [], hidden: [], hiddenCounts: {} },
       ...{ unknownGroups: [], unavailable: [], configVersion: 'v', decidedAt: 3, grant: 'x' },
-      ...{ toolChoice: null, recordSignature: null },
+      ...{ toolChoice: null, recordSignature: null, fallbackGroups: [] },
     };
     const there = <T>(record: string, value: T): readonly [sent: T, back: T] => {
       const [old, now] = [typeIn(release, record), today(record)];
       return [passed(value, now, now) as T, passed(passed(value, now, old), old, now) as T];
     };
     const [signed, back] = there<AgentStepResult>('AgentStepResult', continuation);
-    expect(continuationClaims(back, sha256)).toEqual(continuationClaims(signed, sha256));
+    expect(continuationClaims(back)).toEqual(continuationClaims(signed));
     const [granted, returned] = there<Toolset>('Toolset', toolset);
     const turn = (of: Toolset) => ({ ...of, tools: of.tools.map(({ id }) => id) });
-    expect(grantClaims(turn(returned), sha256, 0)).toEqual(grantClaims(turn(granted), sha256, 0));
+    expect(grantClaims(turn(returned), 0)).toEqual(grantClaims(turn(granted), 0));
   });
 });

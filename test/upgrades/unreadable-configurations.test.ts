@@ -5,15 +5,9 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Configuration } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { SqliteBus } from '@sluice/bus';
-import {
-  asksForCredentials,
-  configurationsOn,
-  createLog,
-  inForceOf,
-  openRuntime,
-  readEnvironment,
-} from '@sluice/service';
-import type { OpenRuntime } from '@sluice/service';
+import { asksForCredentials, configurationsOn, inForceOf } from '@sluice/run';
+import { createLog, openRuntime, readEnvironment } from '@sluice/host';
+import type { OpenRuntime } from '@sluice/host';
 import { unverified } from '@sluice/identity';
 import { everything, replay } from '@sluice/replay';
 import { calls, workflowConfiguration } from '../harness/configurations.js';

@@ -1,7 +1,7 @@
 import { Controller, Inject } from '@nestjs/common';
 import { topics } from '@sluice/contracts';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
-import { Handles } from '@sluice/service';
+import { Handles } from '@sluice/host';
 import { AgentService } from './agent.service.js';
 
 @Controller()

@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import type { DynamicModule } from '@nestjs/common';
-import { requireSigner, RUNTIME, startService } from '@sluice/service';
-import type { Runtime, Service } from '@sluice/service';
+import { requireSigner, RUNTIME, startService } from '@sluice/host';
+import type { Runtime, Service } from '@sluice/host';
 import { AgentController } from './agent.controller.js';
 import { AgentService, MODELS } from './agent.service.js';
 import { Models } from '@sluice/model';

@@ -1,42 +1,89 @@
+import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import { Fault, isAsChosen, isJsonObject, promptHash, toolChoiceOf } from '@sluice/core';
-import type { Configuration, JsonObject, ModelRequest, ModelTurn, ToolChoice } from '@sluice/core';
+import type { OnModuleDestroy } from '@nestjs/common';
+import { Fault, isAsChosen, modelName, modelsOf, promptHash } from '@sluice/core';
+import type { Configuration, Limits, ModelRequest, ModelSettings, ModelTurn, ToolChoice } from '@sluice/core';
 import { sha256, topics } from '@sluice/contracts';
-import type { Toolset } from '@sluice/contracts';
+import type { Run, StrategyDecision, Toolset, TurnModel } from '@sluice/contracts';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
-import { answer, asWritten, boundedTurn, directTurn, instructionsFor, outOfTime, withTokens } from '@sluice/decisions';
 import {
-  chatSpan,
-  endedBy,
+  answer,
   asGivenUp,
+  asWritten,
+  boundedTurn,
+  cancelledTurn,
+  cancelOf,
+  directTurn,
+  endedBy,
   endRun,
-  measureFailure,
-  measureTurn,
+  keptTo,
+  modelRequestOf,
+  nextMove,
+  outOfTime,
   redrivenFrom,
-  RUNTIME,
+  searchedRequestOf,
   signTurn,
   takeTurn,
-  usage,
   verifyGrant,
   verifyRecord,
-} from '@sluice/service';
-import type { Loaded, Runtime } from '@sluice/service';
+  turnModel,
+  withTokens,
+} from '@sluice/run';
+import type { CountedTokens, Cancelled, Loaded, Move } from '@sluice/run';
+import {
+  chatSpan,
+  lookForCancel,
+  measureFailure,
+  measurePassedOver,
+  measurePrompt,
+  measureTurn,
+  RUNTIME,
+  usage,
+} from '@sluice/host';
+import type { Runtime } from '@sluice/host';
+import { askInOrder } from '@sluice/model';
 import type { ModelSource } from '@sluice/model';
+import { requestTokens, TokenCounter } from '@sluice/tokens';
 import { ProgressText } from './progress.js';
+import { ShownTools } from './shown-tools.js';
 
 /** The token under which Nest injects where models come from. */
 export const MODELS = Symbol('models');
 
-/** One turn of the ReAct loop: the question and what was observed go to the model; calls or an answer come back. */
+/** A turn, and the model that took it. */
+interface TakenTurn extends ModelTurn {
+  readonly model: TurnModel | null;
+}
+
+/** The run’s time was up before a model’s turn came: no model is asked after that. */
+class TimeUp extends Error {}
+
+/** The run was cancelled before a model’s turn came: no model is asked after that. */
+class WasCancelled extends Error {
+  constructor(readonly cancelled: Cancelled) {
+    super(cancelled.message);
+  }
+}
+
+/** One turn of a run: what its strategy makes of it. The question and what was observed go to the model, and calls or an answer come back; or a planned call is made. */
 @Injectable()
-export class AgentService {
+export class AgentService implements OnModuleDestroy {
+  private readonly shownTools: ShownTools;
+  private readonly counter = new TokenCounter();
+
   constructor(
     @Inject(RUNTIME) private readonly runtime: Runtime,
     @Inject(MODELS) private readonly models: ModelSource,
-  ) {}
+  ) {
+    this.shownTools = new ShownTools(runtime);
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    await this.shownTools.close();
+  }
 
   async takeTurn(message: Incoming<'agent.toolsets'>, context: HandlerContext): Promise<readonly Outgoing[]> {
-    const { clock, configurations, metrics } = this.runtime;
+    const { clock, configurations } = this.runtime;
     const { record: toolset } = message;
     // A turn that had ended its run goes back to the filter, so what comes here is taken as any other, but only once.
     const redriven = await redrivenFrom(message, context, this.runtime);
@@ -45,82 +92,153 @@ export class AgentService {
     await verifyRecord(asGivenUp(message, redriven), this.runtime);
     // Before the model is asked: a copy of the record costs nothing, and ends no run a second time.
     await takeTurn(message, this.runtime);
+    const cancelled = await cancelOf(toolset, this.runtime);
+    if (cancelled !== null) return this.endCancelled(message, toolset.run, cancelled, context);
     if (clock.now() >= toolset.run.deadline) return this.outOfTime(message, context);
 
     const loaded = await configurations.version(toolset.configVersion);
-    const startedAt = clock.now();
     const direct = directTurn(toolset, loaded.evaluator);
-    const turn = direct ?? (await this.ask(toolset, loaded, context));
+    const move = nextMove(toolset, loaded.evaluator);
+    const decision = move.kind === 'react' ? null : move.decision;
+    const made = direct ?? (move.kind === 'call' ? move.turn : null);
+    const turn = made === null ? await this.ask(toolset, loaded, move, context) : { ...made, model: null };
     if (turn === null) return this.outOfTime(message, context);
+    if (turn instanceof WasCancelled) return this.endCancelled(message, toolset.run, turn.cancelled, context);
+    if (decision !== null) context.afterCommit(() => this.measureDecision(decision));
 
-    const seconds = (clock.now() - startedAt) / 1_000;
-    if (direct === null) context.afterCommit(() => measureTurn(turn, seconds, loaded.configuration.model, metrics));
     const run = withTokens(toolset.run, turn);
     if (turn.answer !== null) {
-      const response = answer(toolset, run, turn.answer, clock.now());
+      const late = await cancelOf(toolset, this.runtime);
+      if (late !== null) return this.endCancelled(message, run, late, context);
+      const { answer: text, model } = turn;
+      const response = answer(toolset, run, { answer: text, model, decision }, clock.now());
       return endRun(response, toolset.request, endedBy(message, run), context, this.runtime);
     }
     return [
       {
         topic: topics.toolCalls,
         key: toolset.sessionId,
-        record: await signTurn(boundedTurn(toolset, run, turn, loaded.configuration.limits), this.runtime),
+        record: await signTurn(
+          boundedTurn(
+            toolset,
+            run,
+            { ...keptTo(move, turn), model: turn.model, decision },
+            loaded.configuration.limits,
+          ),
+          this.runtime,
+        ),
       },
     ];
   }
 
-  /** The model's turn, or null if the run's time was up before it came. */
+  /** The turn of the first model that gives one; null if the run's time was up before it came, or that the run was cancelled. */
   private async ask(
     toolset: Toolset,
     { configuration, evaluator }: Loaded,
+    move: Move,
     context: HandlerContext,
-  ): Promise<ModelTurn | null> {
-    const model = await this.models.get(configuration.model);
-    const request: ModelRequest = {
-      instructions: instructionsFor(toolset.run, evaluator),
-      question: toolset.request.question,
-      state: toolset.state,
-      history: toolset.request.history.map((step) => ({
-        ...step,
-        toolId: evaluator.tool(step.action)?.id ?? step.action,
-      })),
-      tools: toolset.tools.map(({ id, description, inputSchema }) => ({
-        id,
-        description,
-        inputSchema: schemaOf(id, inputSchema),
-      })),
-      toolChoice: toolChoiceOf(toolset.toolChoice),
-    };
+  ): Promise<TakenTurn | WasCancelled | null> {
+    // A turn for one thing shows what that takes.
+    const shown =
+      move.kind === 'react'
+        ? await this.shownTools.choose(toolset, searchedRequestOf(toolset, evaluator), configuration)
+        : null;
+    const ids = shown?.ids ?? null;
+    const asked = modelRequestOf(toolset, evaluator, ids, move);
+    const { request } = asked;
+    const counting = this.count(request, configuration);
+    try {
+      const { turn, settings, passedOver } = await askInOrder(
+        modelsOf(configuration),
+        (one) => this.askOne(one, request, toolset, configuration, context),
+        (one, fault) => this.passOver(one, fault),
+      );
+      if (shown !== null)
+        context.afterCommit(() =>
+          this.shownTools.end(
+            shown,
+            turn.calls.map(({ tool }) => tool),
+          ),
+        );
+      const counted = await counting;
+      if (counted !== undefined) context.afterCommit(() => measurePrompt(counted, settings, this.runtime.metrics));
+      return { ...turn, model: turnModel(asked, modelName(settings), passedOver, ids, counted) };
+    } catch (error) {
+      if (error instanceof TimeUp) return null;
+      if (error instanceof WasCancelled) return error;
+      throw context.signal.aborted ? error : askedUntil(toolset.run.deadline, error);
+    }
+  }
+
+  /** While the model is at work. What is counted is for people: a fault in it is no fault of the turn. The model of rules reads no tokens. */
+  private async count(
+    request: ModelRequest,
+    { model, descriptions }: Configuration,
+  ): Promise<CountedTokens | undefined> {
+    if (model.provider === 'rules' && descriptions === undefined) return undefined;
+    try {
+      const { definitions, results, other, tokenizer } = await requestTokens(request, modelName(model), this.counter);
+      return { definitionTokens: definitions, resultTokens: results, otherTokens: other, tokenizer };
+    } catch (error) {
+      this.runtime.log.warn({ error: (error as Error).message }, 'the tokens of a turn could not be counted');
+      return undefined;
+    }
+  }
+
+  private async askOne(
+    settings: ModelSettings,
+    request: ModelRequest,
+    toolset: Toolset,
+    { limits }: Configuration,
+    context: HandlerContext,
+  ): Promise<ModelTurn> {
+    const model = await this.models.get(settings);
     const { clock, metrics } = this.runtime;
     const startedAt = clock.now();
+    const seconds = (): number => (clock.now() - startedAt) / 1_000;
     const timeLeft = toolset.run.deadline - startedAt;
     // Not AbortSignal.timeout and any: what they hold would stay until the time is up, long after the model answered.
     const patience = new AbortController();
-    const timer = setTimeout(() => patience.abort(), Math.max(1, Math.min(timeLeft, configuration.limits.modelMs)));
+    const timer = setTimeout(() => patience.abort(), Math.max(1, Math.min(timeLeft, limits.modelMs)));
     const giveUp = (): void => patience.abort(context.signal.reason);
     context.signal.addEventListener('abort', giveUp, { once: true });
-    const progress = new ProgressText(toolset, context, this.runtime.clock);
+    const stopLooking = lookForCancel(toolset, this.runtime, (found) => patience.abort(new WasCancelled(found)));
+    const progress = new ProgressText(toolset, randomUUID(), context, this.runtime.clock);
     try {
       const options = { signal: patience.signal, onText: (piece: string) => progress.add(piece) };
-      const chat = () => chatSpan(configuration.model, toolset.sessionId, promptHash(request, sha256));
-      return await this.runtime.traces.span(chat, async (end) => {
+      const chat = () => chatSpan(settings, toolset.sessionId, promptHash(request, modelName(settings), sha256));
+      const taken = await this.runtime.traces.span(chat, async (end) => {
         const turn = asWritten(await model.turn(request, options));
         end({ attributes: usage(turn) });
         this.sayBeside(turn);
-        if (!isAsChosen(request.toolChoice, turn.calls)) throw notAsChosen(model.name, request.toolChoice);
+        if (!isAsChosen(request.toolChoice, turn.calls)) throw notAsChosen(model.name, request.toolChoice, toolset);
         return turn;
       });
+      const took = seconds();
+      context.afterCommit(() => measureTurn(taken, took, settings, metrics));
+      return taken;
     } catch (error) {
       if (context.signal.aborted) throw error;
-      const failure = patience.signal.aborted ? noAnswer(configuration, error) : error;
-      measureFailure(failure, (clock.now() - startedAt) / 1_000, configuration.model, metrics);
-      if (patience.signal.aborted && clock.now() >= toolset.run.deadline) return null;
-      throw askedUntil(toolset.run.deadline, failure);
+      if (patience.signal.reason instanceof WasCancelled) throw patience.signal.reason;
+      const failure = patience.signal.aborted ? noAnswer(limits, error) : error;
+      measureFailure(failure, seconds(), settings, metrics);
+      if (patience.signal.aborted && clock.now() >= toolset.run.deadline) throw new TimeUp();
+      throw failure;
     } finally {
       clearTimeout(timer);
+      stopLooking();
       context.signal.removeEventListener('abort', giveUp);
       progress.flush();
     }
+  }
+
+  private measureDecision({ strategy, action }: StrategyDecision): void {
+    this.runtime.metrics.strategyDecisions.inc({ strategy, action });
+  }
+
+  private passOver(settings: ModelSettings, { message }: Fault): void {
+    measurePassedOver(settings, this.runtime.metrics);
+    this.runtime.log.warn({ model: modelName(settings), why: message }, 'the next model of the list is asked');
   }
 
   /** Which kinds of things came that a turn has no place for; never what they hold. */
@@ -130,6 +248,17 @@ export class AgentService {
     this.runtime.log.debug({ kinds }, 'the model sent more than text and calls, which is not kept');
   }
 
+  private endCancelled(
+    message: Incoming<'agent.toolsets'>,
+    run: Run,
+    cancelled: Cancelled,
+    context: HandlerContext,
+  ): Promise<readonly Outgoing[]> {
+    const { record: toolset } = message;
+    const response = cancelledTurn(toolset, run, cancelled, this.runtime.clock.now());
+    return endRun(response, toolset.request, endedBy(message, run), context, this.runtime);
+  }
+
   private outOfTime(message: Incoming<'agent.toolsets'>, context: HandlerContext): Promise<readonly Outgoing[]> {
     const { record: toolset } = message;
     const response = outOfTime(toolset, this.runtime.clock.now());
@@ -137,31 +266,20 @@ export class AgentService {
   }
 }
 
-function schemaOf(id: string, text: string): JsonObject {
-  let schema: unknown;
-  try {
-    schema = JSON.parse(text);
-  } catch {
-    // Said below.
-  }
-  if (isJsonObject(schema)) return schema;
-  throw new Fault(
-    'schema_invalid',
-    `The input schema of the tool ${id} is no JSON object, so the model was not asked.`,
-    false,
-  );
-}
-
-function noAnswer({ limits }: Configuration, cause: unknown): Fault {
+function noAnswer(limits: Limits, cause: unknown): Fault {
   return new Fault('model_unreachable', `The model did not answer within ${limits.modelMs / 1_000} s.`, true, {
     cause,
   });
 }
 
 /** Nothing of such a turn is done or streamed: an answer that looked nothing up must not pass for one that did. */
-function notAsChosen(name: string, choice: ToolChoice): Fault {
+function notAsChosen(name: string, choice: ToolChoice, { run }: Pick<Toolset, 'run'>): Fault {
   const wanted = choice.type === 'tool' ? `the tool ${choice.id}` : 'a tool';
-  const message = `The model ${name} did not call ${wanted}, as the request’s tool_choice wants it: leave tool_choice out, or configure a model whose provider holds to it.`;
+  const [who, what] =
+    run.strategy === null
+      ? ['the request’s tool_choice wants it', 'leave tool_choice out']
+      : [`the strategy ${run.strategy.name} wants it`, 'use another strategy'];
+  const message = `The model ${name} did not call ${wanted}, as ${who}: ${what}, or configure a model whose provider holds to it.`;
   return new Fault('model_refused', message, false);
 }
 

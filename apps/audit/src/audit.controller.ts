@@ -2,7 +2,7 @@ import { Controller, Inject } from '@nestjs/common';
 import { sourceTopics } from '@sluice/audit';
 import type { Source } from '@sluice/audit';
 import type { HandlerContext, Outgoing } from '@sluice/bus';
-import { Handles } from '@sluice/service';
+import { Handles } from '@sluice/host';
 import { AuditService } from './audit.service.js';
 
 @Controller()

@@ -1,8 +1,8 @@
 import { Module } from '@nestjs/common';
 import type { DynamicModule } from '@nestjs/common';
 import { decodeHead } from '@sluice/audit';
-import { openVerifier, requireSigner, RUNTIME, startService } from '@sluice/service';
-import type { Runtime, Service } from '@sluice/service';
+import { openVerifier, requireSigner, RUNTIME, startService } from '@sluice/host';
+import type { Runtime, Service } from '@sluice/host';
 import { AuditController } from './audit.controller.js';
 import { AuditService } from './audit.service.js';
 import { watchGroupLags } from './group-lags.js';

@@ -14,7 +14,7 @@ import {
 } from '@sluice/audit';
 import type { Head, Source, SourcePlace, Told } from '@sluice/audit';
 import type { Dead, HandlerContext, Outgoing } from '@sluice/bus';
-import type { Runtime } from '@sluice/service';
+import type { Runtime } from '@sluice/host';
 import type { Pace } from './pace.js';
 import { isAuthentic } from './authentic.js';
 import type { Verifying } from './authentic.js';

@@ -1,11 +1,10 @@
 import { Fault } from '@sluice/core';
 import type { Clock, Verifier } from '@sluice/core';
-import { redriveHeader } from '@sluice/contracts';
-import type { AgentStepResult } from '@sluice/contracts';
+import { recordContent, redriveHeader } from '@sluice/contracts';
+import type { AgentStep, AgentStepResult } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 import type { Source } from '@sluice/audit';
-import { ConfigurationRecords, withoutHash } from '@sluice/decisions';
-import { verifyContinuation, verifyGrant, verifyRecord, verifyReturned } from '@sluice/service';
+import { ConfigurationRecords, verifyContinuation, verifyGrant, verifyRecord, verifyReturned } from '@sluice/run';
 
 /** With all keys that were ever used: a chain may be written long after its records were. */
 export interface Verifying {
@@ -28,6 +27,9 @@ export async function isAuthentic(message: Source, verifying: Verifying): Promis
     case 'agent.responses':
     case 'agent.approvals':
     case 'agent.dead-letters':
+    case 'agent.discovery':
+    case 'agent.denials':
+    case 'agent.cancellations':
       return true;
   }
 }
@@ -52,11 +54,16 @@ async function holds(verification: Promise<unknown>): Promise<boolean> {
   }
 }
 
-/**
- * The signature is over the history as it goes on; the turn’s own steps are the end of it, or were altered. Hashes of results do not go on:
- * each is made with the executor’s key, so that no other service can make one that holds.
- */
+/** The signature is over the history as it goes on; the turn’s own steps are the end of it, or were altered. */
 function tellsItsHistory({ steps, next }: AgentStepResult): boolean {
   const end = next.history.slice(next.history.length - steps.length);
-  return JSON.stringify(steps.map(withoutHash)) === JSON.stringify(end.map(withoutHash));
+  return steps.length === end.length && steps.every((step, at) => done(step) === done(end[at] as AgentStep));
+}
+
+/**
+ * What a step says in both: hashes of results do not go on, since each is made with the executor’s key, so that no other service can make
+ * one that holds; and what a model’s provider wants back is in the history alone.
+ */
+function done(step: AgentStep): string {
+  return recordContent('AgentStep', step, ['resultHash', 'cachedAt', 'providerData']);
 }

@@ -1,6 +1,6 @@
 import { access } from '@sluice/contracts';
 import type { Access } from '@sluice/contracts';
-import type { Runtime } from '@sluice/service';
+import type { Runtime } from '@sluice/host';
 
 /** How often the groups' lag is read, in milliseconds: as often as Prometheus usually scrapes. */
 const lookEveryMs = 15_000;

@@ -4,7 +4,7 @@ import { topics } from '@sluice/contracts';
 import { chainOf, checkpointKind, decodeHead, noHead } from '@sluice/audit';
 import type { Head, SourcePlace } from '@sluice/audit';
 import type { Bus, HandlerContext } from '@sluice/bus';
-import type { Runtime } from '@sluice/service';
+import type { Runtime } from '@sluice/host';
 
 const retryMs = 1_000;
 

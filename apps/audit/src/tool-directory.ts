@@ -1,7 +1,7 @@
 import { Fault } from '@sluice/core';
 import type { Clock } from '@sluice/core';
 import type { AskedTool, Source, ToolLookup } from '@sluice/audit';
-import type { Configurations, Loaded } from '@sluice/service';
+import type { Configurations, Loaded } from '@sluice/run';
 
 /** Versions that cannot be found, remembered so that the audit waits for each of them once. */
 const mostUnknown = 1_000;

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { topics } from '@sluice/contracts';
 import { chainOf, checkpointBeside, signHead } from '@sluice/audit';
 import type { Head, SourcePlace } from '@sluice/audit';
-import type { Runtime } from '@sluice/service';
+import type { Runtime } from '@sluice/host';
 import type { Pace } from './pace.js';
 
 interface Standing {

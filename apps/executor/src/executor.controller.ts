@@ -1,7 +1,7 @@
 import { Controller, Inject } from '@nestjs/common';
 import { topics } from '@sluice/contracts';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
-import { Handles } from '@sluice/service';
+import { Handles } from '@sluice/host';
 import { ReturnsService } from './agents/returns.service.js';
 import { ApprovalsService } from './approvals/approvals.service.js';
 import { ExecutorService } from './executor.service.js';

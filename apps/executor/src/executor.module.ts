@@ -2,17 +2,17 @@ import { Module } from '@nestjs/common';
 import type { DynamicModule } from '@nestjs/common';
 import { Models } from '@sluice/model';
 import type { ModelSource } from '@sluice/model';
-import { AUTHENTICATOR, neededServers, requireSigner, RUNTIME, startService } from '@sluice/service';
-import type { Log, Runtime, Service } from '@sluice/service';
-import { createAuthenticator } from '@sluice/identity';
+import { AUTHENTICATOR, authenticatorOf, neededServers, requireSigner, RUNTIME, startService } from '@sluice/host';
+import type { Log, Runtime, Service } from '@sluice/host';
 import type { Incoming } from '@sluice/bus';
-import { isAgentRunId } from '@sluice/decisions';
+import { isAgentRunId } from '@sluice/run';
 import { ReturnsService } from './agents/returns.service.js';
 import { ApprovalsService } from './approvals/approvals.service.js';
 import { ExpirySweep } from './approvals/expiry-sweep.js';
 import { ExecutorController } from './executor.controller.js';
 import { ExecutorService } from './executor.service.js';
 import { McpServers } from './mcp-servers.js';
+import { showServerStates, showServerTools } from './server-metrics.js';
 import { countFromZero } from './step-metrics.js';
 import { Toolbox } from './toolbox.js';
 import { forgetWorkspaces } from './workspaces.js';
@@ -26,7 +26,7 @@ export class ExecutorModule {
       providers: [
         { provide: RUNTIME, useValue: runtime },
         { provide: Toolbox, useValue: toolbox },
-        { provide: AUTHENTICATOR, useValue: createAuthenticator() },
+        { provide: AUTHENTICATOR, useValue: authenticatorOf(runtime) },
         ExecutorService,
         ApprovalsService,
         ReturnsService,
@@ -40,7 +40,14 @@ export async function startExecutor(runtime: Runtime, servers: McpServers, model
   requireSigner('executor', runtime);
   const toolbox = new Toolbox(runtime, servers, models);
   let atStart: Promise<void> | undefined;
-  runtime.configurations.onChange((loaded) => countFromZero(loaded, runtime.metrics));
+  const { metrics } = runtime;
+  runtime.configurations.onChange((loaded) => {
+    countFromZero(loaded, metrics);
+    showServerTools(loaded.configuration, metrics);
+  });
+  showServerStates(() => servers.status(), metrics);
+  servers.onCall = (server, isOk, took) =>
+    metrics.mcpServerCalls.observe({ server, outcome: isOk ? 'ok' : 'failed' }, took);
   runtime.configurations.onChange(({ configuration }) => {
     const prepared = toolbox.prepare(configuration);
     atStart ??= prepared;

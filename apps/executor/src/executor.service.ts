@@ -3,26 +3,29 @@ import { dwellTimes } from '@sluice/core';
 import type { Step } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { AgentStepResult, ToolCall } from '@sluice/contracts';
-import { callKeyOf, stepResult, turnAfter } from '@sluice/decisions';
-import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
 import {
   asGivenUp,
   attemptKept,
   boundedLabel,
+  callKeyOf,
   claimedName,
   hasEnded,
   redrivenBefore,
   redrivenFrom,
-  RUNTIME,
-  runOf,
+  resumedRun,
   runOfRecord,
   signContinuation,
+  stepResult,
   takeTurn,
+  turnAfter,
   verified,
   verifyGrant,
   verifyRecord,
-} from '@sluice/service';
-import type { Attempt, Loaded, Redriven, Runtime } from '@sluice/service';
+} from '@sluice/run';
+import type { Attempt, Loaded, Redriven } from '@sluice/run';
+import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
+import { RUNTIME } from '@sluice/host';
+import type { Runtime } from '@sluice/host';
 import { measureStep } from './step-metrics.js';
 import { handOver } from './agents/hand-over.js';
 import type { Returned } from './agents/returned.js';
@@ -68,7 +71,10 @@ export class ExecutorService {
   private anotherAttempt(message: Incoming<'agent.tool-calls'>, attempt: Attempt | null): Incoming<'agent.tool-calls'> {
     if (attempt === null) return message;
     const { run, request: asked } = message.record;
-    const record = { ...message.record, run: runOf({ run, asked }, attempt, this.runtime.configurations.current()) };
+    const record = {
+      ...message.record,
+      run: resumedRun({ run, asked }, attempt, this.runtime.configurations.current()),
+    };
     return { ...message, record };
   }
 
@@ -94,7 +100,10 @@ export class ExecutorService {
     if (end.kind === 'parked') {
       const { index, parked } = end;
       const judges = [granting, inForce] as const;
-      if (parked.kind === 'approval') return park(message, index, parked.asking, steps, judges, context, this.runtime);
+      if (parked.kind === 'approval') {
+        const asked = { asking: parked.asking, askedAt: end.startedAt };
+        return park(message, index, asked, steps, judges, context, this.runtime);
+      }
       const callKey = callKeyOf(name, record, record.calls[index] as ToolCall['calls'][number], index);
       const handing = { ...parked.handing, startedAt: end.startedAt };
       return handOver(message, index, callKey, handing, steps, judges, context, this.runtime);

@@ -3,8 +3,8 @@ import type { McpOffer, McpServer } from '@sluice/core';
 import { createConnectionBroker, credentialForServers, formsOf } from '@sluice/connections';
 import { createMcpHub } from '@sluice/tools';
 import type { McpHub } from '@sluice/tools';
-import { mcpSpan, systemClock, withLogContext } from '@sluice/service';
-import type { Environment, Log, Traces } from '@sluice/service';
+import { mcpSpan, systemClock, withLogContext } from '@sluice/host';
+import type { Environment, Log, Traces } from '@sluice/host';
 
 interface Opened {
   readonly server: McpServer;
@@ -37,6 +37,9 @@ export class McpServers implements McpHub {
     private readonly traces: Traces,
   ) {}
 
+  /** Called with each call that was made: how long it took, and whether the server gave a result. */
+  onCall: (server: string, isOk: boolean, seconds: number) => void = () => undefined;
+
   /** From now on these servers are the ones that are called; calls under way at others go on. */
   use(servers: readonly McpServer[]): void {
     this.inForce = servers.map((server) => this.opened(server));
@@ -60,7 +63,10 @@ export class McpServers implements McpHub {
     if (opened === undefined) return Promise.reject(new ToolUnavailableError(`No MCP server ${id} is configured.`));
     return this.traces.span(
       () => mcpSpan(opened.server, tool),
-      () => this.with(opened, (hub) => hub.call(id, tool, args, { ...options, trace: this.traces.headers() })),
+      () =>
+        this.timed(id, () =>
+          this.with(opened, (hub) => hub.call(id, tool, args, { ...options, trace: this.traces.headers() })),
+        ),
     );
   };
 
@@ -93,6 +99,18 @@ export class McpServers implements McpHub {
     } finally {
       opened.users--;
       if (opened.users === 0 && !this.isWanted(opened.server)) this.letGo();
+    }
+  }
+
+  private async timed<T>(server: string, call: () => Promise<T>): Promise<T> {
+    const began = performance.now();
+    let isOk = false;
+    try {
+      const value = await call();
+      isOk = true;
+      return value;
+    } finally {
+      this.onCall(server, isOk, (performance.now() - began) / 1_000);
     }
   }
 

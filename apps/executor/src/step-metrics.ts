@@ -1,6 +1,7 @@
 import type { Evaluator, ReconcileAnswer, Step } from '@sluice/core';
-import { boundedLabel, otherLabel } from '@sluice/service';
-import type { Loaded, Metrics } from '@sluice/service';
+import { boundedLabel, otherLabel } from '@sluice/run';
+import type { Loaded } from '@sluice/run';
+import type { Metrics } from '@sluice/host';
 import { processEnds } from '@sluice/tools';
 import type { ToolContract } from '@sluice/tools';
 

@@ -1,8 +1,10 @@
 import type {
   AuthorizationPort,
   BoundTool,
+  CachedOutput,
   Configuration,
   ConnectionBroker,
+  JsonValue,
   KnowledgeSettings,
   ModelSettings,
   ModelTurn,
@@ -10,23 +12,33 @@ import type {
   ToolInvocation,
   ToolSource,
 } from '@sluice/core';
-import { Fault, ToolUnavailableError } from '@sluice/core';
+import { Fault, modelName, modelsOf, ToolUnavailableError } from '@sluice/core';
 import { createConnectionBroker } from '@sluice/connections';
 import { createAuthorizer } from '@sluice/authorization';
+import { askInOrder } from '@sluice/model';
 import type { ModelSource } from '@sluice/model';
 import {
   authOf,
+  citationsIn,
   builtInTools,
   clientsOf,
   createToolSource,
   fileContracts,
   journalIn,
+  openDocuments,
   openEmbeddedKnowledge,
   openJournalFile,
+  openSearch,
   openSparqlEndpoint,
+  openWeb,
+  ownerKey,
+  ParsedDocuments,
+  requirementsIn,
+  ResultCache,
   sessionKey,
   todosIn,
   ToolProcesses,
+  withPages,
 } from '@sluice/tools';
 import type {
   CallCredential,
@@ -35,11 +47,16 @@ import type {
   McpHub,
   SessionLife,
   ToolContract,
+  WebAccess,
   Workspace,
 } from '@sluice/tools';
-import { chatSpan, dataFiles, measureFailure, measureTurn, otherLabel, usage } from '@sluice/service';
-import type { Runtime } from '@sluice/service';
+import { otherLabel } from '@sluice/run';
+import type { RunTools } from '@sluice/run';
+import { chatSpan, dataFiles, measureFailure, measurePassedOver, measureTurn, usage } from '@sluice/host';
+import type { Runtime } from '@sluice/host';
+import { CallWatch } from './load/call-watch.js';
 import { KnowledgeStores } from './knowledge-stores.js';
+import { requireGraph, RequirementGraphs } from './requirement-graphs.js';
 import { PerServerLimit } from './per-server-limit.js';
 import { countFilesFromZero } from './step-metrics.js';
 import { requireWorkspaces, workspacesIn } from './workspaces.js';
@@ -54,14 +71,22 @@ interface Opened {
 export class Toolbox {
   /** Keeps a burst of calls from drowning a server. */
   readonly perServer = new PerServerLimit();
+  /** The load of this executor, for rules about it. */
+  readonly calls: CallWatch;
   /** Turns connections into credentials. */
   readonly connections: ConnectionBroker;
   /** Where the tools of files run. */
   private readonly processes: ToolProcesses;
+  /** What tools of MCP servers gave to equal calls. */
+  private readonly results: ResultCache;
   private readonly life: SessionLife;
   private readonly opened = new WeakMap<Configuration, Promise<Opened>>();
+  private readonly caching = new WeakMap<Configuration, ReadonlySet<string>>();
   private readonly authorizers = new WeakMap<Configuration, AuthorizationPort>();
   private readonly knowledge: KnowledgeStores;
+  private readonly parsed = new ParsedDocuments();
+  private readonly graphs: RequirementGraphs;
+  private readonly webs = new Map<string, WebAccess>();
 
   constructor(
     private readonly runtime: Runtime,
@@ -69,10 +94,18 @@ export class Toolbox {
     private readonly models: ModelSource,
   ) {
     const { environment, clock, metrics, log } = runtime;
+    this.calls = new CallWatch(runtime);
+    this.graphs = new RequirementGraphs(runtime);
     this.life = { clock, keptMs: environment.sessionsKeptMs };
     this.knowledge = new KnowledgeStores({
       open: (settings) => this.openKnowledge(settings),
       onCloseFailed: (error) => log.warn({ error: (error as Error).message }, 'a knowledge graph could not be let go'),
+    });
+    this.results = new ResultCache({
+      ...{ documents: runtime.documents, clock },
+      onAsked: (server, outcome) => metrics.mcpCachedCalls.inc({ server, outcome }),
+      onFault: (server, error) =>
+        log.warn({ server, error: (error as Error).message }, 'the ledger could not be asked about cached results'),
     });
     this.processes = new ToolProcesses({
       onEnd: (file, type, end, words) => {
@@ -102,7 +135,9 @@ export class Toolbox {
   authorizer(configuration: Configuration): AuthorizationPort {
     let authorizer = this.authorizers.get(configuration);
     if (authorizer === undefined) {
-      authorizer = createAuthorizer(configuration.authorization);
+      authorizer = createAuthorizer(configuration.authorization, (variable) =>
+        this.runtime.environment.secret(variable),
+      );
       this.authorizers.set(configuration, authorizer);
     }
     return authorizer;
@@ -113,6 +148,7 @@ export class Toolbox {
     this.knowledge.use(configuration.knowledge);
     const { contracts } = await this.open(configuration);
     requireWorkspaces(configuration, contracts, this.runtime.environment);
+    requireGraph(configuration, contracts, this.runtime.environment);
   }
 
   /** What the tool declared, and nothing else. */
@@ -123,6 +159,7 @@ export class Toolbox {
     configuration: Configuration,
     report: (text: string) => void,
     credential: () => Promise<CallCredential>,
+    runTools: Pick<RunTools, 'load' | 'pages'>,
   ): Promise<ToolCapabilities> {
     const all: Record<string, () => unknown> = {
       clock: () => this.runtime.clock,
@@ -130,7 +167,18 @@ export class Toolbox {
       idempotency: () => ({ key: invocation.callKey }),
       progress: () => ({ report }),
       knowledge: () => this.knowledge.of(configuration.knowledge),
-      workspace: () => this.workspace(sessionKey(invocation.context)),
+      workspace: () => withToolPages(this.workspace(sessionKey(invocation.context)), runTools),
+      documents: () =>
+        openDocuments(
+          this.workspace(sessionKey(invocation.context)),
+          configuration.documents?.folder ?? null,
+          this.parsed,
+        ),
+      toolsets: () => ({ load: async (group: string) => runTools.load(group) }),
+      citations: () => citationsIn(this.runtime.documents, ownerKey(invocation.context), this.runtime.clock),
+      requirements: () => requirementsIn(this.runtime.documents, invocation.context, this.runtime.clock),
+      web: () => this.web(configuration),
+      graph: () => this.graphs.of(configuration, invocation.context.tenantId),
       auth: async () => authOf(await credential()),
       connections: async () => clientsOf(await credential(), signal),
       todos: () => todosIn(this.runtime.documents, sessionKey(invocation.context), this.life),
@@ -142,9 +190,42 @@ export class Toolbox {
     return Object.fromEntries(await Promise.all(declared));
   }
 
+  /** What may answer a call of a tool with `cacheMs` in its place. */
+  cached(
+    { id: toolId, cacheMs = 0 }: BoundTool,
+    { context: caller }: ToolInvocation,
+    args: JsonValue,
+    { version, tools }: Configuration,
+  ): Promise<CachedOutput> {
+    const server = tools.find(({ id }) => id === toolId)?.mcp?.server ?? '';
+    return this.results.output({ server, toolId, cacheMs, version, caller, args });
+  }
+
+  /** Does the work of a call; where it may change something at a server with cached results, these answer nothing any more. */
+  changing<T>({ id, effect }: BoundTool, under: readonly Configuration[], work: () => Promise<T>): Promise<T> {
+    if (effect === 'read_only') return work();
+    const caching = new Set(under.flatMap((configuration) => [...this.serversWithCache(configuration)]));
+    if (caching.size === 0) return work();
+    const server = under.flatMap(({ tools }) => tools.find((tool) => tool.id === id)?.mcp?.server ?? [])[0];
+    return server === undefined || !caching.has(server) ? work() : this.results.changing(server, work);
+  }
+
+  private serversWithCache(configuration: Configuration): ReadonlySet<string> {
+    let servers = this.caching.get(configuration);
+    if (servers === undefined) {
+      const places = configuration.tools.flatMap(({ mcp }) => mcp ?? []);
+      servers = new Set(places.filter(({ cacheMs }) => cacheMs !== undefined).map(({ server }) => server));
+      this.caching.set(configuration, servers);
+    }
+    return servers;
+  }
+
   async close(): Promise<void> {
+    await this.calls.close();
     await this.processes.close();
     await this.knowledge.close();
+    await this.graphs.close();
+    await Promise.all([...this.webs.values()].map((web) => web.close()));
   }
 
   private open(configuration: Configuration): Promise<Opened> {
@@ -162,6 +243,23 @@ export class Toolbox {
     return { contracts, source: createToolSource(configuration, { contracts, mcp: this.hub }) };
   }
 
+  /** One for all configurations that say the same of it. */
+  private web({ web: settings = { search: null, privateHosts: [] } }: Configuration): WebAccess {
+    const key = JSON.stringify(settings);
+    let web = this.webs.get(key);
+    if (web === undefined) {
+      const { search: named, privateHosts } = settings;
+      const { environment, clock } = this.runtime;
+      const search =
+        named === null
+          ? null
+          : openSearch(named, () => (named.apiKeyEnv === null ? undefined : environment.secret(named.apiKeyEnv)));
+      web = openWeb({ privateHosts, search, parsed: this.parsed, clock });
+      this.webs.set(key, web);
+    }
+    return web;
+  }
+
   private workspace(session: string): Workspace {
     return workspacesIn(this.runtime).of(session);
   }
@@ -173,17 +271,24 @@ export class Toolbox {
     invocation: ToolInvocation,
   ): Promise<string> {
     try {
-      const model = await this.models.get(configuration.model);
       const asked = { instructions: '', question: prompt, state: '', history: [], tools: [] };
       const request = { ...asked, toolChoice: { type: 'auto' } } as const;
-      const chat = () => chatSpan(configuration.model, invocation.context.sessionId);
-      return await this.runtime.traces.span(chat, async (end) => {
-        const turn = await this.measured(configuration.model, signal, invocation, () =>
-          model.turn(request, { signal }),
+      const ask = async (settings: ModelSettings): Promise<ModelTurn> => {
+        const model = await this.models.get(settings);
+        return this.runtime.traces.span(
+          () => chatSpan(settings, invocation.context.sessionId),
+          async (end) => {
+            const turn = await this.measured(settings, signal, invocation, () => model.turn(request, { signal }));
+            end({ attributes: usage(turn) });
+            return turn;
+          },
         );
-        end({ attributes: usage(turn) });
-        return turn.answer ?? turn.thought;
+      };
+      const { turn } = await askInOrder(modelsOf(configuration), ask, (settings, { message }) => {
+        measurePassedOver(settings, this.runtime.metrics);
+        this.runtime.log.warn({ model: modelName(settings), why: message }, 'the next model of the list is asked');
       });
+      return turn.answer ?? turn.thought;
     } catch (error) {
       if (signal.aborted) throw error;
       this.runtime.log.warn({ error: (error as Error).message }, 'the text-completion tool could not reach its model');
@@ -228,6 +333,11 @@ export class Toolbox {
     const { environment, documents } = this.runtime;
     return environment.bus === 'kafka' ? journalIn(documents) : openJournalFile(dataFiles(environment).graph);
   }
+}
+
+/** The workspace of a run, with the pages of its tools where its model is not sent all of their texts. */
+function withToolPages(workspace: Workspace, { pages }: Pick<RunTools, 'pages'>): Workspace {
+  return pages === null ? workspace : withPages(workspace, pages);
 }
 
 function noAnswer(cause: unknown): Fault {

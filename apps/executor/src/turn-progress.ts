@@ -2,7 +2,11 @@ import type { ToolExecResult } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { ToolCall } from '@sluice/contracts';
 import type { HandlerContext } from '@sluice/bus';
-import type { Loaded, Runtime } from '@sluice/service';
+import type { Loaded } from '@sluice/run';
+import type { Runtime } from '@sluice/host';
+
+/** Only pieces of text are numbered. */
+const noText = { attempt: '', sequence: 0 };
 
 /** Tells of a turn's calls on agent.progress as they go; best effort. */
 export class TurnProgress {
@@ -31,7 +35,7 @@ export class TurnProgress {
     const tool = this.granting.evaluator.byId(toolId)?.key ?? null;
     const tenantId = run.principal?.tenantId ?? null;
     const ids = { requestId, sessionId, tenantId };
-    const record = { ...ids, iteration, kind, toolCallId, tool, text, at: this.runtime.clock.now() };
+    const record = { ...ids, iteration, kind, toolCallId, tool, text, ...noText, at: this.runtime.clock.now() };
     this.context.emit([{ topic: topics.progress, key: sessionId, record }]);
   }
 }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { begunBefore, claimMemoryMs, effectOnce, withinRate } from '@sluice/core';
+import { begunBefore, claimMemoryMs, effectOnce, withinRate, withinServerRate } from '@sluice/core';
 import type {
   BegunBefore,
   CallEnd,
@@ -13,21 +13,27 @@ import type { ToolCall } from '@sluice/contracts';
 import type { HandlerContext } from '@sluice/bus';
 import {
   afterStep,
+  AgentRunClaims,
+  ApprovalClaims,
   begunCall,
   callIdOf,
+  cancelOf,
   endedStep,
   hashedResult,
   hasRoom,
   noRoomForResult,
+  otherLabel,
   refusedCall,
   runCall,
+  runOfRecord,
   runTurn,
+  RunTools,
   takeBackCall,
-} from '@sluice/decisions';
-import type { CallInTurn, CallOutcome, CallWorld, NextCall, NotMade, ParkedCall, TurnEnd } from '@sluice/decisions';
+} from '@sluice/run';
+import type { CallInTurn, CallOutcome, CallWorld, Loaded, NextCall, NotMade, ParkedCall, TurnEnd } from '@sluice/run';
 import { processesPerFile } from '@sluice/tools';
-import { AgentRunClaims, ApprovalClaims, otherLabel, runOfRecord, toolSpan } from '@sluice/service';
-import type { Loaded, Runtime, SpanEnd } from '@sluice/service';
+import { lookForCancel, toolSpan } from '@sluice/host';
+import type { Runtime, SpanEnd } from '@sluice/host';
 import type { Returned } from './agents/returned.js';
 import { CallConnection } from './connections/call-connection.js';
 import type { Toolbox } from './toolbox.js';
@@ -40,6 +46,7 @@ export class Turn {
   private readonly handling = ++Turn.handled;
   private readonly progress: TurnProgress;
   private readonly offered: ReadonlySet<string>;
+  private readonly runTools: RunTools;
   /** The steps of calls that an earlier attempt had begun. */
   readonly begunBefore = new Set<Step>();
 
@@ -56,6 +63,7 @@ export class Turn {
   ) {
     this.progress = new TurnProgress(record, context, granting, runtime);
     this.offered = new Set(record.offered);
+    this.runTools = new RunTools(record, granting.evaluator);
   }
 
   /**
@@ -71,14 +79,14 @@ export class Turn {
 
   private async make(next: NextCall): Promise<CallOutcome> {
     const startedAt = this.runtime.clock.now();
-    const end = await this.traced(next);
+    const end = await this.traced(next, startedAt);
     return end.kind === 'parked'
       ? { ...end, startedAt }
       : { kind: 'step', step: this.ended(next, end.result, end.begunAtMs, startedAt), counts: true };
   }
 
   private async takeBack(next: NextCall, { end, agentRun, startedAt }: Returned): Promise<CallOutcome> {
-    const result = await takeBackCall(this.judged(next), end, this.world(next));
+    const result = await takeBackCall(this.judged(next, startedAt), end, this.world(next));
     const step = endedStep(next, this.granting.evaluator, result, this.until(startedAt), agentRun);
     return { kind: 'step', step, counts: true };
   }
@@ -88,8 +96,8 @@ export class Turn {
     const { record, runtime } = this;
     const { index, turn, call, steps } = next;
     const { evaluator } = this.granting;
-    const before = await begunCall(this.judged(next), this.world(next));
     const now = runtime.clock.now();
+    const before = await begunCall(this.judged(next, now), this.world(next));
     if (before === null)
       return { kind: 'step', step: refusedCall(record, index, turn.state, now, why, evaluator), counts: false };
     const step = this.ended(next, before.result, before.startedAtMs, now);
@@ -113,19 +121,20 @@ export class Turn {
     return { startedAtMs, endedAtMs: Math.max(startedAtMs, this.runtime.clock.now()) };
   }
 
-  private judged({ record, call, index, turn }: NextCall): CallInTurn {
+  private judged({ record, call, index, turn, steps }: NextCall, at: number): CallInTurn {
     const judges = { granting: this.granting.evaluator, inForce: this.inForce.evaluator };
-    return { record, name: this.name, call, index, turn, offered: this.offered, judges };
+    return { record, name: this.name, call, index, turn, steps, offered: this.offered, judges, at };
   }
 
-  private traced(next: NextCall): Promise<CallEnd<ParkedCall>> {
+  private traced(next: NextCall, at: number): Promise<CallEnd<ParkedCall>> {
     const { record, call, index, turn } = next;
     const toolCallId = callIdOf(record, call, index);
     const { sessionId, iteration } = record;
     const tool = this.granting.evaluator.byId(call.tool) ?? null;
     const span = () => toolSpan(tool, { sessionId, iteration, toolCallId, state: turn.state });
     return this.runtime.traces.span(span, async (spanEnds) => {
-      const work = (): Promise<CallEnd<ParkedCall>> => runCall(this.judged(next), this.world(next));
+      const work = (): Promise<CallEnd<ParkedCall>> =>
+        this.counted(() => runCall(this.judged(next, at), this.world(next)));
       const end = await this.withRoom(tool, work);
       const without = spanEnd(end);
       if (without !== null) spanEnds(without);
@@ -133,6 +142,19 @@ export class Turn {
         this.progress.invalid(end.result, call.tool);
       return end;
     });
+  }
+
+  /** For rules about load: calls that were refused or wait for something say nothing of how long tools take. */
+  private async counted(work: () => Promise<CallEnd<ParkedCall>>): Promise<CallEnd<ParkedCall>> {
+    const ended = this.toolbox.calls.begin();
+    let wasRun = false;
+    try {
+      const end = await work();
+      wasRun = end.kind === 'done' && (end.result.ok || end.result.errorCode === 'execution');
+      return end;
+    } finally {
+      ended(wasRun);
+    }
   }
 
   /** Waits until the tool’s server, or its file’s processes, have room for the call: its time does not run meanwhile. */
@@ -188,6 +210,7 @@ export class Turn {
     const agentRuns = new AgentRunClaims(runtime);
     return {
       timeLeft: () => record.run.deadline - clock.now(),
+      isCancelled: async () => (await cancelOf(record, runtime)) !== null,
       signal: this.context.signal,
       source: () => toolbox.source(configuration),
       authorizers: [...new Set([granting, inForce].map((loaded) => toolbox.authorizer(loaded.configuration)))],
@@ -198,8 +221,14 @@ export class Turn {
         ),
       decisionOn: async (approvalId) => (await approvals.decisionOn(approvalId)) ?? null,
       takeAgentRun: (requestId, callKey) => agentRuns.take({ ...runOfRecord(record), requestId }, callKey),
-      rate: (tool, invocation, perMinute) =>
-        withinRate(tool, invocation, perMinute, { rates: runtime.rates, ledger, clock, owner: this.owner(invocation) }),
+      rate: async (tool, invocation, perMinute) => {
+        const counting = { rates: runtime.rates, ledger, clock, owner: this.owner(invocation) };
+        const id = granting.evaluator.byId(tool.id)?.mcp?.server;
+        // The limit of the configuration in force counts: it protects the server as it is now.
+        const server = inForce.configuration.mcpServers.find((one) => one.id === id);
+        const ofServer = server === undefined ? null : await withinServerRate(server, tool, invocation, counting);
+        return ofServer?.ok === false ? ofServer : withinRate(tool, invocation, perMinute, counting);
+      },
       capabilities: (tool, invocation, signal) =>
         toolbox.capabilities(
           tool,
@@ -209,10 +238,15 @@ export class Turn {
           (text) =>
             progress.say('tool_progress', invocation.context.toolCallId, invocation.toolId, connection.text(text)),
           () => connection.credential(invocation.context, signal),
+          this.runTools,
         ),
+      cached: (tool, invocation, args) => toolbox.cached(tool, invocation, args, configuration),
       hashResult: (_, json) => runtime.signatures.keyedHash('executor', hashedResult(record, index, json)),
       conceal: (tool, result) => connection.conceal(tool, result, record.requestId),
-      once: (tool, invocation, effect, ask) => effectOnce(tool, invocation, this.claims(invocation), effect, ask),
+      once: (tool, invocation, effect, ask) =>
+        toolbox.changing(tool, [granting.configuration, inForce.configuration], () =>
+          effectOnce(tool, invocation, this.claims(invocation), effect, ask),
+        ),
       begun: (invocation) => this.begun(invocation),
       onStart: (invocation, args) =>
         progress.say('tool_call_start', invocation.context.toolCallId, invocation.toolId, JSON.stringify(args)),
@@ -227,6 +261,7 @@ export class Turn {
         );
       },
       onResult: (invocation, result) => progress.result(invocation.toolId, result),
+      onCancel: (_, cancel) => lookForCancel(record, runtime, cancel),
       after: (milliseconds, action) => {
         const timer = setTimeout(action, milliseconds);
         return () => clearTimeout(timer);

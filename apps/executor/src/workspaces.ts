@@ -1,10 +1,12 @@
 import { accessSync, constants, mkdirSync } from 'node:fs';
 import type { Configuration } from '@sluice/core';
 import { ToolUnavailableError } from '@sluice/core';
-import type { Environment, Runtime } from '@sluice/service';
+import type { Environment, Runtime } from '@sluice/host';
 import { openFolderWorkspaces } from '@sluice/tools';
 import type { ToolContract, Workspaces } from '@sluice/tools';
 
+/** Capabilities that a session’s folder is behind. */
+const needing = ['workspace', 'documents'];
 const forgetEveryMs = 3_600_000;
 
 type Place = Pick<Environment, 'workspaceFolder'>;
@@ -15,12 +17,14 @@ export function requireWorkspaces(
   contracts: readonly ToolContract[],
   { workspaceFolder }: Place,
 ): void {
-  const types = new Set(contracts.filter((each) => each.capabilities.includes('workspace')).map(({ type }) => type));
-  const needing = tools.filter(({ id, type }) => types.has(type) && policy.allowedTools.includes(id));
-  if (needing.length === 0) return;
+  const types = new Set(
+    contracts.filter(({ capabilities }) => needing.some((name) => capabilities.includes(name))).map(({ type }) => type),
+  );
+  const without = tools.filter(({ id, type }) => types.has(type) && policy.allowedTools.includes(id));
+  if (without.length === 0) return;
   if (workspaceFolder !== null) return requireWritable(workspaceFolder);
   throw new Error(
-    `SLUICE_WORKSPACES is not set, and the policy allows ${needing.map(({ id }) => id).join(', ')}. On Kafka set it to a folder that all executors share, or take these tools out of policy.allowed_tools.`,
+    `SLUICE_WORKSPACES is not set, and the policy allows ${without.map(({ id }) => id).join(', ')}. On Kafka set it to a folder that all executors share, or take these tools out of policy.allowed_tools.`,
   );
 }
 

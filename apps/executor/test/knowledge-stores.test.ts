@@ -8,7 +8,7 @@ import type { KnowledgeStore } from '@sluice/tools';
 import { KnowledgeStores } from '../src/knowledge-stores.js';
 import { Toolbox } from '../src/toolbox.js';
 
-const patience = (): AbortSignal => AbortSignal.timeout(20_000);
+const patience = (): AbortSignal => AbortSignal.timeout(120_000);
 
 describe('runs of two versions that name different graphs', () => {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-graphs-'));
@@ -17,7 +17,11 @@ describe('runs of two versions that name different graphs', () => {
   function toolbox(): { box: Toolbox; graph: (load: readonly string[]) => Promise<KnowledgeStore> } {
     const environment = { bus: 'sqlite', dataFolder: folder, sessionsKeptMs: null, secret: () => undefined };
     const log = { warn: () => undefined, error: () => undefined };
-    const box = new Toolbox({ environment, log } as never, undefined as never, undefined as never);
+    const box = new Toolbox(
+      { environment, log, configurations: { onChange: () => undefined } } as never,
+      undefined as never,
+      undefined as never,
+    );
     const graph = async (load: readonly string[]): Promise<KnowledgeStore> => {
       const configuration = { knowledge: { load, endpoint: null, updateEndpoint: null } } as unknown as Configuration;
       const tool = { capabilities: ['knowledge'] } as never;
@@ -28,6 +32,7 @@ describe('runs of two versions that name different graphs', () => {
         configuration,
         () => undefined,
         () => Promise.reject(new Error('There is no credential here.')),
+        undefined as never,
       );
       return given['knowledge'] as KnowledgeStore;
     };

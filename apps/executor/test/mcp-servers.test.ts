@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { ToolUnavailableError } from '@sluice/core';
 import type { JsonValue, McpServer } from '@sluice/core';
-import { noTraces } from '@sluice/service';
+import { noTraces } from '@sluice/host';
 import { until } from '../../../libs/tools/test/waiting.js';
 import { McpServers } from '../src/mcp-servers.js';
 

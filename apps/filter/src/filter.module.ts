@@ -1,9 +1,11 @@
 import { Module } from '@nestjs/common';
 import type { DynamicModule } from '@nestjs/common';
 import { localPrincipal } from '@sluice/core';
-import { createAuthenticator, keyFileProblem } from '@sluice/identity';
-import { AUTHENTICATOR, otherLabel, requireSigner, RUNTIME, startService } from '@sluice/service';
-import type { Runtime, Service } from '@sluice/service';
+import { keyFileProblem } from '@sluice/identity';
+import { otherLabel } from '@sluice/run';
+import { AUTHENTICATOR, authenticatorOf, requireSigner, RUNTIME, startService } from '@sluice/host';
+import type { Runtime, Service } from '@sluice/host';
+import { CancellationsService } from './cancellations.service.js';
 import { FilterController } from './filter.controller.js';
 import { FilterService } from './filter.service.js';
 import { OverdueSweep } from './overdue/overdue-sweep.js';
@@ -16,8 +18,9 @@ export class FilterModule {
       controllers: [FilterController],
       providers: [
         { provide: RUNTIME, useValue: runtime },
-        { provide: AUTHENTICATOR, useValue: createAuthenticator() },
+        { provide: AUTHENTICATOR, useValue: authenticatorOf(runtime) },
         FilterService,
+        CancellationsService,
       ],
     };
   }
@@ -57,11 +60,14 @@ function checkKeyFile({ configurations, health }: Runtime): void {
 
 /** Series start at 0, so that a group’s first request or refusal shows as an increase. */
 function countFromZero({ configurations, metrics }: Runtime): void {
+  for (const result of ['hit', 'miss']) metrics.filterMemory.inc({ result }, 0);
   configurations.onChange(({ evaluator }) => {
     for (const group of [...evaluator.rules.knownGroups, otherLabel]) {
       metrics.groupRequests.inc({ group }, 0);
       metrics.groupAccessDenied.inc({ group }, 0);
     }
+    for (const group of Object.values(evaluator.configuration.groupFallbacks ?? {}).flat())
+      metrics.fallbackGroups.inc({ group }, 0);
   });
 }
 

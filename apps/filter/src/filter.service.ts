@@ -1,33 +1,38 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Fault } from '@sluice/core';
-import type { Authenticator, RunState } from '@sluice/core';
+import type { Authenticator, Evaluator, RunState } from '@sluice/core';
 import { placeOf, requestIds, topics } from '@sluice/contracts';
 import type { AgentRequest, Toolset } from '@sluice/contracts';
 import { credentialOf } from '@sluice/bus';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
-import { beginning, decideIteration, denial, requestProblem, taken } from '@sluice/decisions';
-import type { RunIds } from '@sluice/decisions';
 import {
   asGivenUp,
-  AUTHENTICATOR,
+  beginning,
   boundedLabel,
+  cancelOf,
+  decideIteration,
+  denial,
   endedBy,
   endRun,
   keepSender,
+  originOf,
   redrivenFrom,
-  RUNTIME,
-  runOf,
+  requestProblem,
+  resumedRun,
   signGrant,
+  taken,
   takeRequest,
   takeTurn,
   verified,
   verifyContinuation,
   verifyRecord,
   verifyReturned,
-} from '@sluice/service';
-import type { EndedBy, Loaded, Redriven, Runtime } from '@sluice/service';
+  withConditions,
+} from '@sluice/run';
+import type { EndedBy, Loaded, Origin, Redriven, RunIds } from '@sluice/run';
+import { AUTHENTICATOR, countDenial, LoadWatch, RUNTIME } from '@sluice/host';
+import type { Runtime } from '@sluice/host';
 import { endOverdue, isOverdueTurn } from './overdue/end-overdue.js';
-import { reportRefusal } from './refusals.js';
 
 /** A run, and the record by which it may end here. */
 interface About {
@@ -42,10 +47,14 @@ const nobody = { tenant: '', actor: '', reason: 'credential' };
 /** Decides, for each iteration of each run, which tools there are; ends the runs that have used up what they may. */
 @Injectable()
 export class FilterService {
+  private readonly loads: LoadWatch;
+
   constructor(
     @Inject(RUNTIME) private readonly runtime: Runtime,
     @Inject(AUTHENTICATOR) private readonly authenticator: Authenticator,
-  ) {}
+  ) {
+    this.loads = new LoadWatch(runtime);
+  }
 
   /**
    * A new request. Its request_id is taken once for its tenant; the same record may ask again. So who asks is found out first: without a valid
@@ -79,12 +88,13 @@ export class FilterService {
     const { principal } = sender;
     const { run: begun, groups, permission } = beginning(message.record, principal, loaded.evaluator, clock.now());
     const run = { ...begun, redrive: redriven?.deadLetter ?? null };
+    const origin = originOf(message.headers, sender.claims, loaded.evaluator);
     if (!permission.ok) {
-      reportRefusal(request, principal, permission, loaded, context, this.runtime);
+      context.afterCommit(() => countDenial(ids.requestId, principal, permission, loaded, this.runtime));
       return this.deny(ids, permission.message, { request, run, by: endedBy(message, run) }, context);
     }
     context.afterCommit(() => this.countGroups(groups, loaded));
-    return this.decide(ids, { request, run, by: endedBy(message, run) }, loaded, context);
+    return this.decide(ids, { request, run, by: endedBy(message, run) }, loaded, context, origin);
   }
 
   /** The next iteration of a run that the executor hands back. */
@@ -99,7 +109,7 @@ export class FilterService {
       await verifyRecord(asGivenUp(message, redriven), this.runtime);
     });
     const { requestId, sessionId, next } = record;
-    const run = runOf({ run: record.run, asked: next }, redriven, loaded);
+    const run = resumedRun({ run: record.run, asked: next }, redriven, loaded);
     const about = { request: next, run, by: endedBy(message, run) };
     const decided = this.decide({ requestId, sessionId }, about, loaded, context);
     // Side by side, since each waits for something else; if the turn was taken, nothing of the decision goes out.
@@ -118,7 +128,7 @@ export class FilterService {
     await verified(redriven, () => verifyReturned(record, this.runtime));
     const { requestId, sessionId, next } = record;
     const granted = { ...record.run, iteration: record.run.iteration - 1 };
-    const run = runOf({ run: granted, asked: next }, redriven, loaded);
+    const run = resumedRun({ run: granted, asked: next }, redriven, loaded);
     return this.decide({ requestId, sessionId }, { request: next, run, by: endedBy(message, run) }, loaded, context);
   }
 
@@ -127,9 +137,18 @@ export class FilterService {
     { request, run, by }: About & { readonly run: RunState },
     loaded: Loaded,
     context: HandlerContext,
+    origin?: Origin,
   ): Promise<readonly Outgoing[]> {
     const { clock } = this.runtime;
-    const decided = decideIteration(ids, request, run, loaded.evaluator, clock.now());
+    const { evaluator } = loaded;
+    const [measured, cancelled] = await Promise.all([
+      this.loads.measured(loaded),
+      cancelOf({ requestId: ids.requestId, run }, this.runtime),
+    ]);
+    const conditioned = withConditions(run, evaluator, measured, origin);
+    const decided = this.timed(evaluator, () =>
+      decideIteration(ids, request, conditioned, evaluator, clock.now(), cancelled),
+    );
     if (decided.kind === 'end') return endRun(decided.response, request, by, context, this.runtime);
 
     const { decision } = decided;
@@ -138,12 +157,29 @@ export class FilterService {
     return [{ topic: topics.toolsets, key: ids.sessionId, record }];
   }
 
+  /** The rules’ own time, without what was measured before and what is signed behind. */
+  private timed<T>({ rules }: Evaluator, decide: () => T): T {
+    const { filterDuration, filterMemory } = this.runtime.metrics;
+    const before = rules.memory();
+    const start = performance.now();
+    const decided = decide();
+    filterDuration.observe((performance.now() - start) / 1_000);
+    const { hits, misses } = rules.memory();
+    filterMemory.inc({ result: 'hit' }, hits - before.hits);
+    filterMemory.inc({ result: 'miss' }, misses - before.misses);
+    return decided;
+  }
+
   /** Counts a decision once it is on the log; the record is not kept until then. */
-  private counting(eligible: number, { requestId, iteration, hiddenCounts, unknownGroups }: Toolset): () => void {
+  private counting(
+    eligible: number,
+    { requestId, iteration, hiddenCounts, unknownGroups, fallbackGroups }: Toolset,
+  ): () => void {
     const { metrics, log } = this.runtime;
     return () => {
       metrics.filteredTools.observe(eligible);
       for (const [reason, count] of Object.entries(hiddenCounts)) metrics.hiddenTools.inc({ reason }, count);
+      for (const group of fallbackGroups) metrics.fallbackGroups.inc({ group });
       if (iteration === 1 && unknownGroups.length > 0) {
         log.warn(
           { request_id: requestId, unknown_groups: unknownGroups.slice(0, 20) },

@@ -1,51 +1,59 @@
+import type { Socket } from 'node:net';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Request } from 'express';
-import { credentialOf } from '@sluice/bus';
 import type { Incoming } from '@sluice/bus';
-import type { Authenticator, Principal } from '@sluice/core';
-import { AUTHENTICATOR, RUNTIME } from '@sluice/service';
-import type { Runtime } from '@sluice/service';
+import type { Authenticator, JsonObject, Principal } from '@sluice/core';
+import { AUTHENTICATOR, isLoopback, otherMachine, peerOf, RUNTIME, VerifiedCallers } from '@sluice/host';
+import type { Runtime } from '@sluice/host';
+import { countCaller } from './rate-limit.js';
 import { Refusal } from './refusal.js';
 
-/** A caller whose credential does not hold is not counted by name. */
-const nobody = { tenant: '', actor: '', reason: 'credential' };
+type Came = Pick<Request, 'get' | 'res'> & { readonly socket: Pick<Socket, 'remoteAddress'> };
 
-/**
- * Who asks over HTTP. The filter asks again, by the credential that goes along with the record: what the gateway finds out serves the
- * caller alone, who is refused at once, and sees its own runs and no others.
- */
+export interface Caller {
+  readonly principal: Principal;
+  /** Those of a verified credential; undefined where there is none. */
+  readonly claims: JsonObject | undefined;
+}
+
+/** Who asks over HTTP. */
 @Injectable()
 export class Callers {
+  private readonly verified: VerifiedCallers;
+
   constructor(
     @Inject(RUNTIME) private readonly runtime: Runtime,
-    @Inject(AUTHENTICATOR) private readonly authenticator: Authenticator,
-  ) {}
+    @Inject(AUTHENTICATOR) authenticator: Authenticator,
+  ) {
+    this.verified = new VerifiedCallers(runtime, authenticator);
+  }
 
-  /** Throws Refusal(401) where the credential does not hold, and Refusal(403) for a page in a browser where there are none. */
-  async of(request: Pick<Request, 'get'>): Promise<Principal> {
-    const { clock, configurations, metrics } = this.runtime;
-    const { identity } = configurations.current().configuration;
+  /** Counts the request as one of its caller. Throws Refusal(401) where the credential does not hold, and where there are none, Refusal(403) for another machine and for a page in a browser, and Refusal(429) beyond the caller’s limit. */
+  async of(request: Came): Promise<Principal> {
+    return (await this.withClaims(request)).principal;
+  }
+
+  /** As `of`, with the claims of the credential. */
+  async withClaims(request: Came): Promise<Caller> {
+    const { identity } = this.runtime.configurations.current().configuration;
+    const origin = request.get('origin');
+    if (identity.provider === 'none' && !isLoopback(peerOf(request.socket, this.runtime.environment)))
+      throw new Refusal(403, 'authz_denied', otherMachine);
     // A page that a name of its own brings to this address would ask as everybody, and browsers say for every page where it is from.
-    if (identity.provider === 'none' && request.get('origin') !== undefined)
-      throw new Refusal(403, 'authz_denied', noPages);
-    const sender = await this.authenticator.authenticate(identity, request.get('authorization'), clock.now());
-    if (sender.ok) return sender.principal;
-    metrics.refusedRequests.inc(nobody);
-    throw new Refusal(401, 'authz_denied', sender.message, { 'www-authenticate': 'Bearer' });
+    const isPage = origin !== undefined && !this.runtime.environment.httpOrigins.includes(origin);
+    if (identity.provider === 'none' && isPage) throw new Refusal(403, 'authz_denied', noPages);
+    const sender = await this.verified.verify(request.get('authorization'));
+    if (!sender.ok) throw new Refusal(401, 'authz_denied', sender.message, { 'www-authenticate': 'Bearer' });
+    const { principal, claims } = sender;
+    await countCaller(principal, request.res, this.runtime);
+    return { principal, claims };
   }
 
   /** Whether the caller is who sent the request, by the credential that came with it. */
-  async isSender(caller: Principal, { headers, timestamp }: Incoming<'agent.requests'>): Promise<boolean> {
-    const { identity } = this.runtime.configurations.current().configuration;
-    const sender = await this.authenticator.authenticate(identity, credentialOf(headers), timestamp);
-    return sender.ok && isSame(sender.principal, caller);
+  isSender(caller: Principal, request: Incoming<'agent.requests'>): Promise<boolean> {
+    return this.verified.isSender(caller, request);
   }
 }
 
 const noPages =
-  'Without an identity in the configuration no page in a browser may ask here. Ask from a server of yours, which sends no header `origin`, or configure an identity.';
-
-/** Whether they are one: who may see a run is who made it. */
-export function isSame(one: Principal, other: Principal): boolean {
-  return one.tenantId === other.tenantId && one.actorId === other.actorId && one.subjectId === other.subjectId;
-}
+  'Without an identity in the configuration no page in a browser may ask here but those of SLUICE_HTTP_ORIGINS. Ask from a server of yours, which sends no header `origin`, or configure an identity.';

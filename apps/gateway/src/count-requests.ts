@@ -1,6 +1,6 @@
 import type { NextFunction, Request, Response } from 'express';
-import { otherLabel } from '@sluice/service';
-import type { Metrics } from '@sluice/service';
+import { otherLabel } from '@sluice/run';
+import type { Metrics } from '@sluice/host';
 
 /** Counts each request when it is answered, or its sender gone; by the route as it is written, not by what stands in its place. */
 export function countRequests({ httpRequests }: Pick<Metrics, 'httpRequests'>) {

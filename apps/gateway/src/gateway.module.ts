@@ -3,32 +3,47 @@ import type { DynamicModule } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { AddressInfo } from 'node:net';
-import { createAuthenticator } from '@sluice/identity';
-import { AUTHENTICATOR, listenError, nestLog, RUNTIME } from '@sluice/service';
-import type { Runtime, Service } from '@sluice/service';
+import { AUTHENTICATOR, authenticatorOf, listenError, LoadWatch, nestLog, RUNTIME, RunWatch } from '@sluice/host';
+import type { Runtime, Service } from '@sluice/host';
 import { ApprovalsController } from './approvals.controller.js';
 import { Callers } from './caller.js';
+import { allowOrigins } from './cors.js';
 import { countRequests } from './count-requests.js';
+import { GroupsController } from './groups.controller.js';
+import { ListsController } from './lists/lists.controller.js';
+import { Lists } from './lists/lists.js';
+import { DescriptionController } from './openapi/description.controller.js';
+import { Permission } from './permission.js';
 import { RefusalFilter } from './refusal.js';
 import { RunsController } from './runs.controller.js';
 import { RunsService } from './runs.service.js';
+import { securityHeaders } from './security-headers.js';
 import { ToolsController } from './tools.controller.js';
-import { RunWatch } from './watch/run-watch.js';
 
 /** Of a body; as JSON a record of the largest size takes somewhat more than on the log. */
 const longestBody = '1mb';
 
 @Module({})
 export class GatewayModule {
-  static with(runtime: Runtime, watch: RunWatch): DynamicModule {
+  static with(runtime: Runtime, watch: RunWatch, lists: Lists): DynamicModule {
     return {
       module: GatewayModule,
-      controllers: [RunsController, ApprovalsController, ToolsController],
+      controllers: [
+        RunsController,
+        ListsController,
+        ApprovalsController,
+        ToolsController,
+        GroupsController,
+        DescriptionController,
+      ],
       providers: [
         { provide: RUNTIME, useValue: runtime },
-        { provide: AUTHENTICATOR, useValue: createAuthenticator() },
+        { provide: AUTHENTICATOR, useValue: authenticatorOf(runtime) },
         { provide: RunWatch, useValue: watch },
+        { provide: Lists, useValue: lists },
+        { provide: LoadWatch, useValue: new LoadWatch(runtime) },
         Callers,
+        Permission,
         RunsService,
       ],
     };
@@ -45,11 +60,15 @@ export async function startGateway(runtime: Runtime): Promise<Gateway> {
   const { environment, log } = runtime;
   const { host, httpPort: port } = environment;
   const watch = new RunWatch(runtime);
-  const app = await NestFactory.create<NestExpressApplication>(GatewayModule.with(runtime, watch), {
+  const lists = new Lists(runtime);
+  const app = await NestFactory.create<NestExpressApplication>(GatewayModule.with(runtime, watch, lists), {
     logger: nestLog(log),
     abortOnError: false,
+    rawBody: true,
   });
   app.use(countRequests(runtime.metrics));
+  app.use(securityHeaders);
+  app.use(allowOrigins(environment.httpOrigins));
   app.useBodyParser('json', { limit: longestBody });
   app.useGlobalFilters(new RefusalFilter(log));
   app.disable('x-powered-by');
@@ -61,6 +80,7 @@ export async function startGateway(runtime: Runtime): Promise<Gateway> {
     throw listenError(error, { host, port, what: 'The gateway', variable: 'SLUICE_HTTP_PORT' });
   }
   watch.start();
+  await lists.start();
   const url = `http://${host}:${(app.getHttpServer().address() as AddressInfo).port}`;
   log.info({ url }, 'requests over HTTP are taken');
   return {
@@ -69,6 +89,7 @@ export async function startGateway(runtime: Runtime): Promise<Gateway> {
       // Streams of runs end first, with a reason; responses under way are finished.
       await watch.close();
       await closeServer(app, environment.drainMs);
+      await lists.close();
     },
   };
 }

@@ -1,8 +1,11 @@
 import { Catch, HttpException } from '@nestjs/common';
 import type { ArgumentsHost, ExceptionFilter } from '@nestjs/common';
 import { Fault } from '@sluice/core';
-import type { Log } from '@sluice/service';
+import type { FaultCode, HttpErrorCode } from '@sluice/core';
+import { Busy } from '@sluice/host';
+import type { Log } from '@sluice/host';
 import type { Response } from 'express';
+import { problemOf, problemType } from './problem.js';
 
 /** Why a request over HTTP gets nothing: its status, a code for programs and a sentence that says what to change. */
 export class Refusal extends Error {
@@ -10,7 +13,7 @@ export class Refusal extends Error {
 
   constructor(
     readonly status: number,
-    readonly code: string,
+    readonly code: HttpErrorCode | FaultCode,
     message: string,
     readonly headers: Readonly<Record<string, string>> = {},
   ) {
@@ -25,13 +28,14 @@ export class RefusalFilter implements ExceptionFilter {
 
   catch(error: unknown, host: ArgumentsHost): void {
     const response = host.switchToHttp().getResponse<Response>();
-    const { status, code, message, headers } = this.refusalFor(error);
+    const refusal = this.refusalFor(error);
     if (response.headersSent) response.destroy();
-    else response.status(status).set(headers).json({ error: { code, message } });
+    else response.status(refusal.status).set(refusal.headers).type(problemType).json(problemOf(refusal));
   }
 
   private refusalFor(error: unknown): Refusal {
     if (error instanceof Refusal) return error;
+    if (error instanceof Busy) return new Refusal(503, 'busy', error.message, { 'retry-after': '1' });
     if (error instanceof Fault && error.code === 'invalid_request') return new Refusal(400, error.code, error.message);
     if (error instanceof Fault && error.retryable) {
       this.log.warn({ code: error.code, error: error.message }, 'a request over HTTP could not be served now');

@@ -1,16 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { Request } from 'express';
 import { maxPayloadBytes, payloadBytes, recordFromJson, ShapeError } from '@sluice/contracts';
 import type { AgentRequest, RecordOf, Topic } from '@sluice/contracts';
-import { requestProblem } from '@sluice/decisions';
+import { requestProblem } from '@sluice/run';
 import { Refusal } from './refusal.js';
-
-/** A body that JSON was read from. Only what says that it is JSON: what a page of another origin may send without asking does not. */
-export function jsonBody(request: Request): unknown {
-  if (request.is('application/json') === false)
-    throw new Refusal(415, 'invalid_request', 'Send the body as JSON, with the header content-type: application/json.');
-  return request.body;
-}
 
 /** The record of a body in the wire’s shape. Throws Refusal(400) with what is wrong. */
 export function recordOf<T>(name: string, body: unknown): T {
@@ -25,11 +17,16 @@ export function recordOf<T>(name: string, body: unknown): T {
 
 export type NamedRequest = AgentRequest & { readonly requestId: string; readonly sessionId: string };
 
-/** The AgentRequest of a body; ids that it leaves out are made here. `isNamed`: its sender chose the request_id. */
-export function requestOf(sent: unknown): { readonly request: NamedRequest; readonly isNamed: boolean } {
+/** The AgentRequest of a body; ids that it leaves out are made here. `isNamed`: its sender chose the request_id, or the key that stands for it. */
+export function requestOf(
+  sent: unknown,
+  ofKey: string | null = null,
+): { readonly request: NamedRequest; readonly isNamed: boolean } {
   const given = recordOf<AgentRequest>('AgentRequest', sent);
   const body = sent as { readonly request_id?: unknown; readonly session_id?: unknown };
-  const requestId = given.requestId || randomUUID();
+  if (ofKey !== null && given.requestId)
+    throw new Refusal(400, 'invalid_request', 'Give a request_id or the header idempotency-key, not both.');
+  const requestId = given.requestId || (ofKey ?? randomUUID());
   const ids = { requestId, sessionId: given.sessionId || requestId };
   // Such an id would become another one, and stands in no URL.
   if (![body.request_id, body.session_id].every((id) => typeof id !== 'string' || id.isWellFormed()))
@@ -46,7 +43,7 @@ export function requestOf(sent: unknown): { readonly request: NamedRequest; read
     );
   const problem = requestProblem(ids, given);
   if (problem !== null) throw new Refusal(400, 'invalid_request', problem);
-  return { request: { ...given, ...ids }, isNamed: Boolean(given.requestId) };
+  return { request: { ...given, ...ids }, isNamed: Boolean(given.requestId) || ofKey !== null };
 }
 
 /** Throws Refusal(413) for what is larger than a record may be. */

@@ -1,4 +1,6 @@
 import { clockSkewMs } from '@sluice/core';
+import { requestIds } from '@sluice/contracts';
+import type { Incoming } from '@sluice/bus';
 import { Refusal } from './refusal.js';
 
 /** Where a run is to be found on the log. */
@@ -9,12 +11,29 @@ export interface RunPlace {
   readonly since: number;
 }
 
+/** The parameters that say where, as the description has them. */
+export const placeParameters = {
+  session_id: 'The session of the run; where it is the request_id it may be left out.',
+  since: 'From when on to look for the run: milliseconds since the epoch, or as 2026-01-31T12:00:00Z.',
+} as const;
+
+/** Those of a cancellation: without them the ledger says where the run is. */
+export const cancelParameters = {
+  session_id: 'The session of the run, beside `since`.',
+  since: 'From when on to look for the run; it may be left out once a filter has taken its request.',
+} as const;
+
 /** The place of a run that is asked for now. */
 export function beginOf(
   { requestId, sessionId }: { readonly requestId: string; readonly sessionId: string },
   now: number,
 ): RunPlace {
   return { requestId, sessionId, since: now - clockSkewMs };
+}
+
+/** The place of a run whose request stands there. */
+export function placeOfRequest(message: Incoming<'agent.requests'>): RunPlace {
+  return { ...requestIds(message, message.record), since: Math.max(0, message.timestamp - clockSkewMs) };
 }
 
 /** Where a run is to be seen, at any instance. */

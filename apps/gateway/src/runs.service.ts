@@ -4,24 +4,28 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { topics } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
-import type { Principal } from '@sluice/core';
-import { requestOwner, RUNTIME } from '@sluice/service';
-import type { Runtime } from '@sluice/service';
+import { requestWarnings } from '@sluice/core';
+import type { Principal, RequestWarning } from '@sluice/core';
+import { channelHeader, hasEnded, requestOwner, requestTaken } from '@sluice/run';
+import { anothersRun, Past, RunAccess, RUNTIME, RunWatch } from '@sluice/host';
+import type { Followed, Runtime } from '@sluice/host';
 import { Callers } from './caller.js';
+import { cancelReason } from './cancel-reason.js';
 import { leaveStuck, whenGone } from './client-disconnect.js';
+import { Permission } from './permission.js';
 import type { Preference } from './prefers.js';
 import { Refusal } from './refusal.js';
 import { recordHeaders } from './record-headers.js';
-import { jsonBody, requestOf, requireSize } from './requests.js';
+import { idOfKey, isSameRequest } from './repeated-request.js';
+import { requestOf, requireSize } from './requests.js';
+import type { NamedRequest } from './requests.js';
 import { endOf, running } from './run-json.js';
-import { beginOf, placeAsked, whereIs } from './run-place.js';
+import { beginOf, placeAsked, placeOfRequest, whereIs } from './run-place.js';
 import type { RunPlace } from './run-place.js';
 import { encoded, runChunks } from './stream/run-stream.js';
+import { strictBody } from './strict-body.js';
 import { endIfElsewhere, isElsewhere, takenElsewhere } from './watch/elsewhere.js';
-import type { Followed } from './watch/followed.js';
-import { Past } from './watch/past.js';
-import { RunWatch } from './watch/run-watch.js';
-import { anothersRun, RunAccess } from './watch/run-access.js';
+import { withWarnings } from './with-warnings.js';
 
 /** What a caller sees: a run, by whom it may be seen, its records so far and those that come. */
 interface RunView {
@@ -29,6 +33,8 @@ interface RunView {
   readonly whose: RunAccess;
   readonly past: Iterable<Incoming> | AsyncIterable<Incoming>;
   readonly followed: Followed;
+  /** About its request, where that came just now. */
+  readonly warnings: readonly RequestWarning[];
 }
 
 /** Publishes requests, and reports their runs to their senders. */
@@ -40,6 +46,7 @@ export class RunsService {
     @Inject(RUNTIME) private readonly runtime: Runtime,
     @Inject(Callers) private readonly callers: Callers,
     @Inject(RunWatch) private readonly watch: RunWatch,
+    @Inject(Permission) private readonly permission: Permission,
   ) {
     this.past = new Past(runtime.bus);
   }
@@ -47,25 +54,45 @@ export class RunsService {
   async begin(http: Request, preference: Preference, response: Response): Promise<void> {
     const { bus, clock } = this.runtime;
     const caller = await this.callers.of(http);
-    const { request, isNamed } = requestOf(jsonBody(http));
+    const { request, isNamed } = requestOf(strictBody(http, ['AgentRequest']), idOfKey(http, caller));
     requireSize(topics.requests, request);
+    await this.permission.require(request, caller, 'POST /v1/runs');
+    const warnings = requestWarnings(this.runtime.configurations.current().evaluator, caller.groups, request);
     const run = beginOf(request, clock.now());
     const { tenantId: tenant } = caller;
     if (isNamed && (await requestOwner({ requestId: run.requestId, tenant }, this.runtime)) !== null)
-      throw new Refusal(409, 'conflict', `The request_id ${run.requestId} was taken before. ${howToSee}`);
+      return this.show(await this.repeated(request, caller), caller, preference, response);
 
     // Before it is published, so that nothing of it is missed.
     const followed = this.watch.follow(run, tenant);
     try {
       await bus.publish([
-        { topic: topics.requests, key: run.sessionId, record: request, headers: recordHeaders(http) },
+        {
+          topic: topics.requests,
+          key: run.sessionId,
+          record: request,
+          headers: { ...recordHeaders(http), [channelHeader]: 'http' },
+        },
       ]);
       // An id that was made here belongs to no other run.
       if (isNamed) void endIfElsewhere({ ...run, tenant }, followed, this.runtime);
-      await this.tell({ run, whose: this.access(caller, run), past: [], followed }, preference, response);
+      await this.tell({ run, whose: this.access(caller, run), past: [], followed, warnings }, preference, response);
     } finally {
       followed.end();
     }
+  }
+
+  /** Where the run is that this very request began before. Throws Refusal(409) where another one has its id. */
+  private async repeated(request: NamedRequest, caller: Principal): Promise<RunPlace> {
+    const { requestId } = request;
+    const first = await requestTaken({ requestId, tenant: caller.tenantId }, this.runtime);
+    if (first !== null && (await this.callers.isSender(caller, first)) && isSameRequest(first, request))
+      return placeOfRequest(first);
+    throw new Refusal(
+      409,
+      'conflict',
+      `The request_id ${requestId} was taken before, by a request that says something else. ${howToSee}`,
+    );
   }
 
   async see(
@@ -75,7 +102,47 @@ export class RunsService {
     response: Response,
   ): Promise<void> {
     const caller = await this.callers.of(http);
-    const run = placeAsked(asked);
+    await this.show(placeAsked(asked), caller, preference, response);
+  }
+
+  /**
+   * Asks that the caller’s run be cancelled, and reports how it goes on. The filter decides whether that counts; a run that has ended is shown
+   * as it ended, and nothing is asked.
+   */
+  async cancel(
+    asked: { readonly requestId: string; readonly query: Readonly<Record<string, unknown>> },
+    http: Request,
+    preference: Preference,
+    response: Response,
+  ): Promise<void> {
+    const { bus, clock } = this.runtime;
+    const caller = await this.callers.of(http);
+    const reason = cancelReason(http);
+    const { requestId } = asked;
+    const run = asked.query['since'] === undefined ? await this.placeOf(requestId, caller) : placeAsked(asked);
+    await this.show(run, caller, preference, response, async () => {
+      if (await hasEnded({ requestId, tenant: caller.tenantId, attempt: null }, this.runtime)) return;
+      const { sessionId } = run;
+      const record = { requestId, sessionId, reason, askedAt: clock.now(), outcome: null };
+      await bus.publish([{ topic: topics.cancellations, key: sessionId, record, headers: recordHeaders(http) }]);
+    });
+  }
+
+  /** Where the caller’s run begins on the log, as the ledger knows it. Throws Refusal(404) if it has none of that name. */
+  private async placeOf(requestId: string, caller: Principal): Promise<RunPlace> {
+    const message = await requestTaken({ requestId, tenant: caller.tenantId }, this.runtime);
+    if (message === null || !(await this.callers.isSender(caller, message))) throw noSuchRun();
+    return placeOfRequest(message);
+  }
+
+  /** `act` is done once it is known that the run is the caller’s. */
+  private async show(
+    run: RunPlace,
+    caller: Principal,
+    preference: Preference,
+    response: Response,
+    act?: () => Promise<void>,
+  ): Promise<void> {
     const whose = this.access(caller, run);
     const gone = new AbortController();
     whenGone(response, () => gone.abort());
@@ -88,7 +155,8 @@ export class RunsService {
         if (await isElsewhere({ ...run, tenant }, this.runtime)) throw new Refusal(409, 'conflict', takenElsewhere);
         void endIfElsewhere({ ...run, tenant }, followed, this.runtime);
       }
-      await this.tell({ run, whose, past: behind(first, past), followed }, preference, response);
+      await act?.();
+      await this.tell({ run, whose, past: behind(first, past), followed, warnings: [] }, preference, response);
     } finally {
       followed.end();
       await past.return();
@@ -104,7 +172,7 @@ export class RunsService {
   }
 
   private async tell(told: RunView, preference: Preference, response: Response): Promise<void> {
-    const { run, whose, past, followed } = told;
+    const { run, whose, past, followed, warnings } = told;
     whenGone(response, () => followed.end());
     response.set('location', whereIs(run));
     if (preference.kind === 'stream') {
@@ -118,8 +186,8 @@ export class RunsService {
     const end = await endOf(whose, past, followed, preference.milliseconds);
     if (end === 'not_theirs') throw new Refusal(409, 'conflict', anothersRun);
     if (followed.cutShort === 'elsewhere') throw new Refusal(409, 'conflict', takenElsewhere);
-    if (end === null) response.status(202).json(running(run));
-    else response.status(200).json(end);
+    if ('end' in end) response.status(200).json(withWarnings(end.end, warnings));
+    else response.status(202).json(withWarnings(running(run, end.running), warnings));
   }
 }
 
@@ -149,7 +217,11 @@ async function upToOwner(past: AsyncIterator<Incoming, void>, whose: RunAccess):
   // It has not begun, so its owner is unknown. One that is over and never named its owner is shown to no one.
   const isOver = first.some(({ topic }) => topic === topics.responses);
   if (first.length > 0 && !isOver && first.every((message) => whose.of(message) === 'keep')) return first;
-  throw new Refusal(404, 'not_found', 'You have no such run there. Look at its request_id, session_id and since.');
+  throw noSuchRun();
+}
+
+function noSuchRun(): Refusal {
+  return new Refusal(404, 'not_found', 'You have no such run there. Look at its request_id, session_id and since.');
 }
 
 async function* behind(

@@ -1,28 +1,41 @@
-import { Controller, Get, Inject, Query, Req } from '@nestjs/common';
+import { Controller, Get, HttpCode, Inject, Post, Query, Req } from '@nestjs/common';
 import type { Request } from 'express';
-import type { OfferedTool } from '@sluice/contracts';
-import { beginning, decideIteration } from '@sluice/decisions';
-import { RUNTIME } from '@sluice/service';
-import type { Runtime } from '@sluice/service';
+import { dependsOn, notPermitted, requestWarnings, withoutFacts } from '@sluice/core';
+import type { Evaluator, Principal, Unknown } from '@sluice/core';
+import { topics } from '@sluice/contracts';
+import type { OfferedTool, Toolset } from '@sluice/contracts';
+import { beginning, channelHeader, decideIteration, originOf, withConditions } from '@sluice/run';
+import { LoadWatch, RUNTIME } from '@sluice/host';
+import type { Runtime } from '@sluice/host';
 import { Callers } from './caller.js';
+import type { Caller } from './caller.js';
+import { Permission } from './permission.js';
+import type { PermittedRoute } from './permission.js';
 import { Refusal } from './refusal.js';
-import { requestOf } from './requests.js';
+import { requestOf, requireSize } from './requests.js';
+import type { NamedRequest } from './requests.js';
+import { strictBody } from './strict-body.js';
+import { toolParameters } from './tool-parameters.js';
+import { withWarnings } from './with-warnings.js';
+
+/** Everything of a run’s beginning is known in a listing but what it will be asked. */
+const unknown = ['question'] as const satisfies Unknown;
 
 /** What a caller would be offered, by the evaluator that decides it in a run. */
-@Controller('v1/tools')
+@Controller('v1')
 export class ToolsController {
   constructor(
     @Inject(RUNTIME) private readonly runtime: Runtime,
     @Inject(Callers) private readonly callers: Callers,
+    @Inject(LoadWatch) private readonly loads: LoadWatch,
+    @Inject(Permission) private readonly permission: Permission,
   ) {}
 
   /** As in a request: `group` absent for the default, `state` for `undefined`, `connections` for none; lists with commas between. What is hidden is not named. */
-  @Get()
+  @Get('tools')
   async list(@Req() http: Request, @Query() query: Readonly<Record<string, unknown>>): Promise<object> {
-    const { clock, configurations } = this.runtime;
-    const caller = await this.callers.of(http);
-    const { evaluator } = configurations.current();
-    for (const name of ['group', 'state', 'connections'])
+    const caller = await this.callers.withClaims(http);
+    for (const name of Object.keys(toolParameters))
       if (Array.isArray(query[name])) {
         const list = name === 'state' ? '' : ', with commas between its names';
         throw new Refusal(400, 'invalid_request', `Write ${name} once${list}.`);
@@ -30,19 +43,91 @@ export class ToolsController {
     const { group, state, connections } = query;
     const asked = { question: 'Which tools?', group: names(group), state, connections: names(connections) };
     const { request } = requestOf(Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined)));
-    const { run, groups, permission } = beginning(request, caller, evaluator, clock.now());
-    if (!permission.ok) throw new Refusal(403, 'authz_denied', permission.message);
-    const decided = decideIteration(request, request, run, evaluator, clock.now());
-    if (decided.kind === 'end') throw new Refusal(400, 'invalid_request', decided.response.error?.message ?? '');
-    const { configVersion, tools, state: inState } = decided.record;
-    return { config_version: configVersion, state: inState, group: groups, tools: tools.map(listed) };
+    const { decided, groups, evaluator } = await this.decide(request, caller, 'GET /v1/tools', unknown);
+    const { configVersion, tools, state: inState } = decided;
+    const shown = shownGroups(evaluator, caller.principal);
+    const listing = {
+      config_version: configVersion,
+      state: inState,
+      group: groups,
+      tools: tools.map((tool) => {
+        const open = dependsOn(evaluator, tool.id, unknown);
+        return { ...listed(tool, shown), ...(open.length === 0 ? {} : { depends_on: open }) };
+      }),
+    };
+    return withWarnings(listing, requestWarnings(evaluator, caller.principal.groups, request));
   }
+
+  /** The first decision about this request, as the filter would make it now. Nothing is published, and no run begins. */
+  @Post('toolsets')
+  @HttpCode(200)
+  async toolset(@Req() http: Request): Promise<object> {
+    const caller = await this.callers.withClaims(http);
+    const { request } = requestOf(strictBody(http, ['AgentRequest']));
+    requireSize(topics.requests, request);
+    const { decided, groups, evaluator } = await this.decide(request, caller, 'POST /v1/toolsets', []);
+    const shown = shownGroups(evaluator, caller.principal);
+    const { configVersion, state, tools, toolChoice, fallbackGroups } = decided;
+    const listing = {
+      config_version: configVersion,
+      state,
+      group: groups,
+      fallback_groups: fallbackGroups,
+      tool_choice: toolChoice,
+      tools: tools.map((tool) => listed(tool, shown)),
+      hidden_counts: hiddenCounts(decided.hidden, shown),
+    };
+    return withWarnings(listing, requestWarnings(evaluator, caller.principal.groups, request));
+  }
+
+  private async decide(request: NamedRequest, caller: Caller, route: PermittedRoute, open: Unknown): Promise<Decided> {
+    const { clock, configurations } = this.runtime;
+    const { principal, claims } = caller;
+    const loaded = configurations.current();
+    const evaluator = withoutFacts(loaded.evaluator, open);
+    await this.permission.require(request, principal, route);
+    const { run, groups } = beginning(request, principal, evaluator, clock.now());
+    const origin = originOf({ [channelHeader]: 'http' }, claims, evaluator);
+    const judged = withConditions(run, evaluator, await this.loads.measured(loaded), origin);
+    const iteration = decideIteration(request, request, judged, evaluator, clock.now());
+    if (iteration.kind === 'end') throw new Refusal(400, 'invalid_request', iteration.response.error?.message ?? '');
+    const { hidden } = iteration.decision;
+    return { decided: { ...iteration.record, hidden }, groups, evaluator: loaded.evaluator };
+  }
+}
+
+interface Decided {
+  readonly decided: Toolset;
+  readonly groups: readonly string[];
+  readonly evaluator: Evaluator;
 }
 
 function names(given: unknown): unknown {
   return typeof given === 'string' ? given.split(',').filter((name) => name !== '') : given;
 }
 
-function listed({ id, key, description, effect, inputSchema }: OfferedTool): object {
-  return { id, key, description, effect, input_schema: JSON.parse(inputSchema) as unknown };
+/** By the key of a tool, those of its groups that the caller may ask for: of others it learns no name. */
+type ShownGroups = (key: string) => readonly string[];
+
+function shownGroups({ configuration }: Evaluator, { groups: permitted }: Principal): ShownGroups {
+  const { tools, groupTree } = configuration;
+  const all = [...new Set(tools.flatMap(({ groups }) => groups))];
+  const others = new Set(notPermitted(all, permitted, groupTree));
+  const shown = new Map(tools.map(({ key, groups }) => [key, groups.filter((group) => !others.has(group))]));
+  return (key) => shown.get(key) ?? [];
+}
+
+function listed({ id, key, description, effect, schemaHash, inputSchema }: OfferedTool, shown: ShownGroups): object {
+  const schema = { input_schema: JSON.parse(inputSchema) as unknown, schema_hash: schemaHash };
+  return { id, key, description, effect, groups: shown(key), ...schema };
+}
+
+/** By their first reason, of the tools in groups that the caller may ask for. */
+function hiddenCounts(hidden: Toolset['hidden'], shown: ShownGroups): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const { key, reasons } of hidden) {
+    const [first] = reasons;
+    if (first !== undefined && shown(key).length > 0) counts[first] = (counts[first] ?? 0) + 1;
+  }
+  return counts;
 }

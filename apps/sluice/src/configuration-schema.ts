@@ -1,4 +1,11 @@
-import { configurationKeys, connectionAdapters, identityProviders, modelProviders, toolEffects } from '@sluice/core';
+import {
+  configurationKeys,
+  connectionAdapters,
+  identityProviders,
+  modelProviders,
+  toolEffects,
+  webSearchProviders,
+} from '@sluice/core';
 import type { JsonObject, JsonValue } from '@sluice/core';
 
 /** One row of a table in docs/configuration.md. */
@@ -15,6 +22,7 @@ const choices: Readonly<Record<string, readonly string[]>> = {
   'identity.provider': identityProviders,
   'mcp.tools.<id>.effect': toolEffects,
   'connections.<connection>.adapter': connectionAdapters,
+  'web.search.provider': webSearchProviders,
 };
 
 /**
@@ -65,13 +73,17 @@ function typeSchema(place: string, type: string, rows: Rows): JsonObject[] {
       return [allowed === undefined ? { type: 'string', minLength: 1 } : { enum: allowed }];
     case 'address':
       return [{ type: 'string', pattern: '^[hH][tT][tT][pP][sS]?://' }];
+    case 'number':
+      return [{ type: 'number' }];
     case 'list of texts':
       return [{ type: 'array', items: { type: 'string' } }];
+    case 'list of maps':
+      return [{ type: 'array', items: { type: 'object' } }];
     case 'map':
       return [mapSchema(place, rows)];
     case 'list': {
       const items = Object.hasOwn(configurationKeys, `${place}[]`) ? `${place}[]` : namedSection(place);
-      return [{ type: 'array', items: items === undefined ? { type: 'object' } : sectionSchema(items, rows) }];
+      return [{ type: 'array', items: sectionSchema(items ?? place, rows) }];
     }
     default:
       if (/^`.+`$/.test(type)) return [{ const: type.replaceAll('`', '') }];

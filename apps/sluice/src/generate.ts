@@ -2,10 +2,21 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { cliPage } from './cli-page.js';
 import { configurationSchema } from './configuration-schema.js';
 import { schemaFile } from './commands/init.js';
+import { compileEvaluator, documentedTools, wildcard } from '@sluice/core';
+import { builtInConfiguration } from './system/built-in-tools.js';
+import { writePages } from './system/write-pages.js';
 
 /** `npm run generate`, in the project: writes the page of commands, and the schema of the configuration. */
 writeFileSync('docs/cli.md', await cliPage());
 console.log('docs/cli.md');
+
+await writePages(
+  'docs/tools',
+  documentedTools(compileEvaluator(builtInConfiguration()), {
+    ...{ groups: [wildcard], toolIds: null, nested: false },
+  }),
+);
+console.log('docs/tools');
 
 const schema = configurationSchema(readFileSync('docs/configuration.md', 'utf8'));
 writeFileSync(schemaFile, `${JSON.stringify(schema, null, 2)}\n`);

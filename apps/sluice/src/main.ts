@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { askedToStop, commandLog, processEnvironment } from '@sluice/service';
+import { askedToStop, commandLog, processEnvironment } from '@sluice/host';
 import { commands, usages } from './commands/all.js';
 import type { Surroundings } from './commands/surroundings.js';
 import { Output } from './show/output.js';

@@ -68,6 +68,7 @@ export function newRequest(question: string, ids: { readonly requestId: string; 
     maxIterations: null,
     deadline: null,
     userId: null,
+    strategy: null,
     ...ids,
   } as const;
 }

@@ -2,7 +2,7 @@ import { localPrincipal } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { AgentResponse, Toolset } from '@sluice/contracts';
 import type { LogReader } from '@sluice/bus';
-import { tenantOf } from '@sluice/decisions';
+import { tenantOf } from '@sluice/run';
 
 /** What is known of one run, as `sluice runs` lists it. Times are milliseconds since the epoch. */
 export interface RunSummary {

@@ -123,7 +123,7 @@ async function* records(
       if (signal?.aborted === true) return;
       const entry = readEntry(bytes);
       const topic = names[entry.topic] as Topic;
-      if (!wanted.has(topic) || !isFrom(from, entry)) continue;
+      if (!wanted.has(topic) || !isFrom(from, topic, entry)) continue;
       const { partition, offset, key, headers, timestamp, value } = entry;
       try {
         const decoded = codec.decode(topic, value);
@@ -138,8 +138,9 @@ async function* records(
   }
 }
 
-function isFrom(from: ReadFrom, { partition, offset, timestamp }: Entry): boolean {
+function isFrom(from: ReadFrom, topic: Topic, { partition, offset, timestamp }: Entry): boolean {
   if (typeof from === 'string') return true;
   if ('time' in from) return timestamp >= from.time;
+  if ('after' in from) return offset > (from.after(topic, partition) ?? -1);
   return offset >= from.offset && (from.partition === undefined || from.partition === partition);
 }

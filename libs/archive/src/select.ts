@@ -1,7 +1,7 @@
 import { allTopics, placeOf, topics } from '@sluice/contracts';
 import type { Topic } from '@sluice/contracts';
 import type { Incoming, LogReader, ReadOptions } from '@sluice/bus';
-import { runOf, tenantOf } from '@sluice/decisions';
+import { requestIdOf, tenantOf } from '@sluice/run';
 import type { Selection } from './format.js';
 
 type Undecodable = NonNullable<ReadOptions['onUndecodable']>;
@@ -57,14 +57,14 @@ async function findTenant(
   const runs = new Set<string>();
   const anybodys = new Set<string>();
   for await (const message of reader.read([...withTenant, topics.deadLetters], options)) {
-    const run = runOf(message);
+    const run = requestIdOf(message);
     if (run !== null && tenantOf(message) === tenant) runs.add(run);
     if (message.topic === 'agent.dead-letters') anybodys.add(placeOf(message.record));
   }
   const dead = new Set<string>();
   const sources = loopTopics.filter(() => anybodys.size > 0);
   for await (const message of reader.read(sources, options)) {
-    const run = runOf(message);
+    const run = requestIdOf(message);
     if (run !== null && runs.has(run) && anybodys.has(placeOf(message))) dead.add(placeOf(message));
   }
   return { runs, dead };
@@ -72,7 +72,7 @@ async function findTenant(
 
 function isOf(message: Incoming, { runs, dead }: OfTenant): boolean {
   if (message.topic === 'agent.dead-letters') return dead.has(placeOf(message.record));
-  const run = runOf(message);
+  const run = requestIdOf(message);
   return run !== null && runs.has(run);
 }
 

@@ -43,6 +43,7 @@ const asked = (n: number) => ({
   toolChoice: null,
   call: null,
   userId: null,
+  strategy: null,
   connections: null,
   ...ids(n),
 });
@@ -67,13 +68,32 @@ function log(count: number): Incoming[] {
     const run = {
       ...{ iteration: 1, maxIterations: 3, startedAt: n, deadline: n, initialState: 'undefined', stateEnteredAt: n },
       ...{ stateTransitions: [], requestedGroups: [], availableTools: [], filteredByGroup: [], filteredByState: [] },
-      ...{ inputTokens: 0, outputTokens: 0, toolCalls: { a: n }, principal: principal(n % 2 === 0 ? 'even' : 'odd') },
+      ...{
+        inputTokens: 0,
+        outputTokens: 0,
+        cachedInputTokens: 0,
+        cacheWriteTokens: 0,
+        toolCalls: { a: n },
+        principal: principal(n % 2 === 0 ? 'even' : 'odd'),
+      },
       redrive: null,
       answer: null,
       parent: null,
+      conditions: null,
+      strategy: null,
     };
     const ended = { kind: 'answer', answer: 'Yes', error: null, question: 'q', state: 'undefined', history: [] };
-    const record = { ...ids(n), ...ended, run, iterations: 1, configVersion: 'c-1', endedAt: n, tenantId: null };
+    const record = {
+      ...ids(n),
+      ...ended,
+      run,
+      iterations: 1,
+      configVersion: 'c-1',
+      endedAt: n,
+      tenantId: null,
+      model: null,
+      decision: null,
+    };
     messages.push({ ...place('agent.responses', n), record } as Incoming);
   }
   const dead = { topic: 'agent.requests', partition: 0, offset: 0, group: 'filter', key: 's-0' };

@@ -7,3 +7,8 @@ export * from './entries/given-up.js';
 export type { AskedTool, Facts, Told, ToolLookup } from './entries/told.js';
 export * from './verify/findings.js';
 export * from './verify/verify.js';
+export { attest } from './attest/attest.js';
+export { softwareQuotes } from './attest/quote.js';
+export type { QuoteSource } from './attest/quote.js';
+export type { Attestation } from './attest/report.js';
+export { verifyAttestation } from './attest/verify.js';

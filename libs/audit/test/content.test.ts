@@ -17,6 +17,9 @@ const step: AgentStep = {
     endedAt: 2,
     resultHash: null,
     agentRun: null,
+    providerData: null,
+    cachedAt: null,
+    documentation: null,
   },
 };
 const whole = ((): Source => {

@@ -34,6 +34,8 @@ export function response(offset: number, answer: string, partition = 0): Source 
       configVersion: 'c-1',
       endedAt: 1_000 + offset,
       tenantId: null,
+      model: null,
+      decision: null,
     },
   };
 }

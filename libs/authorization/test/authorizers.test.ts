@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { describe, expect, it } from '@jest/globals';
+import { afterAll, describe, expect, it } from '@jest/globals';
 import { createAuthorizer } from '@sluice/authorization';
-import { compileConfiguration, formatProblems } from '@sluice/core';
+import { authorize, compileConfiguration, formatProblems, recordedDenial } from '@sluice/core';
 import type { AuthorizationPort, AuthorizationSettings } from '@sluice/core';
 import { parse } from 'yaml';
 import { cedarProblems } from '../src/cedar/problems.js';
+import { serveOpenFga } from './openfga-server.js';
+import type { Tuple } from './openfga-server.js';
 
 interface Case {
   readonly name: string;
@@ -54,7 +56,26 @@ function compiled(authorization: object): AuthorizationSettings | null {
 
 const cedar = { policies: here('cases/world.cedar'), schema };
 
+/** The same world as tuples; delegations hold for the resources of a condition. */
+const people = [...['ann', 'bob'].map((name) => `user:acme/${name}`)];
+const delegated = ({ resource }: { readonly resource?: unknown }): boolean =>
+  resource === 'core__query' || resource === 'shared';
+const everyone = [...people, 'user:acme/eve', 'agent:acme/planner', 'agent:acme/other', 'service:acme/night'];
+const store = '01J0000000000000000000000A';
+const fga = await serveOpenFga(store, [
+  ...people.flatMap((user) =>
+    ['core__query', 'core__update'].map((id) => ({ user, relation: 'can_execute', object: `tool:${id}` })),
+  ),
+  ...['acme', 'other'].map((tenant) => ({
+    ...{ user: `service:${tenant}/night`, relation: 'can_execute', object: 'tool:core__query' },
+  })),
+  ...everyone.map((user) => ({ user, relation: 'can_use', object: 'connection:shared' })),
+  ...people.map((object) => ({ user: 'agent:acme/planner', relation: 'can_act_for', object, when: delegated })),
+]);
+afterAll(() => fga.close());
+
 describe.each<[string, AuthorizationPort]>([
+  ['OpenFGA', createAuthorizer(compiled({ openfga: { url: fga.url, store, timeout_seconds: 10 } }))],
   ['the built-in rules', createAuthorizer(compiled({ groups, ...rules }))],
   ['Cedar', createAuthorizer(compiled({ groups, cedar }))],
 ])('%s (T-F1a, T-F1b, C-02, E-03, K-54)', (_name, authorizer) => {
@@ -75,5 +96,120 @@ describe('no authorization (X-4)', () => {
     const resource = { type: 'tool', id: 'x' } as const;
     const answer = createAuthorizer(null).check('user:a', 'user:b', 'tool.execute', resource, context);
     expect(await answer).toEqual({ allowed: true });
+  });
+});
+
+describe('OpenFGA, where a call is decided', () => {
+  const onTool = { id: 'core__query', effect: 'read_only' as const };
+  const settings = (url: string) =>
+    ({ kind: 'openfga', url, store: 's', model: null, keyEnv: null, timeoutMs: 30_000 }) as const;
+  const contextOf = (subjectId?: string) =>
+    ({
+      ...{ actorId: 'agent:planner', tenantId: 'acme', runId: 'r', toolCallId: 'c', connectionId: 'shared' },
+      ...(subjectId === undefined ? {} : { subjectId }),
+    }) as Parameters<typeof authorize>[3];
+
+  it('denies with what replay reads off the step again: permission or delegation, tool or connection', async () => {
+    const user = 'user:acme/ann';
+    const server = await serveOpenFga('s', [{ user, relation: 'can_execute', object: 'tool:core__query' }]);
+    try {
+      const fga = [createAuthorizer(settings(server.url))];
+      for (const [action, subject, missing] of [
+        ['tool.execute', undefined, 'permission'],
+        ['tool.execute', 'user:ann', 'delegation'],
+        ['connection.use', 'user:ann', 'permission'],
+      ] as const) {
+        const verdict = await authorize(fga, action, onTool, contextOf(subject), () => undefined);
+        if (verdict.ok) throw new Error('It is denied.');
+        const step = { outcome: verdict.code, reason: verdict.reason ?? null, observation: verdict.message };
+        expect(recordedDenial(step, action)).toBe(missing);
+        const other = action === 'tool.execute' ? 'connection.use' : 'tool.execute';
+        expect(recordedDenial(step, other)).toBeNull();
+      }
+    } finally {
+      await server.close();
+    }
+  });
+
+  it('keeps no answer: what is written holds at once, and a failure is no denial and is not remembered', async () => {
+    const tuples: Tuple[] = [];
+    const server = await serveOpenFga('s', tuples);
+    const fga = [createAuthorizer(settings(server.url))];
+    const faults: unknown[] = [];
+    const ask = () => authorize(fga, 'tool.execute', onTool, contextOf(), (error) => faults.push(error));
+    expect(await ask()).toMatchObject({ ok: false, code: 'authz_denied', reason: 'not_permitted' });
+    tuples.push({ user: 'agent:acme/planner', relation: 'can_execute', object: 'tool:core__query' });
+    expect(await ask()).toEqual({ ok: true });
+    await server.close();
+    const verdict = await ask();
+    expect(verdict).toMatchObject({ ok: false, code: 'unavailable', reason: 'authorizer_unreachable' });
+    expect(JSON.stringify(verdict)).not.toContain('127.0.0.1');
+    expect(faults).toHaveLength(1);
+    if (!verdict.ok)
+      expect(
+        recordedDenial(
+          { outcome: verdict.code, reason: verdict.reason ?? null, observation: verdict.message },
+          'tool.execute',
+        ),
+      ).toBeNull();
+  });
+});
+
+describe('OpenFGA', () => {
+  const context = { tenantId: 'a b', runId: 'r', effect: 'state_change' as const };
+  const tool = { type: 'tool', id: 'core__x' } as const;
+
+  it('is asked with names that mean nothing else there, the key, the model and the facts of the call', async () => {
+    const server = await serveOpenFga('s', [], 'k-1');
+    try {
+      const settings = {
+        kind: 'openfga',
+        url: `${server.url}/`,
+        store: 's',
+        model: 'm',
+        keyEnv: 'KEY',
+        timeoutMs: 30_000,
+      } as const;
+      const authorizer = createAuthorizer(settings, () => 'k-1');
+      for (const name of ['*', 'group:x#member', 'ann@example.com'])
+        expect(await authorizer.check(`user:${name}`, undefined, 'tool.execute', tool, context)).toMatchObject({
+          allowed: false,
+        });
+      expect(server.asked.map((one) => (one as { tuple_key: { user: string } }).tuple_key.user)).toEqual([
+        'user:a%20b/%2A',
+        'user:a%20b/group%3Ax%23member',
+        'user:a%20b/ann%40example.com',
+      ]);
+      expect(server.asked[0]).toMatchObject({
+        tuple_key: { relation: 'can_execute', object: 'tool:core__x' },
+        authorization_model_id: 'm',
+        context: { tenant: 'a b', effect: 'state_change', action: 'tool.execute', resource: 'core__x' },
+      });
+      await expect(
+        createAuthorizer({ ...settings, store: 'none' }, () => 'k-1').check(
+          'user:a',
+          undefined,
+          'tool.execute',
+          tool,
+          context,
+        ),
+      ).rejects.toThrow('answered with 404');
+      await expect(
+        createAuthorizer(settings).check('user:a', undefined, 'tool.execute', tool, context),
+      ).rejects.toThrow('KEY');
+    } finally {
+      await server.close();
+    }
+    const gone = {
+      kind: 'openfga',
+      url: server.url,
+      store: 's',
+      model: null,
+      keyEnv: null,
+      timeoutMs: 30_000,
+    } as const;
+    await expect(createAuthorizer(gone).check('user:a', undefined, 'tool.execute', tool, context)).rejects.toThrow(
+      'cannot be reached',
+    );
   });
 });

@@ -107,3 +107,51 @@ describe('Cedar', () => {
     await expect(ask('nonsense', 'user:ann', 'read_only')).rejects.toThrow(/cannot decide/);
   });
 });
+
+describe('Cedar policies by what their scopes name', () => {
+  const context = { tenantId: 'acme', runId: 'r', effect: 'read_only' as ToolEffect };
+  const groups = { staff: ['user:ann', 'user:bob'], boss: ['user:bob'] };
+  /** Every form of scope that the schema takes, and conditions that differ in what they need. */
+  const principals = ['principal', 'principal == User::"ann"', 'principal in Group::"staff"', 'principal is User'];
+  const actions = ['action', 'action == Action::"tool.execute"', 'action in [Action::"tool.execute"]'];
+  const resources = ['resource', 'resource == Tool::"core__a"', 'resource in Tool::"core__b"', 'resource is Tool'];
+  const every = principals.flatMap((principal) =>
+    actions.flatMap((action) => resources.map((resource) => `${principal}, ${action}, ${resource}`)),
+  );
+
+  it.each(['permit', 'forbid'])('decide as the whole text does, for %s with every scope', async (effect) => {
+    for (const scope of every) {
+      const others = ['core__c', 'core__d'].map(
+        (id) => `permit (principal == User::"bob", action == Action::"tool.execute", resource == Tool::"${id}");`,
+      );
+      const base = effect === 'forbid' ? [anything] : [];
+      const policies = [...base, ...others, `${effect} (${scope});`].join('\n');
+      const sliced = createAuthorizer({ kind: 'cedar', policies, schema, groups });
+      // A condition that names the action and the resource hides them from the scope, so that nothing can be left out.
+      const hidden = policies.replaceAll(
+        /action == (Action::"[^"]+"), resource == (Tool::"[^"]+")\);/g,
+        'action, resource) when { action == $1 && resource == $2 };',
+      );
+      const whole = createAuthorizer({ kind: 'cedar', policies: hidden, schema, groups });
+      for (const user of ['user:ann', 'user:bob', 'user:eve'])
+        for (const id of ['core__a', 'core__b', 'core__c', 'core__other']) {
+          const asked = [user, undefined, 'tool.execute', { type: 'tool', id } as const, context] as const;
+          expect([scope, user, id, await sliced.check(...asked)]).toEqual([
+            scope,
+            user,
+            id,
+            await whole.check(...asked),
+          ]);
+        }
+    }
+  });
+
+  it('are still an outage where one of them fails, and not where one about another tool would', async () => {
+    const long = (id: string) =>
+      `permit (principal, action == Action::"tool.execute", resource == Tool::"${id}") when { 9223372036854775807 + 1 > 0 };`;
+    const authorizer = createAuthorizer({ kind: 'cedar', policies: `${anything}\n${long('core__a')}`, schema, groups });
+    const ask = (id: string) => authorizer.check('user:ann', undefined, 'tool.execute', { type: 'tool', id }, context);
+    await expect(ask('core__a')).rejects.toThrow('Cedar cannot decide');
+    expect(await ask('core__b')).toEqual({ allowed: true });
+  });
+});

@@ -141,7 +141,12 @@ export interface Consumer {
 
 /** An offset is one of every partition, or of the named one alone. */
 export type ReadFrom =
-  { readonly offset: number; readonly partition?: number } | { readonly time: number } | 'start' | 'end';
+  | { readonly offset: number; readonly partition?: number }
+  | { readonly time: number }
+  /** Behind the offset that was read last; null: from the partition's beginning, as where the log is another one and ends before it. */
+  | { readonly after: (topic: Topic, partition: number) => number | null }
+  | 'start'
+  | 'end';
 
 export interface ReadOptions {
   readonly from: ReadFrom;

@@ -16,17 +16,25 @@ const audited: readonly Topic[] = [...auditedTopics, topics.audit];
 export const access = {
   filter: {
     // Toolsets and responses without its group: it looks for runs whose time is up, and takes their turns back through agent.steps.
-    reads: ['agent.requests', 'agent.steps', 'agent.toolsets', 'agent.responses', 'agent.config'],
-    writes: ['agent.toolsets', 'agent.steps', 'agent.responses', 'agent.dead-letters'],
+    reads: [
+      'agent.requests',
+      'agent.steps',
+      'agent.cancellations',
+      'agent.toolsets',
+      'agent.responses',
+      'agent.config',
+    ],
+    writes: ['agent.toolsets', 'agent.steps', 'agent.responses', 'agent.cancellations', 'agent.dead-letters'],
     group: 'filter',
   },
   agent: {
     reads: ['agent.toolsets', 'agent.config'],
-    writes: ['agent.tool-calls', 'agent.responses', 'agent.progress', 'agent.dead-letters'],
+    writes: ['agent.tool-calls', 'agent.responses', 'agent.progress', 'agent.discovery', 'agent.dead-letters'],
     group: 'agent',
   },
   executor: {
-    reads: ['agent.tool-calls', 'agent.approvals', 'agent.responses', 'agent.config'],
+    // Cancellations without its group: it looks for those of runs that wait for an approval.
+    reads: ['agent.tool-calls', 'agent.approvals', 'agent.responses', 'agent.cancellations', 'agent.config'],
     writes: ['agent.steps', 'agent.approvals', 'agent.responses', 'agent.progress', 'agent.dead-letters'],
     group: 'executor',
   },
@@ -36,8 +44,16 @@ export const access = {
     writes: ['agent.audit'],
     group: 'audit',
   },
-  /** Requests and decisions over HTTP, and runs for those who asked for them; each instance reads everything, without a group. */
+  /** Requests and decisions over HTTP, what it refused, and runs for those who asked for them; each instance reads everything, without a group. */
   gateway: {
+    reads: [...runTopics, 'agent.progress', 'agent.config'],
+    writes: ['agent.requests', 'agent.approvals', 'agent.cancellations', 'agent.denials'],
+    group: null,
+  },
+  /** In front of model APIs; it follows the configuration, and writes down which tools models were shown. */
+  proxy: { reads: ['agent.config'], writes: ['agent.discovery'], group: null },
+  /** Calls of MCP clients, which it follows to their end; each instance reads everything, without a group. */
+  mcp: {
     reads: [...runTopics, 'agent.progress', 'agent.config'],
     writes: ['agent.requests', 'agent.approvals'],
     group: null,
@@ -59,7 +75,11 @@ export const access = {
     group: null,
   },
   /** A system that asks and waits for answers; its own consumer groups are its own affair. */
-  upstream: { reads: ['agent.steps', 'agent.responses', 'agent.progress'], writes: ['agent.requests'], group: null },
+  upstream: {
+    reads: ['agent.steps', 'agent.responses', 'agent.progress', 'agent.cancellations'],
+    writes: ['agent.requests', 'agent.cancellations'],
+    group: null,
+  },
 } as const satisfies Record<string, Access>;
 
 export type Role = keyof typeof access;
@@ -68,6 +88,14 @@ export type Role = keyof typeof access;
  * The services, each a role of `sluice serve`. Those on the loop move runs on, and end the runs of records that they cannot process. Compose
  * file, Kubernetes manifests, alert rules and the broker’s access rights are held to this list.
  */
-export const services = ['filter', 'agent', 'executor', 'audit', 'gateway'] as const satisfies readonly Role[];
+export const services = [
+  'filter',
+  'agent',
+  'executor',
+  'audit',
+  'gateway',
+  'proxy',
+  'mcp',
+] as const satisfies readonly Role[];
 export type ServiceName = (typeof services)[number];
 export const loopServices = ['filter', 'agent', 'executor'] as const satisfies readonly ServiceName[];

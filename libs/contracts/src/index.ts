@@ -1,11 +1,11 @@
-export * from './generated/records.js';
+export type * from '@sluice/records';
 export * from './topics.js';
 export * from './access.js';
 export * from './request-ids.js';
 export { principalOf, runIdsOf, tenantOf } from './record-facts.js';
 export type { RunIds } from './record-facts.js';
 export * from './codec.js';
-export { recordContent } from './content.js';
+export { CanonicalForm, recordContent } from './canonical.js';
 export { recordFromJson, recordToJson, ShapeError } from './json.js';
 export { camelCase, recordSchema, selfContained } from './schema.js';
 export type { AvroField, AvroRecord, AvroType } from './schema.js';

@@ -1,4 +1,4 @@
-import type { Principal } from './generated/records.js';
+import type { Principal } from '@sluice/records';
 import { requestIds } from './request-ids.js';
 import type { RecordOf, Topic } from './topics.js';
 
@@ -64,6 +64,18 @@ const facts: { readonly [T in Topic]: Facts<T> } = {
   'agent.audit': { ids: ofRun, principal: unsaid, tenant: none },
   'agent.dead-letters': ofNoRun,
   'agent.config': ofNoRun,
+  'agent.discovery': {
+    ids: (message) => (message.record.source === 'agent' ? ofRun(message) : null),
+    principal: unsaid,
+    tenant: ({ tenantId }) => tenantId || null,
+  },
+  // A refused request became no run, whatever id it names.
+  'agent.denials': { ids: none, principal: unsaid, tenant: ({ tenantId }) => tenantId },
+  'agent.cancellations': {
+    ids: ({ record, key }) => ofRun({ record: { ...record, sessionId: record.sessionId || key } }),
+    principal: unsaid,
+    tenant: ({ outcome }) => outcome?.tenantId || null,
+  },
 };
 
 /** The run and the session that a record is of; null for a record of no run. */

@@ -1,15 +1,18 @@
 import type {
+  AccessDenial,
   AgentProgress,
   AgentRequest,
   AgentResponse,
   AgentStepResult,
   Approval,
   AuditRecord,
+  Cancellation,
   ConfigVersion,
   DeadLetter,
+  DiscoveryRecord,
   Toolset,
   ToolCall,
-} from './generated/records.js';
+} from '@sluice/records';
 
 /** The record of each topic. */
 export interface TopicRecords {
@@ -23,6 +26,9 @@ export interface TopicRecords {
   'agent.audit': AuditRecord;
   'agent.dead-letters': DeadLetter;
   'agent.config': ConfigVersion;
+  'agent.discovery': DiscoveryRecord;
+  'agent.denials': AccessDenial;
+  'agent.cancellations': Cancellation;
 }
 
 export type Topic = keyof TopicRecords;
@@ -40,6 +46,9 @@ export const topics = {
   audit: 'agent.audit',
   deadLetters: 'agent.dead-letters',
   config: 'agent.config',
+  discovery: 'agent.discovery',
+  denials: 'agent.denials',
+  cancellations: 'agent.cancellations',
 } as const satisfies Record<string, Topic>;
 
 /** The topics that tell a run’s story, from its first Toolset to its end. */
@@ -55,7 +64,14 @@ export const storyTopics = [
 export const runTopics = [topics.requests, ...storyTopics] as const;
 
 /** The topics whose records the audit has an entry for. */
-export const auditedTopics = [...runTopics, topics.deadLetters, topics.config] as const;
+export const auditedTopics = [
+  ...runTopics,
+  topics.deadLetters,
+  topics.config,
+  topics.discovery,
+  topics.denials,
+  topics.cancellations,
+] as const;
 
 /** The Avro record of each topic, by the name it has in schemas/. */
 export const recordNames = {
@@ -69,6 +85,9 @@ export const recordNames = {
   'agent.audit': 'AuditRecord',
   'agent.dead-letters': 'DeadLetter',
   'agent.config': 'ConfigVersion',
+  'agent.discovery': 'DiscoveryRecord',
+  'agent.denials': 'AccessDenial',
+  'agent.cancellations': 'Cancellation',
 } as const satisfies Record<Topic, string>;
 
 export const allTopics = Object.keys(recordNames) as readonly Topic[];

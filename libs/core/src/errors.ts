@@ -82,6 +82,16 @@ export const toolErrorReasons = {
     stage: 'decided',
     meaning: 'The call needs an approval, and policy.approval.approvers names nobody who may give it.',
   },
+  closed_by_context: { stage: 'decided', meaning: 'A rule closes the tool for requests such as this one.' },
+  closed_by_time: { stage: 'decided', meaning: 'A rule closes the tool at this time.' },
+  closed_by_load: {
+    stage: 'decided',
+    meaning: 'A rule closes the tool under the load that was measured for this turn.',
+  },
+  closed_by_history: {
+    stage: 'decided',
+    meaning: 'A rule closes the tool after what the run did so far, or before what it has yet to do.',
+  },
   nested_agent: { stage: 'decided', meaning: 'The tool is an agent, and the run answers an agent’s call itself.' },
   agent_groups: { stage: 'decided', meaning: 'The agent works with groups that the caller may not ask for.' },
   agent_failed: { stage: 'tool', meaning: 'The agent ended without an answer; the message says why.' },
@@ -89,8 +99,20 @@ export const toolErrorReasons = {
     stage: 'tool',
     meaning: 'The agent used up its iterations, its time, its tokens or its money before it had an answer.',
   },
-  budget_used: { stage: 'decided', meaning: 'The run has made all the calls that policy.budgets allows it.' },
+  budget_used: {
+    stage: 'decided',
+    meaning:
+      'The run has made all the calls that policy.budgets allows it, or an agent’s turn may use more than is left of its tokens or money.',
+  },
   none_chosen: { stage: 'decided', meaning: 'The request’s tool_choice is `none`: no tool is called in its run.' },
+  plan_refused: {
+    stage: 'decided',
+    meaning: 'The plan cannot be walked: the message names the step and why. Nothing of it ran.',
+  },
+  not_planned: {
+    stage: 'decided',
+    meaning: 'The run works by a plan, and the call is not the next step of it.',
+  },
   run_completed: { stage: 'decided', meaning: 'A call before it in its turn ended the run.' },
   rate_limited: {
     stage: 'asked',
@@ -127,6 +149,7 @@ export const toolErrorReasons = {
     meaning: 'The result is larger than the limit (32,768 bytes unless configured); ask for less.',
   },
   timeout: { stage: 'tool', meaning: 'The tool did not end within its time limit.' },
+  cancelled: { stage: 'tool', meaning: 'Whoever asked for the call cancelled it before it ended.' },
   outcome_unknown: {
     stage: 'tool',
     meaning: 'An earlier attempt began and its end is not known; it was not repeated.',
@@ -138,6 +161,10 @@ export const toolErrorReasons = {
   no_effect: {
     stage: 'tool',
     meaning: 'The call did not come to its end, and the tool says that it took no effect.',
+  },
+  documentation_unread: {
+    stage: 'decided',
+    meaning: 'The tool’s page has to be read before its first call, and was not: the message says which file.',
   },
   grant_invalid: { stage: 'decided', meaning: 'The call is outside the grant of its turn.' },
   connection_missing: { stage: 'asked', meaning: 'The tool needs a connection and none is configured.' },
@@ -174,7 +201,7 @@ export interface RunErrorEntry extends ErrorEntry {
 export const runErrors = {
   invalid_request: {
     meaning:
-      'The AgentRequest cannot be decoded, lacks its question, has wrong types or an id that is too long, or its tool_choice names no offered tool.',
+      'The AgentRequest cannot be decoded, lacks its question, has wrong types or an id that is too long, or its tool_choice or its strategy cannot be had.',
     remedy: 'Correct the fields that the message names and send it again under a new request_id.',
     retryable: false,
     byFilter: true,
@@ -224,6 +251,14 @@ export const runErrors = {
     isBudget: true,
     byDeadLetter: false,
   },
+  cancelled: {
+    meaning: 'The caller cancelled the run before it had an answer.',
+    remedy: 'Send the request under a new request_id if it is wanted after all.',
+    retryable: false,
+    byFilter: false,
+    isBudget: false,
+    byDeadLetter: false,
+  },
   model_failed: {
     meaning: 'The model gave no usable turn.',
     remedy:
@@ -270,7 +305,7 @@ export const faultCodes = {
   undecodable: 'The payload is neither Avro of a known schema nor JSON of the topic’s shape.',
   invalid_request: 'The record was decoded, but cannot be what it says.',
   unknown_configuration: 'The record names a configuration version that is not here yet, or cannot be read here.',
-  identity_unreachable: 'The keys that credentials are verified with cannot be had.',
+  identity_unreachable: 'The keys that credentials are verified with, or the permissions of a caller, cannot be had.',
   grant_invalid: 'The record carries no grant that the filter signed for this turn.',
   continuation_invalid: 'The executor did not sign this continuation, or it was altered since.',
   signature_invalid: 'The service that writes the topic did not sign the record as it stands there.',
@@ -288,6 +323,77 @@ export const faultCodes = {
 } as const satisfies Record<string, string>;
 
 export type FaultCode = keyof typeof faultCodes;
+
+/** Why a request over HTTP gets nothing: the `code` of the gateway’s refusals. */
+export const httpErrors = {
+  invalid_request: {
+    meaning: 'The request over HTTP cannot be read, or asks for what there cannot be.',
+    remedy: 'Change what the message names and send it again.',
+    retryable: false,
+  },
+  too_large: {
+    meaning: 'The body, or the record that it would become, is too large.',
+    remedy: 'Send less, such as a shorter history.',
+    retryable: false,
+  },
+  authz_denied: {
+    meaning: 'The credential is missing or does not hold, or its holder may not ask here.',
+    remedy: 'Send a valid credential, and leave out what the message names.',
+    retryable: false,
+  },
+  insufficient_permissions: {
+    meaning: 'The caller may not ask for these tool groups.',
+    remedy: 'Ask for permitted groups, or have the permission granted.',
+    retryable: false,
+  },
+  not_found: {
+    meaning: 'There is no such route, run or group for this caller.',
+    remedy: 'Look at the address and at the ids in it.',
+    retryable: false,
+  },
+  conflict: {
+    meaning: 'The request_id was taken before.',
+    remedy: 'Read that run, or send the request under a new request_id.',
+    retryable: false,
+  },
+  rate_limited: {
+    meaning: 'The caller has made all the requests that it may make in a minute.',
+    remedy: 'Come back when `retry-after` says.',
+    retryable: true,
+  },
+  busy: {
+    meaning: 'The gateway has as much to do as it takes on, or keeps no lists.',
+    remedy: 'Come back when `retry-after` says, or ask another instance.',
+    retryable: true,
+  },
+  identity_unreachable: {
+    meaning: 'The keys that credentials are verified with, or the permissions of a caller, cannot be had.',
+    remedy: 'Come back when `retry-after` says.',
+    retryable: true,
+  },
+  unknown_configuration: {
+    meaning: 'The configuration is not here yet.',
+    remedy: 'Come back when `retry-after` says.',
+    retryable: true,
+  },
+  ledger_unreachable: {
+    meaning: 'The ledger did not answer.',
+    remedy: 'Come back when `retry-after` says.',
+    retryable: true,
+  },
+  storage: {
+    meaning: 'The log could not be written or read.',
+    remedy: 'Come back when `retry-after` says.',
+    retryable: true,
+  },
+  internal: {
+    meaning: 'The gateway failed, or something stands in its way that only its operator can fix.',
+    remedy: 'See the gateway’s log.',
+    retryable: false,
+  },
+} as const satisfies Record<string, ErrorEntry>;
+
+export type HttpErrorCode = keyof typeof httpErrors;
 
 /** Security events: a forged record, which does not belong to the run it names, is put aside, and the honest run goes on. */
 export const securityFaults = [

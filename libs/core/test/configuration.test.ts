@@ -53,6 +53,20 @@ describe('refused files', () => {
   });
 });
 
+describe('groups that a YAML alias puts into each other', () => {
+  it('are refused in a few lines, though they have no end', () => {
+    const group: Record<string, unknown> = {};
+    for (let i = 0; i < 20; i++) group[`g${String(i)}`] = group;
+    const { configuration, problems } = compileConfiguration(
+      { tool: { one: { type: 'knowledge-query' } }, group },
+      sampleInputs,
+    );
+    expect(configuration).toBeNull();
+    expect(problems.filter(({ found }) => found === 'more than 1000 groups within groups')).toHaveLength(1);
+    expect(problems.length).toBeLessThan(1_100);
+  });
+});
+
 describe('accepted files', () => {
   const cases = readCases<readonly Accepted[]>('accepted.yaml');
   it.each(cases.map((one) => [`${one.name} (${one.requirements})`, one] as const))('%s', (_name, one) => {

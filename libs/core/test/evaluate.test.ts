@@ -102,17 +102,34 @@ describe('one decision', () => {
       ...{ groups: [], state: null, maxIterations: null, tokens: null, microUsd: null, instructions: null },
       answerBytes: 100,
     };
+    const plan = { approve: false, maxPlans: 1, maxSteps: 1 };
     const hidden = compileEvaluator({
       ...allowed.configuration,
-      tools: [{ ...(tool as ConfiguredTool), groups: ['a'], states: ['a'], spec: null, connection: 'github', agent }],
+      tools: [
+        { ...(tool as ConfiguredTool), groups: ['a'], states: ['a'], spec: null, connection: 'github', agent, plan },
+      ],
       policy: {
         ...allowed.configuration.policy,
         allowedTools: [],
         budgets: { callsPerRun: 1, tools: {} },
       },
+      rules: [
+        {
+          ...{ name: 'never', tools: [String(tool?.id)], when: { tenants: [] } },
+          time: { zone: 'UTC', days: [], from: 0, until: 1_440, holidays: [] },
+          load: { measure: 'calls_in_flight', isHighClosing: true, close: 1, open: 1 },
+          history: { after: [], notAfter: [], atMost: 1, whileApproved: [] },
+        },
+      ],
     });
     const facts = { groups: ['b'], state: 'b', toolIds: [], calls: { [String(tool?.id)]: 1 }, connections: [] };
-    expect(hidden.evaluate({ ...facts, nested: true }).hidden).toEqual([{ key: tool?.key, reasons: hiddenReasons }]);
+    const rules = {
+      ...{ at: 0, tenant: 't', actor: 'user:a', channel: 'http', claims: {}, question: '', held: [], succeeded: {} },
+      ...{ loads: { calls_in_flight: null }, approved: {}, spent: { tokens: 0, microUsd: null } },
+    };
+    expect(hidden.evaluate({ ...facts, nested: true, rules }).hidden).toEqual([
+      { key: tool?.key, reasons: hiddenReasons },
+    ]);
   });
 
   it('G-62: names the configuration and the facts after defaulting', () => {

@@ -3,7 +3,14 @@ import { invocationRecord } from '@sluice/core';
 
 const call = { tool: 'core__echo', arguments: '{"word":"a"}' };
 const times = { startedAtMs: 1_700_000_000_000, endedAtMs: 1_700_000_000_007 };
-const common = { toolCallId: 'c-1', name: 'core__echo', args: '{"word":"a"}', resultHash: 'h', ...times };
+const common = {
+  toolCallId: 'c-1',
+  name: 'core__echo',
+  args: '{"word":"a"}',
+  resultHash: 'h',
+  cachedAtMs: null,
+  ...times,
+};
 
 describe('ToolInvocationRecord (T-10c, X-9)', () => {
   it.each([['text'], [null], [{ a: [1] }]])('of a call that succeeded has its result and no error: %j', (value) => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { localPrincipal, mayRequest, normaliseGroups, readPrincipal } from '@sluice/core';
-import type { ClaimNames, IdentitySettings, JsonObject } from '@sluice/core';
+import type { ClaimNames, GroupTree, IdentitySettings, JsonObject } from '@sluice/core';
 import { readCases } from './read-cases.js';
 
 interface Case {
@@ -9,6 +9,7 @@ interface Case {
   readonly permitted: readonly string[];
   readonly group?: readonly string[];
   readonly user?: string;
+  readonly tree?: GroupTree;
   /** Absent: the request may be made. */
   readonly refused?: readonly string[];
   readonly escalation?: boolean;
@@ -22,7 +23,10 @@ describe('what a caller may ask for', () => {
   const cases = readCases<readonly Case[]>('permission.yaml');
   it.each(cases.map((one) => [`${one.name} (${one.requirements})`, one] as const))('%s', (_name, one) => {
     const principal = { ...localPrincipal, actorId: 'user:alice', groups: one.permitted };
-    const verdict = mayRequest({ userId: one.user ?? null }, normaliseGroups(one.group), principal, jwt);
+    const verdict = mayRequest({ userId: one.user ?? null }, normaliseGroups(one.group), principal, {
+      identity: jwt,
+      groupTree: one.tree ?? {},
+    });
     if (one.refused === undefined) expect(verdict).toEqual({ ok: true });
     else
       expect(verdict).toEqual({
@@ -34,7 +38,9 @@ describe('what a caller may ask for', () => {
   });
 
   it('is everything while nobody is asked who they are (XG-12)', () => {
-    expect(mayRequest({ userId: 'anybody' }, ['*', 'write'], localPrincipal, { provider: 'none' })).toEqual({
+    expect(
+      mayRequest({ userId: 'anybody' }, ['*', 'write'], localPrincipal, { identity: { provider: 'none' } }),
+    ).toEqual({
       ok: true,
     });
   });

@@ -18,7 +18,8 @@ const request: ModelRequest = {
   tools: [tool(schema)],
   toolChoice: { type: 'auto' },
 };
-const hashOf = (changes: Partial<ModelRequest>): string => promptHash({ ...request, ...changes }, sha256);
+const hashOf = (changes: Partial<ModelRequest>): string =>
+  promptHash({ ...request, ...changes }, 'scripted/one', sha256);
 
 describe('the hash of what a model was asked (K-51, XB-44)', () => {
   it('is another for another schema, at any depth', () => {
@@ -37,7 +38,7 @@ describe('the hash of what a model was asked (K-51, XB-44)', () => {
 
   it('is the same for no tools and an empty list of them', () => {
     const { tools: _tools, toolChoice: _auto, ...none } = request;
-    expect(promptHash(none, sha256)).toBe(hashOf({ tools: [] }));
+    expect(promptHash(none, 'scripted/one', sha256)).toBe(hashOf({ tools: [] }));
     expect(hashOf({ tools: [] })).not.toBe(hashOf({}));
   });
 

@@ -11,7 +11,7 @@ function tools(count: number, groups: number): readonly RuleTool[] {
 }
 
 describe('the memory for decisions', () => {
-  it('G-164: an equal request is not decided again, whatever the order and the repeats', () => {
+  it('G-164, G-165: an equal request is not decided again, whatever the order and the repeats', () => {
     const rules = compileRules(tools(10, 5));
     const first = rules.decide(['g1', 'g2', 'g3'], 'undefined');
     const again = rules.decide(['g3', 'g1', 'g1', 'g2'], null);
@@ -58,6 +58,32 @@ describe('the memory for decisions', () => {
     expect(decision.eligible).toHaveLength(100);
     expect(decision.unknownGroups).toHaveLength(4_900);
     expect(rules.decide(groups.reverse(), null).eligible).toBe(decision.eligible);
+  });
+});
+
+describe('what is read of a configuration', () => {
+  it('G-157: groups and states are read when the configuration is compiled, and not once for 1,000 requests', () => {
+    let reads = 0;
+    const counted = tools(100, 10).map((tool) => ({
+      ...tool,
+      get groups() {
+        reads += 1;
+        return tool.groups;
+      },
+      get states() {
+        reads += 1;
+        return tool.states;
+      },
+    }));
+    const rules = compileRules(counted);
+    expect(reads).toBeGreaterThanOrEqual(200);
+    reads = 0;
+    // Ten groups by themselves and every pair of them, in twenty states: most of these requests come for the first time.
+    for (let i = 0; i < 1_000; i++) {
+      const groups = [`g${String(i % 10)}`, `g${String(Math.floor(i / 10) % 10)}`];
+      expect(rules.decide(groups, `state-${String(i % 20)}`).eligible.length).toBeGreaterThan(0);
+    }
+    expect(reads).toBe(0);
   });
 });
 

@@ -27,7 +27,7 @@ interface RuleCase {
 
 const spec51 = ruleToolsOf(readYaml('examples/spec-5.1.yaml'));
 
-describe('the configuration of 5.1 (G-81)', () => {
+describe('the configuration of 5.1 (G-01, G-08, G-81)', () => {
   const matrix = readCases<Matrix>('matrix-5.1.yaml');
   const rules = compileRules(spec51);
   it.each(matrix.rows.map((row) => [`${row.name} (${row.requirements})`, row] as const))('%s', (_name, row) => {
@@ -59,7 +59,7 @@ describe('the configuration of 5.1 (G-81)', () => {
     });
   });
 
-  it('G-109: counts the tools of each tag', () => {
+  it('G-07, G-109: counts the tools of each tag', () => {
     expect(Object.fromEntries(rules.availabilityByGroup())).toEqual({
       'read-only': 2,
       knowledge: 2,
@@ -100,7 +100,7 @@ describe('the configuration of 5.1 (G-81)', () => {
       ],
     ],
     ['one request for everything', [['*'], ['*'], ['*']]],
-  ])('G-85, G-86, XG-2: the flow of 5.2 as %s ends where it began', (_name, groups) => {
+  ])('G-85, G-86, G-156, XG-2: the flow of 5.2 as %s ends where it began', (_name, groups) => {
     const visited = ['undefined'];
     const start = rules.decide(groups[0] ?? null, 'undefined');
     ['knowledge-query', 'complex-analysis', 'reset-workflow'].forEach((key, step) => {
@@ -113,7 +113,7 @@ describe('the configuration of 5.1 (G-81)', () => {
   });
 });
 
-describe('the rule of 4.2', () => {
+describe('the rule of 4.2 (G-02, G-180)', () => {
   const cases = readCases<readonly RuleCase[]>('rules.yaml');
   it.each(cases.map((one) => [`${one.name} (${one.requirements})`, one] as const))('%s', (_name, one) => {
     const rules = compileRules(
@@ -173,5 +173,44 @@ describe('what is handed out', () => {
     const rules = compileRules([]);
     expect(rules.decide(['*'], null)).toMatchObject({ eligible: [], filteredByGroup: [], filteredByState: [] });
     expect(Object.fromEntries(rules.availabilityByState())).toEqual({ undefined: 0 });
+  });
+});
+
+describe('groups within groups (11.2)', () => {
+  const tree = { knowledge: ['knowledge/read', 'knowledge/write'], 'knowledge/read': ['knowledge/read/public'] };
+  const tool = (key: string, ...groups: string[]): RuleTool => ({ key, groups, states: ['*'], target: null });
+  const rules = compileRules(
+    [
+      tool('knowledge-query', 'knowledge/read'),
+      tool('look-up', 'knowledge/read/public'),
+      tool('graph-update', 'knowledge/write'),
+      tool('describe', 'knowledge'),
+      tool('other', 'other'),
+    ],
+    tree,
+  );
+  const eligible = (...groups: string[]): readonly string[] => rules.decide(groups, null).eligible;
+
+  it('a request for a group covers those within it, one for a group within it only its own (G-173)', () => {
+    expect(eligible('knowledge')).toEqual(['knowledge-query', 'look-up', 'graph-update', 'describe']);
+    expect(eligible('knowledge/read')).toEqual(['knowledge-query', 'look-up']);
+    expect(eligible('knowledge/write', 'knowledge/read/public')).toEqual(['look-up', 'graph-update']);
+    expect(eligible('knowledge/write', 'knowledge', 'knowledge/read', 'other')).toHaveLength(5);
+    expect(rules.decide(['*'], null).eligible).toHaveLength(5);
+  });
+
+  it('decides again from memory what it decided, whatever the group is called by', () => {
+    const before = rules.memory();
+    const whole = rules.decide(['knowledge/read', 'other'], 'a');
+    expect(rules.decide(['other', 'knowledge/read/public', 'knowledge/read'], 'a').eligible).toBe(whole.eligible);
+    expect(rules.memory().hits).toBe(before.hits + 1);
+  });
+
+  it('knows the group that holds others, and keeps the names of the request', () => {
+    const decision = rules.decide(['knowledge', 'knowledge/raed'], null);
+    expect(decision.groups).toEqual(['knowledge', 'knowledge/raed']);
+    expect(decision.unknownGroups).toEqual(['knowledge/raed']);
+    expect(rules.availabilityByGroup().get('knowledge')).toBe(4);
+    expect(rules.knownGroups.has('knowledge')).toBe(true);
   });
 });

@@ -31,6 +31,9 @@ function step(changes: Partial<Step>): Step {
     endedAt: 0,
     resultHash: null,
     agentRun: null,
+    providerData: null,
+    cachedAt: null,
+    documentation: null,
     ...changes,
   };
 }

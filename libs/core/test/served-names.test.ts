@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { compileConfiguration, namingStrategies, servedNames } from '@sluice/core';
+import { compileConfiguration, namesBefore, namingStrategies, servedNames } from '@sluice/core';
 import type { McpServer, NamingStrategy } from '@sluice/core';
 import { sampleInputs, sha256 } from './sample-inputs.js';
 
@@ -51,6 +51,26 @@ describe('the names under which MCP clients are served (XB-6, M-60)', () => {
     const [first, second] = names('random', servers, places, digest).names;
     expect(first).not.toBe(second);
     expect(first?.length).toBeGreaterThan('000000___read_file'.length);
+  });
+
+  it('stays as it was given, whatever comes beside it, until another strategy is chosen (M-62, M-63)', () => {
+    const alone = [server('filesystem', 'http://h/a')];
+    const [place] = places;
+    for (const strategy of ['uri', 'random'] as const) {
+      const [given = ''] = servedNames([place as (typeof places)[0]], {
+        servers: alone,
+        strategy,
+        digest: sha256,
+      }).names;
+      const before = namesBefore({ tools: [{ mcp: { ...places[0], served: given } }] } as never);
+      const beside = [server('filesystem', 'http://h/moved'), server('secretnetwork', 'http://h/b')];
+      const later = servedNames(places, { servers: beside, strategy, digest: sha256, before });
+      expect(later.problems).toEqual([]);
+      expect(later.names[0]).toBe(given);
+      expect(later.names[1]).not.toBe(given);
+      const others = servedNames(places, { servers: beside, strategy: 'server', digest: sha256, before });
+      expect(others.names).toEqual(['filesystem___read_file', 'secretnetwork___read_file']);
+    }
   });
 
   it('never drops a tool: what would have one name is refused, both named (M-64, XB-8)', () => {

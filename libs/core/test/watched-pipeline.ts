@@ -72,11 +72,13 @@ export function pipeline(
     handOver: () => Promise.resolve(null),
     capabilities: () => Promise.resolve(stage('capabilities', {})),
     once: (_tool, _invocation, effect) => stage('once', effect)(),
+    cached: () => Promise.resolve(stage('cached', { kind: 'none', keep: () => void seen.push('keep') })),
     begun: () => Promise.resolve(null),
     onReconciled: () => undefined,
     onStart: () => void seen.push('start'),
     onParked: () => void seen.push('parked'),
     onResult: () => void seen.push('result'),
+    onCancel: () => () => undefined,
     after: (milliseconds, action) => {
       const timer = setTimeout(action, milliseconds);
       return () => clearTimeout(timer);

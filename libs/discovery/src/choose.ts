@@ -1,11 +1,9 @@
+import type { ChoosingStrategy } from '@sluice/core';
+import { fused } from './hybrid.js';
 import { ToolIndex } from './ranked.js';
 import { keepBest, keepCount, relevanceOf } from './relevance.js';
 import type { Asked, KeepCount } from './relevance.js';
 import type { OfferedTool } from './tool.js';
-
-/** Strategies that choose among a request’s tools by what was asked, before a model is. */
-export const choosingStrategies = ['relevance', 'ranked'] as const;
-export type ChoosingStrategy = (typeof choosingStrategies)[number];
 
 /** Which tools of a request a model is shown. */
 export interface Choice {
@@ -21,7 +19,7 @@ export interface Choice {
 
 /**
  * Chooses a request’s tools. `relevance` adds up fixed weights, repeats of words included. `ranked` puts tools in the order of BM25F over
- * name, description and parameters, and prefers, as `relevance` does, what the session has found and what was used before. Tools that are
+ * name, description and parameters, `hybrid` joins that with the closeness of meanings; both prefer, as `relevance` does, what the session has found and what was used before. Tools that are
  * always kept, or were found by a search of the session, are kept beyond the count. The same input gives the same output.
  */
 export function chooseTools(
@@ -29,12 +27,15 @@ export function chooseTools(
   tools: readonly OfferedTool[],
   asked: Asked,
   counts: KeepCount,
+  indexOf = (list: readonly OfferedTool[]): ToolIndex => new ToolIndex(list),
+  known: Known = {},
 ): Choice {
   if (tools.length === 0) return all(tools, 'no_tools');
   if (tools.length <= counts.minTools) return all(tools, 'few_tools');
   const count = keepCount(tools.length, counts);
   if (count >= tools.length) return all(tools, 'all_kept');
-  const scores = strategy === 'relevance' ? relevanceOf(tools, asked) : rankedScores(tools, asked);
+  const scores =
+    strategy === 'relevance' ? relevanceOf(tools, asked) : rankedScores(strategy, tools, asked, indexOf(tools), known);
   const isForced = ({ name }: OfferedTool): boolean => asked.alwaysKeep.has(name) || asked.expanded.has(name);
   const kept = keepBest(tools, scores, count, isForced);
   const shown = new Set(kept);
@@ -45,9 +46,31 @@ export function chooseTools(
 /** What was used before in the conversation is put before what only shares words with the question. */
 const usedBefore = 100;
 
-function rankedScores(tools: readonly OfferedTool[], asked: Asked): readonly number[] {
-  const scores = new ToolIndex(tools).scores(asked.query);
-  return tools.map(({ name }, index) => (scores[index] ?? 0) + (asked.recentlyUsed.has(name) ? usedBefore : 0));
+/** What is known of the tools beside their texts. */
+export interface Known {
+  /** How close each tool’s meaning is to the question, in the order of the tools; `hybrid` goes by words alone without it. */
+  readonly closeness?: readonly number[] | null;
+  /** How much the tenant’s models called each of late, from 0 to 1; absent where that does not count. */
+  readonly habits?: readonly number[];
+}
+
+/** How much a tool that is called most of all gains, as a share of the best score: less than a word that fits well. */
+export const habitWeight = 0.2;
+
+function rankedScores(
+  strategy: Exclude<ChoosingStrategy, 'relevance'>,
+  tools: readonly OfferedTool[],
+  asked: Asked,
+  index: ToolIndex,
+  { closeness = null, habits }: Known,
+): readonly number[] {
+  const words = Array.from(index.scores(asked.query));
+  const scores = strategy === 'hybrid' && closeness !== null ? fused(words, closeness) : words;
+  const most = habits === undefined ? 0 : scores.reduce((found, score) => Math.max(found, score), 0) || 1;
+  return tools.map(({ name }, at) => {
+    const habit = habitWeight * most * (habits?.[at] ?? 0);
+    return (scores[at] ?? 0) + habit + (asked.recentlyUsed.has(name) ? usedBefore : 0);
+  });
 }
 
 function all(tools: readonly OfferedTool[], skipped: Choice['skipped']): Choice {

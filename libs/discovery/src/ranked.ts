@@ -1,5 +1,5 @@
 import { stemmer } from 'stemmer';
-import { parametersOf } from './tool.js';
+import { comparedLength, parametersOf } from './tool.js';
 import type { OfferedTool } from './tool.js';
 
 /** How much a word counts by where it stands, and how far a field’s length evens that out (BM25F). */
@@ -61,7 +61,7 @@ export class ToolIndex {
   private readonly postings = new Map<string, Posting[]>();
 
   constructor(private readonly tools: readonly OfferedTool[]) {
-    const texts = tools.map((tool) => wordsOf(tool));
+    const texts = tools.map((tool) => wordsOf(tool, comparedLength(tools.length)));
     const averages = Object.fromEntries(
       fieldNames.map((field) => [field, average(texts.map((text) => text[field].length))]),
     ) as Record<Field, number>;
@@ -87,12 +87,31 @@ export class ToolIndex {
     for (const stem of new Set(stemsOf(query))) {
       const postings = this.postings.get(stem);
       if (postings === undefined) continue;
-      const rarity = Math.log(1 + (this.tools.length - postings.length + 0.5) / (postings.length + 0.5));
-      for (const { tool, frequency } of postings)
-        scores[tool] = (scores[tool] ?? 0) + (rarity * (saturation + 1) * frequency) / (frequency + saturation);
+      const rarity = this.rarity(postings.length);
+      for (const { tool, frequency } of postings) scores[tool] = (scores[tool] ?? 0) + points(rarity, frequency);
     }
     return scores;
   }
+
+  /** What each stem of the query adds to the score of each tool that holds it. */
+  parts(query: string): ReadonlyMap<string, ReadonlyMap<number, number>> {
+    const parts = new Map<string, ReadonlyMap<number, number>>();
+    for (const stem of new Set(stemsOf(query))) {
+      const postings = this.postings.get(stem);
+      if (postings === undefined) continue;
+      const rarity = this.rarity(postings.length);
+      parts.set(stem, new Map(postings.map(({ tool, frequency }) => [tool, points(rarity, frequency)])));
+    }
+    return parts;
+  }
+
+  private rarity(holders: number): number {
+    return Math.log(1 + (this.tools.length - holders + 0.5) / (holders + 0.5));
+  }
+}
+
+function points(rarity: number, frequency: number): number {
+  return (rarity * (saturation + 1) * frequency) / (frequency + saturation);
 }
 
 /** The words of a query that a tool holds, as stems. */
@@ -101,12 +120,12 @@ export function sharedStems(tool: OfferedTool, query: string): readonly string[]
   return [...new Set(stemsOf(query))].filter((stem) => own.has(stem));
 }
 
-function wordsOf(tool: OfferedTool): Record<Field, readonly string[]> {
+function wordsOf(tool: OfferedTool, length = comparedLength(1)): Record<Field, readonly string[]> {
   const parameters = parametersOf(tool).map(({ name, description }) => `${name} ${description}`);
   return {
     name: stemsOf(tool.name),
-    description: stemsOf(tool.description),
-    parameters: stemsOf(parameters.join(' ')),
+    description: stemsOf(tool.description.slice(0, length)),
+    parameters: stemsOf(parameters.join(' ').slice(0, length)),
   };
 }
 

@@ -1,3 +1,4 @@
+import { comparedLength } from './tool.js';
 import type { OfferedTool } from './tool.js';
 import { tokensOf } from './tokens.js';
 
@@ -37,8 +38,9 @@ export function relevanceOf(tools: readonly OfferedTool[], asked: Asked): readon
 export function relevanceParts(tools: readonly OfferedTool[], asked: Asked): readonly (readonly Part[])[] {
   const query = asked.query.toLowerCase();
   const words = tokensOf(query);
+  const length = comparedLength(tools.length);
   return tools.map(({ name, description }) => {
-    const own = new Set(tokensOf(`${name} ${description}`));
+    const own = new Set(tokensOf(`${name} ${description.slice(0, length)}`));
     const parts: Part[] = [];
     if (asked.expanded.has(name)) parts.push({ why: 'found by a search', points: weights.expanded });
     if (asked.alwaysKeep.has(name)) parts.push({ why: 'always kept', points: weights.alwaysKeep });

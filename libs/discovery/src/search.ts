@@ -1,5 +1,5 @@
 import { RE2JS } from 're2js';
-import { parametersOf } from './tool.js';
+import { comparedLength, comparedQuestion, parametersOf } from './tool.js';
 import type { OfferedTool } from './tool.js';
 import { tokensOf } from './tokens.js';
 
@@ -57,17 +57,19 @@ function compiled(query: string): RE2JS | null {
 /** Those that match by name, then by description, then by a parameter; each in the order of the tools. */
 function byPlace(tools: readonly OfferedTool[], matches: (text: string) => boolean): readonly number[] {
   const found: Record<(typeof places)[number], number[]> = { name: [], description: [], parameters: [] };
+  const length = comparedLength(tools.length);
   tools.forEach((tool, index) => {
-    const place = places.find((one) => textsAt(tool, one).some((text) => text !== '' && matches(text)));
+    const place = places.find((one) => textsAt(tool, one, length).some((text) => text !== '' && matches(text)));
     if (place !== undefined) found[place].push(index);
   });
   return places.flatMap((place) => found[place]);
 }
 
 function byKeywords(tools: readonly OfferedTool[], query: string): readonly number[] {
-  const words = new Set(tokensOf(query));
+  const words = new Set(tokensOf(comparedQuestion(query)));
+  const length = comparedLength(tools.length);
   const hits = tools.map((tool) => {
-    const own = new Set(places.flatMap((place) => textsAt(tool, place)).flatMap(tokensOf));
+    const own = new Set(places.flatMap((place) => textsAt(tool, place, length)).flatMap(tokensOf));
     return [...words].filter((word) => own.has(word)).length;
   });
   return tools
@@ -76,13 +78,13 @@ function byKeywords(tools: readonly OfferedTool[], query: string): readonly numb
     .sort((one, other) => (hits[other] ?? 0) - (hits[one] ?? 0) || one - other);
 }
 
-function textsAt(tool: OfferedTool, place: (typeof places)[number]): readonly string[] {
+function textsAt(tool: OfferedTool, place: (typeof places)[number], length: number): readonly string[] {
   switch (place) {
     case 'name':
       return [tool.name];
     case 'description':
-      return [tool.description];
+      return [tool.description.slice(0, length)];
     case 'parameters':
-      return parametersOf(tool).flatMap(({ name, description }) => [name, description]);
+      return parametersOf(tool).flatMap(({ name, description }) => [name, description.slice(0, length)]);
   }
 }

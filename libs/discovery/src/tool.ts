@@ -8,6 +8,21 @@ export interface OfferedTool {
   readonly parameters: unknown;
 }
 
+/** Characters of a question that are compared with tools: its beginning and its end, where people ask. */
+export const longestQuestion = 16_384;
+
+/** A question as far as it is compared. A client may send a book, and no other request is to wait for its words. */
+export function comparedQuestion(question: string): string {
+  if (question.length <= longestQuestion) return question;
+  const half = longestQuestion / 2;
+  return `${question.slice(0, half)} ${question.slice(-half)}`;
+}
+
+/** Characters of a tool’s description, and of each parameter’s, that are compared, for so many tools: all together are bounded as well. */
+export function comparedLength(tools: number): number {
+  return Math.trunc(Math.min(10_000, Math.max(400, 4_000_000 / Math.max(1, tools))));
+}
+
 /** A parameter’s name and its description; names of nested properties as well. */
 export interface Parameter {
   readonly name: string;

@@ -24,7 +24,7 @@ describe('words that score', () => {
     ['ls a the', []],
     ['naïve 2026', ['2026']],
   ])(
-    'of %j are %j: lower case, letters and digits, no short words and no stop words (DS-51, DS-52, DS-53)',
+    'of %j are %j: lower case, letters and digits, no short words and no stop words (DS-51, DS-52, DS-53, XS-4)',
     (text, tokens) => {
       expect(tokensOf(text)).toEqual(tokens);
     },
@@ -36,15 +36,16 @@ describe('the relevance score', () => {
     ['a tool that a search of the session found (DS-42)', asked('', { expanded: ['search_web'] }), 1_000],
     ['one that is always kept (DS-43)', asked('', { alwaysKeep: ['search_web'] }), 100],
     ['one whose output stands in the history (DS-44)', asked('', { recentlyUsed: ['search_web'] }), 100],
-    ['one that the query names, in whatever case (DS-45)', asked('SEARCH_WEB'), 50 + 20],
-    ['each word of the query in name or description, repeats included (DS-46)', asked('web web pages'), 30],
+    ['one that the query names, in whatever case (DS-45, XS-2)', asked('SEARCH_WEB'), 50 + 20],
+    ['one whose name stands inside a word (XS-2)', asked('xsearch_webx'), 50],
+    ['each word of the query in name or description, repeats included (DS-46, XS-3)', asked('web web pages'), 30],
     ['all of it together (DS-47)', asked('search_web', { alwaysKeep: ['search_web'] }), 170],
     ['nothing of it', asked('read'), 0],
   ])('counts %s', (_, given, score) => {
     expect(relevanceOf([tool('search_web', 'Finds pages')], given)).toEqual([score]);
   });
 
-  it('does not count parameters', () => {
+  it('does not count parameters (XS-3)', () => {
     const parameters = { type: 'object', properties: { pages: { description: 'pages' } } };
     expect(relevanceOf([tool('find', '', parameters)], asked('pages'))).toEqual([0]);
   });
@@ -57,7 +58,7 @@ describe('the number of tools that are kept', () => {
     [40, { minTools: 5, maxTools: 25, targetRatio: 0.8 }, 25],
     [6, { minTools: 5, maxTools: 25, targetRatio: 0.8 }, 5],
     [20, { minTools: 10, maxTools: 5, targetRatio: 0.8 }, 10],
-  ])('of %d under %j is %d (DS-48, DS-49, DS-50)', (total, counts, kept) => {
+  ])('of %d under %j is %d (DS-48, DS-49, DS-50, XS-6, XS-7)', (total, counts, kept) => {
     expect(keepCount(total, counts)).toBe(kept);
   });
 });
@@ -69,17 +70,17 @@ describe('the choice', () => {
   );
   const names = (indexes: readonly number[]): readonly string[] => indexes.map((index) => tools[index]?.name ?? '');
 
-  it('keeps the best, in the request’s order, and defers the rest (DS-38, DS-40, DS-41)', () => {
+  it('keeps the best, in the request’s order, and defers the rest (DS-38, DS-40, DS-41, XS-5)', () => {
     const { kept, deferred } = chooseTools('relevance', tools, asked('Write that file, then mail it'), counts);
     expect(names(kept)).toEqual(['send_mail', 'read_file', 'write_file']);
     expect([...kept, ...deferred].sort()).toEqual([0, 1, 2, 3, 4, 5]);
   });
 
-  it('prefers the earlier tool where scores are equal (DS-39)', () => {
+  it('prefers the earlier tool where scores are equal (DS-39, XS-5)', () => {
     expect(keepBest(tools, [0, 0, 0, 0, 0, 0], 2, () => false)).toEqual([0, 1]);
   });
 
-  it('keeps more than the count by force: what is always kept, and what the session found (DS-38)', () => {
+  it('keeps more than the count by force: what is always kept, and what the session found (DS-38, XS-1)', () => {
     const given = asked('Write that file, then mail it', { alwaysKeep: ['list_notes'], expanded: ['add_note'] });
     const { kept } = chooseTools('relevance', tools, given, { ...counts, maxTools: 2 });
     expect(names(kept)).toEqual(['add_note', 'list_notes']);
@@ -87,7 +88,7 @@ describe('the choice', () => {
     expect(names(chooseTools('relevance', tools, many, { ...counts, maxTools: 2 }).kept)).toHaveLength(3);
   });
 
-  it('does not count force for what was only used before (DS-36, DS-38)', () => {
+  it('does not count force for what was only used before (DS-36, DS-38, XS-1)', () => {
     const given = asked('', { recentlyUsed: ['read_file', 'write_file', 'web_search'] });
     expect(names(chooseTools('relevance', tools, given, { ...counts, maxTools: 2 }).kept)).toEqual([
       'read_file',

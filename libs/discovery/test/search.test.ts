@@ -31,21 +31,21 @@ describe('the search for tools', () => {
     expect(search(query)).toEqual({ by, matches, kept: [] });
   });
 
-  it('gives the first tools for a blank query (DS-72)', () => {
+  it('gives the first tools for a blank query (DS-72, XS-15)', () => {
     expect(search('  ', 2)).toEqual({ by: 'blank', matches: ['read_file', 'mail'], kept: [] });
   });
 
-  it('gives no more than the cap, and beyond it what is always kept, each once (DS-69, DS-70)', () => {
+  it('gives no more than the cap, and beyond it what is always kept, each once (DS-69, DS-70, XS-9, XS-10)', () => {
     expect(search('.', 2, ['clock', 'mail'])).toEqual({ by: 'regex', matches: ['read_file', 'mail'], kept: ['clock'] });
     expect(search('read(', 2, ['clock']).kept).toEqual(['clock']);
     expect(search('', 1, ['clock', 'unknown']).kept).toEqual(['clock']);
   });
 
-  it('takes a pattern beyond the limit by its words (DS-65)', () => {
+  it('takes a pattern beyond the limit by its words (DS-65, XS-14)', () => {
     expect(search('x'.repeat(longestPattern + 1)).by).toBe('keywords');
   });
 
-  it('is not held up by a hostile pattern: its time grows with the text (DS-65)', () => {
+  it('is not held up by a hostile pattern: its time grows with the text (DS-65, XS-14)', () => {
     const hostile = [{ name: 'long', description: 'a'.repeat(50_000), parameters: null }];
     const began = process.cpuUsage();
     const found = searchTools(hostile, '(a+)+$b', { maxResults: 5, alwaysKeep: new Set() });

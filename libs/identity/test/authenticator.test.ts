@@ -40,7 +40,11 @@ describe('a credential', () => {
       groups: ['read-only'],
       connections: [],
     };
-    expect(await authenticate(`Bearer ${token}`)).toEqual({ ok: true, principal });
+    expect(await authenticate(`Bearer ${token}`)).toMatchObject({
+      ok: true,
+      principal,
+      claims: { tool_groups: ['read-only'] },
+    });
     expect(await authenticate(`bearer ${token}`)).toMatchObject({ ok: true });
   });
 

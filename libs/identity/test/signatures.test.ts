@@ -100,7 +100,7 @@ describe('keys', () => {
     expect(readKeySet(writeKeySet(set), 'x')).toEqual(set);
   });
 
-  it('rotate while both sides run: whoever was not started anew is understood, and understands', async () => {
+  it('rotate while both sides run: whoever was not started anew is understood, and understands (M-92)', async () => {
     const before = newKeySet(0);
     const after = rotate(before, 1);
     const [old, fresh] = [createSignatures(before), createSignatures(after)];

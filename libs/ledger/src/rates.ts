@@ -28,8 +28,8 @@ export function counterOf(
       limiters.set(pair, limiter);
     }
     try {
-      await limiter.consume(key);
-      return { within: true };
+      const { remainingPoints: remaining, msBeforeNext: resetMs } = await limiter.consume(key);
+      return { within: true, remaining, resetMs };
     } catch (refusal) {
       if (!(refusal instanceof library.RateLimiterRes)) throw refusal;
       return { within: false, retryAfterMs: refusal.msBeforeNext };

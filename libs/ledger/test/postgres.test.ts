@@ -7,6 +7,7 @@ import { connectionTo } from '../src/postgres/connection.js';
 import { infra, startTimeout } from '../../../test/infra/client.ts';
 import { freshDatabase } from '../../../test/infra/fresh.ts';
 import { ledgerContract } from './contract.js';
+import { discoverySessionsContract } from './discovery-sessions.js';
 import { documentsContract } from './documents-contract.js';
 import { asRates, ratesContract } from './rates-contract.js';
 import { onDatabase, otherUrl } from './postgres-database.js';
@@ -33,6 +34,7 @@ const openPair = async () => {
 ledgerContract('PostgreSQL', { open: openPair });
 ratesContract('PostgreSQL', { open: async () => asRates(await openPair()) });
 documentsContract('PostgreSQL', openPair);
+discoverySessionsContract('PostgreSQL', openPair);
 
 const ask = (key: string, owner = 'a', now = 0) => ({ key, owner, now, ttlMs: 1_000 });
 

@@ -8,6 +8,7 @@ import { openSqliteLedger } from '@sluice/ledger';
 import { openDatabase } from '../src/sqlite/database.js';
 import { ledgerOn } from '../src/sqlite/ledger.js';
 import { ledgerContract } from './contract.js';
+import { discoverySessionsContract } from './discovery-sessions.js';
 import { documentsContract } from './documents-contract.js';
 import { asRates, ratesContract } from './rates-contract.js';
 
@@ -29,6 +30,7 @@ const openPair = async () => {
 ledgerContract('SQLite', { open: openPair });
 ratesContract('SQLite', { open: async () => asRates(await openPair()) });
 documentsContract('SQLite', openPair);
+discoverySessionsContract('SQLite', openPair);
 
 async function inFolder(work: (file: string) => Promise<void>): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-ledger-'));

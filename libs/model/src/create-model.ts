@@ -26,5 +26,7 @@ export async function createModel(settings: ModelSettings, given: ModelSurroundi
       return (await import('./provider/google.js')).createGoogleModel(settings, given.secret);
     case 'bedrock':
       return (await import('./provider/bedrock.js')).createBedrockModel(settings, given.secret);
+    case 'bedrock-anthropic':
+      return (await import('./provider/bedrock.js')).createBedrockAnthropicModel(settings, given.secret);
   }
 }

@@ -1,3 +1,6 @@
 export { createModel, type ModelSurroundings } from './create-model.js';
+export { askInOrder, type AskedTurn, type PassedOver } from './in-order.js';
 export { Models, type ModelSource } from './models.js';
 export { createRuleModel } from './rules/rule-model.js';
+export { createEmbedder } from './embed/create-embedder.js';
+export { Embedders } from './embed/embedders.js';

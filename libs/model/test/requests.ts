@@ -31,6 +31,9 @@ export function stepOf(step: Partial<ModelStep> & { readonly toolId: string }): 
     endedAt: 0,
     resultHash: null,
     agentRun: null,
+    providerData: null,
+    cachedAt: null,
+    documentation: null,
     ...step,
   };
 }

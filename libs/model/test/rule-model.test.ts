@@ -159,3 +159,20 @@ describe('the rule-based model', () => {
     expect(createRuleModel().name).toBe('rules/built-in');
   });
 });
+
+describe('asked for a plan', () => {
+  it('plans a step for each part of the question that a tool fits, in the words by which it knows the call again', async () => {
+    const planner = { id: 'core__make-plan', description: 'Takes your plan', inputSchema: { type: 'object' } };
+    const planning = Object.values(known).slice(0, 20);
+    const question = 'Which countries border France? What time is it?';
+    const request = { ...requestOf({ question, tools: [planner] }), planning };
+    const turn = await createRuleModel().turn(request, { signal });
+    expect(turn.calls.map(({ tool }) => tool)).toEqual([planner.id]);
+    const { steps } = JSON.parse(turn.calls[0]?.arguments ?? '') as { steps: { tool: string; why: string }[] };
+    expect(steps.length).toBeGreaterThan(0);
+    for (const { tool, why } of steps) {
+      expect(planning.map(({ id }) => id)).toContain(tool);
+      expect(why).toMatch(/^For ".+" I call /);
+    }
+  });
+});

@@ -1,6 +1,6 @@
 import type { ApprovalRequested } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
-import { tenantOf } from '@sluice/decisions';
+import { tenantOf } from '@sluice/run';
 import type { RunRecords } from './run-records.js';
 
 /** What was asked of the approvers where this was asked, decided or judged; undefined if it is not among the records. */

@@ -1,8 +1,8 @@
 import { agentBegunBy, budgetOf } from '@sluice/core';
 import type { AgentRun, Step, ToolExecResult } from '@sluice/core';
 import type { Incoming } from '@sluice/bus';
-import { agentRunOf, callIdOf, handedBack } from '@sluice/decisions';
-import type { CallInTurn } from '@sluice/decisions';
+import { agentRunOf, callIdOf, handedBack } from '@sluice/run';
+import type { CallInTurn } from '@sluice/run';
 import { NotReplayable } from './outcome.js';
 import type { RunRecords } from './run-records.js';
 

@@ -1,25 +1,66 @@
 import { placeOf } from '@sluice/contracts';
-import type { AgentResponse, ToolCall, Toolset } from '@sluice/contracts';
+import { modelName, modelsOf } from '@sluice/core';
+import type { AgentResponse, StrategyDecision, ToolCall, Toolset, TurnModel } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
-import { answer, endOfDead, outOfTime, outOfTimeQuarantined, toolCall } from '@sluice/decisions';
+import {
+  answer,
+  boundedTurn,
+  cancelledTurn,
+  endOfDead,
+  modelRequestOf,
+  nextMove,
+  outOfTime,
+  outOfTimeQuarantined,
+  toolCall,
+  turnModel,
+} from '@sluice/run';
+import type { Move } from '@sluice/run';
 import type { Run } from '@sluice/contracts';
+import type { RecordedConfigurations } from './configurations.js';
 import type { DeadLetters, RunRecords } from './run-records.js';
 
 /** The record of a turn, from what the model is recorded to have said; the model is not asked again. */
-export function deriveTurn({ record }: Incoming<'agent.tool-calls'>, run: RunRecords): readonly ToolCall[] {
+export function deriveTurn(
+  { record }: Incoming<'agent.tool-calls'>,
+  run: RunRecords,
+  configurations: RecordedConfigurations,
+): readonly ToolCall[] {
   const { recordSignature } = record;
   return toolsetsOf(run, record.iteration).map((toolset) => {
-    return { ...toolCall(toolset, afterTurn(toolset, record.run), record), recordSignature };
+    const after = afterTurn(toolset, record.run);
+    const move = moveOf(toolset, record.decision, configurations);
+    // A planned call follows from the plan, whatever is recorded.
+    if (move.kind === 'call') {
+      const { limits } = configurations.get(toolset.configVersion).configuration;
+      const turn = { ...move.turn, model: null, decision: move.decision };
+      return { ...boundedTurn(toolset, after, turn, limits), recordSignature };
+    }
+    const decision = move.kind === 'ask' ? move.decision : null;
+    const model = modelOf(record.model, toolset, configurations);
+    return { ...toolCall(toolset, after, { ...record, model, decision }), recordSignature };
   });
 }
 
 /** The end of a run with the model’s answer, or with none in time. */
-export function deriveAgentEnd({ record }: Incoming<'agent.responses'>, run: RunRecords): readonly AgentResponse[] {
+export function deriveAgentEnd(
+  { record }: Incoming<'agent.responses'>,
+  run: RunRecords,
+  configurations: RecordedConfigurations,
+): readonly AgentResponse[] {
   const { run: ended, endedAt } = record;
   if (ended === null) return [];
   const toolsets = toolsetsOf(run, ended.iteration);
   if (record.answer !== null)
-    return toolsets.map((toolset) => answer(toolset, afterTurn(toolset, ended), record.answer ?? '', endedAt));
+    return toolsets.map((toolset) => {
+      const model = modelOf(record.model, toolset, configurations);
+      const move = moveOf(toolset, record.decision, configurations);
+      const decision = move.kind === 'react' ? null : move.decision;
+      return answer(toolset, afterTurn(toolset, ended), { answer: record.answer ?? '', model, decision }, endedAt);
+    });
+  // That it was cancelled the ledger knew, and why the record says.
+  const { error } = record;
+  if (error?.code === 'cancelled')
+    return toolsets.map((toolset) => cancelledTurn(toolset, afterTurn(toolset, ended), error, endedAt));
   // What was quarantined the ledger knew, and the record says.
   const end = record.error?.code === 'record_quarantined' ? outOfTimeQuarantined : outOfTime;
   return toolsets.filter((toolset) => endedAt >= toolset.run.deadline).map((toolset) => end(toolset, endedAt));
@@ -52,7 +93,41 @@ function toolsetsOf({ toolsets }: RunRecords, iteration: number): readonly Tools
   return toolsets.filter(({ record }) => record.iteration === iteration).map(({ record }) => record);
 }
 
+/** What the run’s strategy makes of the turn. A run that works by none needs no configuration for that. */
+function moveOf(toolset: Toolset, recorded: StrategyDecision | null, configurations: RecordedConfigurations): Move {
+  if (toolset.run.strategy === null && recorded === null) return { kind: 'react' };
+  return nextMove(toolset, configurations.get(toolset.configVersion));
+}
+
+/**
+ * The model that took the turn: one of the configuration’s list, asked what the Toolset says, and behind those that were asked before it.
+ * Which of them was out of reach, and why, only the record knows.
+ */
+function modelOf(
+  recorded: TurnModel | null,
+  toolset: Toolset,
+  configurations: RecordedConfigurations,
+): TurnModel | null {
+  if (recorded === null) return null;
+  const evaluator = configurations.get(toolset.configVersion);
+  const names = modelsOf(evaluator.configuration).map(modelName);
+  const place = Math.max(0, names.indexOf(recorded.name));
+  const passedOver = recorded.passedOver
+    .slice(0, place)
+    .map((one, before) => ({ ...one, name: names[before] ?? one.name }));
+  // What discovery chose is an input of the turn: it may have asked an embedding model, or gone by what was called before.
+  const { shown } = recorded;
+  // Tokens were counted by a tokenizer that may be another one now.
+  return turnModel(
+    modelRequestOf(toolset, evaluator, shown),
+    names[place] ?? recorded.name,
+    passedOver,
+    shown,
+    recorded,
+  );
+}
+
 /** The tokens that a turn used are the model’s word; all else of the run is the Toolset’s. */
-function afterTurn({ run }: Toolset, { inputTokens, outputTokens }: Run): Run {
-  return { ...run, inputTokens, outputTokens };
+function afterTurn({ run }: Toolset, { inputTokens, outputTokens, cachedInputTokens, cacheWriteTokens }: Run): Run {
+  return { ...run, inputTokens, outputTokens, cachedInputTokens, cacheWriteTokens };
 }

@@ -1,7 +1,7 @@
 import { judgeDecision, localPrincipal, runName } from '@sluice/core';
 import type { Decider, NotTaken } from '@sluice/core';
 import type { ApprovalDecided, ApprovalOutcome, ApprovalRequested, RequestedCall, ToolCall } from '@sluice/contracts';
-import { approvalIdOf, callKeyOf } from '@sluice/decisions';
+import { approvalIdOf, callKeyOf, cancelledMeanwhile } from '@sluice/run';
 import type { Incoming } from '@sluice/bus';
 import type { RecordedConfigurations } from './configurations.js';
 import { NotReplayable } from './outcome.js';
@@ -82,13 +82,14 @@ function follows(
   }
 }
 
-/** The executor’s own word that no decision came in time. */
+/** The executor’s own word that no decision came in time, or that the run was cancelled meanwhile. */
 function expired(recorded: ApprovalOutcome, { approvals }: RunRecords): readonly ApprovalOutcome[] {
+  const isCancelled = recorded.reason === cancelledMeanwhile;
   return approvals.flatMap(({ record: { requested } }) => {
-    if (requested?.approvalId !== recorded.approvalId || recorded.at < requested.expiresAt) return [];
+    if (requested?.approvalId !== recorded.approvalId || (!isCancelled && recorded.at < requested.expiresAt)) return [];
     const { approvalId, requestId, sessionId, argumentsHash } = requested;
     const ids = { approvalId, requestId, sessionId, argumentsHash };
-    return [{ ...recorded, ...ids, decidedBy: 'service:executor', reason: '' }];
+    return [{ ...recorded, ...ids, decidedBy: 'service:executor', reason: isCancelled ? cancelledMeanwhile : '' }];
   });
 }
 

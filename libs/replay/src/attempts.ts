@@ -1,9 +1,9 @@
-import { anotherAttempt, isReturned } from '@sluice/core';
+import { anotherAttempt } from '@sluice/core';
 import type { RunLimits, RunState, Verifier } from '@sluice/core';
-import { redriveHeader, sha256 } from '@sluice/contracts';
+import { redriveHeader } from '@sluice/contracts';
 import type { AgentStepResult, ToolCall } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
-import { isOverdue, returnedTurn } from '@sluice/decisions';
+import { isOverdue, isReturned, returnedTurn } from '@sluice/run';
 import { NotReplayable } from './outcome.js';
 import type { RunRecords } from './run-records.js';
 
@@ -56,8 +56,7 @@ export async function deriveReturned(
     return turns.map((toolset) => ({ ...returnedTurn(toolset.record), recordSignature: record.recordSignature }));
   // Only a grant ends at a time; what an executor signs of a turn says otherwise the same.
   const claims = await verifier.verify('filter', record.signature);
-  if (typeof claims?.['exp'] !== 'number' || !isReturned(claims, { ...record, request: record.next }, sha256))
-    return null;
+  if (typeof claims?.['exp'] !== 'number' || !isReturned(claims, { ...record, request: record.next })) return null;
   throw new NotReplayable(
     `It gave back a turn that was ${isAgain ? 're-driven' : 'overdue'}, whose Toolset is not among the records.`,
   );

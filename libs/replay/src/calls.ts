@@ -9,8 +9,9 @@ import type {
   ToolExecResult,
   ToolSource,
 } from '@sluice/core';
-import { runCall } from '@sluice/decisions';
-import type { CallInTurn, CallWorld, DecisionTaken, ParkedCall } from '@sluice/decisions';
+import { recordedDenial } from '@sluice/core';
+import { cancelledBefore, runCall } from '@sluice/run';
+import type { CallInTurn, CallWorld, DecisionTaken, ParkedCall } from '@sluice/run';
 import { NotReplayable } from './outcome.js';
 
 /** Who decides what is permitted under a configuration. */
@@ -63,9 +64,12 @@ function recordedWorld(
   const configurations = new Set([judges.granting.configuration, judges.inForce.configuration]);
   return {
     timeLeft: () => (recorded !== null && isLate(recorded, record) ? 0 : Infinity),
+    isCancelled: () => Promise.resolve(recorded?.reason === 'cancelled' && recorded.observation === cancelledBefore),
     signal: never,
     source: () => Promise.resolve(recordedTools(judges.granting, recorded)),
-    authorizers: [...configurations].filter(({ authorization }) => authorization !== null).map(authorizerOf),
+    authorizers: [...configurations]
+      .filter(({ authorization }) => authorization !== null)
+      .map((one) => (one.authorization?.kind === 'openfga' ? answered(recorded) : authorizerOf(one))),
     onAuthorizerFault: (_tool, _runId, error) => {
       throw new NotReplayable(`Whether it was permitted cannot be decided: ${(error as Error).message}`);
     },
@@ -75,6 +79,7 @@ function recordedWorld(
     rate: () => Promise.resolve({ ok: true }),
     capabilities: saidByTheRecord,
     once: saidByTheRecord,
+    cached: saidByTheRecord,
     begun: () => Promise.resolve(null),
     hashResult: () => '',
     conceal: (_tool, result) => result,
@@ -82,7 +87,21 @@ function recordedWorld(
     onParked: () => undefined,
     onResult: () => undefined,
     onReconciled: () => undefined,
+    onCancel: () => () => undefined,
     after: () => () => undefined,
+  };
+}
+
+/**
+ * What OpenFGA answered when the call was made, which its step says: the store may have changed since. A call without a step went on to where no
+ * authorizer is asked any more.
+ */
+function answered(recorded: Step | null): AuthorizationPort {
+  return {
+    check: (_actor, _subject, action) => {
+      const missing = recorded === null ? null : recordedDenial(recorded, action);
+      return Promise.resolve(missing === null ? { allowed: true } : { allowed: false, missing });
+    },
   };
 }
 
@@ -134,9 +153,12 @@ function isLate({ startedAt, endedAt, reason }: Step, { run }: CallInTurn['recor
 /** What the recorded step says that its tool gave. */
 export function recordedResult(toolCallId: string, recorded: Step): ToolExecResult {
   const { outcome, observation, reason } = recorded;
-  const hash = recorded.resultHash === null ? {} : { resultHash: recorded.resultHash };
-  if (outcome === 'ok') return { toolCallId, ok: true, value: observation, ...hash };
+  const facts = {
+    ...(recorded.resultHash === null ? {} : { resultHash: recorded.resultHash }),
+    ...(recorded.cachedAt === null ? {} : { cachedAtMs: recorded.cachedAt }),
+  };
+  if (outcome === 'ok') return { toolCallId, ok: true, value: observation, ...facts };
   const errorCode = outcome as ToolErrorCode;
   const why = reason === null ? {} : { reason: reason as ToolErrorReason };
-  return { toolCallId, ok: false, errorCode, ...why, safeMessage: observation, ...hash };
+  return { toolCallId, ok: false, errorCode, ...why, safeMessage: observation, ...facts };
 }

@@ -2,8 +2,8 @@ import { transition } from '@sluice/core';
 import type { Evaluator, Step } from '@sluice/core';
 import type { AgentStepResult, ToolCall } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
-import { afterStep, factsOf, notMade, turnAfter } from '@sluice/decisions';
-import type { CallInTurn } from '@sluice/decisions';
+import { afterStep, decideTools, notMade, notRecorded, turnAfter } from '@sluice/run';
+import type { CallInTurn } from '@sluice/run';
 import { admit } from './calls.js';
 import type { Admission, AuthorizerOf } from './calls.js';
 import type { RecordedConfigurations } from './configurations.js';
@@ -28,25 +28,24 @@ export async function changedCalls(
   const granting = configurations.get(record.configVersion);
   const stretches = stretchesOf(message, run);
   const recorded = new Set(record.offered);
-  const offered = offeredBy(candidate, record);
+  const unknown = notRecorded(record.run, candidate);
+  if (unknown !== null) throw new NotReplayable(unknown);
+  const offered = offeredBy(candidate, record, decidedAtOf(record, run));
   const changes: Change[] = [];
   let turn = turnAfter(record, [], granting);
   for (const [index, step] of steps.entries()) {
     const call = record.calls[index];
     if (call === undefined) break;
     const name = nameIn(run, record, call, index);
+    const called = { record, name, call, index, steps: steps.slice(0, index), at: step.startedAt };
     const stretch = stretches.findLast(({ fromIndex }) => fromIndex <= index) as Stretch;
     const inForce = configurations.inForce(stretch.inForceVersion, stretch.at);
     // A call that an earlier attempt had begun was made, whatever was in force when it was reported.
     const was = wasBegun(step, steps[index - 1], granting.byId(call.tool), stretch, configurations)
       ? 'made'
-      : await fate(
-          { record, name, call, index, offered: recorded, turn, judges: { granting, inForce } },
-          authorizerOf,
-          steps,
-        );
+      : await fate({ ...called, offered: recorded, turn, judges: { granting, inForce } }, authorizerOf, steps);
     const judges = { granting: candidate, inForce: candidate };
-    const would = await fate({ record, name, call, index, offered, turn, judges }, authorizerOf, steps);
+    const would = await fate({ ...called, offered, turn, judges }, authorizerOf, steps);
     const tool = step.action;
     if (was !== would) changes.push({ kind: 'call', tool, index, was, would });
     else if (step.outcome === 'ok') {
@@ -95,6 +94,13 @@ function inWords(admission: Admission): string {
 }
 
 /** What the candidate would have offered in this turn. */
-function offeredBy(candidate: Evaluator, record: ToolCall): ReadonlySet<string> {
-  return new Set(candidate.evaluate(factsOf(record, candidate)).offered.map((tool) => tool.id));
+function offeredBy(candidate: Evaluator, record: ToolCall, at: number): ReadonlySet<string> {
+  return new Set(decideTools(record, candidate, at).decision.offered.map((tool) => tool.id));
+}
+
+/** When the turn’s tools were decided on; where its Toolset is gone, when the run began. */
+function decidedAtOf({ iteration, grant, run: { startedAt } }: ToolCall, { toolsets }: RunRecords): number {
+  const own = toolsets.filter(({ record }) => record.iteration === iteration);
+  const toolset = own.find(({ record }) => record.grant === grant) ?? own[0];
+  return toolset?.record.decidedAt ?? startedAt;
 }

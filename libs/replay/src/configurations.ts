@@ -2,7 +2,7 @@ import { compileEvaluator } from '@sluice/core';
 import type { Configuration, Evaluator, Verifier } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { LogReader, ReadOptions } from '@sluice/bus';
-import { ConfigurationRecords } from '@sluice/decisions';
+import { ConfigurationRecords } from '@sluice/run';
 import { NotReplayable } from './outcome.js';
 
 /** Compiled configurations that are held at a time. */

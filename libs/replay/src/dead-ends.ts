@@ -29,6 +29,12 @@ export class DeadEnds {
     return true;
   }
 
+  /** The run is re-driven: it is judged with the dead letter of before too, however long it goes on now. */
+  resumes(run: Gathered, dead: DeadLetters): void {
+    this.release(run);
+    keepLetters(run, dead);
+  }
+
   /** The run goes on, or is given away. */
   release(run: Gathered): void {
     this.bytes -= this.held.get(run) ?? 0;

@@ -20,8 +20,8 @@ import {
   refusedCall,
   runTurn,
   stepResult,
-} from '@sluice/decisions';
-import type { CallInTurn, CallOutcome, DecisionTaken, NextCall, NotMade, TurnSoFar } from '@sluice/decisions';
+} from '@sluice/run';
+import type { CallInTurn, CallOutcome, DecisionTaken, NextCall, NotMade, TurnSoFar } from '@sluice/run';
 import { agentEnds, begunIn } from './agent-runs.js';
 import { nameIn, outcomesTaken } from './approvals.js';
 import { admit, recordedResult } from './calls.js';
@@ -131,7 +131,17 @@ export async function deriveBeginning(
     const inForce = deriving.configurations.inForce(inForceVersion, startedAt);
     const judges = { granting, inForce };
     const name = nameIn(run, record, call, index);
-    const called = { record, name, call, index, offered: new Set(record.offered), turn: done.turn, judges };
+    const called = {
+      record,
+      name,
+      call,
+      index,
+      offered: new Set(record.offered),
+      turn: done.turn,
+      steps: done.steps,
+      judges,
+      at: startedAt,
+    };
     // Where it needed an approval, it had that before it began.
     const admission = await admit(called, deriving.authorizerOf, null, { decision: 'approve', reason: '' });
     if (admission.kind !== 'parked' || admission.parked.kind !== 'agent') {
@@ -174,7 +184,17 @@ export async function deriveAsked(
     const call = record.calls[index] as RequestedCall;
     const offered = new Set(record.offered);
     const name = nameIn(run, record, call, index);
-    const called = { record, name, call, index, offered, turn: done.turn, judges: { granting, inForce } };
+    const called = {
+      record,
+      name,
+      call,
+      index,
+      offered,
+      turn: done.turn,
+      steps: done.steps,
+      judges: { granting, inForce },
+      at: requestedAt,
+    };
     const admission = await admit(called, deriving.authorizerOf, null, null);
     if (admission.kind !== 'parked' || admission.parked.kind !== 'approval') {
       derived.push({ refused: admission.kind === 'refused' ? admission.result.safeMessage : 'It needs no approval.' });
@@ -237,7 +257,12 @@ async function ended(
   const granting = configurations.get(record.configVersion);
   const inForce = configurations.inForce(stretch.inForceVersion, stretch.at);
   const name = nameIn(run, record, call, index);
-  const judged: CallInTurn = { record, name, call, index, turn, offered, judges: { granting, inForce } };
+  const at = own?.startedAt ?? stretch.at;
+  const judged: CallInTurn = {
+    ...{ record, name, call, index, turn, offered, at },
+    steps: next.steps,
+    judges: { granting, inForce },
+  };
   const stepFor = (result: ToolExecResult, agentRun: AgentRun | null = null): Step =>
     endedStep(next, granting, result, timesOf(own), agentRun);
   const stepsFor = (admission: Admission): readonly Step[] => {

@@ -2,8 +2,8 @@ import type { Principal, RunState } from '@sluice/core';
 import { requestIds } from '@sluice/contracts';
 import type { AgentResponse, Toolset } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
-import { beginning, decideIteration, denial, taken } from '@sluice/decisions';
-import type { Iteration } from '@sluice/decisions';
+import { beginning, decideIteration, denial, recordedConditions, taken, withConditions } from '@sluice/run';
+import type { Cancelled, Iteration } from '@sluice/run';
 import { goingOn, isRedriven } from './attempts.js';
 import type { RecordedConfigurations } from './configurations.js';
 import { NotReplayable } from './outcome.js';
@@ -17,6 +17,8 @@ interface Decided {
   readonly now: number;
   /** The run as the decision left it. */
   readonly after: RunState;
+  /** That its caller cancelled it, as its end says; absent where it goes on. */
+  readonly cancelled?: Cancelled | null;
 }
 
 /** The tools of an iteration, from each record that it can have followed: a request, or the turn before. */
@@ -52,7 +54,9 @@ export function deriveFilterEnd(
   }
   const { principal, startedAt, iteration } = record.run;
   if (principal === null) throw new NotReplayable('It does not say who asked.');
-  const after = { configVersion, now, after: record.run };
+  // The ledger knew whether the run was cancelled, and the record says.
+  const cancelled = record.error?.code === 'cancelled' ? record.error : null;
+  const after = { configVersion, now, after: record.run, cancelled };
   const asked = iteration === 0 && record.run.parent === null;
   const begun = asked ? fromRequests(run, { ...after, principal, startedAt }, configurations) : [];
   // A first turn that came back to be decided again ends before its first iteration as well.
@@ -62,7 +66,7 @@ export function deriveFilterEnd(
 
 function fromRequests(
   { requests }: RunRecords,
-  { configVersion, principal, startedAt, now, after }: Decided,
+  { configVersion, principal, startedAt, now, after, cancelled }: Decided,
   configurations: RecordedConfigurations,
 ): readonly Iteration[] {
   return requests.map((message): Iteration => {
@@ -71,7 +75,9 @@ function fromRequests(
     const request = taken(message.record, ids);
     const { run: begun, permission } = beginning(message.record, principal, evaluator, startedAt);
     const run = { ...begun, redrive: after.redrive };
-    if (permission.ok) return decideIteration(ids, request, run, evaluator, now);
+    const { measured, origin } = recordedConditions(after);
+    const conditioned = withConditions(run, evaluator, measured, origin);
+    if (permission.ok) return decideIteration(ids, request, conditioned, evaluator, now, cancelled);
     return { kind: 'end', response: denial(ids, permission.message, { request, run }, configVersion, now) };
   });
 }
@@ -79,7 +85,7 @@ function fromRequests(
 function fromSteps(
   { steps }: RunRecords,
   iteration: number,
-  { configVersion, now, after }: Pick<Decided, 'configVersion' | 'now' | 'after'>,
+  { configVersion, now, after, cancelled }: Omit<Decided, 'principal' | 'startedAt'>,
   configurations: RecordedConfigurations,
 ): readonly Iteration[] {
   // A turn that was granted and not taken can come back to be decided again, in its own iteration.
@@ -89,6 +95,7 @@ function fromSteps(
     const { requestId, sessionId, next, run } = message.record;
     const evaluator = configurations.get(configVersion);
     const own = goingOn({ ...run, iteration }, message, next, after, () => evaluator.configuration.limits);
-    return decideIteration({ requestId, sessionId }, next, own, evaluator, now);
+    const going = withConditions(own, evaluator, recordedConditions(after).measured);
+    return decideIteration({ requestId, sessionId }, next, going, evaluator, now, cancelled);
   });
 }

@@ -112,7 +112,7 @@ class Judge {
         return { kind, outcome: withSigned(compared, signed) };
       }
       case 'agent.tool-calls': {
-        const compared = this.compare(message, deriveTurn(message, run), 'its Toolset');
+        const compared = this.compare(message, deriveTurn(message, run, configurations), 'its Toolset');
         return { kind, outcome: withSigned(compared, [await recordDifference(message, 'agent', verifier)]) };
       }
       case 'agent.steps': {
@@ -136,7 +136,7 @@ class Judge {
         return { kind, outcome: withSigned(compared, await this.signedByExecutor(message)) };
       }
       case 'agent.responses': {
-        const others = [...deriveAgentEnd(message, run), ...deriveDeadEnd(message, run, dead)];
+        const others = [...deriveAgentEnd(message, run, configurations), ...deriveDeadEnd(message, run, dead)];
         const [found, ...more] = others;
         const own = found !== undefined && more.length === 0 && this.same(message, found);
         const all = own ? others : [...others, ...deriveFilterEnd(message, run, configurations)];

@@ -1,7 +1,7 @@
 import { placeOf, redriveHeader, topics } from '@sluice/contracts';
 import type { Codec, DeadLetter, Topic } from '@sluice/contracts';
 import type { Incoming, LogReader, ReadOptions } from '@sluice/bus';
-import { runOf, tenantOf } from '@sluice/decisions';
+import { requestIdOf, tenantOf } from '@sluice/run';
 import { isAgentBeginning } from './agent-runs.js';
 import { DeadEnds } from './dead-ends.js';
 import type { RunRecords, Held, Gathered, DeadLetters } from './run-records.js';
@@ -66,7 +66,7 @@ export async function* readRuns(
     const keeping = held(message);
     for (const run of runs) {
       if (message.headers[redriveHeader] !== undefined) {
-        deadEnds.release(run);
+        deadEnds.resumes(run, dead);
         run.endedAt = null;
       }
       run.messages.push(keeping);
@@ -117,7 +117,7 @@ export function recordsOf(requestId: string, messages: readonly Held[], codec: C
   });
   // What is of another run is of an agent’s that this one called.
   const [own, others] = [true, false].map((mine) =>
-    whole.filter((one) => (runOf(one as Incoming) === requestId) === mine),
+    whole.filter((one) => (requestIdOf(one as Incoming) === requestId) === mine),
   );
   const of = <T extends Topic>(topic: T, among = own): Incoming<T>[] =>
     among?.filter((message) => message.topic === topic) as unknown as Incoming<T>[];

@@ -1,6 +1,6 @@
 import type { Topic } from '@sluice/contracts';
 import type { Incoming, ReadFrom } from '@sluice/bus';
-import { tenantOf } from '@sluice/decisions';
+import { tenantOf } from '@sluice/run';
 import { askedFor, tenantOfRun } from './about.js';
 import type { RunRecords } from './run-records.js';
 

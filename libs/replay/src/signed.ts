@@ -1,16 +1,14 @@
-import { grantLifeMs, judgeContinuation, judgeGrant } from '@sluice/core';
 import type { JsonObject, SignerRole, Verifier } from '@sluice/core';
-import { sha256 } from '@sluice/contracts';
 import type { AgentStepResult, RecordOf, Topic, Toolset } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
-import { isSignedBy, loopSigners, turnOf } from '@sluice/decisions';
-import type { SignedTopic } from '@sluice/decisions';
+import { grantLifeMs, isSignedBy, judgeContinuation, judgeGrant, loopSigners, turnOf } from '@sluice/run';
+import type { SignedTopic } from '@sluice/run';
 import type { Difference } from './differences.js';
 
 /** What is wrong with the filter’s signature over a turn; a signature is verified instead of compared. */
 export async function grantDifference(record: Toolset, verifier: Verifier): Promise<Difference | null> {
   const claims = await verifier.verify('filter', record.grant);
-  const verdict = judgeGrant(claims, turnOf(record), sha256, record.decidedAt);
+  const verdict = judgeGrant(claims, turnOf(record), record.decidedAt);
   if (verdict.kind === 'valid' && isGivenThen(claims, record.decidedAt)) return null;
   const was =
     verdict.kind === 'forged' ? verdict.why : 'The grant was given at another time than the decision was made.';
@@ -30,7 +28,7 @@ function isGivenThen(claims: JsonObject | null, decidedAt: number): boolean {
 export async function continuationDifference(record: AgentStepResult, verifier: Verifier): Promise<Difference | null> {
   const { signature } = record;
   const claims = await verifier.verify('executor', signature);
-  const verdict = judgeContinuation(claims, record, sha256);
+  const verdict = judgeContinuation(claims, record);
   if (verdict.kind === 'signed') return null;
   return {
     path: 'signature',

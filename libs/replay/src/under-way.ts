@@ -2,7 +2,7 @@ import { localPrincipal } from '@sluice/core';
 import type { Tenant } from '@sluice/core';
 import { placeOf, topics } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
-import { runOf, tenantOf } from '@sluice/decisions';
+import { requestIdOf, tenantOf } from '@sluice/run';
 import type { Gathered } from './run-records.js';
 
 /**
@@ -14,7 +14,7 @@ export class UnderWay {
 
   /** The runs that the record may be of; begun here if none is. None for a record that is of no run. */
   of(message: Incoming): readonly Gathered[] {
-    const requestId = runOf(message);
+    const requestId = requestIdOf(message);
     if (requestId === null) return [];
     const tenant = tenantOf(message);
     if (tenant !== null) return [this.find(requestId, tenant) ?? this.ofTenant(requestId, tenant)];

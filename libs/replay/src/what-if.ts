@@ -1,8 +1,8 @@
 import { chooseTools, mayRequest, runEnd, runErrorOf } from '@sluice/core';
-import type { Evaluator, Verifier } from '@sluice/core';
+import type { Decision, Evaluator, Verifier } from '@sluice/core';
 import type { AgentRequest, ApprovalOutcome, Run, Toolset } from '@sluice/contracts';
 import type { Incoming, LogReader } from '@sluice/bus';
-import { factsOf } from '@sluice/decisions';
+import { decideTools, notRecorded } from '@sluice/run';
 import { askedFor } from './about.js';
 import { isAgentBeginning } from './agent-runs.js';
 import type { Change } from './change.js';
@@ -141,7 +141,7 @@ function changedTools(record: Toolset, candidate: Evaluator): readonly Change[] 
   const before = { ...record.run, iteration: record.iteration - 1 };
   const end = endUnder(record.request, before, candidate, record.decidedAt);
   if (end !== null) return [{ kind: 'run', was: 'goes on', would: end }];
-  const { offered } = candidate.evaluate(factsOf(record, candidate));
+  const { offered } = decidedBy(candidate, record, record.decidedAt);
   const was = new Map(record.tools.map((tool) => [tool.key, tool]));
   const would = new Map(offered.map((tool) => [tool.key, tool.spec]));
   const gained = [...would.keys()].filter((key) => !was.has(key));
@@ -161,17 +161,27 @@ function isOfOne(one: ApprovalOutcome, other: ApprovalOutcome): boolean {
   return same && one.decidedBy === decidedBy;
 }
 
+/** The candidate’s decision from the recorded inputs. */
+function decidedBy(candidate: Evaluator, about: Parameters<typeof decideTools>[0], at: number): Decision {
+  const unknown = notRecorded(about.run, candidate);
+  if (unknown !== null) throw new NotReplayable(unknown);
+  return decideTools(about, candidate, at).decision;
+}
+
 /** With which code the run would end here, or null if it would go on. */
 function endUnder(request: AgentRequest, run: Run, candidate: Evaluator, now: number): string | null {
-  const { identity, limits, model } = candidate.configuration;
+  const { limits, model, policy } = candidate.configuration;
   if (run.principal === null) throw new NotReplayable('It does not say who asked.');
-  if (run.iteration === 0 && !mayRequest(request, run.requestedGroups, run.principal, identity).ok)
+  if (run.iteration === 0 && !mayRequest(request, run.requestedGroups, run.principal, candidate.configuration).ok)
     return 'authz_denied';
   const maxIterations = Math.min(request.maxIterations ?? limits.maxIterations, limits.maxIterations);
   const deadline = Math.min(request.deadline ?? Infinity, run.startedAt + limits.runMs);
-  const end = runEnd({ ...run, maxIterations, deadline }, request.history, limits, now, model.price);
+  const end = runEnd({ ...run, maxIterations, deadline }, request.history, limits, now, model.price, {
+    ...policy.budgets,
+    maxOutputTokens: model.maxOutputTokens,
+  });
   if (end !== null) return end.code;
-  const { offered } = candidate.evaluate(factsOf({ request, run }, candidate));
+  const { offered } = decidedBy(candidate, { request, run }, now);
   return chooseTools(request.toolChoice, run.iteration + 1, offered).ok ? null : 'invalid_request';
 }
 

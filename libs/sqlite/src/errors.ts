@@ -25,7 +25,7 @@ export function isFull(error: unknown): boolean {
 
 /** What is kept in a file, as messages call it, and the code of the faults that come of it. */
 export interface Named {
-  readonly noun: 'log' | 'ledger';
+  readonly noun: 'log' | 'ledger' | 'projection' | 'graph';
   readonly code: Extract<FaultCode, 'storage' | 'ledger_unreachable'>;
 }
 

@@ -1,7 +1,12 @@
 import type { Clock } from '@sluice/core';
 import type { KnowledgeStore } from './knowledge/store.js';
+import type { Citations } from './citation/citations.js';
+import type { DocumentReader } from './document/document.js';
+import type { PropertyGraph } from './graph/store.js';
 import type { AuthCapability, ConnectionClientFactory } from './connection/auth.js';
+import type { RequirementCache } from './requirement/requirements.js';
 import type { Todos } from './todo/todos.js';
+import type { WebAccess } from './web/web.js';
 import type { Workspace } from './workspace/workspace.js';
 
 /**
@@ -19,6 +24,8 @@ export interface Capabilities {
   readonly workspace: Workspace;
   /** The tasks of the call’s session. */
   readonly todos: Todos;
+  /** The groups of tools that a run can load. */
+  readonly toolsets: ToolsetCapability;
   /** Clients that carry the credential of the call’s connection. */
   readonly connections: ConnectionClientFactory;
   /** The credential itself. */
@@ -26,6 +33,21 @@ export interface Capabilities {
 }
 
 export type CapabilityName = keyof Capabilities;
+
+/** What the tools that come with Sluice may be given beside that. */
+export interface BuiltInCapabilities extends Capabilities {
+  /** The documents that the call’s session may read. */
+  readonly documents: DocumentReader;
+  /** Those of the call’s user. */
+  readonly citations: Citations;
+  /** Those of the call’s tenant. */
+  readonly requirements: RequirementCache;
+  readonly web: WebAccess;
+  /** The graph of requirements. */
+  readonly graph: PropertyGraph;
+}
+
+export type BuiltInCapabilityName = keyof BuiltInCapabilities;
 
 /** Those that only a tool with a connection may have. */
 export const ofConnections: readonly CapabilityName[] = ['connections', 'auth'];
@@ -40,9 +62,18 @@ export const capabilityNames = Object.keys({
   text: true,
   workspace: true,
   todos: true,
+  toolsets: true,
   connections: true,
   auth: true,
 } satisfies Record<CapabilityName, true>) as readonly CapabilityName[];
+
+export const builtInCapabilityNames = Object.keys({
+  documents: true,
+  citations: true,
+  requirements: true,
+  web: true,
+  graph: true,
+} satisfies Record<Exclude<BuiltInCapabilityName, CapabilityName>, true>) as readonly BuiltInCapabilityName[];
 
 /** The end of the call's patience: aborted by its time limit, or when the service gives the record up. */
 export interface CancellationCapability {
@@ -63,4 +94,17 @@ export interface ProgressCapability {
 export interface TextCapability {
   /** Throws ToolUnavailableError if the model cannot be reached, and the signal's reason once it is aborted. */
   complete(prompt: string, signal: AbortSignal): Promise<string>;
+}
+
+/** Groups of tools that a model is not shown before it asks for them. Throws ToolUserError where there is no such group. */
+export interface ToolsetCapability {
+  load(group: string): Promise<LoadedToolset>;
+}
+
+/** The tools of a group, by the names under which a model calls them. */
+export interface LoadedToolset {
+  readonly group: string;
+  readonly tools: { readonly name: string; readonly description: string }[];
+  /** Tools of the group, whether they are all among `tools` or not. */
+  readonly total: number;
 }

@@ -1,7 +1,8 @@
 import type { z } from 'zod';
-import { plainJson, ToolUnavailableError } from '@sluice/core';
+import { firstSentence, plainJson, ToolUnavailableError } from '@sluice/core';
 import type { JsonValue, ReconcileAnswer, ToolCapabilities, ToolInvocationContext, ToolType } from '@sluice/core';
-import type { Capabilities, CapabilityName } from './capabilities.js';
+import { builtInCapabilityNames, capabilityNames } from './capabilities.js';
+import type { BuiltInCapabilities, BuiltInCapabilityName, CapabilityName } from './capabilities.js';
 import { parseInput } from './binding/input.js';
 import type { ToolDefinition } from './definition.js';
 import { definitionProblems } from './definition-problems.js';
@@ -12,6 +13,8 @@ export const rawBytes = 16_777_216;
 
 /** A tool type with its code, not bound to anything yet: it can do nothing until it is given capabilities. */
 export interface ToolContract extends ToolType {
+  readonly shortDescription: string;
+  readonly category: string;
   readonly requiresConnection: boolean;
   readonly capabilities: readonly string[];
   /** Throws ToolInputError; returns the arguments with defaults applied. */
@@ -40,7 +43,23 @@ export interface OwnContract extends ToolContract {
 export function defineTool<Input extends z.ZodObject, Output extends z.ZodType, Needed extends CapabilityName>(
   definition: ToolDefinition<Input, Output, Needed>,
 ): OwnContract {
-  const problems = definitionProblems(definition);
+  return contractOf(definition, capabilityNames);
+}
+
+/** Defines a tool that comes with Sluice, which may be given more than a tool of a file. */
+export function defineBuiltInTool<
+  Input extends z.ZodObject,
+  Output extends z.ZodType,
+  Needed extends BuiltInCapabilityName,
+>(definition: ToolDefinition<Input, Output, Needed>): OwnContract {
+  return contractOf(definition, [...capabilityNames, ...builtInCapabilityNames]);
+}
+
+function contractOf<Input extends z.ZodObject, Output extends z.ZodType, Needed extends BuiltInCapabilityName>(
+  definition: ToolDefinition<Input, Output, Needed>,
+  known: readonly string[],
+): OwnContract {
+  const problems = definitionProblems(definition, known);
   if (problems.length > 0) throw new Error(`The tool ${nameOf(definition)} cannot be defined. ${problems.join(' ')}`);
   const { type, description, output, effect, redaction, requiresConnection } = definition;
   const input = definition.input.strict();
@@ -49,12 +68,14 @@ export function defineTool<Input extends z.ZodObject, Output extends z.ZodType, 
   // Copied before the schema looks at it, so that it cannot change any more; what the schema makes of it the runner measures.
   const parseOutput = (rawOutput: unknown): JsonValue => output.parse(plainJson(rawOutput, rawBytes)) as JsonValue;
   // The casts are where zod's word is taken: parseInput gave these arguments, and declared() checked these names.
-  const granted = (given: ToolCapabilities) => declared(type, capabilities, given) as Pick<Capabilities, Needed>;
+  const granted = (given: ToolCapabilities) => declared(type, capabilities, given) as Pick<BuiltInCapabilities, Needed>;
   const reconcile: ToolContract['reconcile'] = async (args, call, given) =>
     readReconciled(await definition.reconcile?.(args as z.output<Input>, call, granted(given)));
   const contract: OwnContract = Object.freeze({
     type,
     description,
+    shortDescription: definition.shortDescription ?? firstSentence(description),
+    category: definition.category ?? otherCategory,
     inputSchema: deepFreeze(inputSchema),
     effect,
     redaction: deepFreeze(redaction),
@@ -85,6 +106,9 @@ export function readReconciled(said: unknown): ReconcileAnswer {
   }
 }
 
+/** The category of tools that name none. */
+const otherCategory = 'other';
+
 const contracts = new WeakSet<ToolContract>();
 
 /** Whether defineTool made it: then it keeps all the rules. */
@@ -95,11 +119,13 @@ export function isContract(value: unknown): value is OwnContract {
 /** What the configuration compiler needs to know of each contract. Throws if two have the same type. */
 export function toolTypes(contracts: readonly ToolContract[]): readonly ToolType[] {
   const seen = new Set<string>();
-  return contracts.map(({ type, description, inputSchema, effect, redaction, repeatable, requiresConnection }) => {
+  return contracts.map((contract) => {
+    const { type, description, shortDescription, category, inputSchema, effect, redaction, repeatable } = contract;
     if (seen.has(type)) throw new Error(`Two tool contracts have the type "${type}". Rename one of them.`);
     seen.add(type);
-    const connection = requiresConnection ? { requiresConnection } : {};
-    return { type, description, inputSchema, effect, redaction, repeatable, ...connection };
+    const connection = contract.requiresConnection ? { requiresConnection: true } : {};
+    const texts = { description, shortDescription, category };
+    return { type, ...texts, inputSchema, effect, redaction, repeatable, ...connection };
   });
 }
 

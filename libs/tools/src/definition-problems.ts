@@ -1,16 +1,29 @@
 import { z } from 'zod';
 import { schemaProblems, toolEffects } from '@sluice/core';
 import { capabilityNames, ofConnections } from './capabilities.js';
-import type { CapabilityName } from './capabilities.js';
+import type { BuiltInCapabilityName } from './capabilities.js';
 import type { ToolDefinition } from './definition.js';
 import { inputSchemaOf, openObjects } from './input-schema.js';
 
+const categoryForm = /^[A-Za-z0-9_-]+$/;
+
 /** What a definition must hold, as it may come from code that no compiler has seen, and what to write where it does not. */
 const parts: Readonly<
-  Record<keyof Required<ToolDefinition<never, never, never>>, readonly [(value: unknown) => boolean, string]>
+  Record<
+    keyof Required<ToolDefinition<never, never, never>>,
+    readonly [(value: unknown, known: readonly string[]) => boolean, string]
+  >
 > = {
   type: [isText, 'type: a text, the `type` of configuration entries'],
   description: [isText, 'description: a text, which is what a model reads'],
+  shortDescription: [
+    (value) => value === undefined || (isText(value) && (value as string).trim() !== ''),
+    'shortDescription: when to use the tool, in one sentence, or leave it out',
+  ],
+  category: [
+    (value) => value === undefined || (typeof value === 'string' && categoryForm.test(value)),
+    'category: a word of letters, digits, "-" and "_", or leave it out',
+  ],
   input: [(value) => value instanceof z.ZodObject, 'input: z.object({ … }), the arguments'],
   output: [(value) => value instanceof z.ZodType, 'output: a zod schema of the result, such as z.object({ … })'],
   effect: [isEffect, `effect: one of ${toolEffects.join(', ')}`],
@@ -37,12 +50,12 @@ const parts: Readonly<
   ],
 };
 
-/** What keeps a value from being a tool’s definition, a sentence each; empty if it is one. */
-export function definitionProblems(value: unknown): readonly string[] {
+/** What keeps a value from being the definition of a tool that may use these capabilities, a sentence each; empty if it is one. */
+export function definitionProblems(value: unknown, known: readonly string[] = capabilityNames): readonly string[] {
   if (typeof value !== 'object' || value === null) return ['It is not an object with the parts of a tool.'];
   const given = value as Readonly<Record<string, unknown>>;
   const missing = Object.entries(parts).flatMap(([name, [fits, write]]) =>
-    fits(given[name])
+    fits(given[name], known)
       ? []
       : [`Its ${name} is ${given[name] === undefined ? 'missing' : 'not usable'}: write ${write}.`],
   );
@@ -50,7 +63,7 @@ export function definitionProblems(value: unknown): readonly string[] {
     .filter((name) => !Object.hasOwn(parts, name))
     .map((name) => `It has the part ${name}, which no tool has: leave it out.`);
   if (missing.length + unknown.length > 0) return [...missing, ...unknown];
-  const definition = value as ToolDefinition<z.ZodObject, z.ZodType, CapabilityName>;
+  const definition = value as ToolDefinition<z.ZodObject, z.ZodType, BuiltInCapabilityName>;
   return [
     ...textProblems(definition),
     ...redactionProblems(definition),
@@ -59,14 +72,17 @@ export function definitionProblems(value: unknown): readonly string[] {
   ];
 }
 
-function textProblems({ type, description }: ToolDefinition<z.ZodObject, z.ZodType, CapabilityName>): string[] {
+function textProblems({ type, description }: ToolDefinition<z.ZodObject, z.ZodType, BuiltInCapabilityName>): string[] {
   const problems: string[] = [];
   if (!/^[A-Za-z0-9_-]+$/.test(type)) problems.push('Its type may hold letters, digits, "-" and "_" only.');
   if (description.trim() === '') problems.push('Write a description: it is what a model reads.');
   return problems;
 }
 
-function redactionProblems({ redaction, output }: ToolDefinition<z.ZodObject, z.ZodType, CapabilityName>): string[] {
+function redactionProblems({
+  redaction,
+  output,
+}: ToolDefinition<z.ZodObject, z.ZodType, BuiltInCapabilityName>): string[] {
   if ('whole' in redaction || !(output instanceof z.ZodObject)) return [];
   const unknown = redaction.fields.filter((field) => !(field in output.shape));
   return unknown.length === 0 ? [] : [`Its redaction names fields the output does not have: ${unknown.join(', ')}.`];
@@ -76,8 +92,10 @@ function redactionProblems({ redaction, output }: ToolDefinition<z.ZodObject, z.
 function connectionProblems({
   requiresConnection,
   capabilities,
-}: ToolDefinition<z.ZodObject, z.ZodType, CapabilityName>): string[] {
-  const used = capabilities.filter((name) => ofConnections.includes(name));
+}: ToolDefinition<z.ZodObject, z.ZodType, BuiltInCapabilityName>): string[] {
+  const used = (capabilities as readonly string[]).filter((name) =>
+    (ofConnections as readonly string[]).includes(name),
+  );
   if (requiresConnection === used.length > 0) return [];
   return requiresConnection
     ? [`It requires a connection and declares none of the capabilities ${ofConnections.join(', ')}: add one.`]
@@ -111,6 +129,6 @@ function isRedaction(value: unknown): boolean {
   return Array.isArray(fields) && fields.length > 0 && fields.every(isText);
 }
 
-function areCapabilities(value: unknown): boolean {
-  return Array.isArray(value) && value.every((name) => capabilityNames.some((known) => known === name));
+function areCapabilities(value: unknown, known: readonly string[]): boolean {
+  return Array.isArray(value) && value.every((name) => known.some((each) => each === name));
 }

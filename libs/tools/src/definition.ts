@@ -1,12 +1,20 @@
 import type { z } from 'zod';
 import type { Redaction, ToolEffect, ToolInvocationContext } from '@sluice/core';
-import type { Capabilities, CapabilityName } from './capabilities.js';
+import type { BuiltInCapabilities, BuiltInCapabilityName } from './capabilities.js';
 
 /** What a tool's author writes. */
-export interface ToolDefinition<Input extends z.ZodObject, Output extends z.ZodType, Needed extends CapabilityName> {
+export interface ToolDefinition<
+  Input extends z.ZodObject,
+  Output extends z.ZodType,
+  Needed extends BuiltInCapabilityName,
+> {
   /** The `type` of a configuration entry. */
   readonly type: string;
   readonly description: string;
+  /** When to use it, in a sentence of 20 to 30 tokens, for a model that is not shown the description. Left out, its first sentence. */
+  readonly shortDescription?: string;
+  /** The pack that the documentation lists it under, such as `workspace`. Left out, `other`. */
+  readonly category?: string;
   /** Unknown top-level arguments are always refused; nested objects are written with z.strictObject. */
   readonly input: Input;
   readonly output: Output;
@@ -19,7 +27,7 @@ export interface ToolDefinition<Input extends z.ZodObject, Output extends z.ZodT
   execute(
     args: z.output<Input>,
     context: ToolInvocationContext,
-    capabilities: Pick<Capabilities, Needed>,
+    capabilities: Pick<BuiltInCapabilities, Needed>,
   ): Promise<z.input<Output>>;
   /**
    * Whether an earlier call of this key took effect, for a call whose end is not known. It must change nothing. What it throws, and no answer
@@ -28,7 +36,7 @@ export interface ToolDefinition<Input extends z.ZodObject, Output extends z.ZodT
   reconcile?(
     args: z.output<Input>,
     call: ToolInvocationContext & { readonly key: string },
-    capabilities: Pick<Capabilities, Needed>,
+    capabilities: Pick<BuiltInCapabilities, Needed>,
   ): Promise<Reconciled<z.input<Output>>>;
 }
 

@@ -212,6 +212,8 @@ describe('toolTypes', () => {
       ['text-completion', 'read_only', true],
       ['mark_complete', 'read_only', true],
       ['agent', 'external_side_effect', false],
+      ['load_toolset', 'read_only', true],
+      ['plan', 'read_only', true],
       ['read_file', 'read_only', true],
       ['write_file', 'state_change', true],
       ['append_file', 'state_change', false],
@@ -227,16 +229,38 @@ describe('toolTypes', () => {
       ['get_progress', 'read_only', true],
       ['archive_and_reset', 'state_change', true],
       ['get_next_todo', 'read_only', true],
+      ['extract_document_text', 'read_only', true],
+      ['chunk_document', 'read_only', true],
+      ['identify_requirement_candidates', 'read_only', true],
+      ['assess_gobd_relevance', 'read_only', true],
+      ['extract_entity_mentions', 'read_only', true],
+      ['web_search', 'read_only', true],
+      ['query_similar_requirements', 'read_only', true],
+      ['cite_document', 'state_change', true],
+      ['cite_web', 'state_change', true],
+      ['list_sources', 'read_only', true],
+      ['get_citation', 'read_only', true],
+      ['write_requirement_to_cache', 'state_change', true],
+      ['execute_cypher_query', 'read_only', true],
+      ['get_database_schema', 'read_only', true],
+      ['find_similar_requirements', 'read_only', true],
+      ['check_for_duplicates', 'read_only', true],
+      ['resolve_business_object', 'read_only', true],
+      ['resolve_message', 'read_only', true],
+      ['validate_schema_compliance', 'read_only', true],
+      ['create_requirement_node', 'state_change', true],
+      ['create_fulfillment_relationship', 'state_change', true],
+      ['generate_requirement_id', 'state_change', true],
+      ['get_entity_relationships', 'read_only', true],
+      ['count_graph_statistics', 'read_only', true],
     ]);
     for (const type of types) {
-      expect(Object.keys(type).sort()).toEqual([
-        'description',
-        'effect',
-        'inputSchema',
-        'redaction',
-        'repeatable',
-        'type',
-      ]);
+      const described = ['category', 'shortDescription'];
+      expect(
+        Object.keys(type)
+          .filter((key) => !described.includes(key))
+          .sort(),
+      ).toEqual(['description', 'effect', 'inputSchema', 'redaction', 'repeatable', 'type']);
     }
   });
 

@@ -78,11 +78,11 @@ describe('the embedded store', () => {
 
   it('stops a query after its time, and answers the next one with nothing lost', async () => {
     const many = file('many.nt', Array.from({ length: 1_000 }, (_, n) => `<x:${n}> <x:p> "${n}" .`).join('\n'));
-    const store = await openEmbeddedKnowledge({ load: [many], journal: openJournalFile(null), queryMs: 300 });
+    const store = await openEmbeddedKnowledge({ load: [many], journal: openJournalFile(null), queryMs: 1_000 });
     await add(store, 'one', 'k1');
     const endless = 'SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i }';
     const before = performance.now();
-    await expect(store.query(endless, patience())).rejects.toThrow(/0.3 s/);
+    await expect(store.query(endless, patience())).rejects.toThrow(/longer than 1 s/);
     expect(performance.now() - before).toBeLessThan(5_000);
     expect((await store.query('SELECT * { ?s <x:p> ?o }', patience())).count).toBe(1_000);
     expect((await store.find('Sluice', 'has', patience())).count).toBe(1);

@@ -20,13 +20,15 @@ const results = JSON.parse(process.argv[2]);
 for await (const line of createInterface({ input: process.stdin })) {
   const { id, method, params } = JSON.parse(line);
   if (id === undefined) continue;
-  const say = (result) => process.stdout.write('{"jsonrpc":"2.0","id":' + id + ',"result":' + result + '}\\n');
+  const write = (said) => process.stdout.write('{"jsonrpc":"2.0","id":' + JSON.stringify(id) + ',' + said + '}\\n');
+  const say = (result) => write('"result":' + result);
   if (method === 'initialize')
     say(JSON.stringify({ protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'raw', version: '1' } }));
   else if (method === 'tools/call' && params.name === 'echo')
     say(JSON.stringify({ content: [{ type: 'text', text: 'raw ' + line }] }));
   else if (method === 'tools/call') say(results[params.name]);
-  else say('{"tools":[]}');
+  else if (method === 'tools/list') say('{"tools":[]}');
+  else write('"error":{"code":-32601,"message":"Method not found"}');
 }
 `;
 
@@ -178,7 +180,7 @@ async function eventServer(
       let body = '';
       for await (const chunk of request) body += String(chunk);
       const { id, method, params } = JSON.parse(body || '{}') as {
-        id?: number;
+        id?: number | string;
         method?: string;
         params?: { name: string; protocolVersion: string };
       };
@@ -188,9 +190,14 @@ async function eventServer(
         capabilities: {},
         serverInfo: { name: 'e', version: '1' },
       };
-      const result = method === 'initialize' ? JSON.stringify(initialized) : resultOf(params?.name ?? '');
+      const said =
+        method === 'initialize'
+          ? `"result":${JSON.stringify(initialized)}`
+          : method === 'tools/call'
+            ? `"result":${resultOf(params?.name ?? '')}`
+            : '"error":{"code":-32601,"message":"Method not found"}';
       response.writeHead(200, { 'content-type': 'text/event-stream' });
-      for (const piece of written(`event: message\ndata: {"jsonrpc":"2.0","id":${id},"result":${result}}\n\n`))
+      for (const piece of written(`event: message\ndata: {"jsonrpc":"2.0","id":${JSON.stringify(id)},${said}}\n\n`))
         response.write(piece);
       response.end();
     })();

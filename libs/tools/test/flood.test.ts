@@ -1,12 +1,12 @@
-import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
+import { InMemoryTransport } from '@modelcontextprotocol/client';
 import { describe, expect, it } from '@jest/globals';
-import { watchForFlood } from '../src/mcp/flood.js';
+import { WatchedTransport } from '../src/mcp/flood.js';
 
 /** A server at the other end of a watched client, and how often it was found to be too much. */
 async function watched() {
-  const [client, server] = InMemoryTransport.createLinkedPair();
+  const [inner, server] = InMemoryTransport.createLinkedPair();
   let floods = 0;
-  watchForFlood(client, { onFlood: () => floods++, onAnswer: () => undefined });
+  const client = new WatchedTransport(inner, { onFlood: () => floods++, onAnswer: () => undefined });
   await Promise.all([client.start(), server.start()]);
   return {
     ask: (id: number) => server.send({ jsonrpc: '2.0', id, method: 'roots/list' }),

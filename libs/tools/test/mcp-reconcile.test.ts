@@ -46,12 +46,12 @@ describe('an MCP tool with `reconcile`', () => {
     expect(tool.redact(tool.validateOutput((answer as { result: unknown }).result))).toEqual({ number: 7 });
     expect(await asked(tool, 'lost')).toEqual({ outcome: 'did_not_happen' });
     await expect(asked(tool, 'other')).rejects.toThrow('none of its three outcomes');
-  }, 60_000);
+  });
 
   it('is withheld where its server offers no such tool, and refused where it changes nothing', async () => {
     const { configuration } = await compiled({ reconcile: 'outcome' });
     expect(configuration?.tools[0]?.unavailable).toMatch(/mcp\.tools\.place\.reconcile: .*no tool "outcome"/);
     const { problems } = await compiled({ reconcile: 'outcome_of', effect: 'read_only' });
     expect(problems).toMatchObject([{ path: 'mcp.tools.place.reconcile' }]);
-  }, 60_000);
+  });
 });

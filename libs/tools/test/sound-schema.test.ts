@@ -205,6 +205,19 @@ describe('an output schema', () => {
   });
 });
 
+describe('a name under a keyword that is unknown', () => {
+  it.each<JsonObject>([
+    { contains: { items: { a: { $anchor: '#' } } } },
+    { properties: { a: { 'x-of': { $id: 'twice' } }, b: { 'x-of': { $id: 'twice', type: 'string' } } } },
+    { 'x-of': { anyOf: [{ $dynamicAnchor: ' ' }] }, properties: { a: { default: { $id: 'kept' } } } },
+  ])('is left out, since the validator would take it for a schema’s: %j', (schema) => {
+    const taken = offered({ type: 'object' }, schema);
+    if ('problems' in taken) throw new Error(taken.problems.join(' '));
+    expect(jsonSchemaOutput(taken.outputSchema)({})).toEqual({});
+    expect(JSON.stringify(taken.outputSchema)).not.toMatch(/#|twice|dynamicAnchor/);
+  });
+});
+
 describe('every schema', () => {
   const keywords = [
     ...['type', 'properties', 'required', 'items', 'enum', 'const', 'minimum', 'exclusiveMinimum', 'maxLength'],

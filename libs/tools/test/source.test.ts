@@ -27,7 +27,7 @@ class RecordingHub implements McpHub {
 }
 
 describe('createToolSource', () => {
-  it('binds a tool at its first use, once (G-04, G-167, K-44)', () => {
+  it('binds a tool at its first use, once (G-04, G-63, G-169, G-167, K-44)', () => {
     let bound = 0;
     const counting: ToolContract = {
       ...getCurrentTime,

@@ -20,7 +20,8 @@ for await (const line of createInterface({ input: process.stdin })) {
   const { id, method, params } = JSON.parse(line);
   if (id === undefined || silent) continue;
   const say = (result) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', id, result }) + '\\n');
-  if (method === 'initialize') say({ protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'n', version: '1' } });
+  if (method === 'server/discover') process.stdout.write(JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32601, message: 'no' } }) + '\\n');
+  else if (method === 'initialize') say({ protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'n', version: '1' } });
   else if (method === 'tools/list') {
     process.stdout.write(listing);
     if (!stuck) say({ tools: Object.keys(tools).map((name) => ({ name, inputSchema: { type: 'object' } })) });
@@ -184,7 +185,7 @@ describe('why a server is not there', () => {
       expect(JSON.stringify(offer)).not.toContain('sk-');
       await hub.close();
     }
-  }, 30_000);
+  });
 
   it('holds neither user nor password of a proxy', async () => {
     const { hub } = open({ errors: 'Error: http://ann:wo%21rd7@proxy:1 refused wo!rd7\n', end: 1 });

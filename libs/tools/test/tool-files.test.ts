@@ -1,32 +1,49 @@
 import { globSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { builtInTools } from '../src/index.js';
 
-const packs = join(import.meta.dirname, '../src/packs');
-const allowed = /^(zod|@sluice\/core|(\.\.\/)+(contract|capabilities)\.js|\.\/shape\.js)$/;
+const sources = join(import.meta.dirname, '../src');
+const packs = join(sources, 'packs');
 
-/** What a tool file may not do: import anything but the contract function, or reach for the process, the network or files by itself. */
-function violations(source: string): string[] {
-  const imports = [...source.matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g)].map(([, path]) => path ?? '');
-  const reaches = [...source.matchAll(/\bprocess\b|\bfetch\(|\brequire\(|\bglobalThis\b/g)].map(([word]) => word);
-  return [...imports.filter((path) => !allowed.test(path)), ...reaches];
+/** What tool files and the functions that they share may import: nothing that reaches a file, the network or the process. */
+const allowed = /^(?:zod|@sluice\/core|gpt-tokenizer\/.+|node:crypto|node:timers\/promises)$/;
+/** The contract function and the types of capabilities, which the executor gives. */
+const given = /^(?:contract|capabilities)\.ts$/;
+
+/** What a file of tools reaches for by itself, or through what it imports; types reach nothing. */
+function violations(path: string, source: string, seen = new Set<string>()): string[] {
+  const code = source.replace(/^import type [^;]+;$/gm, '');
+  const found = code.matchAll(/^(?:import|export)\b[^;]*?\bfrom '([^']+)'|\bimport\(?\s*'([^']+)'/gm);
+  const imports = [...found].map(([, from, alone]) => from ?? alone ?? '');
+  const reaches = [...code.matchAll(/\bprocess\b|\bfetch\(|\brequire\(|\bglobalThis\b/g)].map(([word]) => word);
+  const beyond = imports.flatMap((from) => {
+    if (!from.startsWith('.')) return allowed.test(from) ? [] : [from];
+    const file = join(dirname(path), from).replace(/\.js$/, '.ts');
+    if (seen.has(file) || given.test(relative(sources, file))) return [];
+    seen.add(file);
+    return violations(file, readFileSync(file, 'utf8'), seen).map((what) => `${relative(sources, file)}: ${what}`);
+  });
+  return [...beyond, ...reaches];
 }
 
 describe('tool files', () => {
-  const files = globSync('**/*.ts', { cwd: packs }).filter((file) => !/(built-in|pack|shape)\.ts$/.test(file));
+  const files = globSync('**/*.ts', { cwd: packs }).filter((file) => !/(?:built-in|pack)\.ts$/.test(file));
+  const read = (file: string): string => readFileSync(join(packs, file), 'utf8');
 
   it('are there, one for each tool', () => {
-    const types = files.map((file) => /type: '([^']+)'/g.exec(readFileSync(join(packs, file), 'utf8'))?.[1]);
-    expect(types.sort()).toEqual(builtInTools.map(({ type }) => type).sort());
+    const definitions = files.map((file) => read(file).match(/define(?:BuiltIn)?Tool\(/g)?.length ?? 0);
+    expect(definitions.filter((count) => count > 0)).toEqual(builtInTools.map(() => 1));
   });
 
   it.each(files)('%s does nothing but through its capabilities (T-03b, T-32a)', (file) => {
-    expect(violations(readFileSync(join(packs, file), 'utf8'))).toEqual([]);
+    expect(violations(join(packs, file), read(file))).toEqual([]);
   });
 
   it('would be caught doing otherwise', () => {
-    const planted = `import { readFileSync } from 'node:fs';\nimport { openEmbeddedKnowledge } from '../knowledge/embedded.js';\nprocess.env.KEY; await fetch('x');`;
-    expect(violations(planted)).toEqual(['node:fs', '../knowledge/embedded.js', 'process', 'fetch(']);
+    const planted = `import { readFileSync } from 'node:fs';\nimport { openFolder } from '../workspace/folder.js';\nprocess.env.KEY; await fetch('x');`;
+    const found = violations(join(packs, 'planted.ts'), planted);
+    expect(found).toEqual(expect.arrayContaining(['node:fs', 'process', 'fetch(']));
+    expect(found).toContainEqual(expect.stringMatching(/^workspace\/folder\.ts: .*node:fs/));
   });
 });

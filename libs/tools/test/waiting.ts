@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Waits until it is so; fails the test after 15 s. */
+/** Waits until it is so; fails the test after 60 s. */
 export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  const endsAt = Date.now() + 15_000;
+  const endsAt = Date.now() + 60_000;
   while (!(await isSo())) {
-    if (Date.now() > endsAt) throw new Error(`It was not so within 15 s: ${isSo.toString()}`);
+    if (Date.now() > endsAt) throw new Error(`It was not so within 60 s: ${isSo.toString()}`);
     await sleep(20);
   }
 }

@@ -38,7 +38,7 @@ export interface StreamEncoder {
 export interface EncodeOptions {
   /** Chat Completions: OpenAI’s own models want the newer name, the servers that imitate it know the older one. */
   readonly chatLimit?: 'max_tokens' | 'max_completion_tokens';
-  /** Anthropic: marks tools and instructions for its cache. */
+  /** Anthropic and Bedrock: marks tools and instructions for the provider’s cache. */
   readonly cachePrefix?: boolean;
   /** Bedrock: whether the model takes the mark of a result that is an error; only some do. Absent: it does. */
   readonly resultStatus?: boolean;

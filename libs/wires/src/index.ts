@@ -1,7 +1,15 @@
 export * from './types.js';
 export * from './wires.js';
+export * from './edit-request.js';
+export * from './native-search.js';
 export type { Address, EncodeOptions, StreamEncoder, TurnHead } from './codec.js';
 export { RequestFault } from './codecs/request-reader.js';
 export { errorNames, errorSentence, noteMeanings, WireFault, type WireFaultKind } from './diagnosis.js';
 export { largestTurn, type StreamDecoder, type TurnListener } from './stream/decoder.js';
+export { JsonSpan } from './json/span.js';
+export { createSplitter, type EventSplitter } from './screen/events.js';
+export type { Screen, Screening } from './screen/screen.js';
+export { createScreen } from './screen/screens.js';
+export { errorFrame, type StreamFailure } from './screen/error-frame.js';
+export { mergeAnswers } from './screen/whole.js';
 export { isObjectText } from './json/json-text.js';

@@ -1,6 +1,6 @@
 import { dashboardOf } from './dashboard.ts';
 import { columns, lines, rows } from './panels.ts';
-import { increase, of, quantile, rate, sumBy } from './queries.ts';
+import { increase, of, orZero, quantile, rate, sumBy } from './queries.ts';
 
 const offered = (share: number): string => quantile(share, 'agent_filtered_tools_count');
 const filterings = sumBy('', rate('agent_filtered_tools_count_count'));
@@ -64,6 +64,52 @@ export const groupsAndStates = dashboardOf({
           unit: 'cps',
         },
         { expr: sumBy('reason', rate('sluice_hidden_tools_total')), legend: '{{reason}}' },
+      ),
+    ],
+    'How decisions are made': [
+      lines(
+        {
+          title: 'Time of a decision',
+          description: 'Of the filter, without measuring loads and signing.',
+          unit: 's',
+        },
+        { expr: quantile(0.5, 'sluice_filter_duration_seconds'), legend: 'median' },
+        { expr: quantile(0.99, 'sluice_filter_duration_seconds'), legend: '99 %' },
+      ),
+      lines(
+        {
+          title: 'Decisions that were remembered',
+          description: 'Share of the look-ups for groups and a state that were decided on before.',
+          unit: 'percentunit',
+        },
+        {
+          expr: `${sumBy('', rate('sluice_filter_memory_total', 'result="hit"'))} / ${sumBy('', rate('sluice_filter_memory_total'))}`,
+          legend: 'hits',
+        },
+      ),
+      lines(
+        {
+          title: 'Loads that rules go by',
+          description: 'The value that rules on availability were last judged by.',
+          unit: 'short',
+        },
+        { expr: orZero(`max by (measure) (${of('sluice_rule_load')})`), legend: '{{measure}}' },
+      ),
+      lines(
+        {
+          title: 'Loads that could not be measured',
+          description: 'While a load is not known, the rules about it close their tools.',
+          unit: 'cps',
+        },
+        { expr: sumBy('', rate('sluice_rule_load_unmeasured_total')), legend: 'unmeasured' },
+      ),
+      lines(
+        {
+          title: 'Groups that stood in for others',
+          description: 'Turns in which a requested group had no available tool and another one took its place.',
+          unit: 'cps',
+        },
+        { expr: orZero(sumBy('group', rate('sluice_fallback_groups_total'))), legend: '{{group}}' },
       ),
     ],
     States: [

@@ -89,6 +89,45 @@ export const modelDashboard = dashboardOf({
       ),
       lines(
         {
+          title: 'What requests are made of',
+          description:
+            'Tokens a second of definitions of tools, of results of calls and of the rest, counted by Sluice.',
+          unit: 'short',
+        },
+        {
+          expr: orZero(sumBy('part', rate('sluice_prompt_tokens_total', model))),
+          legend: '{{part}}',
+        },
+      ),
+      lines(
+        {
+          title: 'Input from the cache',
+          description:
+            'Share of the input tokens that the providers had in their caches, and that they wrote into them.',
+          unit: 'percentunit',
+        },
+        {
+          expr: `(${orZero(sumBy('', rate(`${tokens}_sum`, model, provider, 'gen_ai_token_type="input_cached"')))}) / ${sumBy('', rate(`${tokens}_sum`, model, provider, 'gen_ai_token_type="input"'))}`,
+          legend: 'read',
+        },
+        {
+          expr: `(${orZero(sumBy('', rate(`${tokens}_sum`, model, provider, 'gen_ai_token_type="input_cache_write"')))}) / ${sumBy('', rate(`${tokens}_sum`, model, provider, 'gen_ai_token_type="input"'))}`,
+          legend: 'written',
+        },
+      ),
+      lines(
+        {
+          title: 'Models passed over',
+          description: 'Turns for which the next model of the list was asked, by the model that gave none.',
+          unit: 'cps',
+        },
+        {
+          expr: orZero(sumBy('gen_ai_request_model', rate('sluice_models_passed_over_total', model, provider))),
+          legend: '{{gen_ai_request_model}}',
+        },
+      ),
+      lines(
+        {
           title: 'Tokens of a turn',
           description: 'On average. Input grows with the history and with the number of offered tools.',
           unit: 'short',

@@ -85,6 +85,14 @@ export const security = dashboardOf({
       ),
       lines(
         {
+          title: 'Denials that the audit lacks',
+          description: 'Refusals of the gateway that could not be written to the log. Its lines have them.',
+          unit: 'cps',
+        },
+        { expr: orZero(sumBy('', rate('sluice_denials_unaudited_total'))), legend: 'denials' },
+      ),
+      lines(
+        {
           title: 'Unknown groups asked for',
           description: 'Names that no tool carries: a mistake upstream, or somebody who tries names.',
           unit: 'reqps',

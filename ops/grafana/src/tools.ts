@@ -144,6 +144,18 @@ export const tools = dashboardOf({
       ).span(12),
       lines(
         {
+          title: 'What strategies decide',
+          description:
+            'Turns of runs that work by a plan. Many plans for few calls: plans are refused, or their steps fail.',
+          unit: 'cps',
+        },
+        {
+          expr: orZero(sumBy('strategy, action', rate('sluice_strategy_decisions_total'))),
+          legend: '{{strategy}}: {{action}}',
+        },
+      ).span(12),
+      lines(
+        {
           title: 'Lost calls that the tool was asked about',
           description: 'By what its reconcile answered. Where it answered unknown, somebody has to find out.',
           unit: 'cps',
@@ -153,6 +165,48 @@ export const tools = dashboardOf({
           legend: '{{tool}}: {{answer}}',
         },
       ).span(12),
+    ],
+    'MCP servers': [
+      lines(
+        {
+          title: 'Servers connected',
+          description: '1 where an executor is connected, 0 where none is.',
+          unit: 'short',
+        },
+        { expr: `max by (server) (${of('sluice_mcp_server_ready')})`, legend: '{{server}}' },
+      ),
+      lines(
+        { title: 'Latency, 95 % within', description: 'From sending a call to a server to its answer.', unit: 's' },
+        { expr: quantile(0.95, 'sluice_mcp_server_call_duration_seconds', 'server'), legend: '{{server}}' },
+      ),
+      lines(
+        { title: 'Failed calls by server', description: 'Calls that gave no result.', unit: 'cps' },
+        {
+          expr: orZero(sumBy('server', rate('sluice_mcp_server_call_duration_seconds_count', 'outcome="failed"'))),
+          legend: '{{server}}',
+        },
+      ),
+      lines(
+        {
+          title: 'Answered from the cache',
+          description:
+            'Calls of tools with `cache_seconds`: a hit is answered by the result of an equal call, a miss is made.',
+          unit: 'cps',
+        },
+        {
+          expr: orZero(sumBy('server, outcome', rate('sluice_mcp_cached_calls_total'))),
+          legend: '{{server}}: {{outcome}}',
+        },
+      ),
+      lines(
+        {
+          title: 'Tools withheld',
+          description:
+            'Configured, and not offered. `sluice mcp servers` says why, `sluice mcp approve` allows what changed.',
+          unit: 'short',
+        },
+        { expr: `max by (server) (${of('sluice_mcp_server_tools', 'status="withheld"')})`, legend: '{{server}}' },
+      ),
     ],
   },
 });

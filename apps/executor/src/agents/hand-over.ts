@@ -1,9 +1,8 @@
 import { topics } from '@sluice/contracts';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
-import { agentBeginning } from '@sluice/decisions';
-import type { Handing } from '@sluice/decisions';
-import { AgentRunClaims, claimedName, keepAttempt, runOfRecord, signContinuation } from '@sluice/service';
-import type { Loaded, NamedRun, Runtime } from '@sluice/service';
+import { agentBeginning, AgentRunClaims, claimedName, keepAttempt, runOfRecord, signContinuation } from '@sluice/run';
+import type { Handing, Loaded, NamedRun } from '@sluice/run';
+import type { Runtime } from '@sluice/host';
 import type { Step } from '@sluice/core';
 
 /**

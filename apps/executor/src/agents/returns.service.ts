@@ -2,19 +2,21 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Fault } from '@sluice/core';
 import { placeOf } from '@sluice/contracts';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
-import { agentRunOf, errorResponse, isCallOf } from '@sluice/decisions';
 import {
   AgentRunClaims,
+  agentRunOf,
   endedBy,
   endRun,
-  inHop,
+  errorResponse,
+  isCallOf,
   redrivenFrom,
   runOfEnd,
   runOfRecord,
-  RUNTIME,
   turnAt,
-} from '@sluice/service';
-import type { EndedBy, NamedRun, ParkedCall, Redriven, Runtime } from '@sluice/service';
+} from '@sluice/run';
+import type { EndedBy, NamedRun, CallPlace, Redriven } from '@sluice/run';
+import { inHop, RUNTIME } from '@sluice/host';
+import type { Runtime } from '@sluice/host';
 import { waitForAgent } from './hand-over.js';
 import { ExecutorService } from '../executor.service.js';
 
@@ -85,7 +87,7 @@ export class ReturnsService {
   /** The parked turn, if it is the one whose very call the run answers. */
   private async parked(
     { requestId, tenant }: NamedRun,
-    place: ParkedCall,
+    place: CallPlace,
   ): Promise<Incoming<'agent.tool-calls'> | undefined> {
     const turn = await turnAt(this.runtime.bus, place);
     if (turn === undefined || runOfRecord(turn.record).tenant !== tenant) return undefined;

@@ -5,8 +5,9 @@ import { maxPayloadBytes, payloadBytes, placeOf, sha256, topics } from '@sluice/
 import type { Approval, ApprovalDecided, ApprovalOutcome, ApprovalRequested } from '@sluice/contracts';
 import { credentialOf } from '@sluice/bus';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
-import { ApprovalClaims, approvalAt, AUTHENTICATOR, inHop, redrivenFrom, RUNTIME, turnAt } from '@sluice/service';
-import type { Runtime } from '@sluice/service';
+import { approvalAt, ApprovalClaims, redrivenFrom, turnAt } from '@sluice/run';
+import { AUTHENTICATOR, inHop, RUNTIME } from '@sluice/host';
+import type { Runtime } from '@sluice/host';
 import { waitForApproval } from './park.js';
 import { ExecutorService } from '../executor.service.js';
 

@@ -2,8 +2,10 @@ import { claimMemoryMs, lateRecordMs } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { ApprovalOutcome, ApprovalRequested } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
-import { ApprovalClaims, approvalAt, CountingApprovals, openApprovals } from '@sluice/service';
-import type { ApprovalPlace, Runtime } from '@sluice/service';
+import { approvalAt, ApprovalClaims, cancelledMeanwhile, CountingApprovals, openApprovals } from '@sluice/run';
+import type { ApprovalPlace } from '@sluice/run';
+import type { Runtime } from '@sluice/host';
+import { CancelledWaits } from './cancelled-waits.js';
 
 /** How often it looks, in milliseconds. */
 const everyMs = 5_000;
@@ -11,11 +13,12 @@ const everyMs = 5_000;
 const executor = 'service:executor';
 
 interface Waiting extends ApprovalPlace {
+  readonly requestId: string;
   readonly expiresAt: number;
 }
 
 /**
- * Refuses the calls without a decision in time. What is open is read off the log each time, so that a restart forgets nothing, and
+ * Refuses the calls without a decision in time, and those whose run is cancelled. What is open is read off the log each time, so that a restart forgets nothing, and
  * the ledger says which records are executors’ own;
  * any number of executors may look, and the ledger says who was first.
  */
@@ -62,6 +65,7 @@ export class ExpirySweep {
     const { signal } = this.stopping;
     const kept = (requested: ApprovalRequested, place: ApprovalPlace): Waiting => ({
       ...place,
+      requestId: requested.requestId,
       expiresAt: requested.expiresAt,
     });
     const counts = (message: Incoming<'agent.approvals'>) => this.counting.counts(message);
@@ -71,9 +75,11 @@ export class ExpirySweep {
     const oldest = Math.min(now, ...[...open.values()].map(({ timestamp }) => timestamp));
     metrics.approvalsOldest.set((now - oldest) / 1_000);
     this.since = Math.max(oldest - lateRecordMs, now - claimMemoryMs);
+    const cancelled = await CancelledWaits.since(this.since, this.runtime, signal);
     for (const [approvalId, waiting] of open) {
       if (signal.aborted) return;
       if (waiting.expiresAt <= now) await this.expire(approvalId, waiting, now);
+      else if (await cancelled.has(waiting)) await this.expire(approvalId, waiting, now, cancelledMeanwhile);
     }
   }
 
@@ -90,7 +96,7 @@ export class ExpirySweep {
    * Says that it is over. If a decision came in time and no outcome followed it, since the record of the decision is among the dead
    * letters, this outcome takes its place: the run goes on once in any case.
    */
-  private async expire(approvalId: string, { partition, offset }: ApprovalPlace, now: number): Promise<void> {
+  private async expire(approvalId: string, { partition, offset }: ApprovalPlace, now: number, why = ''): Promise<void> {
     const { bus, log, environment } = this.runtime;
     if (!(await this.claims.seesTo(approvalId, `${environment.instance}/${now}`))) return;
     const requested = await approvalAt(bus, { partition, offset });
@@ -98,7 +104,7 @@ export class ExpirySweep {
       log.warn({ approval_id: approvalId, partition, offset }, 'no executor asked for this approval; it is left alone');
       return;
     }
-    const expired = { decision: 'expire', decidedBy: executor, reason: '', partition, offset } as const;
+    const expired = { decision: 'expire', decidedBy: executor, reason: why, partition, offset } as const;
     const { taken } = await this.claims.decide(approvalId, executor, expired);
     const { requestId, sessionId, argumentsHash } = requested;
     const { decision, decidedBy, reason } = taken ?? expired;

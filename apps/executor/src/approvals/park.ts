@@ -2,10 +2,9 @@ import type { Evaluator, Step } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { ApprovalRequested, ToolCall } from '@sluice/contracts';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
-import { approvalRequest } from '@sluice/decisions';
-import type { Asking } from '@sluice/decisions';
-import { ApprovalClaims, keepAttempt } from '@sluice/service';
-import type { Loaded, Runtime } from '@sluice/service';
+import { ApprovalClaims, approvalRequest, keepAttempt } from '@sluice/run';
+import type { Asking, Loaded } from '@sluice/run';
+import type { Runtime } from '@sluice/host';
 
 /**
  * Parks a turn before the call at `index`: the ToolCall stays where it is on the log, and what goes out in place of a result says
@@ -14,18 +13,18 @@ import type { Loaded, Runtime } from '@sluice/service';
 export async function park(
   message: Incoming<'agent.tool-calls'>,
   index: number,
-  asking: Asking,
+  { asking, askedAt }: { readonly asking: Asking; readonly askedAt: number },
   done: readonly Step[],
   judges: readonly Loaded[],
   context: HandlerContext,
   runtime: Runtime,
 ): Promise<readonly Outgoing[]> {
-  const { clock, log, metrics } = runtime;
+  const { log, metrics } = runtime;
   const { record } = message;
   const { requestId, sessionId } = record;
   const call = record.calls[index] as ToolCall['calls'][number];
   const [granting, inForce] = judges.map(({ evaluator }) => evaluator) as [Evaluator, Evaluator];
-  const requested = approvalRequest(message, index, asking, done, { granting, inForce }, clock.now());
+  const requested = approvalRequest(message, index, asking, done, { granting, inForce }, askedAt);
   await new ApprovalClaims(runtime).vouch(requested);
   await keepAttempt(waitForApproval(requested), record.run, runtime);
   context.afterCommit(() => {

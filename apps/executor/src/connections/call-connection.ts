@@ -1,6 +1,7 @@
 import { CallSecrets } from '@sluice/core';
 import type { BoundTool, ConnectionBroker, ToolExecResult, ToolInvocationContext } from '@sluice/core';
-import type { Loaded, Runtime } from '@sluice/service';
+import type { Loaded } from '@sluice/run';
+import type { Runtime } from '@sluice/host';
 import type { CallCredential } from '@sluice/tools';
 import { openCredential } from './open-credential.js';
 

@@ -2,17 +2,21 @@ import { Fault } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { AgentStepResult } from '@sluice/contracts';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
-import { isOverdue, outOfTime, outOfTimeQuarantined } from '@sluice/decisions';
 import {
+  cancelledTurn,
+  cancelOf,
   endedBy,
   endRun,
+  isOverdue,
   isTurnTaken,
+  outOfTime,
+  outOfTimeQuarantined,
   quarantinedAt,
   runOfRecord,
   verifyRecord,
   verifyReturned,
-} from '@sluice/service';
-import type { Runtime } from '@sluice/service';
+} from '@sluice/run';
+import type { Runtime } from '@sluice/host';
 
 /** Whether the record is a turn that the sweep took back since its run’s time is up. The filter granted it, so its deadline is the run’s. */
 export async function isOverdueTurn(
@@ -46,7 +50,13 @@ export async function endOverdue(
   if (await isTurnTaken(topics.steps, record, runtime)) return [];
   const turn = { ...record, request: record.next };
   const now = runtime.clock.now();
-  const response = (await isQuarantined(record, runtime)) ? outOfTimeQuarantined(turn, now) : outOfTime(turn, now);
+  const cancelled = await cancelOf(record, runtime);
+  const response =
+    cancelled !== null
+      ? cancelledTurn(turn, record.run, cancelled, now)
+      : (await isQuarantined(record, runtime))
+        ? outOfTimeQuarantined(turn, now)
+        : outOfTime(turn, now);
   return endRun(response, record.next, endedBy(message, record.run), context, runtime);
 }
 

@@ -1,7 +1,7 @@
 import { runName } from '@sluice/core';
 import type { Tenant } from '@sluice/core';
 import type { Incoming } from '@sluice/bus';
-import { runOfEnd, runOfRecord } from '@sluice/service';
+import { runOfEnd, runOfRecord } from '@sluice/run';
 
 /** Where a turn of a run stands that the filter granted, or that says so. */
 export interface OpenTurn {

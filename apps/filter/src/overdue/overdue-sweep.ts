@@ -2,20 +2,19 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { clockSkewMs, Fault } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { Toolset } from '@sluice/contracts';
+import { passedOver, recordAt } from '@sluice/bus';
 import type { Incoming, Outgoing, ReadOptions } from '@sluice/bus';
-import { returnedTurn } from '@sluice/decisions';
 import {
   hasEnded,
   isTurnTaken,
-  passedOver,
   quarantinedAt,
-  recordAt,
+  returnedTurn,
   runOfRecord,
   signReturned,
   verifyGrant,
   verifyRecord,
-} from '@sluice/service';
-import type { Runtime } from '@sluice/service';
+} from '@sluice/run';
+import type { Runtime } from '@sluice/host';
 import { OpenRuns } from './open-runs.js';
 import type { OpenTurn } from './open-runs.js';
 

@@ -3,10 +3,23 @@ import type { AgentStep } from '@sluice/contracts';
 
 type Json = Extract<AssistantStreamChunk, { type: 'data' }>['data'][number];
 
-/** The parts of a run’s calls, by iteration and index in the turn: each is opened once, and closed once, behind its result. */
+interface OpenPart {
+  readonly part: number;
+  /** As the stream has it. */
+  readonly toolCallId: string;
+}
+
+/**
+ * The parts of a run’s calls, by iteration and index in the turn: each is opened once, and closed once, behind its result. A result comes first
+ * as the tool gave it, preliminary, and for good with the record of the turn.
+ */
 export class CallParts {
-  /** Of calls that have no result yet. */
-  readonly #open = new Map<string, number>();
+  /** Of calls that have no result on record yet. */
+  readonly #open = new Map<string, OpenPart>();
+  /** Where a call that is open stands, by iteration and its id in the records. */
+  readonly #byId = new Map<string, string>();
+  /** Results that came before their calls did. */
+  readonly #early = new Map<string, string>();
   readonly #seen = new Set<string>();
   readonly #callIds = new Set<string>();
 
@@ -27,19 +40,43 @@ export class CallParts {
     const toolCallId = this.#callIds.has(call.id) ? `${at}/${call.id}` : call.id;
     this.#callIds.add(toolCallId);
     const part = this.nextPart();
-    this.#open.set(at, part);
+    this.#open.set(at, { part, toolCallId });
+    const id = `${iteration}/${call.id}`;
+    this.#byId.set(id, at);
+    const early = this.#early.get(id);
+    this.#early.delete(id);
     return [
       { type: 'part-start', path: [], part: { type: 'tool-call', toolCallId, toolName: call.tool } },
       { type: 'text-delta', path: [part], textDelta: call.args },
       { type: 'tool-call-args-text-finish', path: [part] },
+      ...(early === undefined ? [] : this.preliminary(iteration, call.id, early)),
     ];
+  }
+
+  /** The id that the stream has for a call without a result on record; null where there is none. */
+  openId(iteration: number, callId: string): string | null {
+    return this.#open.get(this.#byId.get(`${iteration}/${callId}`) ?? '')?.toolCallId ?? null;
+  }
+
+  /** The result of a call whose turn goes on, as progress has it. */
+  preliminary(iteration: number, callId: string, text: string): readonly AssistantStreamChunk[] {
+    const at = this.#byId.get(`${iteration}/${callId}`);
+    if (at === undefined) {
+      if (this.#early.size < mostEarly) this.#early.set(`${iteration}/${callId}`, text);
+      return [];
+    }
+    const open = this.#open.get(at);
+    const result = open === undefined ? undefined : readResult(text);
+    if (open === undefined || result === undefined) return [];
+    return [{ type: 'result', path: [open.part], ...result, isPreliminary: true }];
   }
 
   /** A part is closed by `part-finish`; its result alone does not end it. */
   close(iteration: number, index: number, step: AgentStep): readonly AssistantStreamChunk[] {
     const at = `${iteration}/${index}`;
-    const part = this.#open.get(at);
-    if (part === undefined) return [];
+    const open = this.#open.get(at);
+    if (open === undefined) return [];
+    const { part } = open;
     this.#open.delete(at);
     const { outcome, reason, observation, state, stateBefore } = step;
     const isError = outcome !== 'ok';
@@ -54,10 +91,24 @@ export class CallParts {
   closeAll(): readonly AssistantStreamChunk[] {
     const open = [...this.#open.values()];
     this.#open.clear();
-    return open.flatMap((part): AssistantStreamChunk[] => [
+    return open.flatMap(({ part }): AssistantStreamChunk[] => [
       { type: 'result', path: [part], result: 'The run ended before this call had a result.', isError: true },
       { type: 'part-finish', path: [part] },
     ]);
+  }
+}
+
+/** A turn has this many calls at most, and a reader is one turn behind. */
+const mostEarly = 256;
+
+/** The result that a piece of progress holds; undefined for one that clients could not take. */
+function readResult(text: string): { readonly result: Json; readonly isError: boolean } | undefined {
+  try {
+    const { ok, result, message } = JSON.parse(text, taken) as { [name: string]: Json };
+    const value = typeof result === 'string' ? read(result) : (result ?? null);
+    return ok === true ? { result: value, isError: false } : { result: message ?? null, isError: true };
+  } catch {
+    return undefined;
   }
 }
 

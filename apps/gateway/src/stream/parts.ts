@@ -1,8 +1,17 @@
 import type { AssistantStreamChunk } from 'assistant-stream';
-import type { AgentResponse, AgentStep, AgentStepResult, Run, ToolCall, Toolset } from '@sluice/contracts';
+import type {
+  AgentProgress,
+  AgentResponse,
+  AgentStep,
+  AgentStepResult,
+  Run,
+  StrategyDecision,
+  ToolCall,
+  Toolset,
+} from '@sluice/contracts';
 import { recordToJson } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
-import { callIdOf } from '@sluice/decisions';
+import { callIdOf } from '@sluice/run';
 import { CallParts } from './call-parts.js';
 import { TextPart } from './text-part.js';
 
@@ -103,14 +112,20 @@ export class RunParts {
     return [...missed, ...finished, ...this.#text.close(), { type: 'step-start', path: toMessage, messageId }];
   }
 
-  #progress({
-    kind,
-    iteration,
-    text,
-  }: Extract<Incoming, { topic: 'agent.progress' }>['record']): readonly AssistantStreamChunk[] {
+  #progress(record: AgentProgress): readonly AssistantStreamChunk[] {
+    const { kind, iteration, text, toolCallId } = record;
+    if (toolCallId !== null) return this.#callProgress(record, toolCallId);
     if (iteration !== this.#iteration || this.#called.has(iteration)) return [];
-    if (kind !== 'text' && kind !== 'thinking') return [];
-    return this.#text.add(kind === 'text' ? 'text' : 'reasoning', text);
+    if (kind === 'text') return this.#text.piece(record);
+    return kind === 'thinking' ? this.#text.add('reasoning', text) : [];
+  }
+
+  /** A call begins, reports, or has a result: its record follows when the whole turn is over. */
+  #callProgress({ kind, iteration, text }: AgentProgress, callId: string): readonly AssistantStreamChunk[] {
+    const toolCallId = this.#callParts.openId(iteration, callId);
+    if (kind === 'tool_call_start') return toolCallId === null ? [] : this.#data(kind, { toolCallId });
+    if (kind === 'tool_progress') return toolCallId === null ? [] : this.#data(kind, { toolCallId, text });
+    return this.#callParts.preliminary(iteration, callId, text);
   }
 
   #calls(record: ToolCall): readonly AssistantStreamChunk[] {
@@ -119,14 +134,20 @@ export class RunParts {
     if (this.#called.has(iteration)) return [];
     const begun = this.#begin(iteration, requestId, request.history, run);
     this.#called.add(iteration);
+    // In the order in which they are sent, since each part takes the next number.
     const said = [...this.#text.complete(thought), ...this.#text.close()];
+    const decided = this.#decided(record.decision, iteration);
     const parts = calls.flatMap((call, index) =>
       this.#callParts.open(
         { iteration, index },
         { id: callIdOf(record, call, index), tool: call.tool, args: call.arguments },
       ),
     );
-    return [...begun, ...said, ...parts];
+    return [...begun, ...said, ...decided, ...parts];
+  }
+
+  #decided(decision: StrategyDecision | null, iteration: number): readonly AssistantStreamChunk[] {
+    return decision === null ? [] : this.#data('decision', { iteration, ...decision });
   }
 
   /** With the place that a decision must name, in the form that approvers write. */
@@ -182,13 +203,14 @@ export class RunParts {
     ]);
   }
 
-  #end({ answer, error, run, history }: AgentResponse): readonly AssistantStreamChunk[] {
+  #end({ answer, error, run, history, decision, iterations }: AgentResponse): readonly AssistantStreamChunk[] {
     const usage = { inputTokens: run?.inputTokens ?? 0, outputTokens: run?.outputTokens ?? 0 };
     const finishReason = error === null ? 'stop' : 'error';
     return [
       ...this.#missed(history),
       ...this.#text.complete(answer ?? ''),
       ...this.#text.close(),
+      ...this.#decided(decision, iterations),
       ...this.#callParts.closeAll(),
       ...(error === null ? [] : [{ type: 'error', path: toMessage, error: error.message, code: error.code } as const]),
       ...(run === null ? [] : this.#finishStep(finishReason, run, false)),

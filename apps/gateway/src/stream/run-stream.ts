@@ -3,9 +3,8 @@ import type { AssistantStreamChunk } from 'assistant-stream';
 import type { Incoming } from '@sluice/bus';
 import type { RunPlace } from '../run-place.js';
 import { takenElsewhere } from '../watch/elsewhere.js';
-import type { Followed } from '../watch/followed.js';
-import { anothersRun } from '../watch/run-access.js';
-import type { RunAccess } from '../watch/run-access.js';
+import { anothersRun } from '@sluice/host';
+import type { Followed, RunAccess } from '@sluice/host';
 import { RunParts } from './parts.js';
 
 /** So often something is sent at least, for proxies that close what is silent: an empty list of data, which adds nothing. */

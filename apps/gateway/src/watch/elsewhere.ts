@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { requestIds, topics } from '@sluice/contracts';
-import { passedOver, recordAt, requestOwner } from '@sluice/service';
-import type { Runtime } from '@sluice/service';
+import { passedOver, recordAt } from '@sluice/bus';
+import { requestOwner, requestPlace } from '@sluice/run';
+import type { Followed, Runtime } from '@sluice/host';
 import type { RunPlace } from '../run-place.js';
-import type { Followed } from './followed.js';
 
 type Reading = Pick<Runtime, 'bus' | 'ledger' | 'clock'>;
 
@@ -23,11 +23,10 @@ export async function isElsewhere(
 ): Promise<boolean | null> {
   const owner = await requestOwner({ requestId, tenant }, runtime);
   if (owner === null) return null;
-  const place = /^agent\.requests\/(\d+)\/(\d+)$/.exec(owner);
+  const place = requestPlace(owner);
   // An agent’s run has a session of its own, by the same name.
   if (place === null) return requestId !== sessionId;
-  const [partition, offset] = place.slice(1).map(Number) as [number, number];
-  const message = await recordAt(runtime.bus, topics.requests, { partition, offset }, passedOver);
+  const message = await recordAt(runtime.bus, topics.requests, place, passedOver);
   return message !== undefined && requestIds(message, message.record).sessionId !== sessionId;
 }
 

@@ -104,7 +104,8 @@ function ownerName({ tenant, user }: Owner): string {
   return `${user} of ${tenant}`;
 }
 
-function ownerIn(details: JsonObject): Owner | null {
+/** Whose an entry is by what it says itself; null where it does not say. */
+export function ownerIn(details: JsonObject): Owner | null {
   const [actorId, tenant] = [text(details, 'actor'), text(details, 'tenant')];
   if (actorId === '' || tenant === '') return null;
   return { tenant, user: userOf({ actorId, subjectId: text(details, 'subject') || null }) };

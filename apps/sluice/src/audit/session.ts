@@ -21,6 +21,7 @@ export interface SessionEntry {
 
 /** Topics in the order in which a run goes through them, for records that the log took in the same millisecond. */
 const way = [
+  topics.denials,
   topics.requests,
   topics.toolsets,
   topics.toolCalls,
@@ -51,7 +52,8 @@ export async function sessionEntries(
   return { entries: found.map(asEntry), left };
 }
 
-function asEntry(record: AuditRecord): SessionEntry {
+/** An entry of the audit with its details read. */
+export function asEntry(record: AuditRecord): SessionEntry {
   let details: JsonObject = {};
   try {
     details = JSON.parse(record.details) as JsonObject;

@@ -12,18 +12,9 @@ import {
 import { recordToJson, topics } from '@sluice/contracts';
 import type { ApprovalOutcome, ApprovalRequested } from '@sluice/contracts';
 import type { Bus } from '@sluice/bus';
-import {
-  ApprovalClaims,
-  approvalAt,
-  CountingApprovals,
-  openApprovals,
-  openBus,
-  openLedger,
-  ownToken,
-  requireLog,
-  systemClock,
-} from '@sluice/service';
-import type { ApprovalPlace, Counts } from '@sluice/service';
+import { approvalAt, ApprovalClaims, CountingApprovals, openApprovals } from '@sluice/run';
+import type { ApprovalPlace, Counts } from '@sluice/run';
+import { openBus, openLedger, ownToken, requireLog, systemClock } from '@sluice/host';
 import { byBeginning } from '../by-beginning.js';
 import { shorten } from '../show/story.js';
 import { refuseSurplus, sayWhat } from '../refuse-surplus.js';

@@ -4,16 +4,15 @@ import { clockSkewMs, printable } from '@sluice/core';
 import type { Bus, Incoming } from '@sluice/bus';
 import { longestId } from '@sluice/contracts';
 import type { AgentRequest, AgentResponse } from '@sluice/contracts';
-import { openBus, openLogFile, ownToken, verifierIfAny } from '@sluice/service';
+import { openBus, openLogFile, ownToken, verifierIfAny } from '@sluice/host';
 import { appliedConfiguration } from '../system/applied.js';
 import { refuseOtherConfiguration } from '../system/other-configuration.js';
-import { startEmbedded } from '../system/embedded.js';
 import { followRun, newRequest, pastRun, publishRequest } from '../run-request.js';
 import { Story } from '../show/story.js';
 import type { Surroundings } from './surroundings.js';
 
 export const usage = `sluice ask "question" [--group a,b] [--state s] [--tools a,b] [--tool-choice c] [--connections a,b]
-           [--session id] [--request id] [--max-iterations n] [--json]
+           [--strategy s] [--session id] [--request id] [--max-iterations n] [--json]
   Publishes an AgentRequest, shows the run and prints the answer; exit code 0 if there is one, 130 if it was stopped before the run's end.
   --json prints the run's end alone, as JSON. --max-iterations is how many there may be, if they are fewer than limits.max_iterations.
   Without --session the run is a session of its own, and without --state it begins in the state undefined.
@@ -21,6 +20,7 @@ export const usage = `sluice ask "question" [--group a,b] [--state s] [--tools a
   Without --group the request's groups are absent (default); --group "" means no tools.
   --tools names the ids of the tools that the run may use, of those it would be offered; without it all of these.
   --tool-choice is auto (the model calls tools as it likes), none, required, or the key or id of the tool that it must call first.
+  --strategy is how the run comes to its answer: react, or plan where the configuration lets requests choose it (docs/strategies.md).
   Without --connections no tool may use one; "*" is all that you may use. SLUICE_TOKEN is sent along as the credential.
   If nothing is running on the data folder, the services run in this process until the answer is there: under SLUICE_CONFIG, else
   what is in force there, else the sample's configuration. If services run under another configuration than the one that
@@ -55,6 +55,8 @@ async function askEmbedded(asked: Asked, surroundings: Surroundings): Promise<nu
   } finally {
     await bus.close();
   }
+  // The services are loaded where they are started in this process; a run on a log that others serve needs none of them.
+  const { startEmbedded } = await import('../system/embedded.js');
   const system = await startEmbedded({ environment: { ...environment, port: 0 }, configFile });
   try {
     return await publishAndFollow(system.runtime.bus, asked, surroundings);
@@ -80,6 +82,7 @@ function readArguments(args: readonly string[]): Asked {
       tools: { type: 'string' },
       'tool-choice': { type: 'string' },
       connections: { type: 'string' },
+      strategy: { type: 'string' },
       session: { type: 'string' },
       request: { type: 'string' },
       'max-iterations': { type: 'string' },
@@ -105,6 +108,7 @@ function readArguments(args: readonly string[]): Asked {
       toolChoice: values['tool-choice'] ?? null,
       connections: list(values.connections),
       state: values.state ?? null,
+      strategy: values.strategy ?? null,
       maxIterations: iterations === undefined ? null : Number(iterations),
     },
     named: values.request !== undefined,

@@ -5,8 +5,9 @@ import { verifyAudit } from '@sluice/audit';
 import type { Anchor } from '@sluice/audit';
 import type { Bus, LogReader } from '@sluice/bus';
 import { topics } from '@sluice/contracts';
-import { openBus, requireLog, verifierForLooking } from '@sluice/service';
+import { openBus, requireLog, verifierForLooking } from '@sluice/host';
 import { lastCheckpoints } from '../audit/checkpoints.js';
+import { denialEntries } from '../audit/denials.js';
 import { entriesOfOne } from '../audit/owners.js';
 import { sessionEntries } from '../audit/session.js';
 import { sessionNamed } from '../session-named.js';
@@ -24,6 +25,8 @@ export const usage = `sluice audit verify [--json] [--anchors FILE] [--without-s
 sluice audit show SESSION [--tenant NAME] [--user NAME] [--json]
   What happened in a session, in words; a unique beginning of its id is enough. A session is one user’s of one tenant: where several
   have one of this id, name whose. Exit code 1 if the audit has no entry of it.
+sluice audit denials [--tenant NAME] [--user NAME] [--json]
+  Which requests and listings were refused to whom, and why: by the gateway, and by the filter.
 sluice audit checkpoints               the last checkpoint of each chain, a line each
   Keep them elsewhere, for verify --anchors. Exit code 1 if there are none.`;
 
@@ -77,6 +80,9 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
         const named = await sessionNamed(bus, session, { among: [topics.audit] });
         return show(bus, named, { ...values, json: values.json }, surroundings);
       });
+    case 'denials':
+      takes(0, 'json', 'tenant', 'user');
+      return onLog(surroundings, (bus) => showDenials(bus, { ...values, json: values.json }, surroundings));
     case 'checkpoints':
       takes(0);
       return onLog(surroundings, async (bus) => {
@@ -137,6 +143,24 @@ async function show(
       ),
     );
   write(paint.dim('\nWhether anybody changed it says `sluice audit verify`.\n'));
+  return 0;
+}
+
+async function showDenials(
+  bus: Bus,
+  { json, ...named }: { readonly json: boolean; readonly tenant?: string; readonly user?: string },
+  { write, print, taken, paint }: Surroundings,
+): Promise<number> {
+  const { entries, left } = await denialEntries(bus, named);
+  const story = new AuditStory(write, paint);
+  for (const entry of entries) {
+    if (json) print(`${JSON.stringify(entry)}\n`);
+    else story.tell(entry);
+    await taken();
+  }
+  if (entries.length === 0 && !json) write('The audit has no denial.\n');
+  if (left > 0 && json) throw new Error(`${left} more denials are not shown.`);
+  if (left > 0) write(paint.dim(`\n${left} more denials are not shown.\n`));
   return 0;
 }
 

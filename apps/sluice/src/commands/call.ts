@@ -4,9 +4,9 @@ import { clockSkewMs, nearest, printable } from '@sluice/core';
 import type { Configuration } from '@sluice/core';
 import type { AgentStep } from '@sluice/contracts';
 import type { Bus, Incoming } from '@sluice/bus';
-import { configurationsOn, inForceOf, openBus, openLogFile, ownToken, verifierIfAny } from '@sluice/service';
+import { configurationsOn, inForceOf } from '@sluice/run';
+import { openBus, openLogFile, ownToken, verifierIfAny } from '@sluice/host';
 import { appliedConfiguration } from '../system/applied.js';
-import { startEmbedded } from '../system/embedded.js';
 import { refuseOtherConfiguration } from '../system/other-configuration.js';
 import { followRun, newRequest, publishRequest } from '../run-request.js';
 import { Story } from '../show/story.js';
@@ -58,6 +58,8 @@ async function callOnDataFolder(wanted: Wanted, surroundings: Surroundings): Pro
   } finally {
     await bus.close();
   }
+  // The services are loaded where they are started in this process; a run on a log that others serve needs none of them.
+  const { startEmbedded } = await import('../system/embedded.js');
   const { runtime, failed, close } = await startEmbedded({ environment: { ...environment, port: 0 }, configFile });
   try {
     const { configuration } = runtime.configurations.current();

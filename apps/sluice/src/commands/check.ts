@@ -2,12 +2,14 @@ import { parseArgs } from 'node:util';
 import { formatFindings, formatProblems } from '@sluice/core';
 import { keyFileProblem } from '@sluice/identity';
 import { aboutTools, allOffered } from '../show/configuration.js';
+import { outsideSources } from '../system/outside-sources.js';
 import { compileForCommand } from '../system/compile-once.js';
 import type { Surroundings } from './surroundings.js';
 
 export const usage = `sluice check [--strict] FILE
-  Compiles a configuration as the system would, asking the MCP servers of allowed tools what they offer. Exit code 1 if it has mistakes;
-  with --strict also if an allowed tool cannot be offered, as when its server does not answer.`;
+  Compiles a configuration as the system would, asking the MCP servers of allowed tools what they offer. Asks once where permissions come
+  from (file or table of users, lookup) and OpenFGA, with the variables that are set here. Exit code 1 if it has mistakes; with --strict
+  also if an allowed tool cannot be offered, as when its server does not answer, or if one of the others does not answer.`;
 
 export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
   const { values, positionals } = parseArgs({
@@ -25,10 +27,13 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
     );
     return 1;
   }
-  const refused = values.strict && !allOffered(configuration);
+  const sources = await outsideSources(configuration, surroundings.environment);
+  const silent = sources.filter(({ problem }) => problem !== null);
+  const refused = values.strict && (silent.length > 0 || !allOffered(configuration));
   write(
     `${refused ? paint.bad('✗') : paint.good('✓')} ${file}: ${aboutTools(configuration)}, version ${configuration.version}\n`,
   );
+  for (const { where, problem } of silent) write(`${paint.bad('!')} ${where}: ${problem ?? ''}\n`);
   if (findings.length > 0) write(`${formatFindings(findings)}\n`);
   return refused ? 1 : 0;
 }

@@ -1,26 +1,22 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { formatFindings, formatProblems, printable, printableIn } from '@sluice/core';
+import { formatFindings, formatProblems, namesBefore, printable, printableIn } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { ConfigVersion } from '@sluice/contracts';
 import type { Bus } from '@sluice/bus';
-import { configurationRefusals } from '@sluice/decisions';
 import {
   configurationRecord,
+  configurationRefusals,
   configurationsOn,
   inForceOf,
   isApplied,
   judgedConfigurations,
-  openBus,
-  openSignatures,
-  requireLog,
-  verifierIfAny,
-} from '@sluice/service';
+} from '@sluice/run';
+import { openBus, openSignatures, requireLog, verifierIfAny } from '@sluice/host';
 import { readText } from '../read-text.js';
 import { schemaFile } from './init.js';
+import { configurationIn } from '../system/configuration-in.js';
 import { byBeginning } from '../by-beginning.js';
-import { compileForCommand } from '../system/compile-once.js';
-import { differences } from '@sluice/replay';
 import { refuseSurplus, sayWhat } from '../refuse-surplus.js';
 import type { Surroundings } from './surroundings.js';
 
@@ -69,14 +65,17 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
 
 async function apply(file: string, bus: Bus, surroundings: Surroundings): Promise<number> {
   const { write, paint } = surroundings;
-  const { configuration, problems, findings } = await compileForCommand(file, surroundings);
+  const signatures = openSignatures(surroundings.environment);
+  const last = inForceOf(await configurationsOn(bus, signatures));
+  const names = namesBefore(last === undefined ? null : configurationIn(last));
+  // Tools and their checks are loaded where something is compiled, and replay where something is compared.
+  const { compileForCommand } = await import('../system/compile-once.js');
+  const { configuration, problems, findings } = await compileForCommand(file, surroundings, { names });
   if (configuration === null) {
     write(`${paint.bad('✗')} ${file} is refused, what is in force stays:\n${formatProblems(problems)}\n`);
     return 1;
   }
   const { version } = configuration;
-  const signatures = openSignatures(surroundings.environment);
-  const last = inForceOf(await configurationsOn(bus, signatures));
   if (isApplied(version, last, signatures)) {
     write(`${paint.good('✓')} ${version} is in force already.\n`);
     return 0;
@@ -128,6 +127,7 @@ async function diff(
   const [before, after] = [find(all, older), find(all, newer)].map(
     (record) => JSON.parse(record.configuration) as object,
   );
+  const { differences } = await import('../system/differences.js');
   for (const { path, was, is } of printableIn(differences(before, after))) {
     if (was !== undefined) write(`${paint.bad(`- ${path}: ${was}`)}\n`);
     if (is !== undefined) write(`${paint.good(`+ ${path}: ${is}`)}\n`);

@@ -4,24 +4,18 @@ import { faultCodes, printable } from '@sluice/core';
 import type { Ledger } from '@sluice/core';
 import { isTopic } from '@sluice/contracts';
 import type { Bus } from '@sluice/bus';
-import { planRedrive } from '@sluice/decisions';
-import type { Letter, Plan } from '@sluice/decisions';
 import {
   asksForCredentials,
   letterAt,
   letterPlace,
-  openBus,
-  openLedger,
   permitBefore,
+  planRedrive,
   readLetters,
   redrive,
   redriveOf,
-  requireLog,
-  requireSharedLedger,
-  systemClock,
-  verifierIfAny,
-} from '@sluice/service';
-import type { LetterFilter } from '@sluice/service';
+} from '@sluice/run';
+import type { Letter, LetterFilter, Plan } from '@sluice/run';
+import { openBus, openLedger, requireLog, requireSharedLedger, systemClock, verifierIfAny } from '@sluice/host';
 import { consequence, letterJson, letterLines, letterPage, time } from '../show/letter.js';
 import { sessionNamed } from '../session-named.js';
 import { readSince } from './since.js';

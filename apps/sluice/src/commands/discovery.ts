@@ -1,16 +1,18 @@
 import { parseArgs } from 'node:util';
-import { chooseTools, readTools, relevanceParts, searchTools, sharedStems } from '@sluice/discovery';
+import { chooseTools, Meanings, readTools, relevanceParts, searchTools, sharedStems } from '@sluice/discovery';
 import type { Asked, OfferedTool } from '@sluice/discovery';
+import { createEmbedder } from '@sluice/model';
 import { readText } from '../read-text.js';
 import type { Surroundings } from './surroundings.js';
 
-export const usage = `sluice discovery try --tools FILE [--strategy relevance|ranked|tool-search] [--max N] [--min N] [--ratio R]
-    [--keep NAME]… [--used NAME]… [--json] QUESTION
+export const usage = `sluice discovery try --tools FILE [--strategy relevance|ranked|hybrid|tool-search] [--model FOLDER]
+    [--max N] [--min N] [--ratio R] [--keep NAME]… [--used NAME]… [--json] QUESTION
   Says which tools of the file a model would be shown for the question, with their scores and what these come from. The
   file holds tools as a model API or an MCP server writes them. Of tool-search the question is the query that a model
-  would search with. Nothing is sent anywhere.`;
+  would search with. hybrid needs the folder of a local embedding model, as docs/discovery.md says. Nothing is sent
+  anywhere.`;
 
-const strategies = ['relevance', 'ranked', 'tool-search'] as const;
+const strategies = ['relevance', 'ranked', 'hybrid', 'tool-search'] as const;
 type Strategy = (typeof strategies)[number];
 
 interface Line {
@@ -27,6 +29,7 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
     options: {
       tools: { type: 'string' },
       strategy: { type: 'string', default: 'ranked' },
+      model: { type: 'string' },
       max: { type: 'string', default: '25' },
       min: { type: 'string', default: '5' },
       ratio: { type: 'string', default: '0.8' },
@@ -53,7 +56,8 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
     maxTools: whole('--max', values.max, 1),
     targetRatio: ratio(values.ratio),
   };
-  const { lines, note } = judged(strategy, tools, asked, counts);
+  const closeness = strategy === 'hybrid' ? await closenessIn(values.model, tools, question) : null;
+  const { lines, note } = judged(strategy, tools, asked, counts, closeness);
   if (values.json) surroundings.print(`${JSON.stringify({ strategy, question, note, tools: lines })}\n`);
   else for (const line of inWords(lines, note, surroundings)) surroundings.print(`${line}\n`);
   await surroundings.taken();
@@ -68,11 +72,29 @@ function toolsIn(file: string): readonly OfferedTool[] {
   }
 }
 
+/** A first answer of a local model may take long: all tools are embedded. */
+const patienceMs = 120_000;
+
+async function closenessIn(
+  folder: string | undefined,
+  tools: readonly OfferedTool[],
+  question: string,
+): Promise<readonly number[] | null> {
+  if (folder === undefined)
+    throw new Error(
+      'hybrid needs --model FOLDER, which holds a local embedding model: docs/discovery.md says how to get one.',
+    );
+  const settings = { name: null, baseUrl: null, apiKeyEnv: null, region: null, timeoutMs: patienceMs };
+  const embedder = createEmbedder({ provider: 'local', folder, ...settings }, () => undefined);
+  return new Meanings(() => 0).closeness(() => embedder, tools, question, patienceMs);
+}
+
 function judged(
   strategy: Strategy,
   tools: readonly OfferedTool[],
   asked: Asked,
   counts: Parameters<typeof chooseTools>[3],
+  closeness: readonly number[] | null,
 ): { readonly lines: readonly Line[]; readonly note: string } {
   if (strategy === 'tool-search') {
     const { by, matches, kept } = searchTools(tools, asked.query, { maxResults: counts.maxTools, ...asked });
@@ -86,10 +108,15 @@ function judged(
     });
     return { lines, note: `The query was taken ${taken[by]}.` };
   }
-  const { kept, scores, skipped } = chooseTools(strategy, tools, asked, counts);
+  const { kept, scores, skipped } = chooseTools(strategy, tools, asked, counts, undefined, { closeness });
   const parts = strategy === 'relevance' ? relevanceParts(tools, asked) : null;
   const lines = tools.map((tool, at): Line => {
-    const own = parts?.[at]?.map(({ why, points }) => `${why} +${points}`) ?? sharedStems(tool, asked.query);
+    const near = closeness?.[at];
+    const meaning = near === undefined ? [] : [`meaning ${near.toFixed(2)}`];
+    const own = parts?.[at]?.map(({ why, points }) => `${why} +${points}`) ?? [
+      ...meaning,
+      ...sharedStems(tool, asked.query),
+    ];
     return { name: tool.name, kept: kept.includes(at), score: scores?.[at] ?? null, why: own };
   });
   const sorted = lines.toSorted((one, other) => (other.score ?? 0) - (one.score ?? 0));

@@ -2,38 +2,53 @@ import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 import {
   allowedConnections,
+  bindTools,
+  chooseTools,
   compileEvaluator,
+  dependsOn,
   explain,
-  formatProblems,
+  fullTools,
   localPrincipal,
   noCalls,
+  toolChoiceOf,
+  unloadedGroups,
   wildcard,
+  withoutFacts,
 } from '@sluice/core';
-import type { Configuration, Evaluator } from '@sluice/core';
+import type { BindingFacts, CallCounts, Configuration, Decision, Evaluator, Facts, Unknown } from '@sluice/core';
 import { recordFromJson } from '@sluice/contracts';
 import type { AgentRequest } from '@sluice/contracts';
-import { compileForCommand } from '../system/compile-once.js';
+import { fallbacksFor, withFallbacks } from '@sluice/run';
+import { configurationOf } from '../system/compile-once.js';
+import { outsideFacts, outsideRuns } from '../system/outside-runs.js';
 import type { Surroundings } from './surroundings.js';
 
-export const usage = `sluice explain --config FILE
+export const usage = `sluice explain --config FILE [--calls TOOL=N,TOOL=N] [--nested]
   Reads one AgentRequest a line as JSON on standard input and prints the decision for its first turn, one a line as
   JSON: which tools are eligible and permitted, which are hidden and why, and what a tool_choice comes to, or why
-  it is refused. Where callers have an identity, it is that of one who may use the groups and connections that are
-  named. A line that is no request gives {"error": …} in its place, and exit code 1 at the end.`;
+  it is refused. Rules are judged at the present time; what they ask for and a line does not say is in depends_on.
+  Where callers have an identity, it is that of one who may use the groups and connections that are named, and the
+  groups that stand in for these (group_fallbacks), which are then in fallback_groups. --calls: so many calls of
+  each tool, by its id or key, were made before, as budgets count them. --nested: the run answers the call of an
+  agent, which may call no other. Where descriptions are deferred, deferred has the tools that the model is sent
+  short, before tool discovery, and deferred_groups those that come with load_toolset. A line that is no request
+  gives {"error": …} in its place, and exit code 1 at the end.`;
 
 export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
-  const { values } = parseArgs({ args: [...args], options: { config: { type: 'string' } } });
+  const { values } = parseArgs({
+    args: [...args],
+    options: { config: { type: 'string' }, calls: { type: 'string' }, nested: { type: 'boolean', default: false } },
+  });
   if (values.config === undefined) throw new Error(`Name the configuration.\n${usage}`);
-  const { configuration, problems } = await compileForCommand(values.config, surroundings);
-  if (configuration === null)
-    throw new Error(`The configuration ${values.config} has mistakes:\n${formatProblems(problems)}`);
+  const configuration = await configurationOf(values.config, surroundings);
 
   const evaluator = compileEvaluator(configuration);
+  const before = { calls: callsIn(values.calls, evaluator), nested: values.nested };
   const { print, taken } = surroundings;
   let code = 0;
   for await (const line of createInterface({ input: surroundings.input })) {
     if (line.trim() === '') continue;
-    const said = decide(line, evaluator);
+    const said = decide(line, evaluator, before);
     if ('error' in said) code = 1;
     print(`${JSON.stringify(said)}\n`);
     await taken();
@@ -41,17 +56,67 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
   return code;
 }
 
-function decide(line: string, evaluator: Evaluator): object {
+function decide(line: string, evaluator: Evaluator, before: Pick<Facts, 'calls' | 'nested'>): object {
   try {
-    // A decision does not depend on the question, so it may be left out here.
+    // A decision depends on the question by rules alone, so it may be left out here.
     const request = recordFromJson('AgentRequest', withQuestion(JSON.parse(line))) as AgentRequest;
     const { group: groups, state, toolIds, toolChoice } = request;
     const connections = connectionsOf(request, evaluator.configuration);
-    const facts = { groups, state, toolIds, calls: noCalls, connections };
-    return explain(evaluator, facts, toolChoice);
+    const unknown = [
+      ...outsideRuns(evaluator.configuration),
+      ...(request.question === '' ? ['question' as const] : []),
+    ];
+    const rules = outsideFacts(request.question, evaluator, Date.now());
+    const facts = { groups, state, toolIds, connections, rules, ...before };
+    const known = withoutFacts(evaluator, unknown);
+    const standIns = fallbacksFor(facts, known.evaluate(facts), known, [wildcard]);
+    const all = standIns.length === 0 ? facts : withFallbacks(facts, standIns);
+    const decision = known.evaluate(all);
+    return {
+      ...explain(known, all, toolChoice),
+      ...(standIns.length === 0 ? {} : { fallback_groups: standIns }),
+      ...undecided(decision, evaluator, unknown),
+      ...described(decision, request, evaluator),
+    };
   } catch (error) {
     return { error: `This line is no AgentRequest: ${(error as Error).message}` };
   }
+}
+
+/** Calls that were made before, by the tools' ids. Throws a sentence where one is no tool or no number. */
+function callsIn(written: string | undefined, evaluator: Evaluator): CallCounts {
+  if (written === undefined) return noCalls;
+  const counts = written.split(',').map((one): [string, number] => {
+    const [, name = '', count = ''] = /^(.+)=(\d{1,6})$/.exec(one.trim()) ?? [];
+    const tool = evaluator.tool(name);
+    if (name === '') throw new Error(`--calls takes TOOL=N, and not “${one}”.`);
+    if (tool === undefined) throw new Error(`--calls names “${name}”, which the configuration does not have.`);
+    return [tool.id, Number(count)];
+  });
+  return Object.fromEntries(counts);
+}
+
+/** For each tool that would be offered by what is known here: what rules about it ask for beside that. */
+function undecided({ offered }: Decision, evaluator: Evaluator, unknown: Unknown): object {
+  const open = offered.map(({ id, key }) => [key, dependsOn(evaluator, id, unknown)] as const);
+  const those = open.filter(([, names]) => names.length > 0);
+  return those.length === 0 ? {} : { depends_on: Object.fromEntries(those) };
+}
+
+/** Which of the offered tools the model is sent short, and which not before it loads their group; nothing where descriptions are not configured. */
+function described(
+  decision: Decision,
+  { history, toolChoice }: Pick<AgentRequest, 'history' | 'toolChoice'>,
+  evaluator: Evaluator,
+): object {
+  if (evaluator.configuration.descriptions === undefined) return {};
+  const verdict = chooseTools(toolChoice, 1, decision.offered);
+  if (!verdict.ok) return {};
+  const facts: BindingFacts = { evaluator, history, toolChoice: toolChoiceOf(verdict.choice) };
+  const offered = fullTools(decision);
+  const keys = (ids: readonly string[]): readonly string[] => ids.map((id) => evaluator.byId(id)?.key ?? id);
+  const groups = [...unloadedGroups(offered, facts)].map(([group, ids]) => [group, keys(ids)] as const);
+  return { deferred: keys(bindTools(offered, facts).deferred), deferred_groups: Object.fromEntries(groups) };
 }
 
 /** Whose request it is, is not known here: without an identity everybody's are the same, else its sender may use what it names. */

@@ -4,7 +4,7 @@ import type { ReadOptions } from '@sluice/bus';
 import { selectRecords, streamArchive, writeArchive } from '@sluice/archive';
 import type { Exported, Selection, Trailer } from '@sluice/archive';
 import { topics } from '@sluice/contracts';
-import { openBus, requireLog } from '@sluice/service';
+import { openBus, requireLog } from '@sluice/host';
 import { readRange, readTopics } from '../read-words.js';
 import { sessionNamed } from '../session-named.js';
 import type { Surroundings } from './surroundings.js';

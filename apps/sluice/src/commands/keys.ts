@@ -4,25 +4,38 @@ import { parseArgs } from 'node:util';
 import { signers } from '@sluice/core';
 import { keysFor, newKeySet, readKeySet, rotate, writeKeySet } from '@sluice/identity';
 import type { KeySet } from '@sluice/identity';
-import { createKeyFile, keyFile, makeFolder, replaceKeyFile } from '@sluice/service';
+import { createKeyFile, keyFile, makeFolder, replaceKeyFile } from '@sluice/host';
 import { readText } from '../read-text.js';
 import { refuseSurplus, sayWhat } from '../refuse-surplus.js';
+import { run as runApi, usage as apiUsage } from './keys-api.js';
 import type { Surroundings } from './surroundings.js';
 
 export const usage = `sluice keys new [FILE]             makes the keys that services sign with, and the one for configurations
 sluice keys list [FILE]            what there is, without the private parts
 sluice keys rotate [FILE]          makes the next keys sign; the previous keys still verify, older ones do not
 sluice keys export ROLE [FILE]     prints what a process of the role needs: all public keys, and private ones of that role alone;
-                                   ROLE is filter, agent, executor, audit, config (for sluice config apply), auditor or gateway
-  FILE is the one that SLUICE_KEYS_FILE names, else keys.json in the data folder. docs/security.md says how to rotate.`;
+                                   ROLE is filter, agent, executor, audit, config (for sluice config apply), auditor, gateway, proxy or mcp
+  FILE is the one that SLUICE_KEYS_FILE names, else keys.json in the data folder. docs/security.md says how to rotate.
+${apiUsage}`;
 
-const roles = [...signers, 'auditor', 'gateway'] as const;
+/** For API keys; those of signatures take none. */
+const options = {
+  tenant: { type: 'string' },
+  groups: { type: 'string' },
+  connections: { type: 'string' },
+  expires: { type: 'string' },
+  overlap: { type: 'string' },
+  json: { type: 'boolean', default: false },
+} as const;
+
+const roles = [...signers, 'auditor', 'gateway', 'proxy', 'mcp'] as const;
 
 export function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
-  const { positionals } = parseArgs({ args: [...args], allowPositionals: true });
+  const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options });
   const [action, ...rest] = positionals;
+  if (action === 'api') return runApi(rest, values, surroundings);
   const { environment, print } = surroundings;
-  const takes = (words: number): void => refuseSurplus({ values: {}, words: rest }, { taken: [], words }, usage);
+  const takes = (words: number): void => refuseSurplus({ values, words: rest }, { taken: [], words }, usage);
   const file = (named: string | undefined): string => named ?? keyFile(environment);
   switch (action) {
     case 'new':

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import type { Bus } from '@sluice/bus';
-import { openBus, openLogFile, ownToken, verifierIfAny } from '@sluice/service';
-import type { Environment } from '@sluice/service';
+import { openBus, openLogFile, ownToken, verifierIfAny } from '@sluice/host';
+import type { Environment } from '@sluice/host';
 import { Approver } from '../load/approver.js';
 import type { Credentials } from '../load/approver.js';
 import { askingFrom } from '../load/asking.js';

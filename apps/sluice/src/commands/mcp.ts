@@ -1,9 +1,12 @@
 import { basename } from 'node:path';
 import { parseArgs } from 'node:util';
 import { stringify } from 'yaml';
-import { formatProblems, printable, takeOffer } from '@sluice/core';
+import { printable, takeOffer } from '@sluice/core';
 import type { McpServer, OfferedTool } from '@sluice/core';
-import { askServers, compileForCommand } from '../system/compile-once.js';
+import { approve } from '../mcp/approve.js';
+import { servers } from '../mcp/servers.js';
+import { askServers, configurationOf } from '../system/compile-once.js';
+import { serveMcpOverStdio } from '../system/mcp-stdio.js';
 import { refuseSurplus, sayWhat } from '../refuse-surplus.js';
 import { shorten } from '../show/story.js';
 import type { Surroundings } from './surroundings.js';
@@ -14,7 +17,17 @@ sluice mcp list [--env A,B] [--json] -- COMMAND [ARGUMENT…]
   Asks an MCP server which tools it offers, and prints a block for a configuration that brings them in. SERVER is a name under mcp.servers
   of the file that --config or SLUICE_CONFIG names; a server that no configuration has is asked by its URL, or by the command that starts
   it. --env names environment variables that are handed on to the command. --json prints a line for each tool. Runs no tool. Exit code 1
-  if the server cannot be asked.`;
+  if the server cannot be asked.
+sluice mcp servers [--json]
+  Asks every server of the configuration in force: how fast it answers, and which of its tools are in use, held back because they changed
+  since they were allowed, no longer offered, or in no entry. Exit code 1 if one is away or has a tool held back.
+sluice mcp approve SERVER [--yes] [--config FILE]
+  Shows how tools that are held back differ from what was allowed, and allows them as they are now, as a new version of the configuration.
+  Compiles the file that the version in force came from, or FILE. --yes allows them without a question.
+sluice mcp serve
+  Serves one MCP client over standard input and output: a client starts it by this command (docs/mcp.md). SLUICE_TOKEN is the caller's
+  credential, where an identity is configured. Services that run are used, on Kafka and on the data folder alike; where none run on the data
+  folder, they run in this process, under SLUICE_CONFIG, else what is in force there, else the sample's configuration.`;
 
 /** How long a server that no configuration has may take to start and to answer, in milliseconds. */
 const startMs = 60_000;
@@ -23,9 +36,28 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,
-    options: { config: { type: 'string' }, env: { type: 'string' }, json: { type: 'boolean', default: false } },
+    options: {
+      config: { type: 'string' },
+      env: { type: 'string' },
+      json: { type: 'boolean', default: false },
+      yes: { type: 'boolean', default: false },
+    },
   });
   const [action, ...words] = positionals;
+  if (action === 'servers') {
+    refuseSurplus({ values, words }, { taken: ['json'], words: 0 }, usage);
+    return servers(values.json, surroundings);
+  }
+  if (action === 'approve') {
+    refuseSurplus({ values, words }, { taken: ['yes', 'config'], words: 1 }, usage);
+    if (words[0] === undefined) throw new Error(`Name the server.\n${usage}`);
+    const config = values.config ?? surroundings.environment.configFile;
+    return approve(words[0], { config, yes: values.yes }, surroundings);
+  }
+  if (action === 'serve') {
+    refuseSurplus({ values, words }, { taken: [], words: 0 }, usage);
+    return serveMcpOverStdio(surroundings);
+  }
   if (action !== 'list') throw new Error(`${sayWhat('MCP servers', action)}\n${usage}`);
   const [first] = words;
   if (first === undefined) throw new Error(`Name the server.\n${usage}`);
@@ -96,8 +128,7 @@ async function configured(name: string, file: string | null, surroundings: Surro
     throw new Error(
       `Which configuration has the server ${name}? Name it with --config or SLUICE_CONFIG, or give the server’s URL, or -- and the command that starts it.`,
     );
-  const { configuration, problems } = await compileForCommand(file, surroundings);
-  if (configuration === null) throw new Error(`The configuration ${file} has mistakes:\n${formatProblems(problems)}`);
+  const configuration = await configurationOf(file, surroundings);
   const { mcpServers } = configuration;
   const found = mcpServers.find(({ id }) => id === name);
   if (found !== undefined) return found;

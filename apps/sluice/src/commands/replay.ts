@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { compileEvaluator, formatProblems } from '@sluice/core';
+import { compileEvaluator } from '@sluice/core';
 import type { Configuration } from '@sluice/core';
 import { isTopic, topics } from '@sluice/contracts';
 import type { Topic } from '@sluice/contracts';
@@ -7,7 +7,7 @@ import type { LogReader } from '@sluice/bus';
 import { openArchive } from '@sluice/archive';
 import { replay, toolNames, whatIf } from '@sluice/replay';
 import type { DecisionSelection, Offsets } from '@sluice/replay';
-import { openBus, recordedKeys, requireLog } from '@sluice/service';
+import { openBus, recordedKeys, requireLog } from '@sluice/host';
 import { readRange } from '../read-words.js';
 import { sessionNamed } from '../session-named.js';
 import { authorizerOf } from '../replay/authorizer-of.js';
@@ -15,7 +15,7 @@ import { threadsFor } from '../replay/threads.js';
 import { verifierFor } from '../replay/verifier-for.js';
 import { Comparison } from '../show/comparison.js';
 import { Prospect } from '../show/prospect.js';
-import { compileForCommand } from '../system/compile-once.js';
+import { configurationOf } from '../system/compile-once.js';
 import type { Surroundings } from './surroundings.js';
 
 export const usage = `sluice replay [--from time] [--to time] [--offsets agent.toolsets/0/17-42] [--session id] [--tenant id] [--tool name]
@@ -126,8 +126,7 @@ async function open(
 }
 
 async function compiled(file: string, surroundings: Surroundings): Promise<Configuration> {
-  const { configuration, problems } = await compileForCommand(file, surroundings);
-  if (configuration === null) throw new Error(`The configuration ${file} has mistakes:\n${formatProblems(problems)}`);
+  const configuration = await configurationOf(file, surroundings);
   const allowed = new Set(configuration.policy.allowedTools);
   const missing = configuration.tools.filter(({ id, unavailable }) => allowed.has(id) && unavailable !== null);
   if (missing.length === 0) return configuration;

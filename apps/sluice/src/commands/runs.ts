@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { printableIn, runErrors } from '@sluice/core';
-import { openBus, requireLog, systemClock } from '@sluice/service';
+import { openBus, requireLog, systemClock } from '@sluice/host';
 import { readRuns } from '../runs.js';
 import type { RunFilter, RunSummary } from '../runs.js';
 import { shorten } from '../show/story.js';

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
-import { processEnvironment, runProcess } from '@sluice/service';
-import type { Runtime, Service } from '@sluice/service';
+import { processEnvironment, runProcess } from '@sluice/host';
+import type { Runtime, Service } from '@sluice/host';
 import { services } from '@sluice/contracts';
 import type { ServiceName } from '@sluice/contracts';
 
@@ -18,9 +18,19 @@ const agent = async (): Promise<Start> => (await import('../../../agent/src/agen
 const executor = async (): Promise<Start> => (await import('../../../executor/src/executor.module.js')).serveExecutor;
 
 const audit = async (): Promise<Start> => (await import('../../../audit/src/audit.module.js')).startAudit;
+const proxy = async (): Promise<Start> => (await import('../../../proxy/src/proxy.module.js')).startProxy;
 const gateway = async (): Promise<Start> => (await import('../../../gateway/src/gateway.module.js')).startGateway;
+const mcp = async (): Promise<Start> => (await import('../../../mcp/src/mcp.module.js')).startMcp;
 
-const starts: Readonly<Record<ServiceName, () => Promise<Start>>> = { filter, agent, executor, audit, gateway };
+const starts: Readonly<Record<ServiceName, () => Promise<Start>>> = {
+  filter,
+  agent,
+  executor,
+  audit,
+  gateway,
+  proxy,
+  mcp,
+};
 const roles: readonly string[] = [...services, 'all'];
 
 export async function run(args: readonly string[]): Promise<number> {

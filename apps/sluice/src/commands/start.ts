@@ -1,11 +1,13 @@
 import { parseArgs } from 'node:util';
-import { dataFiles, openLogFile, verifierIfAny } from '@sluice/service';
+import { dataFiles, openLogFile, verifierIfAny } from '@sluice/host';
 import { printable } from '@sluice/core';
 import type { Configuration } from '@sluice/core';
 import type { ConfigVersion } from '@sluice/contracts';
-import type { OpenRuntime } from '@sluice/service';
+import type { OpenRuntime } from '@sluice/host';
 import { startGateway } from '../../../gateway/src/gateway.module.js';
+import { startProxy } from '../../../proxy/src/proxy.module.js';
 import type { Gateway } from '../../../gateway/src/gateway.module.js';
+import { startMcp } from '../../../mcp/src/mcp.module.js';
 import { aboutVersion, appliedConfiguration } from '../system/applied.js';
 import { startEmbedded } from '../system/embedded.js';
 import { aboutApproval, aboutConfiguration } from '../show/configuration.js';
@@ -36,12 +38,16 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
   try {
     const gateway = await startGateway(system.runtime);
     system.beforeClose(() => gateway.close());
+    const proxy = await startProxy(system.runtime);
+    system.beforeClose(() => proxy.close());
+    const mcp = await startMcp(system.runtime);
+    system.beforeClose(() => mcp.close());
     write(
-      `${paint.strong('Sluice')} is running: filter, agent, executor, audit and gateway in one process, log in ${environment.dataFolder}\n`,
+      `${paint.strong('Sluice')} is running: filter, agent, executor, audit, gateway, proxy and MCP server in one process, log in ${environment.dataFolder}\n`,
     );
     write(
       paint.dim(
-        `http ${gateway.url}/v1/runs · health ${system.url}/health/ready · metrics ${system.url}/metrics · lines ${dataFiles(environment).lines}\n`,
+        `http ${gateway.url}/v1/runs · proxy ${proxy.url} · MCP ${mcp.url} · health ${system.url}/health/ready · metrics ${system.url}/metrics · lines ${dataFiles(environment).lines}\n`,
       ),
     );
     const { configurations } = system.runtime;

@@ -1,4 +1,4 @@
-import type { Environment, Log } from '@sluice/service';
+import type { Environment, Log } from '@sluice/host';
 import type { Paint } from '../show/paint.js';
 
 /** What a command works with; made once in main. */

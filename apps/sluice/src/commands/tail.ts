@@ -2,10 +2,10 @@ import { parseArgs } from 'node:util';
 import { agentBegunBy, printable, printableIn } from '@sluice/core';
 import { allTopics, recordNames, recordToJson } from '@sluice/contracts';
 import { withoutCredentials } from '@sluice/bus';
-import type { AgentStepResult, Approval } from '@sluice/contracts';
+import type { AccessDenial, AgentStepResult, Approval, Cancellation, DiscoveryRecord } from '@sluice/contracts';
 import type { Incoming, ReadOptions } from '@sluice/bus';
-import { tenantOf } from '@sluice/decisions';
-import { openBus, requireLog } from '@sluice/service';
+import { tenantOf } from '@sluice/run';
+import { openBus, requireLog } from '@sluice/host';
 import { readTopics } from '../read-words.js';
 import { sessionNamed } from '../session-named.js';
 import { howToDecide, shorten } from '../show/story.js';
@@ -98,6 +98,12 @@ function gist(message: Incoming): string {
       return `${message.record.kind} ${message.record.sourceTopic}`;
     case 'agent.dead-letters':
       return `from ${message.record.topic} ${message.record.offset}: ${message.record.code}, ${message.record.reason}`;
+    case 'agent.discovery':
+      return aboutDiscovery(message.record);
+    case 'agent.denials':
+      return aboutDenial(message.record);
+    case 'agent.cancellations':
+      return aboutCancellation(message.record);
     case 'agent.config':
       return `version ${message.record.version} from ${message.record.source}`;
   }
@@ -108,6 +114,21 @@ function whatTheTurnDid(result: AgentStepResult): string {
   if (begunBy !== null)
     return `${begunBy.tool} of ${begunBy.requestId} runs as an agent of its own: ${result.requestId}`;
   return result.steps.map((step) => `${step.action} ${step.outcome}: ${step.stateBefore} → ${step.state}`).join('; ');
+}
+
+function aboutDiscovery({ strategy, bypass, keptTools, totalTools, called, rounds }: DiscoveryRecord): string {
+  const done = bypass === null ? `${rounds} rounds of searches` : `unchanged, ${bypass}`;
+  return `${strategy}: ${keptTools} of ${totalTools} tools, ${done}; called ${called.join(', ') || 'none'}`;
+}
+
+function aboutDenial({ actorId, tenantId, route, refusedGroups, code }: AccessDenial): string {
+  return `${actorId} of ${tenantId} was refused ${route}: ${code}${refusedGroups.length === 0 ? '' : `, groups ${refusedGroups.join(', ')}`}`;
+}
+
+function aboutCancellation({ requestId, reason, outcome }: Cancellation): string {
+  if (outcome === null) return `${requestId} is to be cancelled${reason === '' ? '' : `: ${reason}`}`;
+  const { actorId, notTaken } = outcome;
+  return notTaken === null ? `${requestId} is cancelled by ${actorId}` : `${requestId} is not cancelled: ${notTaken}`;
 }
 
 function aboutApproval({ requested, decided, outcome }: Approval): string {

@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
 import { access, allTopics, recordNames, services } from '@sluice/contracts';
 import type { Access, Role } from '@sluice/contracts';
-import { openBus } from '@sluice/service';
-import type { Environment, Kept } from '@sluice/service';
+import { openBus } from '@sluice/host';
+import type { Environment, Kept } from '@sluice/host';
 import { refuseSurplus } from '../refuse-surplus.js';
 import type { Surroundings } from './surroundings.js';
 

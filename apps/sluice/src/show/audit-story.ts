@@ -1,4 +1,4 @@
-import { printableIn } from '@sluice/core';
+import { isJsonObject, printableIn } from '@sluice/core';
 import type { JsonObject, JsonValue } from '@sluice/core';
 import type { SessionEntry } from '../audit/session.js';
 import type { Paint } from './paint.js';
@@ -33,10 +33,12 @@ export class AuditStory {
         return `asked “${shorten(text(d, 'question'))}” with the groups ${list(d, 'requested_groups')} in state ${paint.state(text(d, 'initial_state'))}`;
       case 'request_refused':
         return `${paint.bad('was refused')}: ${text(d, 'message')} ${who(d)}`;
+      case 'access_denied':
+        return `${who(d)} ${paint.bad('was denied')} ${text(d, 'route')}${named(d)}: ${text(d, 'message')} ${paint.dim(`(${text(d, 'code')})`)}; asked for ${list(d, 'requested_groups')}, may ask for ${list(d, 'permitted_groups')}`;
       case 'tools_granted':
         return `iteration ${text(d, 'iteration')} in state ${paint.state(text(d, 'state'))}: ${who(d)} was offered ${list(d, 'offered')}; hidden: ${hidden(d)} ${paint.dim(`configuration ${version}`)}`;
       case 'calls_chosen':
-        return `the model chose ${names(d, 'calls', 'tool')}${omitted(d)}${text(d, 'thought') === '' ? '' : `, because: ${shorten(text(d, 'thought'))}`}`;
+        return `${byPlan(d) ? 'the plan’s step' : 'the model chose'} ${names(d, 'calls', 'tool')}${omitted(d)}${text(d, 'thought') === '' ? '' : `, because: ${shorten(text(d, 'thought'))}`}${paint.dim(asked(d))}${decided(d)}`;
       case 'tool_call':
         return this.#call(d);
       case 'agent_begun':
@@ -51,7 +53,7 @@ export class AuditStory {
         return `${text(d, 'decision')} by ${text(d, 'decided_by')} ${d['not_taken'] === null ? 'was taken' : paint.bad(`does not count: ${text(d, 'not_taken')}`)}${because(d)}`;
       case 'run_ended':
         return d['outcome'] === 'answer'
-          ? `${paint.good('answered')}: ${shorten(text(d, 'answer'))} ${paint.dim(took(d))}`
+          ? `${paint.good('answered')}: ${shorten(text(d, 'answer'))} ${paint.dim(`${took(d)}${asked(d)}`)}${decided(d)}`
           : `${paint.bad('ended without an answer')}: ${text(d, 'message')} ${paint.dim(`(${text(d, 'outcome')})`)}`;
       case 'dead_letter':
         return `${paint.bad('a record was given up')}: ${text(d, 'topic')} ${text(d, 'partition')} ${text(d, 'offset')}, ${text(d, 'code')}: ${shorten(text(d, 'reason'))}`;
@@ -90,6 +92,18 @@ const parts: Readonly<Record<string, string>> = {
 function tooLong(kind: string, details: JsonObject): string {
   const what = parts[kind] ?? kind.replaceAll('_', ' ');
   return `${what} was too large to be kept in the audit: ${text(details, 'too_long')} bytes, SHA-256 ${text(details, 'hash').slice(0, 12)}…; its record says it`;
+}
+
+/** Whether the calls are as a plan has them, so that no model was asked. */
+function byPlan({ decision = null }: JsonObject): boolean {
+  return isJsonObject(decision) && decision['action'] === 'call';
+}
+
+/** What the run’s strategy decided for the turn. */
+function decided({ decision = null }: JsonObject): string {
+  if (!isJsonObject(decision)) return '';
+  const [strategy, action, reason] = ['strategy', 'action', 'reason'].map((name) => text(decision, name));
+  return `; ${strategy} decided ${action}: ${shorten(reason ?? '')}`;
 }
 
 function omitted(details: JsonObject): string {
@@ -133,9 +147,25 @@ function who(details: JsonObject): string {
   return `${actor} of ${text(details, 'tenant')}${subject === '' ? '' : ` for ${subject}`}`;
 }
 
+/** The id that a denied request gave itself; it is no run. */
+function named(details: JsonObject): string {
+  const id = text(details, 'named_request_id');
+  return id === '' ? '' : ` as ${id}`;
+}
+
 function because(details: JsonObject): string {
   const reason = text(details, 'reason');
   return reason === '' ? '' : `, because: ${shorten(reason)}`;
+}
+
+/** Which model it was, what it was asked, and which were asked in vain before. */
+function asked(details: JsonObject): string {
+  if (details['model'] === undefined) return '';
+  const before =
+    details['models_passed_over'] === undefined
+      ? ''
+      : `, after ${names(details, 'models_passed_over', 'model')} gave no turn`;
+  return ` (${text(details, 'model')}${before}, prompt ${text(details, 'prompt_hash').slice(0, 12)}…)`;
 }
 
 function took(details: JsonObject): string {

@@ -3,7 +3,7 @@ import { faultCodes, printable, printableIn } from '@sluice/core';
 import { recordNames, recordToJson } from '@sluice/contracts';
 import type { DeadLetter } from '@sluice/contracts';
 import { withoutCredentials } from '@sluice/bus';
-import type { Letter, Permit, Plan } from '@sluice/decisions';
+import type { Letter, Permit, Plan } from '@sluice/run';
 import type { Paint } from './paint.js';
 import { shorten } from './story.js';
 

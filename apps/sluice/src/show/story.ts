@@ -1,6 +1,6 @@
 import { agentBegunBy, printableIn, toolChoiceOf } from '@sluice/core';
 import type { ToolChoice } from '@sluice/core';
-import type { AgentResponse, AgentStep, AgentStepResult, Approval, Toolset } from '@sluice/contracts';
+import type { AgentResponse, AgentStep, AgentStepResult, Approval, ToolCall, Toolset } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 import type { Paint } from './paint.js';
 
@@ -21,6 +21,7 @@ export class Story {
       case 'agent.toolsets':
         return this.iteration(message.record);
       case 'agent.tool-calls':
+        this.decision(message.record);
         if (message.record.thought !== '') this.line('thought', message.record.thought);
         return;
       case 'agent.steps':
@@ -47,6 +48,11 @@ export class Story {
     this.line('hidden', paint.dim(hidden.join(', ') || 'nothing'));
     if (toolset.unknownGroups.length > 0)
       this.line('unknown', `groups that no tool carries: ${toolset.unknownGroups.join(', ')}`);
+  }
+
+  private decision({ decision }: Pick<ToolCall, 'decision'>): void {
+    if (decision !== null)
+      this.line('strategy', `${decision.strategy}: ${decision.action}. ${shorten(decision.reason)}`);
   }
 
   private step(step: AgentStep): void {
@@ -86,6 +92,7 @@ export class Story {
 
   private end(response: AgentResponse): void {
     const { paint } = this;
+    this.decision(response);
     if (response.error !== null) {
       this.write(`\n${paint.bad('No answer')}  ${response.error.message} ${paint.dim(`(${response.error.code})`)}\n`);
       return;

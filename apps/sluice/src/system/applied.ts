@@ -2,7 +2,7 @@ import { printable } from '@sluice/core';
 import type { Verifier } from '@sluice/core';
 import type { ConfigVersion } from '@sluice/contracts';
 import type { Bus } from '@sluice/bus';
-import { configurationsOn, inForceOf } from '@sluice/service';
+import { configurationsOn, inForceOf } from '@sluice/run';
 
 /** The sample's configuration file and that of `sluice load`, as they are published. */
 export const sampleFile = 'examples/countries/sluice.yaml';

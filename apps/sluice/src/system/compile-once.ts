@@ -1,23 +1,32 @@
-import type { McpOffer, McpServer } from '@sluice/core';
+import { formatProblems } from '@sluice/core';
+import type { Configuration, McpOffer, McpServer } from '@sluice/core';
 import { cedarProblems } from '@sluice/authorization';
 import { createConnectionBroker, credentialForServers, formsOf } from '@sluice/connections';
-import { builtInTools, createMcpHub, loadToolTypes } from '@sluice/tools';
-import { compileFile, systemClock } from '@sluice/service';
-import type { Compiled, CompileWith, Environment } from '@sluice/service';
+import { argumentsProblem, builtInTools, createMcpHub, loadToolTypes } from '@sluice/tools';
+import { compileFile, systemClock } from '@sluice/host';
+import type { Compiled, CompileWith, Environment } from '@sluice/host';
 
 /** Compiles a file for a command that ends: the servers it had to ask are let go again. */
 export function compileForCommand(
   file: string,
   { environment }: { readonly environment: Environment },
-  more: Pick<CompileWith, 'keyFileProblem'> = {},
+  more: Pick<CompileWith, 'keyFileProblem' | 'names' | 'pins'> = {},
 ): Promise<Compiled> {
   return compileFile(file, {
     ...more,
     types: (folders) => loadToolTypes(folders, builtInTools),
     cedarProblems,
+    argumentsProblem,
     isSet: (variable) => environment.forChild([variable])[variable] !== undefined,
     discover: (servers) => askServers(servers, environment),
   });
+}
+
+/** The same for a command that can do nothing without the configuration. Throws with its mistakes. */
+export async function configurationOf(...given: Parameters<typeof compileForCommand>): Promise<Configuration> {
+  const { configuration, problems } = await compileForCommand(...given);
+  if (configuration !== null) return configuration;
+  throw new Error(`The configuration ${given[0]} has mistakes:\n${formatProblems(problems)}`);
 }
 
 /** Asks MCP servers what they offer, and lets them go again. */

@@ -1,12 +1,14 @@
 import { unwatchFile, watchFile } from 'node:fs';
-import { formatFindings, formatProblems, placeOf } from '@sluice/core';
-import type { Configuration, McpOffer, McpServer, Pins } from '@sluice/core';
+import { formatFindings, formatProblems, namesBefore, placeOf } from '@sluice/core';
+import type { Configuration, McpOffer, McpServer, NamesBefore, Pins } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import { cedarProblems } from '@sluice/authorization';
 import { keyFileProblem } from '@sluice/identity';
-import { builtInTools, loadToolTypes } from '@sluice/tools';
-import { compileFile, configurationRecord, configurationsOn, inForceOf, isApplied } from '@sluice/service';
-import type { Compiled, Runtime } from '@sluice/service';
+import { argumentsProblem, builtInTools, loadToolTypes } from '@sluice/tools';
+import { configurationRecord, configurationsOn, inForceOf, isApplied } from '@sluice/run';
+import { compileFile } from '@sluice/host';
+import type { Compiled, Runtime } from '@sluice/host';
+import { configurationIn } from './configuration-in.js';
 import type { McpServers } from '../../../executor/src/mcp-servers.js';
 
 /** How often the file is looked at, in milliseconds. */
@@ -28,6 +30,8 @@ export class ConfigurationSource {
   private heldBack = '';
   private refused = '';
   private published: string | null = null;
+  /** Names are kept from one version to the next: clients of MCP know tools by them. */
+  private names: NamesBefore | undefined;
   private readonly watched = new Set<string>();
 
   constructor(
@@ -43,6 +47,11 @@ export class ConfigurationSource {
       throw new Error(`The configuration ${this.file} has mistakes:\n${formatProblems(compiled.problems)}`);
     await this.publish(compiled);
     this.watch(this.file);
+    // An operator may allow changed tools with a command, too.
+    this.runtime.configurations.onChange(({ configuration }) => {
+      for (const { mcp } of configuration.tools)
+        if (mcp !== null && mcp.pin !== null) this.pins.set(placeOf(mcp), mcp.pin);
+    });
   }
 
   /** Compiles once more. A bad file is refused with its problems, and what is in force stays. */
@@ -80,16 +89,27 @@ export class ConfigurationSource {
   }
 
   private async compile(pins?: Pins): Promise<Compiled> {
+    this.names ??= await this.namesInForce();
     const compiled = await compileFile(this.file, {
+      names: this.names,
       types: (folders) => loadToolTypes(folders, builtInTools),
       cedarProblems,
       keyFileProblem,
+      argumentsProblem,
       isSet: (variable) => this.runtime.environment.forChild([variable])[variable] !== undefined,
       ...(pins === undefined ? {} : { pins }),
       discover: async (servers) => this.known(servers, await this.servers.offers(servers), pins !== undefined),
     });
-    if (compiled.configuration !== null) this.hold(compiled.configuration, pins);
+    if (compiled.configuration === null) return compiled;
+    this.hold(compiled.configuration, pins);
+    this.names = new Map([...this.names, ...namesBefore(compiled.configuration)]);
     return compiled;
+  }
+
+  private async namesInForce(): Promise<NamesBefore> {
+    const { bus, signatures } = this.runtime;
+    const last = inForceOf(await configurationsOn(bus, signatures));
+    return namesBefore(last === undefined ? null : configurationIn(last));
   }
 
   /**

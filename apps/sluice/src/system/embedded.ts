@@ -1,7 +1,7 @@
 import { Models } from '@sluice/model';
 import type { ModelSource } from '@sluice/model';
-import { createLog, dataFiles, logToFile, openRuntime, prepareDataFolder } from '@sluice/service';
-import type { Environment, OpenRuntime } from '@sluice/service';
+import { createLog, dataFiles, logToFile, openRuntime, prepareDataFolder } from '@sluice/host';
+import type { Environment, OpenRuntime } from '@sluice/host';
 import { startAudit } from '../../../audit/src/audit.module.js';
 import { startAgent } from '../../../agent/src/agent.module.js';
 import { sayServerChange, startExecutor } from '../../../executor/src/executor.module.js';

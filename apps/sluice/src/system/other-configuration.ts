@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 import { printable } from '@sluice/core';
 import type { LogReader } from '@sluice/bus';
-import { configurationsOn, inForceOf, verifierIfAny } from '@sluice/service';
-import type { Environment } from '@sluice/service';
-import { compileForCommand } from './compile-once.js';
+import { configurationsOn, inForceOf } from '@sluice/run';
+import { verifierIfAny } from '@sluice/host';
+import type { Environment } from '@sluice/host';
 
 /**
  * The services that run decide under the configuration in force. If SLUICE_CONFIG names another one, its user expects what will not happen:
@@ -17,6 +17,7 @@ export async function refuseOtherConfiguration(
   if (configFile === null) return;
   const current = inForceOf(await configurationsOn(bus, verifierIfAny(surroundings.environment)));
   if (current === undefined || resolve(current.source) === configFile) return;
+  const { compileForCommand } = await import('./compile-once.js');
   const { configuration } = await compileForCommand(configFile, surroundings);
   if (configuration?.version === current.version) return;
   const instead =

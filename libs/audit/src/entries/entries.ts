@@ -1,5 +1,8 @@
 import type { Source } from '../sources.js';
 import { approvalEntry } from './approvals.js';
+import { denialEntry } from './denials.js';
+import { discoveryEntry } from './discovery.js';
+import { cancellationEntry } from './cancellations.js';
 import { configurationEntry, deadLetterEntry } from './operators.js';
 import { requestEntry, responseEntry } from './runs.js';
 import { stepEntries } from './steps.js';
@@ -25,5 +28,11 @@ export function entriesOf(source: Source, facts: Facts): readonly Told[] {
       return [deadLetterEntry(source.record)];
     case 'agent.config':
       return [configurationEntry(source.record, facts)];
+    case 'agent.discovery':
+      return [discoveryEntry(source.record)];
+    case 'agent.denials':
+      return [denialEntry(source.record)];
+    case 'agent.cancellations':
+      return [cancellationEntry(source.record, source.key)];
   }
 }

@@ -3,6 +3,7 @@ import { requestIds, sha256 } from '@sluice/contracts';
 import type { AgentResponse } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 import { caller, cut, time, told } from './told.js';
+import { cachedTokens, decisionOf, modelOf } from './turns.js';
 import type { Told } from './told.js';
 
 /** A request as it came: what it asks for after the defaults (XG-23), before anybody decided on it. */
@@ -19,6 +20,7 @@ export function requestEntry(message: Incoming<'agent.requests'>): Told {
     deadline: record.deadline === null ? null : time(record.deadline),
     claimed_user: record.userId,
     has_credential: asksAs,
+    ...(record.strategy === null ? {} : { strategy: cut(record.strategy) }),
     // Set only where there is one, so that entries of other requests are unchanged.
     ...(record.call === null
       ? {}
@@ -52,6 +54,9 @@ export function responseEntry(response: AgentResponse): Told {
     iterations: response.iterations,
     input_tokens: run?.inputTokens ?? 0,
     output_tokens: run?.outputTokens ?? 0,
+    ...cachedTokens(run),
+    ...modelOf(response),
+    ...decisionOf(response),
     ...(run === null || run.parent === null ? {} : { parent_request_id: run.parent.requestId }),
   });
 }

@@ -52,6 +52,7 @@ function callEntry(step: AgentStep, result: AgentStepResult, { tools, authentic 
     observation_hash: sha256(step.observation),
     result_hash: step.resultHash,
     ...agentRun(step),
+    ...cached(step),
   });
 }
 
@@ -60,6 +61,11 @@ function agentRun({ agentRun: run }: AgentStep): JsonObject {
   if (run === null) return {};
   const { requestId, inputTokens, outputTokens } = run;
   return { agent_request_id: requestId, agent_input_tokens: inputTokens, agent_output_tokens: outputTokens };
+}
+
+/** The tool did not run for this call: what it gave an equal one then was given again. */
+function cached({ cachedAt }: AgentStep): JsonObject {
+  return cachedAt === null ? {} : { cached_at: time(cachedAt) };
 }
 
 function transitionEntry(step: AgentStep, result: AgentStepResult, { authentic }: Facts): Told {

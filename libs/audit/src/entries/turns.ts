@@ -1,5 +1,6 @@
+import type { JsonObject } from '@sluice/core';
 import { sha256 } from '@sluice/contracts';
-import type { ToolCall, Toolset } from '@sluice/contracts';
+import type { Run, ToolCall, Toolset } from '@sluice/contracts';
 import { caller, cut, time, told } from './told.js';
 import type { Facts, Told } from './told.js';
 
@@ -24,6 +25,9 @@ export function toolsetEntry(toolset: Toolset, { authentic }: Facts): Told {
     ...(toolset.toolChoice === null ? {} : { tool_choice: toolset.toolChoice }),
     decided_at: time(toolset.decidedAt),
     grant_hash: grant === null ? null : sha256(grant),
+    ...(run.strategy === null
+      ? {}
+      : { strategy: { name: run.strategy.name.slice(0, 200), reason: cut(run.strategy.reason) } }),
     // Which request it began with: that of another tenant may have the same ids.
     ...(toolset.iteration === 1 ? { question_hash: sha256(toolset.request.question) } : {}),
   });
@@ -48,5 +52,38 @@ export function chosenEntry(turn: ToolCall, { authentic }: Facts): Told {
     ...(turn.omittedCalls === 0 ? {} : { omitted_calls: turn.omittedCalls }),
     input_tokens: run.inputTokens,
     output_tokens: run.outputTokens,
+    ...cachedTokens(run),
+    ...modelOf(turn),
+    ...decisionOf(turn),
   });
+}
+
+/** What the run’s strategy decided for the turn; entries of runs that work by none stay what they were. */
+export function decisionOf({ decision }: Pick<ToolCall, 'decision'>): JsonObject {
+  if (decision === null) return {};
+  const { strategy, action, reason, plan, step } = decision;
+  return {
+    decision: { strategy: strategy.slice(0, 200), action: action.slice(0, 200), reason: cut(reason), plan, step },
+  };
+}
+
+/** How much of the input was in the provider’s cache; entries of runs without any stay what they were. */
+export function cachedTokens(run: Pick<Run, 'cachedInputTokens'> | null): JsonObject {
+  return run === null || run.cachedInputTokens === 0 ? {} : { cached_input_tokens: run.cachedInputTokens };
+}
+
+/** Which model was asked what; entries of records without it stay what they were. */
+export function modelOf({ model }: Pick<ToolCall, 'model'>): JsonObject {
+  if (model === null) return {};
+  const { name, promptHash, passedOver, shown } = model;
+  return {
+    model: name.slice(0, 200),
+    prompt_hash: promptHash,
+    ...(shown === null ? {} : { shown_tools: shown.length, shown_hash: sha256(JSON.stringify(shown)) }),
+    ...(passedOver.length === 0
+      ? {}
+      : {
+          models_passed_over: passedOver.map((one) => ({ model: one.name.slice(0, 200), message: cut(one.message) })),
+        }),
+  };
 }

@@ -3,6 +3,7 @@ import type { AuthorizationPort, AuthorizationSettings } from '@sluice/core';
 import type { DetailedError, EntityJson } from '@cedar-policy/cedar-wasm/nodejs';
 import { engine } from './engine.js';
 import { delegationQuestion, permissionQuestion, principalOf } from './question.js';
+import { PolicySlices } from './slices.js';
 import type { Question } from './question.js';
 
 type Cedar = Extract<AuthorizationSettings, { readonly kind: 'cedar' }>;
@@ -16,24 +17,24 @@ export function cedarAuthorizer({ policies, schema, groups }: Cedar): Authorizat
   const name = `sluice-${createHash('sha256')
     .update(JSON.stringify([policies, schema]))
     .digest('hex')}`;
-  let parsed = false;
-  const parse = (): void => {
+  const parents = parentsIn(groups);
+  let slices: PolicySlices | undefined;
+  const parse = (): PolicySlices => {
     const { preparsePolicySet, preparseSchema } = engine();
     for (const answer of [preparsePolicySet(name, { staticPolicies: policies }), preparseSchema(name, schema)])
       if (answer.type === 'failure') throw failed(answer.errors);
-    parsed = true;
+    return new PolicySlices(name, policies);
   };
 
   const entity = (principal: string): EntityJson | null => {
     const uid = principalOf(principal);
-    const parents = Object.keys(groups).filter((group) => groups[group]?.includes(principal));
-    return uid && { uid, attrs: {}, parents: parents.map((id) => ({ type: 'Group', id })) };
+    return uid && { uid, attrs: {}, parents: (parents.get(principal) ?? []).map((id) => ({ type: 'Group', id })) };
   };
   const allows = (question: Question): boolean => {
-    if (!parsed) parse();
+    slices ??= parse();
     const answer = engine().statefulIsAuthorized({
       ...question,
-      preparsedPolicySetId: name,
+      preparsedPolicySetId: slices.setFor(question),
       preparsedSchemaName: name,
       validateRequest: true,
     });
@@ -55,6 +56,18 @@ export function cedarAuthorizer({ policies, schema, groups }: Cedar): Authorizat
       return delegated ? { allowed: true } : { allowed: false, missing: 'delegation' };
     },
   };
+}
+
+/** The groups of each principal that is in one. */
+function parentsIn(groups: Cedar['groups']): ReadonlyMap<string, readonly string[]> {
+  const parents = new Map<string, string[]>();
+  for (const [group, members] of Object.entries(groups))
+    for (const member of new Set(members)) {
+      const before = parents.get(member);
+      if (before === undefined) parents.set(member, [group]);
+      else before.push(group);
+    }
+  return parents;
 }
 
 function failed(errors: readonly DetailedError[]): Error {

@@ -5,7 +5,7 @@ import type { Admin } from 'kafkajs';
 import type { Bus, BusLog, Consumer, Incoming, Outgoing, PartitionLag, ReadOptions, Subscription } from '../port.js';
 import { encodeAll, OutputRefused } from '../processing/outputs.js';
 import type { Encoded } from '../processing/outputs.js';
-import { clientsFor, consumerRetry } from './kafkajs/clients.js';
+import { consumerRetry } from './kafkajs/clients.js';
 import type { Clients } from './kafkajs/clients.js';
 import { joinGroup } from './consume/consumer.js';
 import type { GroupConsumer } from './consume/consumer.js';
@@ -42,16 +42,7 @@ export interface KafkaBus extends Bus {
   applyRetention(): Promise<readonly string[]>;
 }
 
-/**
- * Resolves when broker and registry are there, the topics exist and the schemas have their numbers; until then it tries
- * again and the log says what is missing. Throws Fault('storage') at once for what waiting does not mend (credentials, an
- * incompatible schema), and RangeError for options that contradict each other.
- */
-export function openKafkaBus(options: KafkaBusOptions): Promise<KafkaBus> {
-  return busOn(clientsFor(options), options);
-}
-
-/** The bus on clients that the caller makes. */
+/** The bus on clients that the caller makes; see `openKafkaBus`. */
 export async function busOn(clients: Clients, options: KafkaBusOptions): Promise<KafkaBus> {
   const timeouts = timeoutsOf(options);
   const names = new Names(options.prefix);

@@ -1,5 +1,6 @@
 import type { Codec, Topic } from '@sluice/contracts';
 import { isBusy } from '@sluice/sqlite';
+import { firstBehind } from '../first-behind.js';
 import type { Incoming, ReadFrom, ReadOptions } from '../port.js';
 import { openStored } from '../processing/stored.js';
 import type { Fetch } from './fetch.js';
@@ -83,6 +84,7 @@ function beginning(topic: Topic, from: ReadFrom, fetch: Fetch): number {
   if (from === 'start') return 0;
   if (from === 'end') return fetch.endOf(topic);
   if ('time' in from) return fetch.offsetAt(topic, from.time);
+  if ('after' in from) return firstBehind(from.after(topic, 0), { beginning: 0, end: fetch.endOf(topic) });
   // There is one partition here, so there is nothing in any other.
   return (from.partition ?? 0) === 0 ? from.offset : fetch.endOf(topic);
 }

@@ -23,8 +23,8 @@ export interface TestLog {
 }
 
 /** For each test: long enough for a broker that starts its first transaction. */
-export const testMs = 60_000;
-const patienceMs = 30_000;
+export const testMs = 240_000;
+const patienceMs = 60_000;
 
 export async function onLog(harness: BusHarness, work: (log: TestLog) => Promise<void>): Promise<void> {
   const log = await harness.open();
@@ -79,6 +79,7 @@ export function requestRecord(session: string | null, question: string): AgentRe
     toolChoice: null,
     call: null,
     userId: null,
+    strategy: null,
   };
 }
 

@@ -30,6 +30,12 @@ export function reading(harness: BusHarness): void {
         expect(await questions(bus, { time })).toEqual(['later']);
         expect(await questions(bus, { time: time + 3_600_000 })).toEqual([]);
         expect(await questions(bus, 'end')).toEqual([]);
+        const behind = (last: number | null): Promise<readonly string[]> =>
+          questions(bus, { after: (topic, at) => (topic === 'agent.requests' && at === partition ? last : null) });
+        expect(await behind(offset)).toEqual(['later']);
+        expect(await behind(null)).toEqual(['0', '1', '2', 'later']);
+        // What was read there was on another log.
+        expect(await behind(1_000_000)).toEqual(['0', '1', '2', 'later']);
       }),
     testMs,
   );

@@ -80,6 +80,9 @@ describe('opening', () => {
               'agent.approvals': 3,
               'agent.audit': 3,
               'agent.dead-letters': 3,
+              'agent.discovery': 3,
+              'agent.denials': 3,
+              'agent.cancellations': 3,
               'agent.config': 1,
             });
             const { resources } = await admin.describeConfigs({

@@ -525,5 +525,5 @@ describe('the transactions of a consumer', () => {
       }),
       { numRuns: 60 },
     );
-  }, 120_000);
+  });
 });

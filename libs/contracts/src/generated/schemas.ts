@@ -1,6 +1,110 @@
 // Generated from schemas/ by `npm run generate`. Do not edit.
 
 export const schemas = {
+  "AccessDenial": {
+    "type": "record",
+    "name": "AccessDenial",
+    "namespace": "sluice",
+    "doc": "A request that the gateway refused because its caller may not make it, so that nothing else of it is on the log.",
+    "fields": [
+      {
+        "name": "route",
+        "type": "string",
+        "doc": "The method and the route, as POST /v1/runs."
+      },
+      {
+        "name": "request_id",
+        "type": "string",
+        "doc": "The id that the request named or got; empty for a listing. It was not taken.",
+        "default": ""
+      },
+      {
+        "name": "session_id",
+        "type": "string",
+        "doc": "The session that the request named or got; empty for a listing.",
+        "default": ""
+      },
+      {
+        "name": "tenant_id",
+        "type": "string",
+        "doc": "The caller’s tenant, as its credential says."
+      },
+      {
+        "name": "actor_id",
+        "type": "string",
+        "doc": "The caller."
+      },
+      {
+        "name": "subject_id",
+        "type": [
+          "null",
+          "string"
+        ],
+        "doc": "On whose behalf; null where it is the caller’s own.",
+        "default": null
+      },
+      {
+        "name": "permitted_groups",
+        "type": {
+          "type": "array",
+          "items": "string"
+        },
+        "doc": "What the caller may ask for; the first 100.",
+        "default": []
+      },
+      {
+        "name": "requested_groups",
+        "type": {
+          "type": "array",
+          "items": "string"
+        },
+        "doc": "What the request asked for, after the default; the first 100.",
+        "default": []
+      },
+      {
+        "name": "refused_groups",
+        "type": {
+          "type": "array",
+          "items": "string"
+        },
+        "doc": "Of these, those that the caller may not ask for; the first 100.",
+        "default": []
+      },
+      {
+        "name": "state",
+        "type": "string",
+        "doc": "The state that the request asked for, after the default.",
+        "default": ""
+      },
+      {
+        "name": "code",
+        "type": "string",
+        "doc": "The error code that the caller got."
+      },
+      {
+        "name": "reason",
+        "type": "string",
+        "doc": "What the caller read."
+      },
+      {
+        "name": "kind",
+        "type": "string",
+        "doc": "groups; or escalation, where it asked for every group, or in another user’s name.",
+        "default": "groups"
+      },
+      {
+        "name": "config_version",
+        "type": "string",
+        "doc": "The configuration of the decision.",
+        "default": ""
+      },
+      {
+        "name": "at",
+        "type": "long",
+        "doc": "Milliseconds since the epoch."
+      }
+    ]
+  },
   "AgentProgress": {
     "type": "record",
     "name": "AgentProgress",
@@ -64,6 +168,18 @@ export const schemas = {
         ],
         "doc": "For which tenant the run is.",
         "default": null
+      },
+      {
+        "name": "attempt",
+        "type": "string",
+        "doc": "For text: names one reply of the model. Another name is the model asked again, and its text starts over. Empty where an earlier version wrote the record.",
+        "default": ""
+      },
+      {
+        "name": "sequence",
+        "type": "int",
+        "doc": "For text: the number of the piece in its attempt, from 0.",
+        "default": 0
       }
     ]
   },
@@ -194,6 +310,15 @@ export const schemas = {
         ],
         "doc": "The one call that the run makes, without asking a model; its result is the answer. Absent or null means that the model is asked.",
         "default": null
+      },
+      {
+        "name": "strategy",
+        "type": [
+          "null",
+          "string"
+        ],
+        "doc": "How the run comes to its answer, of the strategies that the configuration lets requests choose; absent, null or empty means the configuration's own.",
+        "default": null
       }
     ]
   },
@@ -290,6 +415,24 @@ export const schemas = {
           "string"
         ],
         "doc": "For which tenant, where there is no `run` to say it; null where there is one, and where no credential was verified.",
+        "default": null
+      },
+      {
+        "name": "model",
+        "type": [
+          "null",
+          "TurnModel"
+        ],
+        "doc": "The model that gave the answer, and what it was asked; null where no model ended the run, or where an earlier version wrote the record.",
+        "default": null
+      },
+      {
+        "name": "decision",
+        "type": [
+          "null",
+          "StrategyDecision"
+        ],
+        "doc": "What the run's strategy decided for the turn; null where it is `react`, where no turn ended the run, or where an earlier version wrote the record.",
         "default": null
       }
     ]
@@ -422,6 +565,33 @@ export const schemas = {
           "AgentRun"
         ],
         "doc": "The run that the call was, where its tool is an agent; else null.",
+        "default": null
+      },
+      {
+        "name": "provider_data",
+        "type": [
+          "null",
+          "string"
+        ],
+        "doc": "What the model's provider gets back with the call, as JSON text; in the history that a run goes on with, and null everywhere else.",
+        "default": null
+      },
+      {
+        "name": "cached_at",
+        "type": [
+          "null",
+          "long"
+        ],
+        "doc": "When the tool gave the result to an equal call, milliseconds since the epoch, where it was not run for this one; else null, and null in a history.",
+        "default": null
+      },
+      {
+        "name": "documentation",
+        "type": [
+          "null",
+          "string"
+        ],
+        "doc": "On the first use of a tool that the model was sent with its short description: `read` if its page had been read before, else `unread`. Null on every other step, and in a history.",
         "default": null
       }
     ]
@@ -878,6 +1048,78 @@ export const schemas = {
       }
     ]
   },
+  "Cancellation": {
+    "type": "record",
+    "name": "Cancellation",
+    "namespace": "sluice",
+    "doc": "A caller cancels its run. The filter writes it once more with its outcome.",
+    "fields": [
+      {
+        "name": "request_id",
+        "type": "string",
+        "doc": "The run."
+      },
+      {
+        "name": "session_id",
+        "type": "string",
+        "doc": "The session of the run, and the key; the request_id where it is empty.",
+        "default": ""
+      },
+      {
+        "name": "reason",
+        "type": "string",
+        "doc": "Why, in words for people; at most 500 characters.",
+        "default": ""
+      },
+      {
+        "name": "asked_at",
+        "type": "long",
+        "doc": "Milliseconds since the epoch.",
+        "default": 0
+      },
+      {
+        "name": "outcome",
+        "type": [
+          "null",
+          "CancellationOutcome"
+        ],
+        "doc": "Null as it is asked for; the filter sets it.",
+        "default": null
+      }
+    ]
+  },
+  "CancellationOutcome": {
+    "type": "record",
+    "name": "CancellationOutcome",
+    "namespace": "sluice",
+    "doc": "What the filter decided on a cancellation.",
+    "fields": [
+      {
+        "name": "actor_id",
+        "type": "string",
+        "doc": "Who cancelled, as the credential says; empty where it does not hold."
+      },
+      {
+        "name": "tenant_id",
+        "type": "string",
+        "doc": "Of which tenant; empty where the credential does not hold."
+      },
+      {
+        "name": "not_taken",
+        "type": [
+          "null",
+          "string"
+        ],
+        "doc": "Null if the run is cancelled; else why not: not_authenticated, not_its_caller or ended.",
+        "default": null
+      },
+      {
+        "name": "at",
+        "type": "long",
+        "doc": "Milliseconds since the epoch."
+      }
+    ]
+  },
   "ConfigVersion": {
     "type": "record",
     "name": "ConfigVersion",
@@ -1013,6 +1255,253 @@ export const schemas = {
         "name": "arguments",
         "type": "string",
         "doc": "The arguments, as JSON text."
+      }
+    ]
+  },
+  "DiscoveryRecord": {
+    "type": "record",
+    "name": "DiscoveryRecord",
+    "namespace": "sluice",
+    "doc": "Which of a request’s tools a model was shown, what it searched for and what it called.",
+    "fields": [
+      {
+        "name": "request_id",
+        "type": "string",
+        "doc": "The run, or the request to the proxy."
+      },
+      {
+        "name": "session_id",
+        "type": "string",
+        "doc": "The session of the run; of a request to the proxy, the hash of the conversation’s first message.",
+        "default": ""
+      },
+      {
+        "name": "tenant_id",
+        "type": "string",
+        "doc": "For whom."
+      },
+      {
+        "name": "source",
+        "type": "string",
+        "doc": "Who asked the model: proxy or agent."
+      },
+      {
+        "name": "iteration",
+        "type": "int",
+        "doc": "Of the run, from 1; 0 at the proxy.",
+        "default": 0
+      },
+      {
+        "name": "wire",
+        "type": "string",
+        "doc": "The wire format of the request."
+      },
+      {
+        "name": "model",
+        "type": "string",
+        "doc": "The model that it names."
+      },
+      {
+        "name": "strategy",
+        "type": "string",
+        "doc": "The strategy in force."
+      },
+      {
+        "name": "bypass",
+        "type": [
+          "null",
+          "string"
+        ],
+        "doc": "Why the tools were left as they are; null where they were not.",
+        "default": null
+      },
+      {
+        "name": "total_tools",
+        "type": "int",
+        "doc": "Tools of the request."
+      },
+      {
+        "name": "kept_tools",
+        "type": "int",
+        "doc": "Of these, those that the first request to the model held."
+      },
+      {
+        "name": "deferred_tools",
+        "type": "int",
+        "doc": "Of these, those that it did not hold."
+      },
+      {
+        "name": "native_search",
+        "type": [
+          "null",
+          "string"
+        ],
+        "doc": "Whether the provider’s own search stood in for the search tool: provider, or why not (unsupported_wire, unsupported_model); null where it was not asked for.",
+        "default": null
+      },
+      {
+        "name": "searches",
+        "type": {
+          "type": "array",
+          "items": "DiscoverySearch"
+        },
+        "doc": "In order; the first 50.",
+        "default": []
+      },
+      {
+        "name": "rounds",
+        "type": "int",
+        "doc": "Rounds of searches before there was an answer.",
+        "default": 0
+      },
+      {
+        "name": "called",
+        "type": {
+          "type": "array",
+          "items": "string"
+        },
+        "doc": "Names of the tools that the model called, each once; the first 100.",
+        "default": []
+      },
+      {
+        "name": "called_tools",
+        "type": "int",
+        "doc": "How many these are.",
+        "default": 0
+      },
+      {
+        "name": "called_deferred",
+        "type": "int",
+        "doc": "Of these, those that the first request to the model did not hold.",
+        "default": 0
+      },
+      {
+        "name": "tokens_before",
+        "type": [
+          "null",
+          "long"
+        ],
+        "doc": "Tokens of all definitions; null where they were not counted.",
+        "default": null
+      },
+      {
+        "name": "tokens_after",
+        "type": [
+          "null",
+          "long"
+        ],
+        "doc": "Tokens of those that the first request to the model held.",
+        "default": null
+      },
+      {
+        "name": "tokenizer",
+        "type": [
+          "null",
+          "string"
+        ],
+        "doc": "What counted: o200k or cl100k, with ~ before it where the model has another and this is an approximation.",
+        "default": null
+      },
+      {
+        "name": "choose_ms",
+        "type": "int",
+        "doc": "Milliseconds from the request to the choice.",
+        "default": 0
+      },
+      {
+        "name": "shadow",
+        "type": [
+          "null",
+          "DiscoveryShadow"
+        ],
+        "doc": "What another strategy would have shown; null where none ran beside.",
+        "default": null
+      },
+      {
+        "name": "config_version",
+        "type": "string",
+        "doc": "The configuration of the choice.",
+        "default": ""
+      },
+      {
+        "name": "at",
+        "type": "long",
+        "doc": "Milliseconds since the epoch."
+      }
+    ]
+  },
+  "DiscoverySearch": {
+    "type": "record",
+    "name": "DiscoverySearch",
+    "namespace": "sluice",
+    "doc": "A search of a model for tools that it was not shown.",
+    "fields": [
+      {
+        "name": "query",
+        "type": "string",
+        "doc": "What it searched for, at most 2,000 characters."
+      },
+      {
+        "name": "by",
+        "type": "string",
+        "doc": "How it was answered: regex, keywords, blank, ranked, api, or all where the service of the strategy api gave no selection."
+      },
+      {
+        "name": "matched",
+        "type": {
+          "type": "array",
+          "items": "string"
+        },
+        "doc": "Names of the tools that it got, in order; the first 100.",
+        "default": []
+      },
+      {
+        "name": "matched_tools",
+        "type": "int",
+        "doc": "How many these are.",
+        "default": 0
+      },
+      {
+        "name": "fail_open",
+        "type": [
+          "null",
+          "string"
+        ],
+        "doc": "Why the service of the strategy api gave no selection; null where it did, or was not asked.",
+        "default": null
+      }
+    ]
+  },
+  "DiscoveryShadow": {
+    "type": "record",
+    "name": "DiscoveryShadow",
+    "namespace": "sluice",
+    "doc": "What a strategy that ran beside the one in force would have shown.",
+    "fields": [
+      {
+        "name": "strategy",
+        "type": "string",
+        "doc": "The strategy."
+      },
+      {
+        "name": "kept_tools",
+        "type": "int",
+        "doc": "How many tools it would have shown."
+      },
+      {
+        "name": "missed",
+        "type": {
+          "type": "array",
+          "items": "string"
+        },
+        "doc": "Of the tools that the model called, those that it would have left out; the first 100.",
+        "default": []
+      },
+      {
+        "name": "missed_tools",
+        "type": "int",
+        "doc": "How many these are.",
+        "default": 0
       }
     ]
   },
@@ -1153,6 +1642,29 @@ export const schemas = {
       }
     ]
   },
+  "PassedOver": {
+    "type": "record",
+    "name": "PassedOver",
+    "namespace": "sluice",
+    "doc": "A model that was asked for a turn and gave none, so that the next one was asked.",
+    "fields": [
+      {
+        "name": "name",
+        "type": "string",
+        "doc": "Its provider and its name there, as `provider/name`."
+      },
+      {
+        "name": "code",
+        "type": "string",
+        "doc": "The code of its fault."
+      },
+      {
+        "name": "message",
+        "type": "string",
+        "doc": "What it was, in words without a secret."
+      }
+    ]
+  },
   "Principal": {
     "type": "record",
     "name": "Principal",
@@ -1226,6 +1738,15 @@ export const schemas = {
           "int"
         ],
         "doc": "UTF-8 bytes of the arguments that the model wrote, where they were too large to be kept: then the call is not made, and `arguments` says so in their place.",
+        "default": null
+      },
+      {
+        "name": "provider_data",
+        "type": [
+          "null",
+          "string"
+        ],
+        "doc": "What the model's provider gets back with the call in the turns after, as JSON text; null where it wants nothing.",
         "default": null
       }
     ]
@@ -1366,6 +1887,98 @@ export const schemas = {
         ],
         "doc": "The call that this run answers, where it runs as an agent tool; null for a run that somebody asked for.",
         "default": null
+      },
+      {
+        "name": "cached_input_tokens",
+        "type": "long",
+        "doc": "Of `input_tokens`, those that the provider had in its cache.",
+        "default": 0
+      },
+      {
+        "name": "cache_write_tokens",
+        "type": "long",
+        "doc": "Of `input_tokens`, those that the provider put into its cache.",
+        "default": 0
+      },
+      {
+        "name": "conditions",
+        "type": [
+          "null",
+          "RunConditions"
+        ],
+        "doc": "What rules on availability are judged by; null while the configuration has none.",
+        "default": null
+      },
+      {
+        "name": "strategy",
+        "type": [
+          "null",
+          "RunStrategy"
+        ],
+        "doc": "The strategy of the run; null where it is `react`, and where an earlier version began the run.",
+        "default": null
+      }
+    ]
+  },
+  "RunConditions": {
+    "type": "record",
+    "name": "RunConditions",
+    "namespace": "sluice",
+    "doc": "What the rules on availability are judged by, beside the request: as the filter found it, and what the run did so far.",
+    "fields": [
+      {
+        "name": "channel",
+        "type": "string",
+        "doc": "How the request came: `http`, `mcp` or `kafka`; empty where that is not known.",
+        "default": ""
+      },
+      {
+        "name": "claims",
+        "type": {
+          "type": "map",
+          "values": {
+            "type": "array",
+            "items": "string"
+          }
+        },
+        "doc": "Of the credential, the claims that rules name.",
+        "default": {}
+      },
+      {
+        "name": "loads",
+        "type": {
+          "type": "map",
+          "values": "string"
+        },
+        "doc": "The measured values, by measure, as decimal numbers. Empty: the value could not be had, and the rules about it close their tools.",
+        "default": {}
+      },
+      {
+        "name": "held",
+        "type": {
+          "type": "array",
+          "items": "string"
+        },
+        "doc": "Rules that their load closed, by name: between two thresholds what was before stays.",
+        "default": []
+      },
+      {
+        "name": "succeeded",
+        "type": {
+          "type": "map",
+          "values": "int"
+        },
+        "doc": "How often each tool succeeded in this run, by id.",
+        "default": {}
+      },
+      {
+        "name": "approved",
+        "type": {
+          "type": "map",
+          "values": "long"
+        },
+        "doc": "When the last call of each tool ended that an approver had let through, by id, milliseconds since the epoch.",
+        "default": {}
       }
     ]
   },
@@ -1384,6 +1997,31 @@ export const schemas = {
         "name": "message",
         "type": "string",
         "doc": "A sentence for the caller."
+      }
+    ]
+  },
+  "RunStrategy": {
+    "type": "record",
+    "name": "RunStrategy",
+    "namespace": "sluice",
+    "doc": "How a run comes to its answer: which strategy says what its turns do, and why that one.",
+    "fields": [
+      {
+        "name": "name",
+        "type": "string",
+        "doc": "`react`, `plan` or `confidence`."
+      },
+      {
+        "name": "reason",
+        "type": "string",
+        "doc": "Why this one, where a rule chose it; empty where the request or the configuration names it.",
+        "default": ""
+      },
+      {
+        "name": "brought",
+        "type": "int",
+        "doc": "Steps that the request brought along: what a strategy goes by are the steps behind these.",
+        "default": 0
       }
     ]
   },
@@ -1412,6 +2050,41 @@ export const schemas = {
         "name": "timestamp",
         "type": "long",
         "doc": "Milliseconds since the epoch."
+      }
+    ]
+  },
+  "StrategyDecision": {
+    "type": "record",
+    "name": "StrategyDecision",
+    "namespace": "sluice",
+    "doc": "What a strategy decided for a turn, from the run as its Toolset has it.",
+    "fields": [
+      {
+        "name": "strategy",
+        "type": "string",
+        "doc": "Which one."
+      },
+      {
+        "name": "action",
+        "type": "string",
+        "doc": "`plan` (the model is asked for a plan), `call` (the next step of the plan is made as it was planned), `arguments` (the model is asked for the arguments of the next step), or `answer` (the model is asked for the answer, and no more tools are called)."
+      },
+      {
+        "name": "reason",
+        "type": "string",
+        "doc": "Why, as a sentence."
+      },
+      {
+        "name": "plan",
+        "type": "int",
+        "doc": "The number of the run's plan, from 1; 0 where there is none.",
+        "default": 0
+      },
+      {
+        "name": "step",
+        "type": "int",
+        "doc": "The number of the plan's step, from 1; 0 where the turn makes none.",
+        "default": 0
       }
     ]
   },
@@ -1513,6 +2186,24 @@ export const schemas = {
           "string"
         ],
         "doc": "The agent's signature over the whole record but for this; null where an earlier version wrote it.",
+        "default": null
+      },
+      {
+        "name": "model",
+        "type": [
+          "null",
+          "TurnModel"
+        ],
+        "doc": "The model that took the turn, and what it was asked; null where none was, or where an earlier version wrote the record.",
+        "default": null
+      },
+      {
+        "name": "decision",
+        "type": [
+          "null",
+          "StrategyDecision"
+        ],
+        "doc": "What the run's strategy decided for the turn; null where it is `react`, or where an earlier version wrote the record.",
         "default": null
       }
     ]
@@ -1641,6 +2332,99 @@ export const schemas = {
           "string"
         ],
         "doc": "The filter's signature over the whole record but for this; null where an earlier version wrote it.",
+        "default": null
+      },
+      {
+        "name": "fallback_groups",
+        "type": {
+          "type": "array",
+          "items": "string"
+        },
+        "doc": "Of `groups`, those that stand in for a requested one without an available tool.",
+        "default": []
+      }
+    ]
+  },
+  "TurnModel": {
+    "type": "record",
+    "name": "TurnModel",
+    "namespace": "sluice",
+    "doc": "Which model took a turn.",
+    "fields": [
+      {
+        "name": "name",
+        "type": "string",
+        "doc": "Its provider and its name there, as `provider/name`."
+      },
+      {
+        "name": "prompt_hash",
+        "type": "string",
+        "doc": "SHA-256 over what it was asked, with its name and the full schemas of the tools that it was sent, hexadecimal."
+      },
+      {
+        "name": "passed_over",
+        "type": {
+          "type": "array",
+          "items": "PassedOver"
+        },
+        "doc": "The models that were asked before it and gave no turn, in order.",
+        "default": []
+      },
+      {
+        "name": "shown",
+        "type": [
+          "null",
+          {
+            "type": "array",
+            "items": "string"
+          }
+        ],
+        "doc": "The ids of the offered tools that it was shown, where tool discovery left others out; null where it was shown all.",
+        "default": null
+      },
+      {
+        "name": "deferred",
+        "type": {
+          "type": "array",
+          "items": "string"
+        },
+        "doc": "The ids of the tools that it was sent with their short descriptions, in the order sent.",
+        "default": []
+      },
+      {
+        "name": "definition_tokens",
+        "type": [
+          "null",
+          "int"
+        ],
+        "doc": "Tokens of the definitions of its tools, as they were sent; null where they were not counted.",
+        "default": null
+      },
+      {
+        "name": "result_tokens",
+        "type": [
+          "null",
+          "int"
+        ],
+        "doc": "Tokens of what calls had given before, as `definition_tokens`.",
+        "default": null
+      },
+      {
+        "name": "other_tokens",
+        "type": [
+          "null",
+          "int"
+        ],
+        "doc": "Tokens of instructions, question, thoughts and arguments, as `definition_tokens`.",
+        "default": null
+      },
+      {
+        "name": "tokenizer",
+        "type": [
+          "null",
+          "string"
+        ],
+        "doc": "What counted the three: with `~` before it where the model has another one and they are approximations.",
         "default": null
       }
     ]

@@ -62,8 +62,26 @@ export function judgeDecision(
   if (at >= asked.expiresAt) return 'too_late';
   if (decider === null) return 'not_authenticated';
   if (!isApprover(decider, asked.tenantId, policy.approvers)) return 'not_an_approver';
-  const own = decider.actorId === asked.requestedBy || decider.actorId === asked.onBehalfOf;
-  return own && decision === 'approve' && policy.requesterMayNotApprove ? 'own_call' : null;
+  return decision === 'approve' && isOwnCall(asked, decider, policy) ? 'own_call' : null;
+}
+
+/** Which decisions on a waiting call would count if they came from this decider in time. */
+export function decisionsOpenTo(
+  asked: Pick<AskedApproval, 'requestedBy' | 'onBehalfOf' | 'tenantId'>,
+  decider: Decider,
+  policy: Pick<Policy, 'approvers' | 'requesterMayNotApprove'>,
+): readonly ('approve' | 'refuse')[] {
+  if (!isApprover(decider, asked.tenantId, policy.approvers)) return [];
+  return isOwnCall(asked, decider, policy) ? ['refuse'] : ['approve', 'refuse'];
+}
+
+/** Whether it is a call that the decider, as who asked for it, may refuse and not approve. */
+function isOwnCall(
+  asked: Pick<AskedApproval, 'requestedBy' | 'onBehalfOf'>,
+  { actorId }: Decider,
+  { requesterMayNotApprove }: Pick<Policy, 'requesterMayNotApprove'>,
+): boolean {
+  return requesterMayNotApprove && (actorId === asked.requestedBy || actorId === asked.onBehalfOf);
 }
 
 function isApprover({ actorId, tenantId }: Decider, ofTenant: string, approvers: readonly string[]): boolean {

@@ -1,6 +1,7 @@
 import { configurationKeys } from './keys.js';
 import { limitRanges } from './limits.js';
 import type { Section } from './section.js';
+import { strategyNames } from './types.js';
 import type { AgentSettings } from './types.js';
 
 /** The type of entries whose calls are runs of their own. */
@@ -31,23 +32,29 @@ export function readAgent(entry: Section, type: string | null): AgentSettings | 
   const state = section.text('state', 'the state that the agent begins in, or leave it out');
   const number = (key: 'max_iterations' | 'tokens'): number | null =>
     section.has(key) ? section.wholeNumber(key, agentRanges[key]) : null;
+  const strategy = section.choice('strategy', strategyNames);
   return {
     groups: groups ?? [],
     state,
     maxIterations: number('max_iterations'),
     tokens: number('tokens'),
-    microUsd: readUsd(section),
+    microUsd: readUsd(section, 'usd'),
     instructions: section.text('instructions', 'what the agent is told, or leave it out'),
     answerBytes: readAnswerBytes(section),
+    ...(strategy === null || strategy === 'react' ? {} : { strategy }),
   };
 }
 
-function readUsd(section: Section): number | null {
-  const value = section.value('usd');
+/** An amount in US dollars, in millionths; null where none is written. */
+export function readUsd(section: Section, key: 'usd' | 'usd_per_run'): number | null {
+  const value = section.value(key);
   if (value === null) return null;
   const micro = typeof value === 'number' ? Math.round(value * 1_000_000) : 0;
   if (micro >= 1 && micro <= mostUsd * 1_000_000) return micro;
-  return section.refuse('usd', `what a call may cost in US dollars: a number from 0.000001 to ${String(mostUsd)}`);
+  return section.refuse(
+    key,
+    `what a ${key === 'usd' ? 'call' : 'run'} may cost in US dollars: a number from 0.000001 to ${String(mostUsd)}`,
+  );
 }
 
 function readAnswerBytes(section: Section): number {

@@ -1,4 +1,5 @@
 import { wildcard } from '../rules/defaults.js';
+import { type GroupTree, isWithin } from '../rules/group-tree.js';
 import { toolEffects } from '../tool/types.js';
 import { agentToolType, leastAnswerBytes } from './agent-entry.js';
 import { budgetOf } from './budgets.js';
@@ -61,12 +62,18 @@ function noRoom(bytes: number, key: string, path = 'policy.budgets.tools'): Prob
  * Agents with the effect of what they can be offered: the highest of the allowed tools of their groups, so that policy and approvals hold
  * for what an agent can do and not for what it is called. Agents count for nothing here: none calls another.
  */
-export function withAgentEffects(tools: readonly ConfiguredTool[], policy: Policy): readonly ConfiguredTool[] {
+export function withAgentEffects(
+  tools: readonly ConfiguredTool[],
+  policy: Policy,
+  tree: GroupTree,
+): readonly ConfiguredTool[] {
   if (tools.every(({ agent }) => agent === undefined)) return tools;
   return tools.map((tool) => {
     const { agent, spec } = tool;
     if (agent === undefined || spec === null) return tool;
-    const ranks = withinReach(agent, tools, policy).map((one) => toolEffects.indexOf(one.spec?.effect ?? 'read_only'));
+    const ranks = withinReach(agent, tools, policy, tree).map((one) =>
+      toolEffects.indexOf(one.spec?.effect ?? 'read_only'),
+    );
     const effect = toolEffects[Math.max(0, ...ranks)] ?? 'external_side_effect';
     return { ...tool, spec: { ...spec, effect }, repeatable: effect === 'read_only' };
   });
@@ -76,11 +83,13 @@ export function withAgentEffects(tools: readonly ConfiguredTool[], policy: Polic
 export function findToolless(
   tools: readonly ConfiguredTool[],
   policy: Policy,
+  tree: GroupTree,
   at: (tool: ConfiguredTool) => string,
 ): readonly Finding[] {
   return tools.flatMap((tool): readonly Finding[] => {
     const { agent, key } = tool;
-    if (agent === undefined || agent.groups.length === 0 || withinReach(agent, tools, policy).length > 0) return [];
+    if (agent === undefined || agent.groups.length === 0 || withinReach(agent, tools, policy, tree).length > 0)
+      return [];
     const message = `${key} works with the groups ${sentenceList(agent.groups)}, which hold no tool that the policy allows, so it works without tools.`;
     return [{ kind: 'toolless_agent', path: `${at(tool)}.agent.group`, message }];
   });
@@ -91,6 +100,7 @@ function withinReach(
   { groups }: AgentSettings,
   tools: readonly ConfiguredTool[],
   policy: Policy,
+  tree: GroupTree,
 ): readonly ConfiguredTool[] {
   const all = groups.includes(wildcard);
   return tools.filter(
@@ -98,6 +108,6 @@ function withinReach(
       tool.agent === undefined &&
       tool.spec !== null &&
       policy.allowedTools.includes(tool.id) &&
-      (all || tool.groups.some((group) => groups.includes(group))),
+      (all || tool.groups.some((group) => isWithin(group, groups, tree))),
   );
 }

@@ -42,7 +42,11 @@ export function readApproval(section: Section): Approval {
 }
 
 /** Whether a call of the tool needs an approval. A tool without a specification counts as the worst. */
-export function needsApproval(tool: Pick<ConfiguredTool, 'spec'>, policy: Pick<Policy, 'approvalEffects'>): boolean {
+export function needsApproval(
+  tool: Pick<ConfiguredTool, 'spec' | 'plan'>,
+  policy: Pick<Policy, 'approvalEffects'>,
+): boolean {
+  if (tool.plan?.approve === true) return true;
   return policy.approvalEffects.includes(tool.spec?.effect ?? 'external_side_effect');
 }
 
@@ -57,7 +61,7 @@ export function runsUnasked(
 
 /** Whether the tool can be called at all: one that needs an approval is denied while there are no approvers. */
 export function approvable(
-  tool: Pick<ConfiguredTool, 'spec'>,
+  tool: Pick<ConfiguredTool, 'spec' | 'plan'>,
   policy: Pick<Policy, 'approvalEffects' | 'approvers'>,
 ): boolean {
   return policy.approvers.length > 0 || !needsApproval(tool, policy);

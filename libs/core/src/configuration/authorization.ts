@@ -38,11 +38,17 @@ export function readAuthorization(
   const groups = readGroups(section.section('groups'));
   const permissions = entriesOf(section, 'permissions').map((entry) => readPermission(entry, groups, tools));
   const delegations = entriesOf(section, 'delegations').map((entry) => readDelegation(entry, groups, tools));
-  if (!section.has('cedar')) return { kind: 'rules', permissions, delegations };
+  const other = section.has('cedar') ? 'cedar' : section.has('openfga') ? 'openfga' : null;
+  if (other === null) return { kind: 'rules', permissions, delegations };
   for (const key of ['permissions', 'delegations'] as const) {
-    if (section.has(key))
-      section.problem(section.at(key), 'rules beside `cedar`', 'either `cedar` or the built-in rules: one decides');
+    if (section.has(key)) {
+      const write = `either \`${other}\` or the built-in rules: one decides`;
+      section.problem(section.at(key), `rules beside \`${other}\``, write);
+    }
   }
+  if (other === 'openfga') return readOpenFga(section);
+  if (section.has('openfga'))
+    section.problem(section.at('openfga'), 'OpenFGA beside `cedar`', 'either `cedar` or `openfga`: one decides');
   const { policies, schema } = readCedar(section.section('cedar'), files);
   return { kind: 'cedar', policies, schema, groups: Object.fromEntries(groups) };
 }
@@ -167,4 +173,30 @@ function readText(section: Section, key: 'policies' | 'schema', files: Authoriza
 
 function quoted(name: string): string {
   return `the text ${quote(name)}`;
+}
+
+/** How long OpenFGA may take for one check, in seconds. */
+const openFgaSeconds = { byDefault: 2, most: 30 };
+
+function readOpenFga(authorization: Section): AuthorizationSettings {
+  if (authorization.has('groups')) {
+    const write = 'the groups as tuples in the store, and none here';
+    authorization.problem(authorization.at('groups'), 'groups beside `openfga`', write);
+  }
+  const section = authorization.section('openfga').closed(configurationKeys['authorization.openfga']);
+  const url = section.address('url');
+  const store = section.text('store', 'the id of the store');
+  for (const [key, write] of [
+    ['url', 'the address of its HTTP API'],
+    ['store', 'the id of the store'],
+  ] as const)
+    if (!section.has(key)) section.problem(section.at(key), 'nothing', write);
+  return {
+    kind: 'openfga',
+    url: url ?? '',
+    store: store ?? '',
+    model: section.text('model', 'the id of the authorization model'),
+    keyEnv: section.text('key_env', 'the name of the environment variable that holds its key'),
+    timeoutMs: section.wholeNumber('timeout_seconds', openFgaSeconds) * 1_000,
+  };
 }

@@ -1,6 +1,8 @@
-import { type Digest, type JsonValue, canonicalJson } from '../json.js';
+import { type Digest, type JsonObject, type JsonValue, canonicalJson } from '../json.js';
 import { wellFormed } from '../well-formed.js';
 import { checkAgents, withAgentEffects } from './agent-tools.js';
+import { firstSentence } from '../descriptions/first-sentence.js';
+import { type Descriptions, findAboutDescriptions, readDescriptions } from './descriptions.js';
 import { readInstructions } from './agents.js';
 import { type AuthorizationFiles, readAuthorization } from './authorization.js';
 import { type ToolEntry, mcpToolType, readEntries } from './entries.js';
@@ -8,20 +10,31 @@ import { findEverything } from './findings.js';
 import { findAboutServers } from './server-findings.js';
 import { redactionProblems } from './redactions.js';
 import { checkConnections, readConnections } from './connections.js';
+import { readFallbacks } from './fallbacks.js';
+import { exampleProblems } from './for-clients.js';
 import { readGroups } from './group-map.js';
 import { readIdentity } from './identity.js';
 import { type IdentifiedTool, identify } from './identities.js';
 import { configurationKeys } from './keys.js';
+import { readDocuments } from './documents.js';
+import { readGraph } from './graph.js';
 import { readKnowledge } from './knowledge.js';
 import { readLimits } from './limits.js';
 import { writeOutManyTools } from './many-tools.js';
 import { type McpSettings, readMcp } from './mcp.js';
-import { readModel } from './model.js';
+import { readModels } from './model.js';
+import { readAgentDiscovery } from './agent-discovery.js';
+import { readMonitoring } from './monitoring.js';
 import { readPolicy } from './policy.js';
+import { readProxy } from './proxy.js';
+import { findAboutSelector, readPipes } from './pipes.js';
 import { quote } from './problems.js';
 import { Section } from './section.js';
+import { readWeb } from './web.js';
+import { readRules } from './rules.js';
+import { checkStrategies, readStrategy } from './strategy.js';
 import { readToolFolders } from './tool-folders.js';
-import { servedNames } from './served-names.js';
+import { type NamesBefore, servedNames } from './served-names.js';
 import { type Allowed, type Pins, placeOf, specifyBuiltIn, specifyMcp } from './specifications.js';
 import type { McpOffer } from './offer.js';
 import type { Configuration, ConfiguredTool, Finding, McpServer, Policy, Problem, ToolType } from './types.js';
@@ -33,8 +46,12 @@ export interface CompilerInputs {
   readonly offers: readonly McpOffer[];
   /** MCP tools as they were allowed before; absent where an operator compiles, who accepts them as they are now. */
   readonly pins?: Pins;
+  /** Under which names tools were served before; absent where nothing was compiled before. */
+  readonly names?: NamesBefore;
   readonly digest: Digest;
   readonly files: AuthorizationFiles;
+  /** Says what is wrong with arguments by an input schema; null if they fit. Absent where no validator is at hand. */
+  argumentsProblem?(schema: JsonObject, args: JsonObject): string | null;
   /** Whether an environment variable has a value here; absent where that is unknown. */
   isSet?(variable: string): boolean;
 }
@@ -66,35 +83,64 @@ export function compileConfiguration(raw: unknown, given: CompilerInputs): Compi
   const mcp = readMcp(file.section('mcp'), connections);
   const identified = identify(entries, mcp, problems);
   const policy = readPolicy(file.section('policy'), identified);
+  const rules = readRules(file.section('rules'), groups, identified);
+  const fallbacks = readFallbacks(file.section('group_fallbacks'), groups);
   checkAllowed(identified, policy, mcp, problems);
   checkConnections(identified, policy, connections, given.types, problems);
-  const served = serve(identified, mcp, given.digest, problems);
+  const served = serve(identified, mcp, given, problems);
   const specified = identified.map((tool) => ({ ...tool, allowed: specify(tool, given) }));
-  problems.push(...redactionProblems(specified, policy));
-  const compiled = specified.map((tool) =>
-    compileTool(tool, groups.get(tool.entry.key) ?? [], served, mcp.servers, given),
-  );
-  const tools = withAgentEffects(compiled, policy);
-  const model = readModel(file.section('model'));
-  checkAgents(identified, { model, policy, limits }, problems);
+  problems.push(...redactionProblems(specified, policy), ...exampleProblems(specified, given.argumentsProblem));
+  const categories = [...new Set(specified.flatMap((tool) => categoryOf(tool, given) ?? []))];
+  const descriptions = readDescriptions(file, { tools: identified, categories, groups });
+  const compiled = specified.map((tool) => ({
+    ...compileTool(tool, groups.tags.get(tool.entry.key) ?? [], served, mcp.servers, given),
+    ...describedAs(tool, descriptions, given),
+  }));
+  const tools = withAgentEffects(compiled, policy, groups.tree);
+  const models = readModels(file);
+  checkAgents(identified, { model: models.model, policy, limits }, problems);
+  const strategy = readStrategy(file);
+  checkStrategies(identified, strategy, policy, problems);
+  const proxy = readProxy(file);
+  const noted: Finding[] = [];
+  const pipes = readPipes(file, noted);
+  const monitoring = readMonitoring(file.section('monitoring'), rules);
   const found = {
     tools,
+    ...(Object.keys(groups.tree).length === 0 ? {} : { groupTree: groups.tree }),
+    ...(Object.keys(fallbacks).length === 0 ? {} : { groupFallbacks: fallbacks }),
+    ...(rules.length === 0 ? {} : { rules }),
     identity: readIdentity(file.section('identity')),
     policy,
     authorization: readAuthorization(file, identified, given.files),
     instructions: readInstructions(file.section('agents')),
-    model,
+    ...strategy,
+    ...readAgentDiscovery(file, noted),
+    ...descriptions.settings,
+    ...models,
     mcpServers: mcp.servers,
     ...(connections.length === 0 ? {} : { connections }),
     knowledge: readKnowledge(file.section('knowledge')),
+    ...readDocuments(file.section('documents')),
+    ...readGraph(file.section('graph')),
+    ...readWeb(file.section('web')),
     limits,
+    ...(proxy === null ? {} : { proxy }),
+    ...(pipes === null ? {} : { pipes }),
+    ...(monitoring === null ? {} : { monitoring }),
   };
   if (problems.length > 0) return { configuration: null, problems, findings: [] };
   // Also what tool files describe.
   const content = wellFormed(found);
   const paths = new Map(entries.map((entry) => [entry.key, entry.path]));
   const allowed = new Map(specified.map((tool) => [tool.entry.key, tool.allowed]));
-  const findings = [...findEverything(tools, policy, { paths, allowed }), ...findAboutServers(mcp.servers, given)];
+  const findings = [
+    ...findEverything(tools, policy, { paths, allowed, tree: groups.tree }),
+    ...findAboutServers(mcp.servers, given),
+    ...noted,
+    ...findAboutDescriptions(tools, policy.allowedTools),
+    ...findAboutSelector(pipes, given),
+  ];
   return { configuration: { version: versionOf(content, given.digest), ...content }, problems, findings };
 }
 
@@ -142,11 +188,16 @@ function notBound(entry: ToolEntry, name: string): Problem {
 function serve(
   tools: readonly IdentifiedTool[],
   mcp: McpSettings,
-  digest: Digest,
+  { digest, names: before }: CompilerInputs,
   problems: Problem[],
 ): ReadonlyMap<string, string> {
-  const places = tools.flatMap(({ binding }) => binding ?? []);
-  const { names, problems: clashes } = servedNames(places, { servers: mcp.servers, strategy: mcp.naming, digest });
+  const places = tools.flatMap(({ binding }) => (binding?.kind === null ? binding : []));
+  const { names, problems: clashes } = servedNames(places, {
+    servers: mcp.servers,
+    strategy: mcp.naming,
+    digest,
+    ...(before === undefined ? {} : { before }),
+  });
   problems.push(...clashes);
   return new Map(places.map((place, at) => [placeOf(place), names[at] ?? '']));
 }
@@ -156,6 +207,29 @@ function specify(tool: IdentifiedTool, given: CompilerInputs): Allowed {
   if (tool.entry.type === mcpToolType || type === undefined) return specifyMcp(tool, given);
   const specification = specifyBuiltIn(tool, type, given.digest);
   return { specification, pin: null, outputSchema: null, reconcile: null, simplified: [], narrowed: [] };
+}
+
+/** The pack that a tool is documented in. */
+function categoryOf({ entry, binding }: IdentifiedTool, { types }: CompilerInputs): string | undefined {
+  return entry.type === mcpToolType ? binding?.server : types.find(({ type }) => type === entry.type)?.category;
+}
+
+/** Its short text: its own, else its type’s, which the first sentence of a description of its own replaces. */
+function describedAs(
+  tool: IdentifiedTool & { readonly allowed: Allowed },
+  { modeOf }: Descriptions,
+  given: CompilerInputs,
+): Pick<ConfiguredTool, 'shortDescription' | 'category' | 'descriptionMode'> {
+  const { entry, allowed } = tool;
+  const { spec } = allowed.specification;
+  const category = categoryOf(tool, given);
+  const ofType = entry.description === null ? given.types.find(({ type }) => type === entry.type) : undefined;
+  const short = entry.shortDescription ?? ofType?.shortDescription;
+  return {
+    ...(spec === null ? {} : { shortDescription: short ?? firstSentence(spec.description) }),
+    ...(category === undefined ? {} : { category }),
+    ...(modeOf(tool, category) === 'deferred' ? { descriptionMode: 'deferred' as const } : {}),
+  };
 }
 
 function compileTool(
@@ -182,6 +256,8 @@ function compileTool(
     spec: specification.spec,
     repeatable: effect === 'read_only' || (type?.repeatable ?? binding?.idempotent ?? false),
     timeoutMs: entry.timeoutMs,
+    ...(entry.icon === null ? {} : { icon: entry.icon }),
+    ...(entry.examples.length === 0 ? {} : { examples: entry.examples }),
     ...(type?.file === undefined ? {} : { file: type.file }),
     mcp:
       binding === null
@@ -189,13 +265,16 @@ function compileTool(
         : {
             server: binding.server,
             tool: binding.tool,
-            served: served.get(placeOf(binding)) ?? '',
+            ...(binding.kind === null ? {} : { kind: binding.kind }),
+            served: binding.kind === null ? (served.get(placeOf(binding)) ?? '') : entry.key,
             pin,
             outputSchema,
             ...(reconcile === null || reconcile === undefined ? {} : { reconcile }),
+            ...(binding.cacheMs === null ? {} : { cacheMs: binding.cacheMs }),
           },
     ...(connection === undefined ? {} : { connection }),
     ...(entry.agent === null ? {} : { agent: entry.agent }),
+    ...(entry.plan === null ? {} : { plan: entry.plan }),
     unavailable: specification.unavailable,
   };
 }

@@ -1,10 +1,15 @@
+import { descriptionModes } from '../descriptions/types.js';
+import type { DescriptionMode } from '../descriptions/types.js';
 import { readAgent } from './agent-entry.js';
 import { wildcard } from '../rules/defaults.js';
+import { readExamples, readIcon } from './for-clients.js';
 import { configurationKeys } from './keys.js';
+import { readPlan } from './plan-entry.js';
 import { describe, quote } from './problems.js';
 import { Section } from './section.js';
 import { suggestion } from './suggest.js';
-import type { AgentSettings, Problem } from './types.js';
+import type { AgentSettings, PlanSettings, Problem } from './types.js';
+import type { JsonObject } from '../json.js';
 
 /** The type of entries that run on an MCP server. */
 export const mcpToolType = 'mcp-tool';
@@ -18,6 +23,8 @@ export interface ToolEntry {
   readonly type: string | null;
   readonly title: string;
   readonly description: string | null;
+  readonly shortDescription: string | null;
+  readonly descriptionMode: DescriptionMode | null;
   /** Null if no tags are written. */
   readonly groups: readonly string[] | null;
   readonly states: readonly string[];
@@ -26,8 +33,12 @@ export interface ToolEntry {
   /** The connection it names; whether there is one of the name is seen with the connections. */
   readonly connection: string | null;
   readonly timeoutMs: number;
+  readonly icon: string | null;
+  readonly examples: readonly JsonObject[];
   /** Null for what is no agent. */
   readonly agent: AgentSettings | null;
+  /** Null for what takes no plan. */
+  readonly plan: PlanSettings | null;
 }
 
 /** `tool`: a map from key to entry, or a list of entries whose `name` is the key. */
@@ -89,13 +100,18 @@ function readEntry(key: string, section: Section, types: readonly string[], tool
     type,
     title: section.text('name', 'a title, or leave it out') ?? key,
     description: section.text('description', 'a sentence for the model, or leave it out'),
+    shortDescription: section.text('short_description', 'when to use the tool, in one sentence, or leave it out'),
+    descriptionMode: section.choice('description_mode', descriptionModes),
     groups: withoutWildcard(section, 'group', section.names('group', 'a list of group names, such as `["read-only"]`')),
     states: section.names('available_in_states', 'a list of state names, such as `["analysis"]`') ?? [wildcard],
     target: readTarget(section),
     mcpToolId: section.text('mcp_tool_id', 'the id of an entry under `mcp.tools`'),
     connection: section.text('connection', 'the id of an entry under `connections`'),
     timeoutMs: seconds * 1_000,
+    icon: readIcon(section),
+    examples: readExamples(section),
     agent: readAgent(section, type),
+    plan: readPlan(section, type),
   };
 }
 

@@ -1,8 +1,10 @@
 import { undefinedState, wildcard } from '../rules/defaults.js';
+import { type GroupTree, withGroupsBelow } from '../rules/group-tree.js';
 import { compileRules } from '../rules/rules.js';
 import { isListed } from '../rules/tool-policy.js';
 import { findToolless } from './agent-tools.js';
 import { approvable, runsUnasked } from './approval.js';
+import { findNearMisses } from './near-misses.js';
 import { quote, sentenceList } from './problems.js';
 import { stateGraph } from './state-graph.js';
 import type { Allowed } from './specifications.js';
@@ -23,22 +25,24 @@ const mostTools = 128;
 interface AboutTools {
   readonly paths: ReadonlyMap<string, string>;
   readonly allowed: ReadonlyMap<string, Pick<Allowed, 'simplified' | 'narrowed'>>;
+  readonly tree: GroupTree;
 }
 
 /** What an author will want to know of a configuration that is legal (XG-22). */
 export function findEverything(
   tools: readonly ConfiguredTool[],
   policy: Policy,
-  { paths, allowed }: AboutTools,
+  { paths, allowed, tree }: AboutTools,
 ): readonly Finding[] {
   const at = (tool: ConfiguredTool): string => paths.get(tool.key) ?? allTools;
   return [
     ...aboutStates(tools, at),
     ...tools.flatMap((tool) => aboutTool(tool, at(tool))),
     ...tools.flatMap((tool) => aboutSchema(tool, allowed.get(tool.key), at(tool))),
-    ...aboutCount(tools, policy),
+    ...aboutCount(tools, policy, tree),
+    ...findNearMisses(tools, tree, at),
     ...aboutPolicy(tools, policy),
-    ...findToolless(tools, policy, at),
+    ...findToolless(tools, policy, tree, at),
   ];
 }
 
@@ -113,13 +117,15 @@ function aboutSchema(
 }
 
 /** The group with the most tools in one state, if they are more than some providers take. */
-function aboutCount(tools: readonly ConfiguredTool[], policy: Policy): readonly Finding[] {
+function aboutCount(tools: readonly ConfiguredTool[], policy: Policy, tree: GroupTree): readonly Finding[] {
   const allowed = new Set(policy.allowedTools);
   const offered = tools.filter((tool) => allowed.has(tool.id) && tool.spec !== null && isListed(tool, policy));
   if (offered.length <= mostTools) return [];
-  const groups = [wildcard, ...new Set(offered.flatMap((tool) => tool.groups))];
+  const groups = [wildcard, ...new Set([...offered.flatMap((tool) => tool.groups), ...Object.keys(tree)])];
   const many = groups.flatMap((group) => {
-    const count = mostAtOnce(group === wildcard ? offered : offered.filter((tool) => tool.groups.includes(group)));
+    const covered = withGroupsBelow(group, tree);
+    const isCovered = (tool: ConfiguredTool): boolean => tool.groups.some((one) => covered.includes(one));
+    const count = mostAtOnce(group === wildcard ? offered : offered.filter(isCovered));
     return count > mostTools ? [`${String(count)} tools of the group ${quote(group)}`] : [];
   });
   if (many.length === 0) return [];

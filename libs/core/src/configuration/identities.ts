@@ -38,7 +38,8 @@ export function identify(
   const named = entries.map((entry) => {
     if (entry.type !== mcpToolType) return { entry, id: `core__${safe(entry.key)}`, binding: null };
     const binding = mcp.bindings.get(entry.mcpToolId ?? entry.key) ?? null;
-    const id = `mcp__${binding?.server ?? unboundServer}__${safe(binding?.tool ?? entry.key)}`;
+    const name = binding?.kind == null ? (binding?.tool ?? entry.key) : `${binding.kind}_${entry.key}`;
+    const id = `mcp__${binding?.server ?? unboundServer}__${safe(name)}`;
     return { entry, id, binding };
   });
   const sharing = Map.groupBy(named, (tool) => tool.id);
@@ -76,7 +77,7 @@ function reportSameBinding(
   const first = new Map<string, ToolEntry>();
   for (const { entry, binding } of tools) {
     if (binding === null) continue;
-    const place = JSON.stringify([binding.server, binding.tool]);
+    const place = JSON.stringify([binding.server, binding.kind, binding.tool]);
     const other = first.get(place);
     if (other === undefined) {
       first.set(place, entry);
@@ -84,7 +85,7 @@ function reportSameBinding(
     }
     problems.push({
       path: entry.path,
-      found: `the tool ${quote(binding.tool)} of the server ${quote(binding.server)}, which ${other.path} is bound to already`,
+      found: `the ${binding.kind ?? 'tool'} ${quote(binding.tool)} of the server ${quote(binding.server)}, which ${other.path} is bound to already`,
       write: 'one entry for it, or another `mcp_tool_id`',
     });
   }

@@ -98,7 +98,7 @@ function namesOf({ id, server, tools }: Many, { offers, pins }: Given, problems:
   const known = pinned.length > 0 ? pinned : (offered ?? []);
   const found = tools.flatMap((pattern, place) => {
     if (!isPattern(pattern)) return [pattern];
-    const matching = known.filter((name) => matches(pattern, name));
+    const matching = known.filter((name) => matchesPattern(pattern, name));
     if (matching.length === 0 && offered !== null && pinned.length === 0)
       problems.push({
         path: `mcp.tools.${id}.tools[${place}]`,
@@ -137,7 +137,7 @@ function policyOf(file: Values, keys: ReadonlyMap<string, Found>): { readonly po
     const whole = keys.get(item);
     if (whole !== undefined) return whole.names;
     if (written.includes(item)) return [item];
-    const matching = isPattern(item) ? written.filter((key) => matches(item, key)) : [];
+    const matching = isPattern(item) ? written.filter((key) => matchesPattern(item, key)) : [];
     const mayCome = [...keys].some(([key, { isOpen }]) => isOpen && item.startsWith(`${key}/`));
     return matching.length > 0 || mayCome ? matching : [item];
   });
@@ -148,7 +148,8 @@ function isPattern(text: string): boolean {
   return text.includes(wildcard);
 }
 
-function matches(pattern: string, name: string): boolean {
+/** Whether the name has the pattern, in which `*` stands for any characters. */
+export function matchesPattern(pattern: string, name: string): boolean {
   const [first = '', ...rest] = pattern.split(wildcard);
   if (rest.length === 0) return name === first;
   const last = rest.pop() ?? '';

@@ -5,12 +5,14 @@ import type { Section } from './section.js';
 import { type NamingStrategy, namingStrategies } from './served-names.js';
 import { suggestion } from './suggest.js';
 import { connectionNamed, readVariable } from './connections.js';
-import type { ConnectionSettings, McpServer } from './types.js';
+import { type ConnectionSettings, type McpServer, type PassedOnKind, passedOnKinds } from './types.js';
 import { namesVariable, notAVariable } from './variables.js';
 
 /** Stands in the id of an mcp-tool that is not bound yet; no server may have this name. */
 export const unboundServer = 'unbound';
 export const serverSeconds = { byDefault: 10, most: 600 } as const;
+export const cacheSeconds = { byDefault: 60, most: 86_400 } as const;
+export const serverCallsPerMinute = { byDefault: 1, most: 1_000_000 } as const;
 
 /** One entry of `mcp.tools`: the server's tool behind an `mcp_tool_id`, and what its allowing includes. */
 export interface McpBinding {
@@ -18,11 +20,15 @@ export interface McpBinding {
   readonly path: string;
   readonly server: string;
   readonly tool: string;
+  /** Null for a tool. */
+  readonly kind: PassedOnKind | null;
   readonly effect: ToolEffect;
   readonly idempotent: boolean;
   readonly redaction: Redaction | null;
   /** The tool of the same server that says whether a call took effect. */
   readonly reconcile: string | null;
+  /** How long a result may answer equal calls, in milliseconds; null where each call is made. */
+  readonly cacheMs: number | null;
 }
 
 export interface McpSettings {
@@ -71,7 +77,10 @@ function readServer(id: string, section: Section, connections: readonly Connecti
     }
   }
   const startMs = section.wholeNumber('timeout_seconds', serverSeconds) * 1_000;
-  return { id, command, args, env, url, startMs, ...readCredential(section, connections) };
+  const limit = section.has('calls_per_minute')
+    ? { callsPerMinute: section.wholeNumber('calls_per_minute', serverCallsPerMinute) }
+    : {};
+  return { id, command, args, env, url, startMs, ...limit, ...readCredential(section, connections) };
 }
 
 /** What the server is to be shown, and in which variable if it is one to be started. */
@@ -123,13 +132,17 @@ function readBinding(id: string, section: Section, servers: readonly string[]): 
   if (!section.has('server'))
     section.problem(section.at('server'), 'nothing', 'the name of a server from `mcp.servers`');
   if (section.has('tools')) refuseTools(section);
-  else if (!section.has('tool')) section.problem(section.at('tool'), 'nothing', 'the tool’s name on that server');
+  const kind = readKind(section);
+  if (kind === null && !section.has('tools') && !section.has('tool'))
+    section.problem(section.at('tool'), 'nothing', 'the tool’s name on that server');
   const server = section.text('server', 'the name of a server from `mcp.servers`');
   if (server !== null && !servers.includes(server)) {
     section.problem(section.at('server'), `the unknown server ${quote(server)}`, suggestion(server, servers));
   }
-  const tool = section.text('tool', 'the tool’s name on that server');
-  const effect = section.choice('effect', toolEffects) ?? 'external_side_effect';
+  const tool = kind === null ? section.text('tool', 'the tool’s name on that server') : section.text(kind, texts[kind]);
+  const effect = section.choice('effect', toolEffects) ?? (kind === null ? 'external_side_effect' : 'read_only');
+  if (kind !== null && effect !== 'read_only')
+    section.problem(section.at('effect'), `an effect of a ${kind}`, '`read_only`, or leave it out');
   const idempotent = section.flag('idempotent') ?? false;
   const redaction = readRedaction(section);
   const reconcile = section.text(
@@ -142,8 +155,34 @@ function readBinding(id: string, section: Section, servers: readonly string[]): 
       'a setting for tools that change something',
       'it for such a tool, or leave it out',
     );
+  const cacheMs = section.has('cache_seconds') ? readCache(section, effect, idempotent) : null;
   if (server === null || tool === null) return null;
-  return { id, path: section.path, server, tool, effect, idempotent, redaction, reconcile };
+  return { id, path: section.path, server, tool, kind, effect, idempotent, redaction, reconcile, cacheMs };
+}
+
+const texts = {
+  resource: 'the address of a resource on that server, or a pattern such as `file:///docs/*`',
+  prompt: 'the prompt’s name on that server',
+} as const;
+
+/** What the entry passes on; null for a tool. */
+function readKind(section: Section): PassedOnKind | null {
+  const [kind, ...others] = passedOnKinds.filter((one) => section.has(one));
+  if (kind === undefined) return null;
+  for (const other of [...others, ...(['tool', 'tools'] as const).filter((one) => section.has(one))])
+    section.problem(section.at(other), `both \`${kind}\` and \`${other}\``, 'one of them');
+  return kind;
+}
+
+/** An old result may stand for a new one only where the tool changes nothing and the operator says that it may. */
+function readCache(section: Section, effect: ToolEffect, idempotent: boolean): number {
+  if (effect !== 'read_only' || !idempotent)
+    section.problem(
+      section.at('cache_seconds'),
+      'a setting for tools that change nothing',
+      'it beside `effect: read_only` and `idempotent: true`, or leave it out',
+    );
+  return section.wholeNumber('cache_seconds', cacheSeconds) * 1_000;
 }
 
 /** A list that could be used is written out before; what is left of it is a mistake. */

@@ -1,14 +1,58 @@
 import { configurationKeys } from './keys.js';
-import type { Section } from './section.js';
-import { type ModelPrice, type ModelProvider, type ModelSettings, modelProviders } from './types.js';
+import { Section } from './section.js';
+import {
+  type Configuration,
+  type ModelPrice,
+  type ModelProvider,
+  type ModelSettings,
+  modelProviders,
+} from './types.js';
 import { namesVariable, notAVariable } from './variables.js';
 
 const mostPrice = 1_000_000;
 
 export const outputTokens = { byDefault: 4_096, most: 1_000_000 } as const;
 
-/** `model`: which language model answers; without it the built-in rules, which need no key. */
-export function readModel(section: Section): ModelSettings {
+const mostModels = 8;
+
+/** `model`: one, or a list of which the first is asked first, and the next where it is out of reach or has no capacity. */
+export function readModels(file: Section): Pick<Configuration, 'model' | 'fallbacks'> {
+  const listed = file.value('model');
+  if (!Array.isArray(listed)) return { model: readModel(file.section('model')) };
+  const items = Array.from<unknown>(listed);
+  if (items.length === 0 || items.length > mostModels)
+    file.problem(
+      file.at('model'),
+      `a list of ${String(items.length)}`,
+      `one model, or a list of 1 to ${String(mostModels)}`,
+    );
+  const [model, ...fallbacks] = items.map((item, place) =>
+    readModel(new Section(item, file.itemAt('model', place), file.problems)),
+  );
+  const first = model ?? readModel(new Section(null, file.at('model'), file.problems));
+  const names = [first, ...fallbacks].map(modelName);
+  names.forEach((name, place) => {
+    if (names.indexOf(name) !== place)
+      file.problem(file.itemAt('model', place), `${name} once more`, 'another model, or leave it out');
+  });
+  return fallbacks.length === 0 ? { model: first } : { model: first, fallbacks };
+}
+
+/** The models of a configuration in the order in which they are asked. */
+export function modelsOf({
+  model,
+  fallbacks = [],
+}: Pick<Configuration, 'model' | 'fallbacks'>): readonly ModelSettings[] {
+  return [model, ...fallbacks];
+}
+
+/** What records, logs and metrics call a model: its provider and its name there. */
+export function modelName({ provider, name }: Pick<ModelSettings, 'provider' | 'name'>): string {
+  return name === null ? provider : `${provider}/${name}`;
+}
+
+/** One model; without any the built-in rules, which need no key. */
+function readModel(section: Section): ModelSettings {
   section.closed(configurationKeys.model);
   const provider = section.choice('provider', modelProviders) ?? 'rules';
   const settings: ModelSettings = {
@@ -42,7 +86,7 @@ function checkProvider(section: Section, provider: ModelProvider): void {
       'the address of the endpoint, such as `https://api.openai.com/v1`',
     );
   }
-  if (provider !== 'bedrock' && section.has('region')) {
+  if (provider !== 'bedrock' && provider !== 'bedrock-anthropic' && section.has('region')) {
     section.problem(section.at('region'), 'a setting of bedrock', '`provider: bedrock`, or leave it out');
   }
 }
@@ -61,7 +105,8 @@ function readAmount(section: Section, key: 'input' | 'output'): number {
   return isAmount ? value : 0;
 }
 
-function readKeyVariable(section: Section): string | null {
+/** `api_key_env`: the variable that holds a key. */
+export function readKeyVariable(section: Section): string | null {
   const value = section.value('api_key_env');
   if (value === null) return null;
   if (typeof value === 'string' && namesVariable(value)) return value;

@@ -1,6 +1,6 @@
 import type { Digest } from '../json.js';
 import { quote } from './problems.js';
-import type { McpServer, Problem } from './types.js';
+import type { Configuration, McpServer, Problem } from './types.js';
 
 /** How tools of one name, of several MCP servers, are distinguished where they are served to MCP clients. */
 export const namingStrategies = ['server', 'uri', 'random'] as const;
@@ -14,17 +14,43 @@ interface Place {
   readonly tool: string;
 }
 
+/** Names that were given before, by server and tool. */
+export type NamesBefore = ReadonlyMap<string, string>;
+
+/** The names that the tools of a configuration have; null for no configuration. */
+export function namesBefore(configuration: Pick<Configuration, 'tools'> | null): NamesBefore {
+  return new Map(
+    configuration?.tools.flatMap(({ mcp }) =>
+      mcp === null || mcp.kind !== undefined ? [] : [[placeKey(mcp), mcp.served]],
+    ) ?? [],
+  );
+}
+
+function placeKey({ server, tool }: Place): string {
+  return JSON.stringify([server, tool]);
+}
+
 /**
  * The name under which each tool is served, in their order (M-60 to M-64): `filesystem___read_file`,
- * `files.example.com:read_file` or `abc123___read_file`. Names are looked up, never taken apart. Two tools of one name are a problem each
- * time: none is dropped, and none is served as the other.
+ * `files.example.com:read_file` or `abc123___read_file`. A tool keeps the name that it was given before, whatever else changes, until the
+ * operator chooses another strategy. Names are looked up, never taken apart. Two tools of one name are a problem each time: none is dropped,
+ * and none is served as the other.
  */
 export function servedNames(
   places: readonly Place[],
-  given: { readonly servers: readonly McpServer[]; readonly strategy: NamingStrategy; readonly digest: Digest },
+  given: {
+    readonly servers: readonly McpServer[];
+    readonly strategy: NamingStrategy;
+    readonly digest: Digest;
+    readonly before?: NamesBefore;
+  },
 ): { readonly names: readonly string[]; readonly problems: readonly Problem[] } {
   const prefixes = prefixesOf(given);
-  const names = places.map(({ server, tool }) => `${prefixes.get(server) ?? server}${shown(tool)}`);
+  const names = places.map((place) => {
+    const before = given.before?.get(placeKey(place));
+    if (before !== undefined && strategyOf(before, place) === given.strategy) return before;
+    return `${prefixes.get(place.server) ?? place.server}${shown(place.tool)}`;
+  });
   const first = new Map<string, Place>();
   const problems: Problem[] = [];
   names.forEach((name, at) => {
@@ -34,6 +60,15 @@ export function servedNames(
     else if (other.server !== place.server || other.tool !== place.tool) problems.push(clash(name, other, place));
   });
   return { names, problems };
+}
+
+/** By which strategy a name was given. */
+function strategyOf(name: string, { server, tool }: Place): NamingStrategy | null {
+  if (!name.endsWith(shown(tool))) return null;
+  const prefix = name.slice(0, name.length - shown(tool).length);
+  if (prefix === `${server}___`) return 'server';
+  if (/^[0-9a-f]{6,}___$/.test(prefix)) return 'random';
+  return prefix.endsWith(':') ? 'uri' : null;
 }
 
 function clash(name: string, one: Place, other: Place): Problem {

@@ -266,7 +266,7 @@ export function currentSchema(schema: JsonObject): JsonObject {
       if (unchecked.has(key)) return [];
       if (key === 'items' && Array.isArray(value)) return [['prefixItems', value]];
       if (key === 'additionalItems') return Array.isArray(one['items']) ? [['items', value]] : [];
-      return [[key, value]];
+      return [[key, isUnknown(key) ? withoutNames(value) : value]];
     });
     return same(one, entries) ? one : Object.fromEntries(entries);
   });
@@ -282,6 +282,26 @@ export function checkableSchema(schema: JsonObject): JsonObject {
 }
 
 const unchecked = new Set<string>([...names, '$vocabulary', '$recursiveAnchor', '$recursiveRef', '$dynamicRef']);
+
+/** Values, in which nothing is a schema. */
+const values = new Set(['const', 'default', 'enum', 'example', 'examples']);
+
+function isUnknown(key: string): boolean {
+  return !whole.has(key) && !lists.has(key) && !byName.has(key) && !values.has(key);
+}
+
+/** ajv takes what stands under a keyword that it does not know for schemas too, and refuses names there that are no names, or not the only ones. */
+function withoutNames(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) {
+    const kept = value.map(withoutNames);
+    return kept.every((one, at) => one === value[at]) ? (value as JsonValue) : kept;
+  }
+  if (!isJsonObject(value)) return value;
+  const entries = Object.entries(value)
+    .filter(([key, one]) => !(unchecked.has(key) && typeof one === 'string'))
+    .map(([key, one]): [string, JsonValue] => [key, values.has(key) ? one : withoutNames(one)]);
+  return same(value, entries) ? value : Object.fromEntries(entries);
+}
 
 /** The schema with itself and then each schema in it as `change` makes it; the same object where nothing changes. */
 export function mapSchemas(schema: JsonObject, change: (schema: JsonObject) => JsonObject): JsonObject {

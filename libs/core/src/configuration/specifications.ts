@@ -6,7 +6,7 @@ import type { McpBinding } from './mcp.js';
 import { quote } from './problems.js';
 import { nearest } from './suggest.js';
 import type { McpOffer, OfferedTool } from './offer.js';
-import type { McpPlace, ToolType } from './types.js';
+import type { McpPlace, PassedOnKind, ToolType } from './types.js';
 
 /** What a tool takes and gives, or the sentence that says why that is unknown. */
 export type Specification =
@@ -63,6 +63,7 @@ export function specifyMcp(
     );
   if (tool.unusable !== null)
     return withheld(`Its id ${tool.unusable}; give it a shorter or a different name on the server.`);
+  if (binding.kind !== null) return specifyPassedOn(tool, binding, binding.kind, given.digest);
   const offered = findOffer(binding, given.offers);
   if (typeof offered === 'string') return withheld(offered);
   const taken = takeOffer(offered);
@@ -85,6 +86,41 @@ export function specifyMcp(
   };
   const reconcile = asked === null ? null : { tool: asked.name, pin: pinOf(asked, given.digest) };
   return { specification: { spec, unavailable: null }, pin, outputSchema, reconcile, simplified, narrowed };
+}
+
+const passedOnInputs: Readonly<Record<PassedOnKind, JsonObject>> = {
+  resource: {
+    type: 'object',
+    properties: { uri: { type: 'string', description: 'The address of the resource. Without it they are listed.' } },
+    additionalProperties: false,
+  },
+  prompt: {
+    type: 'object',
+    properties: {
+      arguments: {
+        type: 'object',
+        description: 'What the prompt takes. Without it that is told.',
+        additionalProperties: { type: 'string' },
+      },
+    },
+    additionalProperties: false,
+  },
+};
+
+/** Resources or a prompt: what their server has of them is asked at each call, and nothing of it reaches a model’s list of tools. */
+function specifyPassedOn(
+  { id, entry }: IdentifiedTool,
+  { server, tool, redaction, path, effect }: McpBinding,
+  kind: PassedOnKind,
+  digest: Digest,
+): Allowed {
+  if (redaction === null) return withheld(`${path} gives no redaction, so nothing of its results may leave it.`);
+  const inputSchema = passedOnInputs[kind];
+  const what = kind === 'resource' ? `Resources ${tool}` : `The prompt ${tool}`;
+  const description = entry.description ?? `${what} of the MCP server ${server}.`;
+  const spec = { name: id, description, inputSchema, redaction, effect, schemaHash: hash(inputSchema, digest) };
+  const specification = { spec, unavailable: null };
+  return { specification, pin: null, outputSchema: null, reconcile: null, simplified: [], narrowed: [] };
 }
 
 function changed({ server, tool }: McpBinding): string {

@@ -1,5 +1,13 @@
+import type { AvailabilityRule } from '../availability/types.js';
+import type { DescriptionSettings } from '../descriptions/types.js';
+import type { DiscoverySettings, Pipes } from './discovery-types.js';
 import type { JsonObject } from '../json.js';
+import type { ProxySettings } from './proxy-types.js';
+import type { GroupTree } from '../rules/group-tree.js';
 import type { Redaction, ToolEffect, ToolSpec } from '../tool/types.js';
+
+/** From a group to those that stand in for it, in order. */
+export type GroupFallbacks = Readonly<Record<string, readonly string[]>>;
 
 /** A file with a tool’s code, as it was when the configuration was compiled: other bytes are another tool. */
 export interface ToolFile {
@@ -18,6 +26,12 @@ export interface ConfiguredTool {
   readonly type: string;
   readonly title: string;
   readonly description: string;
+  /** When to use it, in one sentence: what a model is sent where the description is deferred. Absent where nothing is known of the tool. */
+  readonly shortDescription?: string;
+  /** The pack that it is documented in: its type’s, or its MCP server; absent where nothing is known of the tool. */
+  readonly category?: string;
+  /** `deferred` where the agent’s model is sent the short description alone; absent for all others. */
+  readonly descriptionMode?: 'deferred';
   /** Tags, after the default; never holds `*`. Empty: reachable through a requested `*` alone. */
   readonly groups: readonly string[];
   /** States it is available in, after the default; `*` means every state. */
@@ -30,6 +44,10 @@ export interface ConfiguredTool {
   readonly repeatable: boolean;
   /** Time limit of one call, in milliseconds. */
   readonly timeoutMs: number;
+  /** The picture that MCP clients show, an https or data address; absent where there is none. */
+  readonly icon?: string;
+  /** Arguments of sample calls, for MCP clients; absent where there are none. */
+  readonly examples?: readonly JsonObject[];
   /** The file that brings the type, for types of `tool_folders`; absent for others. */
   readonly file?: ToolFile;
   /** Where an mcp-tool runs, and as what it was allowed. */
@@ -38,8 +56,23 @@ export interface ConfiguredTool {
   readonly connection?: string;
   /** How its calls go, each as a run of its own; absent for everything but an agent. */
   readonly agent?: AgentSettings;
+  /** How plans are taken; absent for everything but a tool that takes them. */
+  readonly plan?: PlanSettings;
   /** Why `spec` is null. */
   readonly unavailable: string | null;
+}
+
+/** How runs come to their answers. */
+export const strategyNames = ['react', 'plan'] as const;
+export type StrategyName = (typeof strategyNames)[number];
+
+/** How the plans of a run are taken. */
+export interface PlanSettings {
+  /** Whether a plan needs an approval before its first step runs. */
+  readonly approve: boolean;
+  /** Plans of one run, those counted that were refused or failed. */
+  readonly maxPlans: number;
+  readonly maxSteps: number;
 }
 
 /** How the runs of an agent tool go. The time of a run is the tool's `timeoutMs`. */
@@ -57,9 +90,11 @@ export interface AgentSettings {
   readonly instructions: string | null;
   /** UTF-8 bytes of an answer as JSON text. */
   readonly answerBytes: number;
+  /** Absent for `react`. */
+  readonly strategy?: StrategyName;
 }
 
-export const identityProviders = ['none', 'jwt'] as const;
+export const identityProviders = ['none', 'jwt', 'api-keys'] as const;
 
 /** The names of the claims that say what; null for what no claim says. */
 export interface ClaimNames {
@@ -70,22 +105,54 @@ export interface ClaimNames {
   readonly connections: string | null;
 }
 
-/** How the sender of a request is known. With `jwt`, exactly one of `jwksUrl` and `keyFile` is there. */
-export type IdentitySettings =
-  | { readonly provider: 'none' }
+/** How the sender of a request is known. API keys are accepted with `jwt` too. */
+export type IdentitySettings = { readonly provider: 'none' } | { readonly provider: 'api-keys' } | JwtSettings;
+
+/** At most one of `jwksUrl` and `keyFile` is there; without either the issuer's OIDC discovery says where the keys are. */
+export interface JwtSettings {
+  readonly provider: 'jwt';
+  readonly jwksUrl: string | null;
+  /** A JWKS or PEM file, relative to the working directory. */
+  readonly keyFile: string | null;
+  readonly issuer: string;
+  readonly audience: string;
+  readonly claims: ClaimNames;
+  /** How far the issuer's clock may be off, in milliseconds; absent for the default. */
+  readonly clockToleranceMs?: number;
+  /** Where the groups of a caller come from; absent: from the claims as they are. */
+  readonly permissions?: PermissionSettings;
+}
+
+/** Where the groups and connections of a verified caller come from. */
+export interface PermissionSettings {
+  /** The groups of each role. What the source names is then roles, and a role that is not here gives nothing; absent: it names groups. */
+  readonly roles?: Readonly<Record<string, readonly string[]>>;
+  /** Absent: the claims. */
+  readonly source?: PermissionSourceSettings;
+}
+
+export type PermissionSourceSettings =
+  | { readonly kind: 'file'; readonly path: string }
+  /** A table or view in the database of the ledger. */
+  | { readonly kind: 'table'; readonly table: string }
   | {
-      readonly provider: 'jwt';
-      readonly jwksUrl: string | null;
-      /** A JWKS or PEM file, relative to the working directory. */
-      readonly keyFile: string | null;
-      readonly issuer: string;
-      readonly audience: string;
-      readonly claims: ClaimNames;
+      readonly kind: 'http';
+      readonly url: string;
+      readonly keyEnv: string | null;
+      readonly timeoutMs: number;
+      readonly cacheMs: number;
     };
+
+/** What of MCP servers is passed on to MCP clients beside tools. */
+export const passedOnKinds = ['resource', 'prompt'] as const;
+export type PassedOnKind = (typeof passedOnKinds)[number];
 
 export interface McpPlace {
   readonly server: string;
+  /** The tool’s name; of resources the pattern of their addresses, of a prompt its name. */
   readonly tool: string;
+  /** Absent for a tool. Others are for MCP clients alone: no model is offered them. */
+  readonly kind?: PassedOnKind;
   /** Hash over the description and the schemas that the server offered when the tool was allowed; null while it offered none. */
   readonly pin: string | null;
   /** The name under which MCP clients are served it; models know it by its id. */
@@ -94,6 +161,8 @@ export interface McpPlace {
   readonly outputSchema: JsonObject | null;
   /** The tool of the same server that says whether a call took effect, and its pin; absent where none is named. */
   readonly reconcile?: { readonly tool: string; readonly pin: string };
+  /** How long a result may answer equal calls, in milliseconds; absent where each call is made. */
+  readonly cacheMs?: number;
 }
 
 export interface Policy {
@@ -117,6 +186,9 @@ export interface Policy {
 export interface Budgets {
   /** Calls of all tools together in one run; null in configurations of earlier versions, which had no default. */
   readonly callsPerRun: number | null;
+  /** Tokens read and written together in one run, and millionths of a US dollar; absent for no limit. */
+  readonly tokensPerRun?: number;
+  readonly microUsdPerRun?: number;
   /** By tool id; a tool for which nothing is written is not among them. */
   readonly tools: Readonly<Record<string, ToolBudget>>;
 }
@@ -159,6 +231,15 @@ export type AuthorizationSettings =
       readonly schema: string;
       /** Principals by group. */
       readonly groups: Readonly<Record<string, readonly string[]>>;
+    }
+  | {
+      readonly kind: 'openfga';
+      readonly url: string;
+      readonly store: string;
+      /** The id of the authorization model; null for the store's latest. */
+      readonly model: string | null;
+      readonly keyEnv: string | null;
+      readonly timeoutMs: number;
     };
 
 export interface Limits {
@@ -184,6 +265,7 @@ export const modelProviders = [
   'anthropic',
   'google',
   'bedrock',
+  'bedrock-anthropic',
 ] as const;
 export type ModelProvider = (typeof modelProviders)[number];
 
@@ -216,6 +298,8 @@ export interface McpServer {
   readonly env: readonly string[];
   readonly url: string | null;
   readonly startMs: number;
+  /** Calls of all its tools together, of each tenant, over all instances; absent for no limit. */
+  readonly callsPerMinute?: number;
   /** What its clients authenticate with, whole, so that another setting makes other clients; absent for a server that asks for nothing. */
   readonly connection?: ConnectionSettings;
   /** The variable in which a server by command finds the credential. */
@@ -245,29 +329,96 @@ export interface KnowledgeSettings {
   readonly updateEndpoint: string | null;
 }
 
+export interface DocumentSettings {
+  /** Documents that every session may read, relative to the working directory. */
+  readonly folder: string;
+}
+
+/** The graph of requirements. */
+export interface GraphSettings {
+  /** Where each tenant’s graph is, relative to the working directory of each executor; null for the data folder. */
+  readonly folder: string | null;
+  /** Files that each graph begins with. */
+  readonly load: readonly string[];
+}
+
+export const webSearchProviders = ['tavily', 'searxng', 'brave'] as const;
+
+export interface WebSearchSettings {
+  readonly provider: (typeof webSearchProviders)[number];
+  /** Null for the provider’s own address. */
+  readonly url: string | null;
+  /** The variable with its key; null for none. */
+  readonly apiKeyEnv: string | null;
+}
+
+export interface WebSettings {
+  /** Null where there is no search. */
+  readonly search: WebSearchSettings | null;
+  /** Hosts, with or without a port, that tools may fetch from though they are not on the public internet. */
+  readonly privateHosts: readonly string[];
+}
+
 /** A whole configuration, checked and self-contained: what travels on agent.config. Plain JSON. */
 export interface Configuration {
   /** Hash over everything else here. */
   readonly version: string;
   /** In configuration order. */
   readonly tools: readonly ConfiguredTool[];
+  /** Absent where no group is within another. */
+  readonly groupTree?: GroupTree;
+  /** Absent where no group has another that stands in for it. */
+  readonly groupFallbacks?: GroupFallbacks;
+  /** When tools are available; absent where no rule is written. */
+  readonly rules?: readonly AvailabilityRule[];
   readonly identity: IdentitySettings;
   readonly policy: Policy;
   /** Null: everybody is allowed what policy allows, which is said at start. */
   readonly authorization: AuthorizationSettings | null;
   readonly instructions: string;
+  /** How runs come to their answers, and what requests may choose; absent where all work by `react`. */
+  readonly strategy?: { readonly byDefault: StrategyName; readonly forRequests: readonly StrategyName[] };
+  /** Which of the offered tools the agent’s model is shown; absent where it is shown all. */
+  readonly agentDiscovery?: DiscoverySettings;
+  /** How the agent’s tools are described to its model; absent where all are, in full. */
+  readonly descriptions?: DescriptionSettings;
   readonly model: ModelSettings;
+  /** The models that are asked after it, in order, where it gives no turn; absent where there are none. */
+  readonly fallbacks?: readonly ModelSettings[];
   readonly mcpServers: readonly McpServer[];
   /** Absent where there are none. */
   readonly connections?: readonly ConnectionSettings[];
   readonly knowledge: KnowledgeSettings;
+  /** Absent where there are no documents for all. */
+  readonly documents?: DocumentSettings;
+  /** Absent where nothing is said of it. */
+  readonly graph?: GraphSettings;
+  /** Absent where nothing is said of it. */
+  readonly web?: WebSettings;
   readonly limits: Limits;
+  /** Model APIs that the proxy forwards to; absent where there are none. */
+  readonly proxy?: ProxySettings;
+  /** What is done to requests to model APIs; absent where nothing is. */
+  readonly pipes?: Pipes;
+  /** Where files for monitoring are written; absent for nowhere. */
+  readonly monitoring?: MonitoringSettings;
+}
+
+export interface MonitoringSettings {
+  /** Relative to the working directory of each process; null for no files. */
+  readonly folder: string | null;
+  /** Where Prometheus answers the queries of rules; absent where none has one. */
+  readonly prometheusUrl?: string;
 }
 
 /** What a tool type brings along: given to the compiler by the caller that has the implementations. */
 export interface ToolType {
   readonly type: string;
   readonly description: string;
+  /** When to use it, in one sentence; absent: the description’s first. */
+  readonly shortDescription?: string;
+  /** The pack it is documented in; absent: none. */
+  readonly category?: string;
   readonly inputSchema: JsonObject;
   readonly effect: ToolEffect;
   readonly redaction: Redaction;
@@ -292,6 +443,7 @@ export interface Finding {
     | 'cycle'
     | 'dead_end'
     | 'unreachable_tool'
+    | 'near_miss'
     | 'unreachable_state'
     | 'never_available'
     | 'not_allowed'
@@ -299,11 +451,14 @@ export interface Finding {
     | 'unavailable'
     | 'escalation'
     | 'toolless_agent'
+    | 'nothing_deferred'
     | 'simplified'
     | 'narrowed'
     | 'many_tools'
     | 'endless_list'
-    | 'unset_variable';
+    | 'unset_variable'
+    | 'unknown_strategy'
+    | 'min_above_max';
   readonly path: string;
   readonly message: string;
 }

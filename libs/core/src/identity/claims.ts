@@ -16,11 +16,11 @@ export function readPrincipal(
   names: ClaimNames,
 ): { readonly principal: Principal } | { readonly problem: string } {
   const claims = wellFormed(given);
-  const actor = id(claims[names.actor]);
-  const tenant = id(claims[names.tenant]);
-  const subject = names.subject === null ? null : claims[names.subject];
-  const groups = list(claims[names.groups]);
-  const connections = names.connections === null ? [] : list(claims[names.connections]);
+  const actor = id(claimAt(claims, names.actor));
+  const tenant = id(claimAt(claims, names.tenant));
+  const subject = names.subject === null ? null : claimAt(claims, names.subject);
+  const groups = list(claimAt(claims, names.groups));
+  const connections = names.connections === null ? [] : list(claimAt(claims, names.connections));
   if (actor === null) return { problem: `its claim "${names.actor}" names nobody` };
   if (tenant === null) return { problem: `its claim "${names.tenant}" names no tenant` };
   if (groups === null) return { problem: `its claim "${names.groups}" is no list of groups` };
@@ -30,6 +30,22 @@ export function readPrincipal(
     return { problem: `its claim "${names.subject ?? ''}" names nobody` };
   const subjectId = onBehalf === null ? null : `user:${onBehalf}`;
   return { principal: { actorId: `user:${actor}`, tenantId: tenant, subjectId, groups, connections } };
+}
+
+/**
+ * A claim by its name, or by a path of names with dots between, such as `realm_access.roles`. Names may hold dots themselves, as claims
+ * that are addresses do: the name as a whole comes first, then the longest beginning.
+ */
+export function claimAt(claims: JsonObject, name: string): JsonValue | undefined {
+  if (Object.hasOwn(claims, name)) return claims[name];
+  for (let dot = name.lastIndexOf('.'); dot > 0; dot = name.lastIndexOf('.', dot - 1)) {
+    const beginning = name.slice(0, dot);
+    const below = Object.hasOwn(claims, beginning) ? claims[beginning] : undefined;
+    if (typeof below !== 'object' || below === null || Array.isArray(below)) continue;
+    const found = claimAt(below as JsonObject, name.slice(dot + 1));
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 function id(value: JsonValue | undefined): string | null {

@@ -1,5 +1,6 @@
-import type { IdentitySettings } from '../configuration/types.js';
+import type { Configuration } from '../configuration/types.js';
 import { wildcard } from '../rules/defaults.js';
+import { type GroupTree, isWithin, noGroupTree } from '../rules/group-tree.js';
 import type { Principal } from './principal.js';
 
 /** The decision on a request whose sender is known. A request is refused as a whole, never narrowed. */
@@ -26,23 +27,27 @@ export function mayRequest(
   request: { readonly userId: string | null },
   groups: readonly string[],
   principal: Principal,
-  identity: IdentitySettings,
+  { identity, groupTree }: Pick<Configuration, 'identity' | 'groupTree'>,
 ): RequestVerdict {
   if (identity.provider !== 'none' && request.userId !== null && !isActor(request.userId, principal)) {
     const message =
       'The request names another user than its credential. Leave user_id out; the credential says who asks.';
     return { ok: false, message, refusedGroups: [], escalation: true };
   }
-  const refusedGroups = notPermitted(groups, principal.groups);
+  const refusedGroups = notPermitted(groups, principal.groups, groupTree);
   if (refusedGroups.length === 0) return { ok: true };
   const escalation = refusedGroups.includes(wildcard);
   return { ok: false, message: insufficientPermissions, refusedGroups, escalation };
 }
 
-/** The groups, after the default, that are not among the permitted ones; a permitted `*` permits all. */
-export function notPermitted(groups: readonly string[], permitted: readonly string[]): readonly string[] {
+/** The groups, after the default, that are neither among the permitted ones nor within one of them; a permitted `*` permits all. */
+export function notPermitted(
+  groups: readonly string[],
+  permitted: readonly string[],
+  tree: GroupTree = noGroupTree,
+): readonly string[] {
   if (permitted.includes(wildcard)) return [];
-  return groups.filter((group) => !permitted.includes(group));
+  return groups.filter((group) => !isWithin(group, permitted, tree));
 }
 
 function isActor(userId: string, { actorId }: Principal): boolean {

@@ -1,8 +1,10 @@
 import type { IdentitySettings } from '../configuration/types.js';
+import type { JsonObject } from '../json.js';
 import type { Principal } from '../identity/principal.js';
 
 export type Authentication =
-  | { readonly ok: true; readonly principal: Principal }
+  /** `claims` are those of the verified credential; absent where there is none. */
+  | { readonly ok: true; readonly principal: Principal; readonly claims?: JsonObject }
   /** `message` says what is wrong with the credential, without repeating any of it. */
   | { readonly ok: false; readonly message: string };
 

@@ -7,6 +7,8 @@ export interface ModelTool {
   readonly id: string;
   readonly description: string;
   readonly inputSchema: JsonObject;
+  /** The schema that its calls are held to, where the model is sent another. */
+  readonly fullSchema?: JsonObject;
 }
 
 /** A past step, with the id under which the model knew the tool. */
@@ -24,6 +26,8 @@ export interface ModelRequest {
   readonly tools: readonly ModelTool[];
   /** What it may or must do with them; where there are none, it means nothing. */
   readonly toolChoice: ToolChoice;
+  /** The tools that a plan’s steps may use, where a plan is asked for; its tool’s description says them too. Absent where none is. */
+  readonly planning?: readonly ModelTool[];
 }
 
 /** A call as the model wrote it: `arguments` is the raw text, valid JSON or not. */
@@ -31,7 +35,15 @@ export interface ModelCall {
   readonly toolCallId: string;
   readonly tool: string;
   readonly arguments: string;
+  /**
+   * What the provider wants back with the call in the turns after, as JSON text that only the model port reads: signatures of thoughts, ids
+   * of items, and the model that they are of. Absent where it wants nothing.
+   */
+  readonly providerData?: string;
 }
+
+/** Bytes of a call’s provider data that are kept, and of all that a run’s history carries. */
+export const largestProviderData = { call: 65_536, history: 131_072 } as const;
 
 /** Stands in the place of arguments that the turn's limit of tokens cut off. It is no JSON, so that no such call is made. */
 export const halfWritten = '[cut off by the limit of tokens]';
@@ -45,6 +57,8 @@ export interface ModelTurn {
   readonly outputTokens: number;
   /** Of the input, what the provider had in its cache; absent where it read nothing from one. */
   readonly cachedInputTokens?: number;
+  /** Of the input, what the provider put into its cache; absent where it put nothing there. */
+  readonly cacheWriteTokens?: number;
   /**
    * What the provider sent beside this, such as its reasoning or its sources. For observability alone: no
    * record and no line holds a payload, and nothing is decided or counted by one. Absent where there was nothing beside.
@@ -74,4 +88,15 @@ export interface Model {
   /** What logs and metrics call it: `provider/name`. */
   readonly name: string;
   turn(request: ModelRequest, options: ModelOptions): Promise<ModelTurn>;
+}
+
+/**
+ * Vectors of texts, of which the closer ones mean the more alike; each has length 1. Throws as a Model does, and the signal’s reason when
+ * aborted.
+ */
+export interface Embedder {
+  /** What logs call it: `provider/name`. */
+  readonly name: string;
+  /** One vector a text, in order. */
+  embed(texts: readonly string[], options: { readonly signal: AbortSignal }): Promise<readonly Float32Array[]>;
 }

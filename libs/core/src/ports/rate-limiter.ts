@@ -7,8 +7,10 @@ export interface RateRequest {
   readonly windowMs: number;
 }
 
-/** Milliseconds until the window ends. */
-export type RateAnswer = { readonly within: true } | { readonly within: false; readonly retryAfterMs: number };
+/** With how many are left in the window, and the milliseconds until it ends. */
+export type RateAnswer =
+  | { readonly within: true; readonly remaining: number; readonly resetMs: number }
+  | { readonly within: false; readonly retryAfterMs: number };
 
 /**
  * Counts calls in fixed windows, over all processes that share the store. Windows are those of the processes' clocks.

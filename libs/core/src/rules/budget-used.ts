@@ -1,10 +1,6 @@
 import type { Budgets } from '../configuration/types.js';
 import type { Step } from '../run/step.js';
-
-/** How often tools ran, by id. */
-export type CallCounts = Readonly<Record<string, number>>;
-
-export const noCalls: CallCounts = Object.freeze({});
+import type { CallCounts } from './call-counts.js';
 
 /** Which budget leaves the tool no further call in this run: its own, or the run's for all tools; null if none does. */
 export function budgetUsed(toolId: string, calls: CallCounts, budgets: Budgets): 'tool' | 'run' | null {

@@ -1,6 +1,9 @@
+import { type Availability, compileAvailability } from '../availability/availability.js';
+import type { RuleFacts } from '../availability/types.js';
 import type { Configuration, ConfiguredTool } from '../configuration/types.js';
 import { WeakMemory } from '../weak-memory.js';
-import { type CallCounts, budgetUsed, runBudgetUsed } from './budget-used.js';
+import { budgetUsed, runBudgetUsed } from './budget-used.js';
+import { type CallCounts } from './call-counts.js';
 import { type HiddenReason, hiddenReasons } from './hidden-reasons.js';
 import { type RuleDecision, type Rules, compileRules } from './rules.js';
 import { type ToolPolicy, compilePolicy } from './tool-policy.js';
@@ -23,6 +26,10 @@ export interface Facts {
   readonly connections: readonly string[];
   /** True in a run that answers a call: what it calls is no agent (K-64). Absent for false. */
   readonly nested?: boolean;
+  /** True in a run that works by a plan: only such a one is offered what takes plans. Absent for false. */
+  readonly planned?: boolean;
+  /** What the rules of the configuration are judged by. Absent where nothing of a run is known: then they close nothing. */
+  readonly rules?: RuleFacts;
 }
 
 /** The tools of a configuration by their fate. All lists are in its order; they are shared by decisions and must not be changed. */
@@ -38,6 +45,8 @@ interface Lists {
 /** One decision with its reasons. */
 export interface Decision extends RuleDecision, Lists {
   readonly configVersion: string;
+  /** Conditions of rules that do not hold, as bits for `Evaluator.availability`. */
+  readonly closed: number;
 }
 
 /** A configuration made ready for decisions. */
@@ -45,11 +54,15 @@ export interface Evaluator {
   readonly configuration: Configuration;
   readonly rules: Rules;
   readonly policy: ToolPolicy;
+  readonly availability: Availability;
   evaluate(facts: Facts): Decision;
   /** The tool with this id, else the one with this key. */
   tool(idOrKey: string): ConfiguredTool | undefined;
   byId(id: string): ConfiguredTool | undefined;
 }
+
+/** Different sets of closed rules whose lists are kept side by side. */
+const closedKept = 16;
 
 /** Tools in all the lists of an evaluator that are kept for the next decision of the same groups and state, at most; each takes about 50 bytes. */
 const toolsKept = 262_144;
@@ -72,8 +85,9 @@ const reasonLists: readonly (readonly HiddenReason[])[] = Array.from({ length: 1
 export function compileEvaluator(configuration: Configuration): Evaluator {
   const { tools } = configuration;
   const { budgets } = configuration.policy;
-  const rules = compileRules(tools);
+  const rules = compileRules(tools, configuration.groupTree);
   const policy = compilePolicy(configuration.policy);
+  const availability = compileAvailability(configuration);
   const lasting = tools.map(
     (tool) => (policy.decide(tool) === 'deny' ? bit.policy : 0) | (tool.spec === null ? bit.unavailable : 0),
   );
@@ -82,25 +96,33 @@ export function compileEvaluator(configuration: Configuration): Evaluator {
   const keys = new Map(tools.map((tool) => [tool.key, tool]));
 
   const hasOwnBudgets = Object.keys(budgets.tools).length > 0;
-  const ordinary = new WeakMemory<RuleDecision['eligible'], Lists>(toolsKept);
+  /** By the rules that are closed: there are few such sets at a time. */
+  const ordinary = new Map<number, WeakMemory<RuleDecision['eligible'], Lists>>();
 
   function evaluate(facts: Facts): Decision {
     const rule = rules.decide(facts.groups, facts.state);
-    return Object.freeze({ ...rule, configVersion: configuration.version, ...listsOf(rule, facts) });
+    const { version: configVersion } = configuration;
+    const closed = facts.rules === undefined ? 0 : availability.closed(facts.rules, facts.calls, rule.state);
+    return Object.freeze({ ...rule, configVersion, closed, ...listsOf(rule, facts, closed) });
   }
 
   /** Most facts say nothing but groups and state, and the rules give the same lists for the same ones. */
-  function listsOf(rule: RuleDecision, facts: Facts): Lists {
-    if (!isOrdinary(facts)) return judged(rule, facts);
-    return ordinary.find(rule.eligible) ?? ordinary.keep(rule.eligible, judged(rule, facts), tools.length);
+  function listsOf(rule: RuleDecision, facts: Facts, closed: number): Lists {
+    if (!isOrdinary(facts)) return judged(rule, facts, closed);
+    let memory = ordinary.get(closed);
+    if (memory === undefined) {
+      if (ordinary.size >= closedKept) ordinary.clear();
+      ordinary.set(closed, (memory = new WeakMemory(toolsKept / closedKept)));
+    }
+    return memory.find(rule.eligible) ?? memory.keep(rule.eligible, judged(rule, facts, closed), tools.length);
   }
 
-  function isOrdinary({ toolIds, calls, connections, nested }: Facts): boolean {
-    if (toolIds !== null || connections.length > 0 || nested === true) return false;
+  function isOrdinary({ toolIds, calls, connections, nested, planned }: Facts): boolean {
+    if (toolIds !== null || connections.length > 0 || nested === true || planned === true) return false;
     return Object.keys(calls).length === 0 || (!hasOwnBudgets && !runBudgetUsed(calls, budgets));
   }
 
-  function judged(rule: RuleDecision, facts: Facts): Lists {
+  function judged(rule: RuleDecision, facts: Facts, closed: number): Lists {
     const permitted: string[] = [];
     const offered: ConfiguredTool[] = [];
     const hidden: HiddenTool[] = [];
@@ -115,10 +137,14 @@ export function compileEvaluator(configuration: Configuration): Evaluator {
       }
       if (!rules.passesState(place, rule.state)) bits |= bit.state;
       if ((bits & (bit.group | bit.state | bit.policy)) === 0) permitted.push(tool.key);
-      if (askedFor !== null && !askedFor.has(tool.id)) bits |= bit.tool_ids;
+      // Resources and prompts of MCP servers are for who names them, so that no model is shown them.
+      if (askedFor === null ? tool.mcp?.kind !== undefined : !askedFor.has(tool.id)) bits |= bit.tool_ids;
       if (budgetUsed(tool.id, facts.calls, budgets) !== null) bits |= bit.budget;
       if (tool.connection !== undefined && !facts.connections.includes(tool.connection)) bits |= bit.connection;
       if (tool.agent !== undefined && facts.nested === true) bits |= bit.depth;
+      if (tool.plan !== undefined && facts.planned !== true) bits |= bit.strategy;
+      const closing = closed & availability.ofTool(place);
+      if (closing !== 0) for (const kind of availability.kindsOf(closing)) bits |= bit[kind];
       if (bits === 0) offered.push(tool);
       else hidden.push({ key: tool.key, reasons: reasonLists[bits] as readonly HiddenReason[] });
     });
@@ -133,6 +159,7 @@ export function compileEvaluator(configuration: Configuration): Evaluator {
     configuration,
     rules,
     policy,
+    availability,
     evaluate,
     tool: (idOrKey) => ids.get(idOrKey) ?? keys.get(idOrKey),
     byId: (id) => ids.get(id),

@@ -25,7 +25,7 @@ export interface Explanation {
 /** Tells a decision in the documents' names; read off the one evaluator, so it cannot differ from it. */
 export function explain(evaluator: Evaluator, facts: Facts, toolChoice: string | null = null): Explanation {
   const decision = evaluator.evaluate(facts);
-  const targets = new Map(evaluator.configuration.tools.map((tool) => [tool.key, tool]));
+  const places = new Map(evaluator.configuration.tools.map((tool, place) => [tool.key, { tool, place }]));
   return {
     eligible: decision.eligible,
     permitted: decision.permitted,
@@ -33,12 +33,12 @@ export function explain(evaluator: Evaluator, facts: Facts, toolChoice: string |
     filtered_by_state: decision.filteredByState,
     unknown_groups: decision.unknownGroups,
     transitions: Object.fromEntries(
-      decision.eligible.map((key) => [key, transition(targets.get(key) ?? { target: null }, decision.state)]),
+      decision.eligible.map((key) => [key, transition(places.get(key)?.tool ?? { target: null }, decision.state)]),
     ),
     hidden: Object.fromEntries(
       decision.hidden.map(({ key, reasons }) => [
         key,
-        Object.fromEntries(reasons.map((reason) => [reason, sentence(reason, targets.get(key))])),
+        Object.fromEntries(reasons.map((reason) => [reason, sentence(reason, places.get(key), decision, evaluator)])),
       ]),
     ),
     config_version: decision.configVersion,
@@ -46,9 +46,18 @@ export function explain(evaluator: Evaluator, facts: Facts, toolChoice: string |
   };
 }
 
-/** A tool that cannot run knows why itself. */
-function sentence(reason: HiddenReason, tool: Pick<ConfiguredTool, 'unavailable'> | undefined): string {
-  return (reason === 'unavailable' ? tool?.unavailable : null) ?? hiddenReasonTexts[reason];
+/** A tool that cannot run knows why itself; of rules the names are said. */
+function sentence(
+  reason: HiddenReason,
+  at: { readonly tool: ConfiguredTool; readonly place: number } | undefined,
+  { closed }: Pick<Decision, 'closed'>,
+  { availability }: Pick<Evaluator, 'availability'>,
+): string {
+  const text = hiddenReasonTexts[reason];
+  if (at === undefined) return text;
+  if (reason === 'unavailable') return at.tool.unavailable ?? text;
+  const rules = availability.named(closed & availability.ofTool(at.place)).filter(({ kind }) => kind === reason);
+  return rules.length === 0 ? text : `${text.slice(0, -1)}: ${rules.map(({ rule }) => rule).join(', ')}.`;
 }
 
 function chosen(asked: string | null, { offered }: Decision): Pick<Explanation, 'tool_choice' | 'refused'> {

@@ -3,11 +3,16 @@ export const hiddenReasonTexts = {
   group: 'It is in none of the requested groups.',
   state: 'It is not available in this state.',
   policy: 'The policy does not allow it, or names nobody who may approve it.',
-  tool_ids: 'The request’s tool_ids leaves it out.',
+  tool_ids: 'The request’s tool_ids leaves it out; resources and prompts of MCP servers have to be named there.',
   budget: 'The run has made all the calls that policy.budgets allows it.',
   connection: 'It needs a connection that the request does not name, or that its sender may not use.',
   unavailable: 'It cannot run: nothing says what it takes.',
   depth: 'It is an agent, and an agent calls no other.',
+  context: 'A rule closes it for requests such as this one.',
+  time: 'A rule closes it at this time.',
+  load: 'A rule closes it under the load of this moment.',
+  history: 'A rule closes it after what the run did so far, or before what it has yet to do.',
+  strategy: 'It takes plans, and the run works without one.',
 } as const satisfies Record<string, string>;
 
 export type HiddenReason = keyof typeof hiddenReasonTexts;

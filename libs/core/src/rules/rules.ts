@@ -1,6 +1,7 @@
 import type { ConfiguredTool } from '../configuration/types.js';
 import { DecisionMemory, type MemoryUse } from './decision-memory.js';
 import { defaultGroup, noNames, normaliseGroups, normaliseState, undefinedState, wildcard } from './defaults.js';
+import { type GroupTree, noGroupTree, withGroupsBelow } from './group-tree.js';
 import { type ToolSet, ToolsByName, addTool, appendKeys, hasTool, newToolSet, uniteInto } from './tool-sets.js';
 
 export type RuleTool = Pick<ConfiguredTool, 'key' | 'groups' | 'states' | 'target'>;
@@ -24,11 +25,11 @@ export interface Rules {
   decide(groups: readonly string[] | null, state: string | null): RuleDecision;
   /** The state test alone, for the tool at this place of the configuration and a state after defaulting. */
   passesState(tool: number, state: string): boolean;
-  /** Tools that carry each tag (G-109). */
+  /** Tools that a request for each group covers (G-109). */
   availabilityByGroup(): ReadonlyMap<string, number>;
   /** Tools that pass the state test, for each known state (G-113). */
   availabilityByState(): ReadonlyMap<string, number>;
-  /** Every tag, and `default` and `*`. */
+  /** Every tag and every group that holds others, and `default` and `*`. */
   readonly knownGroups: ReadonlySet<string>;
   /** Every state that a tool is available in or leads to, and `undefined`. */
   readonly knownStates: ReadonlySet<string>;
@@ -47,8 +48,8 @@ const allGroups = -1;
 const anyOtherState = -1;
 
 /** Compiles the group and state rule: sets of tools by group and by state, once per configuration version. */
-export function compileRules(tools: readonly RuleTool[]): Rules {
-  return new CompiledRules(tools);
+export function compileRules(tools: readonly RuleTool[], tree: GroupTree = noGroupTree): Rules {
+  return new CompiledRules(tools, tree);
 }
 
 class CompiledRules implements Rules {
@@ -56,6 +57,8 @@ class CompiledRules implements Rules {
   readonly knownStates: ReadonlySet<string>;
   readonly #keys: readonly string[];
   readonly #groups: ToolsByName;
+  /** For each group that holds others: the numbers of all tags that a request for it covers. */
+  readonly #nested: ReadonlyMap<string, readonly number[]>;
   readonly #states: ToolsByName;
   /** The tools that are available in every state, and the whole. */
   readonly #everywhere: ToolSet;
@@ -66,7 +69,7 @@ class CompiledRules implements Rules {
   /** Numbers of the requested groups, in use during one call only. */
   readonly #wanted: Int32Array;
 
-  constructor(tools: readonly RuleTool[]) {
+  constructor(tools: readonly RuleTool[], tree: GroupTree) {
     this.#keys = tools.map((tool) => tool.key);
     this.#groups = new ToolsByName(tools.length);
     this.#states = new ToolsByName(tools.length);
@@ -78,10 +81,16 @@ class CompiledRules implements Rules {
       for (const state of tool.states) this.#states.add(state, place);
       if (tool.target !== null) targets.add(tool.target);
     });
+    this.#nested = new Map(
+      Object.keys(tree).map((group) => [
+        group,
+        withGroupsBelow(group, tree).flatMap((name) => this.#groups.number(name) ?? []),
+      ]),
+    );
     this.#wanted = new Int32Array(this.#groups.names().length + 1);
     const everywhere = this.#states.number(wildcard);
     this.#everywhere = everywhere === undefined ? newToolSet(tools.length) : this.#states.set(everywhere);
-    this.knownGroups = new Set([...this.#groups.names(), defaultGroup, wildcard]);
+    this.knownGroups = new Set([...this.#groups.names(), ...this.#nested.keys(), defaultGroup, wildcard]);
     const named = this.#states.names().filter((state) => state !== wildcard);
     this.knownStates = new Set([...named, ...targets, undefinedState]);
     const affordable = Math.floor(namesRemembered / Math.max(1, tools.length));
@@ -95,14 +104,27 @@ class CompiledRules implements Rules {
     let count = 0;
     let all = false;
     let unknown: string[] | undefined;
+    let covered: Set<number> | undefined;
     for (const name of requested) {
       if (name === wildcard) {
         all = true;
         continue;
       }
+      const nested = this.#nested.get(name);
+      if (nested !== undefined) {
+        covered ??= new Set();
+        for (const one of nested) covered.add(one);
+        continue;
+      }
       const number = this.#groups.number(name);
       if (number !== undefined) wanted[count++] = number;
       else if (name !== defaultGroup) (unknown ??= []).push(name);
+    }
+    if (covered !== undefined) {
+      // A tag that is requested by itself as well counts once.
+      for (let i = 0; i < count; i++) covered.add(wanted[i] as number);
+      count = 0;
+      for (const number of covered) wanted[count++] = number;
     }
     if (all) {
       wanted[0] = allGroups;
@@ -130,7 +152,10 @@ class CompiledRules implements Rules {
   }
 
   availabilityByGroup(): ReadonlyMap<string, number> {
-    return new Map(this.#groups.names().map((name, number) => [name, this.#groups.members(number).length]));
+    const counts = new Map(this.#groups.names().map((name, number) => [name, this.#groups.members(number).length]));
+    for (const [name, numbers] of this.#nested)
+      counts.set(name, new Set(numbers.flatMap((number) => this.#groups.members(number))).size);
+    return counts;
   }
 
   availabilityByState(): ReadonlyMap<string, number> {

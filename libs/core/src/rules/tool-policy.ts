@@ -10,7 +10,7 @@ export interface ToolPolicy {
    * Denied is what the policy does not name, and what needs an approval while there is no approver. What is used up in a run
    * is not decided here: see budgetUsed. A tool without a specification counts as the worst.
    */
-  decide(tool: Pick<ConfiguredTool, 'id' | 'spec' | 'agent'>): ToolPolicyDecision;
+  decide(tool: Pick<ConfiguredTool, 'id' | 'spec' | 'agent' | 'plan'>): ToolPolicyDecision;
 }
 
 /** Whether the tool is no agent, or one of the agents that may be called (K-63). */

@@ -43,3 +43,54 @@ export function budgetEnd(
   if (used < maxMicroUsd) return null;
   return { code, message: `The agent used up the ${usd} US dollars that it may cost and has no answer yet.` };
 }
+
+/** What one run may use up (policy.budgets), and what one turn of its model may write. */
+export interface RunBudget {
+  readonly tokensPerRun?: number;
+  readonly microUsdPerRun?: number;
+  readonly maxOutputTokens?: number;
+}
+
+/** What is left of the tokens and the money of a run, null where nothing limits them. Without a price no money is left. */
+export function runBudgetLeft(
+  { inputTokens, outputTokens }: { readonly inputTokens: number; readonly outputTokens: number },
+  price: ModelPrice | undefined,
+  { tokensPerRun, microUsdPerRun }: RunBudget,
+): { readonly tokens: number | null; readonly microUsd: number | null } {
+  const tokens = tokensPerRun === undefined ? null : Math.max(0, tokensPerRun - inputTokens - outputTokens);
+  if (microUsdPerRun === undefined) return { tokens, microUsd: null };
+  const used = price === undefined ? microUsdPerRun : inputTokens * price.input + outputTokens * price.output;
+  return { tokens, microUsd: Math.max(0, Math.floor(microUsdPerRun - used)) };
+}
+
+/** Bytes of a text that are about one token. */
+const bytesPerToken = 4;
+
+/**
+ * Why the run may not ask the model again, or null if it may: what the turn may cost is set aside first, the longest answer and about what the
+ * model reads of the history. Without a price the rest of the money is unknown, so nothing is.
+ */
+export function runBudgetEnd(
+  { inputTokens, outputTokens }: { readonly inputTokens: number; readonly outputTokens: number },
+  price: ModelPrice | undefined,
+  bytes: number,
+  { tokensPerRun, microUsdPerRun, maxOutputTokens = 0 }: RunBudget,
+): RunEnd | null {
+  const code = 'budget_exceeded';
+  const read = inputTokens + Math.ceil(bytes / bytesPerToken);
+  const written = outputTokens + maxOutputTokens;
+  if (tokensPerRun !== undefined && read + written > tokensPerRun) {
+    const used = inputTokens + outputTokens;
+    const message = `The run used ${used} of its ${tokensPerRun} tokens, and what another turn may use is more than the rest.`;
+    return { code, message };
+  }
+  if (microUsdPerRun === undefined) return null;
+  const usd = (microUsdPerRun / 1_000_000).toString();
+  if (price === undefined)
+    return { code, message: `The run may cost ${usd} US dollars, and no price says what it cost so far.` };
+  if (read * price.input + written * price.output <= microUsdPerRun) return null;
+  return {
+    code,
+    message: `What another turn may cost is more than the rest of the ${usd} US dollars that the run may cost.`,
+  };
+}

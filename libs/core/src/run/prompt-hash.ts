@@ -4,19 +4,28 @@ import type { ModelRequest } from '../ports/model.js';
 type Asked = Pick<ModelRequest, 'instructions' | 'question' | 'history'>;
 
 /**
- * Names what a model was asked: equal for equal questions, whatever the order of keys in the tools' schemas, and another where anything that
+ * Names what a model was asked, by its name (`provider/name`): equal for equal questions, whatever the order of keys in the tools' schemas, and another where anything that
  * is sent differs. The tools count with their full schemas; no tools and an empty list are the same, and so are
  * no choice and auto, which is what every prompt had before there was a choice.
  */
 export function promptHash(
   { instructions, question, history, tools = [], toolChoice }: Asked & Partial<ModelRequest>,
+  model: string,
   digest: Digest,
 ): string {
   const sent = {
+    model,
     instructions,
     question,
-    history: history.map((step) => [step.toolId, step.thought, step.arguments, step.outcome, step.observation]),
-    tools: tools.map(({ id, description, inputSchema }) => ({ id, description, inputSchema })),
+    history: history.map(({ toolId, thought, arguments: args, outcome, observation, providerData }) => [
+      ...[toolId, thought, args, outcome, observation],
+      ...(providerData === null ? [] : [providerData]),
+    ]),
+    tools: tools.map(({ id, description, inputSchema, fullSchema }) =>
+      fullSchema === undefined
+        ? { id, description, inputSchema }
+        : { id, description, inputSchema: fullSchema, sentSchema: inputSchema },
+    ),
     ...(toolChoice === undefined || toolChoice.type === 'auto' ? {} : { toolChoice }),
   };
   return digest(canonicalJson(sent as JsonValue));

@@ -1,43 +1,13 @@
 import type { ModelPrice } from '../configuration/types.js';
+import type { Run as RunState } from '@sluice/records';
 import type { Principal } from '../identity/principal.js';
 import { utf8Length } from '../json.js';
-import { type CallCounts, noCalls } from '../rules/budget-used.js';
-import { type RunEnd, budgetEnd } from './agent-run.js';
-import type { ParentCall, Step } from './step.js';
+import { noCalls } from '../rules/call-counts.js';
+import { type RunBudget, type RunEnd, budgetEnd, runBudgetEnd } from './agent-run.js';
+import type { Step } from './step.js';
 
-/** A change of state by a successful call. `timestamp` is in milliseconds since the epoch. */
-export interface Transition {
-  readonly tool: string;
-  readonly from: string;
-  readonly to: string;
-  readonly timestamp: number;
-}
-
-/** What the loop keeps of a run. Structurally the Run of the wire; times are in milliseconds since the epoch. */
-export interface RunState {
-  readonly iteration: number;
-  readonly maxIterations: number;
-  readonly startedAt: number;
-  readonly deadline: number;
-  readonly initialState: string;
-  readonly stateEnteredAt: number;
-  readonly stateTransitions: readonly Transition[];
-  readonly requestedGroups: readonly string[];
-  readonly availableTools: readonly string[];
-  readonly filteredByGroup: readonly string[];
-  readonly filteredByState: readonly string[];
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  readonly toolCalls: CallCounts;
-  /** Who asks; null only in a record that the filter did not write. */
-  readonly principal: Principal | null;
-  /** The dead letter that this attempt was re-driven from, as `partition/offset`; null for the first one. */
-  readonly redrive: string | null;
-  /** The answer that a tool ended the run with; null while none has. */
-  readonly answer: string | null;
-  /** The call that it answers; null for a run that a caller asked for. */
-  readonly parent: ParentCall | null;
-}
+export type { RunState };
+export type { RunConditions, StateTransition as Transition } from '@sluice/records';
 
 export interface RunLimits {
   readonly maxIterations: number;
@@ -68,11 +38,15 @@ export function beginRun(
     filteredByState: [],
     inputTokens: 0,
     outputTokens: 0,
+    cachedInputTokens: 0,
+    cacheWriteTokens: 0,
     toolCalls: noCalls,
     principal,
     redrive: null,
     answer: null,
     parent: null,
+    conditions: null,
+    strategy: null,
   };
 }
 
@@ -98,6 +72,7 @@ export function runEnd(
   limits: RunLimits,
   now: number,
   price?: ModelPrice,
+  budget: RunBudget = {},
 ): RunEnd | null {
   if (now >= run.deadline) {
     return {
@@ -111,7 +86,7 @@ export function runEnd(
       message: `The run used all of its ${run.maxIterations} iterations without an answer.`,
     };
   }
-  const spent = budgetEnd(run, price);
+  const spent = budgetEnd(run, price) ?? runBudgetEnd(run, price, historyBytes(history), budget);
   if (spent !== null) return spent;
   // What travels with an agent’s run of the turn that waits for it takes the same room.
   const bytes = historyBytes(history) + (run.parent === null ? 0 : historyBytes(run.parent.steps));
@@ -165,7 +140,7 @@ export function historyBytes(history: readonly Step[]): number {
   let bytes = 0;
   for (const step of history) {
     bytes += 64 + utf8Length(step.thought) + utf8Length(step.action);
-    bytes += utf8Length(step.arguments) + utf8Length(step.observation);
+    bytes += utf8Length(step.arguments) + utf8Length(step.observation) + utf8Length(step.providerData ?? '');
   }
   return bytes;
 }

@@ -1,5 +1,7 @@
+import type { RuleFacts, RuleKind } from '../availability/types.js';
 import type { ConfiguredTool } from '../configuration/types.js';
-import { type CallCounts, budgetUsed } from '../rules/budget-used.js';
+import { budgetUsed } from '../rules/budget-used.js';
+import { type CallCounts } from '../rules/call-counts.js';
 import type { Evaluator } from '../rules/evaluate.js';
 import type { RuleDecision } from '../rules/rules.js';
 import { isListed } from '../rules/tool-policy.js';
@@ -27,6 +29,10 @@ export interface CallFacts {
   readonly connections: readonly string[];
   /** Whether the run answers a call itself. */
   readonly nested: boolean;
+  /** What the rules on availability are judged by, at the start of this call; absent where no configuration has rules. */
+  readonly rules?: RuleFacts;
+  /** The page that must be read before the tool’s first call; absent where none must. */
+  readonly unread?: string;
 }
 
 /** Why a tool is not eligible now, or that it is: the run’s end, the request’s choice, group, state, the offer, and whether it can run at all. */
@@ -53,6 +59,8 @@ export function eligible(toolId: string, facts: CallFacts, judges: Judges): Verd
     const verdict = byGroupAndState(tool, rules.decide(facts.groups, facts.state), facts);
     if (!verdict.ok) return verdict;
   }
+  const open = isOpen(toolId, facts, judges);
+  if (!open.ok) return open;
   if (!allowed(toolId, facts, judges).ok) return { ok: true };
   if (tool.spec === null) {
     return {
@@ -72,13 +80,39 @@ export function eligible(toolId: string, facts: CallFacts, judges: Judges): Verd
       message: `The tool ${toolId} was not offered in this turn. ${offer(facts)}`,
     };
   }
+  if (facts.unread === undefined) return { ok: true };
+  const message = `This is the first call of ${toolId}, and its documentation has not been read: read the file ${facts.unread}, then call it again.`;
+  return { ok: false, code: 'policy_denied', reason: 'documentation_unread', message };
+}
+
+/** Whether no rule of either configuration closes the tool now. */
+function isOpen(toolId: string, facts: CallFacts, judges: Judges): Verdict {
+  for (const { availability, configuration } of [judges.granting, judges.inForce]) {
+    if (!availability.hasRules) continue;
+    const place = configuration.tools.findIndex(({ id }) => id === toolId);
+    const { rules } = facts;
+    // Without facts everything that a rule is about is closed.
+    const closed = rules === undefined ? -1 : availability.closed(rules, facts.calls, facts.state);
+    const closing = closed & availability.ofTool(place);
+    const [kind] = availability.kindsOf(closing);
+    if (kind === undefined) continue;
+    const message = `The tool ${toolId} ${closedTexts[kind]} ${offer(facts)}`;
+    return { ok: false, code: 'policy_denied', reason: `closed_by_${kind}`, message };
+  }
   return { ok: true };
 }
+
+const closedTexts: Readonly<Record<RuleKind, string>> = {
+  context: 'is not available to requests such as this one.',
+  time: 'is not available at this time.',
+  load: 'is not available under the load of this moment.',
+  history: 'is not available after what this run did so far.',
+};
 
 /** Whether both policies allow the tool and leave it a call in this run. Its approval is asked for by a later stage. */
 export function allowed(toolId: string, facts: CallFacts, judges: Judges): Verdict {
   for (const { configuration, policy, byId } of [judges.granting, judges.inForce]) {
-    const tool: Pick<ConfiguredTool, 'id' | 'spec' | 'agent'> = byId(toolId) ?? { id: toolId, spec: null };
+    const tool: Pick<ConfiguredTool, 'id' | 'spec' | 'agent' | 'plan'> = byId(toolId) ?? { id: toolId, spec: null };
     if (policy.decide(tool) === 'deny') {
       // It is in the lists: what it lacks is an approver.
       return configuration.policy.allowedTools.includes(toolId) && isListed(tool, configuration.policy)

@@ -33,8 +33,25 @@ export async function authorize(
   return { ok: true };
 }
 
+/** What a step of a call says that was denied the use of its connection, and not its tool. */
+const ofConnection = 'use this connection with the tool';
+
+/** What a recorded step says was missing for the action; null where it was not denied that. */
+export function recordedDenial(
+  {
+    outcome,
+    reason,
+    observation,
+  }: { readonly outcome: string; readonly reason: string | null; readonly observation: string },
+  action: AuthorizationAction,
+): 'permission' | 'delegation' | null {
+  if (outcome !== 'authz_denied') return null;
+  if (observation.includes(ofConnection) !== (action === 'connection.use')) return null;
+  return reason === 'not_permitted' ? 'permission' : reason === 'not_delegated' ? 'delegation' : null;
+}
+
 function denied(missing: 'permission' | 'delegation', action: AuthorizationAction, toolId: string): Verdict {
-  const what = action === 'tool.execute' ? `use the tool ${toolId}` : `use this connection with the tool ${toolId}`;
+  const what = action === 'tool.execute' ? `use the tool ${toolId}` : `${ofConnection} ${toolId}`;
   switch (missing) {
     case 'permission': {
       const message = `The caller is not permitted to ${what}. Use another tool, or have the permission granted.`;

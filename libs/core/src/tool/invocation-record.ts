@@ -14,6 +14,8 @@ export type ToolInvocationRecord = {
   readonly args: string;
   /** Of what the tool gave, before redaction; null where it gave nothing of its declared shape. */
   readonly resultHash: string | null;
+  /** When the tool gave it to an equal call before; null where it ran for this one. */
+  readonly cachedAtMs: number | null;
   /** Milliseconds since the epoch. */
   readonly startedAtMs: number;
   readonly endedAtMs: number;
@@ -40,8 +42,8 @@ export function invocationRecord(
   ended: ToolExecResult,
   { startedAtMs, endedAtMs }: CallTimes,
 ): ToolInvocationRecord {
-  const { toolCallId, resultHash = null } = ended;
-  const of = { toolCallId, name: call.tool, args: call.arguments, resultHash, startedAtMs, endedAtMs };
+  const { toolCallId, resultHash = null, cachedAtMs = null } = ended;
+  const of = { toolCallId, name: call.tool, args: call.arguments, resultHash, cachedAtMs, startedAtMs, endedAtMs };
   if (ended.ok) return { ...of, result: ended.value, error: null };
   const { errorCode: code, reason = null, safeMessage } = ended;
   return { ...of, result: null, error: { code, reason, safeMessage } };

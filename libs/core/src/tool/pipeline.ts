@@ -54,6 +54,11 @@ export interface ToolLimits {
   readonly resultBytes: number;
 }
 
+/** What an equal call got a while ago; or, where there is nothing, what keeps the output of this one. */
+export type CachedOutput =
+  | { readonly kind: 'found'; readonly output: JsonValue; readonly cachedAtMs: number }
+  | { readonly kind: 'none'; keep(output: JsonValue): void };
+
 /** What an earlier attempt at a call began. */
 export interface BegunBefore {
   readonly result: ToolExecResult;
@@ -87,6 +92,8 @@ export interface ToolPipeline<Parked = never> {
   ): Promise<(Verdict & { ok: false }) | Park<Parked> | null>;
   /** The declared capabilities, bound; throws ToolUnavailableError where one cannot be had. */
   capabilities(tool: BoundTool, invocation: ToolInvocation, signal: AbortSignal): Promise<ToolCapabilities>;
+  /** Of a tool with `cacheMs`: what may answer the call in its place. Everything that can refuse a call comes before. */
+  cached(tool: BoundTool, invocation: ToolInvocation, args: JsonValue): Promise<CachedOutput>;
   /** A keyed hash of what the tool gave, as JSON text, for this very call: what is redacted can be proved by it, not guessed. */
   hashResult(invocation: ToolInvocation, text: string): string;
   /** The result without the credentials that the call was given. */
@@ -106,7 +113,11 @@ export interface ToolPipeline<Parked = never> {
   onResult(invocation: ToolInvocation, result: ToolExecResult): void;
   /** The tool was asked whether the call took effect. */
   onReconciled(invocation: ToolInvocation, outcome: ReconcileAnswer['outcome']): void;
+  /** Calls `cancel` when the sender cancels the run; returns a function that stops watching. */
+  onCancel(invocation: ToolInvocation, cancel: () => void): () => void;
   /** Calls the action after so many milliseconds; returns what cancels it. */
   after(milliseconds: number, action: () => void): () => void;
   readonly limits: ToolLimits;
+  /** Where the tool’s page stands, for a call whose model was not sent the whole description; absent for all others. */
+  readonly page?: string;
 }

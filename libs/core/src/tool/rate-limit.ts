@@ -1,4 +1,5 @@
 import type { Clock } from '../ports/clock.js';
+import type { McpServer } from '../configuration/types.js';
 import type { Ledger } from '../ports/ledger.js';
 import type { RateLimiter } from '../ports/rate-limiter.js';
 import type { ToolInvocation, Verdict } from './pipeline.js';
@@ -27,17 +28,41 @@ export async function withinRate(
   limit: number | null,
   { rates, ledger, clock, owner }: RateCounting,
 ): Promise<Verdict> {
+  const what = { mark: 'counted', key: rateKey(invocation.context.tenantId, tool.id), said: `The tool ${tool.id}` };
+  return within(what, tool, invocation, limit, { rates, ledger, clock, owner });
+}
+
+/** The same for all tools of one MCP server together. */
+export async function withinServerRate(
+  server: Pick<McpServer, 'id' | 'callsPerMinute'>,
+  tool: Pick<BoundTool, 'id' | 'effect'>,
+  invocation: Pick<ToolInvocation, 'callKey' | 'context'>,
+  counting: RateCounting,
+): Promise<Verdict> {
+  const { tenantId } = invocation.context;
+  const key = JSON.stringify([tenantId, 'mcp', server.id]);
+  const what = { mark: 'counted-at-server', key, said: `The tools of the MCP server ${server.id} together` };
+  return within(what, tool, invocation, server.callsPerMinute ?? null, counting);
+}
+
+async function within(
+  what: { readonly mark: string; readonly key: string; readonly said: string },
+  tool: Pick<BoundTool, 'effect'>,
+  invocation: Pick<ToolInvocation, 'callKey' | 'context'>,
+  limit: number | null,
+  { rates, ledger, clock, owner }: RateCounting,
+): Promise<Verdict> {
   if (limit === null) return { ok: true };
-  const { callKey, context } = invocation;
-  const mark = `counted/${callKey}`;
+  const { callKey } = invocation;
+  const mark = `${what.mark}/${callKey}`;
   const known = tool.effect === 'read_only' ? [mark] : [callKey, mark];
   const found = await Promise.all(known.map((key) => ledger.find(key)));
   if (found.some((claim) => claim !== undefined && claim.expiresAt > clock.now())) return { ok: true };
 
-  const answer = await rates.take({ key: rateKey(context.tenantId, tool.id), limit, windowMs: minuteMs });
+  const answer = await rates.take({ key: what.key, limit, windowMs: minuteMs });
   if (!answer.within) {
     const seconds = Math.max(1, Math.ceil(answer.retryAfterMs / 1_000));
-    const message = `The tool ${tool.id} may be called ${limit} times a minute, and has been. Try again in ${seconds} s or use another tool.`;
+    const message = `${what.said} may be called ${limit} times a minute, and ${what.mark === 'counted' ? 'has' : 'have'} been. Try again in ${seconds} s or use another tool.`;
     return { ok: false, code: 'unavailable', reason: 'rate_limited', message };
   }
   await ledger.claim({ key: mark, owner, now: clock.now(), ttlMs: minuteMs });

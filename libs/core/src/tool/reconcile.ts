@@ -56,7 +56,7 @@ async function ask(
     }
     const work = () => tool.reconcile?.(args, { ...context, key: callKey }, capabilities) ?? Promise.resolve(null);
     const timeoutMs = Math.max(invocation.timeoutMs, leastMs);
-    const ended = await within(work, { ...invocation, timeoutMs }, pipeline);
+    const ended = await within(work, { ...invocation, timeoutMs }, { ...pipeline, onCancel: asksOn });
     return ended.kind === 'value' && ended.value !== null ? (ended.value as ReconcileAnswer) : { outcome: 'unknown' };
   } finally {
     signal.removeEventListener('abort', follow);
@@ -68,4 +68,9 @@ async function ask(
 export function withoutEffect(toolCallId: string): ToolExecResult {
   const message = 'The call did not come to its end, and the tool says that it took no effect: you may call it again.';
   return failure(toolCallId, 'execution', message, 'no_effect');
+}
+
+/** What became of a cancelled call is worth knowing, so that asking is not cancelled. */
+function asksOn(): () => void {
+  return () => undefined;
 }

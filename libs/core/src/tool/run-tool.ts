@@ -62,7 +62,7 @@ async function stages<Parked>(invocation: ToolInvocation, pipeline: ToolPipeline
   if (!connected.ok) return refuse(connected);
 
   // 5 input
-  const input = await validateInput(invocation, tool, pipeline.limits);
+  const input = await validateInput(invocation, tool, pipeline);
   if (!input.ok) return turnedAway(input.refusal);
 
   // still policy, and last of it: a call that was refused above needs no approval and counts against no rate
@@ -96,12 +96,20 @@ async function stages<Parked>(invocation: ToolInvocation, pipeline: ToolPipeline
 
     // 7 start, 8 execute, 9 validate output, 10 redact, and no credential: at most once for this call
     const effect = async (): Promise<ToolExecResult> => {
+      const cached = tool.cacheMs === undefined ? null : await pipeline.cached(tool, invocation, input.args);
       pipeline.onStart(invocation, input.args);
-      const ended = await within(() => tool.exec(input.args, context, capabilities), invocation, pipeline);
+      const ended: Ended =
+        cached?.kind === 'found'
+          ? { kind: 'value', value: cached.output }
+          : await within(() => tool.exec(input.args, context, capabilities), invocation, pipeline);
       own.abort(callEnded);
       const judged = judge(tool, invocation, ended, pipeline);
       const concealed = pipeline.conceal(tool, judged);
-      return concealed === judged ? judged : withinLimits(concealed, pipeline.limits);
+      // An output with a credential in it is not kept: the next call may have another one to look for.
+      if (cached?.kind === 'none' && ended.kind === 'value' && judged.ok && concealed === judged)
+        cached.keep(ended.value as JsonValue);
+      const result = concealed === judged ? judged : withinLimits(concealed, pipeline.limits);
+      return cached?.kind === 'found' ? { ...result, cachedAtMs: cached.cachedAtMs } : result;
     };
     const ask = () => reconcile(tool, invocation, input.args, pipeline);
     const result = await pipeline.once(tool, invocation, effect, ask);
@@ -132,6 +140,8 @@ function judge(
   switch (ended.kind) {
     case 'timeout':
       return lost(tool, toolCallId, `The tool did not end within ${invocation.timeoutMs / 1000} s.`, 'timeout');
+    case 'cancelled':
+      return lost(tool, toolCallId, 'The call was cancelled.', 'cancelled');
     case 'threw':
       return thrown(tool, toolCallId, ended.error, pipeline.limits);
     case 'value':
@@ -160,7 +170,11 @@ export function argumentsRefused(
 
 type Input = { readonly ok: true; readonly args: JsonValue } | { readonly ok: false; readonly refusal: ToolExecResult };
 
-async function validateInput(invocation: ToolInvocation, tool: BoundTool, limits: ToolLimits): Promise<Input> {
+async function validateInput(
+  invocation: ToolInvocation,
+  tool: BoundTool,
+  { limits, page }: Pick<ToolPipeline, 'limits' | 'page'>,
+): Promise<Input> {
   const { args, argumentBytes, context } = invocation;
   const refuse = (message: string, reason?: ToolErrorReason): Input => ({
     ok: false,
@@ -171,7 +185,8 @@ async function validateInput(invocation: ToolInvocation, tool: BoundTool, limits
   try {
     return { ok: true, args: await tool.validateInput(args) };
   } catch (error) {
-    if (isA(ToolInputError, error)) return refuse(`The arguments do not fit: ${textOf(error)}.`);
+    if (isA(ToolInputError, error))
+      return refuse(`The arguments do not fit: ${textOf(error)}.${page === undefined ? '' : ` Read ${page} first.`}`);
     // A check that throws has not passed; its text is not shown.
     return refuse('The arguments could not be checked, so the tool was not run. Try other arguments or another tool.');
   }

@@ -45,6 +45,8 @@ export interface BoundTool {
   readonly capabilities: readonly string[];
   /** True if running it again with the same arguments and idempotency key changes nothing more. Read-only tools always are. */
   readonly repeatable: boolean;
+  /** How long what it gave may answer equal calls, in milliseconds; absent where each call runs it. */
+  readonly cacheMs?: number;
   /** Throws ToolInputError where the arguments do not fit. Returns them with defaults applied. */
   validateInput(rawArgs: JsonValue): JsonValue | Promise<JsonValue>;
   /** May throw ToolUserError (its text reaches the model), ToolUnavailableError, or anything else (its text is dropped). */
@@ -81,6 +83,8 @@ export type ToolExecResult = {
   readonly toolCallId: string;
   /** Of what the tool gave, before redaction; absent where it gave nothing of its declared shape. */
   readonly resultHash?: string;
+  /** When the tool gave it, milliseconds since the epoch, where an earlier call's output answers this one; absent where the tool ran. */
+  readonly cachedAtMs?: number;
 } & (
   | { readonly ok: true; readonly value: JsonValue }
   | {

@@ -4,27 +4,31 @@ import type { ToolInvocation, ToolPipeline } from './pipeline.js';
 export type Ended =
   | { readonly kind: 'value'; readonly value: unknown }
   | { readonly kind: 'threw'; readonly error: unknown }
-  | { readonly kind: 'timeout' };
+  | { readonly kind: 'timeout' }
+  | { readonly kind: 'cancelled' };
 
-/** Waits for the tool, its time limit, or the service abandoning the record; the last is thrown, since no end may be written for it. */
+/** Waits for the tool, its time limit, its cancellation, or the service abandoning the record; the last is thrown, since no end may be written for it. */
 export async function within(
   work: () => Promise<unknown>,
   invocation: ToolInvocation,
-  pipeline: Pick<ToolPipeline, 'after'>,
+  pipeline: Pick<ToolPipeline, 'after' | 'onCancel'>,
 ): Promise<Ended> {
   const given = invocation.signal;
   given.throwIfAborted();
-  let cancel = (): void => undefined;
+  let noTimer = (): void => undefined;
+  let noLook = (): void => undefined;
   let onAbort = (): void => undefined;
   const stopped = new Promise<Ended>((resolve, reject) => {
-    cancel = pipeline.after(invocation.timeoutMs, () => resolve({ kind: 'timeout' }));
+    noTimer = pipeline.after(invocation.timeoutMs, () => resolve({ kind: 'timeout' }));
+    noLook = pipeline.onCancel(invocation, () => resolve({ kind: 'cancelled' }));
     onAbort = () => reject(given.reason as Error);
     given.addEventListener('abort', onAbort);
   });
   try {
     return await Promise.race([settle(work), stopped]);
   } finally {
-    cancel();
+    noTimer();
+    noLook();
     given.removeEventListener('abort', onAbort);
   }
 }

@@ -1,69 +1,50 @@
-import { errors, jwtVerify } from 'jose';
-import { Fault, localPrincipal, readPrincipal } from '@sluice/core';
-import type { Authentication, Authenticator, IdentitySettings, JsonObject } from '@sluice/core';
-import { keySource } from './key-source.js';
-import type { KeySource } from './key-source.js';
+import { localPrincipal } from '@sluice/core';
+import type { Authentication, Authenticator, Documents, JwtSettings } from '@sluice/core';
+import { isApiKey } from '../api-keys/format.js';
+import { ApiKeys } from '../api-keys/api-keys.js';
+import { permissionSource } from '../permissions/source.js';
+import type { SourceParts } from '../permissions/source.js';
+import { jwtVerifier } from './jwt.js';
+import type { JwtVerifier } from './jwt.js';
+import { refused } from './refused.js';
 
-/** Asymmetric ones only: a shared secret would let every verifier issue credentials too. */
-const algorithms = ['EdDSA', 'ES256', 'ES384', 'ES512', 'PS256', 'PS384', 'PS512', 'RS256', 'RS384', 'RS512'];
+export interface AuthenticatorParts extends SourceParts {
+  /** Where API keys are; absent where none is accepted. */
+  readonly documents?: Documents;
+}
 
-/** Verifies JWTs as the configuration in force says; without a provider everybody is the local principal. */
-export function createAuthenticator(): Authenticator {
-  let source: { readonly settings: string; readonly keys: KeySource } | undefined;
+/** Verifies credentials as the configuration in force says; without a provider everybody is the local principal. */
+export function createAuthenticator(given: AuthenticatorParts = {}): Authenticator {
+  const apiKeys = given.documents === undefined ? null : new ApiKeys(given.documents);
+  let current: { readonly settings: string; readonly verifier: JwtVerifier } | undefined;
 
-  /** One at a time: other settings bring their own keys. */
-  function keysOf(settings: IdentitySettings & { provider: 'jwt' }): KeySource {
-    const wanted = JSON.stringify([settings.jwksUrl, settings.keyFile]);
-    if (source?.settings !== wanted) source = { settings: wanted, keys: keySource(settings) };
-    return source.keys;
+  /** One at a time: other settings bring their own keys, and their own cache of permissions. */
+  function verifierOf(settings: JwtSettings): JwtVerifier {
+    const { jwksUrl, keyFile, issuer, permissions } = settings;
+    const wanted = JSON.stringify([jwksUrl, keyFile, issuer, permissions?.source]);
+    if (current?.settings !== wanted) {
+      const source = permissions?.source === undefined ? null : permissionSource(permissions.source, given);
+      current = { settings: wanted, verifier: jwtVerifier(settings, source) };
+    }
+    return current.verifier;
   }
 
   return {
-    authenticate: async (settings, authorization, at) => {
+    authenticate: async (settings, authorization, at): Promise<Authentication> => {
+      if (settings.provider === 'none') return { ok: true, principal: localPrincipal };
+      const token = /^Bearer +([\w.~+/=-]+) *$/i.exec(authorization ?? '')?.[1];
+      if (token === undefined) return { ok: false, message: noCredential };
+      if (isApiKey(token))
+        return apiKeys === null ? refused('API keys are not accepted here') : apiKeys.verify(token, at);
       switch (settings.provider) {
-        case 'none':
-          return { ok: true, principal: localPrincipal };
         case 'jwt':
-          return authenticate(settings, keysOf(settings), authorization, at);
+          return verifierOf(settings)(settings, token, at);
+        case 'api-keys':
+          return refused('it is not an API key');
       }
     },
   };
 }
 
-async function authenticate(
-  { issuer, audience, claims }: IdentitySettings & { provider: 'jwt' },
-  keys: KeySource,
-  authorization: string | undefined,
-  at: number,
-): Promise<Authentication> {
-  const token = /^Bearer +([\w.~+/=-]+) *$/i.exec(authorization ?? '')?.[1];
-  if (token === undefined) {
-    const message = 'The request carries no credential. Send one as `Bearer …` in the record’s header `authorization`.';
-    return { ok: false, message };
-  }
-  let payload: JsonObject;
-  try {
-    const requiredClaims = ['exp'];
-    const options = { issuer, audience, algorithms, requiredClaims, currentDate: new Date(at) };
-    payload = (await jwtVerify(token, keys, options)).payload as JsonObject;
-  } catch (error) {
-    // Keys that cannot be had are a fault; whatever else is wrong is wrong with the credential.
-    if (error instanceof Fault) throw error;
-    return refused(whatIsWrong(error));
-  }
-  const read = readPrincipal(payload, claims);
-  return 'problem' in read ? refused(read.problem) : { ok: true, principal: read.principal };
-}
-
-function refused(problem: string): Authentication {
-  return { ok: false, message: `The credential is refused: ${problem}.` };
-}
-
-/** In words of our own, so that nothing of the credential is repeated. */
-function whatIsWrong(error: unknown): string {
-  if (error instanceof errors.JWTExpired) return 'it had expired when the log took the request';
-  if (error instanceof errors.JWTClaimValidationFailed) return `its claim "${error.claim}" is not as it must be`;
-  if (error instanceof errors.JWTInvalid || error instanceof errors.JWSInvalid) return 'it is not a signed JWT';
-  if (error instanceof errors.JOSEAlgNotAllowed) return 'it is not signed with an algorithm that is accepted';
-  return 'no key of the issuer has signed it';
-}
+const noCredential =
+  'The request carries no credential. Send one as `Bearer …` in the record’s header `authorization`.';

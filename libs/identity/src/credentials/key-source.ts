@@ -1,20 +1,23 @@
 import { createPublicKey } from 'node:crypto';
-import type { KeyObject } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createLocalJWKSet, createRemoteJWKSet, errors } from 'jose';
-import type { CryptoKey, FlattenedJWSInput, JSONWebKeySet, JWSHeaderParameters } from 'jose';
+import type { JSONWebKeySet } from 'jose';
 import { Fault } from '@sluice/core';
-import type { IdentitySettings } from '@sluice/core';
-
-/** The issuer’s key for a token. Rejects with a JOSEError if there is none for it, with a retryable Fault if the keys cannot be had. */
-export type KeySource = (header: JWSHeaderParameters, token: FlattenedJWSInput) => Promise<CryptoKey | KeyObject>;
+import type { JwtSettings } from '@sluice/core';
+import { discovered } from './discovery.js';
+import type { KeySource } from './issuer-keys.js';
 
 /** How long keys from a file are taken for the file’s, in milliseconds. */
 const fileKeptMs = 60_000;
 
-export function keySource({ jwksUrl, keyFile }: IdentitySettings & { provider: 'jwt' }): KeySource {
-  const from = jwksUrl ?? keyFile ?? '';
-  const source: KeySource = jwksUrl === null ? fromFile(from) : createRemoteJWKSet(new URL(jwksUrl));
+export function keySource({ jwksUrl, keyFile, issuer }: JwtSettings): KeySource {
+  const from = jwksUrl ?? keyFile ?? issuer;
+  const source: KeySource =
+    jwksUrl !== null
+      ? createRemoteJWKSet(new URL(jwksUrl))
+      : keyFile !== null
+        ? fromFile(keyFile)
+        : discovered(issuer, (address) => createRemoteJWKSet(new URL(address)));
   return async (header, token) => {
     try {
       return await source(header, token);

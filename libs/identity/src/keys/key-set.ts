@@ -56,8 +56,8 @@ export function rotate({ keys }: KeySet, now: number): KeySet {
   return completed({ keys: [...moved, ...there.map((role) => newKey(role, 'next', now))] }, now);
 }
 
-/** What a process of the role needs: all public keys, and the private ones of that role alone. Auditor and gateway sign nothing. */
-export function keysFor(role: SignerRole | 'auditor' | 'gateway', { keys }: KeySet): KeySet {
+/** What a process of the role needs: all public keys, and the private ones of that role alone. Auditor, gateway, proxy and mcp sign nothing. */
+export function keysFor(role: SignerRole | 'auditor' | 'gateway' | 'proxy' | 'mcp', { keys }: KeySet): KeySet {
   return { keys: keys.map((key) => (key.role === role ? key : { ...key, d: null })) };
 }
 

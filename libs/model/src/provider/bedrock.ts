@@ -7,22 +7,46 @@ import { addressOf, requiredName, requiredSecret, type Secret } from './required
  * signed with AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and, where it is set, AWS_SESSION_TOKEN.
  */
 export function createBedrockModel(settings: ModelSettings, secret: Secret): Model {
-  const name = requiredName(settings);
-  const region = settings.region ?? secret('AWS_REGION');
-  if (!region)
-    throw new Error('The model provider bedrock needs a region: set model.region, for example to eu-central-1.');
-  const address = addressOf(settings.baseUrl ?? `https://bedrock-runtime.${region}.amazonaws.com`);
-  const url = `${address}/model/${encodeURIComponent(name)}/converse-stream`;
+  const { name } = settings;
   return createProviderModel({
     wire: 'bedrock',
     settings,
-    name,
-    url,
-    ...authorization(settings, secret, { region, url }),
+    ...invocation(settings, secret, 'converse-stream'),
     lacksNone: true,
     // Models of other makers refuse the mark.
-    options: { resultStatus: /anthropic|nova/.test(name) },
+    options: { resultStatus: /anthropic|nova/.test(name ?? ''), cachePrefix: hasCache(name) },
   });
+}
+
+/** Bedrock refuses the mark for its cache with models that have none there, as older ones of Anthropic’s have not. */
+function hasCache(name: string | null): boolean {
+  return /claude-(?:3-5-haiku|3-7-|(?:opus|sonnet|haiku)-\d)|nova-(?:micro|lite|pro|premier|2)/.test(name ?? '');
+}
+
+/** Anthropic’s models over Bedrock’s InvokeModel, with Anthropic’s own bodies. The keys are those of `bedrock`. */
+export function createBedrockAnthropicModel(settings: ModelSettings, secret: Secret): Model {
+  return createProviderModel({
+    wire: 'bedrock-anthropic',
+    settings,
+    ...invocation(settings, secret, 'invoke-with-response-stream'),
+    options: { cachePrefix: hasCache(settings.name) },
+  });
+}
+
+function invocation(
+  settings: ModelSettings,
+  secret: Secret,
+  action: 'converse-stream' | 'invoke-with-response-stream',
+): Pick<ProviderSetup, 'name' | 'url' | 'headers' | 'secrets'> {
+  const name = requiredName(settings);
+  const region = settings.region ?? secret('AWS_REGION');
+  if (!region)
+    throw new Error(
+      `The model provider ${settings.provider} needs a region: set model.region, for example to eu-central-1.`,
+    );
+  const address = addressOf(settings.baseUrl ?? `https://bedrock-runtime.${region}.amazonaws.com`);
+  const url = `${address}/model/${encodeURIComponent(name)}/${action}`;
+  return { name, url, ...authorization(settings, secret, { region, url }) };
 }
 
 function authorization(

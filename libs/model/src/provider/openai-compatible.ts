@@ -22,6 +22,7 @@ export function createOpenAiCompatibleModel(settings: ModelSettings, secret: Sec
     url: `${addressOf(baseUrl)}/chat/completions`,
     secrets: key === null ? [] : [key],
     headers: () => (key === null ? {} : { authorization: `Bearer ${key}` }),
+    hasImitators: true,
     options: { chatLimit: limitName(baseUrl) },
   });
 }

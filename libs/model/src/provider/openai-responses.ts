@@ -13,5 +13,6 @@ export function createOpenAiResponsesModel(settings: ModelSettings, secret: Secr
     url: `${addressOf(settings.baseUrl ?? 'https://api.openai.com/v1')}/responses`,
     secrets: [key],
     headers: () => ({ authorization: `Bearer ${key}` }),
+    hasImitators: true,
   });
 }

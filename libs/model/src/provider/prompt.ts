@@ -1,6 +1,14 @@
 import { type ModelRequest, type ModelSettings, type ModelStep } from '@sluice/core';
-import { isObjectText, type Message, type MessagePart, type WireRequest } from '@sluice/wires';
+import {
+  type Echo,
+  isObjectText,
+  type Message,
+  type MessagePart,
+  type TurnPart,
+  type WireRequest,
+} from '@sluice/wires';
 import { derivedCallId } from '../call-ids.js';
+import { type Kept, keptOf, type Origin } from './provider-data.js';
 
 /**
  * A request as every wire can say it: the instructions, the question, then for each past turn the model’s text and calls, and the result of
@@ -8,7 +16,7 @@ import { derivedCallId } from '../call-ids.js';
  */
 export function wireRequestOf(
   request: ModelRequest,
-  { name, settings }: { readonly name: string; readonly settings: ModelSettings },
+  { name, settings, origin }: { readonly name: string; readonly settings: ModelSettings; readonly origin: Origin },
 ): WireRequest {
   const turns = turnsOf(request.history);
   return {
@@ -17,7 +25,7 @@ export function wireRequestOf(
     messages: [
       { role: 'user', parts: [{ type: 'text', text: request.question }] },
       // Bedrock and Anthropic refuse calls and results in a request that offers no tools, so there they stand as text.
-      ...turns.flatMap((turn) => (request.tools.length === 0 ? told(turn) : exchanged(turn))),
+      ...turns.flatMap((turn) => (request.tools.length === 0 ? told(turn) : exchanged(turn, origin))),
     ],
     tools: request.tools.map((tool) => ({
       name: tool.id,
@@ -61,22 +69,10 @@ function isWireId(id: string): boolean {
   return /^[A-Za-z0-9_-]{1,64}$/.test(id);
 }
 
-/** A turn as calls and results. */
-function exchanged(turn: readonly WireStep[]): Message[] {
-  const thought = thoughtOf(turn);
+/** A turn as calls and results, each call with what its provider wants back. */
+function exchanged(turn: readonly WireStep[], origin: Origin): Message[] {
   return [
-    {
-      role: 'assistant',
-      parts: [
-        ...(thought === '' ? [] : [{ type: 'text' as const, text: thought }]),
-        ...turn.map(({ step, id }) => ({
-          type: 'call' as const,
-          toolCallId: id,
-          name: wireName(step),
-          args: argumentsOf(step),
-        })),
-      ],
-    },
+    { role: 'assistant', parts: saidIn(turn, origin) },
     {
       role: 'user',
       parts: turn.map(({ step, id }): MessagePart => ({
@@ -88,6 +84,27 @@ function exchanged(turn: readonly WireStep[]): Message[] {
       })),
     },
   ];
+}
+
+/** The thought and the calls: the thought stands first, unless it is known where it stood. */
+function saidIn(turn: readonly WireStep[], { wire, from }: Origin): TurnPart[] {
+  const thought = thoughtOf(turn);
+  const kept = turn.map(({ step }) => keptOf(step.providerData, { wire, from }));
+  const echo = (fields: Echo['fields'] | undefined) => (fields === undefined ? {} : { echo: { wire, fields } });
+  let isSaid = thought === '';
+  const beside = (parts: Kept['before']): TurnPart[] =>
+    parts.flatMap((part): TurnPart[] => {
+      if (part.type === 'reasoning') return [{ type: 'reasoning', text: part.text, ...echo(part.fields) }];
+      if (isSaid) return [];
+      isSaid = true;
+      return [{ type: 'text', text: thought, ...echo(part.fields) }];
+    });
+  const parts = turn.flatMap(({ step, id }, index): TurnPart[] => [
+    ...beside(kept[index]?.before ?? []),
+    { type: 'call', toolCallId: id, name: wireName(step), args: argumentsOf(step), ...echo(kept[index]?.fields) },
+    ...beside(kept[index]?.after ?? []),
+  ]);
+  return isSaid ? parts : [{ type: 'text', text: thought }, ...parts];
 }
 
 /** A turn as plain text, for a request without tools. */
@@ -114,12 +131,22 @@ function observationOf(step: ModelStep): string {
   return step.observation === '' ? '(empty)' : step.observation;
 }
 
-/**
- * The arguments as the model wrote them. Servers read them as an object, even where the wire has a text for them; whatever else the model wrote
- * stands in one, as it wrote it.
- */
+/** The arguments as the model wrote them, JSON or not; the wires that want an object put into one what is none. */
 function argumentsOf(step: ModelStep): string {
-  return isObjectText(step.arguments) ? step.arguments : JSON.stringify({ invalid_json: step.arguments });
+  return step.arguments.trim() === '' ? '{}' : step.arguments;
+}
+
+/** The request with all arguments as objects; null where they are objects already. */
+export function withArgumentsAsObjects(request: WireRequest): WireRequest | null {
+  const isMalformed = (part: MessagePart) => part.type === 'call' && !isObjectText(part.args);
+  if (!request.messages.some(({ parts }) => parts.some(isMalformed))) return null;
+  const messages = request.messages.map((message) => ({
+    ...message,
+    parts: message.parts.map((part) =>
+      part.type === 'call' && isMalformed(part) ? { ...part, args: JSON.stringify({ invalid_json: part.args }) } : part,
+    ),
+  }));
+  return { ...request, messages };
 }
 
 /** A model may have made up a name that no provider takes back. */

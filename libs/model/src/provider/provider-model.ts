@@ -1,8 +1,16 @@
 import type { Model, ModelOptions, ModelRequest, ModelSettings, ModelTurn } from '@sluice/core';
-import { decodeStream, type DecodedTurn, type EncodeOptions, encodeRequest, type WireName } from '@sluice/wires';
+import {
+  decodeStream,
+  type DecodedTurn,
+  type EncodeOptions,
+  encodeRequest,
+  type WireName,
+  type WireRequest,
+} from '@sluice/wires';
 import { createFaults, type Faults } from './faults.js';
 import { beginningOf, type ProviderRequest, type ProviderResponse, send } from './http.js';
-import { wireRequestOf } from './prompt.js';
+import { withArgumentsAsObjects, wireRequestOf } from './prompt.js';
+import { originOf } from './provider-data.js';
 import { hiding } from './refusal.js';
 import { turnOf } from './turn.js';
 
@@ -20,11 +28,17 @@ export interface ProviderSetup {
   readonly options?: EncodeOptions;
   /** Whether its API has no way of saying that none of the tools it is sent may be called: then it is sent none. */
   readonly lacksNone?: boolean;
+  /** Whether servers of others speak this wire too: some of them read past arguments as JSON, and refuse a request in which they are none. */
+  readonly hasImitators?: boolean;
 }
+
+/** What such a server says of arguments that it cannot read. */
+const statusesOfUnreadable: readonly number[] = [400, 422, 500];
 
 /** The Model port over a provider's wire: one streamed turn a request, nothing run. Faults as the port promises them (core, ports/model.ts). */
 export function createProviderModel(setup: ProviderSetup): Model {
   const name = `${setup.settings.provider}/${setup.name}`;
+  const origin = originOf(setup.wire, setup.settings, setup.name);
 
   async function turn(request: ModelRequest, options: ModelOptions): Promise<ModelTurn> {
     options.signal.throwIfAborted();
@@ -33,12 +47,21 @@ export function createProviderModel(setup: ProviderSetup): Model {
       throw faults.fromRequest(error);
     });
     if (response.status !== 200) throw await refusal(response, faults);
-    return turnOf(await read(response, options, faults), request.history, faults);
+    return turnOf(await read(response, options, faults), { history: request.history, origin, faults });
   }
 
   async function open(asked: ModelRequest, { signal }: ModelOptions): Promise<ProviderResponse> {
     const withheld = asked.toolChoice.type === 'none' && setup.lacksNone === true;
-    const request = wireRequestOf(withheld ? { ...asked, tools: [] } : asked, setup);
+    const request = wireRequestOf(withheld ? { ...asked, tools: [] } : asked, { ...setup, origin });
+    const response = await post(request, signal);
+    if (setup.hasImitators !== true || !statusesOfUnreadable.includes(response.status)) return response;
+    const readable = withArgumentsAsObjects(request);
+    if (readable === null) return response;
+    response.body.destroy();
+    return post(readable, signal);
+  }
+
+  async function post(request: WireRequest, signal: AbortSignal): Promise<ProviderResponse> {
     const { body } = encodeRequest(setup.wire, request, setup.options);
     const sent: ProviderRequest = { url: setup.url, headers: await setup.headers(body), body };
     return send(sent, signal);

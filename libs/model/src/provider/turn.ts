@@ -1,29 +1,43 @@
 import { halfWritten } from '@sluice/core';
-import type { ModelStep, ModelTurn, RawPart } from '@sluice/core';
+import type { ModelCall, ModelStep, ModelTurn, RawPart } from '@sluice/core';
 import type { CallPart, DecodedTurn } from '@sluice/wires';
 import { withUsableIds } from './call-ids.js';
 import type { Faults } from './faults.js';
+import { isTooLarge, type Origin, providerData } from './provider-data.js';
 
 /**
  * The turn that a stream amounts to: text beside calls is the thought, text alone the answer. A turn of neither is
  * refused, as is one whose only calls were cut off by the token limit: what such a turn says was not meant as an answer.
  * Calls of a turn that a content filter stopped, or that ended with an error, are not run: the provider did not stand by them.
  */
-export function turnOf(read: DecodedTurn, history: readonly ModelStep[], faults: Faults): ModelTurn {
+export function turnOf(
+  read: DecodedTurn,
+  {
+    history,
+    origin,
+    faults,
+  }: { readonly history: readonly ModelStep[]; readonly origin: Origin; readonly faults: Faults },
+): ModelTurn {
   const text = read.parts
     .flatMap((part) => (part.type === 'text' ? [part.text] : []))
     .join('')
     .trim();
   const made = read.parts.filter((part) => part.type === 'call');
+  const data = providerData(read.parts, origin);
+  const isDropped = isTooLarge(data);
   const raw = [
     ...read.parts.flatMap((part): RawPart[] =>
       part.type === 'reasoning' || part.type === 'other' ? [{ kind: part.type, payload: part }] : [],
     ),
     // What was skipped, or accepted although it is not as the API has it.
     ...read.notes.map((note): RawPart => ({ kind: note.kind, payload: note })),
+    ...(isDropped ? [{ kind: 'provider_data_too_large', payload: null }] : []),
   ];
-  const { inputTokens, outputTokens, cachedInputTokens } = read.usage;
-  const cached = cachedInputTokens === 0 ? {} : { cachedInputTokens };
+  const { inputTokens, outputTokens, cachedInputTokens, cacheWriteTokens } = read.usage;
+  const cached = {
+    ...(cachedInputTokens === 0 ? {} : { cachedInputTokens }),
+    ...(cacheWriteTokens === 0 ? {} : { cacheWriteTokens }),
+  };
   const rest = { inputTokens, outputTokens, ...cached, ...(raw.length === 0 ? {} : { raw }) };
   if (made.length > 0) {
     if (read.finish === 'filtered') throw faults.filteredCalls();
@@ -31,8 +45,13 @@ export function turnOf(read: DecodedTurn, history: readonly ModelStep[], faults:
   }
   const calls = read.finish === 'length' ? withHalfWritten(made) : made;
 
+  const withData = (call: ModelCall, index: number): ModelCall => {
+    const own = isDropped ? null : (data[index] ?? null);
+    return own === null ? call : { ...call, providerData: own };
+  };
+
   if (calls.some((call) => call.args !== halfWritten)) {
-    return { thought: text, calls: withUsableIds(calls, history), answer: null, ...rest };
+    return { thought: text, calls: withUsableIds(calls, history).map(withData), answer: null, ...rest };
   }
   if (read.finish === 'length' && (text === '' || calls.length > 0)) throw faults.outOfTokens();
   if (text === '') throw faults.emptyTurn(read.finish === 'filtered');

@@ -1,4 +1,4 @@
-import type { Model, ModelOptions, ModelRequest, ModelTurn, ToolChoice } from '@sluice/core';
+import type { Model, ModelOptions, ModelRequest, ModelTool, ModelTurn, ToolChoice } from '@sluice/core';
 import { derivedCallId } from '../call-ids.js';
 import { answerOf } from './answer.js';
 import { clausesOf, type Clause } from './clauses.js';
@@ -25,7 +25,10 @@ export function createRuleModel(): Model {
   };
 }
 
-function decide({ question, history, tools: offered, toolChoice }: ModelRequest): ModelTurn {
+function decide(request: ModelRequest): ModelTurn {
+  const { question, history, tools: offered, toolChoice, planning } = request;
+  const [planner] = offered;
+  if (planning !== undefined && planner !== undefined) return plannedBy(request, planner, planning);
   const tools = offered.filter(({ id }) => mayCall(toolChoice, id));
   if (tools.length === 0 && history.length === 0) {
     return answered(
@@ -48,6 +51,25 @@ function decide({ question, history, tools: offered, toolChoice }: ModelRequest)
   return answered(whyStopped(progress), answerOf(progress, plans, tools));
 }
 
+/** A plan of one step for each open clause that a tool fits; its words are those of the call that it becomes. */
+function plannedBy({ question, history }: ModelRequest, planner: ModelTool, tools: readonly ModelTool[]): ModelTurn {
+  const progress = progressOf(clausesOf(question), history);
+  const found = foundIn(history);
+  const steps = progress.slice(firstOpen(progress)).flatMap((current) => {
+    const plan = planFor(current, tools, history, found);
+    if (plan.kind !== 'call') return [];
+    return [{ tool: plan.tool.id, arguments: JSON.stringify(plan.arguments), why: wordsOf(current.clause, plan) }];
+  });
+  const toolCallId = derivedCallId(history.length, 0, new Set(history.map((step) => step.toolCallId)));
+  return {
+    thought: `I plan ${steps.length} step${steps.length === 1 ? '' : 's'}.`,
+    calls: [{ toolCallId, tool: planner.id, arguments: JSON.stringify({ steps }) }],
+    answer: null,
+    inputTokens: 0,
+    outputTokens: 0,
+  };
+}
+
 function mayCall(choice: ToolChoice, id: string): boolean {
   return choice.type !== 'none' && (choice.type !== 'tool' || choice.id === id);
 }
@@ -64,18 +86,22 @@ function whyStopped(progress: readonly ClauseProgress[]): string {
 }
 
 function called(clause: Clause, plan: Extract<Plan, { kind: 'call' }>, history: ModelRequest['history']): ModelTurn {
-  const why = plan.isCorrection
-    ? `once more with the arguments that the error left over`
-    : 'because it fits best among the offered tools';
   const toolCallId = derivedCallId(history.length, 0, new Set(history.map((step) => step.toolCallId)));
   return {
-    // The clause in quotation marks at the beginning is how the next turn knows what this call was for.
-    thought: `For ${clause.key} I call ${plan.tool.id} ${why}.`,
+    thought: wordsOf(clause, plan),
     calls: [{ toolCallId, tool: plan.tool.id, arguments: JSON.stringify(plan.arguments) }],
     answer: null,
     inputTokens: 0,
     outputTokens: 0,
   };
+}
+
+/** The clause in quotation marks at the beginning is how the next turn knows what this call was for. */
+function wordsOf({ key }: Clause, { tool, isCorrection }: Extract<Plan, { kind: 'call' }>): string {
+  const why = isCorrection
+    ? `once more with the arguments that the error left over`
+    : 'because it fits best among the offered tools';
+  return `For ${key} I call ${tool.id} ${why}.`;
 }
 
 function answered(thought: string, answer: string): ModelTurn {

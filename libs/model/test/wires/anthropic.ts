@@ -13,8 +13,15 @@ export const anthropic: Wire = {
     finish = calls.length > 0 ? 'calls' : 'stop',
     inputTokens = 7,
     outputTokens = 5,
+    cached,
   }: Script) {
-    const usage = { input_tokens: inputTokens, output_tokens: 1 };
+    const usage = {
+      input_tokens: inputTokens - (cached === undefined ? 0 : cached.read + cached.written),
+      output_tokens: 1,
+      ...(cached === undefined
+        ? {}
+        : { cache_read_input_tokens: cached.read, cache_creation_input_tokens: cached.written }),
+    };
     const message = {
       id: 'm1',
       type: 'message',

@@ -12,6 +12,7 @@ export const bedrock: Wire = {
     finish = calls.length > 0 ? 'calls' : 'stop',
     inputTokens = 7,
     outputTokens = 5,
+    cached,
   }: Script) {
     const textAt = thinking.length > 0 ? 1 : 0;
     const first = textAt + (text.length > 0 ? 1 : 0);
@@ -26,7 +27,12 @@ export const bedrock: Wire = {
       frame('messageStart', { role: 'assistant' }),
       ...block(
         0,
-        thinking.map((piece) => ({ reasoningContent: { text: piece } })),
+        thinking.length === 0
+          ? []
+          : [
+              ...thinking.map((piece) => ({ reasoningContent: { text: piece } })),
+              { reasoningContent: { signature: 'signed' } },
+            ],
       ),
       ...block(
         textAt,
@@ -47,7 +53,12 @@ export const bedrock: Wire = {
         ],
       }),
       frame('metadata', {
-        usage: { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens },
+        usage: {
+          inputTokens: inputTokens - (cached === undefined ? 0 : cached.read + cached.written),
+          outputTokens,
+          totalTokens: inputTokens + outputTokens,
+          ...(cached === undefined ? {} : { cacheReadInputTokens: cached.read, cacheWriteInputTokens: cached.written }),
+        },
         metrics: { latencyMs: 1 },
       }),
     ];
@@ -56,7 +67,7 @@ export const bedrock: Wire = {
   streamError: frame('throttlingException', { message: 'overloaded' }, 'exception'),
 };
 
-function frame(type: string, payload: unknown, kind: 'event' | 'exception' = 'event'): Buffer {
+export function frame(type: string, payload: unknown, kind: 'event' | 'exception' = 'event'): Buffer {
   const headers = Buffer.concat([
     header(`:${kind}-type`, type),
     header(':content-type', 'application/json'),

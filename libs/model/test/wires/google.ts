@@ -4,7 +4,16 @@ import { argumentsOf, serverSentEvent, type Script, type Wire } from './wire.js'
 export const google: Wire = {
   settings: { provider: 'google', name: 'gemini-test', apiKeyEnv: 'TEST_KEY' },
   contentType: 'text/event-stream',
-  encode({ thinking = [], text = [], calls = [], finish = 'stop', inputTokens = 7, outputTokens = 5 }: Script) {
+  encode({
+    thinking = [],
+    text = [],
+    calls = [],
+    finish = 'stop',
+    inputTokens = 7,
+    outputTokens = 5,
+    signature,
+    cached,
+  }: Script) {
     // A call that the limit cut off never leaves Gemini.
     const sent = finish === 'length' ? calls.slice(0, -1) : calls;
     const parts = [
@@ -12,6 +21,7 @@ export const google: Wire = {
       ...text.map((piece) => ({ text: piece })),
       ...sent.map(({ id, tool, pieces }) => ({
         functionCall: { ...(id === undefined ? {} : { id }), name: tool, args: argumentsOf(pieces) },
+        ...(signature === undefined ? {} : { thoughtSignature: signature }),
       })),
     ];
     return [
@@ -29,6 +39,7 @@ export const google: Wire = {
         usageMetadata: {
           promptTokenCount: inputTokens,
           candidatesTokenCount: outputTokens,
+          ...(cached === undefined ? {} : { cachedContentTokenCount: cached.read }),
           totalTokenCount: inputTokens + outputTokens,
         },
       }),

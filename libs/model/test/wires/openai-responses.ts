@@ -11,6 +11,7 @@ export const openaiResponses: Wire = {
     finish = calls.length > 0 ? 'calls' : 'stop',
     inputTokens = 7,
     outputTokens = 5,
+    cached,
   }: Script) {
     let sequence_number = 0;
     const event = (type: string, rest: object) =>
@@ -40,7 +41,12 @@ export const openaiResponses: Wire = {
       incomplete_details: isCut ? { reason: finish === 'length' ? 'max_output_tokens' : 'content_filter' } : null,
       model: 'gpt-test',
       output: [],
-      usage: { input_tokens: inputTokens, output_tokens: outputTokens, total_tokens: inputTokens + outputTokens },
+      usage: {
+        input_tokens: inputTokens,
+        output_tokens: outputTokens,
+        total_tokens: inputTokens + outputTokens,
+        ...(cached === undefined ? {} : { input_tokens_details: { cached_tokens: cached.read } }),
+      },
     };
     return [
       event('response.created', { response: { ...response, status: 'in_progress', usage: null } }),

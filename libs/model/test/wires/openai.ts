@@ -16,11 +16,21 @@ export const openai: Wire = {
     finish = calls.length > 0 ? 'calls' : 'stop',
     inputTokens = 7,
     outputTokens = 5,
+    signature,
+    cached,
   }: Script) {
     const opened = calls.map(({ id, tool }, index) =>
       delta({
         tool_calls: [
-          { index, ...(id === undefined ? {} : { id }), type: 'function', function: { name: tool, arguments: '' } },
+          {
+            ...{
+              index,
+              ...(id === undefined ? {} : { id }),
+              type: 'function',
+              function: { name: tool, arguments: '' },
+            },
+            ...(signature === undefined ? {} : { extra_content: { google: { thought_signature: signature } } }),
+          },
         ],
       }),
     );
@@ -43,6 +53,7 @@ export const openai: Wire = {
           prompt_tokens: inputTokens,
           completion_tokens: outputTokens,
           total_tokens: inputTokens + outputTokens,
+          ...(cached === undefined ? {} : { prompt_tokens_details: { cached_tokens: cached.read } }),
         },
       }),
       serverSentEvent('[DONE]'),

@@ -6,6 +6,10 @@ export interface Script {
   readonly thinking?: readonly string[];
   readonly text?: readonly string[];
   readonly calls?: readonly { readonly id?: string; readonly tool: string; readonly pieces: readonly string[] }[];
+  /** What Gemini signs each call with, at its own address or at that which speaks Chat Completions. */
+  readonly signature?: string;
+  /** Of the input tokens, those read from a cache, and those written into one where the wire says so. */
+  readonly cached?: { readonly read: number; readonly written: number };
   readonly finish?: 'stop' | 'calls' | 'length' | 'filtered';
   readonly inputTokens?: number;
   readonly outputTokens?: number;

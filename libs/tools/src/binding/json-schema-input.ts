@@ -42,6 +42,17 @@ export function jsonSchemaOutput(schema: JsonObject | null): (rawOutput: unknown
   };
 }
 
+/** What is wrong with arguments by a schema, in words; null where they fit. */
+export function argumentsProblem(schema: JsonObject, args: JsonObject): string | null {
+  try {
+    jsonSchemaInput(schema)(args);
+    return null;
+  } catch (error) {
+    if (!(error instanceof ToolInputError)) throw error;
+    return error.message;
+  }
+}
+
 function compileInput(schema: JsonObject): Checker {
   try {
     return compile(schema, { allErrors: true });

@@ -1,5 +1,5 @@
 import { isJsonObject } from '@sluice/core';
-import type { BoundTool, ConfiguredTool, JsonObject, JsonValue, ToolCapabilities } from '@sluice/core';
+import type { BoundTool, ConfiguredTool, JsonObject, JsonValue, McpPlace, ToolCapabilities } from '@sluice/core';
 import type { Capabilities } from '../capabilities.js';
 import type { AuthCapability } from '../connection/auth.js';
 import { readReconciled } from '../contract.js';
@@ -19,7 +19,7 @@ export function bindMcpTool(tool: ConfiguredTool, hub: McpHub): BoundTool {
   if (mcp === null)
     throw new Error(`The tool ${tool.id} is of type mcp-tool and names no server; bind it in mcp.tools.`);
   const call = async (
-    called: { readonly tool: string; readonly pin: string | null },
+    called: Pick<McpPlace, 'tool' | 'pin' | 'kind'>,
     args: JsonObject,
     connectionId: string | undefined,
     granted: ToolCapabilities,
@@ -30,7 +30,9 @@ export function bindMcpTool(tool: ConfiguredTool, hub: McpHub): BoundTool {
       throw new Error(`The tool ${tool.id} was run without the capabilities it declares: ${capabilities.join(', ')}.`);
     }
     const { signal } = cancellation;
-    const options = { signal, idempotencyKey: keyOf(idempotency.key), timeoutMs, pin: called.pin };
+    const { kind } = called;
+    const what = { pin: called.pin, ...(kind === undefined ? {} : { kind }) };
+    const options = { signal, idempotencyKey: keyOf(idempotency.key), timeoutMs, ...what };
     if (auth === undefined || connectionId === undefined) return hub.call(mcp.server, called.tool, args, options);
     const credential = await shown(auth, connectionId);
     return hub.call(mcp.server, called.tool, args, { ...options, credential });
@@ -43,6 +45,7 @@ export function bindMcpTool(tool: ConfiguredTool, hub: McpHub): BoundTool {
     requiresConnection: connection !== undefined,
     capabilities,
     repeatable: tool.repeatable || spec.effect === 'read_only',
+    ...(mcp.cacheMs === undefined ? {} : { cacheMs: mcp.cacheMs }),
     validateInput: jsonSchemaInput(spec.inputSchema),
     exec: (args, { connectionId }, granted) =>
       call(mcp, isJsonObject(args) ? args : {}, connectionId, granted, (key) => key),

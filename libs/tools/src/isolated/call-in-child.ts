@@ -54,6 +54,7 @@ export class CallInChild {
       case 'text':
       case 'workspace':
       case 'todos':
+      case 'toolsets':
       case 'auth':
         return this.remote(name);
     }

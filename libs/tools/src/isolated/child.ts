@@ -31,11 +31,14 @@ async function take(message: ToChild): Promise<void> {
     case 'load':
       return say(n, async () => {
         contract = await load(message.path, message.source).catch(whyNotLoaded);
-        const { type, description, inputSchema, effect, redaction, repeatable, requiresConnection } = contract;
+        const { type, description, shortDescription, category, inputSchema, effect, redaction, repeatable } = contract;
+        const { requiresConnection } = contract;
         const { capabilities, reconcile } = contract;
         const tool = {
           type,
           description,
+          shortDescription,
+          category,
           inputSchema,
           effect,
           redaction,

@@ -24,7 +24,8 @@ class IsolatedOutput {
 
 /** The contract of a tool whose code is in processes of its own. */
 export function contractOf(tool: ToolDescription, processes: Processes): ToolContract {
-  const { type, description, inputSchema, effect, redaction, repeatable, requiresConnection } = tool;
+  const { type, description, shortDescription, category, inputSchema, effect, redaction, repeatable } = tool;
+  const { requiresConnection } = tool;
   const run = async (
     what: 'execute' | 'reconcile',
     args: JsonValue,
@@ -45,7 +46,17 @@ export function contractOf(tool: ToolDescription, processes: Processes): ToolCon
     throw end.say === 'threw' ? receivedError(end.error) : new Error('The tool’s process says what it was not asked.');
   };
   const contract: ToolContract = {
-    ...{ type, description, inputSchema, effect, redaction, repeatable, requiresConnection },
+    ...{
+      type,
+      description,
+      shortDescription,
+      category,
+      inputSchema,
+      effect,
+      redaction,
+      repeatable,
+      requiresConnection,
+    },
     // The signal says when to end the process, whether the tool asks for it or not.
     capabilities: [...new Set([...tool.capabilities, 'cancellation'])],
     parseInput: async (rawArgs) => {

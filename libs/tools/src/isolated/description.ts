@@ -7,6 +7,8 @@ import type { ToolDescription } from './messages.js';
 const description = z.strictObject({
   type: z.string().regex(/^[A-Za-z0-9_-]+$/),
   description: z.string().min(1),
+  shortDescription: z.string().min(1),
+  category: z.string().regex(/^[A-Za-z0-9_-]+$/),
   inputSchema: z.custom<ToolDescription['inputSchema']>(isJsonObject),
   effect: z.enum(toolEffects as [ToolDescription['effect']]),
   redaction: z.union([

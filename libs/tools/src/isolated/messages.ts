@@ -64,6 +64,8 @@ export interface SentError {
 export interface ToolDescription {
   readonly type: string;
   readonly description: string;
+  readonly shortDescription: string;
+  readonly category: string;
   readonly inputSchema: JsonObject;
   readonly effect: ToolEffect;
   readonly redaction: Redaction;

@@ -1,5 +1,5 @@
-import { CallToolResultSchema } from '@modelcontextprotocol/sdk/types.js';
-import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import { specTypeSchemas } from '@modelcontextprotocol/client';
+import type { CallToolResult } from '@modelcontextprotocol/client';
 import { cut, deepestJson, isDeeperThan, isJsonObject, parseExactJson, printable, ToolUserError } from '@sluice/core';
 import type { JsonObject, JsonValue } from '@sluice/core';
 
@@ -8,7 +8,10 @@ const maxErrorBytes = 2_048;
 
 /** The result that an answer is; throws if it is none. Most hold only texts, which need neither a schema nor a copy. */
 export function resultIn(answer: unknown): CallToolResult {
-  return isTexts(answer) ? answer : CallToolResultSchema.parse(answer);
+  if (isTexts(answer)) return answer;
+  const read = specTypeSchemas.CallToolResult['~standard'].validate(answer);
+  if (read.issues !== undefined) throw new Error(`It is no result of a tool: ${read.issues[0]?.message ?? ''}`);
+  return read.value;
 }
 
 function isTexts(answer: unknown): answer is CallToolResult {
@@ -36,7 +39,7 @@ export function valueOf(result: CallToolResult, hide: ((text: string) => string)
   if (result.isError === true) throw new ToolUserError(shortened(text) || 'The tool failed and did not say why.');
   // What came over the wire as JSON is JSON; the SDK's type only does not say so.
   if (result.structuredContent !== undefined) {
-    const value = result.structuredContent as JsonValue;
+    const value = withoutPrototype(result.structuredContent as JsonValue);
     return hide === null ? value : hidden(value, hide);
   }
   if (texts.length < result.content.length) {
@@ -44,6 +47,12 @@ export function valueOf(result: CallToolResult, hide: ((text: string) => string)
     return hide === null ? blocks : hidden(blocks, hide);
   }
   return parsed(text);
+}
+
+/** A member of this name is an attack on readers that are not careful, and never a value. */
+function withoutPrototype(value: JsonValue): JsonValue {
+  if (!isJsonObject(value) || !Object.hasOwn(value, '__proto__')) return value;
+  return Object.fromEntries(Object.entries(value).filter(([name]) => name !== '__proto__'));
 }
 
 function blockOf(block: CallToolResult['content'][number]): JsonObject {
@@ -80,7 +89,7 @@ function bytesOf(base64: string): number {
   return Buffer.byteLength(base64, 'base64');
 }
 
-function hidden(value: JsonValue, hide: (text: string) => string): JsonValue {
+export function hidden(value: JsonValue, hide: (text: string) => string): JsonValue {
   return isDeeperThan(value, deepestJson) ? value : textsHidden(value, hide); // what is too deep the runner refuses
 }
 

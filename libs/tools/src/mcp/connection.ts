@@ -1,14 +1,15 @@
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import { ErrorCode, McpError, ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
+import { Client, ProtocolError, SdkError, SdkErrorCode, SdkHttpError } from '@modelcontextprotocol/client';
+import type { Transport } from '@modelcontextprotocol/client';
 import { printable, ToolUnavailableError } from '@sluice/core';
-import type { McpServer } from '@sluice/core';
-import { watchForFlood } from './flood.js';
+import type { JsonObject, McpServer } from '@sluice/core';
+import { WatchedProcess, WatchedTransport } from './flood.js';
 import { callEnded, HttpTransport } from './http-transport.js';
+import { headersOf } from './header-arguments.js';
 import type { McpServerState, McpServerStatus } from './hub.js';
 import { withTimeout } from './with-timeout.js';
 import { OfferedNow } from './offered-now.js';
 import { Throttle } from './throttle.js';
+import { SseTransport } from './sse-transport.js';
 import { StdioProcess } from './stdio-process.js';
 import { CredentialRefusedError, isRefusal } from './refused.js';
 import { lossProblem, reasonIn, silenceProblem, startProblem } from './start-problem.js';
@@ -22,6 +23,19 @@ export interface ConnectionParts {
   log(message: string): void;
 }
 
+/** Over which a server is spoken to. */
+type AnyTransport = StdioProcess | HttpTransport | SseTransport;
+
+/** How a server is connected to. */
+interface Way {
+  /** How long it is waited for its answer which revisions it speaks, in milliseconds; null if it is known to speak an older one. */
+  readonly probeMs: number | null;
+  /** Whether it has the transport that was before Streamable HTTP. */
+  readonly isSse: boolean;
+}
+
+/** A process that does not know the question answers at once, or never. */
+const silentMs = 1_000;
 const firstRetryMs = 250;
 const longestRetryMs = 30_000;
 /** Up for this long, a server counts as well again, and its next loss as the first. */
@@ -43,7 +57,9 @@ export class McpConnection {
   private state: McpServerState = 'idle';
   private error: string | null = null;
   private client: Client | undefined;
-  private transport: StdioProcess | HttpTransport | undefined;
+  private transport: AnyTransport | undefined;
+  /** How the server was last connected to; null when that is to be found out. */
+  private known: Way | null = null;
   /** The outcome of the attempt under way or planned. */
   private next: PromiseWithResolvers<Client> | undefined;
   private timer: NodeJS.Timeout | undefined;
@@ -88,6 +104,21 @@ export class McpConnection {
   /** Whether the tool is known, without asking, to be what it was when it was allowed; it is if nothing was known of it. */
   isHeldTo(tool: string, pin: string | null): boolean {
     return pin === null || this.offered.known(tool) === pin;
+  }
+
+  /**
+   * The headers that carry arguments of a call as well, which servers of the newest revision may ask for over HTTP (SEP-2243). Throws ToolUnavailableError
+   * where the tool asks for them in a way that the protocol does not permit: it must not be called then.
+   */
+  async argumentHeaders(client: Client, tool: string, args: JsonObject): Promise<Readonly<Record<string, string>>> {
+    if (!(this.transport instanceof HttpTransport) || client.getProtocolEra() !== 'modern') return {};
+    const { id, startMs } = this.server;
+    const wanted = await this.offered.headerArguments(client, tool, startMs).catch((error: unknown) => {
+      if (isRefusal(error)) throw error;
+      throw new ToolUnavailableError(`The MCP server ${id} is not available now.`, { cause: error });
+    });
+    if (wanted !== null) return headersOf(wanted, args);
+    throw new ToolUnavailableError(`The MCP server ${id} asks for arguments of ${tool} as headers in a wrong way.`);
   }
 
   /** What the tool is held to now (OfferedNow). */
@@ -138,10 +169,10 @@ export class McpConnection {
 
   /** Why a request failed, as a sentence for operators: what became of the server, or what it said. `doing` stands behind “The MCP server …”. */
   problemOf(error: unknown, doing: string): string {
-    const code = error instanceof McpError ? error.code : null;
-    if (code === ErrorCode.RequestTimeout)
+    const code = error instanceof SdkError ? error.code : null;
+    if (code === SdkErrorCode.RequestTimeout)
       return silenceProblem(this.server, this.server.startMs, this.transport, this.hideSecrets);
-    if (code === ErrorCode.ConnectionClosed && this.error !== null) return this.error;
+    if (code === SdkErrorCode.ConnectionClosed && this.error !== null) return this.error;
     return `The MCP server ${this.server.id} ${doing}: ${reasonIn(error, this.hideSecrets)}.`;
   }
 
@@ -182,32 +213,87 @@ export class McpConnection {
   }
 
   private async connect(next: PromiseWithResolvers<Client>): Promise<void> {
-    const client = new Client({ name: 'sluice', version: '0.1.0' }, { capabilities: {} });
-    client.setNotificationHandler(ToolListChangedNotificationSchema, () => {
-      this.offered.forget();
-      this.changed.happened();
-    });
-    let transport: StdioProcess | HttpTransport | undefined;
+    let problem: string | undefined;
     try {
-      transport = this.transport = this.open();
-      this.watch(transport);
-      // The SDK's own classes miss their own interface under exactOptionalPropertyTypes.
-      await client.connect(transport as Transport, { timeout: this.server.startMs });
-      if (this.isClosed()) throw new Error('It was closed.');
+      const client = await this.connectOnce(this.known ?? firstWay(this.server), (said) => (problem = said));
       client.onclose = () => this.lost(client);
       client.onerror = (error) => this.onError(client, error);
       this.ready(client, next);
+      this.listenForChanges(client);
     } catch (error) {
-      // Before we end it: afterwards, its own end could not be distinguished from that.
-      const problem = startProblem(this.server, transport, error, this.hideSecrets);
-      await transport?.close();
-      this.failed(problem, next, error);
+      this.known = null;
+      this.failed(problem ?? startProblem(this.server, undefined, error, this.hideSecrets), next, error);
     }
   }
 
-  private open(): StdioProcess | HttpTransport {
+  /** One attempt, and further ones in other ways where the server shows that it knows no other. `onProblem` gets why it failed. */
+  private async connectOnce(way: Way, onProblem: (problem: string) => void): Promise<Client> {
+    const client = this.newClient(way);
+    let transport: AnyTransport | undefined;
+    try {
+      transport = this.transport = this.open(way.isSse);
+      const prior = way.probeMs === null ? { prior: { kind: 'legacy' as const } } : {};
+      await client.connect(this.watch(transport), { timeout: this.server.startMs, ...prior });
+      if (this.isClosed()) throw new Error('It was closed.');
+      this.known = client.getProtocolEra() === 'legacy' ? { probeMs: null, isSse: way.isSse } : way;
+      return client;
+    } catch (error) {
+      const next = this.isClosed() ? null : otherWay(this.server, way, error);
+      // Before we end it: afterwards, its own end could not be distinguished from that.
+      const problem = startProblem(this.server, transport, error, this.hideSecrets);
+      await transport?.close();
+      if (next === null) {
+        onProblem(problem);
+        throw error;
+      }
+      return this.connectOnce(next, (said) => onProblem(next.isSse ? problem : said));
+    }
+  }
+
+  private newClient({ probeMs }: Way): Client {
+    const client = new Client(
+      { name: 'sluice', version: '0.1.0' },
+      {
+        capabilities: {},
+        versionNegotiation: probeMs === null ? {} : { mode: 'auto', probe: { timeoutMs: probeMs } },
+        // A server that wants input in the middle of a call gets none: the call fails.
+        inputRequired: { autoFulfill: false },
+      },
+    );
+    client.setNotificationHandler('notifications/tools/list_changed', () => {
+      this.offered.forget();
+      this.changed.happened();
+    });
+    return client;
+  }
+
+  /** In the newer revisions a server speaks of changes to those who asked for it, over a stream of its own. */
+  private listenForChanges(client: Client): void {
+    if (client.getProtocolEra() !== 'modern' || client.getServerCapabilities()?.tools?.listChanged !== true) return;
+    const began = performance.now();
+    void client
+      .listen({ toolsListChanged: true }, { timeout: this.server.startMs })
+      .then(({ closed }) => closed)
+      .catch((error: unknown) => {
+        if (this.client === client)
+          this.log(`does not say when its tools change: ${reasonIn(error, this.hideSecrets)}`);
+        return 'local' as const;
+      })
+      .then((end) => {
+        if (end === 'local' || this.client !== client || this.isClosed()) return;
+        // What it said meanwhile is not known.
+        this.offered.forget();
+        const wait = Math.max(0, changeEveryMs - (performance.now() - began));
+        setTimeout(() => this.client === client && this.listenForChanges(client), wait).unref();
+      });
+  }
+
+  private open(isSse: boolean): AnyTransport {
     const { command, args, env, url } = this.server;
-    if (command === null) return new HttpTransport(new URL(url ?? ''), this.token);
+    if (command === null)
+      return isSse
+        ? new SseTransport(new URL(url ?? ''), this.token)
+        : new HttpTransport(new URL(url ?? ''), this.token);
     const { connectionEnv } = this.server;
     const own = this.token === null || connectionEnv === undefined ? {} : { [connectionEnv]: this.token };
     const environment = { ...this.given.environment([...env, ...always]), ...own };
@@ -218,22 +304,25 @@ export class McpConnection {
     return new StdioProcess({ command, args, environment });
   }
 
-  private watch(transport: StdioProcess | HttpTransport): void {
-    const count = watchForFlood(transport as Transport, {
+  /** What the client is connected to. */
+  private watch(transport: AnyTransport): Transport {
+    const Watched = transport instanceof StdioProcess ? WatchedProcess : WatchedTransport;
+    const watched = new Watched(transport, {
       onFlood: () => {
         this.log('says more than a thousand things a second that nobody asked for, and was cut off');
         if (transport instanceof StdioProcess) transport.kill('it said more than a thousand things a second unasked');
         else void transport.close();
       },
-      onAnswer: (answer) => transport instanceof HttpTransport && transport.answered(answer),
+      onAnswer: (answer) => transport instanceof StdioProcess || transport.answered(answer),
     });
-    if (!(transport instanceof StdioProcess)) return;
+    if (!(transport instanceof StdioProcess)) return watched;
     let lines = 0;
     transport.onnoise = (line) => {
-      count();
+      watched.count();
       lines += 1;
       if (lines <= noiseLines) this.logNoise(line, lines === noiseLines);
     };
+    return watched;
   }
 
   /** A server that prints for people goes on being of use, and its author should hear of it. */
@@ -293,6 +382,7 @@ export class McpConnection {
 
   /** Over HTTP nothing closes when the server dies; a stream that breaks is the sign to ask whether it is still there. */
   private onError(client: Client, error: Error): void {
+    if (this.transport instanceof SseTransport) this.transport.closeOnError(error);
     if (
       this.client !== client ||
       this.probing ||
@@ -302,8 +392,9 @@ export class McpConnection {
     )
       return;
     this.probing = true;
-    void client
-      .ping({ timeout: probeMs })
+    const probe =
+      client.getProtocolEra() === 'modern' ? client.discover({ timeout: probeMs }) : client.ping({ timeout: probeMs });
+    void probe
       .catch((reason: unknown) => this.drop(client, this.problemOf(reason, 'is not there any more')))
       .finally(() => {
         this.probing = false;
@@ -328,6 +419,24 @@ export class McpConnection {
       cause: new Error(detail, { cause }),
     });
   }
+}
+
+function firstWay({ command, startMs }: McpServer): Way {
+  return { probeMs: command === null ? startMs : Math.min(silentMs, startMs / 2), isSse: false };
+}
+
+/** How to go on after a failed attempt, where the server shows that it may speak in another way; null if it does not. */
+function otherWay({ command, startMs }: McpServer, way: Way, error: unknown): Way | null {
+  const { probeMs, isSse } = way;
+  if (command === null) {
+    const refused = error instanceof SdkHttpError && [400, 404, 405].includes(error.status);
+    return refused && !isSse ? { probeMs: null, isSse: true } : null;
+  }
+  if (probeMs === null) return null;
+  // It ended when it read what it does not know; started again, it is spoken to as it expects.
+  if (error instanceof SdkError && error.code === SdkErrorCode.EraNegotiationFailed) return { probeMs: null, isSse };
+  // It was slow to start, and speaks no older revision.
+  return error instanceof ProtocolError && probeMs < startMs ? { probeMs: startMs, isSse } : null;
 }
 
 /** Of a proxy's address: user and password, as they stand in it and as they are meant. */

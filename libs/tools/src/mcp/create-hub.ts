@@ -1,6 +1,5 @@
-import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
+import type { Client } from '@modelcontextprotocol/client';
+import { ProtocolError, ProtocolErrorCode, SdkError, SdkErrorCode, SdkHttpError } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import {
   JsonTooLargeError,
@@ -21,6 +20,7 @@ import { tooLargeCode } from './http-transport.js';
 import { malformedCode } from './message.js';
 import type { McpCallOptions, McpHub } from './hub.js';
 import { offerOf } from './offer.js';
+import { passedOn } from './passed-on.js';
 import { isRefusal } from './refused.js';
 import { withoutCode } from './start-problem.js';
 
@@ -153,41 +153,54 @@ async function request(
   options: McpCallOptions,
   timeout: number,
 ): Promise<JsonValue> {
-  // The SDK keeps listening to the signal after the answer and would report a finished call as cancelled: it gets one of its own.
-  const own = new AbortController();
-  const onAbort = (): void => own.abort(options.signal.reason);
-  options.signal.addEventListener('abort', onAbort);
-  const _meta = { 'sluice/idempotency-key': options.idempotencyKey, ...options.trace };
-  try {
-    const answer = await client.request(
-      { method: 'tools/call', params: { name: tool, arguments: args, _meta } },
-      anything,
-      { signal: own.signal, timeout, maxTotalTimeout: timeout },
-    );
-    return valueOf(resultIn(answer), connection.hiding);
-  } finally {
-    options.signal.removeEventListener('abort', onAbort);
+  if (options.kind !== undefined) {
+    const { kind, signal } = options;
+    return passedOn(client, kind, tool, args, { signal, timeout, maxTotalTimeout: timeout }, connection.hiding);
   }
+  const _meta = { 'sluice/idempotency-key': options.idempotencyKey, ...options.trace };
+  const headers = await connection.argumentHeaders(client, tool, args);
+  const answer = await client.request(
+    { method: 'tools/call', params: { name: tool, arguments: args, _meta } },
+    anything,
+    { signal: options.signal, timeout, maxTotalTimeout: timeout, headers },
+  );
+  return valueOf(resultIn(answer), connection.hiding);
 }
 
 /** What to throw for a call that was sent: what the server says is for the model; why an answer was lost is unknown. */
 function thrownFor(error: unknown, tool: string, timeoutMs: number, connection: McpConnection): unknown {
   if (error instanceof ToolUserError || error instanceof ToolUnavailableError) return error;
   if (error instanceof TooLargeAnswer) return new JsonTooLargeError(error.message, { cause: error });
-  if (!(error instanceof McpError)) return new ToolOutcomeLostError(`No answer came from ${tool}.`, { cause: error });
+  if (error instanceof ProtocolError) return thrownForAnswer(error, tool, connection);
+  switch (error instanceof SdkError ? error.code : null) {
+    case SdkErrorCode.RequestTimeout:
+      return new ToolTimeoutError(`The tool ${tool} did not answer within ${timeoutMs / 1000} s.`, { cause: error });
+    case SdkErrorCode.ConnectionClosed:
+      return new ToolOutcomeLostError(`The connection was lost while ${tool} ran.`, { cause: error });
+    case SdkErrorCode.UnsupportedResultType:
+    case SdkErrorCode.CapabilityNotSupported:
+      return new Error(
+        `The server wants more than a result of ${tool}: Sluice gives no input in the middle of a call.`,
+        {
+          cause: error,
+        },
+      );
+    default:
+      return new ToolOutcomeLostError(`No answer came from ${tool}.`, { cause: error });
+  }
+}
+
+/** For a call that the server answered with an error in place of a result. */
+function thrownForAnswer(error: ProtocolError, tool: string, connection: McpConnection): Error {
   const said = withoutCode(error.message);
   switch (error.code) {
     case tooLargeCode:
       return new JsonTooLargeError(said, { cause: error });
-    case ErrorCode.InvalidParams:
-    case ErrorCode.MethodNotFound:
+    case ProtocolErrorCode.InvalidParams:
+    case ProtocolErrorCode.MethodNotFound:
       return new ToolUserError(connection.hide(shortened(`The server refused the call: ${said}`)), { cause: error });
-    case ErrorCode.RequestTimeout:
-      return new ToolTimeoutError(`The tool ${tool} did not answer within ${timeoutMs / 1000} s.`, { cause: error });
     case malformedCode:
       return new ToolOutcomeLostError(`What ${tool} answered is no message.`, { cause: error });
-    case ErrorCode.ConnectionClosed:
-      return new ToolOutcomeLostError(`The connection was lost while ${tool} ran.`, { cause: error });
     default:
       return new Error(`The server answered the call of ${tool} with an error of the protocol.`, { cause: error });
   }
@@ -201,5 +214,5 @@ function isRefusedCredential(connection: McpConnection, error: unknown): boolean
 }
 
 function isForgottenSession(error: unknown): boolean {
-  return error instanceof StreamableHTTPError && (error.code === 404 || error.code === 400);
+  return error instanceof SdkHttpError && (error.status === 404 || error.status === 400);
 }

@@ -1,5 +1,4 @@
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import type { JSONRPCMessage, JSONRPCResponse } from '@modelcontextprotocol/sdk/types.js';
+import type { JSONRPCMessage, JSONRPCResponse, Transport, TransportSendOptions } from '@modelcontextprotocol/client';
 
 /** Unrequested messages in one second beyond which a server is cut off: it costs all others their time. */
 const mostPerSecond = 1_000;
@@ -14,59 +13,103 @@ export interface Watch {
 }
 
 /**
- * Counts what a server says unasked: notifications, requests of its own, answers to nothing. To be set before the client is connected.
- * Returns what is to be called for what is said outside the protocol.
+ * A transport that counts what the server says unasked: notifications, requests of its own, answers to nothing. The client is connected to
+ * this one, so that nothing is read before it was counted: the SDK puts readers of its own on a transport while it finds out which revision
+ * of the protocol a server speaks.
  */
-export function watchForFlood(transport: Transport, given: Watch): () => void {
-  let owed = 0;
-  let unasked = 0;
-  let since = 0;
+export class WatchedTransport implements Transport {
+  onclose?: Transport['onclose'];
+  onerror?: Transport['onerror'];
+  onmessage?: Transport['onmessage'];
+  readonly hasPerRequestStream: boolean;
+  private owed = 0;
+  private unasked = 0;
+  private since = 0;
   /** How often each id of a question is open: nothing keeps a server from using one twice. */
-  const questions = new Map<string | number, number>();
-  let open = 0;
-  let over = false;
-  const tooMuch = (): void => {
-    if (over) return;
-    over = true;
-    given.onFlood();
-  };
-  const count = (): void => {
+  private readonly questions = new Map<string | number, number>();
+  private open = 0;
+  private over = false;
+
+  constructor(
+    private readonly inner: Transport,
+    private readonly given: Watch,
+  ) {
+    this.hasPerRequestStream = inner.hasPerRequestStream ?? false;
+    inner.onclose = () => this.onclose?.();
+    inner.onerror = (error) => this.onerror?.(error);
+    inner.onmessage = (message, extra) => {
+      this.received(message);
+      this.onmessage?.(message, extra);
+    };
+  }
+
+  get sessionId(): string | undefined {
+    return this.inner.sessionId;
+  }
+
+  setProtocolVersion(version: string): void {
+    this.inner.setProtocolVersion?.(version);
+  }
+
+  start(): Promise<void> {
+    return this.inner.start();
+  }
+
+  close(): Promise<void> {
+    return this.inner.close();
+  }
+
+  send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
+    if ('method' in message && 'id' in message) this.owed++;
+    const sent = this.inner.send(message, options);
+    return isAnswer(message) ? sent.finally(() => this.closed(message.id, 1)) : sent;
+  }
+
+  /** To be called also for what is said outside the protocol. */
+  count(): void {
     const now = performance.now();
-    if (now - since > 1_000) {
-      since = now;
-      unasked = 0;
+    if (now - this.since > 1_000) {
+      this.since = now;
+      this.unasked = 0;
     }
-    if (++unasked > mostPerSecond) tooMuch();
-  };
-  const closed = (id: string | number | undefined, times: number): void => {
-    const asked = id === undefined ? 0 : (questions.get(id) ?? 0);
-    if (id === undefined || asked === 0) return;
-    const ended = Math.min(asked, times);
-    open -= ended;
-    if (asked === ended) questions.delete(id);
-    else questions.set(id, asked - ended);
-  };
-  const send = transport.send.bind(transport);
-  transport.send = (message, options) => {
-    if ('method' in message && 'id' in message) owed++;
-    const sent = send(message, options);
-    return isAnswer(message) ? sent.finally(() => closed(message.id, 1)) : sent;
-  };
-  transport.onmessage = (message) => {
-    if (isAnswer(message) && owed > 0) {
-      owed--;
-      given.onAnswer(message);
+    if (++this.unasked > mostPerSecond) this.tooMuch();
+  }
+
+  private received(message: JSONRPCMessage): void {
+    if (isAnswer(message) && this.owed > 0) {
+      this.owed--;
+      this.given.onAnswer(message);
       return;
     }
     const withdrawn = withdrawnBy(message);
-    if (withdrawn !== undefined) closed(withdrawn, Infinity);
+    if (withdrawn !== undefined) this.closed(withdrawn, Infinity);
     if ('method' in message && 'id' in message) {
-      questions.set(message.id, (questions.get(message.id) ?? 0) + 1);
-      if (++open > mostQuestions) tooMuch();
+      this.questions.set(message.id, (this.questions.get(message.id) ?? 0) + 1);
+      if (++this.open > mostQuestions) this.tooMuch();
     }
-    count();
-  };
-  return count;
+    this.count();
+  }
+
+  private closed(id: string | number | undefined, times: number): void {
+    const asked = id === undefined ? 0 : (this.questions.get(id) ?? 0);
+    if (id === undefined || asked === 0) return;
+    const ended = Math.min(asked, times);
+    this.open -= ended;
+    if (asked === ended) this.questions.delete(id);
+    else this.questions.set(id, asked - ended);
+  }
+
+  private tooMuch(): void {
+    if (this.over) return;
+    this.over = true;
+    this.given.onFlood();
+  }
+}
+
+/** The same for a process. By these two members the SDK knows one: a silent one is an older server, and no outage. */
+export class WatchedProcess extends WatchedTransport {
+  readonly stderr = null;
+  readonly pid = null;
 }
 
 function isAnswer(message: JSONRPCMessage): message is JSONRPCResponse {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import type { JSONRPCMessage, JSONRPCResponse } from '@modelcontextprotocol/sdk/types.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import type { JSONRPCMessage, JSONRPCResponse } from '@modelcontextprotocol/client';
 import { isJsonObject, mayHoldRawNumbers, parseExactJson } from '@sluice/core';
 import type { JsonObject } from '@sluice/core';
 import { ask } from './http-answer.js';
@@ -22,6 +22,8 @@ interface OpenCall {
   readonly end: AbortController;
   /** Whether the body of its answer is being read. */
   reading: boolean;
+  /** It waits for no answer: its stream stays open for what the server says of changes. */
+  readonly isListening: boolean;
   /** When its answer came, on the monotonic clock; 0 while there is none. */
   answeredAt: number;
   /** Of an answer in a stream of events, the result with its numbers as they were written: the SDK parses it with rounded ones. */
@@ -49,11 +51,15 @@ export class HttpTransport extends StreamableHTTPClientTransport {
   }
 
   override async send(...given: Parameters<StreamableHTTPClientTransport['send']>): Promise<void> {
-    const [message] = given;
+    const [message, options] = given;
     const abandoned = abandonedBy(message);
     if (abandoned !== null) this.end(abandoned);
     const id = requestIn(message);
-    if (id !== null) this.calls.set(id, { end: new AbortController(), reading: false, answeredAt: 0 });
+    if (id !== null) {
+      this.calls.set(id, { end: new AbortController(), reading: false, answeredAt: 0, isListening: listens(message) });
+      // In the newer revisions a call is abandoned by the end of its stream, without a word.
+      options?.requestSignal?.addEventListener('abort', () => this.end(id), { once: true });
+    }
     try {
       await super.send(...given);
     } catch (error) {
@@ -103,7 +109,7 @@ export class HttpTransport extends StreamableHTTPClientTransport {
   }
 
   private isAwaited(): boolean {
-    return [...this.calls.values()].some(({ answeredAt }) => answeredAt === 0);
+    return [...this.calls.values()].some(({ answeredAt, isListening }) => answeredAt === 0 && !isListening);
   }
 
   /** Looks at an event before the SDK does. */
@@ -191,6 +197,10 @@ function either(first: AbortSignal | null | undefined, second: AbortSignal): Abo
 function requestIn(message: JSONRPCMessage | JSONRPCMessage[] | null): string | number | null {
   if (message === null || Array.isArray(message)) return null;
   return 'method' in message && 'id' in message ? message.id : null;
+}
+
+function listens(message: JSONRPCMessage | JSONRPCMessage[]): boolean {
+  return !Array.isArray(message) && 'method' in message && message.method === 'subscriptions/listen';
 }
 
 function abandonedBy(message: JSONRPCMessage | JSONRPCMessage[]): string | number | null {

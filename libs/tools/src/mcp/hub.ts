@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue, McpOffer } from '@sluice/core';
+import type { JsonObject, JsonValue, McpOffer, PassedOnKind } from '@sluice/core';
 
 export interface McpCallOptions {
   readonly signal: AbortSignal;
@@ -7,6 +7,8 @@ export interface McpCallOptions {
   readonly timeoutMs: number;
   /** What the tool was allowed as; a tool that is another one now is not called. Null: nothing is known to hold it to. */
   readonly pin: string | null;
+  /** Reads resources, or gets a prompt, in place of a call: `tool` is the pattern of their addresses, or its name. */
+  readonly kind?: PassedOnKind;
   /** W3C Trace Context for the server, in `_meta` as well (`traceparent`, `tracestate`). */
   readonly trace?: Readonly<Record<string, string>>;
   /** What the call authenticates with, at a server that wants a connection. */

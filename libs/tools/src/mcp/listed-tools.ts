@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import type { Client } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import { isJsonObject, pinOf, printable, takeOffer, wellFormed } from '@sluice/core';
 import type { JsonObject, JsonValue, OfferedTool } from '@sluice/core';

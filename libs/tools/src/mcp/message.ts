@@ -1,6 +1,6 @@
 import { isJsonObject, parseExactJson } from '@sluice/core';
-import { JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js';
-import type { JSONRPCErrorResponse, JSONRPCMessage, JSONRPCResultResponse } from '@modelcontextprotocol/sdk/types.js';
+import { parseJSONRPCMessage } from '@modelcontextprotocol/client';
+import type { JSONRPCErrorResponse, JSONRPCMessage, JSONRPCResultResponse } from '@modelcontextprotocol/client';
 
 /**
  * The message that a line holds; throws if it holds none. Nearly all are results, which show it at once; the SDK's schema tries one kind of
@@ -8,7 +8,7 @@ import type { JSONRPCErrorResponse, JSONRPCMessage, JSONRPCResultResponse } from
  */
 export function messageIn(line: string): JSONRPCMessage {
   const value: unknown = parseExactJson(line);
-  return isResult(value) ? value : JSONRPCMessageSchema.parse(value);
+  return isResult(value) ? value : parseJSONRPCMessage(value);
 }
 
 /** A result without anything but what it must have; what is in it is checked by who asked for it. */

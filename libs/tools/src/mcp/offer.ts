@@ -1,5 +1,5 @@
-import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
+import type { Client } from '@modelcontextprotocol/client';
+import { SdkError, SdkErrorCode } from '@modelcontextprotocol/client';
 import { ToolUnavailableError } from '@sluice/core';
 import type { McpOffer } from '@sluice/core';
 import type { McpConnection } from './connection.js';
@@ -20,7 +20,7 @@ export async function offerOf(connection: McpConnection): Promise<McpOffer> {
     connection.announceReturn();
     // Before it is dropped: what it wrote so far says why.
     const reason = reasonOf(connection, error);
-    const silent = error instanceof McpError && error.code === ErrorCode.RequestTimeout;
+    const silent = error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout;
     if (client !== undefined && silent) await connection.drop(client, reason);
     return { server: id, error: connection.hide(reason) };
   }

@@ -1,10 +1,14 @@
-import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import type { Client } from '@modelcontextprotocol/client';
 import type { OfferedTool } from '@sluice/core';
+import { headerArgumentsIn } from './header-arguments.js';
 import { listTools, pinIn } from './listed-tools.js';
+
+type HeaderArguments = NonNullable<ReturnType<typeof headerArgumentsIn>>;
 
 interface Listed {
   readonly tools: readonly OfferedTool[];
   readonly pins: Map<string, string | null>;
+  readonly headers: Map<string, HeaderArguments | null>;
 }
 
 /** What a server offers at present: asked for when a call needs to know, forgotten when the server says that it changed. */
@@ -30,20 +34,33 @@ export class OfferedNow {
    * Rejects if the server does not say within so many milliseconds.
    */
   async pin(client: Client, tool: string, withinMs: number): Promise<string | null> {
-    const listed = (this.listed ??= listTools(client, Date.now() + withinMs).then(({ tools }) => ({
-      tools,
-      pins: new Map(),
-    })));
-    try {
-      const { tools, pins } = await listed;
-      let pin = pins.get(tool);
-      if (pin === undefined) pins.set(tool, (pin = pinIn(tools, tool)));
-      if (this.listed === listed) this.pins = pins;
-      return pin;
-    } catch (error) {
+    const listed = this.ask(client, withinMs);
+    const { tools, pins } = await listed;
+    let pin = pins.get(tool);
+    if (pin === undefined) pins.set(tool, (pin = pinIn(tools, tool)));
+    if (this.listed === listed) this.pins = pins;
+    return pin;
+  }
+
+  /** The arguments that the tool wants as headers too; null where it asks for them wrongly. Rejects as `pin` does. */
+  async headerArguments(client: Client, tool: string, withinMs: number): Promise<HeaderArguments | null> {
+    const { tools, headers } = await this.ask(client, withinMs);
+    let found = headers.get(tool);
+    if (found === undefined)
+      headers.set(tool, (found = headerArgumentsIn(tools.find(({ name }) => name === tool)?.inputSchema ?? {})));
+    return found;
+  }
+
+  private ask(client: Client, withinMs: number): Promise<Listed> {
+    if (this.listed !== undefined) return this.listed;
+    const listed = listTools(client, Date.now() + withinMs).then(({ tools }) => ({
+      ...{ tools, pins: new Map(), headers: new Map() },
+    }));
+    this.listed = listed;
+    listed.catch(() => {
       if (this.listed === listed) this.listed = undefined;
-      throw error;
-    }
+    });
+    return listed;
   }
 
   /** Whether this tool was not reported yet. */

@@ -1,4 +1,4 @@
-import { StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { SdkHttpError, SseError } from '@modelcontextprotocol/client';
 
 /** How far down a cause is looked for. */
 const deepestCause = 5;
@@ -11,6 +11,7 @@ export class CredentialRefusedError extends Error {
 /** Whether a server answered 401: it did not look at what it was sent, so that may be sent again with another credential. */
 export function isRefusal(error: unknown, depth = 0): boolean {
   if (error instanceof CredentialRefusedError) return true;
-  if (error instanceof StreamableHTTPError) return error.code === 401;
+  if (error instanceof SdkHttpError) return error.status === 401;
+  if (error instanceof SseError) return error.code === 401;
   return depth < deepestCause && error instanceof Error && isRefusal(error.cause, depth + 1);
 }

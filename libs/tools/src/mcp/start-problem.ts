@@ -1,3 +1,4 @@
+import { SdkError, SdkErrorCode } from '@modelcontextprotocol/client';
 import { printable } from '@sluice/core';
 import type { McpServer } from '@sluice/core';
 import { causeOf } from '../reachability.js';
@@ -8,8 +9,9 @@ import type { Hide } from './stdio-process.js';
 const quotedReason = 300;
 
 /** Why a server could not be started or reached, as a sentence for the one who configured it. */
-export function startProblem(server: McpServer, transport: unknown, error: unknown, hide: Hide): string {
+export function startProblem(server: McpServer, transport: unknown, failure: unknown, hide: Hide): string {
   const { id, command, url, startMs } = server;
+  const error = beneath(failure);
   const reason = reasonIn(error, hide);
   if (command === null) {
     const cause = [causeOf(error)?.code ?? causeOf(error)?.message ?? []].flat().map((each) => ` (${String(each)})`);
@@ -24,6 +26,12 @@ export function startProblem(server: McpServer, transport: unknown, error: unkno
     ? `${ending ?? 'ended'} before it answered`
     : `cannot be started: ${reason}`;
   return `The MCP server ${id} ${ended}. Check mcp.servers.${id}.command and its args.${wordsOf(transport, hide)}`;
+}
+
+/** The SDK wraps what went wrong while it found out how a server speaks. */
+function beneath(error: unknown): unknown {
+  const isWrapped = error instanceof SdkError && error.code === SdkErrorCode.EraNegotiationFailed;
+  return isWrapped && error.cause instanceof Error ? error.cause : error;
 }
 
 /** Why a server that was there is not any more. */
@@ -47,7 +55,7 @@ function wordsOf(transport: unknown, hide: Hide): string {
   return transport instanceof StdioProcess ? transport.lastWords(hide) : '';
 }
 
-/** A message of the SDK without the error codes it puts in front, once for each side. */
+/** A message without the error codes that SDKs of servers put in front, once for each side. */
 export function withoutCode(message: string): string {
   return message.replace(/^(?:MCP error -?\d+: )+/, '');
 }

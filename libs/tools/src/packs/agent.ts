@@ -6,6 +6,8 @@ import { defineTool } from '../contract.js';
 export const agent = defineTool({
   type: 'agent',
   description: 'Hands a question to an agent that works on it by itself, with tools of its own, and gives its answer.',
+  shortDescription:
+    'Hand a self-contained question to another agent that works on it with tools of its own, and get back only its answer.',
   input: z.object({
     question: z
       .string()

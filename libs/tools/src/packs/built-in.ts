@@ -1,9 +1,16 @@
 import type { OwnContract } from '../contract.js';
 import { agent } from './agent.js';
+import { cacheTools } from './cache/pack.js';
+import { citationTools } from './citation/pack.js';
+import { documentTools } from './document/pack.js';
 import { getCurrentTime } from './get-current-time.js';
+import { graphTools } from './graph/pack.js';
 import { graphUpdate } from './graph-update.js';
 import { knowledgeQuery } from './knowledge-query.js';
+import { loadToolset } from './load-toolset.js';
 import { markComplete } from './mark-complete.js';
+import { plan } from './plan.js';
+import { searchTools } from './search/pack.js';
 import { textCompletion } from './text-completion.js';
 import { todoTools } from './todo/pack.js';
 import { workspaceTools } from './workspace/pack.js';
@@ -16,6 +23,13 @@ export const builtInTools: readonly OwnContract[] = Object.freeze([
   textCompletion,
   markComplete,
   agent,
+  loadToolset,
+  plan,
   ...workspaceTools,
   ...todoTools,
+  ...documentTools,
+  ...searchTools,
+  ...citationTools,
+  ...cacheTools,
+  ...graphTools,
 ]);

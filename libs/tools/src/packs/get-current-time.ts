@@ -6,6 +6,8 @@ export const getCurrentTime = defineTool({
   type: 'get_current_time',
   description:
     'Tell the current date and time as ISO 8601, in UTC or in a given time zone. Example: { "timezone": "Europe/Zurich" }.',
+  shortDescription:
+    'Find out the current date and time, in UTC or in a time zone, whenever the answer depends on today.',
   input: z.object({
     timezone: z
       .string()

@@ -27,6 +27,9 @@ export const graphUpdate = defineTool({
   description:
     'Add statements to the knowledge graph, or remove them. To change a value, remove the old statement and add the new one in one call. ' +
     'Example: { "add": [{ "subject": "Sluice", "predicate": "is written in", "object": "TypeScript" }] }.',
+  shortDescription:
+    'Add facts to the knowledge graph or remove them, when something new was learned or a stored fact is wrong.',
+  category: 'graph',
   input: z.object({
     add: statements.optional().describe('Statements to add, at most 100.'),
     remove: statements.optional().describe('Statements to remove, exactly as they are; at most 100.'),

@@ -14,6 +14,9 @@ export const knowledgeQuery = defineTool({
   description:
     'Query the knowledge graph. Give an entity to read what is known about it, an entity and a relation to list the things so related, ' +
     'each with its own facts, or a SPARQL query. Returns rows and how many there are. Example: { "entity": "Switzerland", "relation": "border" }.',
+  shortDescription:
+    'Look up facts in the knowledge graph: what is known about an entity, or which things are related to it.',
+  category: 'graph',
   input: z.object({
     entity: z
       .string()

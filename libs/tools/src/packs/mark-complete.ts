@@ -7,6 +7,9 @@ export const markComplete = defineTool({
   description:
     'Signal that the task is complete, and give the final answer. Nothing is done after it: call it alone, or last, and only when ' +
     'everything the question asks for has been done. Example: { "summary": "Both reports are written." }.',
+  shortDescription:
+    'Signal that the whole task is done and give the final answer. Call it last, since nothing runs afterwards.',
+  category: 'completion',
   input: z.object({
     summary: z.string().min(1).max(6_000).describe('The answer to the question, as its sender shall read it.'),
   }),

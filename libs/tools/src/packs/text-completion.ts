@@ -5,6 +5,8 @@ export const textCompletion = defineTool({
   type: 'text-completion',
   description:
     'Write, summarise, translate or explain: continues a prompt with the configured language model, without any tools.',
+  shortDescription:
+    'Have a language model write, summarise, translate or explain a text for you, without any tools of its own.',
   input: z.object({
     prompt: z
       .string()

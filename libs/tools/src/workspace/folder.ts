@@ -60,6 +60,19 @@ class FolderWorkspace implements Workspace {
     });
   }
 
+  bytes(path: string): Promise<Uint8Array | null> {
+    return this.guarded(async ({ files }) => {
+      const place = await files.at(namesOf(path));
+      if (place.stats?.isFile() !== true) return null;
+      const handle = await files.open(place, constants.O_RDONLY);
+      try {
+        return await handle.readFile();
+      } finally {
+        await handle.close();
+      }
+    });
+  }
+
   write(path: string, text: string): Promise<Written> {
     return this.guarded(async (home) => {
       const names = namesOf(path);

@@ -22,13 +22,13 @@ export async function partOf(
 }
 
 /** How many bytes at the beginning belong to a character that began before. */
-function firstCharacter(bytes: Buffer): number {
+export function firstCharacter(bytes: Buffer): number {
   const at = bytes.subarray(0, 3).findIndex((byte) => (byte & 0xc0) !== 0x80);
   return at < 0 ? Math.min(3, bytes.length) : at;
 }
 
 /** How many bytes hold whole characters only. */
-function lastWhole(bytes: Buffer): number {
+export function lastWhole(bytes: Buffer): number {
   for (let back = 1; back <= Math.min(4, bytes.length); back++) {
     const byte = bytes[bytes.length - back] as number;
     if ((byte & 0xc0) === 0x80) continue;

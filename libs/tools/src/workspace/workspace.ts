@@ -64,6 +64,8 @@ export interface Usage {
 export interface Workspace {
   /** At most `limit` bytes from `offset` on, whole characters only. */
   read(path: string, offset: number, limit: number): Promise<FilePart>;
+  /** The whole file as it is; null if there is none. */
+  bytes(path: string): Promise<Uint8Array | null>;
   /** Replaces the file as a whole, or makes it with the directories above it. */
   write(path: string, text: string): Promise<Written>;
   /** Adds to the end; makes the file if it is not there. */

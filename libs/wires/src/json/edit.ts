@@ -11,15 +11,19 @@ export interface Edit {
 export function applyEdits(text: string, edits: readonly Edit[]): string {
   let edited = '';
   let at = 0;
-  for (const edit of [...edits].sort((one, other) => one.start - other.start)) {
+  for (const edit of [...edits].sort((one, other) => one.start - other.start || one.end - other.end)) {
     edited += text.slice(at, edit.start) + edit.text;
     at = edit.end;
   }
   return edited + text.slice(at);
 }
 
-/** Keeps the items that pass and adds texts behind them: the kept ones with every byte, comma and space between them. */
-export function editItems(array: JsonSpan, isKept: (index: number) => boolean, added: readonly string[]): Edit[] {
+/** Keeps the items that pass and adds texts before and behind them: the kept ones with every byte, comma and space between them. */
+export function editItems(
+  array: JsonSpan,
+  isKept: (index: number) => boolean,
+  { before = [], behind: added }: { readonly before?: readonly string[]; readonly behind: readonly string[] },
+): Edit[] {
   const { items } = array;
   const lastKept = items.findLastIndex((_, index) => isKept(index));
   const last = items.at(-1);
@@ -27,7 +31,7 @@ export function editItems(array: JsonSpan, isKept: (index: number) => boolean, a
   const kept = items[lastKept];
   if (last === undefined || kept === undefined) {
     const from = items[0]?.start ?? array.start + 1;
-    return [{ start: from, end: last?.end ?? from, text: addition }];
+    return [{ start: from, end: last?.end ?? from, text: [...before, ...added].join(',') }];
   }
   const edits: Edit[] = items
     .slice(0, lastKept)
@@ -35,6 +39,8 @@ export function editItems(array: JsonSpan, isKept: (index: number) => boolean, a
       isKept(index) ? [] : [{ start: item.start, end: items[index + 1]?.start ?? item.end, text: '' }],
     );
   const behind = addition === '' ? '' : `,${addition}`;
+  const first = items.find((_, index) => isKept(index)) ?? kept;
+  if (before.length > 0) edits.push({ start: first.start, end: first.start, text: `${before.join(',')},` });
   if (behind !== '' || lastKept < items.length - 1) edits.push({ start: kept.end, end: last.end, text: behind });
   return edits;
 }

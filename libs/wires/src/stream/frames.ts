@@ -144,3 +144,26 @@ export function awsFrame(type: string, data: string): Uint8Array {
     body: encoder.encode(data),
   });
 }
+
+/** A message of Amazon’s event stream that says what went wrong. */
+export function awsErrorFrame(exception: string, data: string): Uint8Array {
+  const text = (value: string) => ({ type: 'string' as const, value });
+  return codec.encode({
+    headers: {
+      ':exception-type': text(exception),
+      ':content-type': text('application/json'),
+      ':message-type': text('exception'),
+    },
+    body: encoder.encode(data),
+  });
+}
+
+/** The event of a message of Amazon’s event stream, its chunk unpacked; null for an error, or what is no event. */
+export function readAwsMessage(bytes: Uint8Array): { readonly name: string; readonly data: string } | null {
+  try {
+    const { name, data } = messageOf(bytes);
+    return name === 'chunk' ? { name: '', data: chunkOf(data) } : { name, data };
+  } catch {
+    return null;
+  }
+}

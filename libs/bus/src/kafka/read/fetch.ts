@@ -1,5 +1,6 @@
 import Batch from 'kafkajs/src/consumer/batch.js';
 import type { Topic } from '@sluice/contracts';
+import { firstBehind } from '../../first-behind.js';
 import type { ReadFrom } from '../../port.js';
 import type { Stored } from '../../processing/stored.js';
 import type { Broker, Cluster } from '../kafkajs/cluster.js';
@@ -61,12 +62,20 @@ async function cursorsOf(cluster: Cluster, topic: Topic, name: string, from: Rea
   return partitions.map(({ partition }) => {
     const end = ends.get(partition) ?? 0;
     const beginning = beginnings.get(partition) ?? 0;
-    const first = firstOf(from, beginning, end, times?.get(partition));
+    const first =
+      typeof from === 'object' && 'after' in from
+        ? firstBehind(from.after(topic, partition), { beginning, end })
+        : firstOf(from, beginning, end, times?.get(partition));
     return { topic, name, partition, first, end, next: Math.min(Math.max(first, beginning), end), fetched: [] };
   });
 }
 
-function firstOf(from: ReadFrom, beginning: number, end: number, atTime: number | undefined): number {
+function firstOf(
+  from: Exclude<ReadFrom, { readonly after: unknown }>,
+  beginning: number,
+  end: number,
+  atTime: number | undefined,
+): number {
   if (from === 'start') return beginning;
   if (from === 'end') return end;
   if ('offset' in from) return from.offset;

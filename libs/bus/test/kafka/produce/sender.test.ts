@@ -149,7 +149,7 @@ describe('what a producer sends to several partitions', () => {
     const error = await send(sender).catch((thrown: unknown) => thrown);
     expect(isRetriable(error)).toBe(true);
     expect(got.length).toBe(3 * 13);
-  }, 20_000);
+  });
 });
 
 /** Kafka’s numbers of NOT_LEADER_OR_FOLLOWER and PRODUCER_FENCED. */

@@ -5,6 +5,8 @@ import { todo, todoId } from './shape.js';
 export const completeTodo = defineTool({
   type: 'complete_todo',
   description: 'Mark a task as completed. Example: { "id": 3 }.',
+  shortDescription: 'Mark a task of the to-do list as completed by its number, as soon as its work is done.',
+  category: 'todo',
   input: z.object({ id: todoId }),
   output: todo,
   effect: 'state_change',

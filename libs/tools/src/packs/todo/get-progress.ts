@@ -5,6 +5,9 @@ export const getProgress = defineTool({
   type: 'get_progress',
   description:
     'Tell how many tasks the list has, how many are pending, in progress and completed, and the percentage completed.',
+  shortDescription:
+    'Count the tasks of the to-do list by status and get the percentage that is completed, to report progress.',
+  category: 'todo',
   input: z.object({}),
   output: z.object({
     total: z.int(),

@@ -10,6 +10,9 @@ export const listTodos = defineTool({
   description:
     `List the tasks, whatever their status, in the order in which they were added, at most ${mostTodos} from offset on. ` +
     'archives tells how many earlier lists there are; give one’s number to read it. Example: { "archive": 1 }.',
+  shortDescription:
+    'List all tasks of the to-do list with their status, or read an archived list from an earlier phase.',
+  category: 'todo',
   input: z.object({
     offset: z.int().min(0).default(0).describe('How many tasks to leave out at the beginning.'),
     archive: z.int().min(1).optional().describe('The number of an archived list, from 1; left out, the current list.'),

@@ -6,6 +6,9 @@ export const deleteFile = defineTool({
   description:
     'Delete a file or an empty directory of the workspace. deleted is false if there was nothing at the path. ' +
     'Example: { "path": "notes/old.md" }.',
+  shortDescription:
+    'Delete a file or an empty directory of the workspace that is no longer needed. It cannot be undone.',
+  category: 'workspace',
   input: z.object({
     path: z.string().describe('Path of the file or empty directory inside the workspace.'),
   }),

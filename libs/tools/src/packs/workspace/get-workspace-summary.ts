@@ -4,6 +4,9 @@ import { defineTool } from '../../contract.js';
 export const getWorkspaceSummary = defineTool({
   type: 'get_workspace_summary',
   description: 'Tell how many files and directories the workspace has, and how many bytes they take.',
+  shortDescription:
+    'Get how many files and directories the workspace holds and how many bytes they take, for an overview.',
+  category: 'workspace',
   input: z.object({}),
   output: z.object({ files: z.int(), directories: z.int(), bytes: z.int() }),
   effect: 'read_only',

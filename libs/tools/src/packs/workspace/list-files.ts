@@ -9,6 +9,9 @@ export const listFiles = defineTool({
   description:
     `List what is in a directory of the workspace, sorted by name, at most ${mostEntries} entries from offset on. ` +
     'Example: { "path": "notes" }.',
+  shortDescription:
+    'List the files and directories in a directory of the workspace, to see what is there and how large it is.',
+  category: 'workspace',
   input: z.object({
     path: z.string().default('').describe('The directory inside the workspace; left out, the workspace itself.'),
     offset: z.int().min(0).default(0).describe('How many entries to leave out at the beginning.'),

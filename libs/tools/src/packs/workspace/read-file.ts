@@ -9,6 +9,9 @@ export const readFile = defineTool({
   description:
     `Read a text file of the workspace. A long file comes in parts of at most ${longestPart} bytes: go on at next_offset while there is one. ` +
     'Example: { "path": "notes/plan.md" }.',
+  shortDescription:
+    'Read the content of a text file in the workspace, in parts if it is long, whenever you need what is in it.',
+  category: 'workspace',
   input: z.object({
     path: z.string().describe('Path of the file inside the workspace, such as notes/plan.md.'),
     offset: z.int().min(0).default(0).describe('Byte to begin at: 0, or the next_offset of the part before.'),

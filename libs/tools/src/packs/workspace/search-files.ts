@@ -9,6 +9,9 @@ export const searchFiles = defineTool({
   description:
     `Find a text in the files of the workspace, upper and lower case alike. Returns the lines that hold it, at most ${mostMatches}, with file, ` +
     'line number and the offset to read on from; truncated says that there may be more. Example: { "text": "deadline", "path": "notes" }.',
+  shortDescription:
+    'Search the workspace files for a text and get the matching lines, when you do not know which file holds it.',
+  category: 'workspace',
   input: z.object({
     text: z
       .string()

@@ -1,0 +1,42 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { topics } from '@sluice/contracts';
+import type { AgentStep, AgentStepResult } from '@sluice/contracts';
+import { createSignatures, newKeySet } from '@sluice/identity';
+import { signContinuation } from '@sluice/run';
+import { anyRecord } from '../../../test/harness/any-record.js';
+import { isAuthentic } from '../src/authentic.js';
+
+describe('a turn’s steps are authentic', () => {
+  const verifying = { signatures: createSignatures(newKeySet(0)), clock: { now: () => 1_000 } };
+  const [drawn] = fc.sample(anyRecord('agent.steps'), { numRuns: 1, seed: 7 }) as [AgentStepResult];
+  const step: AgentStep = {
+    ...{ thought: '', action: 'a', arguments: '{}', observation: 'found', outcome: 'ok', reason: null },
+    ...{ stateBefore: 's', state: 's', toolCallId: 'c', iteration: 1, index: 0, startedAt: 1, endedAt: 2 },
+    ...{ resultHash: 'a hash', agentRun: null, providerData: null, cachedAt: null, documentation: null },
+  };
+
+  async function isAuthenticWith(steps: readonly AgentStep[]): Promise<boolean> {
+    const history = [{ ...step, resultHash: null, providerData: '{"signature":"of the provider"}' }];
+    const signed = await signContinuation({ ...drawn, steps, next: { ...drawn.next, history } }, verifying);
+    const message = {
+      topic: topics.steps,
+      partition: 0,
+      offset: 0,
+      key: 's',
+      headers: {},
+      timestamp: 1,
+      record: signed,
+    };
+    return isAuthentic(message, verifying);
+  }
+
+  it('where the history has their provider’s data beside them, and no hash', async () => {
+    expect(await isAuthenticWith([step])).toBe(true);
+  });
+
+  it('only if the history ends with them', async () => {
+    expect(await isAuthenticWith([{ ...step, observation: 'lost' }])).toBe(false);
+    expect(await isAuthenticWith([step, step])).toBe(false);
+  });
+});

@@ -1,0 +1,82 @@
+import { createHash } from 'node:crypto';
+import { accessSync, constants, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Configuration, GraphSettings } from '@sluice/core';
+import { ToolUnavailableError } from '@sluice/core';
+import { dataFiles } from '@sluice/host';
+import type { Environment, Runtime } from '@sluice/host';
+import { openEmbeddedGraph, readGraphFiles } from '@sluice/tools';
+import type { PropertyGraph, ToolContract } from '@sluice/tools';
+
+/** Files that are kept open; the one that was used least lately is closed, and opened again where it is used. */
+const mostOpen = 32;
+
+const byDefault: GraphSettings = { folder: null, load: [] };
+
+type Place = Pick<Environment, 'bus' | 'dataFolder'>;
+
+/** The graphs of requirements: one a tenant, which sees no other’s. */
+export class RequirementGraphs {
+  private readonly open = new Map<string, PropertyGraph>();
+
+  constructor(private readonly runtime: Pick<Runtime, 'environment' | 'log'>) {}
+
+  /** Throws ToolUnavailableError if there is no place for it, or a file that it begins with cannot be used. */
+  of({ graph: settings = byDefault }: Configuration, tenantId: string): PropertyGraph {
+    const key = JSON.stringify([settings, tenantId]);
+    const graph = this.open.get(key) ?? this.opened(settings, tenantId);
+    this.open.delete(key);
+    this.open.set(key, graph);
+    for (const [oldest, other] of this.open) {
+      if (this.open.size <= mostOpen) break;
+      this.open.delete(oldest);
+      void other.close();
+    }
+    return graph;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.open.values()].map((graph) => graph.close()));
+    this.open.clear();
+  }
+
+  private opened(settings: GraphSettings, tenantId: string): PropertyGraph {
+    const folder = folderOf(settings, this.runtime.environment);
+    if (folder === null) throw new ToolUnavailableError('There is no folder for graphs of requirements here.');
+    const name = createHash('sha256').update(tenantId).digest('hex').slice(0, 32);
+    try {
+      return openEmbeddedGraph(join(folder, `${name}.sqlite`), readGraphFiles(settings.load));
+    } catch (error) {
+      this.runtime.log.error({ error: (error as Error).message }, 'the graph of requirements cannot be opened');
+      throw new ToolUnavailableError('The graph of requirements cannot be opened.', { cause: error });
+    }
+  }
+}
+
+/** Throws a sentence if an allowed tool needs the graph and its folder or a file of `graph.load` cannot be used. */
+export function requireGraph(configuration: Configuration, contracts: readonly ToolContract[], place: Place): void {
+  const { tools, policy, graph = byDefault } = configuration;
+  const types = new Set(contracts.filter(({ capabilities }) => capabilities.includes('graph')).map(({ type }) => type));
+  const using = tools.filter(({ id, type }) => types.has(type) && policy.allowedTools.includes(id));
+  if (using.length === 0) return;
+  const folder = folderOf(graph, place);
+  if (folder === null)
+    throw new Error(
+      `graph.folder is not set, and the policy allows ${using.map(({ id }) => id).join(', ')}. A graph is for one machine: on Kafka name a folder on its disk, or take these tools out of policy.allowed_tools.`,
+    );
+  try {
+    mkdirSync(folder, { recursive: true });
+    accessSync(folder, constants.W_OK);
+  } catch (error) {
+    throw new Error(
+      `The folder of the graphs ${folder} cannot be written: ${(error as Error).message}. Set graph.folder to one that can.`,
+      { cause: error },
+    );
+  }
+  readGraphFiles(graph.load);
+}
+
+/** On Kafka there are executors on other machines, with data folders of their own: then there is none unless it is named. */
+function folderOf({ folder }: GraphSettings, { bus, dataFolder }: Place): string | null {
+  return folder ?? (bus === 'kafka' ? null : dataFiles({ dataFolder }).graphs);
+}

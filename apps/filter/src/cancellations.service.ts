@@ -1,0 +1,71 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Fault } from '@sluice/core';
+import type { Authenticator, Principal } from '@sluice/core';
+import { longestId, topics } from '@sluice/contracts';
+import type { Cancellation } from '@sluice/contracts';
+import { credentialOf } from '@sluice/bus';
+import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
+import { cancelRun, hasEnded, longestCancelReason, requestTaken } from '@sluice/run';
+import type { NotCancelled } from '@sluice/run';
+import { AUTHENTICATOR, RUNTIME, VerifiedCallers } from '@sluice/host';
+import type { Runtime } from '@sluice/host';
+
+/** Takes cancellations from callers: marks the run, and says on the log who did. The services that have the run look for the mark. */
+@Injectable()
+export class CancellationsService {
+  private readonly callers: VerifiedCallers;
+
+  constructor(
+    @Inject(RUNTIME) private readonly runtime: Runtime,
+    @Inject(AUTHENTICATOR) private readonly authenticator: Authenticator,
+  ) {
+    this.callers = new VerifiedCallers(runtime, authenticator);
+  }
+
+  async take(message: Incoming<'agent.cancellations'>, context: HandlerContext): Promise<readonly Outgoing[]> {
+    const { record, key, headers, timestamp } = message;
+    // What the filter itself wrote, or a copy of that: nothing is done by it.
+    if (record.outcome !== null) return [];
+    requireValid(record);
+    const { requestId, reason } = record;
+    const { clock, configurations, log } = this.runtime;
+    const { identity } = configurations.current().configuration;
+    const sender = await this.authenticator.authenticate(identity, credentialOf(headers), timestamp);
+    const caller = sender.ok ? sender.principal : null;
+    const notTaken = caller === null ? 'not_authenticated' : await this.reasonAgainst(requestId, caller);
+    // Of a run that has ended too: it may have ended with a dead letter, and a redrive of it is not wanted either.
+    if (caller !== null && notTaken !== 'not_its_caller') await cancelRun(requestId, caller, reason, this.runtime);
+    const { actorId, tenantId } = caller ?? { actorId: '', tenantId: '' };
+    context.afterCommit(() => {
+      const about = { request_id: requestId, actor: actorId, tenant: tenantId };
+      if (notTaken === null) log.info(about, 'a run is cancelled');
+      else log.warn({ ...about, reason: notTaken }, 'a cancellation does not count');
+    });
+    const outcome = { actorId, tenantId, notTaken, at: clock.now() };
+    return [{ topic: topics.cancellations, key, record: { ...record, sessionId: record.sessionId || key, outcome } }];
+  }
+
+  private async reasonAgainst(requestId: string, caller: Principal): Promise<NotCancelled | null> {
+    const run = { requestId, tenant: caller.tenantId };
+    if (!(await this.isTheirs(requestId, caller))) return 'not_its_caller';
+    return (await hasEnded({ ...run, attempt: null }, this.runtime)) ? 'ended' : null;
+  }
+
+  /** As far as its request can be read; the mark of anybody else would count for nothing. */
+  private async isTheirs(requestId: string, caller: Principal): Promise<boolean> {
+    const request = await requestTaken({ requestId, tenant: caller.tenantId }, this.runtime);
+    return request === null || (await this.callers.isSender(caller, request));
+  }
+}
+
+function requireValid({ requestId, sessionId, reason }: Cancellation): void {
+  const problem =
+    requestId === '' || requestId.length > longestId
+      ? `request_id must name the run, in 1 to ${longestId} characters.`
+      : sessionId.length > longestId
+        ? `session_id must have at most ${longestId} characters.`
+        : reason.length > longestCancelReason
+          ? `reason must have at most ${longestCancelReason} characters.`
+          : null;
+  if (problem !== null) throw new Fault('invalid_request', problem, false);
+}

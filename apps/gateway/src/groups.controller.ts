@@ -1,0 +1,99 @@
+import { Controller, Get, Inject, Param, Query, Req, Res } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { listGroups, listStates, nearMiss, stateDiagram } from '@sluice/core';
+import type { Evaluator, KnownFacts, Principal } from '@sluice/core';
+import { HabitStore, recommendGroups } from '@sluice/discovery';
+import type { Habits } from '@sluice/discovery';
+import { beginningFacts, channelHeader, originOf } from '@sluice/run';
+import { LoadWatch, RUNTIME } from '@sluice/host';
+import type { Runtime } from '@sluice/host';
+import { Callers } from './caller.js';
+import { Refusal } from './refusal.js';
+
+/** Which groups and states there are for a caller: within what it may ask for, and of the configuration in force. */
+@Controller('v1')
+export class GroupsController {
+  constructor(
+    @Inject(RUNTIME) private readonly runtime: Runtime,
+    @Inject(Callers) private readonly callers: Callers,
+    @Inject(LoadWatch) private readonly loads: LoadWatch,
+  ) {}
+
+  @Get('groups')
+  async groups(@Req() http: Request): Promise<object> {
+    const { evaluator, permitted, known } = await this.asked(http);
+    return { config_version: evaluator.configuration.version, groups: listGroups(evaluator, permitted, known) };
+  }
+
+  /** Which of these groups suit a question. Stands before the route of a group, so that it is not one. */
+  @Get('groups/recommended')
+  async recommended(@Req() http: Request, @Query('question') question: unknown): Promise<object> {
+    const caller = await this.callers.of(http);
+    if (typeof question !== 'string' || question.trim() === '')
+      throw new Refusal(400, 'invalid_request', 'Write the question once: /v1/groups/recommended?question=…');
+    const { evaluator } = this.runtime.configurations.current();
+    const habits = await this.habits(caller);
+    return {
+      config_version: evaluator.configuration.version,
+      groups: recommendGroups(evaluator, caller.groups, question, habits),
+    };
+  }
+
+  /** A group that the caller may not ask for is as unknown as one that there is not. */
+  @Get('groups/*path')
+  async group(@Req() http: Request, @Param('path') path: readonly string[]): Promise<object> {
+    const { evaluator, permitted, known } = await this.asked(http);
+    const name = path.join('/');
+    const listed = listGroups(evaluator, permitted, known);
+    const found = listed.find((group) => group.name === name);
+    if (found === undefined) {
+      const near = nearMiss(
+        name,
+        listed.map((group) => group.name),
+      );
+      const hint = near === undefined ? '' : ` If “${near}” is meant, write that.`;
+      throw new Refusal(404, 'not_found', `There is no group of this name that this caller may ask for.${hint}`);
+    }
+    return { config_version: evaluator.configuration.version, ...found };
+  }
+
+  /** With `accept: text/vnd.mermaid`, the states as a Mermaid diagram. */
+  @Get('states')
+  async states(@Req() http: Request, @Res() response: Response): Promise<void> {
+    const { evaluator, permitted, known } = await this.asked(http);
+    const states = listStates(evaluator, permitted, known);
+    if (http.accepts(['application/json', 'text/vnd.mermaid']) === 'text/vnd.mermaid')
+      response.type('text/vnd.mermaid').send(stateDiagram(states));
+    else response.json({ config_version: evaluator.configuration.version, states });
+  }
+
+  /** What the tenant’s models called of late, where the configuration has it kept; without it words alone decide. */
+  private async habits({ tenantId }: Principal): Promise<Habits> {
+    const { clock, configurations, documents, log } = this.runtime;
+    if (configurations.current().configuration.agentDiscovery?.recent !== true) return new Map();
+    try {
+      return await new HabitStore(documents, clock).find(tenantId);
+    } catch (error) {
+      const problem = error instanceof Error ? error.message : String(error);
+      log.warn({ error: problem }, 'what was called of late could not be read');
+      return new Map();
+    }
+  }
+
+  private async asked(http: Request): Promise<Asked> {
+    const { configurations, clock } = this.runtime;
+    const { principal, claims } = await this.callers.withClaims(http);
+    const loaded = configurations.current();
+    const { evaluator } = loaded;
+    const origin = originOf({ [channelHeader]: 'http' }, claims, evaluator);
+    const measured = await this.loads.measured(loaded);
+    const facts = beginningFacts(principal, '', origin, measured, evaluator, clock.now());
+    return { evaluator, permitted: principal.groups, known: { facts, unknown: ['question'] } };
+  }
+}
+
+interface Asked {
+  readonly evaluator: Evaluator;
+  readonly permitted: readonly string[];
+  readonly known: KnownFacts;
+}

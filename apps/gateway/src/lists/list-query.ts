@@ -1,0 +1,128 @@
+import { nearest } from '@sluice/core';
+import type { ApprovalCursor, RunCursor, RunFilter } from '@sluice/projection';
+import { Refusal } from '../refusal.js';
+
+type Query = Readonly<Record<string, unknown>>;
+
+/** The parameters of `GET /v1/runs`, as its page and its description have them. */
+export const runParameters = {
+  since: 'Started at or after this time: milliseconds since the epoch, or as 2026-01-31T12:00:00Z.',
+  until: 'Started before this time.',
+  user: 'The actor that asked, as `user:<id>`.',
+  outcome: '`running`, `answer`, or the code of an error.',
+  tool: 'The key of a tool that the run called.',
+  group: 'A group that the run asked for.',
+  state: 'The state that the run is in, or ended in.',
+  session_id: 'The session of the run.',
+  limit: 'Runs a page, 1 to 200; 50 unless given.',
+  cursor: '`next_cursor` of the page before.',
+} as const;
+
+/** Those of `GET /v1/sessions`. */
+export const sessionParameters = {
+  limit: 'Sessions a page, 1 to 200; 50 unless given.',
+  before: '`next_before` of the page before.',
+} as const;
+
+/** Those of `GET /v1/sessions/{session_id}/steps`. */
+export const stepParameters = { limit: 'So many steps, 1 to 200; 50 unless given.' } as const;
+
+/** Those of `GET /v1/approvals`. */
+export const approvalParameters = {
+  limit: 'Approvals a page, 1 to 200; 50 unless given.',
+  cursor: '`next_cursor` of the page before.',
+} as const;
+
+/** Each parameter once, and none but these. Throws Refusal(400) with what to write. */
+export function parametersOf<K extends string>(
+  query: Query,
+  known: Readonly<Record<K, string>>,
+): Partial<Record<K, string>> {
+  for (const [name, value] of Object.entries(query)) {
+    if (!Object.hasOwn(known, name)) {
+      const near = nearest(name, Object.keys(known));
+      const hint = near === undefined ? `There are ${Object.keys(known).join(', ')}.` : `Did you mean ${near}?`;
+      throw invalid(`${name} is no parameter here. ${hint}`);
+    }
+    if (typeof value !== 'string') throw invalid(`Write ${name} once.`);
+    if (value === '') throw invalid(`${name} is empty. Give it a value, or leave it out.`);
+  }
+  return query as Partial<Record<K, string>>;
+}
+
+/** The filter, the page’s length and where it begins. */
+export function runQuery(query: Query): {
+  readonly filter: RunFilter;
+  readonly limit: number;
+  readonly after: RunCursor | null;
+} {
+  const {
+    since,
+    until,
+    user,
+    outcome,
+    tool,
+    group,
+    state,
+    session_id: session,
+    limit,
+    cursor,
+  } = parametersOf(query, runParameters);
+  const given = {
+    user,
+    outcome,
+    tool,
+    group,
+    state,
+    session,
+    since: timeOf('since', since),
+    until: timeOf('until', until),
+  };
+  const filter = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as RunFilter;
+  return { filter, limit: limitOf(limit), after: cursorOf(cursor) };
+}
+
+/** The page’s length and where it begins. */
+export function approvalQuery(query: Query): { readonly limit: number; readonly after: ApprovalCursor | null } {
+  const { limit, cursor } = parametersOf(query, approvalParameters);
+  const after = cursorOf(cursor);
+  return {
+    limit: limitOf(limit),
+    after: after === null ? null : { requestedAt: after.startedAt, approvalId: after.requestId },
+  };
+}
+
+/** Opaque to callers. */
+export function cursorFor({ startedAt, requestId }: RunCursor): string {
+  return Buffer.from(JSON.stringify([startedAt, requestId])).toString('base64url');
+}
+
+function cursorOf(text: string | undefined): RunCursor | null {
+  if (text === undefined) return null;
+  try {
+    const parsed: unknown = JSON.parse(Buffer.from(text, 'base64url').toString());
+    if (Array.isArray(parsed) && Number.isSafeInteger(parsed[0]) && typeof parsed[1] === 'string')
+      return { startedAt: parsed[0] as number, requestId: parsed[1] };
+  } catch {
+    // Said below.
+  }
+  throw invalid('cursor must be next_cursor of the page before, as it is.');
+}
+
+export function limitOf(text: string | undefined): number {
+  if (text === undefined) return 50;
+  const limit = /^\d{1,3}$/.test(text) ? Number(text) : 0;
+  if (limit < 1 || limit > 200) throw invalid('limit must be a number from 1 to 200.');
+  return limit;
+}
+
+function timeOf(name: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const time = /^\d{1,15}$/.test(text) ? Number(text) : Date.parse(text);
+  if (!Number.isNaN(time)) return time;
+  throw invalid(`${name} must be milliseconds since the epoch, or a time such as 2026-01-31T12:00:00Z.`);
+}
+
+function invalid(message: string): Refusal {
+  return new Refusal(400, 'invalid_request', message);
+}

@@ -1,0 +1,86 @@
+import { Controller, Get, Inject, Param, Query, Req } from '@nestjs/common';
+import type { Request } from 'express';
+import type { Principal } from '@sluice/core';
+import type { ListedRun } from '@sluice/projection';
+import { Callers } from '../caller.js';
+import { Refusal } from '../refusal.js';
+import { stepJson, tokensOf } from '../run-progress.js';
+import { whereIs } from '../run-place.js';
+import { cursorFor, limitOf, parametersOf, runQuery, sessionParameters, stepParameters } from './list-query.js';
+import { Lists } from './lists.js';
+
+type Queried = Readonly<Record<string, unknown>>;
+
+/** Lists of runs and sessions, from this instance’s projection (docs/http.md). */
+@Controller('v1')
+export class ListsController {
+  constructor(
+    @Inject(Callers) private readonly callers: Callers,
+    @Inject(Lists) private readonly lists: Lists,
+  ) {}
+
+  /** The runs of the caller’s tenant; what others asked is not shown. */
+  @Get('runs')
+  async runs(@Req() http: Request, @Query() query: Queried): Promise<object> {
+    const caller = await this.callers.of(http);
+    const { filter, limit, after } = runQuery(query);
+    const found = this.lists.projection.runs(caller, filter, after, limit + 1);
+    const page = found.slice(0, limit);
+    const last = found.length > limit ? page.at(-1) : undefined;
+    return { runs: page.map((run) => listed(run, caller)), next_cursor: last === undefined ? null : cursorFor(last) };
+  }
+
+  /** The caller’s own sessions. */
+  @Get('sessions')
+  async sessions(@Req() http: Request, @Query() query: Queried): Promise<object> {
+    const caller = await this.callers.of(http);
+    const { limit, before } = parametersOf(query, sessionParameters);
+    if (before !== undefined && !/^\d{1,15}$/.test(before))
+      throw new Refusal(400, 'invalid_request', 'before must be next_before of the page before.');
+    const most = limitOf(limit);
+    const found = this.lists.projection.sessions(caller, before === undefined ? null : Number(before), most);
+    const sessions = found.map(({ sessionId, runs, startedAt, updatedAt }) => ({
+      session_id: sessionId,
+      runs,
+      started_at: startedAt,
+      updated_at: updatedAt,
+    }));
+    return { sessions, next_before: found.length < most ? null : (found.at(-1)?.updatedAt ?? null) };
+  }
+
+  /** The steps of the caller’s own runs in a session, without their results. */
+  @Get('sessions/:sessionId/steps')
+  async steps(@Req() http: Request, @Param('sessionId') sessionId: string, @Query() query: Queried): Promise<object> {
+    const caller = await this.callers.of(http);
+    const { limit } = parametersOf(query, stepParameters);
+    const steps = this.lists.projection.steps(caller, sessionId, limitOf(limit));
+    return {
+      session_id: sessionId,
+      steps: steps.map(([requestId, step]) => ({
+        request_id: requestId,
+        iteration: step.iteration,
+        ...stepJson(step),
+      })),
+    };
+  }
+}
+
+function listed(run: ListedRun, caller: Principal): object {
+  const { requestId, sessionId, actor, subject, startedAt, endedAt } = run;
+  const own = actor === caller.actorId && subject === caller.subjectId;
+  return {
+    request_id: requestId,
+    session_id: sessionId,
+    user: actor,
+    on_behalf_of: subject,
+    question: own ? run.question : null,
+    status: endedAt === null ? 'running' : 'ended',
+    outcome: run.outcome,
+    state: run.state,
+    iterations: run.iterations,
+    tokens: tokensOf(run),
+    started_at: startedAt,
+    ended_at: endedAt,
+    href: own ? whereIs({ requestId, sessionId, since: startedAt }) : null,
+  };
+}

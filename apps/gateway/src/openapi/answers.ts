@@ -1,0 +1,266 @@
+import { hiddenReasons, ruleFactNames, toolEffects } from '@sluice/core';
+import { recordSchema } from '@sluice/contracts';
+import { propertiesOf, ref, schemasOfRecord } from './record-schemas.js';
+import type { JsonSchema } from './record-schemas.js';
+
+const text = (description: string): JsonSchema => ({ type: 'string', description });
+const textOrNull = (description: string): JsonSchema => ({ type: ['string', 'null'], description });
+const whole = (description: string): JsonSchema => ({ type: 'integer', description });
+const time = (description: string): JsonSchema => whole(`${description} Milliseconds since the epoch.`);
+const timeOrNull = (description: string): JsonSchema => ({
+  ...time(description),
+  type: ['integer', 'null'],
+});
+const list = (items: JsonSchema, description: string): JsonSchema => ({ type: 'array', items, description });
+const described = (name: string, description: string): JsonSchema => ({ ...ref(name), description });
+
+/** An object with all these members; those of `some` may be missing. */
+function object(
+  description: string,
+  all: Readonly<Record<string, JsonSchema>>,
+  some: Readonly<Record<string, JsonSchema>> = {},
+): JsonSchema {
+  return { type: 'object', description, properties: { ...all, ...some }, required: Object.keys(all) };
+}
+
+const ids = { request_id: text('Names the run.'), session_id: text('The session of the run.') };
+const version = { config_version: text('The version of the configuration that decided.') };
+const tools = list(text('The key of a tool.'), 'The tools that are available in it.');
+
+const open = {
+  depends_on: list(
+    { enum: [...ruleFactNames], description: 'A fact that a run has.' },
+    'What rules about it ask for and only a run has; absent where all of it is known.',
+  ),
+};
+
+const callMembers = {
+  id: text('The id of the call.'),
+  tool: text('The key of the tool.'),
+  arguments: text('As the record has them: JSON.'),
+  ok: { type: ['boolean', 'null'], description: 'Null while there is no result.' },
+  error: textOrNull('The code of a tool error.'),
+  reason: textOrNull('The reason of a tool error.'),
+  state: textOrNull('The state behind the call.'),
+  started_at: timeOrNull('When the call began.'),
+  duration_ms: { type: ['integer', 'null'], description: 'How long it took.' },
+};
+
+const outcome = {
+  kind: text('`answer` or `error`.'),
+  answer: textOrNull('The answer, of a run that has one.'),
+  error: { anyOf: [ref('RunError'), { type: 'null' }], description: 'Why the run has no answer.' },
+};
+/** Of a run that began. */
+const inside = {
+  state: text('The state that the run ended in.'),
+  iterations: whole('How many iterations it had.'),
+  history: list(ref('AgentStep'), 'The steps, those that the request brought along included.'),
+  ...version,
+  ended_at: time('When it ended.'),
+};
+const progress = {
+  tool_calls: list(ref('ToolCall'), 'The calls of the run, in order.'),
+  tokens: ref('Tokens'),
+};
+
+const warned = { warnings: list(ref('RequestWarning'), 'Absent where there is nothing to warn of.') };
+
+const group = {
+  name: text('The name of the group.'),
+  groups: list(text('A group.'), 'The groups directly within it.'),
+  tools: list(ref('GroupTool'), 'The tools that a request for it covers in some state.'),
+};
+
+/** What the gateway answers with; a test holds real answers against these. */
+export function answerSchemas(): Readonly<Record<string, JsonSchema>> {
+  return {
+    ...schemasOfRecord('AgentStep', 'answer'),
+    ...schemasOfRecord('RunError', 'answer'),
+    RunningRun: object(
+      'A run that has not ended, with its calls and tokens so far.',
+      { ...ids, status: { const: 'running' }, since: time('No record of the run is older.'), ...progress },
+      warned,
+    ),
+    EndedRun: object(
+      'How a run ended; of a request that never began, only why.',
+      { ...ids, status: { const: 'ended' }, ...outcome },
+      { ...inside, ...progress, ...warned },
+    ),
+    RequestWarning: object('A group or a state of a request that the configuration does not know.', {
+      code: { enum: ['unknown_group', 'unknown_state'] },
+      name: text('The name, as the request has it.'),
+      suggestion: textOrNull('The name that was probably meant.'),
+      message: text('A sentence that says what to change.'),
+    }),
+    ToolCall: object('A call of a run.', callMembers),
+    Tokens: object('What the model read and wrote.', {
+      input: whole('Tokens read.'),
+      output: whole('Tokens written.'),
+      cached: whole('Of those read, how many the provider had in a cache.'),
+    }),
+    RunList: object('A page of runs, the newest first.', {
+      runs: list(ref('ListedRun'), 'The runs.'),
+      next_cursor: textOrNull('The parameter `cursor` of the next page; null on the last one.'),
+    }),
+    ListedRun: object('A run of the tenant.', {
+      ...ids,
+      user: text('The actor that asked.'),
+      on_behalf_of: textOrNull('The subject that the actor asked for.'),
+      question: textOrNull('What was asked; null for a run of another caller.'),
+      status: { enum: ['running', 'ended'] },
+      outcome: textOrNull('`answer`, or the code of an error; null while it runs.'),
+      state: text('The state that it is in, or ended in.'),
+      iterations: whole('How many iterations it had.'),
+      tokens: ref('Tokens'),
+      started_at: time('When it began.'),
+      ended_at: timeOrNull('When it ended.'),
+      href: textOrNull('Where the run is to be read; null for a run of another caller.'),
+    }),
+    SessionList: object('The caller’s own sessions, the latest first.', {
+      sessions: list(ref('Session'), 'The sessions.'),
+      next_before: { type: ['integer', 'null'], description: 'The parameter `before` of the next page.' },
+    }),
+    Session: object('A session.', {
+      session_id: text('Names the session.'),
+      runs: whole('How many runs it has.'),
+      started_at: time('When its first run began.'),
+      updated_at: time('When something happened in it last.'),
+    }),
+    StepList: object('The steps of the caller’s runs in a session.', {
+      session_id: text('Names the session.'),
+      steps: list(ref('SessionStep'), 'The steps, without their results.'),
+    }),
+    SessionStep: object('A step of a run.', {
+      request_id: text('Names the run.'),
+      iteration: whole('From 1.'),
+      ...callMembers,
+    }),
+    ToolList: object(
+      'What a run in this state with these groups is offered.',
+      {
+        ...version,
+        state: text('The state.'),
+        group: list(text('A group.'), 'The groups.'),
+        tools: list(ref('OfferedTool'), 'The tools.'),
+      },
+      warned,
+    ),
+    TriedToolset: object(
+      'What a request would be offered in its first iteration.',
+      {
+        ...version,
+        state: text('The state.'),
+        group: list(text('A group.'), 'The groups.'),
+        fallback_groups: list(text('A group.'), 'Groups that stand in for a requested one without an available tool.'),
+        tool_choice: textOrNull('`none`, `required` or the id of a tool; null where the model chooses freely.'),
+        tools: list(ref('OfferedTool'), 'The tools.'),
+        hidden_counts: {
+          type: 'object',
+          propertyNames: { enum: hiddenReasons },
+          additionalProperties: whole('How many tools.'),
+          description: 'Hidden tools of groups that the caller may ask for, by their first reason.',
+        },
+      },
+      warned,
+    ),
+    OfferedTool: object(
+      'A tool that a run is offered.',
+      {
+        id: text('As a model writes it.'),
+        key: text('As the configuration names it.'),
+        description: text('What it does.'),
+        effect: { enum: [...toolEffects], description: 'What a call of it changes.' },
+        groups: list(text('A group.'), 'Those of its groups that the caller may ask for.'),
+        schema_hash: text('A hash over the canonical input schema, which changes when the schema does.'),
+        input_schema: { type: ['object', 'boolean'], description: 'The JSON Schema of its arguments.' },
+      },
+      open,
+    ),
+    GroupList: object('The groups that the caller may ask for.', {
+      ...version,
+      groups: list(ref('ListedGroup'), 'The groups.'),
+    }),
+    RecommendationList: object('The groups that suit a question, best first.', {
+      ...version,
+      groups: list(ref('RecommendedGroup'), 'The groups, ten at most.'),
+    }),
+    RecommendedGroup: object('A group that suits a question.', {
+      name: text('The name of the group.'),
+      score: { type: 'number', description: 'How well it suits.' },
+      tools: list(ref('RecommendedTool'), 'The tools that it is recommended for, best first, five at most.'),
+    }),
+    RecommendedTool: object('A tool that a group is recommended for.', {
+      key: text('As the configuration names it.'),
+      score: { type: 'number', description: 'How well it suits.' },
+      words: list(text('A word.'), 'The words of the question that it holds.'),
+      called: { type: 'number', description: 'How much runs of the tenant called it of late, from 0 to 1.' },
+    }),
+    ListedGroup: object('A group, and its tools.', group),
+    Group: object('A group, and its tools.', { ...version, ...group }),
+    GroupTool: object(
+      'A tool of a group.',
+      {
+        key: text('As the configuration names it.'),
+        id: text('As a model writes it.'),
+        description: text('What it does.'),
+        effect: {
+          enum: [...toolEffects, null],
+          description: 'What a call of it changes; null where that is not known.',
+        },
+        groups: list(text('A group.'), 'The groups that it is in.'),
+        available_in_states: list(text('A state.'), 'The states that it is available in; `*` for every state.'),
+        state: textOrNull('The state after it succeeds; null for no change.'),
+      },
+      open,
+    ),
+    StateList: object('The states of the caller’s tools.', {
+      ...version,
+      states: list(ref('ListedState'), 'The states.'),
+    }),
+    ListedState: object('A state, its tools, and where they lead.', {
+      name: text('The name of the state.'),
+      tools,
+      transitions: {
+        type: 'object',
+        additionalProperties: text('The state that it leads to.'),
+        description: 'By the key of the tool that leads there.',
+      },
+    }),
+    ApprovalList: object('A page of the calls that wait for the caller’s decision, the oldest first.', {
+      approvals: list(ref('WaitingApproval'), 'The calls.'),
+      next_cursor: textOrNull('The parameter `cursor` of the next page; null on the last one.'),
+    }),
+    WaitingApproval: object('A call that waits.', {
+      approval: described('AskedApproval', 'With `decision` added it is the body of the decision.'),
+      decisions: list(
+        { enum: ['approve', 'refuse'] },
+        'What the caller may decide; who asked for the call may be left with refusing it.',
+      ),
+    }),
+    AskedApproval: object(recordSchema('ApprovalRequested').doc ?? '', {
+      ...propertiesOf(
+        recordSchema('ApprovalRequested').fields.filter(({ name }) => name !== 'steps'),
+        'answer',
+      ),
+      requested_partition: whole('Where it stands on agent.approvals.'),
+      requested_offset: whole('Its offset there.'),
+    }),
+    PublishedDecision: object('The decision is on the log.', {
+      approval_id: text('Names the approval.'),
+      status: { const: 'published' },
+    }),
+    Problem: object('Why the request got nothing (RFC 9457).', {
+      type: text('Where the code is explained: a reference from the gateway’s address.'),
+      title: text('What the code means.'),
+      status: whole('The status of the answer.'),
+      detail: text('A sentence that says what to change.'),
+      code: text('A code for programs (docs/errors.md).'),
+      error: described('ProblemError', 'Code and sentence once more.'),
+    }),
+    ProblemError: object('A code for programs and a sentence for people.', {
+      code: text('A code (docs/errors.md).'),
+      message: text('A sentence that says what to change.'),
+    }),
+  };
+}

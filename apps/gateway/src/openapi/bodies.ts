@@ -1,0 +1,36 @@
+import { recordSchema } from '@sluice/contracts';
+import { propertiesOf, schemasOfRecord } from './record-schemas.js';
+import type { JsonSchema } from './record-schemas.js';
+
+/** What the gateway fills in where a decision leaves it out. */
+const filledIn = ['decided_by', 'decided_at'];
+
+/** The bodies that the gateway takes, from the schemas of the records that they become. */
+export function bodySchemas(): Readonly<Record<string, JsonSchema>> {
+  return { ...schemasOfRecord('AgentRequest', 'body'), ApprovalDecision: decision(), CancelRequest: cancelRequest() };
+}
+
+function cancelRequest(): JsonSchema {
+  const fields = recordSchema('Cancellation').fields.filter(({ name }) => name === 'reason');
+  return { type: 'object', properties: propertiesOf(fields, 'body'), additionalProperties: false };
+}
+
+function decision(): JsonSchema {
+  const { doc = '', fields } = recordSchema('ApprovalDecided');
+  const own = fields.map(({ name }) => name);
+  const ignored = recordSchema('ApprovalRequested').fields.filter(({ name }) => !own.includes(name));
+  return {
+    type: 'object',
+    description: `${doc} What \`approval_requested\` holds may stand there too.`,
+    properties: {
+      ...propertiesOf(fields, 'body'),
+      ...Object.fromEntries(
+        ignored.map(({ name, doc: meaning = '' }) => [name, { description: `Not read. ${meaning}` }]),
+      ),
+    },
+    required: fields
+      .filter(({ name, default: given }) => given === undefined && !filledIn.includes(name))
+      .map(({ name }) => name),
+    additionalProperties: false,
+  };
+}

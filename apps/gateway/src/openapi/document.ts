@@ -1,0 +1,134 @@
+import { problemType } from '../problem.js';
+import { answerSchemas } from './answers.js';
+import { bodySchemas } from './bodies.js';
+import { listedParameters, operations, parameterForms, requiredParameters } from './operations.js';
+import type { Answer, Operation } from './operations.js';
+import { ref } from './record-schemas.js';
+import type { JsonSchema } from './record-schemas.js';
+
+/** What each status of a refusal says. */
+export const refusalMeanings: Readonly<Record<number, string>> = {
+  400: 'The request cannot be read; the message says what to change. Nothing was published.',
+  401: 'The credential is missing or does not hold. Nothing was published.',
+  403: 'The caller may not ask for this. Nothing was published.',
+  404: 'There is no such thing for this caller.',
+  409: 'The request_id was taken before in the tenant.',
+  413: 'The body, or the record that it becomes, is too large. Nothing was published.',
+  415: 'The body does not say that it is JSON in UTF-8.',
+  429: 'The caller has made all the requests that it may make in a minute, where there is a limit. Nothing was published.',
+  500: 'Something that only the operator can fix; the gateway’s log says what.',
+  503: 'The gateway is busy, or something that it needs cannot be reached.',
+};
+
+/** The gateway’s description, as OpenAPI 3.1. */
+export function openApi(): JsonSchema {
+  const paths: Record<string, Record<string, JsonSchema>> = {};
+  for (const operation of operations) (paths[operation.path] ??= {})[operation.method] = described(operation);
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Sluice',
+      version: '1',
+      summary: 'Asking over HTTP',
+      description: 'Starts runs and streams them, lists runs and tools, and takes decisions on calls that wait.',
+      license: { name: 'Apache 2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/' }],
+    security: [{ bearer: [] }, {}],
+    tags: [...new Set(operations.map(({ tag }) => tag))].map((name) => ({ name })),
+    paths,
+    components: {
+      securitySchemes: {
+        bearer: {
+          type: 'http',
+          scheme: 'bearer',
+          description:
+            'A JWT or an API key, as the configuration’s identity says; none where no identity is configured.',
+        },
+      },
+      schemas: { ...bodySchemas(), ...answerSchemas() },
+    },
+  };
+}
+
+function described(operation: Operation): JsonSchema {
+  const { id, tag, summary, description, body, answers, isBodyOptional, isOpen } = operation;
+  const parameters = parametersOf(operation);
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    ...(description === undefined ? {} : { description }),
+    ...(isOpen === true ? { security: [] } : {}),
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(body === undefined
+      ? {}
+      : { requestBody: { required: isBodyOptional !== true, content: { 'application/json': { schema: ref(body) } } } }),
+    responses: {
+      ...Object.fromEntries(Object.entries(answers).map(([status, answer]) => [status, answered(answer)])),
+      ...Object.fromEntries(refusalsOf(operation).map((status) => [String(status), refused(status)])),
+    },
+  };
+}
+
+/** Those of the operation, and that of a limit where there is a caller to count. */
+export function refusalsOf({ refusals, isOpen }: Operation): readonly number[] {
+  return isOpen === true ? refusals : [...refusals, 429].sort((one, other) => one - other);
+}
+
+function parametersOf({ id, places = {}, query = {}, headers = {} }: Operation): readonly JsonSchema[] {
+  const isList = (name: string): boolean => listedParameters[id]?.includes(name) === true;
+  return [
+    ...Object.entries(places).map(([name, description]) => ({
+      ...{ name, in: 'path', required: true, description, schema: { type: 'string' } },
+    })),
+    ...Object.entries(query).map(([name, description]) => ({
+      ...{ name, in: 'query', description },
+      ...(requiredParameters[id]?.includes(name) === true ? { required: true } : {}),
+      ...(isList(name)
+        ? { style: 'form', explode: false, schema: { type: 'array', items: { type: 'string' } } }
+        : { schema: parameterForms[name] ?? { type: 'string' } }),
+    })),
+    ...Object.entries(headers).map(([name, description]) => ({
+      ...{ name, in: 'header', description, schema: { type: 'string' } },
+    })),
+  ];
+}
+
+function answered({ meaning, json, others = {}, headers = {} }: Answer): JsonSchema {
+  const content = {
+    ...(json === undefined ? {} : { 'application/json': { schema: ref(json) } }),
+    ...Object.fromEntries(
+      Object.entries(others).map(([type, description]) => [
+        type,
+        { schema: { type: type === 'application/json' ? 'object' : 'string', description } },
+      ]),
+    ),
+  };
+  return { description: meaning, ...headersOf(headers), content };
+}
+
+function headersOf(headers: Readonly<Record<string, string>>): JsonSchema {
+  const named = Object.entries(headers).map(([name, description]) => [
+    name,
+    { description, schema: { type: 'string' } },
+  ]);
+  return named.length === 0 ? {} : { headers: Object.fromEntries(named) as object };
+}
+
+const waiting = { 'retry-after': 'Seconds to wait.' };
+const limited = {
+  ...waiting,
+  'ratelimit-policy': 'The limit: `q` requests in `w` seconds.',
+  ratelimit:
+    'How many requests are left (`r`), and in how many seconds there are more (`t`). Other answers have it too.',
+};
+const refusalHeaders: Readonly<Record<number, Readonly<Record<string, string>>>> = { 429: limited, 503: waiting };
+
+function refused(status: number): JsonSchema {
+  return {
+    description: refusalMeanings[status] ?? '',
+    ...headersOf(refusalHeaders[status] ?? {}),
+    content: { [problemType]: { schema: ref('Problem') } },
+  };
+}

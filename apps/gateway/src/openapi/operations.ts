@@ -1,0 +1,193 @@
+import { approvalParameters, runParameters, sessionParameters, stepParameters } from '../lists/list-query.js';
+import { cancelParameters, placeParameters } from '../run-place.js';
+import { toolParameters } from '../tool-parameters.js';
+import type { JsonSchema } from './record-schemas.js';
+
+/** A route of the gateway, as its description has it. */
+export interface Operation {
+  readonly id: string;
+  readonly method: 'get' | 'post';
+  /** With `{name}` for what stands in its place. */
+  readonly path: string;
+  readonly tag: string;
+  readonly summary: string;
+  readonly description?: string;
+  /** What stands in the path’s places, and what it means. */
+  readonly places?: Readonly<Record<string, string>>;
+  /** The parameters of the query, by the table that the gateway reads them by. */
+  readonly query?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The schema of the body. */
+  readonly body?: string;
+  readonly isBodyOptional?: true;
+  /** By status: what it means, and the schema of its JSON or another form. */
+  readonly answers: Readonly<Record<number, Answer>>;
+  /** Statuses of refusals. */
+  readonly refusals: readonly number[];
+  /** Whether it is answered without a credential. */
+  readonly isOpen?: true;
+}
+
+export interface Answer {
+  readonly meaning: string;
+  /** A schema’s name for JSON, and by media type what else there is. */
+  readonly json?: string;
+  readonly others?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Parameters that are more than a text. */
+export const parameterForms: Readonly<Record<string, JsonSchema>> = {
+  limit: { type: 'integer', minimum: 1, maximum: 200, default: 50 },
+  before: { type: 'integer' },
+};
+
+/** Parameters of `GET /v1/tools` that are lists, with commas between. */
+export const listedParameters: Readonly<Record<string, readonly string[]>> = { listTools: ['group', 'connections'] };
+
+/** Parameters of the query that may not be left out. */
+export const requiredParameters: Readonly<Record<string, readonly string[]>> = {
+  readRun: ['since'],
+  recommendGroups: ['question'],
+};
+
+const preferences = {
+  prefer: '`wait=<seconds>`: waits so long for the run’s end, 55 at most.',
+};
+const stream = { 'text/event-stream': 'The run as it happens, in the assistant transport format (docs/http.md).' };
+const location = { location: 'Where the run is to be read.' };
+const runAnswers: Readonly<Record<number, Answer>> = {
+  200: { meaning: 'The run’s end, or with `accept: text/event-stream` its stream.', json: 'EndedRun', others: stream, headers: location }, // prettier-ignore
+  202: { meaning: 'The run has not ended yet.', json: 'RunningRun', headers: location },
+};
+const json = (name: string, meaning: string): Readonly<Record<number, Answer>> => ({ 200: { meaning, json: name } });
+
+/** Every route; a test compares them with those that Nest has. */
+export const operations: readonly Operation[] = [
+  {
+    ...{ id: 'startRun', method: 'post', path: '/v1/runs', tag: 'Runs', summary: 'Start a run' },
+    description: 'Publishes the request; streams the run, waits for its end, or returns at once.',
+    headers: {
+      ...preferences,
+      'idempotency-key':
+        'Stands for a request_id of the caller’s own: the same request under it again is the same run.',
+      traceparent: 'The trace that the run becomes a part of (W3C Trace Context).',
+      tracestate: 'What goes along with it.',
+    },
+    body: 'AgentRequest',
+    answers: runAnswers,
+    refusals: [400, 401, 403, 409, 413, 415, 500, 503],
+  },
+  {
+    ...{ id: 'listRuns', method: 'get', path: '/v1/runs', tag: 'Runs', summary: 'List the runs of the tenant' },
+    query: runParameters,
+    answers: json('RunList', 'A page of runs.'),
+    refusals: [400, 401, 403, 500, 503],
+  },
+  {
+    ...{ id: 'readRun', method: 'get', path: '/v1/runs/{request_id}', tag: 'Runs', summary: 'Read a run' },
+    description: 'The run in the same three ways as where it is started, from any instance.',
+    places: { request_id: 'Names the run.' },
+    query: placeParameters,
+    headers: preferences,
+    answers: runAnswers,
+    refusals: [400, 401, 403, 404, 409, 500, 503],
+  },
+  {
+    ...{ id: 'cancelRun', method: 'post', path: '/v1/runs/{request_id}/cancel', tag: 'Runs', summary: 'Cancel a run' },
+    description:
+      'The run ends with the error `cancelled`; a call under way ends as far as its tool lets it, and none behind it is made. A run that has ended is shown as it ended. The run is returned in the same three ways as where it is started.',
+    places: { request_id: 'Names the run.' },
+    query: cancelParameters,
+    headers: preferences,
+    body: 'CancelRequest',
+    isBodyOptional: true,
+    answers: runAnswers,
+    refusals: [400, 401, 403, 404, 409, 413, 415, 500, 503],
+  },
+  {
+    ...{ id: 'listSessions', method: 'get', path: '/v1/sessions', tag: 'Sessions', summary: 'List one’s sessions' },
+    query: sessionParameters,
+    answers: json('SessionList', 'A page of sessions.'),
+    refusals: [400, 401, 403, 500, 503],
+  },
+  {
+    ...{ id: 'listSteps', method: 'get', path: '/v1/sessions/{session_id}/steps', tag: 'Sessions' },
+    summary: 'List the steps of a session’s runs',
+    places: { session_id: 'Names the session.' },
+    query: stepParameters,
+    answers: json('StepList', 'The steps.'),
+    refusals: [400, 401, 403, 500, 503],
+  },
+  {
+    ...{ id: 'listTools', method: 'get', path: '/v1/tools', tag: 'Tools', summary: 'List what a run is offered' },
+    query: toolParameters,
+    answers: json('ToolList', 'The tools.'),
+    refusals: [400, 401, 403, 500, 503],
+  },
+  {
+    ...{ id: 'tryToolset', method: 'post', path: '/v1/toolsets', tag: 'Tools' },
+    summary: 'See what a request would be offered',
+    description:
+      'The first decision about the request, as it would be made now. Nothing is published, and no run begins.',
+    body: 'AgentRequest',
+    answers: json('TriedToolset', 'The tools.'),
+    refusals: [400, 401, 403, 413, 415, 500, 503],
+  },
+  {
+    ...{ id: 'listGroups', method: 'get', path: '/v1/groups', tag: 'Tools', summary: 'List the groups to ask for' },
+    answers: json('GroupList', 'The groups.'),
+    refusals: [401, 403, 500, 503],
+  },
+  {
+    ...{ id: 'recommendGroups', method: 'get', path: '/v1/groups/recommended', tag: 'Tools' },
+    summary: 'Recommend groups for a question',
+    description:
+      'Of the groups that the caller may ask for, those that suit the question, best first. It gives no right.',
+    query: { question: 'What is to be asked.' },
+    answers: json('RecommendationList', 'The groups.'),
+    refusals: [400, 401, 403, 500, 503],
+  },
+  {
+    ...{ id: 'readGroup', method: 'get', path: '/v1/groups/{name}', tag: 'Tools', summary: 'Read a group' },
+    places: { name: 'The name of the group; slashes in it may stand as they are.' },
+    answers: json('Group', 'The group.'),
+    refusals: [401, 403, 404, 500, 503],
+  },
+  {
+    ...{ id: 'listStates', method: 'get', path: '/v1/states', tag: 'Tools' },
+    summary: 'List the states, and which tools lead where',
+    answers: {
+      200: { meaning: 'The states.', json: 'StateList', others: { 'text/vnd.mermaid': 'The states as a diagram.' } },
+    },
+    refusals: [401, 403, 500, 503],
+  },
+  {
+    ...{ id: 'listApprovals', method: 'get', path: '/v1/approvals', tag: 'Approvals' },
+    summary: 'List the calls that wait for the caller’s decision',
+    description: 'Those of the caller’s tenant, the oldest first; none for a caller that policy names no approver.',
+    query: approvalParameters,
+    answers: json('ApprovalList', 'A page of approvals.'),
+    refusals: [400, 401, 403, 500, 503],
+  },
+  {
+    ...{ id: 'decide', method: 'post', path: '/v1/approvals', tag: 'Approvals' },
+    summary: 'Approve or refuse a call that waits',
+    description: 'Whether the decision counts, `approval_outcome` on the run’s stream says.',
+    body: 'ApprovalDecision',
+    answers: { 202: { meaning: 'The decision is on the log.', json: 'PublishedDecision' } },
+    refusals: [400, 401, 403, 413, 415, 500, 503],
+  },
+  {
+    ...{ id: 'readDescription', method: 'get', path: '/openapi.json', tag: 'Description', isOpen: true },
+    summary: 'Read this description',
+    answers: { 200: { meaning: 'OpenAPI 3.1.', others: { 'application/json': 'This description.' } } },
+    refusals: [],
+  },
+  {
+    ...{ id: 'readPage', method: 'get', path: '/docs', tag: 'Description', isOpen: true },
+    summary: 'Read this description as a page',
+    answers: { 200: { meaning: 'The page.', others: { 'text/html': 'The page.' } } },
+    refusals: [],
+  },
+];

@@ -1,0 +1,50 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { mayRequest, normaliseGroups, normaliseState } from '@sluice/core';
+import type { Principal } from '@sluice/core';
+import { countDenial, RUNTIME } from '@sluice/host';
+import type { Runtime } from '@sluice/host';
+import { Denials } from './denials.js';
+import { Refusal } from './refusal.js';
+import type { NamedRequest } from './requests.js';
+
+/** Where a request came in. */
+export type PermittedRoute = 'POST /v1/runs' | 'GET /v1/tools' | 'POST /v1/toolsets';
+
+/**
+ * Refuses what the filter would refuse, by the same rule, before anything is published; counts it in the filter's place and writes it down for the
+ * audit. The filter still decides about what reaches the log, under the configuration that it has then.
+ */
+@Injectable()
+export class Permission {
+  readonly #denials: Denials;
+
+  constructor(@Inject(RUNTIME) private readonly runtime: Runtime) {
+    this.#denials = new Denials(runtime);
+  }
+
+  /** Throws Refusal(403). */
+  async require(request: NamedRequest, caller: Principal, route: PermittedRoute): Promise<void> {
+    const loaded = this.runtime.configurations.current();
+    const groups = normaliseGroups(request.group);
+    const { configuration } = loaded.evaluator;
+    const permission = mayRequest(request, groups, caller, configuration);
+    if (permission.ok) return;
+    const { refusedGroups, message: reason, escalation } = permission;
+    // A listing is of no run and no session.
+    const isListing = route !== 'POST /v1/runs';
+    countDenial(isListing ? null : request.requestId, caller, permission, loaded, this.runtime);
+    const code = refusedGroups.length > 0 ? 'insufficient_permissions' : 'authz_denied';
+    await this.#denials.write({
+      ...{ route, code, reason },
+      kind: escalation ? 'escalation' : 'groups',
+      requestId: isListing ? '' : request.requestId,
+      sessionId: isListing ? '' : request.sessionId,
+      ...{ tenantId: caller.tenantId, actorId: caller.actorId, subjectId: caller.subjectId },
+      ...{ permittedGroups: caller.groups, requestedGroups: groups, refusedGroups },
+      state: normaliseState(request.state),
+      configVersion: configuration.version,
+      at: this.runtime.clock.now(),
+    });
+    throw new Refusal(403, code, reason);
+  }
+}

@@ -1,0 +1,95 @@
+import type { AgentStep, RequestedCall, Run, ToolCall } from '@sluice/contracts';
+import type { Incoming } from '@sluice/bus';
+import { callIdOf } from '@sluice/run';
+
+/** A call of a run as callers read it; `ok` is null while it has no result on record. */
+interface CallJson {
+  readonly id: string;
+  readonly tool: string;
+  readonly arguments: string;
+  readonly ok: boolean | null;
+  readonly error: string | null;
+  readonly reason: string | null;
+  readonly state: string | null;
+  readonly started_at: number | null;
+  readonly duration_ms: number | null;
+}
+
+/** What a run has called and used by the records so far: each of them has the run whole, so the latest one counts. */
+export class RunProgress {
+  /** Steps that the request brought along are none of this run; null while their number is unknown. */
+  #brought: number | null = null;
+  #history: readonly AgentStep[] = [];
+  #pending: ToolCall | null = null;
+  #run: Run | null = null;
+  /** The keys of the tools by the ids that the model writes. */
+  readonly #keys = new Map<string, string>();
+
+  add(message: Incoming): void {
+    switch (message.topic) {
+      case 'agent.requests':
+        this.#brought = message.record.history.length;
+        break;
+      case 'agent.toolsets': {
+        const { iteration, request, run } = message.record;
+        for (const { id, key } of message.record.tools) this.#keys.set(id, key);
+        if (iteration === 1) this.#brought = request.history.length;
+        this.#see(request.history, run);
+        break;
+      }
+      case 'agent.tool-calls':
+        this.#see(message.record.request.history, message.record.run);
+        this.#pending = message.record;
+        break;
+      case 'agent.steps':
+        this.#see(message.record.next.history, message.record.run);
+        break;
+      case 'agent.responses':
+        this.#see(message.record.history, message.record.run);
+        this.#pending = null;
+        break;
+      default:
+    }
+  }
+
+  json(): object {
+    const done = this.#history.slice(this.#brought ?? 0).filter(({ iteration }) => iteration > 0);
+    const pending = this.#pending;
+    const isDone = pending !== null && done.some(({ iteration }) => iteration >= pending.iteration);
+    const open = pending === null || isDone ? [] : pending.calls.map((call, index) => this.#open(pending, call, index));
+    return { tool_calls: [...done.map(stepJson), ...open], tokens: tokensOf(this.#run) };
+  }
+
+  #open(record: ToolCall, call: RequestedCall, index: number): CallJson {
+    const open = { ok: null, error: null, reason: null, state: null, started_at: null, duration_ms: null };
+    const tool = this.#keys.get(call.tool) ?? call.tool;
+    return { id: callIdOf(record, call, index), tool, arguments: call.arguments, ...open };
+  }
+
+  #see(history: readonly AgentStep[], run: Run | null): void {
+    // Records of several topics may come in another order than they were made in.
+    if (history.length >= this.#history.length) this.#history = history;
+    if (run !== null && (this.#run === null || used(run) >= used(this.#run))) this.#run = run;
+  }
+}
+
+/** A step as a call of the run: arguments and times as its record has them. */
+export function stepJson(step: AgentStep): CallJson {
+  const { toolCallId, action, outcome, reason, state, startedAt, endedAt } = step;
+  const ok = outcome === 'ok';
+  return {
+    ...{ id: toolCallId, tool: action, arguments: step.arguments, ok },
+    ...{ error: ok ? null : outcome, reason, state },
+    started_at: startedAt === 0 ? null : startedAt,
+    duration_ms: startedAt === 0 ? null : endedAt - startedAt,
+  };
+}
+
+/** What the model read and wrote, and how much of what it read its provider had in a cache. */
+export function tokensOf(run: Pick<Run, 'inputTokens' | 'outputTokens' | 'cachedInputTokens'> | null): object {
+  return { input: run?.inputTokens ?? 0, output: run?.outputTokens ?? 0, cached: run?.cachedInputTokens ?? 0 };
+}
+
+function used({ inputTokens, outputTokens }: Run): number {
+  return inputTokens + outputTokens;
+}

@@ -1,0 +1,76 @@
+import type { Request } from 'express';
+import { recordSchema } from '@sluice/contracts';
+import type { AvroType } from '@sluice/contracts';
+import { nearest, printable, repeatedName } from '@sluice/core';
+import { Refusal } from './refusal.js';
+
+/**
+ * The JSON of a body, in which nothing is lost without a word: UTF-8, each name once, and no field but those of these records. Names that are
+ * misspelt would else count for nothing; with `only`, none but these of them. Only what says that it is JSON: what a page of another origin may send without asking does not.
+ */
+export function strictBody(
+  request: Request & { rawBody?: Buffer },
+  records: readonly string[],
+  only?: readonly string[],
+): unknown {
+  if (request.is('application/json') === false)
+    throw new Refusal(415, 'invalid_request', 'Send the body as JSON, with the header content-type: application/json.');
+  const charset = /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(request.get('content-type') ?? '')?.[1] ?? 'utf-8';
+  if (!/^utf-?8$/i.test(charset))
+    throw new Refusal(415, 'invalid_request', 'Send the body in UTF-8, as JSON is sent, with no other charset.');
+  const body: unknown = request.body;
+  if (request.rawBody !== undefined) requireClearText(request.rawBody);
+  // A request lives as long as the stream of its run.
+  delete request.rawBody;
+  requireKnownFields(records, body, '', only);
+  return body;
+}
+
+function requireClearText(raw: Buffer): void {
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(raw);
+  } catch {
+    throw invalid('The body is no valid UTF-8. Encode its text as UTF-8.');
+  }
+  const repeated = repeatedName(text);
+  if (repeated !== null) throw invalid(`The body has ${quoted(repeated)} twice. Write each field once.`);
+}
+
+/** Throws Refusal(400) for a field that none of the records has, with the one that was probably meant. */
+function requireKnownFields(records: readonly string[], value: unknown, path = '', only?: readonly string[]): void {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return;
+  const all = records.flatMap((name) => recordSchema(name).fields);
+  const fields = new Map(
+    all.filter(({ name }) => only?.includes(name) !== false).map((field) => [field.name, field.type]),
+  );
+  for (const [name, member] of Object.entries(value)) {
+    const type = fields.get(name);
+    if (type === undefined) {
+      const near = nearest(name, [...fields.keys()]);
+      const hint = near === undefined ? `There are ${[...fields.keys()].join(', ')}.` : `Did you mean ${near}?`;
+      throw invalid(`The body has no field ${quoted(path + name)}. ${hint}`);
+    }
+    requireInside(type, member, path + name);
+  }
+}
+
+function requireInside(type: AvroType, value: unknown, path: string): void {
+  if (typeof type === 'string') {
+    if (/^[A-Z]/.test(type)) requireKnownFields([type], value, `${path}.`);
+  } else if ('type' in type) {
+    if (type.type === 'array' && Array.isArray(value))
+      value.forEach((item, index) => requireInside(type.items, item, `${path}[${index}]`));
+  } else for (const member of type) requireInside(member, value, path);
+}
+
+/** A name of the caller's, as far as a message should repeat it. */
+function quoted(name: string): string {
+  return `“${printable(name.length > longestQuoted ? `${name.slice(0, longestQuoted)}…` : name)}”`;
+}
+
+const longestQuoted = 100;
+
+function invalid(message: string): Refusal {
+  return new Refusal(400, 'invalid_request', message);
+}

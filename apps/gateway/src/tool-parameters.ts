@@ -1,0 +1,6 @@
+/** The parameters of `GET /v1/tools`, as its description has them. */
+export const toolParameters = {
+  group: 'The groups, as a request has them, with commas between; absent: `default`.',
+  state: 'The state of the run; absent: `undefined`.',
+  connections: 'The ids of the connections that tools may use, with commas between; `*` for all, absent: none.',
+} as const;

@@ -1,0 +1,35 @@
+import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
+import { Busy } from '@sluice/host';
+import { CallTooLarge, KeyReused } from './calls.service.js';
+
+/** What each record of a run says to who waits for it. */
+export const progressTexts: Readonly<Record<string, string>> = {
+  'agent.toolsets': 'The tools of this call are decided.',
+  'agent.tool-calls': 'The call is with the executor.',
+  'agent.progress': 'The tool works.',
+  'agent.approvals': 'The call’s approval went on.',
+  'agent.steps': 'The call has ended.',
+};
+
+export const cutTexts = {
+  cancelled: 'The client cancelled the call; what it had begun is recorded.',
+  stopping: 'The server is stopping. Call again with the same key to get the result of this call.',
+  slow: 'The call’s records came faster than they were read. Call again with the same key to get its result.',
+} as const;
+
+/** The caller’s mistakes as the protocol’s errors, and what is too much now as its own. */
+export async function attempt<T>(act: () => Promise<T>): Promise<T> {
+  try {
+    return await act();
+  } catch (error) {
+    if (error instanceof KeyReused)
+      throw invalid('The key of this call was used for another tool or other arguments before. Choose another key.');
+    if (error instanceof CallTooLarge) throw invalid('The arguments are larger than a call may be.');
+    if (error instanceof Busy) throw new ProtocolError(ProtocolErrorCode.InternalError, error.message);
+    throw error;
+  }
+}
+
+export function invalid(message: string): ProtocolError {
+  return new ProtocolError(ProtocolErrorCode.InvalidParams, message);
+}

@@ -1,0 +1,50 @@
+import { Server } from '@modelcontextprotocol/server';
+import type { Connection } from './connection.js';
+import { passesOn } from '@sluice/mcp';
+import { PassedOn, servePrompts } from './passed-on.js';
+import { serveCalls } from './serve-calls.js';
+import { serveLists } from './serve-lists.js';
+import type { ServerParts } from './server-parts.js';
+
+const instructions =
+  'Which tools there are depends on who calls and on the state that the calls so far led to: list the tools again after the server says that the list has changed. A refused call says why, and what to do. A call that waits for an approval answers “pending”: call it again with the same arguments after the decision. All there is to know about a tool is in the resource of its name.';
+
+const picture =
+  "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'><path d='M2 2v12M14 2v12M2 6h12M5 10h6' stroke='#456' stroke-width='2' fill='none'/></svg>";
+const icon = `data:image/svg+xml;base64,${Buffer.from(picture).toString('base64')}`;
+
+const notCacheable = { ttlMs: 0, cacheScope: 'private' } as const;
+
+/** A server of the SDK over Sluice’s services: what it lists and what it calls is decided where everything is. */
+export function createServer(parts: ServerParts, connection: Connection): Server {
+  const hasPrompts = passesOn('prompt', parts.runtime.configurations.current().evaluator);
+  const server = new Server(
+    {
+      name: 'sluice',
+      title: 'Sluice',
+      version: parts.version,
+      icons: [{ src: icon, mimeType: 'image/svg+xml', sizes: ['any'] }],
+    },
+    {
+      capabilities: {
+        tools: { listChanged: true },
+        resources: { listChanged: true },
+        ...(hasPrompts ? { prompts: {} } : {}),
+        completions: {},
+        logging: {},
+      },
+      instructions,
+      cacheHints: {
+        'tools/list': notCacheable,
+        'resources/list': notCacheable,
+        'resources/read': notCacheable,
+        'resources/templates/list': notCacheable,
+      },
+    },
+  );
+  const passedOn = new PassedOn(parts, connection);
+  if (hasPrompts) servePrompts(server, passedOn);
+  serveLists(server, parts, connection, passedOn);
+  serveCalls(server, parts, connection);
+  return server;
+}

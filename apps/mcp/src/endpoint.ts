@@ -1,0 +1,93 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { toNodeHandler } from '@modelcontextprotocol/node';
+import { createMcpHandler, isLegacyRequest } from '@modelcontextprotocol/server';
+import type { AuthInfo, McpHandlerRequestOptions, McpHttpHandler } from '@modelcontextprotocol/server';
+import type { Request as HttpRequest, Response as HttpResponse } from 'express';
+import { RUNTIME } from '@sluice/host';
+import type { Runtime } from '@sluice/host';
+import { authInfoOf, callerIn, Callers } from './callers.js';
+import { createServer } from './create-server.js';
+import { InTurn, Turns } from './in-turn.js';
+import { originProblem, strangerOf } from './loopback.js';
+import { challenge } from './protected-resource.js';
+import { SERVER_PARTS } from './server-parts.js';
+import type { ServerParts } from './server-parts.js';
+import { stateSession } from './session-states.js';
+import { problem, Sessions } from './sessions.js';
+
+/** Of a message; as JSON a record of the largest size takes somewhat more than on the log. */
+const longestMessage = 1_048_576;
+
+/** The one endpoint for both eras of the protocol: requests of 2026-07-28 stand alone, those before it are of a session. */
+@Injectable()
+export class Endpoint {
+  readonly #modern: McpHttpHandler;
+  readonly #sessions: Sessions;
+  readonly #handle: ReturnType<typeof toNodeHandler>;
+
+  constructor(
+    @Inject(RUNTIME) private readonly runtime: Runtime,
+    @Inject(Callers) private readonly callers: Callers,
+    @Inject(SERVER_PARTS) parts: ServerParts,
+  ) {
+    const onerror = (error: Error): void => runtime.log.debug({ error: error.message }, 'an MCP message was refused');
+    this.#sessions = new Sessions(parts);
+    const turns = new Turns();
+    this.#modern = createMcpHandler(
+      ({ authInfo }) => {
+        const { state } = callerIn(authInfo);
+        return createServer(parts, {
+          session: state === null ? null : stateSession(state),
+          inTurn: state === null ? new InTurn() : turns.of(state.session),
+          callerOf: (context) => callerIn(context.http?.authInfo),
+          hasUniqueIds: false,
+        });
+      },
+      { legacy: 'reject', maxRequestBodySize: longestMessage, onerror },
+    );
+    this.#handle = toNodeHandler(
+      { fetch: (request, options) => this.#route(request, options) },
+      {
+        maxRequestBodySize: longestMessage,
+        onerror: (error) => runtime.log.error({ error: error.message }, 'an MCP request failed'),
+      },
+    );
+    runtime.configurations.onChange(() => {
+      void this.#sessions.listsChanged();
+      this.#modern.notify.toolsChanged();
+      this.#modern.notify.resourcesChanged();
+    });
+  }
+
+  async serve(request: HttpRequest, response: HttpResponse): Promise<void> {
+    const { identity } = this.runtime.configurations.current().configuration;
+    const refused =
+      identity.provider === 'none'
+        ? strangerOf(request, this.runtime.environment)
+        : originProblem(request.headers.origin, identity.provider === 'jwt' ? identity.audience : '');
+    if (refused !== null) return send(response, problem(403, -32_000, refused));
+    const caller = await this.callers.of(request.get('authorization'));
+    if ('refused' in caller)
+      return send(response, problem(401, -32_001, caller.refused, challenge(request, this.runtime)));
+    const auth: AuthInfo = authInfoOf(caller);
+    await this.#handle(Object.assign(request, { auth }), response);
+  }
+
+  async close(): Promise<void> {
+    await this.#modern.close();
+    await this.#sessions.close();
+  }
+
+  async #route(request: Request, options: McpHandlerRequestOptions = {}): Promise<Response> {
+    if (!(await isLegacyRequest(request, undefined, { maxRequestBodySize: longestMessage })))
+      return this.#modern.fetch(request, options);
+    if (options.authInfo === undefined) throw new Error('A request came without its caller.');
+    return this.#sessions.serve(request, options.authInfo, longestMessage);
+  }
+}
+
+async function send(response: HttpResponse, answer: Response): Promise<void> {
+  response.status(answer.status);
+  for (const [name, value] of answer.headers) response.setHeader(name, value);
+  response.send(await answer.text());
+}

@@ -1,0 +1,101 @@
+import { topics } from '@sluice/contracts';
+import type { AgentStep, ApprovalRequested, RunError } from '@sluice/contracts';
+import type { Incoming } from '@sluice/bus';
+import type { Followed, RunAccess } from '@sluice/host';
+
+/** How far a call has come. */
+export type CallOutcome =
+  | { readonly kind: 'step'; readonly step: AgentStep }
+  | {
+      readonly kind: 'waiting';
+      readonly requested: ApprovalRequested;
+      readonly place: { readonly partition: number; readonly offset: number };
+      /** Why the decision that was made here does not count; null where none was made. */
+      readonly notTaken: string | null;
+    }
+  | { readonly kind: 'ended'; readonly error: RunError | null }
+  /** The run is another caller’s. */
+  | { readonly kind: 'not_theirs' }
+  /** Nothing more is followed here: the client left, or the process stops. */
+  | { readonly kind: 'cut'; readonly why: 'cancelled' | 'stopping' | 'slow' };
+
+/** What a person decided about a call that waits. */
+export interface Decision {
+  readonly decision: 'approve' | 'refuse';
+  readonly reason: string;
+}
+
+export interface Following {
+  readonly past: AsyncIterable<Incoming>;
+  readonly followed: Followed;
+  readonly whose: RunAccess;
+  readonly signal: AbortSignal;
+  /** Called with each record that shows that the call goes on. */
+  readonly onRecord: (message: Incoming) => void;
+  /** Decides about the call if it waits and there is a decision to make; whether it did. */
+  readonly decide: (waiting: Extract<CallOutcome, { kind: 'waiting' }>) => Promise<boolean>;
+}
+
+/** Ask for the next record so often at least, in milliseconds: a client that left is noticed. */
+const lookEveryMs = 10_000;
+
+/** Follows a call to its step, or to what it waits for; the run’s end comes a moment behind the step, and says nothing more. */
+export async function followCall({ past, followed, whose, signal, onRecord, decide }: Following): Promise<CallOutcome> {
+  const seen: { asked: Extract<CallOutcome, { kind: 'waiting' }> | null; isDecided: boolean } = {
+    asked: null,
+    isDecided: false,
+  };
+  const look = (message: Incoming): CallOutcome | null => {
+    const telling = whose.of(message);
+    if (telling === 'not_theirs') return { kind: 'not_theirs' };
+    if (telling === 'keep') return null;
+    onRecord(message);
+    if (message.topic === topics.approvals) {
+      const { requested, outcome } = message.record;
+      const { partition, offset } = message;
+      if (requested !== null) seen.asked = { kind: 'waiting', requested, place: { partition, offset }, notTaken: null };
+      if (outcome === null || seen.asked === null) return null;
+      // Only the answer to the decision made here is reported; other decisions that do not count are skipped.
+      if (outcome.notTaken !== null) return seen.isDecided ? { ...seen.asked, notTaken: outcome.notTaken } : null;
+      // Decided: the call goes on by itself.
+      seen.asked = null;
+      return null;
+    }
+    if (message.topic === topics.steps) {
+      const step = message.record.steps[0];
+      return step === undefined ? null : { kind: 'step', step };
+    }
+    if (message.topic === topics.responses) {
+      const step = message.record.history.at(-1);
+      const { error } = message.record;
+      return error === null && step !== undefined ? { kind: 'step', step } : { kind: 'ended', error };
+    }
+    return null;
+  };
+
+  for await (const message of past) {
+    const outcome = look(message);
+    if (outcome !== null) return outcome;
+  }
+  if (seen.asked !== null && !(seen.isDecided = await decide(seen.asked))) return seen.asked;
+  const leave = (): void => followed.end();
+  signal.addEventListener('abort', leave, { once: true });
+  try {
+    for (;;) {
+      if (signal.aborted) return { kind: 'cut', why: 'cancelled' };
+      const message = await followed.next(lookEveryMs);
+      if (message === undefined) return { kind: 'cut', why: cutBy(followed, signal) };
+      if (message === null || !(await whose.concerns(message))) continue;
+      const outcome = look(message);
+      if (outcome !== null) return outcome;
+      if (seen.asked !== null && !seen.isDecided) return seen.asked;
+    }
+  } finally {
+    signal.removeEventListener('abort', leave);
+  }
+}
+
+function cutBy({ cutShort }: Followed, { aborted }: AbortSignal): 'cancelled' | 'stopping' | 'slow' {
+  if (aborted) return 'cancelled';
+  return cutShort === 'slow' ? 'slow' : 'stopping';
+}

@@ -1,0 +1,168 @@
+import type { InputRequiredResult, Server, ServerContext } from '@modelcontextprotocol/server';
+import type { Incoming } from '@sluice/bus';
+import type { ConfiguredTool, JsonObject } from '@sluice/core';
+import { namesIn, pendingResult, refusal, resultOf, stateAfter } from '@sluice/mcp';
+import type { CallResult } from '@sluice/mcp';
+import { answerIn, askForDecision } from './approvals.js';
+import { attempt, cutTexts, invalid, progressTexts } from './call-texts.js';
+import type { Caller } from './callers.js';
+import type { CallKey, MadeCall } from './calls.service.js';
+import type { Connection } from './connection.js';
+import { sayListsChanged } from './lists-changed.js';
+import type { ServerParts } from './server-parts.js';
+import type { MintedCredential } from './state-credentials.js';
+
+/** The member of `_meta` that names a call, so that repeating it repeats nothing. */
+export const idempotencyKey = 'sluice/idempotency_key';
+
+type Answer = CallResult | InputRequiredResult;
+
+/** A call as it came. */
+interface Came {
+  readonly tool: ConfiguredTool;
+  readonly name: string;
+  readonly args: JsonObject;
+  readonly caller: Caller;
+  readonly context: ServerContext;
+}
+
+/** Serves `tools/call`: the run of one call, in turn with the others of its session. */
+export function serveCalls(server: Server, parts: ServerParts, connection: Connection): void {
+  const { inTurn, session } = connection;
+
+  server.setRequestHandler('tools/call', async ({ params }, context) => {
+    const caller = connection.callerOf(context);
+    const { metrics, configurations } = parts.runtime;
+    const { evaluator } = configurations.current();
+    const tool = namesIn(evaluator).byName.get(params.name);
+    if (tool === undefined) {
+      metrics.mcpCalls.inc({ outcome: 'protocol' });
+      throw invalid(`There is no tool of the name ${JSON.stringify(params.name.slice(0, 128))}.`);
+    }
+    const limited = await parts.limits.admit(caller.principal);
+    if ('refused' in limited) {
+      metrics.mcpCalls.inc({ outcome: 'limited' });
+      return refusal('system', limited.refused, { requestId: null }, { code: 'unavailable', reason: 'rate_limited' });
+    }
+    const since = performance.now();
+    try {
+      const came = { tool, name: params.name, args: (params.arguments ?? {}) as JsonObject, caller, context };
+      const result = await (tool.target === null
+        ? inTurn.together(() => answer(came))
+        : inTurn.alone(() => answer(came)));
+      metrics.mcpCalls.inc({ outcome: outcomeOf(result) });
+      return result;
+    } catch (error) {
+      metrics.mcpCalls.inc({ outcome: 'protocol' });
+      throw error;
+    } finally {
+      metrics.mcpCallDuration.observe((performance.now() - since) / 1_000);
+      limited.done();
+    }
+  });
+
+  async function answer(came: Came): Promise<Answer> {
+    const { tool, args, caller, context } = came;
+    const { signal } = context.mcpReq;
+    const made = await attempt(async () => {
+      const state = await parts.states.stateOf(session, caller.principal);
+      const wanted = { tool, args, session, state, key: keyOf(context), headers: traceOf(context) };
+      const call = await parts.calls.make(caller, { ...wanted, answer: answerIn(context) }, signal, hops(came));
+      return { state, call };
+    });
+    return finished(made.call, made.state, came);
+  }
+
+  async function finished({ requestId, outcome }: MadeCall, before: string | null, came: Came): Promise<Answer> {
+    const { name, caller, context } = came;
+    const ids = { requestId };
+    switch (outcome.kind) {
+      case 'step': {
+        const { step } = outcome;
+        const after = stateAfter(before, step);
+        const credential = after === before ? null : await moved(after, caller);
+        if (step.outcome !== 'ok')
+          await context.mcpReq.log('warning', { tool: name, code: step.outcome, reason: step.reason }, 'tools');
+        return withCredential(resultOf(step, name, ids), credential);
+      }
+      case 'waiting': {
+        const { configurations, clock } = parts.runtime;
+        const { policy } = configurations.current().configuration;
+        const asked = askForDecision(outcome, { server, caller, context, name, policy, now: clock.now() });
+        return asked ?? pendingResult(outcome.requested, name, ids, outcome.notTaken);
+      }
+      case 'ended': {
+        const { code, message } = outcome.error ?? { code: 'unavailable', message: 'The call ended without a result.' };
+        const category = code === 'authz_denied' ? 'permission' : 'system';
+        return refusal(category, message, ids, { code, reason: null });
+      }
+      case 'not_theirs':
+        throw invalid('The key of this call names another caller’s run. Choose another key.');
+      case 'cut':
+        return refusal('system', cutTexts[outcome.why], ids, { code: 'unavailable', reason: outcome.why });
+    }
+  }
+
+  /** Moves the session to its next state; returns the credential that stands for it, in the era where the state is in one. */
+  async function moved(state: string | null, caller: Caller): Promise<MintedCredential | null> {
+    if (session === null) return null;
+    const { principal } = caller;
+    if (caller.state === null) {
+      await parts.states.move(session, principal, state);
+      await sayListsChanged(server);
+      return null;
+    }
+    const token = caller.authorization?.replace(/^Bearer +/i, '') ?? null;
+    const minted = await parts.credentials.after(caller.state, { principal, token });
+    if (minted !== null) await parts.states.move(session, principal, state);
+    return minted;
+  }
+
+  function keyOf(context: ServerContext): CallKey | null {
+    const { id, _meta } = context.mcpReq;
+    const given = _meta?.[idempotencyKey];
+    if (given !== undefined) {
+      if (typeof given !== 'string' || given === '' || given.length > 256)
+        throw invalid(`_meta["${idempotencyKey}"] must be a text of 1 to 256 characters.`);
+      return { kind: 'key', text: given };
+    }
+    return connection.hasUniqueIds ? { kind: 'message', text: JSON.stringify(id) } : null;
+  }
+}
+
+function withCredential(result: CallResult, credential: MintedCredential | null): CallResult {
+  return credential === null ? result : { ...result, _meta: { ...result._meta, 'sluice/credential': credential } };
+}
+
+/** Tells the client of each hop of the call’s run: under its progress token, and as a log line for who debugs. */
+function hops({ name, context }: Came): (message: Pick<Incoming, 'topic'>) => void {
+  const { log, notify, _meta } = context.mcpReq;
+  const token = _meta?.progressToken;
+  let progress = 0;
+  return ({ topic }) => {
+    const message = progressTexts[topic];
+    if (message === undefined) return;
+    void log('debug', { tool: name, message }, 'tools').catch(() => undefined);
+    if (token === undefined) return;
+    const params = { progressToken: token, progress: ++progress, message };
+    void notify({ method: 'notifications/progress', params }).catch(() => undefined);
+  };
+}
+
+/** What a call came to, for the metric. */
+function outcomeOf(answer: Answer): string {
+  if (!('content' in answer)) return 'pending';
+  const { isError, _meta } = answer as CallResult;
+  if (_meta['sluice/approval'] !== undefined) return 'pending';
+  const error = _meta['sluice/error'] as { readonly category: string } | undefined;
+  return isError && error !== undefined ? error.category : 'ok';
+}
+
+/** The trace that the call belongs to. */
+function traceOf({ mcpReq }: ServerContext): Readonly<Record<string, string>> {
+  const { traceparent, tracestate } = mcpReq._meta ?? {};
+  const given = { traceparent, tracestate };
+  return Object.fromEntries(
+    Object.entries(given).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+  );
+}

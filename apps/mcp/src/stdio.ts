@@ -1,0 +1,67 @@
+import { randomUUID } from 'node:crypto';
+import { serveStdio } from '@modelcontextprotocol/server/stdio';
+import type { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
+import { authenticatorOf, LoadWatch, RunWatch } from '@sluice/host';
+import type { Runtime, Service } from '@sluice/host';
+import { Callers } from './callers.js';
+import { CallsService } from './calls.service.js';
+import { createServer } from './create-server.js';
+import { InTurn } from './in-turn.js';
+import { sayListsChanged } from './lists-changed.js';
+import { Limits } from './limits.js';
+import { authorizerOf, serverVersion } from './server-parts.js';
+import type { ServerParts } from './server-parts.js';
+import { SessionStates } from './session-states.js';
+import { StateCredentials } from './state-credentials.js';
+
+export interface StdioService extends Service {
+  /** Resolves when the client has closed its end. */
+  readonly ended: Promise<void>;
+}
+
+/**
+ * Serves one MCP client over standard input and output, for the caller of the credential. Rejects with a sentence if the credential does not
+ * hold. The connection is one session.
+ */
+export async function serveOverStdio(
+  runtime: Runtime,
+  token: string | undefined,
+  transport: StdioServerTransport,
+): Promise<StdioService> {
+  const credentials = new StateCredentials(runtime);
+  const callers = new Callers(runtime, authenticatorOf(runtime), credentials);
+  const caller = await callers.of(token === undefined ? undefined : `Bearer ${token}`);
+  if ('refused' in caller) throw new Error(`${caller.refused} SLUICE_TOKEN holds it.`);
+  const watch = new RunWatch(runtime);
+  watch.start();
+  const states = new SessionStates(runtime);
+  const calls = new CallsService(runtime, callers, watch, states);
+  const limits = new Limits(runtime);
+  const authorizer = authorizerOf(runtime);
+  const loads = new LoadWatch(runtime);
+  const parts: ServerParts = { runtime, calls, states, credentials, limits, loads, authorizer, version: serverVersion };
+  const session = randomUUID();
+  const inTurn = new InTurn();
+  let changed: () => void = () => undefined;
+  let end: () => void = () => undefined;
+  const ended = new Promise<void>((resolve) => (end = resolve));
+  const handle = serveStdio(
+    ({ era }) => {
+      const isSession = era === 'legacy';
+      const given = { session: isSession ? session : null, inTurn, callerOf: () => caller, hasUniqueIds: isSession };
+      const server = createServer(parts, given);
+      server.oninitialized = () => (changed = () => void sayListsChanged(server));
+      server.onclose = () => end();
+      return server;
+    },
+    { transport, onerror: ({ message }) => runtime.log.debug({ error: message }, 'an MCP message was refused') },
+  );
+  runtime.configurations.onChange(() => changed());
+  return {
+    ended,
+    close: async () => {
+      await watch.close();
+      await handle.close();
+    },
+  };
+}

@@ -1,0 +1,58 @@
+import type { IncomingMessage } from 'node:http';
+import type { Http2ServerRequest } from 'node:http2';
+import { Readable } from 'node:stream';
+
+/** Bytes of a body that are read before anything is sent on; a longer one passes unread. */
+export const longestReadBody = 64 << 20;
+
+/** A client’s request. */
+export interface ClientRequest {
+  readonly method: string;
+  /** Path and query, as they came. */
+  readonly target: string;
+  readonly headers: readonly string[];
+  header(name: string): string | undefined;
+}
+
+export function clientRequest(request: IncomingMessage): ClientRequest {
+  return {
+    method: request.method ?? 'GET',
+    target: request.url ?? '/',
+    headers: withoutPseudo(request.rawHeaders),
+    header: (name) => {
+      const value = request.headers[name];
+      return Array.isArray(value) ? value.join(', ') : value;
+    },
+  };
+}
+
+/** The whole body, or a stream of it where it is too long to be read first. */
+export async function readBody(request: IncomingMessage, limit = longestReadBody): Promise<Buffer | Readable> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  const iterator = request.iterator({ destroyOnReturn: false }) as NodeJS.AsyncIterator<Buffer>;
+  for (let next = await iterator.next(); next.done !== true; next = await iterator.next()) {
+    chunks.push(next.value);
+    length += next.value.length;
+    if (length > limit) return Readable.from(rest(chunks, iterator), { objectMode: false });
+  }
+  return chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, length);
+}
+
+async function* rest(read: readonly Buffer[], iterator: NodeJS.AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
+  yield* read;
+  for (let next = await iterator.next(); next.done !== true; next = await iterator.next()) yield next.value;
+}
+
+/** Whether a request has a body at all. */
+export function hasBody(request: IncomingMessage): boolean {
+  if (request.httpVersionMajor >= 2) return !(request as unknown as Http2ServerRequest).stream.endAfterHeaders;
+  return request.headers['content-length'] !== undefined || request.headers['transfer-encoding'] !== undefined;
+}
+
+/** Without `:path` and its like, which HTTP/2 has in place of the first line. */
+function withoutPseudo(headers: readonly string[]): readonly string[] {
+  return headers.some((name, at) => at % 2 === 0 && name.startsWith(':'))
+    ? headers.filter((_, at) => headers[at - (at % 2)]?.startsWith(':') !== true)
+    : headers;
+}

@@ -1,0 +1,227 @@
+import { createHash, randomUUID } from 'node:crypto';
+import type { Readable } from 'node:stream';
+import type { NativeSearchSettings } from '@sluice/core';
+import {
+  AnswerIds,
+  Discovery,
+  discoveryRecord,
+  type DiscoveryTurn,
+  queryOf,
+  sessionKey,
+  type SessionOwner,
+} from '@sluice/discovery';
+import { DiscoveryRecords, LoadWatch, type Runtime } from '@sluice/host';
+import { Embedders } from '@sluice/model';
+import { type Endpoint, type ModelRequest, readRequest, SearchLoop, withPreviousAnswer } from '@sluice/proxy';
+import type { Loaded } from '@sluice/run';
+import { type NativeSearch, nativeSearchOf, type NoNativeSearch, type WireName } from '@sluice/wires';
+import { type KnownCaller, rightsOf } from './rights.js';
+
+/** What is done to the tools of a request. */
+export interface Plan {
+  readonly turn: DiscoveryTurn;
+  /** Null where the request goes on with every byte. */
+  readonly loop: SearchLoop | null;
+  /** The name of the search tool; null where the model gets none. */
+  readonly searchTool: string | null;
+  /** The provider’s own search, which stands in for it; null for none. */
+  readonly native: NativeSearch | null;
+  readonly toolList: string | null;
+  /** What is sent in place of the client’s body where no loop writes it; null for that body. */
+  readonly body: string | null;
+  /** Notes by which id the client knows an answer, and by which its provider does; null where it keeps none. */
+  readonly known: ((shownId: string, id: string) => Promise<void>) | null;
+  /** Whether it has to be known which tools an answer calls that passes as it comes. */
+  readonly isWatched: boolean;
+}
+
+const digest = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+/** Plans a request’s tools: rights first, where the caller is known, then discovery. */
+export class Planner {
+  readonly #discovery: Discovery;
+  readonly #records: DiscoveryRecords;
+  readonly #loads: LoadWatch;
+  readonly #answers: AnswerIds;
+
+  constructor(private readonly runtime: Runtime) {
+    const { clock, documents, environment, log } = runtime;
+    const embedders = new Embedders((variable) => environment.secret(variable));
+    this.#records = new DiscoveryRecords(runtime);
+    this.#loads = new LoadWatch(runtime);
+    const warn = (details: object, message: string): void => {
+      log.warn(details, message);
+    };
+    this.#answers = new AnswerIds(documents, clock, warn);
+    this.#discovery = new Discovery({
+      ...{ documents, clock },
+      secret: (variable) => environment.secret(variable),
+      embedder: (settings) => embedders.get(settings),
+      report: (report) => {
+        if (report.pipe === 'tool_discovery') this.#records.note(discoveryRecord(report));
+      },
+      warn,
+    });
+  }
+
+  /** Null where the request goes on with every byte, and nothing is to be said of it. Throws Unreadable where rights need it read and it cannot be. */
+  async plan(
+    endpoint: Endpoint,
+    body: Buffer | Readable | null,
+    caller: KnownCaller | null,
+    { signal, models }: { readonly signal: AbortSignal; readonly models: readonly (string | null)[] },
+  ): Promise<Plan | null> {
+    const { pipes } = this.runtime.configurations.current().configuration;
+    if (pipes?.toolDiscovery.enabled !== true && caller === null) return null;
+    const text = Buffer.isBuffer(body) ? body.toString('utf8') : null;
+    const request = text === null ? null : readRequest(endpoint, text);
+    if (text === null || request === null) {
+      // Rights fail closed, the choice of tools does not.
+      if (caller !== null) throw new Unreadable();
+      return null;
+    }
+    const owner = ownerOf(caller);
+    const previous = request.previousAnswer === null ? null : await this.#answers.find(owner, request.previousAnswer);
+    const sent =
+      previous === null || previous.id === request.previousAnswer ? null : withPreviousAnswer(text, previous.id);
+    const session = previous?.session ?? sessionKey(owner, request.previousAnswer ?? request.firstUserMessage, digest);
+    const { turn, isAllowed, native } = await this.#begin(endpoint, request, { caller, owner, session, models });
+    const isWhole = turn.unchanged && request.tools.every(({ name }) => isAllowed(name));
+    const isKept = endpoint.wire === 'openai-responses' && request.isKept;
+    const known: Plan['known'] = (shownId, id) => this.#answers.note(owner, shownId, { id, session });
+    const begun = { ...planOf(turn, request), body: sent, known: isKept ? known : null };
+    if (isWhole) return begun;
+    const { searchTool } = turn.start;
+    const kept = new Set(turn.keptNames);
+    const isNative = native !== null && turn.start.deferred.length > 0;
+    const loop = new SearchLoop({
+      wire: endpoint.wire,
+      body: sent ?? text,
+      keepTool: (name) => (isNative ? isAllowed(name) : kept.has(name)),
+      native: isNative ? { search: native, deferTool: (name) => !kept.has(name) } : null,
+      searchTool:
+        searchTool === null
+          ? null
+          : { name: searchTool.name, description: searchTool.description, inputSchema: { ...searchTool.parameters } },
+      search: (args) => turn.search(queryOf(args), signal),
+      answered: ({ query, found }) => {
+        turn.answered(query, found);
+      },
+    });
+    try {
+      loop.request();
+    } catch (error) {
+      if (caller !== null) throw new Unreadable({ cause: error });
+      this.runtime.log.warn(
+        { error: (error as Error).message },
+        'a request with other tools could not be written, so it passes unchanged',
+      );
+      return { ...planOf(turn.failed('failed'), request), body: sent };
+    }
+    return { ...begun, loop, searchTool: searchTool?.name ?? null, native: isNative ? native : null };
+  }
+
+  async #rightsOf(
+    caller: KnownCaller,
+    { decoded: { query: question } }: ModelRequest,
+    loaded: Loaded,
+  ): Promise<(name: string) => boolean> {
+    const { configuration, evaluator } = loaded;
+    const at = { question, measured: await this.#loads.measured(loaded), now: this.runtime.clock.now() };
+    return rightsOf(caller, evaluator, configuration.proxy?.unknownTools ?? 'pass', at);
+  }
+
+  async #begin(
+    { wire, model }: Endpoint,
+    request: ModelRequest,
+    {
+      caller,
+      owner,
+      session,
+      models,
+    }: {
+      readonly caller: KnownCaller | null;
+      readonly owner: SessionOwner;
+      readonly session: string;
+      readonly models: readonly (string | null)[];
+    },
+  ): Promise<{
+    readonly turn: DiscoveryTurn;
+    readonly isAllowed: (name: string) => boolean;
+    readonly native: NativeSearch | null;
+  }> {
+    const loaded = this.runtime.configurations.current();
+    const { configuration } = loaded;
+    const { pipes } = configuration;
+    const isAllowed = caller === null ? () => true : await this.#rightsOf(caller, request, loaded);
+    const { tenantId } = owner;
+    const settings = pipes?.toolDiscovery;
+    // A request that is never changed may be of any wire.
+    const isChanged = settings !== undefined && settings.strategy !== 'passthrough';
+    const name = model?.name ?? request.decoded.model;
+    const wanted = settings?.nativeSearch;
+    const native =
+      wanted === undefined
+        ? 'unsupported_wire'
+        : nativeFor(
+            wire,
+            models.map((one) => one ?? name),
+            wanted,
+          );
+    const nativeAt = typeof native === 'string' ? native : 'provider';
+    const isNative = wanted !== undefined && nativeAt === 'provider' && settings?.strategy !== 'api';
+    const isOneRound = settings?.enableSearchFallback === true && request.oneRound !== null && !isNative;
+    const { recentlyUsed, hasToolOutputs, forced } = request;
+    const turn = await this.#discovery.begin(pipes, {
+      ...{
+        source: 'proxy',
+        requestId: randomUUID(),
+        sessionId: session.slice(session.lastIndexOf('/') + 1),
+        iteration: 0,
+      },
+      ...{ configVersion: configuration.version, tenantId, wire, model: name },
+      ...{ tools: request.tools.filter(({ name }) => isAllowed(name)), isAllowed, query: request.decoded.query },
+      ...{ recentlyUsed, hasToolOutputs, forced },
+      session,
+      ...{ nativeSearch: nativeAt, hasOwnSearch: request.hasNativeSearch },
+      unsupported: isChanged && (wire === 'gemini' || isOneRound),
+    });
+    const isTaken = typeof native !== 'string' && turn.start.nativeSearch === 'provider';
+    return { turn, isAllowed, native: isTaken ? native : null };
+  }
+
+  /** To be called when no more requests come. */
+  close(): Promise<void> {
+    return this.#records.close();
+  }
+}
+
+/** A request of a caller whose rights are known, which cannot be held to them. */
+export class Unreadable extends Error {
+  constructor(options?: ErrorOptions) {
+    super(
+      'The body cannot be read as a request of this API, so that its tools cannot be held to what the caller may use. Send JSON of at most 64 MB.',
+      options,
+    );
+  }
+}
+
+function ownerOf(caller: KnownCaller | null): SessionOwner {
+  return { tenantId: caller?.principal.tenantId ?? 'local', userId: caller?.principal.actorId ?? 'user:local' };
+}
+
+/** The provider’s search, where all models that may be asked have it. */
+function nativeFor(
+  wire: WireName,
+  models: readonly string[],
+  { kind, when }: NativeSearchSettings,
+): NativeSearch | NoNativeSearch {
+  const each = models.map((model) => nativeSearchOf(wire, model, { kind, isSure: when === 'always' }));
+  return each.find((one) => typeof one === 'string') ?? each[0] ?? 'unsupported_model';
+}
+
+function planOf(turn: DiscoveryTurn, { toolList }: ModelRequest): Plan {
+  const { pipe, bypass, shadow } = turn.start;
+  const isWatched = pipe === 'tool_discovery' && (bypass === null || shadow !== null);
+  return { turn, loop: null, searchTool: null, native: null, toolList, isWatched, body: null, known: null };
+}

@@ -1,0 +1,247 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Inject, Injectable } from '@nestjs/common';
+import type { Authenticator, ProxyApi, UpstreamSettings } from '@sluice/core';
+import { AUTHENTICATOR, isLoopback, otherMachine, peerOf, RUNTIME, VerifiedCallers } from '@sluice/host';
+import type { Runtime } from '@sluice/host';
+import {
+  apiOf,
+  callerHeader,
+  type Endpoint,
+  endpointOf,
+  errorBody,
+  failureStatus,
+  isWorthAnother,
+  type ProxyFailure,
+  readModel,
+  type Target,
+  targetsOf,
+  withBodyModel,
+  withModel,
+} from '@sluice/proxy';
+import { CalledTools } from './called-tools.js';
+import { clientRequest, type ClientRequest, hasBody, readBody } from './client-request.js';
+import { Credentials } from './credentials.js';
+import { type Plan, Planner, Unreadable } from './planner.js';
+import type { KnownCaller } from './rights.js';
+import { sendScreened } from './screened.js';
+import { sendAnswer, sendRefusal } from './send.js';
+import { type Answer, type Sending, UpstreamFailure, Upstreams } from './upstreams.js';
+
+/** Forwards a client’s request to the upstream that the configuration says, and its answer back. */
+@Injectable()
+export class ProxyService {
+  readonly #callers: VerifiedCallers;
+  readonly #credentials: Credentials;
+  readonly #upstreams: Upstreams;
+  readonly #planner: Planner;
+  readonly #endings = new Set<Promise<void>>();
+
+  constructor(
+    @Inject(RUNTIME) private readonly runtime: Runtime,
+    @Inject(AUTHENTICATOR) authenticator: Authenticator,
+  ) {
+    this.#callers = new VerifiedCallers(runtime, authenticator);
+    this.#credentials = new Credentials((variable) => runtime.environment.secret(variable));
+    this.#upstreams = new Upstreams(this.#credentials);
+    this.#planner = new Planner(runtime);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#endings);
+    await this.#planner.close();
+    await this.#upstreams.close();
+  }
+
+  /** Never throws: whatever happens, the client has an answer or a closed connection. */
+  async handle(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    const request = clientRequest(incoming);
+    const endpoint = endpointOf(request.method, request.target);
+    const api = endpoint?.api ?? apiOf(request.target, (name) => request.header(name));
+    const cancel = new AbortController();
+    outgoing.on('close', () => {
+      if (!outgoing.writableFinished) cancel.abort(new Error('The client has gone.'));
+    });
+    const { proxyOpen } = this.runtime.metrics;
+    proxyOpen.inc();
+    try {
+      await this.#exchange({ incoming, outgoing, request, endpoint, api, signal: cancel.signal });
+    } catch (error) {
+      if (cancel.signal.aborted) return;
+      if (error instanceof Unreadable) this.#refuse(outgoing, api, 'unreadable', error.message, null);
+      else if (error instanceof UpstreamFailure) this.#refuse(outgoing, api, error.kind, error.message, error.upstream);
+      else {
+        this.runtime.log.error({ err: error }, 'the proxy could not handle a request');
+        this.#refuse(outgoing, api, 'unreachable', 'The proxy could not handle this request.', null);
+      }
+    } finally {
+      proxyOpen.dec();
+    }
+  }
+
+  async #exchange(exchange: Exchange): Promise<void> {
+    const { incoming, outgoing, request, endpoint, api, signal } = exchange;
+    const settings = this.runtime.configurations.current().configuration.proxy;
+    if (settings === undefined) {
+      this.#refuse(outgoing, api, 'no_upstream', 'No upstream is configured: write one into `proxy.upstreams`.', null);
+      return;
+    }
+    const body = endpoint === null ? (hasBody(incoming) ? incoming : null) : await readBody(incoming);
+    const model = endpoint?.model?.name ?? (Buffer.isBuffer(body) ? readModel(body) : null);
+    const targets = targetsOf(settings, { api, path: request.target, model });
+    const [first] = targets;
+    if (first === undefined) {
+      this.#refuse(outgoing, api, 'no_upstream', 'No upstream of `proxy.upstreams` fits this path and model.', null);
+      return;
+    }
+    const caller = await this.#callerOf(request, peerOf(incoming.socket, this.runtime.environment), first.upstream);
+    if (caller instanceof Refused) {
+      this.#refuse(outgoing, api, 'refused', caller.message, first.upstream);
+      return;
+    }
+    const plan =
+      endpoint === null
+        ? null
+        : await this.#planner.plan(endpoint, body, caller, { signal, models: targets.map((one) => one.model) });
+    if (endpoint === null || plan === null || !Buffer.isBuffer(body)) {
+      const given = { body, isChanged: false, isRead: false, beta: null, signal, targets };
+      return sendAnswer(outgoing, (await this.#ask(request, endpoint, given)).answer);
+    }
+    let called: readonly string[] = [];
+    try {
+      called = await this.#planned(exchange, { endpoint, plan, targets, body });
+    } finally {
+      this.#end(plan, called);
+    }
+  }
+
+  /** The names of the tools that an answer called which passed as it came; those of others the loop knows. */
+  async #planned(
+    { outgoing, request, signal }: Exchange,
+    { endpoint, plan, targets, body }: Planned,
+  ): Promise<readonly string[]> {
+    const { loop, searchTool, native, toolList, isWatched, known } = plan;
+    const isScreened = searchTool !== null || native !== null;
+    const beta = native?.betaHeader ?? null;
+    const text = loop?.request() ?? plan.body;
+    const sent = text === null ? body : Buffer.from(text);
+    const given = { body: sent, isChanged: text !== null, isRead: isScreened, beta, signal };
+    const { answer, target } = await this.#ask(request, endpoint, { ...given, targets });
+    if (loop === null || !isScreened) {
+      const tools = isWatched ? new CalledTools(endpoint.wire, answer) : null;
+      await sendAnswer(outgoing, answer, tools?.watch);
+      return (await tools?.names()) ?? [];
+    }
+    await sendScreened(outgoing, answer, {
+      ...{ wire: endpoint.wire, loop, signal },
+      screening: { searchTool, tools: toolList },
+      again: async (next) => {
+        const once = { ...given, body: Buffer.from(next), targets: [target] };
+        return (await this.#ask(request, endpoint, once)).answer;
+      },
+      known: known ?? (() => Promise.resolve()),
+      broken: ({ upstream }) => {
+        this.runtime.metrics.proxyRequests.inc({ upstream: upstream.id, status: 'broken_off' });
+      },
+    });
+    return [];
+  }
+
+  /** The client does not wait for what is noted of its request; the end of the process does. */
+  #end({ turn, loop }: Plan, called: readonly string[]): void {
+    const ending = turn.end({ rounds: loop?.rounds ?? 0, called: [...(loop?.called ?? []), ...called] });
+    this.#endings.add(ending);
+    void ending.finally(() => this.#endings.delete(ending));
+  }
+
+  /** Asks one upstream after the other, until one answers with something else than that it cannot. */
+  async #ask(
+    request: ClientRequest,
+    endpoint: Endpoint | null,
+    given: Pick<Sending, 'body' | 'isChanged' | 'isRead' | 'beta' | 'signal'> & { readonly targets: readonly Target[] },
+  ): Promise<{ readonly answer: Answer; readonly target: Target }> {
+    const { targets, body, isChanged, isRead, beta, signal } = given;
+    const { metrics } = this.runtime;
+    for (const [at, target] of targets.entries()) {
+      // A body that is too long to be kept can be sent once.
+      const isLast = at === targets.length - 1 || !Buffer.isBuffer(body);
+      const path =
+        target.model === null || endpoint === null ? request.target : withModel(request.target, endpoint, target.model);
+      const isNamed = target.model !== null && endpoint?.model === null && Buffer.isBuffer(body);
+      const sent = isNamed ? withBodyModel(body, target.model) : body;
+      const began = performance.now();
+      const label = { upstream: target.upstream.id };
+      try {
+        const sending = { target, path, body: sent, isChanged: isChanged || isNamed, isRead, beta, signal };
+        const answer = await this.#upstreams.send(request, sending);
+        metrics.proxyFirstByte.observe(label, (performance.now() - began) / 1_000);
+        metrics.proxyRequests.inc({ ...label, status: String(answer.status) });
+        if (isLast || !isWorthAnother(answer.status)) return { answer, target };
+        // Read to its end, so that the connection can be used again; an answer of this kind is short.
+        answer.body.resume();
+        answer.body.on('error', () => undefined);
+      } catch (error) {
+        if (!(error instanceof UpstreamFailure)) throw error;
+        metrics.proxyRequests.inc({ ...label, status: error.kind });
+        if (isLast) throw error;
+      }
+      metrics.proxyFallbacks.inc(label);
+    }
+    throw new Error('There is no target.');
+  }
+
+  /** Who asks, where Sluice’s own credential is used or the caller says who it is; null where nothing is known. */
+  async #callerOf(
+    request: ClientRequest,
+    from: string | undefined,
+    upstream: UpstreamSettings,
+  ): Promise<KnownCaller | Refused | null> {
+    const { identity } = this.runtime.configurations.current().configuration;
+    const isOwn = this.#credentials.isOwn(upstream);
+    if (identity.provider === 'none') {
+      if (isOwn && !isLoopback(from)) return new Refused(otherMachine);
+      if (isOwn && request.header('origin') !== undefined) return new Refused(noPages);
+      return null;
+    }
+    const said = request.header(callerHeader);
+    if (said === undefined && !isOwn) return null;
+    const key = request.header('x-api-key') ?? request.header('x-goog-api-key');
+    const credential = said ?? request.header('authorization') ?? (key === undefined ? undefined : `Bearer ${key}`);
+    const sender = await this.#callers.verify(credential);
+    return sender.ok ? { principal: sender.principal, claims: sender.claims } : new Refused(sender.message);
+  }
+
+  #refuse(
+    outgoing: ServerResponse,
+    api: ProxyApi,
+    failure: ProxyFailure,
+    message: string,
+    upstream: UpstreamSettings | null,
+  ): void {
+    if (upstream === null || failure === 'refused')
+      this.runtime.metrics.proxyRequests.inc({ upstream: upstream?.id ?? '', status: failure });
+    sendRefusal(outgoing, { status: failureStatus[failure], body: errorBody(api, failure, message), api });
+  }
+}
+
+interface Exchange {
+  readonly incoming: IncomingMessage;
+  readonly outgoing: ServerResponse;
+  readonly request: ClientRequest;
+  readonly endpoint: Endpoint | null;
+  readonly api: ProxyApi;
+  readonly signal: AbortSignal;
+}
+
+interface Planned {
+  readonly endpoint: Endpoint;
+  readonly plan: Plan;
+  readonly targets: readonly Target[];
+  readonly body: Buffer;
+}
+
+class Refused {
+  constructor(readonly message: string) {}
+}
+
+const noPages =
+  'Without an identity in the configuration no page in a browser may ask with Sluice’s key. Ask from a server of yours, which sends no header `origin`, or configure an identity.';

@@ -1,0 +1,78 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { audience, issuer, newIssuer } from '../../../libs/identity/test/issuer.js';
+import { ScriptedUpstream, startTestProxy } from './proxying.js';
+import type { TestProxy } from './proxying.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'sluice-proxy-rights-'));
+const keyFile = join(folder, 'issuer.json');
+
+const tool = (name: string): object => ({ type: 'function', function: { name, parameters: { type: 'object' } } });
+const question = (...names: string[]): string =>
+  JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'Q' }], tools: names.map(tool) });
+
+describe('the tools of a caller who is known', () => {
+  let upstream: ScriptedUpstream;
+  let hiding: TestProxy;
+  let passing: TestProxy;
+  let bearer: string;
+
+  beforeAll(async () => {
+    const users = await newIssuer();
+    writeFileSync(keyFile, JSON.stringify(users.jwks));
+    bearer = `Bearer ${await users.token({ tool_groups: ['*'] })}`;
+    upstream = await ScriptedUpstream.start((_, response) => void response.end('{}'));
+    const start = (unknownTools: string): Promise<TestProxy> =>
+      startTestProxy(`
+tool: { locked: { type: mcp-tool } }
+identity: { provider: jwt, key_file: "${keyFile}", issuer: "${issuer}", audience: ${audience} }
+proxy: { unknown_tools: ${unknownTools}, upstreams: { main: { api: openai, url: '${upstream.url}' } } }
+`);
+    [hiding, passing] = await Promise.all([start('hide'), start('pass')]);
+  });
+  afterAll(async () => {
+    await Promise.all([hiding.close(), passing.close(), upstream.close()]);
+    rmSync(folder, { recursive: true });
+  });
+
+  const ask = (proxy: TestProxy, body: string | Buffer, who = bearer): Promise<Response> =>
+    fetch(`${proxy.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-sluice-authorization': who },
+      body,
+    });
+  const sentTools = (): readonly string[] => {
+    const sent = JSON.parse(upstream.received.at(-1)?.body.toString() ?? '') as {
+      readonly tools?: readonly { readonly function: { readonly name: string } }[];
+    };
+    return (sent.tools ?? []).map(({ function: { name } }) => name);
+  };
+
+  it('are those that the configuration offers it, and others as unknown_tools says', async () => {
+    expect((await ask(passing, question('locked', 'own'))).status).toBe(200);
+    expect(sentTools()).toEqual(['own']);
+    expect((await ask(hiding, question('locked', 'own'))).status).toBe(200);
+    expect(sentTools()).toEqual([]);
+  });
+
+  it.each([
+    ['broken JSON', `{"tools": [${JSON.stringify(tool('locked'))}`],
+    ['a list', '[]'],
+    ['no body', ''],
+    ['more than is read', Buffer.alloc(65 << 20, 0x20)],
+  ])('cannot be held to in %s, which goes nowhere', async (_name, body) => {
+    const before = upstream.received.length;
+    const response = await ask(passing, body);
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ error: { code: 'unreadable' } });
+    expect(upstream.received).toHaveLength(before);
+  });
+
+  it('are not decided on where the credential does not hold', async () => {
+    const before = upstream.received.length;
+    expect((await ask(passing, question('own'), 'Bearer forged')).status).toBe(401);
+    expect(upstream.received).toHaveLength(before);
+  });
+});

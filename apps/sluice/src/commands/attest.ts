@@ -1,0 +1,81 @@
+import { parseArgs } from 'node:util';
+import { attest, softwareQuotes, verifyAttestation } from '@sluice/audit';
+import type { Attestation } from '@sluice/audit';
+import { openBus, openSignatures, requireLog, requireSigner, verifierForLooking } from '@sluice/host';
+import { readRange } from '../read-words.js';
+import { readText } from '../read-text.js';
+import { refuseSurplus } from '../refuse-surplus.js';
+import { sessionNamed } from '../session-named.js';
+import type { Surroundings } from './surroundings.js';
+
+export const usage = `sluice attest [--from time] [--to time] [--session id] [--quote]
+  Prints a signed report on the tool calls of a span: who called which tool under which configuration, the outcome, and hashes of arguments
+  and result, each with a proof that leads to a checkpoint of the audit. A time is ISO 8601 or milliseconds since the epoch; --to is
+  not included. With --session other sessions’ calls stand there as hashes. --quote adds a quote by software, which says that it is one.
+  Needs the private key of the audit.
+sluice attest verify FILE
+  Verifies a report without a log, with public keys alone. Exit code 1 if anything was changed or left out, with a sentence for each.`;
+
+export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      from: { type: 'string' },
+      to: { type: 'string' },
+      session: { type: 'string' },
+      quote: { type: 'boolean', default: false },
+    },
+  });
+  const [action, file, ...more] = positionals;
+  if (action === undefined) return report(values, surroundings);
+  if (action !== 'verify' || file === undefined)
+    throw new Error(`Name the report: sluice attest verify FILE.\n${usage}`);
+  refuseSurplus({ values, words: more }, { taken: [], words: 0 }, usage);
+  return verify(file, surroundings);
+}
+
+async function report(
+  values: { readonly from?: string; readonly to?: string; readonly session?: string; readonly quote: boolean },
+  { environment, log, print }: Surroundings,
+): Promise<number> {
+  const range = readRange(values);
+  requireLog(environment);
+  const signatures = openSignatures(environment);
+  requireSigner('audit', { signatures });
+  const { bus } = await openBus(environment, log);
+  try {
+    const session = values.session === undefined ? null : await sessionNamed(bus, values.session);
+    const quotes = values.quote ? softwareQuotes(signatures) : null;
+    // What retired keys signed is genuine too.
+    const verifier = verifierForLooking(environment);
+    const made = await attest(bus, { ...range, session }, { signatures: { ...signatures, ...verifier }, quotes });
+    print(`${JSON.stringify(made, null, 1)}\n`);
+    return 0;
+  } finally {
+    await bus.close();
+  }
+}
+
+async function verify(file: string, { environment, write, paint }: Surroundings): Promise<number> {
+  const report = readReport(file);
+  const { problems, calls } = await verifyAttestation(report, verifierForLooking(environment));
+  for (const problem of problems) write(`${paint.bad('✗')} ${problem}\n`);
+  if (problems.length > 0) return 1;
+  const whose = report.session === null ? '' : ` of session ${report.session}`;
+  write(`${paint.good('✓')} ${calls} calls${whose}, as the audit recorded them, and none left out.\n`);
+  write(
+    `Signed by ${report.signer}; ${report.quote === null ? 'no quote' : `with a quote of ${report.quote.kind}`}.\n`,
+  );
+  return 0;
+}
+
+function readReport(file: string): Attestation {
+  try {
+    const report = JSON.parse(readText(file)) as Attestation;
+    if (report.type === 'sluice-attestation' && report.version === 1 && Array.isArray(report.chains)) return report;
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+  throw new Error(`${file} is no report of \`sluice attest\`. Give the file as that wrote it.`);
+}

@@ -1,0 +1,67 @@
+import { parseArgs } from 'node:util';
+import { clockSkewMs, printableIn } from '@sluice/core';
+import { longestId, topics } from '@sluice/contracts';
+import type { CancellationOutcome } from '@sluice/contracts';
+import type { Bus } from '@sluice/bus';
+import { longestCancelReason, notCancelledReasons } from '@sluice/run';
+import { openBus, ownToken, requireLog, systemClock } from '@sluice/host';
+import type { Surroundings } from './surroundings.js';
+
+export const usage = `sluice cancel REQUEST_ID [--reason "…"]
+  Cancels a run of your own: it ends with the error cancelled. A call under way ends as far as its tool lets it, none behind it is made.
+  Says whether the cancellation counts; exit code 1 if not. Where an identity is configured, the credential in SLUICE_TOKEN says who.`;
+
+/** How long a filter may need before the command says that none has taken it yet, in milliseconds. */
+const patienceMs = 10_000;
+
+export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: { reason: { type: 'string', default: '' } },
+  });
+  const [requestId = '', ...more] = positionals;
+  if (requestId === '' || more.length > 0) throw new Error(`Name one run by its request_id.\n${usage}`);
+  if (requestId.length > longestId) throw new Error(`A request_id has at most ${longestId} characters.`);
+  const { reason } = values;
+  if (reason.length > longestCancelReason)
+    throw new Error(`--reason has ${reason.length} characters. Give it at most ${longestCancelReason}.`);
+  const { environment, log, write, paint } = surroundings;
+  requireLog(environment);
+  const { bus } = await openBus(environment, log);
+  try {
+    const askedAt = systemClock.now();
+    const token = ownToken(environment);
+    const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+    const record = { requestId, sessionId: '', reason, askedAt, outcome: null };
+    await bus.publish([{ topic: topics.cancellations, key: requestId, record, headers }]);
+    const outcome = printableIn(await outcomeOf(requestId, askedAt, bus));
+    if (outcome === null) {
+      write('The cancellation is on the log. No filter has taken it yet; one does when it runs.\n');
+      return 0;
+    }
+    const { notTaken } = outcome;
+    if (notTaken === null) {
+      write(`${paint.good('✓')} ${requestId} is cancelled by ${outcome.actorId}.\n`);
+      return 0;
+    }
+    const why = Object.entries<string>(notCancelledReasons).find(([name]) => name === notTaken)?.[1] ?? notTaken;
+    write(`${paint.bad('✗')} ${requestId} is not cancelled. ${why}\n`);
+    return 1;
+  } finally {
+    await bus.close();
+  }
+}
+
+/** What the filter decided; null if nothing comes in time. */
+async function outcomeOf(requestId: string, askedAt: number, bus: Bus): Promise<CancellationOutcome | null> {
+  const options = {
+    from: { time: askedAt - clockSkewMs },
+    follow: true,
+    signal: AbortSignal.timeout(patienceMs),
+    onUndecodable: () => undefined,
+  };
+  for await (const { record } of bus.read([topics.cancellations], options))
+    if (record.outcome !== null && record.requestId === requestId && record.askedAt === askedAt) return record.outcome;
+  return null;
+}

@@ -1,0 +1,32 @@
+import { parseArgs } from 'node:util';
+import { dataFiles, openBus, prepareDataFolder, requireLog } from '@sluice/host';
+import { catchUp, Projection } from '@sluice/projection';
+import { refuseSurplus } from '../refuse-surplus.js';
+import type { Surroundings } from './surroundings.js';
+
+export const usage = `sluice project rebuild
+  Reads the log from its beginning into the gateway’s lists of runs, in SLUICE_DATA. The gateway does so by itself where it finds none.
+  Lists are incomplete until it is done; a gateway that runs meanwhile goes on.`;
+
+export async function run(args: readonly string[], { environment, log, write }: Surroundings): Promise<number> {
+  const { values, positionals } = parseArgs({ args: [...args], options: {}, allowPositionals: true });
+  refuseSurplus({ values, words: positionals }, { taken: [], words: 1 }, usage);
+  if (positionals[0] !== 'rebuild') throw new Error(`Write “sluice project rebuild”.\n${usage}`);
+  requireLog(environment);
+  prepareDataFolder(environment.dataFolder);
+  const { bus } = await openBus(environment, log);
+  try {
+    const projection = await Projection.open(dataFiles(environment).projection);
+    try {
+      await projection.clear();
+      const signal = new AbortController().signal;
+      const records = await catchUp(projection, { bus, signal });
+      write(`The lists are rebuilt from ${records} records.\n`);
+      return 0;
+    } finally {
+      projection.close();
+    }
+  } finally {
+    await bus.close();
+  }
+}

@@ -1,0 +1,169 @@
+import { parseArgs } from 'node:util';
+import {
+  approaches,
+  bindTools,
+  compileEvaluator,
+  describedBy,
+  fullTools,
+  modelName,
+  noCalls,
+  wildcard,
+} from '@sluice/core';
+import type { Approach, Configuration, ModelTool } from '@sluice/core';
+import { TokenCounter, toolTokens } from '@sluice/tokens';
+import type { ToolTokens } from '@sluice/tokens';
+import { configurationOf } from '../system/compile-once.js';
+import type { Surroundings } from './surroundings.js';
+
+export const usage = `sluice tokens --config FILE [--group GROUP,…] [--state STATE] [--iterations N] [--model NAME] [--tools] [--json]
+  Counts the tokens that definitions of tools take in the first request to the model: of the agent, and of each agent
+  that is a tool. Rows compare ways to describe the same tools; the last columns are a job of N turns (84 where
+  none is given) and, where model.price says it, what its definitions cost. OpenAI's tokenizers are exact for their models; a
+  ~ marks counts for a model that has another one. --tools lists each tool, --json prints all of it as JSON.`;
+
+interface Row {
+  readonly agent: string;
+  readonly descriptions: Approach;
+  readonly tools: number;
+  readonly docstring_tokens: number;
+  readonly schema_overhead: number;
+  readonly total: number;
+  readonly saved: number;
+  readonly per_job: number;
+  readonly cost: number | null;
+  readonly by_tool: readonly ToolTokens[];
+}
+
+/** An agent as a request makes it: its groups and the state that it begins in. */
+interface Agent {
+  readonly name: string;
+  readonly groups: readonly string[];
+  readonly state: string | null;
+  readonly nested: boolean;
+}
+
+export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      config: { type: 'string' },
+      group: { type: 'string' },
+      state: { type: 'string' },
+      iterations: { type: 'string', default: '84' },
+      model: { type: 'string' },
+      tools: { type: 'boolean', default: false },
+      json: { type: 'boolean', default: false },
+    },
+  });
+  if (values.config === undefined) throw new Error(`Name the configuration.\n${usage}`);
+  const iterations = Number(values.iterations);
+  if (!Number.isInteger(iterations) || iterations < 1 || iterations > 1_000_000)
+    throw new Error(`Give --iterations as a whole number from 1 to 1000000, not “${values.iterations}”.`);
+  const configuration = await configurationOf(values.config, surroundings);
+  const groups = values.group?.split(',').filter((name) => name !== '') ?? [wildcard];
+  const agents = [
+    { name: 'default', groups, state: values.state ?? null, nested: false },
+    ...configuration.tools.flatMap(({ key, agent }) =>
+      agent === undefined ? [] : [{ name: key, groups: agent.groups, state: agent.state, nested: true }],
+    ),
+  ];
+  const model = values.model ?? modelName(configuration.model);
+  const counter = new TokenCounter();
+  const { tokenizer } = await counter.count([], model);
+  const rows: Row[] = [];
+  for (const agent of agents) rows.push(...(await rowsOf(agent, configuration, { model, iterations, counter })));
+  const { print, write } = surroundings;
+  if (values.json) print(`${JSON.stringify({ model, tokenizer, iterations, rows }, null, 2)}\n`);
+  else write(asText(rows, { model, tokenizer, iterations, listsTools: values.tools }));
+  return 0;
+}
+
+async function rowsOf(
+  agent: Agent,
+  configuration: Configuration,
+  {
+    model,
+    iterations,
+    counter,
+  }: { readonly model: string; readonly iterations: number; readonly counter: TokenCounter },
+): Promise<readonly Row[]> {
+  const rows: Row[] = [];
+  let full = 0;
+  for (const approach of ['full', ...approaches.filter((one) => one !== 'full')] as const) {
+    const described = describedBy(approach, configuration);
+    if (described === null) continue;
+    const byTool = await toolTokens(sentTools(agent, described), model, counter);
+    const sum = (of: (tool: ToolTokens) => number): number => byTool.reduce((all, tool) => all + of(tool), 0);
+    const docstring = sum(({ description }) => description);
+    const schema = sum((tool) => tool.schema);
+    const total = docstring + schema;
+    if (approach === 'full') full = total;
+    const { price } = configuration.model;
+    rows.push({
+      agent: agent.name,
+      descriptions: approach,
+      tools: byTool.length,
+      docstring_tokens: docstring,
+      schema_overhead: schema,
+      total,
+      saved: full === 0 ? 0 : 1 - total / full,
+      per_job: total * iterations,
+      cost: price === undefined ? null : (total * iterations * price.input) / 1_000_000,
+      by_tool: byTool,
+    });
+  }
+  return rows;
+}
+
+/** What the model is sent in the first turn, by the evaluator and the function that the services use. */
+function sentTools({ groups, state, nested }: Agent, configuration: Configuration): readonly ModelTool[] {
+  const evaluator = compileEvaluator(configuration);
+  const connections = (configuration.connections ?? []).map(({ id }) => id);
+  const decision = evaluator.evaluate({ groups, state, toolIds: null, calls: noCalls, connections, nested });
+  return bindTools(fullTools(decision), { evaluator, history: [], toolChoice: { type: 'auto' } }).tools;
+}
+
+function asText(
+  rows: readonly Row[],
+  given: {
+    readonly model: string;
+    readonly tokenizer: string;
+    readonly iterations: number;
+    readonly listsTools: boolean;
+  },
+): string {
+  const isPriced = rows.some(({ cost }) => cost !== null);
+  const head = ['agent', 'descriptions', 'tools', 'docstring', 'schema', 'total', 'saved', `${given.iterations} turns`];
+  const lines = rows.map((row) => [
+    ...[row.agent, row.descriptions, String(row.tools)],
+    ...[row.docstring_tokens, row.schema_overhead, row.total].map((count) => count.toLocaleString('en-US')),
+    `${Math.round(row.saved * 100)} %`,
+    row.per_job.toLocaleString('en-US'),
+    ...(isPriced ? [row.cost === null ? '' : row.cost.toFixed(2)] : []),
+  ]);
+  const table = columns([[...head, ...(isPriced ? ['cost'] : [])], ...lines]);
+  const counted = `Tokens by ${given.tokenizer} for ${given.model}.\n`;
+  if (!given.listsTools) return counted + table;
+  const lists = rows.map(({ agent, descriptions, by_tool: tools }) => {
+    const those = tools.map(({ id, description, schema }) => [`  ${id}`, String(description), String(schema)]);
+    return `\n${agent}, ${descriptions}\n${columns([['  tool', 'docstring', 'schema'], ...those])}`;
+  });
+  return counted + table + lists.join('');
+}
+
+/** Texts to the left, numbers to the right. */
+function columns(rows: readonly (readonly string[])[]): string {
+  const widths = rows[0]?.map((_, at) => Math.max(...rows.map((row) => row[at]?.length ?? 0))) ?? [];
+  return rows
+    .map((row, line) =>
+      row
+        .map((cell, at) => {
+          const isText = (rows[line === 0 ? 1 : line]?.[at] ?? '').match(/^[\d,.]+( %)?$/) === null;
+          return isText ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0);
+        })
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n')
+    .concat('\n');
+}

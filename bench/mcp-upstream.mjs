@@ -1,0 +1,33 @@
+/**
+ * An upstream MCP server over HTTP for bench/mcp.ts. At /mcp it has one tool that answers at once, at /many as many tools as its argument says, in a list
+ * that is made once. Its port is the first line that it writes.
+ */
+import { createServer } from 'node:http';
+import { toNodeHandler } from '@modelcontextprotocol/node';
+import { createMcpHandler, McpServer, Server } from '@modelcontextprotocol/server';
+
+const one = createMcpHandler(() => {
+  const server = new McpServer({ name: 'upstream', version: '0.1.0' });
+  server.registerTool('ping', { description: 'Answers at once.' }, () => ({
+    content: [{ type: 'text', text: 'pong' }],
+  }));
+  return server;
+});
+const tools = Array.from({ length: Number(process.argv[2] ?? 0) }, (_, n) => ({
+  name: `t${n}`,
+  description: `Tells the time in place ${n}`,
+  inputSchema: {
+    type: 'object',
+    properties: { timezone: { type: 'string', description: 'A time zone of the IANA database.' } },
+    additionalProperties: false,
+  },
+  annotations: { readOnlyHint: true, destructiveHint: false, openWorldHint: true },
+}));
+const many = createMcpHandler(() => {
+  const server = new Server({ name: 'upstream', version: '0.1.0' }, { capabilities: { tools: {} } });
+  server.setRequestHandler('tools/list', () => ({ tools }));
+  return server;
+});
+const [ofOne, ofMany] = [toNodeHandler(one), toNodeHandler(many)];
+const http = createServer((request, response) => (request.url === '/many' ? ofMany : ofOne)(request, response));
+http.listen(0, '127.0.0.1', () => console.log(http.address().port));

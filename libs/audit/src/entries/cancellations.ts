@@ -1,0 +1,16 @@
+import type { Cancellation } from '@sluice/contracts';
+import { cut, time, told } from './told.js';
+import type { Told } from './told.js';
+
+/** A caller that cancels its run, or what the filter decided on that. */
+export function cancellationEntry({ requestId, sessionId, reason, askedAt, outcome }: Cancellation, key: string): Told {
+  const ids = { requestId, sessionId: sessionId || key };
+  if (outcome === null) return told('cancel_asked', ids, { reason: cut(reason), asked_at: time(askedAt) });
+  return told('cancel_outcome', ids, {
+    actor: outcome.actorId,
+    tenant: outcome.tenantId,
+    reason: cut(reason),
+    not_taken: outcome.notTaken,
+    at: time(outcome.at),
+  });
+}

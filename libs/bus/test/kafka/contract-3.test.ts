@@ -1,0 +1,3 @@
+import { contractWith } from './contract-on.js';
+
+contractWith(3);

@@ -1,0 +1,120 @@
+import { camelCase, isUnion, recordSchema } from './schema.js';
+import type { AvroType } from './schema.js';
+
+/** What one kind of hash or signature has of a record, where it is not all that the record says. */
+interface Form {
+  /** Names of members as the wire has them, or as the process has them. */
+  readonly names: 'wire' | 'process';
+  /** In alphabetical order of their names, or as the schema has them. */
+  readonly order: 'name' | 'schema';
+  /** Whether a value says nothing and is left out; `given` is the default of the member that holds it, undefined where there is none. */
+  readonly saysNothing: (value: unknown, given: unknown) => boolean;
+  /** Members that are left out, in the process’s names, by record. */
+  readonly without?: Readonly<Record<string, readonly string[]>>;
+}
+
+type Writer = (value: unknown) => unknown;
+
+/**
+ * Records as JSON text in one form, so that equal records give equal bytes: members come from the schema, texts are well-formed, bytes are
+ * base64, maps are sorted by name. So a text is the same before a record was written and after, as Avro and as JSON.
+ */
+export class CanonicalForm {
+  readonly #writers = new Map<string, Writer>();
+
+  constructor(private readonly form: Form) {}
+
+  /** `without` names members of the record itself, as in the process, that are left out. */
+  text(name: string, record: object, without: readonly string[] = []): string {
+    if (without.length === 0) return JSON.stringify(this.#writerOf(name)(record));
+    const left: Record<string, unknown> = { ...record };
+    for (const member of without) left[member] = null;
+    return JSON.stringify(this.#writerOf(name)(left));
+  }
+
+  #writerOf(record: string): Writer {
+    let writer = this.#writers.get(record);
+    if (writer === undefined) this.#writers.set(record, (writer = this.#recordWriter(record)));
+    return writer;
+  }
+
+  #recordWriter(record: string): Writer {
+    const { names, order, saysNothing, without } = this.form;
+    const members = recordSchema(record)
+      .fields.map(({ name: wire, type, default: given }) => {
+        const name = camelCase(wire);
+        return { name, written: names === 'wire' ? wire : name, write: this.#typeWriter(type), given };
+      })
+      .filter(({ name }) => without?.[record]?.includes(name) !== true);
+    if (order === 'name') members.sort((one, other) => (one.written < other.written ? -1 : 1));
+    return (value) => {
+      const from = value as Readonly<Record<string, unknown>>;
+      const to: Record<string, unknown> = {};
+      for (const { name, written, write, given } of members) {
+        const member = from[name];
+        if (!saysNothing(member, given)) to[written] = write(member);
+      }
+      return to;
+    };
+  }
+
+  #typeWriter(type: AvroType): Writer {
+    if (isUnion(type)) {
+      const write = this.#typeWriter(type.find((member) => member !== 'null') ?? 'null');
+      return (value) => (value === null ? null : write(value));
+    }
+    if (typeof type !== 'string') {
+      if (type.type === 'array') return this.#listWriter(this.#typeWriter(type.items));
+      if (type.type === 'map') return this.#mapWriter(this.#typeWriter(type.values));
+      return this.#writerOf(type.name);
+    }
+    switch (type) {
+      case 'string':
+        // JSON can bring half a surrogate pair along, which is no text that can be hashed.
+        return (value) => (value as string).toWellFormed();
+      case 'bytes':
+        return (value) => Buffer.from(value as Uint8Array).toString('base64');
+      case 'null':
+      case 'int':
+      case 'long':
+        return (value) => value;
+      default:
+        // A record named in another: asked for late, since records may name each other.
+        return (value) => this.#writerOf(type)(value);
+    }
+  }
+
+  #listWriter(write: Writer): Writer {
+    const { saysNothing } = this.form;
+    return (value) => (value as readonly unknown[]).map((item) => (saysNothing(item, undefined) ? null : write(item)));
+  }
+
+  #mapWriter(write: Writer): Writer {
+    const { saysNothing } = this.form;
+    return (value) => {
+      const entries = Object.entries(value as Readonly<Record<string, unknown>>)
+        .filter(([, member]) => !saysNothing(member, undefined))
+        .map(([name, member]): [string, unknown] => [name.toWellFormed(), write(member)]);
+      entries.sort(([one], [other]) => (one < other ? -1 : 1));
+      return Object.fromEntries(entries);
+    };
+  }
+}
+
+/**
+ * All that a record says: what is not at its default, under its wire names. So it stays the same when a later schema has more members.
+ * New hashes and signatures are over this form; the others are those of former versions.
+ */
+const content = new CanonicalForm({ names: 'wire', order: 'name', saysNothing: isDefault });
+
+/** The record in its canonical form; `without` names members, as in the process, that are left out: its signatures. */
+export function recordContent(name: string, record: object, without: readonly string[] = []): string {
+  return content.text(name, record, without);
+}
+
+function isDefault(value: unknown, given: unknown): boolean {
+  if (given === undefined) return false;
+  if (Array.isArray(given)) return (value as readonly unknown[]).length === 0;
+  if (typeof given === 'object' && given !== null) return Object.keys(value as object).length === 0;
+  return value === given;
+}

@@ -1,0 +1,17 @@
+import { choosingStrategies } from './discovery-types.js';
+import { configurationKeys } from './keys.js';
+import { noSelector, readDiscovery } from './pipes.js';
+import type { Section } from './section.js';
+import type { Configuration, Finding } from './types.js';
+
+/** `agents.default.tool_discovery`: a strategy that chooses among the offered tools before the agent’s model is asked. */
+export function readAgentDiscovery(file: Section, findings: Finding[]): Pick<Configuration, 'agentDiscovery'> {
+  const agent = file.section('agents').section('default');
+  if (!agent.has('tool_discovery')) return {};
+  const section = agent.section('tool_discovery').closed(configurationKeys['agents.default.tool_discovery']);
+  const strategy = section.choice('strategy', choosingStrategies);
+  if (section.usable && !section.has('strategy'))
+    section.problem(section.at('strategy'), 'nothing', `one of ${choosingStrategies.join(', ')}`);
+  const settings = readDiscovery(section, noSelector, findings);
+  return strategy === null ? {} : { agentDiscovery: settings };
+}

@@ -1,0 +1,77 @@
+/** Strategies of tool discovery; the first is the default, and what an unknown one counts as. */
+export const discoveryStrategies = ['passthrough', 'relevance', 'tool-search', 'api', 'ranked', 'hybrid'] as const;
+export type DiscoveryStrategy = (typeof discoveryStrategies)[number];
+
+/** Strategies that choose among the tools before the model is asked. */
+export const choosingStrategies = ['relevance', 'ranked', 'hybrid'] as const satisfies DiscoveryStrategy[];
+export type ChoosingStrategy = (typeof choosingStrategies)[number];
+
+/** Where the service is that selects tools for the strategy `api`. */
+export interface SelectorSettings {
+  /** Null: every search fails open. */
+  readonly endpoint: string | null;
+  /** The environment variable that holds the key; never the key. */
+  readonly apiKeyEnv: string | null;
+  readonly timeoutMs: number;
+}
+
+export const embeddingProviders = ['openai-compatible', 'google', 'bedrock', 'local'] as const;
+export type EmbeddingProvider = (typeof embeddingProviders)[number];
+
+/** The model that gives the vectors of the strategy `hybrid`. */
+export interface EmbeddingSettings {
+  readonly provider: EmbeddingProvider;
+  /** The provider’s name for the model; null for a local one. */
+  readonly name: string | null;
+  readonly baseUrl: string | null;
+  readonly apiKeyEnv: string | null;
+  readonly region: string | null;
+  /** Where a local model is, relative to the working directory; null for others. */
+  readonly folder: string | null;
+  /** A request waits so long for vectors; without them words alone decide. */
+  readonly timeoutMs: number;
+}
+
+/** When a provider’s own search of tools stands in for the search tool: where its model is known to have one, or wherever its wire format does. */
+export const nativeSearchModes = ['never', 'auto', 'always'] as const;
+/** How such a search takes a query: as words, or as a regular expression. */
+export const nativeSearchKinds = ['bm25', 'regex'] as const;
+export type NativeSearchKind = (typeof nativeSearchKinds)[number];
+
+export interface NativeSearchSettings {
+  readonly when: Exclude<(typeof nativeSearchModes)[number], 'never'>;
+  readonly kind: NativeSearchKind;
+}
+
+/** How the tools of a request are chosen, with defaults filled in and the forced rules applied. */
+export interface DiscoverySettings {
+  readonly strategy: DiscoveryStrategy;
+  readonly minTools: number;
+  readonly maxTools: number;
+  readonly targetRatio: number;
+  readonly alwaysKeep: readonly string[];
+  /** Whether the model gets the search tool: never with `relevance`, always with `tool-search` and `api`. */
+  readonly enableSearchFallback: boolean;
+  readonly searchToolName: string;
+  readonly maxSearchResults: number;
+  readonly api: SelectorSettings;
+  /** Absent where there is none: `hybrid` then goes by words alone. */
+  readonly embeddings?: EmbeddingSettings;
+  /** Whether tools that the tenant’s models called often of late come before those that only share words; absent for false. */
+  readonly recent?: boolean;
+  /** Absent where the search tool is always Sluice’s own. */
+  readonly nativeSearch?: NativeSearchSettings;
+}
+
+/** `pipes.tool_discovery`: discovery in front of a model API. */
+export interface DiscoveryPipe extends DiscoverySettings {
+  readonly enabled: boolean;
+  /** A strategy that is run beside the one in force, which alone changes requests; null for none. */
+  readonly shadow: ChoosingStrategy | null;
+}
+
+export interface Pipes {
+  readonly toolDiscovery: DiscoveryPipe;
+  /** Takes part in the choice of a pipe alone. */
+  readonly toolOutput: { readonly enabled: boolean };
+}

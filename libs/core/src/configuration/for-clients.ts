@@ -1,0 +1,69 @@
+import { plainJson } from '../plain-json.js';
+import type { JsonObject } from '../json.js';
+import { describe } from './problems.js';
+import type { Section } from './section.js';
+import type { ToolSpec } from '../tool/types.js';
+import type { Problem } from './types.js';
+
+/** Characters of an icon that stands in the configuration itself, and arguments of one example as JSON: each list of tools carries them. */
+const longestIcon = 16_384;
+const longestExample = 4_096;
+const mostExamples = 8;
+
+const shownIcon = /^(?:https:\/\/[^\s@]+|data:image\/(?:png|jpeg|webp|svg\+xml);base64,[A-Za-z0-9+/]+={0,2})$/;
+
+/** The picture of a tool that MCP clients show: an https address, or the image itself. */
+export function readIcon(section: Section): string | null {
+  const write = 'an https address, or `data:image/png;base64,…` (png, jpeg, webp or svg+xml) of at most 16 KiB';
+  const icon = section.text('icon', write);
+  if (icon === null || (icon.length <= longestIcon && shownIcon.test(icon))) return icon;
+  // An icon may be long; what is wrong with it is seldom in the words.
+  section.problem(section.at('icon'), 'a text that is no icon', write);
+  return null;
+}
+
+/** Arguments of sample calls. Whether they fit the tool is seen with its schema. */
+export function readExamples(section: Section): readonly JsonObject[] {
+  const items = section.items('examples', 'a list of arguments, each a map') ?? [];
+  if (items.length > mostExamples)
+    section.problem(section.at('examples'), `${String(items.length)} examples`, `at most ${String(mostExamples)}`);
+  return items.flatMap((item, place) => {
+    const example = argumentsIn(item);
+    if (example !== null) return [example];
+    const write = `the arguments of a call, as a map of at most ${String(longestExample)} bytes`;
+    section.problem(section.itemAt('examples', place), describe(item), write);
+    return [];
+  });
+}
+
+function argumentsIn(item: unknown): JsonObject | null {
+  try {
+    const plain = plainJson(item, longestExample);
+    return typeof plain === 'object' && plain !== null && !Array.isArray(plain) ? (plain as JsonObject) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** The tool’s entry, and what it is by its type or its server. */
+interface Specified {
+  readonly entry: { readonly path: string; readonly examples: readonly JsonObject[] };
+  readonly allowed: { readonly specification: { readonly spec: ToolSpec | null } };
+}
+
+/** An example that the tool would refuse teaches a client to make mistakes (XM-2). */
+export function exampleProblems(
+  tools: readonly Specified[],
+  argumentsProblem: ((schema: JsonObject, args: JsonObject) => string | null) | undefined,
+): readonly Problem[] {
+  return tools.flatMap(({ entry, allowed: { specification } }) => {
+    const schema = specification.spec?.inputSchema;
+    if (schema === undefined) return [];
+    return entry.examples.flatMap((example, place) => {
+      const wrong = argumentsProblem?.(schema, example) ?? null;
+      if (wrong === null) return [];
+      const path = `${entry.path}.examples[${String(place)}]`;
+      return [{ path, found: `arguments that the tool refuses (${wrong})`, write: 'arguments that fit its schema' }];
+    });
+  });
+}

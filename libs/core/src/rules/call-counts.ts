@@ -1,0 +1,4 @@
+/** How often tools ran, by id. */
+export type CallCounts = Readonly<Record<string, number>>;
+
+export const noCalls: CallCounts = Object.freeze({});

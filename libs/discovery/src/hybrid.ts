@@ -1,0 +1,125 @@
+import type { Embedder } from '@sluice/core';
+import type { OfferedTool } from './tool.js';
+
+/** How much the closeness of meanings counts beside words; it was chosen on questions that the table of docs/discovery.md does not measure. */
+export const meaningWeight = 0.9;
+
+/** Vectors that are remembered: requests repeat their tools. */
+const mostVectors = 20_000;
+/** Characters of a tool’s text that are embedded. */
+const longestText = 1_000;
+/** Texts that are sent to a model at once. */
+const batch = 64;
+/** Beyond so many tools that were never embedded, a list goes by words alone. */
+export const mostEmbedded = 5_000;
+/** A model that failed is left alone for so long. */
+const restMs = 30_000;
+
+/** Joins the scores by words with the closeness of meanings: each from 0 to 1 before it is weighed. */
+export function fused(words: ArrayLike<number>, meanings: ArrayLike<number>): readonly number[] {
+  const best = Array.from(words).reduce((most, score) => Math.max(most, score), 0);
+  return Array.from(
+    words,
+    (score, at) => (1 - meaningWeight) * (best === 0 ? 0 : score / best) + meaningWeight * (meanings[at] ?? 0),
+  );
+}
+
+/** What a tool is embedded as. */
+function textOf({ name, description }: OfferedTool): string {
+  const words = name.replace(/([\p{Ll}\p{N}])(\p{Lu})/gu, '$1 $2').replace(/[_.:-]+/g, ' ');
+  return `${words}: ${description}`.slice(0, longestText).toWellFormed();
+}
+
+/** The vectors of tools, made once, and how close they are to a question. */
+export class Meanings {
+  private readonly vectors = new Map<string, Float32Array>();
+  private readonly pending = new Map<string, Promise<void>>();
+  private restsUntil = 0;
+
+  constructor(private readonly now: () => number) {}
+
+  /**
+   * How close each tool is to the question, in the order of the tools; null where that is not known within the time. What has no vector yet gets one
+   * meanwhile, for the next request.
+   */
+  async closeness(
+    embedderOf: () => Promise<Embedder>,
+    tools: readonly OfferedTool[],
+    query: string,
+    timeoutMs: number,
+  ): Promise<readonly number[] | null> {
+    if (tools.length > mostEmbedded || this.now() < this.restsUntil) return null;
+    const texts = tools.map(textOf);
+    const question = query.slice(-longestText).toWellFormed();
+    const embedded = embedderOf().then(async (embedder) => {
+      await this.embed(embedder, [question, ...texts]);
+      return embedder;
+    });
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<null>((resolve) => {
+      timer = setTimeout(() => resolve(null), timeoutMs);
+    });
+    let embedder: Embedder | null;
+    try {
+      embedder = await Promise.race([embedded, late]);
+    } catch (error) {
+      this.rest();
+      throw error;
+    } finally {
+      clearTimeout(timer);
+    }
+    if (embedder === null) {
+      embedded.catch(() => this.rest());
+      return null;
+    }
+    const from = embedder;
+    const asked = this.vectors.get(keyOf(from, question));
+    if (asked === undefined) return null;
+    return texts.map((text) => dot(this.vectors.get(keyOf(from, text)), asked));
+  }
+
+  private rest(): void {
+    this.restsUntil = this.now() + restMs;
+  }
+
+  /** The question comes first; texts that another request embeds already are waited for. */
+  private async embed(embedder: Embedder, texts: readonly string[]): Promise<void> {
+    const waiting = new Set<Promise<void>>();
+    const missing = new Set<string>();
+    for (const text of texts) {
+      const key = keyOf(embedder, text);
+      const pending = this.pending.get(key);
+      if (pending !== undefined) waiting.add(pending);
+      else if (!this.vectors.has(key)) missing.add(text);
+    }
+    if (this.vectors.size + missing.size > mostVectors) this.vectors.clear();
+    const list = [...missing];
+    for (let at = 0; at < list.length; at += batch) {
+      const some = list.slice(at, at + batch);
+      const done = embedder.embed(some, { signal: AbortSignal.timeout(60_000) }).then((vectors) => {
+        some.forEach((text, index) => {
+          const vector = vectors[index];
+          if (vector !== undefined) this.vectors.set(keyOf(embedder, text), vector);
+        });
+      });
+      for (const text of some) this.pending.set(keyOf(embedder, text), done);
+      try {
+        await done;
+      } finally {
+        for (const text of some) this.pending.delete(keyOf(embedder, text));
+      }
+    }
+    await Promise.all(waiting);
+  }
+}
+
+function keyOf({ name }: Embedder, text: string): string {
+  return `${name} ${text}`;
+}
+
+function dot(one: Float32Array | undefined, other: Float32Array): number {
+  if (one === undefined || one.length !== other.length) return 0;
+  let sum = 0;
+  for (let at = 0; at < one.length; at++) sum += (one[at] ?? 0) * (other[at] ?? 0);
+  return sum;
+}

@@ -1,0 +1,229 @@
+import type { DiscoveryPipe } from '@sluice/core';
+import type { HabitStore } from './habits.js';
+import { inTime } from './in-time.js';
+import { readTools } from './read-tools.js';
+import type { DiscoveryReport, NativeSearchAt, SearchReport } from './report.js';
+import type { DiscoveryOutcome, DiscoveryParts, DiscoveryRequest, SearchAnswer } from './request.js';
+import type { BypassReason } from './route.js';
+import { searchResultText } from './search-tool.js';
+import type { SearchTool } from './search-tool.js';
+import { searchTools } from './search.js';
+import { askSelector } from './selector.js';
+import type { DeferredTool, DiscoverySession, DiscoverySessions } from './sessions.js';
+import type { TokenCounter } from '@sluice/tokens';
+import type { OfferedTool } from './tool.js';
+
+/** What turns of one process share. */
+export interface TurnParts extends Omit<DiscoveryParts, 'documents' | 'embedder'> {
+  readonly sessions: DiscoverySessions;
+  readonly habits: HabitStore;
+  readonly counter: TokenCounter;
+}
+
+const uncounted = { tokensBefore: null, tokensAfter: null, tokenizer: null };
+
+/** What was decided before a request went to the model. */
+export interface TurnStart {
+  readonly pipe: DiscoveryReport['pipe'];
+  readonly bypass: BypassReason | null;
+  /** Indexes of the request’s tools that the model gets, and of the others, in the request’s order. */
+  readonly kept: readonly number[];
+  readonly deferred: readonly number[];
+  /** To be put behind the kept tools; null for none. */
+  readonly searchTool: SearchTool | null;
+  /** Whether the provider’s own search finds those that are left out; null where the settings do not ask for it. */
+  readonly nativeSearch: NativeSearchAt | null;
+  readonly session: DiscoverySession;
+  readonly shadow: readonly number[] | null;
+  readonly chooseMs: number;
+}
+
+/** Discovery of one request, from the choice of its tools to its end. */
+export class DiscoveryTurn {
+  private readonly searches: SearchReport[] = [];
+  private readonly shown: Set<string>;
+  private readonly expanded = new Set<string>();
+  private remembered = false;
+  private ended = false;
+
+  constructor(
+    private readonly parts: TurnParts,
+    private readonly settings: DiscoveryPipe | null,
+    private readonly request: DiscoveryRequest,
+    readonly start: TurnStart,
+  ) {
+    this.shown = new Set(this.keptNames);
+  }
+
+  /** True where the request goes to the model to the byte as it came. */
+  get unchanged(): boolean {
+    return this.start.deferred.length === 0 && this.start.searchTool === null;
+  }
+
+  /** Names of the tools that the model gets at first. */
+  get keptNames(): readonly string[] {
+    return this.start.kept.map((index) => this.request.tools[index]?.name ?? '');
+  }
+
+  /** Answers a call of the search tool. Rejects with nothing but the reason of an aborted signal. */
+  async search(query: string, signal?: AbortSignal): Promise<SearchAnswer> {
+    const { settings } = this;
+    if (settings === null) throw new Error('A request without discovery has no search.');
+    const candidates = this.candidates();
+    const { order, by, failOpen } = await this.found(candidates, query, settings, signal);
+    const tools = order.flatMap((index) => candidates[index] ?? []);
+    this.searches.push({ query, matched: tools.map(({ tool }) => tool.name), by, failOpen });
+    const added = tools.filter(({ tool }) => !this.shown.has(tool.name));
+    for (const { tool } of tools) {
+      this.shown.add(tool.name);
+      this.expanded.add(tool.name);
+    }
+    this.remembered = false;
+    // Before the client has its answer: its next request needs what was found.
+    await this.remember();
+    return {
+      added: added.map(({ deferred }) => deferred),
+      text: searchResultText(
+        query,
+        tools.map(({ tool }) => tool),
+      ),
+    };
+  }
+
+  /** Notes a search that the provider answered. */
+  answered(query: string, found: readonly string[]): void {
+    this.searches.push({ query, matched: found, by: 'provider', failOpen: null });
+  }
+
+  /** Notes how the request ended, once. Never rejects; the client’s answer need not wait for it. */
+  async end(outcome: DiscoveryOutcome): Promise<void> {
+    if (this.ended) return;
+    this.ended = true;
+    await this.finish(outcome).catch((error: unknown) => {
+      this.parts.warn({ error: (error as Error).message }, 'what discovery did could not be written');
+    });
+  }
+
+  /** Notes that the changed request could not be written, so that the original one goes to the model. */
+  failed(reason: Extract<BypassReason, 'failed' | 'unreadable'>): DiscoveryTurn {
+    const kept = this.request.tools.map((_, index) => index);
+    const start = { ...this.start, bypass: reason, kept, deferred: [], searchTool: null, nativeSearch: null };
+    return new DiscoveryTurn(this.parts, this.settings, this.request, start);
+  }
+
+  private async finish({ rounds, called }: DiscoveryOutcome): Promise<void> {
+    const { request, start, settings, parts } = this;
+    const names = [...new Set(called)];
+    if (start.pipe === 'tool_discovery' && start.bypass !== 'passthrough' && !this.remembered) await this.remember();
+    const own = new Set(request.tools.map(({ name }) => name));
+    if (settings?.recent === true && start.pipe === 'tool_discovery')
+      await parts.habits.note(
+        request.tenantId,
+        names.filter((name) => own.has(name)),
+      );
+    const counted = await this.tokens();
+    const first = new Set(this.keptNames);
+    const { shadow } = start;
+    const beside = new Set(shadow?.map((index) => request.tools[index]?.name ?? ''));
+    parts.report({
+      ...{ source: request.source, requestId: request.requestId, sessionId: request.sessionId },
+      ...{ iteration: request.iteration, configVersion: request.configVersion },
+      ...{ tenantId: request.tenantId, wire: request.wire, model: request.model },
+      ...{ pipe: start.pipe, strategy: settings?.strategy ?? 'passthrough', bypass: start.bypass },
+      ...{ totalTools: request.tools.length, keptTools: start.kept.length, deferredTools: start.deferred.length },
+      nativeSearch: start.nativeSearch,
+      ...{ searches: this.searches, rounds, called: names },
+      calledDeferred: names.filter((name) => !first.has(name)).length,
+      ...{ ...counted, chooseMs: start.chooseMs },
+      shadow:
+        shadow === null || settings === null || settings.shadow === null
+          ? null
+          : { strategy: settings.shadow, kept: [...beside], missed: names.filter((name) => !beside.has(name)) },
+      at: parts.clock.now(),
+    });
+  }
+
+  /** Tokens of the lists, once where they are the same. The search tool counts among those that were sent. */
+  private async tokens(): Promise<Pick<DiscoveryReport, 'tokensBefore' | 'tokensAfter' | 'tokenizer'>> {
+    const { parts, request, start } = this;
+    if (start.pipe !== 'tool_discovery') return uncounted;
+    try {
+      const raws = request.tools.map(({ raw }) => raw);
+      const { tokens: tokensBefore, tokenizer } = await parts.counter.count(raws, request.model);
+      if (this.unchanged) return { tokensBefore, tokensAfter: tokensBefore, tokenizer };
+      const sent = start.kept.map((at) => raws[at] ?? '');
+      if (start.searchTool !== null) sent.push(JSON.stringify(start.searchTool));
+      const { tokens: tokensAfter } = await parts.counter.count(sent, request.model);
+      return { tokensBefore, tokensAfter, tokenizer };
+    } catch (error) {
+      parts.warn({ error: (error as Error).message }, 'the tokens of tools could not be counted');
+      return uncounted;
+    }
+  }
+
+  /** Never rejects. */
+  private async remember(): Promise<void> {
+    const { request, start } = this;
+    // Of what its own search finds, the provider’s part of the conversation tells.
+    if (start.nativeSearch === 'provider') return;
+    const deferred = start.deferred.flatMap((index): readonly DeferredTool[] => {
+      const tool = request.tools[index];
+      return tool === undefined ? [] : [{ name: tool.name, wire: request.wire, raw: tool.raw }];
+    });
+    if (request.session === null || (deferred.length === 0 && this.expanded.size === 0)) return;
+    try {
+      await inTime(this.parts.sessions.note(request.session, { deferred, expanded: [...this.expanded] }));
+      this.remembered = true;
+    } catch (error) {
+      this.parts.warn({ error: (error as Error).message }, 'a session of tool discovery could not be written');
+    }
+  }
+
+  /** All tools that a search may find: the request’s, and those of the session that it does not hold; in the request’s order first. */
+  private candidates(): readonly { readonly tool: OfferedTool; readonly deferred: DeferredTool }[] {
+    const { tools, wire, isAllowed = () => true } = this.request;
+    const own = new Set(tools.map(({ name }) => name));
+    const first = new Map<string, { readonly tool: OfferedTool; readonly deferred: DeferredTool }>();
+    for (const tool of tools)
+      if (!first.has(tool.name)) first.set(tool.name, { tool, deferred: { name: tool.name, wire, raw: tool.raw } });
+    for (const deferred of this.start.session.deferred) {
+      if (deferred.wire !== wire || own.has(deferred.name) || !isAllowed(deferred.name)) continue;
+      const tool = this.readDeferred(deferred);
+      if (tool !== null) first.set(deferred.name, { tool, deferred });
+    }
+    return [...first.values()];
+  }
+
+  private readDeferred({ name, raw }: DeferredTool): OfferedTool | null {
+    try {
+      const [tool] = readTools([JSON.parse(raw)]);
+      if (tool?.name === name) return tool;
+    } catch {
+      // Said below.
+    }
+    this.parts.warn({ tool: name }, 'the definition of a tool that was left out cannot be read, so no search finds it');
+    return null;
+  }
+
+  private async found(
+    candidates: readonly { readonly tool: OfferedTool }[],
+    query: string,
+    settings: DiscoveryPipe,
+    signal: AbortSignal | undefined,
+  ): Promise<Pick<SearchReport, 'by' | 'failOpen'> & { readonly order: readonly number[] }> {
+    const tools = candidates.map(({ tool }) => tool);
+    const { maxSearchResults: maxResults, alwaysKeep, api } = settings;
+    if (settings.strategy !== 'api') {
+      const { by, matches, kept } = searchTools(tools, query, { maxResults, alwaysKeep: new Set(alwaysKeep) });
+      return { by, order: [...matches, ...kept], failOpen: null };
+    }
+    const key = api.apiKeyEnv === null ? undefined : this.parts.secret(api.apiKeyEnv);
+    const answer = await askSelector(api, key, { pattern: query, topK: maxResults, alwaysKeep, tools }, signal);
+    if (answer.failOpen === null) return { by: 'api', order: answer.selected, failOpen: null };
+    this.parts.warn(
+      { reason: answer.failOpen },
+      'the service that selects tools did not answer as it should, so a search gave all tools',
+    );
+    return { by: 'all', order: tools.map((_, index) => index), failOpen: answer.failOpen };
+  }
+}

@@ -1,0 +1,63 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from '@jest/globals';
+import { choosingStrategies } from '@sluice/core';
+import { chooseTools, keepCount, readTools, searchToolOf } from '@sluice/discovery';
+import { TokenCounter } from '@sluice/tokens';
+import fc from 'fast-check';
+
+const list = JSON.parse(readFileSync('examples/discovery/tools.json', 'utf8')) as unknown;
+const tools = readTools(list);
+const counts = { minTools: 5, maxTools: 10, targetRatio: 0.8 };
+const asked = (query: string) => ({
+  ...{ query, recentlyUsed: new Set<string>(), expanded: new Set<string>(), alwaysKeep: new Set<string>() },
+});
+
+describe('tokens of tools', () => {
+  const counter = new TokenCounter();
+
+  it('are counted by the tokenizer of the model, and approximated for models that have another', async () => {
+    expect(await counter.count(['hello world', 'hello world'], 'gpt-5-mini')).toEqual({
+      tokens: 4,
+      tokenizer: 'o200k',
+    });
+    expect(await counter.count(['hello world'], 'gpt-4-turbo')).toEqual({ tokens: 2, tokenizer: 'cl100k' });
+    expect(await counter.count(['hello world'], 'claude-sonnet-5')).toEqual({ tokens: 2, tokenizer: '~o200k' });
+  });
+
+  it('are fewer with each strategy, of a list of sixty (DS-02)', async () => {
+    const texts = tools.map((tool) => JSON.stringify(tool));
+    const { tokens: all } = await counter.count(texts, 'gpt-5');
+    for (const strategy of choosingStrategies) {
+      const { kept } = chooseTools(strategy, tools, asked('Why did the last build fail?'), counts);
+      const { tokens } = await counter.count(
+        kept.map((at) => texts[at] ?? ''),
+        'gpt-5',
+      );
+      expect(tokens).toBeLessThan(all / 3);
+    }
+    const searchTool = JSON.stringify(searchToolOf('gateway_search_tools'));
+    expect((await counter.count([searchTool], 'gpt-5')).tokens).toBeLessThan(all / 10);
+  });
+
+  it('depend on the question alone, and so does the number of tools (DS-128)', () => {
+    fc.assert(
+      fc.property(fc.string(), fc.constantFrom(...choosingStrategies), (query, strategy) => {
+        const [one, other] = [0, 1].map(() => chooseTools(strategy, structuredClone(tools), asked(query), counts));
+        expect(other).toEqual(one);
+        expect(one?.kept).toHaveLength(keepCount(tools.length, counts));
+      }),
+    );
+  });
+
+  it('take no time by the square of a text without a break, and count the text of special tokens as any other', async () => {
+    const started = performance.now();
+    const { tokens } = await counter.count(['a'.repeat(200_000)], 'gpt-5');
+    expect(tokens).toBeGreaterThan(10_000);
+    expect(performance.now() - started).toBeLessThan(10_000);
+    expect((await counter.count(['<|endoftext|>'], 'gpt-5')).tokens).toBeGreaterThan(1);
+  });
+
+  it('are a quarter of the characters of what is too long to be counted', async () => {
+    expect(await counter.count(['x'.repeat(4_000_004)], 'gpt-5')).toEqual({ tokens: 1_000_001, tokenizer: '~length' });
+  });
+});

@@ -1,0 +1,138 @@
+import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { compileConfiguration, serversOfPatterns, toolFolders, wellFormed } from '@sluice/core';
+import type {
+  AuthorizationFiles,
+  CompilerInputs,
+  Configuration,
+  Finding,
+  McpOffer,
+  McpServer,
+  NamesBefore,
+  Pins,
+  Problem,
+  ToolType,
+} from '@sluice/core';
+import { sha256 } from '@sluice/contracts';
+
+export interface Compiled {
+  readonly configuration: Configuration | null;
+  readonly problems: readonly Problem[];
+  readonly findings: readonly Finding[];
+}
+
+/** What compiling a file needs from those who have the implementations. */
+export interface CompileWith {
+  /** The built-in types, and those that the folders bring. */
+  types(
+    folders: readonly string[],
+  ): Promise<{ readonly types: readonly ToolType[]; readonly problems: readonly Problem[] }>;
+  readonly cedarProblems: AuthorizationFiles['cedarProblems'];
+  /** MCP tools as they were allowed, where no person looks at what changed. */
+  readonly pins?: Pins;
+  /** Under which names MCP clients know tools from before. */
+  readonly names?: NamesBefore;
+  /** What is wrong with the file of `identity.key_file`, where it should be readable: here, and not only where the filter runs. */
+  keyFileProblem?(file: string): Promise<string | null>;
+  readonly argumentsProblem?: CompilerInputs['argumentsProblem'];
+  /** Whether an environment variable has a value here. */
+  isSet?(variable: string): boolean;
+  /** Asks the servers once what they offer. */
+  discover(servers: readonly McpServer[]): Promise<readonly McpOffer[]>;
+}
+
+/** Reads and compiles a configuration file. A file that cannot be read or is not YAML is a problem like any other. */
+export async function compileFile(file: string, given: CompileWith): Promise<Compiled> {
+  const parsed = await readYaml(file);
+  if ('problems' in parsed) return { configuration: null, problems: parsed.problems, findings: [] };
+  const { cedarProblems, pins } = given;
+  const { types, problems } = await given.types(toolFolders(parsed.value));
+  const held = {
+    ...(pins === undefined ? {} : { pins }),
+    ...(given.names === undefined ? {} : { names: given.names }),
+    ...(given.argumentsProblem === undefined ? {} : { argumentsProblem: given.argumentsProblem }),
+    ...(given.isSet === undefined ? {} : { isSet: (variable: string) => given.isSet?.(variable) ?? true }),
+  };
+  const files = { read: readNamed, cedarProblems };
+  const compile = (offers: readonly McpOffer[]): Compiled =>
+    withProblems(problems, compileConfiguration(parsed.value, { types, offers, ...held, digest: sha256, files }));
+  const alone = compile([]);
+  const unreadable = await keyFileProblems(alone.configuration, given);
+  if (unreadable.length > 0) return withProblems(unreadable, alone);
+  const patterns = serversOfPatterns(parsed.value);
+  const needed = neededServers(alone.configuration);
+  const servers =
+    alone.configuration?.mcpServers.filter((one) => needed.includes(one) || patterns.includes(one.id)) ?? [];
+  return servers.length === 0 ? alone : compile(await given.discover(servers));
+}
+
+async function keyFileProblems(
+  configuration: Configuration | null,
+  { keyFileProblem }: Pick<CompileWith, 'keyFileProblem'>,
+): Promise<readonly Problem[]> {
+  const identity = configuration?.identity;
+  if (identity?.provider !== 'jwt' || identity.keyFile === null || keyFileProblem === undefined) return [];
+  const wrong = await keyFileProblem(identity.keyFile);
+  const write = 'the path of a file with the keys, as JWKS or PEM, from the working directory';
+  return wrong === null
+    ? []
+    : [{ path: 'identity.key_file', found: `the file ${identity.keyFile}, which ${wrong}`, write }];
+}
+
+function withProblems(problems: readonly Problem[], compiled: Compiled): Compiled {
+  if (problems.length === 0) return compiled;
+  return { configuration: null, problems: [...problems, ...compiled.problems], findings: [] };
+}
+
+/** The servers of MCP tools that the policy allows: no other need be asked. */
+export function neededServers(configuration: Configuration | null): readonly McpServer[] {
+  if (configuration === null) return [];
+  const allowed = new Set(configuration.policy.allowedTools);
+  const needed = new Set(configuration.tools.filter((tool) => allowed.has(tool.id)).map((tool) => tool.mcp?.server));
+  return configuration.mcpServers.filter((server) => needed.has(server.id));
+}
+
+async function readYaml(
+  file: string,
+): Promise<{ readonly value: unknown } | { readonly problems: readonly Problem[] }> {
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (error) {
+    const found = why(error, 'no such file');
+    return {
+      problems: [{ path: file, found, write: 'the path of a configuration file; examples/ has some to start from' }],
+    };
+  }
+  const { parseDocument, visit } = await import('yaml');
+  const document = parseDocument(text, { uniqueKeys: true });
+  // A name or text may be written with half a character, as "\ud83d".
+  visit(document, { Scalar: (_, scalar) => void (scalar.value = wellFormed(scalar.value)) });
+  if (document.errors.length === 0) return { value: document.toJS({ maxAliasCount: 100 }) };
+  return {
+    problems: document.errors.map((error) => {
+      const { line, col } = error.linePos?.[0] ?? { line: 1, col: 1 };
+      return {
+        path: `${file}:${line}:${col}`,
+        found: error.message.split('\n')[0] ?? '',
+        write: 'YAML in which each key stands once',
+      };
+    }),
+  };
+}
+
+/** A file that the configuration names. */
+function readNamed(file: string): { readonly text: string } | { readonly error: string } {
+  try {
+    return { text: readFileSync(file, 'utf8') };
+  } catch (error) {
+    return { error: why(error, 'there is none') };
+  }
+}
+
+/** Why a file cannot be read, in words. */
+function why(error: unknown, missing: string): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code === 'EISDIR') return 'a folder';
+  return code === 'ENOENT' ? missing : message;
+}

@@ -1,0 +1,57 @@
+// A process and its parts
+export { processEnvironment, readEnvironment } from './environment.js';
+export type { Environment } from './environment.js';
+export type { Kept } from './retention-environment.js';
+export { openRuntime } from './open-runtime.js';
+export type { OpenRuntime } from './open-runtime.js';
+export { isLoopback, otherMachine, peerOf } from './loopback.js';
+export { authenticatorOf } from './authenticator-of.js';
+export { AUTHENTICATOR, RUNTIME, systemClock } from './runtime.js';
+export type { Runtime } from './runtime.js';
+export { askedToStop, runProcess } from './run-process.js';
+export { listenError } from './listen-error.js';
+export { compileFile, neededServers } from './configuration-file.js';
+export type { Compiled, CompileWith } from './configuration-file.js';
+// A service on the log
+export { startService } from './service.js';
+export type { Service } from './start-service.js';
+export { Handles } from './handles.js';
+// Following runs
+export { Busy } from './watch/busy.js';
+export type { Followed } from './watch/followed.js';
+export { Past } from './watch/past.js';
+export { anothersRun, isSame, RunAccess } from './watch/run-access.js';
+export { countDenial } from './watch/count-denial.js';
+export { VerifiedCallers } from './watch/verified-callers.js';
+export { lookForCancel } from './watch/look-for-cancel.js';
+export { RunWatch } from './watch/run-watch.js';
+export { LoadWatch } from './load/load-watch.js';
+// What it writes for operators
+export { commandLog, createLog, logToFile, nestLog } from './log.js';
+export type { Log } from './log.js';
+export { withLogContext } from './log-context.js';
+export { createMetrics } from './metrics.js';
+export type { Metrics } from './metrics.js';
+export { DiscoveryRecords } from './discovery/discovery-records.js';
+export { BoundedNames } from './bounded-names.js';
+export { measureFailure, measurePassedOver, measurePrompt, measureTurn } from './model-metrics.js';
+export { noTraces } from './traces/traces.js';
+export type { SpanEnd, Traces } from './traces/traces.js';
+export { chatSpan, mcpSpan, toolSpan, usage } from './traces/spans.js';
+export { inHop } from './traces/hop.js';
+// The stores and keys that commands open by themselves
+export { dataFiles, makeFolder, prepareDataFolder } from './data-folder.js';
+export { openLogFile, requireLog } from './open-sqlite.js';
+export { openBus, openLedger, requireSharedLedger } from './open-stores.js';
+export {
+  createKeyFile,
+  keyFile,
+  openSignatures,
+  openVerifier,
+  ownToken,
+  recordedKeys,
+  replaceKeyFile,
+  requireSigner,
+  verifierForLooking,
+  verifierIfAny,
+} from './keys-environment.js';

@@ -1,0 +1,30 @@
+import type { Clock, Documents, RateLimiter } from '@sluice/core';
+import type { RunParts } from '@sluice/run';
+import type { Environment } from './environment.js';
+import type { Health } from './health.js';
+import type { Log } from './log.js';
+import type { Metrics } from './metrics.js';
+import type { Traces } from './traces/traces.js';
+
+/** What a process gives its services: made once in the composition root. */
+export interface Runtime extends RunParts {
+  readonly environment: Environment;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly traces: Traces;
+  readonly health: Health;
+  /** On the ledger's database, so that a limit holds across instances. */
+  readonly rates: RateLimiter;
+  /** What tools keep between calls, in the ledger’s database. */
+  readonly documents: Documents;
+  /** A service can no longer work: the process says why and ends with a code other than 0. */
+  fail(error: Error): void;
+}
+
+/** The token under which Nest injects it. */
+export const RUNTIME = Symbol('runtime');
+
+/** The token under which Nest injects who verifies credentials. */
+export const AUTHENTICATOR = Symbol('authenticator');
+
+export const systemClock: Clock = { now: () => Date.now() };

@@ -1,0 +1,67 @@
+import { principalOf, tenantOf, topics } from '@sluice/contracts';
+import type { Incoming } from '@sluice/bus';
+import { localPrincipal } from '@sluice/core';
+import type { Principal } from '@sluice/core';
+
+/** What a caller may see of a record of the run that it names. */
+export type Telling = 'tell' | 'keep' | 'not_theirs';
+
+/** What is said where a record is not the caller’s. */
+export const anothersRun = 'The request_id names a run of somebody else. Choose another one, or leave it out.';
+
+/**
+ * Holds a caller to its own runs. An id is no secret, so it opens nothing: the first record that says whose run it is decides, and what
+ * comes before it and does not say is kept back.
+ */
+export class RunAccess {
+  #theirs = false;
+  /** The approvals that were asked for in the tenant’s run. */
+  readonly #asked = new Set<string>();
+
+  constructor(
+    private readonly caller: Principal,
+    private readonly facts: {
+      /** Whether the caller sent the request, by its credential. */
+      readonly isSender: (request: Incoming<'agent.requests'>) => Promise<boolean>;
+      /** Whether a request of the caller’s tenant has the run’s id. */
+      readonly isTaken: () => Promise<boolean>;
+    },
+  ) {}
+
+  /**
+   * Whether a record under the run’s id and session can be of the caller’s run: another tenant may have chosen the same ones. To be asked
+   * of each record once, in the order in which they came.
+   */
+  async concerns(message: Incoming): Promise<boolean> {
+    const tenant = tenantOf(message);
+    if (tenant !== null && tenant !== this.caller.tenantId) return false;
+    if (message.topic === topics.requests) return this.facts.isSender(message);
+    if (message.topic === topics.approvals) {
+      const { requested, decided, outcome } = message.record;
+      if (requested !== null) this.#asked.add(requested.approvalId);
+      return requested !== null || this.#asked.has((decided ?? outcome)?.approvalId ?? '');
+    }
+    // The end of a request whose sender is not known. It is not that of the tenant’s own, if there is one.
+    const isUnknown = message.topic === topics.responses && tenant === null;
+    return !isUnknown || this.caller.tenantId === localPrincipal.tenantId || !(await this.facts.isTaken());
+  }
+
+  /** Whether a record has said that the run is the caller’s. */
+  get isTheirs(): boolean {
+    return this.#theirs;
+  }
+
+  of(message: Incoming): Telling {
+    const said = principalOf(message);
+    if (said === undefined) return this.#theirs ? 'tell' : 'keep';
+    // The refusal of a request whose credential could not be read: it holds nothing but the refusal.
+    if (said === null) return 'tell';
+    this.#theirs = isSame(said, this.caller);
+    return this.#theirs ? 'tell' : 'not_theirs';
+  }
+}
+
+/** Whether they are one: who may see a run is who made it. */
+export function isSame(one: Principal, other: Principal): boolean {
+  return one.tenantId === other.tenantId && one.actorId === other.actorId && one.subjectId === other.subjectId;
+}

@@ -1,0 +1,95 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { clockSkewMs } from '@sluice/core';
+import { requestIdOf, tenantOf } from '@sluice/run';
+import { storyTopics, topics } from '@sluice/contracts';
+import type { Runtime } from '../runtime.js';
+import { Busy } from './busy.js';
+import { Followed } from './followed.js';
+
+/** What is shown of a run while it goes on. */
+const watchedTopics = [...storyTopics, topics.progress] as const;
+
+/** Runs that are followed at a time. */
+const mostFollowed = 1_000;
+
+/**
+ * One reading of the log for all who follow runs through this process. It stands in no group, so each instance sees every run, and it
+ * decodes the records of followed sessions alone.
+ */
+export class RunWatch {
+  readonly #bySession = new Map<string, Set<Followed>>();
+  readonly #stopping = new AbortController();
+  #reading: Promise<void> = Promise.resolve();
+  #count = 0;
+
+  constructor(private readonly runtime: Pick<Runtime, 'bus' | 'clock' | 'log' | 'metrics'>) {}
+
+  start(): void {
+    this.runtime.metrics.followedRuns.inc(0);
+    this.#reading = this.#read(this.runtime.clock.now() - clockSkewMs);
+  }
+
+  /** What the tenant’s run brings from now on, until `end`. Throws Busy where too many runs are followed. */
+  follow(
+    { requestId, sessionId }: { readonly requestId: string; readonly sessionId: string },
+    tenant: string,
+  ): Followed {
+    if (this.#count >= mostFollowed)
+      throw new Busy(
+        `This process follows ${mostFollowed} runs already. Try again in a moment, or at another instance.`,
+      );
+    const session = this.#bySession.get(sessionId) ?? new Set();
+    this.#bySession.set(sessionId, session);
+    const followed = new Followed(requestId, tenant, this.runtime.clock.now(), () => {
+      session.delete(followed);
+      if (session.size === 0) this.#bySession.delete(sessionId);
+      this.#counted(-1);
+    });
+    session.add(followed);
+    this.#counted(1);
+    if (this.#stopping.signal.aborted) followed.end('stopping');
+    return followed;
+  }
+
+  async close(): Promise<void> {
+    this.#stopping.abort();
+    for (const session of [...this.#bySession.values()]) for (const followed of [...session]) followed.end('stopping');
+    await this.#reading;
+  }
+
+  #counted(more: number): void {
+    this.#count += more;
+    this.runtime.metrics.followedRuns.inc(more);
+  }
+
+  async #read(from: number): Promise<void> {
+    const { bus, log } = this.runtime;
+    const { signal } = this.#stopping;
+    const ofKey = (key: string): boolean => this.#bySession.has(key);
+    let since = from;
+    while (!signal.aborted) {
+      try {
+        // A record that cannot be decoded is skipped here: the service that it was for reports it.
+        const options = { from: { time: since }, follow: true, signal, ofKey, onUndecodable: () => undefined };
+        for await (const message of bus.read(watchedTopics, options)) {
+          const requestId = requestIdOf(message);
+          const tenant = tenantOf(message);
+          for (const followed of this.#bySession.get(message.key) ?? [])
+            if (followed.requestId === requestId && (tenant === null || followed.tenant === tenant))
+              followed.take(message);
+        }
+      } catch (error) {
+        if (signal.aborted) return;
+        log.error({ error: (error as Error).message }, 'runs cannot be followed; trying again');
+        await delay(1_000, undefined, { signal }).catch(() => undefined);
+        since = this.#earliest() - clockSkewMs;
+      }
+    }
+  }
+
+  /** Since when the log must be read for those who follow a run now; what they have seen already does not come again. */
+  #earliest(): number {
+    const begun = [...this.#bySession.values()].flatMap((session) => [...session].map(({ since }) => since));
+    return begun.reduce((one, other) => Math.min(one, other), this.runtime.clock.now());
+  }
+}

@@ -1,0 +1,35 @@
+import { credentialOf } from '@sluice/bus';
+import type { Incoming } from '@sluice/bus';
+import type { Authentication, Authenticator, Principal } from '@sluice/core';
+import type { Runtime } from '../runtime.js';
+import { isSame } from './run-access.js';
+
+/** A caller whose credential does not hold is not counted by name. */
+const unknownCaller = { tenant: '', actor: '', reason: 'credential' };
+
+/**
+ * Who calls a service from outside of the log. The filter verifies the credential that goes along with a record again: what is found here
+ * serves the caller alone, who is refused at once, and sees its own runs and no others.
+ */
+export class VerifiedCallers {
+  constructor(
+    private readonly runtime: Pick<Runtime, 'clock' | 'configurations' | 'metrics'>,
+    private readonly authenticator: Authenticator,
+  ) {}
+
+  /** The caller of an `authorization` header, or what is wrong with it, which is counted. */
+  async verify(authorization: string | undefined): Promise<Authentication> {
+    const { clock, configurations, metrics } = this.runtime;
+    const { identity } = configurations.current().configuration;
+    const sender = await this.authenticator.authenticate(identity, authorization, clock.now());
+    if (!sender.ok) metrics.refusedRequests.inc(unknownCaller);
+    return sender;
+  }
+
+  /** Whether the caller is who sent the request, by the credential that came with it. */
+  async isSender(caller: Principal, { headers, timestamp }: Incoming<'agent.requests'>): Promise<boolean> {
+    const { identity } = this.runtime.configurations.current().configuration;
+    const sender = await this.authenticator.authenticate(identity, credentialOf(headers), timestamp);
+    return sender.ok && isSame(sender.principal, caller);
+  }
+}

@@ -1,0 +1,120 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { readEnvironment } from '@sluice/host';
+
+const kafka = { SLUICE_BUS: 'kafka', KAFKA_BROKERS: 'a:9092, b:9092', SCHEMA_REGISTRY_URL: 'http://localhost:8081' };
+
+describe('how long topics are kept', () => {
+  const day = 24 * 3_600_000;
+  const read = (values: Record<string, string>) => readEnvironment(values).retention;
+
+  it('is for ever on the embedded log, but for progress, unless somebody says otherwise', () => {
+    expect(read({})).toMatchObject({ 'agent.steps': { ms: -1 }, 'agent.progress': { ms: 3_600_000 } });
+    const said = read({
+      SLUICE_RETENTION_HOURS: '48',
+      SLUICE_RETENTION: 'agent.steps=30d/20gb, agent.audit=90d,agent.requests=forever',
+    });
+    expect(said).toEqual({
+      ...Object.fromEntries(Object.keys(said).map((topic) => [topic, { ms: 2 * day, bytes: null }])),
+      'agent.steps': { ms: 30 * day, bytes: 20 * 1024 ** 3 },
+      'agent.audit': { ms: 90 * day, bytes: null },
+      'agent.requests': { ms: -1, bytes: null },
+      'agent.progress': { ms: 3_600_000, bytes: null },
+      'agent.config': { ms: -1, bytes: null },
+    });
+  });
+
+  it.each([
+    ['agent.nothing=3d', 'holds "agent.nothing=3d"; write topic=age or topic=age/size'],
+    ['agent.steps', 'holds "agent.steps"; write topic=age'],
+    ['agent.steps=3', 'an age is forever, or a number of m, h or d'],
+    ['agent.steps=0d', 'an age is forever, or a number of m, h or d'],
+    ['agent.steps=3d/9', 'a size is a number of mb, gb or tb'],
+    ['agent.config=3d', 'names agent.config, which is kept for ever'],
+  ])('%s is refused with a sentence', (text, message) => {
+    expect(() => read({ SLUICE_RETENTION: text })).toThrow(message);
+  });
+});
+
+describe('how long what sessions leave behind is kept', () => {
+  it.each([
+    ['30 days on Kafka', kafka, 30 * 24 * 3_600_000],
+    ['for ever on the embedded log', {}, null],
+    ['as many days as are said', { SLUICE_SESSION_DAYS: '2' }, 2 * 24 * 3_600_000],
+    ['for ever with 0', { ...kafka, SLUICE_SESSION_DAYS: '0' }, null],
+  ])('is %s', (_, values, ms) => expect(readEnvironment(values).sessionsKeptMs).toBe(ms));
+});
+
+describe('the environment', () => {
+  it('has a default for everything on the embedded log', () => {
+    expect(readEnvironment({})).toMatchObject({
+      bus: 'sqlite',
+      kafka: null,
+      databaseUrl: null,
+      host: '127.0.0.1',
+      port: 8090,
+      httpPort: 8091,
+      httpRequestsPerMinute: 0,
+      httpOrigins: [],
+      mcpPort: 8093,
+      mcpCallsPerMinute: 600,
+      logLevel: 'info',
+      drainMs: 10_000,
+    });
+  });
+
+  it('reads a cluster', () => {
+    expect(readEnvironment(kafka).kafka).toEqual({
+      brokers: ['a:9092', 'b:9092'],
+      prefix: '',
+      tls: null,
+      sasl: null,
+      registry: { url: 'http://localhost:8081' },
+      partitions: 6,
+      replication: 1,
+    });
+  });
+
+  it('takes a secret from a file', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'sluice-env-'));
+    const file = join(folder, 'password');
+    writeFileSync(file, 'hunter2\n');
+    const sasl = { KAFKA_SASL_MECHANISM: 'scram-sha-512', KAFKA_SASL_USERNAME: 'u', KAFKA_SASL_PASSWORD_FILE: file };
+    expect(readEnvironment({ ...kafka, ...sasl }).kafka?.sasl).toEqual({
+      mechanism: 'scram-sha-512',
+      username: 'u',
+      password: 'hunter2',
+    });
+    expect(readEnvironment({ OPENAI_API_KEY_FILE: file }).secret('OPENAI_API_KEY')).toBe('hunter2');
+    rmSync(folder, { recursive: true });
+  });
+
+  it('gives a child the few variables every program needs and the named ones, and no others', () => {
+    expect(readEnvironment({ PATH: '/bin', SECRET: 'x', WANTED: 'y' }).forChild(['WANTED'])).toEqual({
+      PATH: '/bin',
+      WANTED: 'y',
+    });
+  });
+
+  it('names itself anew each time', () => expect(readEnvironment({}).instance).not.toBe(readEnvironment({}).instance));
+
+  it.each([
+    [{ SLUICE_PORT: 'eighty' }, /SLUICE_PORT is "eighty"; it must be a whole number from 0 to 65535/],
+    [{ SLUICE_LOG_LEVEL: 'loud' }, /SLUICE_LOG_LEVEL is "loud"; it must be one of fatal, error/],
+    [{ SLUICE_BUS: 'rabbit' }, /SLUICE_BUS is "rabbit"; it must be one of sqlite, kafka/],
+    [{ SLUICE_BUS: 'kafka' }, /KAFKA_BROKERS is not set/],
+    [{ ...kafka, KAFKA_BROKERS: 'localhost' }, /KAFKA_BROKERS holds "localhost"; each broker is host:port/],
+    [{ ...kafka, SCHEMA_REGISTRY_URL: '' }, /SCHEMA_REGISTRY_URL is not set/],
+    [{ ...kafka, SCHEMA_REGISTRY_URL: 'http://user:pw@host' }, /hold no user or password/],
+    [{ ...kafka, SLUICE_PREFIX: 'a/b' }, /SLUICE_PREFIX is "a\/b"/],
+    [{ ...kafka, KAFKA_SASL_MECHANISM: 'plain' }, /KAFKA_SASL_USERNAME is not set/],
+    [{ ...kafka, KAFKA_SASL_MECHANISM: 'plain', KAFKA_SASL_USERNAME: 'u' }, /KAFKA_SASL_PASSWORD is not set/],
+    [
+      { ...kafka, KAFKA_TLS_CA: '/nonexistent/ca.pem' },
+      /KAFKA_TLS_CA names the file \/nonexistent\/ca.pem, which cannot be read/,
+    ],
+    [{ DATABASE_URL_FILE: '/nonexistent/url' }, /DATABASE_URL_FILE names the file/],
+  ])('says what is wrong with %j', (values, sentence) => expect(() => readEnvironment(values)).toThrow(sentence));
+});

@@ -1,0 +1,62 @@
+import { canonicalJson, wildcard } from '@sluice/core';
+import type { ConfiguredTool, JsonValue, Principal } from '@sluice/core';
+import { sha256 } from '@sluice/contracts';
+import type { AgentRequest } from '@sluice/contracts';
+
+type Ids = { readonly requestId: string; readonly sessionId: string };
+
+/** A request of an MCP caller: every group and connection that its credential permits, and the state of its session. */
+export function callerRequest(
+  { groups, connections }: Pick<Principal, 'groups' | 'connections'>,
+  state: string | null,
+  question: string,
+  ids: Ids,
+): AgentRequest & Ids {
+  return {
+    question,
+    state,
+    group: groups.includes(wildcard) ? [wildcard] : [...groups],
+    toolIds: null,
+    toolChoice: null,
+    call: null,
+    connections: connections.includes(wildcard) ? [wildcard] : [...connections],
+    history: [],
+    maxIterations: null,
+    deadline: null,
+    userId: null,
+    strategy: null,
+    ...ids,
+  };
+}
+
+/** What the run of a call is asked, which rules may go by. */
+export function callQuestion({ key }: Pick<ConfiguredTool, 'key'>): string {
+  return `Call ${key} over MCP`;
+}
+
+/** The request of a `tools/call`: a run that makes this one call, and asks no model. */
+export function callRequest(
+  caller: Principal,
+  state: string | null,
+  tool: Pick<ConfiguredTool, 'id' | 'key' | 'mcp'>,
+  args: JsonValue,
+  ids: Ids,
+): AgentRequest & Ids {
+  const call = { tool: tool.id, arguments: JSON.stringify(args) };
+  // What is passed on beside tools has to be named, or it is not there.
+  const toolIds = tool.mcp?.kind === undefined ? null : [tool.id];
+  return { ...callerRequest(caller, state, callQuestion(tool), ids), toolIds, call };
+}
+
+/** What names a call among those of its session: the same tool with the same arguments. */
+export function callDigest(toolId: string, args: JsonValue): string {
+  return sha256(`${toolId}\n${canonicalJson(args)}`);
+}
+
+/**
+ * The request_id of a call that its client may repeat: from the key that the client gave, or from the id of the message where the protocol
+ * keeps that unique within the session. The same key in the same session is the same run, so its effect happens once.
+ */
+export function requestIdOf(session: string, key: { readonly kind: 'key' | 'message'; readonly text: string }): string {
+  return `mcp-${sha256(JSON.stringify([session, key.kind, key.text])).slice(0, 40)}`;
+}

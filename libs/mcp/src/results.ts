@@ -1,0 +1,117 @@
+import { isJsonObject, isNotTaken, notTakenReasons, toolErrors } from '@sluice/core';
+import type { JsonValue, ToolErrorCode } from '@sluice/core';
+import type { AgentStep } from '@sluice/contracts';
+import { blocksIn } from './blocks.js';
+import type { Block } from './blocks.js';
+
+/** The three kinds of tool errors of the protocol’s guide: they invite another call, another try, or another right. */
+export const errorCategories = ['user_input', 'system', 'permission'] as const;
+export type ErrorCategory = (typeof errorCategories)[number];
+
+const categories: Readonly<Record<ToolErrorCode, ErrorCategory>> = {
+  policy_denied: 'permission',
+  authz_denied: 'permission',
+  unavailable: 'system',
+  validation: 'user_input',
+  execution: 'system',
+  redaction_failed: 'system',
+  invalid_json: 'user_input',
+};
+
+/** The category of a failed call (XM-4); a result that does not fit its shape is not the caller’s mistake. */
+export function categoryOf(code: string, reason: string | null): ErrorCategory {
+  if (!Object.hasOwn(categories, code)) return 'system';
+  return code === 'validation' && reason === 'output_invalid' ? 'system' : categories[code as ToolErrorCode];
+}
+
+/** The result of a `tools/call`, as the protocol has it. */
+export type CallResult = {
+  readonly content: Block[];
+  readonly structuredContent?: Record<string, unknown>;
+  readonly isError: boolean;
+  readonly _meta: Record<string, unknown>;
+};
+
+/** What a step says to an MCP client: a text is sent as it is, a list of content blocks as that, any other value as its JSON text (XB-41). */
+export function resultOf(step: AgentStep, name: string, ids: { readonly requestId: string }): CallResult {
+  const { outcome, reason, observation, cachedAt } = step;
+  if (outcome !== 'ok')
+    return refusal(categoryOf(outcome, reason), errorText(step, name), ids, { code: outcome, reason });
+  const value = jsonIn(observation);
+  return {
+    content: (value === null ? null : blocksIn(value)) ?? [text(observation)],
+    ...(isJsonObject(value) ? { structuredContent: value as Record<string, unknown> } : {}),
+    isError: false,
+    _meta: {
+      'sluice/request_id': ids.requestId,
+      ...(cachedAt === null ? {} : { 'sluice/cached_at': cachedAt }),
+    },
+  };
+}
+
+/** A tool error in the result, where the model reads it and can act on it (M-30). */
+export function refusal(
+  category: ErrorCategory,
+  message: string,
+  ids: { readonly requestId: string | null },
+  about: { readonly code: string; readonly reason: string | null },
+): CallResult {
+  const run = ids.requestId === null ? {} : { 'sluice/request_id': ids.requestId };
+  return { content: [text(message)], isError: true, _meta: { ...run, 'sluice/error': { category, ...about } } };
+}
+
+/** The call waits for a decision; called again after it, it goes on. */
+export function pendingResult(
+  { approvalId, expiresAt }: { readonly approvalId: string; readonly expiresAt: number },
+  name: string,
+  ids: { readonly requestId: string },
+  notTaken: string | null = null,
+): CallResult {
+  const until = new Date(expiresAt).toISOString();
+  const without =
+    notTaken !== null && isNotTaken(notTaken) ? `The decision does not count: ${notTakenReasons[notTaken]} ` : '';
+  const message = `${without}The call of ${name} waits for an approval (${approvalId}, until ${until}), so it was not made yet. Call ${name} again with the same arguments after the decision to get its result; until then the answer stays this one.`;
+  const result = refusal('permission', message, ids, { code: 'pending', reason: 'approval' });
+  const approval = { approval_id: approvalId, expires_at: expiresAt, status: 'pending', not_taken: notTaken };
+  return { ...result, _meta: { ...result._meta, 'sluice/approval': approval } };
+}
+
+/** Reasons whose message says all that there is to say. */
+const asItIs: ReadonlySet<string> = new Set(['approval_refused', 'approval_expired']);
+const unknownEnds: ReadonlySet<string> = new Set(['outcome_unknown', 'service_lost']);
+
+/** The sentence that a model reads: what happened, and what to do. Nothing of a refusal names what the caller cannot see (M-35). */
+function errorText({ outcome, reason, observation, stateBefore }: AgentStep, name: string): string {
+  if (reason === 'not_eligible_state')
+    return `Access denied: ${name} is not available in the state ${stateBefore}. Call tools/list for the tools that are available now.`;
+  if (reason !== null && asItIs.has(reason)) return observation;
+  if (reason !== null && unknownEnds.has(reason))
+    return `${observation} Do not repeat the call before you know whether it took effect.`;
+  switch (categoryOf(outcome, reason)) {
+    case 'permission':
+      return `Access denied: this caller may not use ${name} now. This operation requires additional permissions; ask for them, or go on without it.`;
+    case 'user_input':
+      return `${observation} Correct the arguments and call ${name} again.`;
+    case 'system':
+      return `${observation} ${mayRetry(outcome, reason) ? 'Please try again.' : 'Change the arguments, or go on without it.'}`;
+  }
+}
+
+function mayRetry(code: string, reason: string | null): boolean {
+  if (reason === 'timeout') return true;
+  return Object.hasOwn(toolErrors, code) && toolErrors[code as ToolErrorCode].retryable;
+}
+
+/** The object or list that a result writes; null for a text. */
+function jsonIn(observation: string): JsonValue {
+  if (!/^\s*[{[]/.test(observation)) return null;
+  try {
+    return JSON.parse(observation) as JsonValue;
+  } catch {
+    return null;
+  }
+}
+
+function text(of: string): Block {
+  return { type: 'text', text: of };
+}

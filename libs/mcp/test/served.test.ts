@@ -1,0 +1,177 @@
+import { describe, expect, it } from '@jest/globals';
+import { toolEffects, toolErrors } from '@sluice/core';
+import type { ConfiguredTool } from '@sluice/core';
+import type { AgentStep } from '@sluice/contracts';
+import {
+  annotationsOf,
+  blocksIn,
+  categoryOf,
+  completed,
+  errorCategories,
+  listedValues,
+  pageOf,
+  readCredential,
+  resultOf,
+  servedNames,
+  servedTool,
+  toolOfPage,
+  toolPageUri,
+  writeCredential,
+} from '@sluice/mcp';
+
+const step = (observation: string): AgentStep =>
+  ({ outcome: 'ok', reason: null, observation, stateBefore: 'a', state: 'a' }) as unknown as AgentStep;
+
+describe('what MCP clients read of a tool', () => {
+  it('are hints that follow from its effect, and a reading tool destroys nothing (M-52 to M-55, M-59, XM-6)', () => {
+    const hints = Object.fromEntries(toolEffects.map((effect) => [effect, annotationsOf(effect, true)]));
+    expect(hints).toEqual({
+      read_only: { readOnlyHint: true, destructiveHint: false, openWorldHint: true },
+      state_change: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
+      external_side_effect: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
+    });
+    expect(annotationsOf('state_change', false).idempotentHint).toBe(false);
+  });
+
+  it('are a picture and examples, where the configuration has them (XM-2)', () => {
+    const spec = {
+      description: 'Does.',
+      inputSchema: { type: 'object' },
+      effect: 'read_only',
+      redaction: { whole: true },
+    };
+    const tool = {
+      key: 'do',
+      id: 'core__do',
+      title: 'do',
+      spec,
+      mcp: null,
+      repeatable: true,
+    } as unknown as ConfiguredTool;
+    expect(servedTool(tool, 'do')).not.toHaveProperty('icons');
+    const shown = servedTool({ ...tool, icon: 'data:image/svg+xml;base64,PHN2Zy8+', examples: [{ a: 1 }] }, 'do');
+    expect(shown).toMatchObject({
+      icons: [{ src: 'data:image/svg+xml;base64,PHN2Zy8+', mimeType: 'image/svg+xml' }],
+      examples: [{ a: 1 }],
+    });
+    expect(servedTool({ ...tool, icon: 'https://example.com/i.png' }, 'do').icons).toEqual([
+      { src: 'https://example.com/i.png' },
+    ]);
+  });
+
+  it('are names of which no two are one: tools that would share one have their ids', () => {
+    const named = (key: string, id: string, served?: string) => ({
+      ...{ key, id },
+      mcp: served === undefined ? null : { server: 's', tool: key, served, pin: null, outputSchema: null },
+    });
+    const names = servedNames([
+      named('read_file', 'core__read_file'),
+      named('read', 'mcp__a__read_file', 'read_file'),
+      named('with space', 'core__with_space'),
+    ]);
+    expect([...names.keys()].sort()).toEqual(['core__read_file', 'core__with_space', 'mcp__a__read_file']);
+  });
+});
+
+describe('what MCP clients read of a call', () => {
+  it('is one of three categories for every code (M-36, XM-4)', () => {
+    const found = Object.keys(toolErrors).map((code) => [code, categoryOf(code, null)] as const);
+    for (const [, category] of found) expect(errorCategories).toContain(category);
+    expect(Object.fromEntries(found)).toMatchObject({
+      validation: 'user_input',
+      invalid_json: 'user_input',
+      unavailable: 'system',
+      execution: 'system',
+      redaction_failed: 'system',
+      policy_denied: 'permission',
+      authz_denied: 'permission',
+    });
+    expect(categoryOf('validation', 'output_invalid')).toBe('system');
+    expect(categoryOf('of a later version', null)).toBe('system');
+  });
+
+  it('is a text as it is, and any other value as its JSON text, an object structured besides (XB-41)', () => {
+    expect(resultOf(step('plain'), 't', { requestId: 'r' })).toMatchObject({
+      content: [{ text: 'plain' }],
+      isError: false,
+    });
+    expect(resultOf(step('{"a":1}'), 't', { requestId: 'r' })).toMatchObject({
+      content: [{ text: '{"a":1}' }],
+      structuredContent: { a: 1 },
+    });
+    expect(resultOf(step('[1]'), 't', { requestId: 'r' }).structuredContent).toBeUndefined();
+    expect(resultOf(step('{broken'), 't', { requestId: 'r' }).structuredContent).toBeUndefined();
+  });
+});
+
+describe('a list in pages', () => {
+  it('gives every tool once, and takes no cursor of another list', () => {
+    const list = Array.from({ length: 25 }, (_, n) => n);
+    const seen: number[] = [];
+    let cursor: string | undefined;
+    do {
+      const found = pageOf(list, 'list', cursor, 10);
+      seen.push(...(found?.page ?? []));
+      cursor = found?.nextCursor;
+    } while (cursor !== undefined);
+    expect(seen).toEqual(list);
+    const { nextCursor } = pageOf(list, 'list', undefined, 10) ?? {};
+    expect(pageOf(list, 'another', nextCursor, 10)).toBeNull();
+    for (const wrong of ['', 'x', Buffer.from('["list",-1]').toString('base64url')])
+      expect(pageOf(list, 'list', wrong, 10)).toBeNull();
+  });
+});
+
+describe('what MCP clients read about arguments and results', () => {
+  const schema = {
+    type: 'object',
+    properties: {
+      unit: { type: 'string', enum: ['celsius', 'Fahrenheit', 'kelvin'] },
+      deep: { type: 'boolean' },
+      either: { anyOf: [{ const: 'one' }, { enum: ['two', 3] }, { type: 'string' }] },
+      several: { type: 'array', items: { enum: ['a', 'b'] } },
+      free: { type: 'string' },
+    },
+  };
+
+  it('are the values that an argument’s schema lists, of which those that begin as written are given', () => {
+    expect(completed(listedValues(schema, 'unit'), 'f').values).toEqual(['Fahrenheit']);
+    expect(completed(listedValues(schema, 'deep'), '').values).toEqual(['true', 'false']);
+    expect(listedValues(schema, 'either')).toEqual(['one', 'two', '3']);
+    expect(listedValues(schema, 'several')).toEqual(['a', 'b']);
+    for (const name of ['free', 'nothing', '__proto__', 'constructor']) expect(listedValues(schema, name)).toEqual([]);
+    const many = Array.from({ length: 250 }, (_, n) => `v${n}`);
+    expect(completed(many, 'v')).toMatchObject({ total: 250, hasMore: true, values: { length: 100 } });
+  });
+
+  it('are a list of content blocks where a tool gives nothing else (M-22)', () => {
+    const image = { type: 'image', data: 'iVBORw0=', mimeType: 'image/png' };
+    const resource = { type: 'resource', resource: { uri: 'a://b', text: 'x' } };
+    const link = { type: 'resource_link', uri: 'a://b', name: 'b' };
+    expect(blocksIn([{ type: 'text', text: 'x' }, image, resource, link])).toHaveLength(4);
+    expect(resultOf(step(JSON.stringify([image])), 't', { requestId: 'r' }).content).toEqual([image]);
+    for (const other of [
+      [],
+      [{ type: 'text', text: 'x' }],
+      [image, 1],
+      [{ ...image, data: '<b>' }],
+      [{ type: 'video' }],
+      image,
+    ])
+      expect(blocksIn(other)).toBeNull();
+  });
+
+  it('have an address for each tool, whatever its name', () => {
+    for (const name of ['a', 'server:tool', 'a/b?c', 'ä']) expect(toolOfPage(toolPageUri(name))).toBe(name);
+    for (const wrong of ['file:///etc/passwd', 'sluice://tools/%E0%A4%A', 'sluice://other/a'])
+      expect(toolOfPage(wrong)).toBeNull();
+  });
+
+  it('have a state credential that is no token of an issuer, nor the other way round', () => {
+    const written = { session: '0b9c6c7e-7c1f-4a53-9f0e-0d8c3c1f2a3b', secret: 'A'.repeat(43), token: 'a.b.c' };
+    expect(readCredential(writeCredential(written))).toEqual(written);
+    expect(readCredential(writeCredential({ ...written, token: null }))).toEqual({ ...written, token: null });
+    for (const other of ['', 'a.b.c', 'sst_', `sst_${written.session}.short`, `sst_x.${written.secret}`])
+      expect(readCredential(other)).toBeNull();
+  });
+});

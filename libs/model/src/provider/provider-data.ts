@@ -1,0 +1,95 @@
+import { isJsonObject, type JsonObject, largestProviderData, type ModelSettings, utf8Length } from '@sluice/core';
+import { type Echo, type TurnPart, type WireName, wireOfParts } from '@sluice/wires';
+
+/** Who wrote what is kept, and in whose words: it goes back to no other. */
+export interface Origin {
+  readonly wire: WireName;
+  /** The provider, the model’s name there and, where one is configured, the address. */
+  readonly from: string;
+}
+
+/** A part of a turn beside its calls. A text stands for its place: what it says is the turn’s thought. */
+type Beside =
+  | { readonly type: 'text'; readonly fields?: JsonObject }
+  | { readonly type: 'reasoning'; readonly text: string; readonly fields: JsonObject };
+
+/** What is kept with one call: its own fields, and the parts that stand before it or, with the last call, behind it. */
+export interface Kept {
+  readonly fields?: JsonObject;
+  readonly before: readonly Beside[];
+  readonly after: readonly Beside[];
+}
+
+export function originOf(wire: WireName, { provider, baseUrl }: ModelSettings, name: string): Origin {
+  return { wire: wireOfParts(wire), from: `${provider}/${name}${baseUrl === null ? '' : ` at ${baseUrl}`}` };
+}
+
+/** For each call of a turn what its provider wants back, as JSON text; null where that is nothing, and for all where one would be too large. */
+export function providerData(parts: readonly TurnPart[], origin: Origin): readonly (string | null)[] {
+  const calls: { fields: JsonObject | undefined; before: Beside[]; after: Beside[] }[] = [];
+  let beside: Beside[] = [];
+  let hasText = false;
+  for (const part of parts) {
+    if (part.type === 'other') continue;
+    const fields = ownFields(part.echo, origin.wire);
+    if (part.type === 'call') {
+      calls.push({ fields, before: beside, after: [] });
+      beside = [];
+    } else if (part.type === 'text') {
+      if (!hasText) beside.push({ type: 'text', ...(fields === undefined ? {} : { fields }) });
+      hasText = true;
+    } else if (fields !== undefined) beside.push({ type: 'reasoning', text: part.text, fields });
+  }
+  calls.at(-1)?.after.push(...beside);
+  const isWanted = calls.some(
+    ({ fields, before, after }) =>
+      fields !== undefined || [...before, ...after].some((one) => one.fields !== undefined),
+  );
+  return calls.map(({ fields, before, after }) => {
+    if (!isWanted || (fields === undefined && before.length === 0 && after.length === 0)) return null;
+    return JSON.stringify({
+      from: origin.from,
+      ...(fields === undefined ? {} : { fields }),
+      ...(before.length === 0 ? {} : { before }),
+      ...(after.length === 0 ? {} : { after }),
+    });
+  });
+}
+
+/** Half of what a provider wants back may be worse than nothing, so one that is too large takes those of its turn with it. */
+export function isTooLarge(data: readonly (string | null)[]): boolean {
+  return data.some((one) => one !== null && utf8Length(one) > largestProviderData.call);
+}
+
+function ownFields(echo: Echo | undefined, wire: WireName): JsonObject | undefined {
+  if (echo?.wire !== wire || Object.keys(echo.fields).length === 0) return undefined;
+  return echo.fields;
+}
+
+/** Reads back what providerData wrote for this origin; null for any other text. */
+export function keptOf(data: string | null, origin: Origin): Kept | null {
+  if (data === null) return null;
+  let value: unknown;
+  try {
+    value = JSON.parse(data);
+  } catch {
+    return null;
+  }
+  if (!isJsonObject(value) || value['from'] !== origin.from) return null;
+  const { fields } = value;
+  return {
+    ...(isJsonObject(fields) ? { fields } : {}),
+    before: besideIn(value['before']),
+    after: besideIn(value['after']),
+  };
+}
+
+function besideIn(value: unknown): readonly Beside[] {
+  if (!Array.isArray(value)) return [];
+  return value.flatMap((one: unknown): Beside[] => {
+    if (!isJsonObject(one)) return [];
+    const { type, text, fields } = one;
+    if (type === 'text') return [{ type, ...(isJsonObject(fields) ? { fields } : {}) }];
+    return type === 'reasoning' && typeof text === 'string' && isJsonObject(fields) ? [{ type, text, fields }] : [];
+  });
+}

@@ -1,0 +1,77 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { storyTopics, topics } from '@sluice/contracts';
+import type { Incoming, LogReader } from '@sluice/bus';
+import type { Counts } from './approvals.js';
+import type { Projection } from './projection.js';
+
+const batchRecords = 500;
+/** What is on the log is in the lists so soon, milliseconds. */
+const gatherMs = 50;
+const againAfterMs = 1_000;
+
+/** Those that tell of runs. */
+const runTopics = storyTopics.filter((topic) => topic !== topics.approvals);
+
+export interface Following {
+  readonly bus: LogReader;
+  /** Which records of agent.approvals are an executor’s. */
+  readonly counts: Counts;
+  readonly signal: AbortSignal;
+  readonly onFailure: (error: unknown) => void;
+}
+
+/** Brings the projection’s runs up to the log’s end as it is now; returns how many records were read. */
+export async function catchUp(
+  projection: Projection,
+  { bus, signal }: Pick<Following, 'bus' | 'signal'>,
+): Promise<number> {
+  let batch: Incoming[] = [];
+  let count = 0;
+  const reading = { from: projection.position(), signal, onUndecodable: () => undefined };
+  for await (const message of bus.read(runTopics, reading)) {
+    count++;
+    batch.push(message);
+    if (batch.length < batchRecords) continue;
+    await projection.apply(batch, nothing);
+    batch = [];
+  }
+  await projection.apply(batch, nothing);
+  return count;
+}
+
+const nothing: Counts = () => Promise.resolve(false);
+
+/** Keeps the projection at the log’s end until the signal; what fails is reported and tried again. */
+export async function follow(projection: Projection, following: Following): Promise<void> {
+  const { signal, onFailure } = following;
+  while (!signal.aborted) {
+    try {
+      await followOn(projection, following);
+    } catch (error) {
+      if (signal.aborted) return;
+      onFailure(error);
+      await delay(againAfterMs, undefined, { signal }).catch(() => undefined);
+    }
+  }
+}
+
+async function followOn(projection: Projection, { bus, counts, signal }: Following): Promise<void> {
+  const failed = new AbortController();
+  const ending = AbortSignal.any([signal, failed.signal]);
+  const waiting: Incoming[] = [];
+  let writing: Promise<void> | undefined;
+  const write = async (): Promise<void> => {
+    await delay(gatherMs, undefined, { signal }).catch(() => undefined);
+    while (waiting.length > 0) await projection.apply(waiting.splice(0, batchRecords), counts);
+  };
+  const reading = { from: projection.position(), follow: true, signal: ending, onUndecodable: () => undefined };
+  for await (const message of bus.read(storyTopics, reading)) {
+    waiting.push(message);
+    writing ??= write()
+      .catch((error: unknown) => failed.abort(error))
+      .finally(() => (writing = undefined));
+    if (waiting.length >= 4 * batchRecords) await writing;
+  }
+  await writing;
+  if (failed.signal.aborted) throw failed.signal.reason;
+}

@@ -1,0 +1,13 @@
+export { Projection } from './projection.js';
+export { catchUp, follow } from './follow.js';
+export type { Following } from './follow.js';
+export type { Counts } from './approvals.js';
+export type {
+  ApprovalCursor,
+  ListedRun,
+  ListedSession,
+  RunCursor,
+  RunFilter,
+  Viewer,
+  WaitingApproval,
+} from './types.js';

@@ -1,0 +1,789 @@
+// Generated from schemas/ by `npm run generate`. Do not edit.
+
+/** A request that the gateway refused because its caller may not make it, so that nothing else of it is on the log. */
+export interface AccessDenial {
+  /** The method and the route, as POST /v1/runs. */
+  readonly route: string;
+  /** The id that the request named or got; empty for a listing. It was not taken. */
+  readonly requestId: string;
+  /** The session that the request named or got; empty for a listing. */
+  readonly sessionId: string;
+  /** The caller’s tenant, as its credential says. */
+  readonly tenantId: string;
+  /** The caller. */
+  readonly actorId: string;
+  /** On whose behalf; null where it is the caller’s own. */
+  readonly subjectId: string | null;
+  /** What the caller may ask for; the first 100. */
+  readonly permittedGroups: readonly string[];
+  /** What the request asked for, after the default; the first 100. */
+  readonly requestedGroups: readonly string[];
+  /** Of these, those that the caller may not ask for; the first 100. */
+  readonly refusedGroups: readonly string[];
+  /** The state that the request asked for, after the default. */
+  readonly state: string;
+  /** The error code that the caller got. */
+  readonly code: string;
+  /** What the caller read. */
+  readonly reason: string;
+  /** groups; or escalation, where it asked for every group, or in another user’s name. */
+  readonly kind: string;
+  /** The configuration of the decision. */
+  readonly configVersion: string;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+}
+
+/** Thoughts, text and tool progress as they happen: best effort, may be lost or seen twice. */
+export interface AgentProgress {
+  /** The run. */
+  readonly requestId: string;
+  /** The key. */
+  readonly sessionId: string;
+  /** From 1. */
+  readonly iteration: number;
+  /** thinking, text, tool_call_start, tool_call_result or tool_progress. */
+  readonly kind: string;
+  /** The call it belongs to. */
+  readonly toolCallId: string | null;
+  /** The tool's configuration key. */
+  readonly tool: string | null;
+  /** Text, validated arguments or the redacted result. */
+  readonly text: string;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  /** For which tenant the run is. */
+  readonly tenantId: string | null;
+  /** For text: names one reply of the model. Another name is the model asked again, and its text starts over. Empty where an earlier version wrote the record. */
+  readonly attempt: string;
+  /** For text: the number of the piece in its attempt, from 0. */
+  readonly sequence: number;
+}
+
+/** What an upstream system asks: a question, and what may be used to answer it. */
+export interface AgentRequest {
+  /** The user's query. */
+  readonly question: string;
+  /** The state to start in; absent, null or empty means `undefined`. */
+  readonly state: string | null;
+  /** The tool groups allowed for this request; absent or null means `default`, an empty list means no tools, `*` means all. */
+  readonly group: readonly string[] | null;
+  /** The ids of the tools that this run may use, of those it would be offered; absent or null means all of these, an empty list means none. */
+  readonly toolIds: readonly string[] | null;
+  /** Steps taken so far. */
+  readonly history: readonly AgentStep[];
+  /** The ids of the connections that tools may use for this request, of those its sender may use; `*` means all of these. Absent, null or empty means none. */
+  readonly connections: readonly string[] | null;
+  /** Names the run; taken once. Absent: derived from the record's place on the log. */
+  readonly requestId: string | null;
+  /** Keys every record of the run. Absent: the record's key, else the request_id. */
+  readonly sessionId: string | null;
+  /** Fewer iterations than the configuration allows. */
+  readonly maxIterations: number | null;
+  /** When the run must have ended, milliseconds since the epoch. */
+  readonly deadline: number | null;
+  /** Who the sender says asks. Never believed: identity comes from the credential, and another one than that is refused. */
+  readonly userId: string | null;
+  /** Whether the model must call a tool: `auto`, `none` (it calls none in the whole run), `required` (it calls one in its first turn), or the key or id of the offered tool that it calls in its first turn. Absent, null or empty means `auto`. */
+  readonly toolChoice: string | null;
+  /** The one call that the run makes, without asking a model; its result is the answer. Absent or null means that the model is asked. */
+  readonly call: DirectCall | null;
+  /** How the run comes to its answer, of the strategies that the configuration lets requests choose; absent, null or empty means the configuration's own. */
+  readonly strategy: string | null;
+}
+
+/** The one end of a run. */
+export interface AgentResponse {
+  /** The run. */
+  readonly requestId: string;
+  /** The key. */
+  readonly sessionId: string;
+  /** `answer` or `error`. */
+  readonly kind: string;
+  /** The answer. */
+  readonly answer: string | null;
+  /** Why there is none. */
+  readonly error: RunError | null;
+  /** The user's query. */
+  readonly question: string;
+  /** The state at the end. */
+  readonly state: string;
+  /** All steps; empty for a request that never began. */
+  readonly history: readonly AgentStep[];
+  /** The run, null for a request that never began. */
+  readonly run: Run | null;
+  /** Iterations begun. */
+  readonly iterations: number;
+  /** The configuration of the last decision. */
+  readonly configVersion: string;
+  /** Milliseconds since the epoch. */
+  readonly endedAt: number;
+  /** For which tenant, where there is no `run` to say it; null where there is one, and where no credential was verified. */
+  readonly tenantId: string | null;
+  /** The model that gave the answer, and what it was asked; null where no model ended the run, or where an earlier version wrote the record. */
+  readonly model: TurnModel | null;
+  /** What the run's strategy decided for the turn; null where it is `react`, where no turn ended the run, or where an earlier version wrote the record. */
+  readonly decision: StrategyDecision | null;
+}
+
+/** The run that a call of an agent tool was. */
+export interface AgentRun {
+  /** Names it. */
+  readonly requestId: string;
+  /** Tokens the model read in it. */
+  readonly inputTokens: number;
+  /** Tokens the model wrote in it. */
+  readonly outputTokens: number;
+}
+
+/** One step of a run: a thought, a tool call and what came of it. What a history holds. */
+export interface AgentStep {
+  /** Why the model acted so. */
+  readonly thought: string;
+  /** The tool's configuration key, or what the model wrote if no tool has that name. */
+  readonly action: string;
+  /** The arguments as the model wrote them. */
+  readonly arguments: string;
+  /** The redacted result as JSON text (a string as it is), or the safe error message. */
+  readonly observation: string;
+  /** `ok`, or the tool error code. */
+  readonly outcome: string;
+  /** The finer reason of a failed call. */
+  readonly reason: string | null;
+  /** The state the call was checked against. */
+  readonly stateBefore: string;
+  /** The state after the step. */
+  readonly state: string;
+  /** The id of the call, the same from start to result. */
+  readonly toolCallId: string;
+  /** The iteration the step belongs to, from 1; 0 for a step that an upstream system brought along. */
+  readonly iteration: number;
+  /** The place of the call in its turn, from 0. */
+  readonly index: number;
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number;
+  /** Milliseconds since the epoch. */
+  readonly endedAt: number;
+  /** A keyed hash of the result before it was redacted (docs/audit.md); null in a history, and where no result came. */
+  readonly resultHash: string | null;
+  /** The run that the call was, where its tool is an agent; else null. */
+  readonly agentRun: AgentRun | null;
+  /** What the model's provider gets back with the call, as JSON text; in the history that a run goes on with, and null everywhere else. */
+  readonly providerData: string | null;
+  /** When the tool gave the result to an equal call, milliseconds since the epoch, where it was not run for this one; else null, and null in a history. */
+  readonly cachedAt: number | null;
+  /** On the first use of a tool that the model was sent with its short description: `read` if its page had been read before, else `unread`. Null on every other step, and in a history. */
+  readonly documentation: string | null;
+}
+
+/** What the executor made of a turn: its steps, and the request as it goes on. */
+export interface AgentStepResult {
+  /** The run. */
+  readonly requestId: string;
+  /** The key. */
+  readonly sessionId: string;
+  /** From 1. */
+  readonly iteration: number;
+  /** One for each call, refusals included. */
+  readonly steps: readonly AgentStep[];
+  /** The request for the next iteration: new state, longer history. */
+  readonly next: AgentRequest;
+  /** The run so far. */
+  readonly run: Run;
+  /** The configuration the calls were run under. */
+  readonly configVersion: string;
+  /** The executor's signature over how it goes on. */
+  readonly signature: string | null;
+  /** The configuration then in force, which may only deny; empty where an earlier version wrote the record. */
+  readonly inForceVersion: string;
+  /** The executor's signature over the whole record but for this, `signature` included; null where an earlier version wrote it, or where the filter takes a turn back. */
+  readonly recordSignature: string | null;
+}
+
+/** An event of the approvals topic: exactly one member is set. */
+export interface Approval {
+  /** A call waits. */
+  readonly requested: ApprovalRequested | null;
+  /** It was decided on. */
+  readonly decided: ApprovalDecided | null;
+  /** What came of it. */
+  readonly outcome: ApprovalOutcome | null;
+}
+
+/** Somebody decided on a waiting call. */
+export interface ApprovalDecided {
+  /** Names the approval. */
+  readonly approvalId: string;
+  /** The run. */
+  readonly requestId: string;
+  /** The key. */
+  readonly sessionId: string;
+  /** `approve` or `refuse`. */
+  readonly decision: string;
+  /** What was decided on. */
+  readonly argumentsHash: string;
+  /** Who, as `user:…`; may be empty where a credential says it. */
+  readonly decidedBy: string;
+  /** Why. */
+  readonly reason: string;
+  /** Milliseconds since the epoch. */
+  readonly decidedAt: number;
+  /** Where the ApprovalRequested stands on this topic that was decided on. */
+  readonly requestedPartition: number | null;
+  /** Its offset. */
+  readonly requestedOffset: number | null;
+}
+
+/** What came of a decision, or of none in time: the executor took it and the run goes on, or it did not count. */
+export interface ApprovalOutcome {
+  /** Names the approval. */
+  readonly approvalId: string;
+  /** The run. */
+  readonly requestId: string;
+  /** The key. */
+  readonly sessionId: string;
+  /** `approve`, `refuse` or `expire`, or what else was written. */
+  readonly decision: string;
+  /** Who; the executor itself where time ran out. */
+  readonly decidedBy: string;
+  /** Why. */
+  readonly reason: string;
+  /** What was decided on. */
+  readonly argumentsHash: string;
+  /** Why the decision does not count; null: it was taken. */
+  readonly notTaken: string | null;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  /** The configuration by whose policy it was judged; empty where an earlier version wrote the record. */
+  readonly configVersion: string;
+}
+
+/** A call waits for somebody's approval: what is asked, who asked, and where its turn stands. */
+export interface ApprovalRequested {
+  /** Names the approval; derived from the request, the iteration, the place in the turn, the tool and the arguments. */
+  readonly approvalId: string;
+  /** The run. */
+  readonly requestId: string;
+  /** The key. */
+  readonly sessionId: string;
+  /** The tool's id. */
+  readonly tool: string;
+  /** SHA-256 over the arguments as written, hexadecimal. */
+  readonly argumentsHash: string;
+  /** The validated arguments as JSON, without what their schema calls secret. */
+  readonly arguments: string;
+  /** Where the parked turn stands. */
+  readonly topic: string;
+  /** Its partition. */
+  readonly partition: number;
+  /** Its offset. */
+  readonly offset: number;
+  /** Without a decision by then the call is refused; milliseconds since the epoch. */
+  readonly expiresAt: number;
+  /** From 1. */
+  readonly iteration: number;
+  /** The place of the call in its turn, from 0. */
+  readonly index: number;
+  /** The id of the call, the same from start to result. */
+  readonly toolCallId: string;
+  /** What running the tool can change. */
+  readonly effect: string;
+  /** Why the model wants it. */
+  readonly thought: string;
+  /** Who asked, as `user:…`. */
+  readonly requestedBy: string;
+  /** Whom the asker acts for. */
+  readonly onBehalfOf: string | null;
+  /** For which tenant. */
+  readonly tenantId: string;
+  /** The configuration that granted the turn. */
+  readonly configVersion: string;
+  /** Milliseconds since the epoch. */
+  readonly requestedAt: number;
+  /** The turn's calls before this one, which are done and are not done again. */
+  readonly steps: readonly AgentStep[];
+  /** The configuration in force when it was asked, which may only deny; empty where an earlier version wrote the record. */
+  readonly inForceVersion: string;
+}
+
+/** One entry of the audit chain. */
+export interface AuditRecord {
+  /** What happened. */
+  readonly kind: string;
+  /** The run. */
+  readonly requestId: string;
+  /** The key. */
+  readonly sessionId: string;
+  /** The record it tells of. */
+  readonly sourceTopic: string;
+  /** Its partition. */
+  readonly sourcePartition: number;
+  /** Its offset. */
+  readonly sourceOffset: number;
+  /** What is told, as JSON text. */
+  readonly details: string;
+  /** The configuration of the decision. */
+  readonly configVersion: string;
+  /** Hash of the entry before in this chain; empty for the first. */
+  readonly previousHash: string;
+  /** Hash over this entry and the one before. */
+  readonly hash: string;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  /** The place in its chain, from 1; 0 for a checkpoint that stands beside it. */
+  readonly sequence: number;
+  /** SHA-256 over what the record it tells of says, hexadecimal. */
+  readonly sourceHash: string;
+}
+
+/** A caller cancels its run. The filter writes it once more with its outcome. */
+export interface Cancellation {
+  /** The run. */
+  readonly requestId: string;
+  /** The session of the run, and the key; the request_id where it is empty. */
+  readonly sessionId: string;
+  /** Why, in words for people; at most 500 characters. */
+  readonly reason: string;
+  /** Milliseconds since the epoch. */
+  readonly askedAt: number;
+  /** Null as it is asked for; the filter sets it. */
+  readonly outcome: CancellationOutcome | null;
+}
+
+/** What the filter decided on a cancellation. */
+export interface CancellationOutcome {
+  /** Who cancelled, as the credential says; empty where it does not hold. */
+  readonly actorId: string;
+  /** Of which tenant; empty where the credential does not hold. */
+  readonly tenantId: string;
+  /** Null if the run is cancelled; else why not: not_authenticated, not_its_caller or ended. */
+  readonly notTaken: string | null;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+}
+
+/** A compiled configuration that was in force; the last one on the topic is. */
+export interface ConfigVersion {
+  /** Hash over the compiled configuration. */
+  readonly version: string;
+  /** The compiled configuration as JSON text. */
+  readonly configuration: string;
+  /** Where it was compiled from. */
+  readonly source: string;
+  /** Milliseconds since the epoch. */
+  readonly compiledAt: number;
+  /** The signature, with a key of the role config, over the whole record but for this; null where an earlier version wrote it. */
+  readonly recordSignature: string | null;
+}
+
+/** A record that could not be processed, as it was, and why. */
+export interface DeadLetter {
+  /** Where it came from. */
+  readonly topic: string;
+  /** Its partition. */
+  readonly partition: number;
+  /** Its offset. */
+  readonly offset: number;
+  /** Who gave it up. */
+  readonly group: string;
+  /** Its key. */
+  readonly key: string;
+  /** Its payload, unchanged. */
+  readonly value: Uint8Array;
+  /** Its headers without credentials. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** When the log took it, milliseconds since the epoch. */
+  readonly timestamp: number;
+  /** A fault code (docs/errors.md). */
+  readonly code: string;
+  /** A sentence. */
+  readonly reason: string;
+  /** How often it was tried. */
+  readonly attempts: number;
+  /** Milliseconds since the epoch. */
+  readonly failedAt: number;
+  /** The code of the fault that the retries ended with; null if it was not retried until the limit, or by a former version. */
+  readonly lastFault: string | null;
+}
+
+/** A call that a request makes itself, as a model would write it. */
+export interface DirectCall {
+  /** The key or id of the tool. */
+  readonly tool: string;
+  /** The arguments, as JSON text. */
+  readonly arguments: string;
+}
+
+/** Which of a request’s tools a model was shown, what it searched for and what it called. */
+export interface DiscoveryRecord {
+  /** The run, or the request to the proxy. */
+  readonly requestId: string;
+  /** The session of the run; of a request to the proxy, the hash of the conversation’s first message. */
+  readonly sessionId: string;
+  /** For whom. */
+  readonly tenantId: string;
+  /** Who asked the model: proxy or agent. */
+  readonly source: string;
+  /** Of the run, from 1; 0 at the proxy. */
+  readonly iteration: number;
+  /** The wire format of the request. */
+  readonly wire: string;
+  /** The model that it names. */
+  readonly model: string;
+  /** The strategy in force. */
+  readonly strategy: string;
+  /** Why the tools were left as they are; null where they were not. */
+  readonly bypass: string | null;
+  /** Tools of the request. */
+  readonly totalTools: number;
+  /** Of these, those that the first request to the model held. */
+  readonly keptTools: number;
+  /** Of these, those that it did not hold. */
+  readonly deferredTools: number;
+  /** Whether the provider’s own search stood in for the search tool: provider, or why not (unsupported_wire, unsupported_model); null where it was not asked for. */
+  readonly nativeSearch: string | null;
+  /** In order; the first 50. */
+  readonly searches: readonly DiscoverySearch[];
+  /** Rounds of searches before there was an answer. */
+  readonly rounds: number;
+  /** Names of the tools that the model called, each once; the first 100. */
+  readonly called: readonly string[];
+  /** How many these are. */
+  readonly calledTools: number;
+  /** Of these, those that the first request to the model did not hold. */
+  readonly calledDeferred: number;
+  /** Tokens of all definitions; null where they were not counted. */
+  readonly tokensBefore: number | null;
+  /** Tokens of those that the first request to the model held. */
+  readonly tokensAfter: number | null;
+  /** What counted: o200k or cl100k, with ~ before it where the model has another and this is an approximation. */
+  readonly tokenizer: string | null;
+  /** Milliseconds from the request to the choice. */
+  readonly chooseMs: number;
+  /** What another strategy would have shown; null where none ran beside. */
+  readonly shadow: DiscoveryShadow | null;
+  /** The configuration of the choice. */
+  readonly configVersion: string;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+}
+
+/** A search of a model for tools that it was not shown. */
+export interface DiscoverySearch {
+  /** What it searched for, at most 2,000 characters. */
+  readonly query: string;
+  /** How it was answered: regex, keywords, blank, ranked, api, or all where the service of the strategy api gave no selection. */
+  readonly by: string;
+  /** Names of the tools that it got, in order; the first 100. */
+  readonly matched: readonly string[];
+  /** How many these are. */
+  readonly matchedTools: number;
+  /** Why the service of the strategy api gave no selection; null where it did, or was not asked. */
+  readonly failOpen: string | null;
+}
+
+/** What a strategy that ran beside the one in force would have shown. */
+export interface DiscoveryShadow {
+  /** The strategy. */
+  readonly strategy: string;
+  /** How many tools it would have shown. */
+  readonly keptTools: number;
+  /** Of the tools that the model called, those that it would have left out; the first 100. */
+  readonly missed: readonly string[];
+  /** How many these are. */
+  readonly missedTools: number;
+}
+
+/** A tool that is not offered, and every reason why. */
+export interface HiddenTool {
+  /** The configuration key. */
+  readonly key: string;
+  /** group, state, policy, unavailable, … */
+  readonly reasons: readonly string[];
+}
+
+/** A tool the model may choose in this turn. */
+export interface OfferedTool {
+  /** The name on the model's wire. */
+  readonly id: string;
+  /** The configuration key. */
+  readonly key: string;
+  /** What the model reads. */
+  readonly description: string;
+  /** JSON Schema draft 7, as JSON text. */
+  readonly inputSchema: string;
+  /** read_only, state_change or external_side_effect. */
+  readonly effect: string;
+  /** Hash over the canonical input schema. */
+  readonly schemaHash: string;
+}
+
+/** The call that a run answers, where it runs as an agent tool: where its turn is parked, what is done of it, and what the run may use up. */
+export interface ParentCall {
+  /** The tool's id. */
+  readonly tool: string;
+  /** The run whose call it is. */
+  readonly requestId: string;
+  /** Its key. */
+  readonly sessionId: string;
+  /** The id of the call, the same from start to result. */
+  readonly toolCallId: string;
+  /** Where its ToolCall stands on agent.tool-calls. */
+  readonly partition: number;
+  /** The same. */
+  readonly offset: number;
+  /** The place of the call in its turn, from 0. */
+  readonly index: number;
+  /** When the call began, milliseconds since the epoch. */
+  readonly startedAt: number;
+  /** Tokens that the model may read and write in this run; null for no limit. */
+  readonly maxTokens: number | null;
+  /** What they may cost, in millionths of a US dollar; null for no limit. */
+  readonly maxMicroUsd: number | null;
+  /** The turn's calls before this one, which are done and are not done again. */
+  readonly steps: readonly AgentStep[];
+}
+
+/** A model that was asked for a turn and gave none, so that the next one was asked. */
+export interface PassedOver {
+  /** Its provider and its name there, as `provider/name`. */
+  readonly name: string;
+  /** The code of its fault. */
+  readonly code: string;
+  /** What it was, in words without a secret. */
+  readonly message: string;
+}
+
+/** Who asks, as the filter found it in a verified credential: references, no secrets. Nothing that a sender writes gets here. */
+export interface Principal {
+  /** Who acts, as `user:<id>`. */
+  readonly actorId: string;
+  /** For which tenant. */
+  readonly tenantId: string;
+  /** On whose behalf, as `user:<id>`; null: on the actor’s own. */
+  readonly subjectId: string | null;
+  /** The tool groups the actor may ask for; `*` for all. */
+  readonly groups: readonly string[];
+  /** The connections the actor may use; `*` for all. */
+  readonly connections: readonly string[];
+}
+
+/** A call as the model wrote it. */
+export interface RequestedCall {
+  /** The model's id, or one made at the boundary. */
+  readonly toolCallId: string;
+  /** The name the model wrote. */
+  readonly tool: string;
+  /** The raw argument text, valid JSON or not. */
+  readonly arguments: string;
+  /** UTF-8 bytes of the arguments that the model wrote, where they were too large to be kept: then the call is not made, and `arguments` says so in their place. */
+  readonly argumentsBytes: number | null;
+  /** What the model's provider gets back with the call in the turns after, as JSON text; null where it wants nothing. */
+  readonly providerData: string | null;
+}
+
+/** What the loop keeps of a run, carried from hop to hop so that no service remembers it. */
+export interface Run {
+  /** The iteration under way, from 1. */
+  readonly iteration: number;
+  /** The last iteration allowed. */
+  readonly maxIterations: number;
+  /** When the filter took the request, milliseconds since the epoch. */
+  readonly startedAt: number;
+  /** When it must have ended, milliseconds since the epoch. */
+  readonly deadline: number;
+  /** The state it began in, after the default. */
+  readonly initialState: string;
+  /** When the present state was entered, milliseconds since the epoch. */
+  readonly stateEnteredAt: number;
+  /** In order. */
+  readonly stateTransitions: readonly StateTransition[];
+  /** The groups, after the default. */
+  readonly requestedGroups: readonly string[];
+  /** What the first iteration was offered, by key. */
+  readonly availableTools: readonly string[];
+  /** What the group test hid in the first iteration, by key. */
+  readonly filteredByGroup: readonly string[];
+  /** What the state test alone hid in the first iteration, by key. */
+  readonly filteredByState: readonly string[];
+  /** Tokens the model read so far. */
+  readonly inputTokens: number;
+  /** Tokens the model wrote so far. */
+  readonly outputTokens: number;
+  /** How often each tool ran in this run so far, by id. */
+  readonly toolCalls: Readonly<Record<string, number>>;
+  /** Who asks; set by the filter alone. */
+  readonly principal: Principal | null;
+  /** The dead letter, as partition/offset, that this attempt of the run was re-driven from; null for the first attempt. */
+  readonly redrive: string | null;
+  /** The answer that a tool ended the run with; the filter ends it then. Null while nobody has. */
+  readonly answer: string | null;
+  /** The call that this run answers, where it runs as an agent tool; null for a run that somebody asked for. */
+  readonly parent: ParentCall | null;
+  /** Of `input_tokens`, those that the provider had in its cache. */
+  readonly cachedInputTokens: number;
+  /** Of `input_tokens`, those that the provider put into its cache. */
+  readonly cacheWriteTokens: number;
+  /** What rules on availability are judged by; null while the configuration has none. */
+  readonly conditions: RunConditions | null;
+  /** The strategy of the run; null where it is `react`, and where an earlier version began the run. */
+  readonly strategy: RunStrategy | null;
+}
+
+/** What the rules on availability are judged by, beside the request: as the filter found it, and what the run did so far. */
+export interface RunConditions {
+  /** How the request came: `http`, `mcp` or `kafka`; empty where that is not known. */
+  readonly channel: string;
+  /** Of the credential, the claims that rules name. */
+  readonly claims: Readonly<Record<string, readonly string[]>>;
+  /** The measured values, by measure, as decimal numbers. Empty: the value could not be had, and the rules about it close their tools. */
+  readonly loads: Readonly<Record<string, string>>;
+  /** Rules that their load closed, by name: between two thresholds what was before stays. */
+  readonly held: readonly string[];
+  /** How often each tool succeeded in this run, by id. */
+  readonly succeeded: Readonly<Record<string, number>>;
+  /** When the last call of each tool ended that an approver had let through, by id, milliseconds since the epoch. */
+  readonly approved: Readonly<Record<string, number>>;
+}
+
+/** Why a run ended without an answer. */
+export interface RunError {
+  /** A run error code (docs/errors.md). */
+  readonly code: string;
+  /** A sentence for the caller. */
+  readonly message: string;
+}
+
+/** How a run comes to its answer: which strategy says what its turns do, and why that one. */
+export interface RunStrategy {
+  /** `react`, `plan` or `confidence`. */
+  readonly name: string;
+  /** Why this one, where a rule chose it; empty where the request or the configuration names it. */
+  readonly reason: string;
+  /** Steps that the request brought along: what a strategy goes by are the steps behind these. */
+  readonly brought: number;
+}
+
+/** A change of state by a successful tool call. */
+export interface StateTransition {
+  /** The tool's configuration key. */
+  readonly tool: string;
+  /** The state before. */
+  readonly from: string;
+  /** The state after. */
+  readonly to: string;
+  /** Milliseconds since the epoch. */
+  readonly timestamp: number;
+}
+
+/** What a strategy decided for a turn, from the run as its Toolset has it. */
+export interface StrategyDecision {
+  /** Which one. */
+  readonly strategy: string;
+  /** `plan` (the model is asked for a plan), `call` (the next step of the plan is made as it was planned), `arguments` (the model is asked for the arguments of the next step), or `answer` (the model is asked for the answer, and no more tools are called). */
+  readonly action: string;
+  /** Why, as a sentence. */
+  readonly reason: string;
+  /** The number of the run's plan, from 1; 0 where there is none. */
+  readonly plan: number;
+  /** The number of the plan's step, from 1; 0 where the turn makes none. */
+  readonly step: number;
+}
+
+/** A turn of the model that calls tools: its thought and the calls, in order, to be run one after another. */
+export interface ToolCall {
+  /** The run. */
+  readonly requestId: string;
+  /** The key. */
+  readonly sessionId: string;
+  /** From 1. */
+  readonly iteration: number;
+  /** Why. */
+  readonly thought: string;
+  /** In order. */
+  readonly calls: readonly RequestedCall[];
+  /** The request as it stands now. */
+  readonly request: AgentRequest;
+  /** The run so far. */
+  readonly run: Run;
+  /** The groups decided on. */
+  readonly groups: readonly string[];
+  /** The ids that were offered. */
+  readonly offered: readonly string[];
+  /** The configuration that granted. */
+  readonly configVersion: string;
+  /** The filter's signed grant. */
+  readonly grant: string | null;
+  /** What the Toolset said of it: `none`, `required` or the id of an offered tool; null means `auto`. */
+  readonly toolChoice: string | null;
+  /** Calls of the turn behind these, which were too many to be kept. */
+  readonly omittedCalls: number;
+  /** The agent's signature over the whole record but for this; null where an earlier version wrote it. */
+  readonly recordSignature: string | null;
+  /** The model that took the turn, and what it was asked; null where none was, or where an earlier version wrote the record. */
+  readonly model: TurnModel | null;
+  /** What the run's strategy decided for the turn; null where it is `react`, or where an earlier version wrote the record. */
+  readonly decision: StrategyDecision | null;
+}
+
+/** What the filter decided for one iteration: the eligible tools, why each other one is hidden, and every input of the decision. */
+export interface Toolset {
+  /** The run. */
+  readonly requestId: string;
+  /** The key. */
+  readonly sessionId: string;
+  /** From 1. */
+  readonly iteration: number;
+  /** The request as it stands now. */
+  readonly request: AgentRequest;
+  /** The run so far. */
+  readonly run: Run;
+  /** The state decided on, after the default. */
+  readonly state: string;
+  /** The groups decided on, after the default. */
+  readonly groups: readonly string[];
+  /** In configuration order. */
+  readonly tools: readonly OfferedTool[];
+  /** Every other tool, in configuration order; empty beyond 64 KB, then the counts stand for it. */
+  readonly hidden: readonly HiddenTool[];
+  /** Hidden tools by first reason. */
+  readonly hiddenCounts: Readonly<Record<string, number>>;
+  /** Requested groups that no configuration knows. */
+  readonly unknownGroups: readonly string[];
+  /** Empty in every record so far, and no input of the decision: a tool that cannot run is hidden as `unavailable`, which the configuration named by config_version says. Kept for readers of former versions. */
+  readonly unavailable: readonly string[];
+  /** The configuration decided under. */
+  readonly configVersion: string;
+  /** Milliseconds since the epoch. */
+  readonly decidedAt: number;
+  /** The filter’s signature over what it granted for this turn, as compact JWS. */
+  readonly grant: string | null;
+  /** What the request’s tool_choice comes to in this iteration: `none`, `required` or the id of an offered tool; null means `auto`. */
+  readonly toolChoice: string | null;
+  /** The filter's signature over the whole record but for this; null where an earlier version wrote it. */
+  readonly recordSignature: string | null;
+  /** Of `groups`, those that stand in for a requested one without an available tool. */
+  readonly fallbackGroups: readonly string[];
+}
+
+/** Which model took a turn. */
+export interface TurnModel {
+  /** Its provider and its name there, as `provider/name`. */
+  readonly name: string;
+  /** SHA-256 over what it was asked, with its name and the full schemas of the tools that it was sent, hexadecimal. */
+  readonly promptHash: string;
+  /** The models that were asked before it and gave no turn, in order. */
+  readonly passedOver: readonly PassedOver[];
+  /** The ids of the offered tools that it was shown, where tool discovery left others out; null where it was shown all. */
+  readonly shown: readonly string[] | null;
+  /** The ids of the tools that it was sent with their short descriptions, in the order sent. */
+  readonly deferred: readonly string[];
+  /** Tokens of the definitions of its tools, as they were sent; null where they were not counted. */
+  readonly definitionTokens: number | null;
+  /** Tokens of what calls had given before, as `definition_tokens`. */
+  readonly resultTokens: number | null;
+  /** Tokens of instructions, question, thoughts and arguments, as `definition_tokens`. */
+  readonly otherTokens: number | null;
+  /** What counted the three: with `~` before it where the model has another one and they are approximations. */
+  readonly tokenizer: string | null;
+}

@@ -1,0 +1,225 @@
+import {
+  beginRun,
+  briefAnswer,
+  budgetOf,
+  normaliseState,
+  notPermitted,
+  runBudgetEnd,
+  runBudgetLeft,
+  runErrorOf,
+} from '@sluice/core';
+import type { AgentRun, AgentSettings, Evaluator, HandedBack, JsonValue, RunState, Step, Verdict } from '@sluice/core';
+import { sha256 } from '@sluice/contracts';
+import type { AgentResponse, AgentStepResult, RequestedCall, Run, ToolCall } from '@sluice/contracts';
+import type { PlacedTurn } from './approvals/request.js';
+import { callIdOf, callKeyOf } from './calls.js';
+import { strategyRecord } from './strategy/choose.js';
+
+const agentRunIdForm = /^agent-[0-9a-f]{32}$/;
+
+/**
+ * The request_id of the run that a call of an agent is, and its session_id: derived, so that a repeated call is the same run. As any
+ * request_id it names one run of its tenant.
+ */
+export function agentRunIdOf(
+  record: Pick<ToolCall, 'requestId' | 'iteration'>,
+  call: RequestedCall,
+  index: number,
+): string {
+  return `agent-${sha256(callKeyOf(record.requestId, record, call, index)).slice(0, 32)}`;
+}
+
+/** Whether the id can be that of a sub-agent’s run; a caller may have chosen it for a run of its own. */
+export function isAgentRunId(requestId: string): boolean {
+  return agentRunIdForm.test(requestId);
+}
+
+/** A call that becomes a run of its own. */
+export interface Handing {
+  readonly agentRunId: string;
+  readonly question: string;
+  /** When the call began, milliseconds since the epoch. */
+  readonly startedAt: number;
+}
+
+/**
+ * Whether the call’s caller could have asked for the run himself (K-63): its groups are among those that he may ask for, as a whole or not
+ * at all, and the agent is under the configuration in force the one that was granted.
+ */
+export function mayHandOver(toolId: string, { run }: Pick<ToolCall, 'run'>, judges: readonly Evaluator[]): Verdict {
+  const [granted, ...others] = judges.map(({ byId, configuration: { groupTree } }) => ({
+    agent: byId(toolId)?.agent,
+    groupTree,
+  }));
+  const groups = granted?.agent?.groups ?? [];
+  if (
+    others.some(({ agent, groupTree }) => notPermitted(groups, agent?.groups ?? [], groupTree).length > 0 || !agent)
+  ) {
+    const message = `The tool ${toolId} was changed while this turn was under way. Call it again, or go on without it.`;
+    return { ok: false, code: 'policy_denied', reason: 'not_allowed', message };
+  }
+  if (notPermitted(groups, run.principal?.groups ?? [], granted?.groupTree).length === 0) return { ok: true };
+  const message = `The tool ${toolId} works with tool groups that this caller may not ask for. Use another tool, or answer without it.`;
+  return { ok: false, code: 'authz_denied', reason: 'agent_groups', message };
+}
+
+/**
+ * Whether what is left of the run's tokens and money lets an agent's model take one turn: that much is set aside before the call, as before a turn of
+ * the run's own model. What the run's agents used is counted in it.
+ */
+export function mayAfford(
+  toolId: string,
+  question: string,
+  { run }: Pick<ToolCall, 'run'>,
+  judges: readonly Evaluator[],
+): Verdict {
+  const bytes = Buffer.byteLength(question);
+  for (const { configuration } of judges) {
+    const { model, policy } = configuration;
+    const budget = { ...policy.budgets, maxOutputTokens: model.maxOutputTokens };
+    if (runBudgetEnd(run, model.price, bytes, budget) === null) continue;
+    const message = `The tool ${toolId} is an agent, and a turn of it may use more than is left of this run’s tokens or money. Answer without it.`;
+    return { ok: false, code: 'policy_denied', reason: 'budget_used', message };
+  }
+  return { ok: true };
+}
+
+/** What the call asks: its one argument. */
+export function questionOf(args: JsonValue | undefined): string {
+  const question = typeof args === 'object' && args !== null && 'question' in args ? args.question : '';
+  return typeof question === 'string' ? question : '';
+}
+
+/**
+ * The run that the call at `index` becomes, as the executor hands it to the filter, before it signs it: a turn’s end without steps and
+ * before the first iteration. It asks for the same principal, with the agent’s groups and the connections of the run that calls it.
+ */
+export function agentBeginning(
+  { partition, offset, record }: PlacedTurn,
+  index: number,
+  { agentRunId, question, startedAt }: Handing,
+  done: readonly Step[],
+  judges: { readonly granting: Evaluator; readonly inForce: Evaluator },
+): AgentStepResult {
+  const call = record.calls[index] as RequestedCall;
+  const { granting, inForce } = judges;
+  const tool = granting.byId(call.tool);
+  const { principal } = record.run;
+  if (tool?.agent === undefined || principal === null) throw new Error('Only an agent’s call, granted, is a run.');
+  const { groups, state, maxIterations } = tool.agent;
+  const { tokens, microUsd } = leftFor(tool.agent, record.run, done, [granting, inForce]);
+  const deadline = Math.min(startedAt + allowedMs(tool.id, [granting, inForce]), record.run.deadline);
+  const ids = { requestId: agentRunId, sessionId: agentRunId };
+  const next = {
+    ...{
+      question,
+      state,
+      group: groups,
+      toolIds: null,
+      toolChoice: null,
+      call: null,
+      history: [],
+      connections: record.request.connections,
+    },
+    ...{ ...ids, maxIterations, deadline, userId: null, strategy: null },
+  };
+  const begun = beginRun(next, groups, normaliseState(state), granting.configuration.limits, principal, startedAt);
+  const { requestId, sessionId } = record;
+  const parent = {
+    ...{ tool: tool.id, requestId, sessionId, toolCallId: callIdOf(record, call, index), partition, offset, index },
+    ...{ startedAt, maxTokens: tokens, maxMicroUsd: microUsd, steps: done },
+  };
+  return {
+    ...ids,
+    iteration: 0,
+    steps: [],
+    next,
+    run: {
+      ...begun,
+      parent,
+      conditions: conditionsOfCalled(record.run),
+      strategy: strategyRecord(tool.agent.strategy ?? 'react', 0),
+    },
+    configVersion: record.configVersion,
+    signature: null,
+    recordSignature: null,
+    inForceVersion: inForce.configuration.version,
+  };
+}
+
+/** What the agent's run may use: its own budget, and no more than is left of the run that calls it, with what agents before it in this turn used. */
+function leftFor(
+  { tokens, microUsd }: Pick<AgentSettings, 'tokens' | 'microUsd'>,
+  run: Pick<RunState, 'inputTokens' | 'outputTokens'>,
+  done: readonly Step[],
+  judges: readonly Evaluator[],
+): Pick<AgentSettings, 'tokens' | 'microUsd'> {
+  const used = done.reduce(
+    (sum, { agentRun }) => ({
+      inputTokens: sum.inputTokens + (agentRun?.inputTokens ?? 0),
+      outputTokens: sum.outputTokens + (agentRun?.outputTokens ?? 0),
+    }),
+    { inputTokens: run.inputTokens, outputTokens: run.outputTokens },
+  );
+  const left = judges.map(({ configuration: { model, policy } }) => runBudgetLeft(used, model.price, policy.budgets));
+  const least = (own: number | null, others: readonly (number | null)[]): number | null => {
+    const limits = [own, ...others].filter((limit) => limit !== null);
+    return limits.length === 0 ? null : Math.min(...limits);
+  };
+  return {
+    tokens: least(
+      tokens,
+      left.map((one) => one.tokens),
+    ),
+    microUsd: least(
+      microUsd,
+      left.map((one) => one.microUsd),
+    ),
+  };
+}
+
+/** A sub-agent’s request came as that of its caller; what it does is counted by itself. */
+function conditionsOfCalled({ conditions }: RunState): RunState['conditions'] {
+  return conditions === null ? null : { ...conditions, loads: {}, held: [], succeeded: {}, approved: {} };
+}
+
+/** The shortest time that any of the configurations gives a call of the tool, in milliseconds. */
+function allowedMs(toolId: string, judges: readonly Evaluator[]): number {
+  const budget = budgetOf(toolId, ...judges.map(({ configuration }) => configuration.policy));
+  return Math.min(budget.timeoutMs ?? Infinity, ...judges.map(({ byId }) => byId(toolId)?.timeoutMs ?? Infinity));
+}
+
+/** Whether the parked turn is the one whose call the run answers: the run’s name is derived from that very call. */
+export function isCallOf(agentRunId: string, record: ToolCall, index: number): boolean {
+  const call = record.calls[index];
+  return call !== undefined && agentRunIdOf(record, call, index) === agentRunId;
+}
+
+/** The instructions of the model in this run: its agent’s own, and how an agent answers (K-66). */
+export function instructionsFor({ parent }: Pick<RunState, 'parent'>, evaluator: Evaluator): string {
+  const { instructions } = evaluator.configuration;
+  if (parent === null) return instructions;
+  const agent = evaluator.byId(parent.tool)?.agent;
+  const own = agent?.instructions ?? instructions;
+  const long = agent === undefined ? '' : ` and keep it within ${agent.answerBytes} bytes: what is longer is cut`;
+  return `${own}\n\nYou answer another agent’s call. Begin your answer with a summary of two or three sentences${long}.`;
+}
+
+/** What the run’s end means for the call. An answer is cut to what the tool, or any result, may have. */
+export function handedBack(
+  { answer, error }: Pick<AgentResponse, 'answer' | 'error'>,
+  agent: Pick<AgentSettings, 'answerBytes'> | undefined,
+  resultBytes: number,
+): HandedBack {
+  // The limit of a result counts the quotes around it.
+  if (error === null)
+    return { ok: true, answer: briefAnswer(answer ?? '', Math.min(agent?.answerBytes ?? Infinity, resultBytes - 2)) };
+  const { code, message } = error;
+  const reason = runErrorOf(code)?.isBudget === true ? 'agent_budget_used' : 'agent_failed';
+  return { ok: false, reason, message: `The agent ended without an answer (${code}): ${message}` };
+}
+
+/** What is kept of the run beside the call’s step. */
+export function agentRunOf({ requestId }: Pick<AgentResponse, 'requestId'>, run: Run): AgentRun {
+  return { requestId, inputTokens: run.inputTokens, outputTokens: run.outputTokens };
+}

@@ -1,0 +1,96 @@
+import { wellFormed, wellFormedJson } from '@sluice/core';
+import type { ModelTurn } from '@sluice/core';
+import type { AgentResponse, Run, StrategyDecision, ToolCall, Toolset, TurnModel } from '@sluice/contracts';
+import type { Cancelled } from './claims/cancel.js';
+import { answerResponse, errorResponse } from './ends/responses.js';
+
+/** What is known of a turn that ends its run. */
+type OverdueTurn = Pick<Toolset, 'requestId' | 'sessionId' | 'request' | 'run' | 'configVersion'>;
+
+/** The run’s end where its time was up, and a record of the turn had been quarantined in place of the one that would have gone on. */
+export function outOfTimeQuarantined(turn: OverdueTurn, now: number): AgentResponse {
+  const { requestId, sessionId, request, run, configVersion } = turn;
+  const message = `A record of turn ${run.iteration} was quarantined since it is not as a service signed it, and no other came until the run had to end, at ${new Date(run.deadline).toISOString()}.`;
+  const error = { code: 'record_quarantined', message } as const;
+  return errorResponse({ requestId, sessionId }, error, { request, run, configVersion }, now);
+}
+
+/** The run’s end where its time was up before there was an answer. */
+export function outOfTime(turn: OverdueTurn, now: number): AgentResponse {
+  const { requestId, sessionId, request, run, configVersion } = turn;
+  const message = `The run had to end by ${new Date(run.deadline).toISOString()} and has no answer yet.`;
+  const error = { code: 'deadline_exceeded', message } as const;
+  return errorResponse({ requestId, sessionId }, error, { request, run, configVersion }, now);
+}
+
+/** The run’s end where its caller cancelled it. */
+export function cancelledTurn(turn: OverdueTurn, run: Run, { message }: Cancelled, now: number): AgentResponse {
+  const { requestId, sessionId, request, configVersion } = turn;
+  const error = { code: 'cancelled', message } as const;
+  return errorResponse({ requestId, sessionId }, error, { request, run, configVersion }, now);
+}
+
+/** What the model wrote as records carry it: well-formed, the arguments’ JSON as well. */
+export function asWritten(turn: ModelTurn): ModelTurn {
+  const { thought, calls, answer } = turn;
+  return {
+    ...turn,
+    thought: thought.toWellFormed(),
+    answer: answer === null ? null : answer.toWellFormed(),
+    calls: calls.map((call) => ({ ...wellFormed(call), arguments: wellFormedJson(call.arguments) })),
+  };
+}
+
+/** The run after a turn of the model. */
+export function withTokens(run: Run, turn: Omit<ModelTurn, 'thought' | 'calls' | 'answer'>): Run {
+  const { inputTokens, outputTokens, cachedInputTokens = 0, cacheWriteTokens = 0 } = turn;
+  return {
+    ...run,
+    inputTokens: run.inputTokens + inputTokens,
+    outputTokens: run.outputTokens + outputTokens,
+    cachedInputTokens: run.cachedInputTokens + cachedInputTokens,
+    cacheWriteTokens: run.cacheWriteTokens + cacheWriteTokens,
+  };
+}
+
+/** The run’s end with the model’s answer. */
+export function answer(
+  toolset: Toolset,
+  run: Run,
+  {
+    answer: text,
+    model,
+    decision = null,
+  }: { readonly answer: string; readonly model: TurnModel | null; readonly decision?: StrategyDecision | null },
+  endedAt: number,
+): AgentResponse {
+  const { request, configVersion, state } = toolset;
+  return answerResponse(toolset, text, { request, run, configVersion, state, model, decision }, endedAt);
+}
+
+/** The calls that the model makes in its turn, as the record has them. */
+export function toolCall(
+  toolset: Toolset,
+  run: Run,
+  turn: Pick<ToolCall, 'thought' | 'calls' | 'omittedCalls' | 'model' | 'decision'>,
+): ToolCall {
+  const { requestId, sessionId, iteration, request, groups, configVersion, tools, grant, toolChoice } = toolset;
+  return {
+    requestId,
+    sessionId,
+    iteration,
+    thought: turn.thought,
+    calls: turn.calls,
+    request,
+    run,
+    groups,
+    offered: tools.map((tool) => tool.id),
+    configVersion,
+    grant,
+    toolChoice,
+    omittedCalls: turn.omittedCalls,
+    recordSignature: null,
+    model: turn.model,
+    decision: turn.decision,
+  };
+}

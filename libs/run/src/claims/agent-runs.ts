@@ -1,0 +1,79 @@
+import { claimMemoryMs } from '@sluice/core';
+import type { Claim } from '@sluice/core';
+import { recordNames, topics } from '@sluice/contracts';
+import type { AgentResponse } from '@sluice/contracts';
+import { claimedName, requestKey, runOfEnd } from './run-names.js';
+import type { NamedRun } from './run-names.js';
+import type { RunParts } from '../parts.js';
+import { digestOfRecord } from './vouched.js';
+
+/** Where the call stands that an agent’s run answers: its ToolCall on agent.tool-calls, and its place in the turn. */
+export interface CallPlace {
+  readonly partition: number;
+  readonly offset: number;
+  readonly index: number;
+}
+
+type Claiming = Pick<RunParts, 'ledger' | 'clock'>;
+
+/** What must be decided once for each sub-agent’s run, as claims in the ledger; a forger of records on the log cannot write these. */
+export class AgentRunClaims {
+  constructor(private readonly runtime: Claiming) {}
+
+  /** Claims the run’s request_id for the call; false if a run has it already. The same call may ask again. */
+  async take(run: NamedRun, callKey: string): Promise<boolean> {
+    const owner = ownerOf(callKey);
+    return (await this.claim(requestKey(await this.nameOf(run)), owner)).owner === owner;
+  }
+
+  /** Keeps where the call waits, beside the claim that was taken for it. */
+  async park(run: NamedRun, callKey: string, { partition, offset, index }: CallPlace): Promise<void> {
+    const value = JSON.stringify({ partition, offset, index });
+    await this.runtime.ledger.settle(requestKey(await this.nameOf(run)), ownerOf(callKey), value);
+  }
+
+  /** Where the call waits that the run answers; null if it answers none. */
+  async parkedAt(run: NamedRun): Promise<CallPlace | null> {
+    const claim = await this.find(requestKey(await this.nameOf(run)));
+    return claim?.owner.startsWith(callOwner) && claim.value !== null ? (JSON.parse(claim.value) as CallPlace) : null;
+  }
+
+  /** Says that filter, agent or executor ended the run exactly so: an end that is only on the log is forged. */
+  async vouch(end: AgentResponse): Promise<void> {
+    await this.claim(await this.endKey(end), end.sessionId);
+  }
+
+  async isVouched(end: AgentResponse): Promise<boolean> {
+    return (await this.find(await this.endKey(end))) !== undefined;
+  }
+
+  /** True for the one end with which the waiting turn goes on; the same record may ask again. */
+  async goesOn(run: NamedRun, owner: string): Promise<boolean> {
+    return (await this.claim(`resumed/${await this.nameOf(run)}`, owner)).owner === owner;
+  }
+
+  private nameOf(run: NamedRun): Promise<string> {
+    return claimedName(run, this.runtime);
+  }
+
+  private async endKey(end: AgentResponse): Promise<string> {
+    return `ended/${await this.nameOf(runOfEnd(end))}/${digestOfRecord(recordNames[topics.responses], end)}`;
+  }
+
+  /** What has expired is forgotten, swept or not. */
+  private async find(key: string): Promise<Claim | undefined> {
+    const claim = await this.runtime.ledger.find(key);
+    return claim !== undefined && claim.expiresAt > this.runtime.clock.now() ? claim : undefined;
+  }
+
+  private claim(key: string, owner: string) {
+    return this.runtime.ledger.claim({ key, owner, now: this.runtime.clock.now(), ttlMs: claimMemoryMs });
+  }
+}
+
+/** What no place on the log begins with, so that no request can own the claim of a call. */
+const callOwner = 'call/';
+
+function ownerOf(callKey: string): string {
+  return callOwner + callKey;
+}

@@ -1,0 +1,61 @@
+import { claimMemoryMs } from '@sluice/core';
+import type { Principal } from '@sluice/core';
+import { sha256 } from '@sluice/contracts';
+import type { Run } from '@sluice/contracts';
+import { claimedName } from './run-names.js';
+import type { RunParts } from '../parts.js';
+
+type Claiming = Pick<RunParts, 'ledger' | 'clock'>;
+type Caller = Pick<Principal, 'tenantId' | 'actorId' | 'subjectId'>;
+
+/** That a run is cancelled, as its end says it. */
+export interface Cancelled {
+  readonly message: string;
+}
+
+/** Longest reason that a caller may give, UTF-16 units. */
+export const longestCancelReason = 500;
+
+/** Why a cancellation does not count. */
+export const notCancelledReasons = {
+  not_authenticated: 'The credential that came with it is missing or does not hold.',
+  not_its_caller: 'Another caller started the run.',
+  ended: 'The run had ended before.',
+} as const;
+export type NotCancelled = keyof typeof notCancelledReasons;
+
+const owner = 'caller';
+
+/**
+ * Marks the caller’s run as cancelled. A service that has a run looks for the mark of the run’s own caller: another’s under the same id says
+ * nothing, and one from before the run begins holds too.
+ */
+export async function cancelRun(requestId: string, caller: Caller, reason: string, runtime: Claiming): Promise<void> {
+  const { ledger, clock } = runtime;
+  const key = await cancelKey(requestId, caller, runtime);
+  await ledger.claim({ key, owner, now: clock.now(), ttlMs: claimMemoryMs });
+  await ledger.settle(key, owner, reason);
+}
+
+/** Whether the run was cancelled by its caller, or is a sub-agent’s whose calling run was; null if not. */
+export async function cancelOf(
+  { requestId, run }: { readonly requestId: string; readonly run: Pick<Run, 'principal' | 'parent'> },
+  runtime: Claiming,
+): Promise<Cancelled | null> {
+  const { principal, parent } = run;
+  if (principal === null) return null;
+  const { ledger, clock } = runtime;
+  for (const id of parent === null ? [requestId] : [requestId, parent.requestId]) {
+    const mark = await ledger.find(await cancelKey(id, principal, runtime));
+    if (mark === undefined || mark.expiresAt <= clock.now()) continue;
+    const reason = mark.value ?? '';
+    return { message: `The run was cancelled by its caller${reason === '' ? '.' : `: ${reason}`}` };
+  }
+  return null;
+}
+
+async function cancelKey(requestId: string, caller: Caller, runtime: Claiming): Promise<string> {
+  const { tenantId: tenant, actorId, subjectId } = caller;
+  const name = await claimedName({ requestId, tenant }, runtime);
+  return `cancelled/${name}/${sha256(JSON.stringify([actorId, subjectId])).slice(0, 32)}`;
+}

@@ -1,0 +1,58 @@
+import { claimMemoryMs } from '@sluice/core';
+import { sha256 } from '@sluice/contracts';
+import type { Topic } from '@sluice/contracts';
+import { claimedName } from './run-names.js';
+import type { NamedRun } from './run-names.js';
+import type { RunParts } from '../parts.js';
+
+type Claiming = Pick<RunParts, 'ledger' | 'clock'>;
+
+/** Which end it is: a run has one, and each attempt that a redrive makes has one of its own. */
+export interface EndOf extends NamedRun {
+  /** The dead letter that the attempt began with; null for the first. */
+  readonly attempt: string | null;
+}
+
+/** True for the one record whose handling ends the run; the same record may ask again. A later one ends nothing. */
+export async function claimEnd(end: EndOf, owner: string, runtime: Claiming): Promise<boolean> {
+  const { ledger, clock } = runtime;
+  const claim = await ledger.claim({ key: await endKey(end, runtime), owner, now: clock.now(), ttlMs: claimMemoryMs });
+  return claim.owner === owner;
+}
+
+/** Whether a record has ended the run, or is about to. */
+export async function hasEnded(end: EndOf, runtime: Claiming): Promise<boolean> {
+  const { ledger, clock } = runtime;
+  const claim = await ledger.find(await endKey(end, runtime));
+  return claim !== undefined && claim.expiresAt > clock.now();
+}
+
+async function endKey({ attempt, ...run }: EndOf, runtime: Claiming): Promise<string> {
+  const name = await claimedName(run, runtime);
+  return attempt === null ? `end/${name}` : `end/${name}/${attempt}`;
+}
+
+/** A record that was quarantined, by the turn that it says it is of. */
+export interface QuarantinedTurn extends NamedRun {
+  readonly topic: Topic;
+  readonly iteration: number;
+}
+
+/** Keeps that a record of the turn was quarantined, so that the run’s end can say so. */
+export async function keepQuarantined(turn: QuarantinedTurn, place: string, runtime: Claiming): Promise<void> {
+  const { ledger, clock } = runtime;
+  const key = await quarantineKey(turn, runtime);
+  await ledger.claim({ key, owner: place, now: clock.now(), ttlMs: claimMemoryMs });
+}
+
+/** Where the first record of the turn stands that was quarantined; null if none was. */
+export async function quarantinedAt(turn: QuarantinedTurn, runtime: Claiming): Promise<string | null> {
+  const { ledger, clock } = runtime;
+  const claim = await ledger.find(await quarantineKey(turn, runtime));
+  return claim !== undefined && claim.expiresAt > clock.now() ? claim.owner : null;
+}
+
+/** What a forger writes as an id may be long. */
+async function quarantineKey({ topic, iteration, ...run }: QuarantinedTurn, runtime: Claiming): Promise<string> {
+  return `quarantined/${topic}/${sha256(await claimedName(run, runtime))}/${iteration}`;
+}

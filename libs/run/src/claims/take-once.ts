@@ -1,0 +1,67 @@
+import { claimMemoryMs, Fault } from '@sluice/core';
+import type { Claim } from '@sluice/core';
+import { placeOf, topics } from '@sluice/contracts';
+import type { AgentStepResult } from '@sluice/contracts';
+import type { Incoming } from '@sluice/bus';
+import { claimedName, requestKey, runOfRecord } from './run-names.js';
+import type { NamedRun } from './run-names.js';
+import type { RunParts } from '../parts.js';
+
+type Claiming = Pick<RunParts, 'ledger' | 'clock'>;
+
+/** A tenant’s request_id is taken once: the first record under it has it and may ask again. The claim says whose it is. */
+export async function takeRequest(run: NamedRun, owner: string, runtime: Claiming): Promise<Claim> {
+  const { ledger, clock } = runtime;
+  const key = requestKey(await claimedName(run, runtime));
+  return ledger.claim({ key, owner, now: clock.now(), ttlMs: claimMemoryMs });
+}
+
+/** Who has the tenant’s request_id by now, as its claimer is named; null if it is free, and another may still be first. */
+export async function requestOwner(run: NamedRun, runtime: Claiming): Promise<string | null> {
+  const { ledger, clock } = runtime;
+  const claim = await ledger.find(requestKey(await claimedName(run, runtime)));
+  return claim !== undefined && claim.expiresAt > clock.now() ? claim.owner : null;
+}
+
+export interface TakenTurn {
+  /** When the turn was taken first, milliseconds since the epoch. */
+  readonly takenAt: number;
+  /** Whether that was an earlier attempt at its record. */
+  readonly isAgain: boolean;
+}
+
+/**
+ * A grant serves one turn, and a turn goes on once: the first record of a turn takes it and may ask again,
+ * a copy of it is not taken. A re-driven record asks as the dead-lettered `owner`. Throws Fault('replayed') for the copy.
+ */
+export async function takeTurn(
+  message: Incoming<'agent.toolsets' | 'agent.tool-calls' | 'agent.steps'>,
+  runtime: Claiming,
+  owner: string = placeOf(message),
+): Promise<TakenTurn> {
+  const { topic, record } = message;
+  const { ledger, clock } = runtime;
+  const key = await turnKey(topic, record, runtime);
+  const now = clock.now();
+  const { claimedAt, ...claim } = await ledger.claim({ key, owner, now, ttlMs: claimMemoryMs });
+  if (claim.owner === owner) return { takenAt: claimedAt, isAgain: claimedAt !== now };
+  throw new Fault('replayed', `Turn ${record.iteration} of this run was taken by ${claim.owner}.`, false);
+}
+
+type TurnTopic = 'agent.toolsets' | 'agent.tool-calls' | 'agent.steps';
+type TurnRecord = Pick<AgentStepResult, 'requestId' | 'iteration' | 'run'>;
+
+/** Whether a record of the turn was taken on the topic. */
+export async function isTurnTaken(topic: TurnTopic, record: TurnRecord, runtime: Claiming): Promise<boolean> {
+  const { ledger, clock } = runtime;
+  const claim = await ledger.find(await turnKey(topic, record, runtime));
+  return claim !== undefined && claim.expiresAt > clock.now();
+}
+
+async function turnKey(topic: TurnTopic, record: TurnRecord, runtime: Claiming): Promise<string> {
+  const { iteration, run } = record;
+  const name = await claimedName(runOfRecord(record), runtime);
+  // A turn that the filter decides again for another attempt of its run is another one to the agent.
+  const attempt = topic === topics.toolsets && run.redrive !== null ? `/${run.redrive}` : '';
+  return `turn/${topic}/${name}/${iteration}${attempt}`;
+}

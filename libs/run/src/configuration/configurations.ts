@@ -1,0 +1,216 @@
+import { compileEvaluator, Fault } from '@sluice/core';
+import type { Configuration, Evaluator, Verifier } from '@sluice/core';
+import { topics } from '@sluice/contracts';
+import type { Bus, Incoming, ReadOptions } from '@sluice/bus';
+import type { RunLog, RunMetrics } from '../reporting.js';
+import { ConfigurationRecords, configurationRefusals } from './records.js';
+import type { ConfigurationRefusal } from './records.js';
+
+/** A configuration with its compiled rules. */
+export interface Loaded {
+  readonly configuration: Configuration;
+  readonly evaluator: Evaluator;
+}
+
+/** Throws whatever is wrong with a configuration as agent.config has it. */
+export function loadedFrom(source: string): Loaded {
+  const configuration = JSON.parse(source) as Configuration;
+  return { configuration, evaluator: compileEvaluator(configuration) };
+}
+
+type Place = Pick<Incoming, 'topic' | 'partition' | 'offset'>;
+
+const waitForVersionMs = 5_000;
+const compiledKept = 16;
+
+/**
+ * Follows agent.config: the last record that is signed and can be read is in force, and every version can still be had.
+ * One that is not signed or cannot be read is skipped, since it must not keep out those behind it.
+ */
+export class Configurations {
+  private readonly sources: ConfigurationRecords;
+  private readonly compiled = new Map<string, Loaded>();
+  private readonly listeners: ((loaded: Loaded) => void)[] = [];
+  private readonly stopping = new AbortController();
+  private inForce: Loaded | undefined;
+  private following: Promise<void> = Promise.resolve();
+
+  constructor(
+    private readonly bus: Bus,
+    private readonly metrics: RunMetrics,
+    private readonly log: RunLog,
+    signatures: Verifier,
+  ) {
+    this.sources = new ConfigurationRecords(signatures);
+    // From 0: an alert sees no increase of a counter that begins with its first refusal.
+    for (const source of ['file', 'log']) metrics.configurationRefused.inc({ source }, 0);
+  }
+
+  /** Reads what there is, then goes on following until close(). */
+  async start(): Promise<void> {
+    const found: Incoming<'agent.config'>[] = [];
+    let next = 0;
+    const passed = (after: number): void => void (next = after);
+    for await (const message of this.bus.read([topics.config], { from: 'start', ...this.passingOver(passed) })) {
+      found.push(message);
+      next = message.offset + 1;
+    }
+    const judged: (readonly [Incoming<'agent.config'>, ConfigurationRefusal | null])[] = [];
+    for (const message of found) judged.push([message, await this.sources.take(message)]);
+    // The others are compiled when a record names them: a shape that is no longer read keeps no service from starting.
+    judged.findLast(([message, refusal]) => this.take(message, refusal));
+    this.following = this.follow(next);
+  }
+
+  /** The configuration in force. Throws a retryable Fault while there is none. */
+  current(): Loaded {
+    if (this.inForce === undefined) throw new Fault('unknown_configuration', 'No configuration is in force yet.', true);
+    return this.inForce;
+  }
+
+  /** The same, for uses that need no wait. */
+  inForceOrNull(): Loaded | null {
+    return this.inForce ?? null;
+  }
+
+  /** The configuration that a record names; waits a little for one that is on its way. Throws a Fault if it cannot be had or read. */
+  async version(version: string): Promise<Loaded> {
+    if (!this.sources.has(version)) await this.arrival(version);
+    try {
+      return this.load(version);
+    } catch (error) {
+      throw new Fault(
+        'unknown_configuration',
+        `The record names configuration ${version}, which is on agent.config and cannot be read here: ${(error as Error).message}`,
+        true,
+        { cause: error },
+      );
+    }
+  }
+
+  /** The same, if it is here by now and can be read. */
+  versionOrNull(version: string): Loaded | null {
+    if (!this.sources.has(version)) return null;
+    try {
+      return this.load(version);
+    } catch {
+      return null;
+    }
+  }
+
+  onChange(listener: (loaded: Loaded) => void): void {
+    this.listeners.push(listener);
+    if (this.inForce !== undefined) listener(this.inForce);
+  }
+
+  async close(): Promise<void> {
+    this.stopping.abort();
+    await this.following;
+  }
+
+  private async follow(from: number): Promise<void> {
+    let next = from;
+    const passed = (after: number): void => void (next = after);
+    const signal = this.stopping.signal;
+    while (!signal.aborted) {
+      try {
+        for await (const message of this.bus.read([topics.config], {
+          from: { offset: next },
+          follow: true,
+          signal,
+          ...this.passingOver(passed),
+        })) {
+          next = message.offset + 1;
+          this.take(message, await this.sources.take(message));
+        }
+      } catch (error) {
+        if (signal.aborted) return;
+        this.log.error({ error: (error as Error).message }, 'agent.config cannot be followed; trying again');
+        await new Promise((resolve) => setTimeout(resolve, 1_000));
+      }
+    }
+  }
+
+  private passingOver(passed: (after: number) => void): Pick<ReadOptions, 'onUndecodable'> {
+    return {
+      onUndecodable: (place, reason) => {
+        this.tellOfUnreadable(place, reason);
+        passed(place.offset + 1);
+      },
+    };
+  }
+
+  /** Puts it in force; false if it is refused or cannot be read, and what is in force stays. */
+  private take(message: Incoming<'agent.config'>, refusal: ConfigurationRefusal | null): boolean {
+    const { version } = message.record;
+    if (refusal !== null) {
+      this.tellOfRefused(message, refusal);
+      return false;
+    }
+    let loaded: Loaded;
+    try {
+      loaded = this.load(version);
+    } catch (error) {
+      this.tellOfUnreadable(message, (error as Error).message);
+      return false;
+    }
+    if (loaded === this.inForce) return true;
+    this.inForce = loaded;
+    this.measure(loaded);
+    for (const listener of this.listeners) listener(loaded);
+    return true;
+  }
+
+  private tellOfUnreadable({ topic, partition, offset }: Place, reason: string): void {
+    this.metrics.configurationRefused.inc({ source: 'log' });
+    this.log.error(
+      { topic, partition, offset, reason },
+      'a record on agent.config holds no configuration that can be read here and is passed over; what was in force stays. Apply one that can be: `sluice config apply FILE`',
+    );
+  }
+
+  private tellOfRefused({ topic, partition, offset, record }: Incoming<'agent.config'>, refusal: ConfigurationRefusal) {
+    this.metrics.configurationRefused.inc({ source: 'log' });
+    this.log.error(
+      { topic, partition, offset, config_version: record.version, source: record.source, refusal },
+      `a configuration on agent.config is refused: ${configurationRefusals[refusal]}; what was in force stays. Find out who wrote it. If it was you, apply it with the keys: \`sluice config apply FILE\``,
+    );
+  }
+
+  private load(version: string): Loaded {
+    return this.keep(version, this.compiled.get(version) ?? loadedFrom(this.sources.get(version) as string));
+  }
+
+  private keep(version: string, loaded: Loaded): Loaded {
+    this.compiled.delete(version);
+    this.compiled.set(version, loaded);
+    const oldest = this.compiled.keys().next().value;
+    if (this.compiled.size > compiledKept && oldest !== undefined) this.compiled.delete(oldest);
+    return loaded;
+  }
+
+  private async arrival(version: string): Promise<void> {
+    const until = performance.now() + waitForVersionMs;
+    while (!this.sources.has(version)) {
+      if (performance.now() > until) {
+        throw new Fault(
+          'unknown_configuration',
+          `The record names configuration ${version}, which is not on agent.config.`,
+          true,
+        );
+      }
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+
+  private measure({ configuration, evaluator }: Loaded): void {
+    this.metrics.configuration.reset();
+    this.metrics.configuration.set({ version: configuration.version }, 1);
+    this.metrics.groupAvailability.reset();
+    this.metrics.stateAvailability.reset();
+    for (const [group, tools] of evaluator.rules.availabilityByGroup())
+      this.metrics.groupAvailability.set({ group }, tools);
+    for (const [state, tools] of evaluator.rules.availabilityByState())
+      this.metrics.stateAvailability.set({ state }, tools);
+  }
+}

@@ -1,0 +1,81 @@
+import { normaliseGroups, requestLog } from '@sluice/core';
+import type { Tenant } from '@sluice/core';
+import { placeOf, topics } from '@sluice/contracts';
+import type { AgentRequest, AgentResponse, Run } from '@sluice/contracts';
+import type { HandlerContext, Outgoing } from '@sluice/bus';
+import { isAgentRunId } from '../agent-runs.js';
+import { AgentRunClaims } from '../claims/agent-runs.js';
+import { claimEnd } from '../claims/end-once.js';
+import type { RunParts } from '../parts.js';
+import { boundedLabel } from '../reporting.js';
+
+export type Ending = Pick<RunParts, 'bus' | 'clock' | 'log' | 'metrics' | 'configurations' | 'ledger'>;
+
+/** Which record ends a run: its place on the log, the attempt of the run that it is of, and for which tenant that is. */
+export interface EndedBy {
+  readonly place: string;
+  readonly attempt: string | null;
+  readonly tenant: Tenant;
+}
+
+/** The record that is being handled, in the attempt that it was re-driven as, else in its run’s own. */
+export function endedBy(
+  message: Parameters<typeof placeOf>[0],
+  run: Pick<Run, 'redrive' | 'principal'> | null,
+  redriven: { readonly deadLetter: string } | null = null,
+): EndedBy {
+  const attempt = redriven?.deadLetter ?? run?.redrive ?? null;
+  return { place: placeOf(message), attempt, tenant: run?.principal?.tenantId ?? null };
+}
+
+/**
+ * The one end of a run as the message to publish; its log line and metrics follow once it is on the log. Nothing goes out if another record
+ * has ended the run: one that came back after the run’s time is late, and no attack. Of an agent’s run the ledger says that it ended so: a
+ * turn waits for that.
+ */
+export async function endRun(
+  response: AgentResponse,
+  asked: Pick<AgentRequest, 'group' | 'state'>,
+  { place, attempt, tenant }: EndedBy,
+  context: HandlerContext,
+  runtime: Ending,
+): Promise<readonly Outgoing[]> {
+  const { requestId, sessionId } = response;
+  if (!(await claimEnd({ requestId, tenant, attempt }, place, runtime))) {
+    context.afterCommit(() => runtime.log.info({ request_id: requestId, session_id: sessionId, place }, lateEnd));
+    return [];
+  }
+  return published(response, asked, context, runtime);
+}
+
+const lateEnd = 'the run had ended before this record could end it, so the record was dropped';
+
+export async function published(
+  response: AgentResponse,
+  asked: Pick<AgentRequest, 'group' | 'state'>,
+  context: HandlerContext,
+  runtime: Ending,
+): Promise<readonly Outgoing[]> {
+  if (isAgentRunId(response.requestId)) await new AgentRunClaims(runtime).vouch(response);
+  context.afterCommit(telling(response, normaliseGroups(asked.group), runtime));
+  return [{ topic: topics.responses, key: response.sessionId, record: response }];
+}
+
+/** Says and counts the end. The response and what was asked, which may be long, are not kept until then; its run is. */
+function telling(
+  { requestId, run, state, error, endedAt }: AgentResponse,
+  groups: readonly string[],
+  { metrics, configurations, log }: Ending,
+): () => void {
+  return () => {
+    metrics.runsEnded.inc({ outcome: error?.code ?? 'answer' });
+    if (run !== null) {
+      const taken = Math.max(0, endedAt - run.startedAt) / 1_000;
+      metrics.runDuration.observe({ kind: error === null ? 'answer' : 'error' }, taken);
+      const known = configurations.current().evaluator.rules.knownStates;
+      const seconds = Math.max(0, endedAt - run.stateEnteredAt) / 1_000;
+      metrics.workflowDuration.observe({ state: boundedLabel(state, known) }, seconds);
+    }
+    log.info(requestLog(requestId, run, { groups, state }, endedAt));
+  };
+}

@@ -1,0 +1,147 @@
+import {
+  beginRun,
+  chooseTools,
+  clockSkewMs,
+  connectionIdForm,
+  mayRequest,
+  nextIteration,
+  normaliseGroups,
+  normaliseState,
+  runEnd,
+  wildcard,
+} from '@sluice/core';
+import type { Decision, Evaluator, Principal, RequestVerdict, RunState } from '@sluice/core';
+import { longestId } from '@sluice/contracts';
+import type { AgentRequest, AgentResponse, AgentStepResult, Toolset } from '@sluice/contracts';
+import { answerResponse, errorResponse, withoutProviderData } from './ends/responses.js';
+import type { Cancelled } from './claims/cancel.js';
+import { historyProblem } from './history.js';
+import { decideTools } from './decide-tools.js';
+import { cannotBegin, strategyFor, strategyRefused } from './strategy/choose.js';
+import { toolset } from './toolset.js';
+
+export interface RunIds {
+  readonly requestId: string;
+  readonly sessionId: string;
+}
+
+/** What is wrong with a request, whatever its sender, as a sentence that says what to write; null if nothing is. */
+export function requestProblem(
+  { requestId, sessionId }: RunIds,
+  { question, connections, history }: Pick<AgentRequest, 'question' | 'connections' | 'history'>,
+): string | null {
+  if (requestId.length > longestId)
+    return `request_id has more than ${longestId} characters. Give it 1 to ${longestId}, or leave it out.`;
+  if (sessionId.length > longestId)
+    return `session_id, or the record’s key where there is none, has more than ${longestId} characters. Give it 1 to ${longestId}.`;
+  if (question.trim() === '') return 'The question is empty. Put the user’s question there.';
+  const odd = connections?.findIndex((id) => id !== wildcard && !connectionIdForm.test(id)) ?? -1;
+  if (odd !== -1)
+    return `connections[${odd}] is no id of a connection: write 1 to 64 letters, digits, \`_\` and \`-\`, or \`*\`.`;
+  return historyProblem(history);
+}
+
+/**
+ * The request as it goes on: who asks is in the run from here on, and what the sender wrote of it goes no further. Nor does what a sender
+ * would have a provider read as its own words.
+ */
+export function taken(request: AgentRequest, ids: RunIds): AgentRequest {
+  return { ...request, ...ids, userId: null, history: request.history.map(withoutProviderData) };
+}
+
+/** A run at its beginning, and whether its sender may make the request. */
+export function beginning(
+  request: AgentRequest,
+  principal: Principal,
+  { configuration }: Evaluator,
+  now: number,
+): { readonly run: RunState; readonly groups: readonly string[]; readonly permission: RequestVerdict } {
+  const groups = normaliseGroups(request.group);
+  const begun = beginRun(request, groups, normaliseState(request.state), configuration.limits, principal, now);
+  const run = { ...begun, strategy: strategyFor(request, configuration) };
+  return { run, groups, permission: mayRequest(request, groups, principal, configuration) };
+}
+
+/** The end of a request that is refused before its first iteration; `run` is null if its sender is unknown. */
+export function denial(
+  ids: RunIds,
+  message: string,
+  about: { readonly request: AgentRequest; readonly run: RunState | null },
+  configVersion: string,
+  now: number,
+): AgentResponse {
+  return errorResponse(ids, { code: 'authz_denied', message }, { ...about, configVersion }, now);
+}
+
+/** What the filter decides for an iteration: the tools, or the run’s end. */
+export type Iteration =
+  | { readonly kind: 'end'; readonly response: AgentResponse }
+  /** The Toolset before the filter signs it. */
+  | { readonly kind: 'toolset'; readonly record: Toolset; readonly decision: Decision };
+
+/**
+ * Decides for the run’s next iteration, whose run has its conditions (withConditions). `now` is in milliseconds since the epoch. A run that has
+ * its answer ends with it, also where it is cancelled.
+ */
+export function decideIteration(
+  ids: RunIds,
+  request: AgentRequest,
+  run: RunState,
+  evaluator: Evaluator,
+  now: number,
+  cancelled: Cancelled | null = null,
+): Iteration {
+  const { limits, model, version: configVersion, policy } = evaluator.configuration;
+  const invalid = (message: string): Iteration => {
+    const error = { code: 'invalid_request', message } as const;
+    return { kind: 'end', response: errorResponse(ids, error, { request, run, configVersion }, now) };
+  };
+  if (run.answer !== null) {
+    const about = { request, run, configVersion, state: normaliseState(request.state) };
+    return { kind: 'end', response: answerResponse(ids, run.answer, about, now) };
+  }
+  if (cancelled !== null) {
+    const error = { code: 'cancelled', message: cancelled.message } as const;
+    return { kind: 'end', response: errorResponse(ids, error, { request, run, configVersion }, now) };
+  }
+  const end = runEnd(run, request.history, limits, now, model.price, {
+    ...policy.budgets,
+    maxOutputTokens: model.maxOutputTokens,
+  });
+  if (end !== null) return { kind: 'end', response: errorResponse(ids, end, { request, run, configVersion }, now) };
+  const refusedStrategy = run.iteration === 0 ? strategyRefused(request, evaluator.configuration) : null;
+  if (refusedStrategy !== null) return invalid(refusedStrategy);
+  const { decision, fallbackGroups } = decideTools({ request, run }, evaluator, now);
+  const next = nextIteration(run, decision);
+  const chosen = chooseTools(request.toolChoice, next.iteration, decision.offered);
+  if (!chosen.ok) return invalid(chosen.message);
+  const unfit = run.iteration === 0 ? cannotBegin(run, decision, chosen.choice, evaluator) : null;
+  if (unfit !== null) return invalid(unfit);
+  return {
+    kind: 'toolset',
+    record: { ...toolset(ids, request, next, decision, chosen.choice, now), fallbackGroups },
+    decision,
+  };
+}
+
+/** Whether the record, which the log took then, has the form of a turn that comes back since its run’s time is up. */
+export function isOverdue({ steps, run, inForceVersion }: AgentStepResult, takenAt: number): boolean {
+  return steps.length === 0 && inForceVersion === '' && run.deadline <= takenAt + clockSkewMs;
+}
+
+/** A turn that is re-driven or overdue, as the filter gets it back: nothing was done in it, and the filter’s own grant says that it is the filter’s. */
+export function returnedTurn(toolset: Toolset): AgentStepResult {
+  const { requestId, sessionId, iteration, request, run, configVersion, grant } = toolset;
+  return {
+    requestId,
+    sessionId,
+    iteration,
+    steps: [],
+    next: request,
+    run,
+    configVersion,
+    inForceVersion: '',
+    signature: grant,
+    recordSignature: null,
+  };
+}

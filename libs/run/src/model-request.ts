@@ -1,0 +1,106 @@
+import { bindTools, Fault, isJsonObject, loadedTools, neededTools, promptHash, toolChoiceOf } from '@sluice/core';
+import type { BoundTools, Evaluator, JsonObject, ModelRequest, ModelTool } from '@sluice/core';
+import { sha256 } from '@sluice/contracts';
+import type { OfferedTool, TurnModel, Toolset } from '@sluice/contracts';
+import { instructionsFor } from './agent-runs.js';
+import { nextMove } from './strategy/next-move.js';
+import { askedFor } from './strategy/prompt.js';
+
+/** What a model is asked, and which tools it is described in brief. */
+export interface BoundRequest {
+  readonly request: ModelRequest;
+  readonly bound: BoundTools;
+}
+
+/**
+ * What a model is asked in a turn, as the run’s strategy has it asked, with its tools in the form that the configuration gives them; `shown`
+ * has the ids of the offered tools that discovery chose, null for all. Throws Fault('schema_invalid') for a tool whose schema is none.
+ */
+export function modelRequestOf(
+  toolset: Toolset,
+  evaluator: Evaluator,
+  shown: readonly string[] | null = null,
+  move = nextMove(toolset, evaluator),
+): BoundRequest {
+  const whole = wholeRequest(toolset, evaluator);
+  if (move.kind === 'ask') {
+    const request = { ...whole, ...askedFor(move, toolset, evaluator, whole.instructions, modelTool) };
+    return { request, bound: { tools: request.tools, deferred: [], note: null } };
+  }
+  const bound = bindTools(
+    whole.tools,
+    { evaluator, history: toolset.request.history, toolChoice: whole.toolChoice },
+    shown,
+  );
+  const instructions = bound.note === null ? whole.instructions : `${whole.instructions}\n\n${bound.note}`;
+  return { request: { ...whole, instructions, tools: bound.tools }, bound };
+}
+
+/** What discovery chooses from for a turn: the full texts of the tools that can be shown now, and those that must be. */
+export function searchedRequestOf(
+  toolset: Toolset,
+  evaluator: Evaluator,
+): { readonly request: ModelRequest; readonly needed: readonly string[] } {
+  const whole = wholeRequest(toolset, evaluator);
+  const facts = { evaluator, history: toolset.request.history, toolChoice: whole.toolChoice };
+  const tools = loadedTools(whole.tools, facts);
+  return { request: { ...whole, tools }, needed: neededTools(tools, facts) };
+}
+
+/** With every tool that was offered, in full. */
+function wholeRequest(toolset: Toolset, evaluator: Evaluator): ModelRequest {
+  return {
+    instructions: instructionsFor(toolset.run, evaluator),
+    question: toolset.request.question,
+    state: toolset.state,
+    history: toolset.request.history.map((step) => ({
+      ...step,
+      toolId: evaluator.tool(step.action)?.id ?? step.action,
+    })),
+    tools: toolset.tools.map(modelTool),
+    toolChoice: toolChoiceOf(toolset.toolChoice),
+  };
+}
+
+/** The model that took a turn, as the turn’s record names it; `name` is that of `modelName`. */
+export function turnModel(
+  { request, bound }: BoundRequest,
+  name: string,
+  passedOver: TurnModel['passedOver'],
+  shown: TurnModel['shown'] = null,
+  counted: CountedTokens = uncounted,
+): TurnModel {
+  const { definitionTokens, resultTokens, otherTokens, tokenizer } = counted;
+  return {
+    ...{ name, promptHash: promptHash(request, name, sha256), passedOver, shown, deferred: bound.deferred },
+    ...{ definitionTokens, resultTokens, otherTokens, tokenizer },
+  };
+}
+
+/** What a turn’s request is made of, in tokens. */
+export type CountedTokens = Pick<TurnModel, 'definitionTokens' | 'resultTokens' | 'otherTokens' | 'tokenizer'>;
+
+const uncounted: CountedTokens = { definitionTokens: null, resultTokens: null, otherTokens: null, tokenizer: null };
+
+function modelTool({
+  id,
+  description,
+  inputSchema,
+}: Pick<OfferedTool, 'id' | 'description' | 'inputSchema'>): ModelTool {
+  return { id, description, inputSchema: schemaOf(id, inputSchema) };
+}
+
+function schemaOf(id: string, text: string): JsonObject {
+  let schema: unknown;
+  try {
+    schema = JSON.parse(text);
+  } catch {
+    // Said below.
+  }
+  if (isJsonObject(schema)) return schema;
+  throw new Fault(
+    'schema_invalid',
+    `The input schema of the tool ${id} is no JSON object, so the model was not asked.`,
+    false,
+  );
+}

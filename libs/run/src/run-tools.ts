@@ -1,0 +1,60 @@
+import { docsFolder, docsName, documentedTools, isWithin, noGroupTree, toolDocs, ToolUserError } from '@sluice/core';
+import type { ConfiguredTool, Evaluator } from '@sluice/core';
+import type { ToolCall } from '@sluice/contracts';
+
+/** Tools of a group that an answer names: with the longest names it stays under 32 KB. */
+const mostNamed = 60;
+
+/** A deferred group as the model hears of it that loads it. */
+export interface LoadedGroup {
+  readonly group: string;
+  readonly tools: { readonly name: string; readonly description: string }[];
+  readonly total: number;
+}
+
+/** A folder of pages: texts by the names of their files, and other names for these. */
+export interface ToolPages {
+  readonly folder: string;
+  readonly files: ReadonlyMap<string, string>;
+  readonly aliases: ReadonlyMap<string, string>;
+}
+
+/** What the tools of a turn may know of the tools of its run: texts alone, no right. */
+export class RunTools {
+  constructor(
+    private readonly record: ToolCall,
+    private readonly evaluator: Evaluator,
+  ) {}
+
+  /** Those that its policy and its groups permit, in any state. */
+  documented(): readonly ConfiguredTool[] {
+    const { groups, request, run } = this.record;
+    return documentedTools(this.evaluator, { groups, toolIds: request.toolIds, nested: run.parent !== null });
+  }
+
+  /** The pages of these tools, for the workspace of the run; null where nothing is deferred, so that the model has all texts already. */
+  get pages(): ToolPages | null {
+    if (this.evaluator.configuration.descriptions === undefined) return null;
+    const tools = this.documented();
+    const aliases = new Map(tools.map((tool) => [`${tool.id}.md`, `${docsName(tool)}.md`]));
+    return { folder: docsFolder, files: toolDocs(tools), aliases };
+  }
+
+  /** The tools of a deferred group that this turn was offered. Throws ToolUserError where there is no such group. */
+  load(group: string): LoadedGroup {
+    const { descriptions, groupTree = noGroupTree } = this.evaluator.configuration;
+    const offered = this.record.offered.flatMap((id) => this.evaluator.byId(id) ?? []);
+    const toolsOf = (name: string) =>
+      offered.filter((tool) => tool.groups.some((one) => isWithin(one, [name], groupTree)));
+    const groups = Object.keys(descriptions?.deferredGroups ?? {}).filter((name) => toolsOf(name).length > 0);
+    if (!groups.includes(group)) {
+      const known = groups.length === 0 ? 'There are no groups to load.' : `The groups are: ${groups.join(', ')}.`;
+      throw new ToolUserError(`There is no group of this name to load. ${known}`);
+    }
+    const tools = toolsOf(group);
+    const named = tools
+      .slice(0, mostNamed)
+      .map(({ id, shortDescription = '' }) => ({ name: id, description: shortDescription }));
+    return { group, tools: named, total: tools.length };
+  }
+}

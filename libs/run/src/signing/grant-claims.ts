@@ -1,0 +1,95 @@
+import { equalJson, wellFormed } from '@sluice/core';
+import type { JsonObject, JsonValue } from '@sluice/core';
+import type { AgentRequest, Run } from '@sluice/contracts';
+import { digestOfRun } from './run-digest.js';
+
+/** One turn, as a Toolset or a ToolCall describes it. */
+export interface GrantedTurn {
+  readonly requestId: string;
+  readonly sessionId: string;
+  readonly iteration: number;
+  readonly request: AgentRequest;
+  readonly run: Run;
+  /** Groups and state decided on, after the default. */
+  readonly groups: readonly string[];
+  readonly state: string;
+  /** Ids of the tools that were offered. */
+  readonly tools: readonly string[];
+  /** What the model may or must do with them, as the records have it (toolChoiceOf). */
+  readonly toolChoice: string | null;
+  readonly configVersion: string;
+}
+
+/** How long a grant may be used, in milliseconds: longer than a model thinks and a queue waits, short against a right that is taken away. */
+export const grantLifeMs = 15 * 60_000;
+
+/** What the filter signs for one turn. `exp` is in milliseconds since the epoch. */
+export function grantClaims(turn: GrantedTurn, now: number): JsonObject {
+  return { ...named(turn), exp: now + grantLifeMs };
+}
+
+export type GrantVerdict =
+  | { readonly kind: 'valid' }
+  /** The filter’s own and for this turn, but its time is up. */
+  | { readonly kind: 'expired' }
+  /** A security event; `why` is for operators. */
+  | { readonly kind: 'forged'; readonly why: string };
+
+/** Whether the claims that the filter signed, null if it signed none, are for exactly this turn. */
+export function judgeGrant(claims: JsonObject | null, turn: GrantedTurn, now: number): GrantVerdict {
+  if (claims === null) return { kind: 'forged', why: 'The record carries no grant that the filter signed.' };
+  if (turn.run.principal === null) return { kind: 'forged', why: 'The record does not say who asks.' };
+  const differing = differences(claims, named(turn));
+  if (differing.length > 0)
+    return { kind: 'forged', why: `The record and its grant differ in ${differing.join(', ')}.` };
+  const { exp } = claims;
+  return typeof exp === 'number' && now < exp ? { kind: 'valid' } : { kind: 'expired' };
+}
+
+/**
+ * Whether the filter granted this very turn, which comes back to be decided again: request, run and iteration must be as it signed them;
+ * what was offered then, under which configuration and until when, is of no account any more.
+ */
+export function isReturned(
+  claims: JsonObject | null,
+  turn: Pick<GrantedTurn, 'requestId' | 'sessionId' | 'iteration' | 'request' | 'run'>,
+): boolean {
+  const { requestId: request, sessionId: session, iteration } = turn;
+  const expected = claimsOf({ request, session, iteration, digest: digestOfRun(turn.request, turn.run) });
+  return claims !== null && Object.keys(expected).every((name) => isSame(name, claims, expected));
+}
+
+function named(turn: GrantedTurn): JsonObject {
+  const { principal } = turn.run;
+  return claimsOf({
+    request: turn.requestId,
+    session: turn.sessionId,
+    iteration: turn.iteration,
+    tenant: principal?.tenantId,
+    actor: principal?.actorId,
+    subject: principal?.subjectId,
+    connections: principal?.connections,
+    groups: turn.groups,
+    state: turn.state,
+    tools: turn.tools,
+    choice: turn.toolChoice,
+    config: turn.configVersion,
+    digest: digestOfRun(turn.request, turn.run),
+  });
+}
+
+/** Claims as they are signed and read back: texts are well-formed, and what is absent is not named. */
+export function claimsOf(claims: Readonly<Record<string, JsonValue | undefined>>): JsonObject {
+  const present = Object.entries(claims).filter(([, claim]) => claim !== null && claim !== undefined);
+  return wellFormed(Object.fromEntries(present)) as JsonObject;
+}
+
+/** Names of the claims that are not equal, absent ones included; the time of expiry is not compared. */
+export function differences(found: JsonObject, expected: JsonObject): readonly string[] {
+  const more = Object.keys(found).filter((name) => !Object.hasOwn(expected, name) && name !== 'exp');
+  return [...Object.keys(expected), ...more].filter((name) => !isSame(name, found, expected)).sort();
+}
+
+function isSame(name: string, found: JsonObject, expected: JsonObject): boolean {
+  return equalJson(found[name] ?? null, expected[name] ?? null);
+}

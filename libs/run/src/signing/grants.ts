@@ -1,0 +1,105 @@
+import { Fault, normaliseState } from '@sluice/core';
+import type { SignerRole, Verifier } from '@sluice/core';
+import { topics } from '@sluice/contracts';
+import type { AgentStepResult, RecordOf, ToolCall, Toolset } from '@sluice/contracts';
+import type { RunParts } from '../parts.js';
+import { continuationClaims, judgeContinuation } from './continuation-claims.js';
+import { grantClaims, isReturned, judgeGrant } from './grant-claims.js';
+import type { GrantedTurn } from './grant-claims.js';
+import { isSignedBy, loopSigners, signatureOver } from './signed-record.js';
+
+type Signing = Pick<RunParts, 'signatures' | 'clock'>;
+
+/** Who verifies may be more than who signs: for the audit, all keys that were ever used. */
+type Verifying = Pick<RunParts, 'clock'> & { readonly signatures: Verifier };
+
+/** The turn that a record’s grant must be for. */
+export function turnOf(record: Toolset | ToolCall): GrantedTurn {
+  if ('offered' in record) return { ...record, state: normaliseState(record.request.state), tools: record.offered };
+  return { ...record, tools: record.tools.map((tool) => tool.id) };
+}
+
+/** The filter’s decision with its signatures: over what it granted, which goes on with the turn, and over the whole record. */
+export async function signGrant(toolset: Toolset, { signatures, clock }: Signing): Promise<Toolset> {
+  const claims = grantClaims(turnOf(toolset), clock.now());
+  const [grant, recordSignature] = await Promise.all([
+    signatures.sign('filter', claims),
+    signatureOver(topics.toolsets, toolset, 'filter', signatures),
+  ]);
+  return { ...toolset, grant, recordSignature };
+}
+
+/** The model’s turn with the agent’s signature; as it is where the keys are of a former version and have none of the agent. */
+export async function signTurn(turn: ToolCall, { signatures }: Pick<Signing, 'signatures'>): Promise<ToolCall> {
+  if (!signatures.canSign('agent')) return turn;
+  return { ...turn, recordSignature: await signatureOver(topics.toolCalls, turn, 'agent', signatures) };
+}
+
+type LoopTopic = keyof typeof loopSigners;
+
+/**
+ * Throws Fault('signature_invalid') if the service that writes the topic did not sign the whole record; `writer` is another one where it says so. Whole
+ * records are signed since there are keys of the agent: what the log took before is as a former version wrote it.
+ */
+export async function verifyRecord<T extends LoopTopic>(
+  { topic, record, timestamp }: { readonly topic: T; readonly record: RecordOf<T>; readonly timestamp: number },
+  { signatures }: Pick<Verifying, 'signatures'>,
+  writer: SignerRole = loopSigners[topic][0],
+): Promise<void> {
+  if (timestamp < signatures.since('agent') || (await isSignedBy(writer, topic, record, signatures))) return;
+  const found = record.recordSignature === null ? 'It is not signed.' : 'It is not as it was signed.';
+  throw new Fault('signature_invalid', `The ${writer} did not sign this record as a whole. ${found}`, false);
+}
+
+/**
+ * Whether the record’s grant may be used at the time, now unless given, or has expired by then. Throws Fault('grant_invalid') if the filter did not sign it for exactly
+ * this turn: another session or iteration, other tools, groups or state, another request or another run.
+ */
+export async function verifyGrant(
+  record: Toolset | ToolCall,
+  { signatures, clock }: Verifying,
+  at = clock.now(),
+): Promise<'valid' | 'expired'> {
+  const claims = await signatures.verify('filter', record.grant);
+  const verdict = judgeGrant(claims, turnOf(record), at);
+  if (verdict.kind === 'forged') throw new Fault('grant_invalid', verdict.why, false);
+  return verdict.kind;
+}
+
+/** How the run goes on, with the executor’s signatures: over that, and over the whole record. */
+export async function signContinuation(result: AgentStepResult, { signatures }: Signing): Promise<AgentStepResult> {
+  const [signature, recordSignature] = await Promise.all([
+    signatures.sign('executor', continuationClaims(result)),
+    signatureOver(topics.steps, result, 'executor', signatures),
+  ]);
+  return { ...result, signature, recordSignature };
+}
+
+/** A turn that the filter takes back, with its signature over the whole record beside the grant. */
+export async function signReturned(
+  returned: AgentStepResult,
+  { signatures }: Pick<Signing, 'signatures'>,
+): Promise<AgentStepResult> {
+  return { ...returned, recordSignature: await signatureOver(topics.steps, returned, 'filter', signatures) };
+}
+
+/** Throws a Fault that says what the record is, if the executor did not sign exactly this continuation. */
+export async function verifyContinuation(
+  result: AgentStepResult,
+  { signatures }: Pick<Verifying, 'signatures'>,
+): Promise<void> {
+  const claims = await signatures.verify('executor', result.signature);
+  const verdict = judgeContinuation(claims, result);
+  if (verdict.kind === 'forged') throw new Fault(verdict.code, verdict.why, false);
+}
+
+/** A turn that comes back from the dead letters carries the filter’s own grant as its signature. Throws Fault('continuation_invalid') if it does not. */
+export async function verifyReturned(
+  result: AgentStepResult,
+  { signatures }: Pick<Verifying, 'signatures'>,
+): Promise<void> {
+  const { next: request, signature, ...turn } = result;
+  const claims = await signatures.verify('filter', signature);
+  if (isReturned(claims, { ...turn, request })) return;
+  throw new Fault('continuation_invalid', 'The filter did not grant the turn that comes back to it.', false);
+}

@@ -1,0 +1,48 @@
+import { CanonicalForm, sha256 } from '@sluice/contracts';
+import type { AgentStep, Run } from '@sluice/contracts';
+
+/*
+ * Grants and continuations name a digest of the run that they are for. Those of former versions lie on logs and are under way in an upgrade,
+ * so their digest keeps the form that it was first made in: the process’s names, and of what is absent nothing.
+ */
+const isAbsent = (value: unknown): boolean => value === null || value === undefined;
+
+const runs = new CanonicalForm({
+  names: 'process',
+  order: 'name',
+  saysNothing: isAbsent,
+  without: {
+    // The history is written for itself.
+    AgentRequest: ['history'],
+    // What the agent adds to on a run’s way from the filter to the executor; everything else is covered by the grant.
+    Run: ['inputTokens', 'outputTokens', 'cachedInputTokens', 'cacheWriteTokens'],
+  },
+});
+
+/** A result’s hash and age, and what was read before, are for the audit alone, and mean nothing in a history. */
+const histories = new CanonicalForm({
+  names: 'process',
+  order: 'schema',
+  saysNothing: isAbsent,
+  without: { AgentStep: ['resultHash', 'cachedAt', 'documentation'] },
+});
+
+/**
+ * A digest over a request and its run as they go on: a change of any part breaks the signature that names it. A member that a later version
+ * adds changes no digest where it is not set, so that versions can run side by side.
+ */
+export function digestOfRun(request: { readonly history: readonly AgentStep[] }, run: Run): string {
+  return sha256(historyText(request.history) + runs.text('AgentRequest', request) + runs.text('Run', run));
+}
+
+const historyTexts = new WeakMap<readonly AgentStep[], string>();
+
+/** A history is most of a record, and what the executor signed of it is what the filter grants next: its text is made once. */
+export function historyText(history: readonly AgentStep[]): string {
+  let text = historyTexts.get(history);
+  if (text === undefined) {
+    text = `[${history.map((step) => histories.text('AgentStep', step)).join(',')}]`;
+    historyTexts.set(history, text);
+  }
+  return text;
+}

@@ -1,0 +1,86 @@
+import { cut, isPlanned, toolChoiceOf } from '@sluice/core';
+import type { ConfiguredTool, Evaluator, ModelTurn, ToolChoice } from '@sluice/core';
+import type { StrategyDecision, Toolset } from '@sluice/contracts';
+import { needsPlan, plannerAmong, planProgress } from './progress.js';
+import type { PlanProgress } from './progress.js';
+
+/** Characters of an earlier step’s words in a reason. */
+const quotedCharacters = 300;
+
+/** What comes next in a run: the model is asked, as `react` asks it or for one thing alone; or a call is made as it was planned. */
+export type Move =
+  | { readonly kind: 'react' }
+  | {
+      readonly kind: 'ask';
+      readonly decision: StrategyDecision;
+      /** The one tool that the model is shown; null: all, and it calls none of them. */
+      readonly tool: ConfiguredTool | null;
+      readonly choice: ToolChoice;
+    }
+  | { readonly kind: 'call'; readonly decision: StrategyDecision; readonly turn: ModelTurn };
+
+const react: Move = { kind: 'react' };
+
+/** What the strategy of a run makes of its turn, from the Toolset alone: equal Toolsets give equal moves. */
+export function nextMove(toolset: Toolset, evaluator: Evaluator): Move {
+  const { run, request, tools, toolChoice } = toolset;
+  const { strategy } = run;
+  if (strategy === null || !isPlanned(strategy.name) || request.call !== null) return react;
+  const progress = planProgress(toolset, evaluator);
+  const decided = (action: string, reason: string, step = 0): StrategyDecision => {
+    return { strategy: strategy.name, action, reason, plan: progress.plans, step };
+  };
+  const answer = (reason: string): Move => {
+    return { kind: 'ask', decision: decided('answer', reason), tool: null, choice: { type: 'none' } };
+  };
+  if (toolChoiceOf(toolChoice).type === 'none') return answer('The request wants no tool to be called.');
+  const planner = plannerAmong(tools, evaluator);
+  if (needsPlan(progress)) {
+    const why = whyPlan(progress);
+    if (planner === null) return answer(`${why} No tool that takes a plan is offered, so there is no other.`);
+    if (progress.plans >= planner.plan.maxPlans)
+      return answer(`${why} The run has made all of its ${planner.plan.maxPlans} plans.`);
+    const decision = { ...decided('plan', why), plan: progress.plans + 1 };
+    return { kind: 'ask', decision, tool: planner, choice: { type: 'tool', id: planner.id } };
+  }
+  const { next, plan } = progress;
+  const count = plan?.steps.length ?? 0;
+  if (next === null) return answer(count === 0 ? 'The plan has no steps.' : `All ${count} steps of the plan are done.`);
+  const tool = evaluator.tool(next.tool);
+  if (tool === undefined) return answer(`There is no tool ${next.tool} any more.`);
+  if (next.arguments === null && tools.some(({ id }) => id === tool.id)) {
+    const decision = decided(
+      'arguments',
+      `Step ${next.number} of ${count} was planned without arguments.`,
+      next.number,
+    );
+    return { kind: 'ask', decision, tool, choice: { type: 'tool', id: tool.id } };
+  }
+  const call = {
+    toolCallId: `plan-${progress.plans}-${next.number}`,
+    tool: tool.id,
+    arguments: next.arguments ?? '{}',
+  };
+  const turn = { thought: next.why, calls: [call], answer: null, inputTokens: 0, outputTokens: 0 };
+  return {
+    kind: 'call',
+    decision: decided('call', `Step ${next.number} of ${count} as it was planned.`, next.number),
+    turn,
+  };
+}
+
+function whyPlan({ made, failed, done }: PlanProgress): string {
+  if (made === null) return 'The run begins with a plan.';
+  const observed = cut((failed ?? made).observation ?? '', quotedCharacters);
+  return failed === null
+    ? `The plan before was refused: ${observed}`
+    : `Step ${done + 1} of the plan failed: ${observed}`;
+}
+
+/** The turn with the calls that the move asked for: of a turn that makes one step, its first fitting call. */
+export function keptTo(move: Move, turn: ModelTurn): ModelTurn {
+  if (move.kind !== 'ask' || turn.answer !== null) return turn;
+  const { tool } = move;
+  const first = turn.calls.find((call) => call.tool === tool?.id);
+  return first === undefined ? turn : { ...turn, calls: [first] };
+}

@@ -1,0 +1,45 @@
+import { isJsonObject, wellFormedJson } from '@sluice/core';
+import type { JsonValue } from '@sluice/core';
+import { parseArguments } from '../calls.js';
+
+/** A step of a plan, as a model wrote it. */
+export interface PlannedStep {
+  /** The tool’s id or key. */
+  readonly tool: string;
+  /** The arguments as JSON text; null where they are written when the step’s turn comes. */
+  readonly arguments: string | null;
+  /** Numbers of the steps before it whose results it needs. */
+  readonly after: readonly number[];
+  /** The state that it leads to, where the plan says so. */
+  readonly state: string | null;
+  readonly why: string;
+}
+
+/** Steps in the order in which they run. */
+export interface RunPlan {
+  readonly steps: readonly PlannedStep[];
+}
+
+/** The plan that these arguments of a call hold; null where they are not of the form, which the tool’s own check says. */
+export function planOf(args: JsonValue | undefined): RunPlan | null {
+  if (!isJsonObject(args) || !Array.isArray(args['steps'])) return null;
+  const steps = args['steps'].map(stepOf);
+  return steps.some((step) => step === null) ? null : { steps: steps as PlannedStep[] };
+}
+
+export function planIn(text: string): RunPlan | null {
+  return planOf(parseArguments(text));
+}
+
+function stepOf(value: JsonValue): PlannedStep | null {
+  if (!isJsonObject(value)) return null;
+  const { tool, arguments: args = null, after = [], state = null, why = '' } = value;
+  if (typeof tool !== 'string' || typeof why !== 'string') return null;
+  if (!isTextOrNull(args) || !isTextOrNull(state)) return null;
+  if (!Array.isArray(after) || !after.every((one) => typeof one === 'number')) return null;
+  return { tool, arguments: args === null ? null : wellFormedJson(args), after, state, why };
+}
+
+function isTextOrNull(value: JsonValue): value is string | null {
+  return value === null || typeof value === 'string';
+}

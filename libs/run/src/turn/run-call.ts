@@ -1,0 +1,243 @@
+import { allowed, authorize, budgetOf, eligible, redactArguments, runTool, takeBack, utf8Length } from '@sluice/core';
+import type {
+  AuthorizationAction,
+  AuthorizationPort,
+  BoundTool,
+  CallEnd,
+  CallFacts,
+  ConfiguredTool,
+  JsonValue,
+  Judges,
+  Step,
+  ToolBudget,
+  ToolExecResult,
+  ToolInvocation,
+  ToolInvocationContext,
+  ToolLimits,
+  ToolPipeline,
+  ToolSource,
+  Verdict,
+} from '@sluice/core';
+import type { RequestedCall, ToolCall } from '@sluice/contracts';
+import { agentRunIdOf, handedBack, mayAfford, mayHandOver, questionOf } from '../agent-runs.js';
+import type { Handing } from '../agent-runs.js';
+import { approvalIdOf, approvalVerdict, isApprovalNeeded } from '../approvals/request.js';
+import type { Asking, DecisionTaken } from '../approvals/request.js';
+import { callerOf, callIdOf, callKeyOf, invalidJson, parseArguments, timeWasUp, wasCancelled } from '../calls.js';
+import { ruleFactsOf } from '../conditions.js';
+import { connectionsOf, judgeConnection } from '../connections.js';
+import { firstUse } from '../documentation.js';
+import type { FirstUse } from '../documentation.js';
+import { inPlan, planVerdict } from '../strategy/admit-planned.js';
+import type { TurnSoFar } from '../steps.js';
+
+/** A call of a turn, with all that decides about it. */
+export interface CallInTurn {
+  readonly record: ToolCall;
+  /** What the run is called where it is claimed. */
+  readonly name: string;
+  readonly call: RequestedCall;
+  readonly index: number;
+  /** Ids of the tools that the turn was offered. */
+  readonly offered: ReadonlySet<string>;
+  /** The turn before the call. */
+  readonly turn: TurnSoFar;
+  /** The steps of the turn before the call. */
+  readonly steps: readonly Step[];
+  readonly judges: Judges;
+  /** When the call began, milliseconds since the epoch: by that the rules on its time are judged. */
+  readonly at: number;
+}
+
+/** What a call waits for. */
+export type ParkedCall =
+  | { readonly kind: 'approval'; readonly asking: Asking }
+  | { readonly kind: 'agent'; readonly handing: Omit<Handing, 'startedAt'> };
+
+/** The part of the pipeline that acts; the stages that decide are the same wherever a call is run. */
+type Acts = Pick<
+  ToolPipeline<ParkedCall>,
+  | 'capabilities'
+  | 'cached'
+  | 'hashResult'
+  | 'conceal'
+  | 'once'
+  | 'begun'
+  | 'onStart'
+  | 'onParked'
+  | 'onResult'
+  | 'onReconciled'
+  | 'onCancel'
+  | 'after'
+>;
+
+/**
+ * What a call asks of the world. The executor answers from the world itself; replay, and the question what would be under another
+ * configuration, answer from the log.
+ */
+export interface CallWorld extends Acts {
+  /** Milliseconds that are left of the run’s time. */
+  timeLeft(): number;
+  /** Whether the run is cancelled before the call begins. */
+  isCancelled(): Promise<boolean>;
+  /** Aborted when the call is revoked. */
+  readonly signal: AbortSignal;
+  source(): Promise<ToolSource>;
+  /** Who is asked whether a call is permitted; all have to permit it. */
+  readonly authorizers: readonly AuthorizationPort[];
+  onAuthorizerFault(tool: Pick<BoundTool, 'id'>, runId: string, error: unknown): void;
+  /** The decision on an approval; null while there is none. */
+  decisionOn(approvalId: string): Promise<DecisionTaken | null>;
+  /** Takes the name of an agent’s run for this very call; false if another call has it. */
+  takeAgentRun(agentRunId: string, callKey: string): Promise<boolean>;
+  rate(tool: BoundTool, invocation: ToolInvocation, perMinute: ToolBudget['callsPerMinute']): Promise<Verdict>;
+}
+
+/** Runs a call of a turn up to its result, or to what it waits for. */
+export async function runCall(of: CallInTurn, world: CallWorld): Promise<CallEnd<ParkedCall>> {
+  const { record, call, index, judges } = of;
+  const toolCallId = callIdOf(record, call, index);
+  const args = parseArguments(call.arguments);
+  if (args === undefined) return { kind: 'done', result: invalidJson(toolCallId, call.arguments), begunAtMs: null };
+  const toolMs = toolMsOf(call.tool, judges);
+  const timeLeft = world.timeLeft();
+  const notBegun = timeLeft <= 0 ? timeWasUp : (await world.isCancelled()) ? wasCancelled : null;
+  if (notBegun !== null) {
+    const before = await world.begun(invocationOf(of, args, toolMs, world.signal));
+    return { kind: 'done', result: before?.result ?? notBegun(toolCallId), begunAtMs: before?.startedAtMs ?? null };
+  }
+  const invocation = invocationOf(of, args, Math.max(1, Math.min(toolMs, timeLeft)), world.signal);
+  return runTool(invocation, pipelineFor(of, await world.source(), world));
+}
+
+/** The result of a call that ran as a sub-agent: its run’s answer goes through what any tool’s output does. */
+export async function takeBackCall(
+  of: CallInTurn,
+  end: Parameters<typeof handedBack>[0],
+  world: CallWorld,
+): Promise<ToolExecResult> {
+  const { call, judges } = of;
+  const pipeline = pipelineFor(of, await world.source(), world);
+  const agent = judges.granting.byId(call.tool)?.agent;
+  const invocation = invocationOf(of, parseArguments(call.arguments) ?? null, 0, world.signal);
+  return takeBack(invocation, handedBack(end, agent, pipeline.limits.resultBytes), pipeline);
+}
+
+/** What an earlier attempt at a call came to that is not made now; null if none began. */
+export function begunCall(of: CallInTurn, world: CallWorld): ReturnType<CallWorld['begun']> {
+  const { call, judges } = of;
+  const args = parseArguments(call.arguments) ?? null;
+  return world.begun(invocationOf(of, args, toolMsOf(call.tool, judges), world.signal));
+}
+
+function pipelineFor(of: CallInTurn, source: ToolSource, world: CallWorld): ToolPipeline<ParkedCall> {
+  const { record, call, index, judges } = of;
+  const first = firstUse(call.tool, of, judges.granting);
+  const facts = factsAt(of, first);
+  const both = [judges.granting, judges.inForce] as const;
+  const budget = budgetAt(call.tool, judges);
+  const permitted = (action: AuthorizationAction, tool: BoundTool, context: ToolInvocationContext) =>
+    authorize(world.authorizers, action, tool, context, (error) => world.onAuthorizerFault(tool, context.runId, error));
+  return {
+    ...world,
+    source,
+    eligible: (toolId) => {
+      const verdict = eligible(toolId, facts, judges);
+      return verdict.ok ? inPlan(of, judges.granting) : verdict;
+    },
+    allowed: (toolId) => allowed(toolId, facts, judges),
+    authorize: (tool, context) => permitted('tool.execute', tool, context),
+    connection: async (tool, context) => {
+      const verdict = judgeConnection(tool, context, record, both);
+      return verdict.ok && tool.requiresConnection ? permitted('connection.use', tool, context) : verdict;
+    },
+    approval: async (tool, invocation, args) => {
+      // Before anybody is asked: a plan that cannot be walked needs no approval.
+      const walked = planVerdict(record, judges.granting.byId(tool.id), args, of.at, both);
+      if (!walked.ok) return walked;
+      if (!isApprovalNeeded(tool, both)) return { ok: true };
+      const approvalId = approvalIdOf(invocation.callKey);
+      const taken = await world.decisionOn(approvalId);
+      return taken === null ? { parked: asked(approvalId, tool, invocation, args) } : approvalVerdict(taken);
+    },
+    rate: (tool, invocation) => world.rate(tool, invocation, budget.callsPerMinute),
+    handOver: async (tool, invocation) => {
+      if (judges.granting.byId(tool.id)?.agent === undefined) return null;
+      const verdict = mayHandOver(tool.id, record, both);
+      if (!verdict.ok) return verdict;
+      const affordable = mayAfford(tool.id, questionOf(invocation.args), record, both);
+      if (!affordable.ok) return affordable;
+      const agentRunId = agentRunIdOf(record, call, index);
+      if (await world.takeAgentRun(agentRunId, invocation.callKey))
+        return { parked: { kind: 'agent', handing: { agentRunId, question: questionOf(invocation.args) } } };
+      const message = `The agent ${tool.id} cannot begin: its request_id was taken by somebody else. Go on without it.`;
+      return { ok: false, code: 'execution', reason: 'agent_failed', message };
+    },
+    limits: limitsOf(judges, budget),
+    ...(first === null ? {} : { page: first.page }),
+  };
+}
+
+function asked(approvalId: string, tool: BoundTool, { context }: ToolInvocation, args: JsonValue): ParkedCall {
+  const { actorId: requestedBy, subjectId: onBehalfOf = null, tenantId, toolCallId } = context;
+  const shown = JSON.stringify(redactArguments(args, tool.spec.inputSchema));
+  const { effect } = tool;
+  return {
+    kind: 'approval',
+    asking: { approvalId, toolCallId, effect, arguments: shown, requestedBy, onBehalfOf, tenantId },
+  };
+}
+
+function factsAt({ record, offered, turn, judges, at }: CallInTurn, first: FirstUse | null): CallFacts {
+  const { groups, toolChoice } = record;
+  const { state, calls, answer, did } = turn;
+  const connections = connectionsOf(record, judges.granting);
+  const nested = record.run.parent !== null;
+  const rules = { ...ruleFactsOf(record, judges.granting, at), ...did };
+  const mustRead = judges.granting.configuration.descriptions?.readBeforeUse ?? false;
+  const unread = mustRead && first?.documentation === 'unread' ? { unread: first.page } : {};
+  const completed = answer !== null;
+  return { groups, state, offered, toolChoice, calls, completed, connections, nested, rules, ...unread };
+}
+
+/** A call of a turn as the pipeline takes it. */
+export function invocationOf(
+  { record, name, call, index, judges }: CallInTurn,
+  args: JsonValue,
+  timeoutMs: number,
+  signal: AbortSignal,
+): ToolInvocation {
+  const connectionId = judges.granting.byId(call.tool)?.connection;
+  return {
+    toolId: call.tool,
+    args,
+    argumentBytes: utf8Length(call.arguments),
+    context: {
+      runId: record.requestId,
+      sessionId: record.sessionId,
+      toolCallId: callIdOf(record, call, index),
+      ...callerOf(record),
+      ...(connectionId === undefined ? {} : { connectionId }),
+    },
+    callKey: callKeyOf(name, record, call, index),
+    timeoutMs,
+    signal,
+  };
+}
+
+function budgetAt(toolId: string, { granting, inForce }: Judges): ToolBudget {
+  return budgetOf(toolId, granting.configuration.policy, inForce.configuration.policy);
+}
+
+function limitsOf({ granting }: Judges, budget: ToolBudget): ToolLimits {
+  const { argumentBytes, resultBytes } = granting.configuration.limits;
+  return { argumentBytes, resultBytes: Math.min(resultBytes, budget.resultBytes ?? Infinity) };
+}
+
+/** How long the tool may run, milliseconds, whatever is left of the run’s time. */
+function toolMsOf(toolId: string, judges: Judges): number {
+  const { granting } = judges;
+  const tool: ConfiguredTool | undefined = granting.byId(toolId);
+  const { timeoutMs } = tool === undefined ? { timeoutMs: null } : budgetAt(tool.id, judges);
+  return Math.min(tool?.timeoutMs ?? granting.configuration.limits.toolMs, timeoutMs ?? Infinity);
+}

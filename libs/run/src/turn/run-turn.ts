@@ -1,0 +1,78 @@
+import { invocationRecord } from '@sluice/core';
+import type { AgentRun, CallTimes, Evaluator, Step, ToolExecResult } from '@sluice/core';
+import type { RequestedCall, ToolCall } from '@sluice/contracts';
+import { firstUse } from '../documentation.js';
+import { notMade } from '../room.js';
+import type { NotMade } from '../room.js';
+import { afterStep, stepOf, turnAfter } from '../steps.js';
+import type { TurnSoFar } from '../steps.js';
+import type { ParkedCall } from './run-call.js';
+
+/** The next call of a turn. */
+export interface NextCall {
+  readonly record: ToolCall;
+  readonly call: RequestedCall;
+  readonly index: number;
+  /** The turn before the call. */
+  readonly turn: TurnSoFar;
+  /** The steps before it. */
+  readonly steps: readonly Step[];
+  /** Why the call is not made, whatever its tool; null where it is for the pipeline to say. */
+  readonly notMade: NotMade | null;
+}
+
+/** What a call became. A call that was not made counts as no call of its tool. */
+export type CallOutcome =
+  | { readonly kind: 'step'; readonly step: Step; readonly counts: boolean }
+  | { readonly kind: 'parked'; readonly parked: ParkedCall; readonly startedAt: number };
+
+/** How a turn left: with all its steps, or parked before a call. */
+export type TurnEnd =
+  | { readonly kind: 'ended'; readonly steps: readonly Step[]; readonly turn: TurnSoFar }
+  | {
+      readonly kind: 'parked';
+      readonly index: number;
+      readonly parked: ParkedCall;
+      /** When the call began that waits, milliseconds since the epoch. */
+      readonly startedAt: number;
+      readonly steps: readonly Step[];
+    };
+
+/**
+ * Goes through a turn’s calls one after another, behind those that are `done`. Each is decided by the state, the counts and the room that
+ * the calls before it left. The executor runs turns by this, and replay derives them by it: they differ in what `next` asks. `count` ends
+ * the turn before that call.
+ */
+export async function runTurn(
+  record: ToolCall,
+  done: readonly Step[],
+  granting: Evaluator,
+  next: (call: NextCall) => Promise<CallOutcome>,
+  count = record.calls.length,
+): Promise<TurnEnd> {
+  const steps = [...done];
+  let turn = turnAfter(record, done, granting);
+  for (let index = done.length; index < count; index++) {
+    const call = record.calls[index] as RequestedCall;
+    const why = notMade(record, index, steps, turn, granting);
+    const outcome = await next({ record, call, index, turn, steps, notMade: why });
+    if (outcome.kind === 'parked') return { ...outcome, index, steps };
+    steps.push(outcome.step);
+    turn = afterStep(turn, outcome.counts ? call.tool : null, outcome.step, granting);
+  }
+  return { kind: 'ended', steps, turn };
+}
+
+/** The step of a call that has ended. */
+export function endedStep(
+  { record, call, index, turn, steps }: Pick<NextCall, 'record' | 'call' | 'index' | 'turn' | 'steps'>,
+  granting: Pick<Evaluator, 'byId' | 'tool'>,
+  result: ToolExecResult,
+  times: CallTimes,
+  agentRun: AgentRun | null = null,
+): Step {
+  const ended = invocationRecord(call, result, times);
+  const step = stepOf(record, index, turn.state, granting.byId(call.tool), ended, agentRun);
+  const first = firstUse(call.tool, { record, steps }, granting);
+  return first === null ? step : { ...step, documentation: first.documentation };
+}

@@ -1,0 +1,2 @@
+export * from './token-counter.js';
+export * from './request-tokens.js';

@@ -1,0 +1,61 @@
+// A process that parses one document, from standard input. It has no environment, can read the packages it runs on and nothing else, and
+// writes what it found to its fourth file: what a parser prints is no answer.
+import { writeSync } from 'node:fs';
+import { Buffer } from 'node:buffer';
+import { documentLimits } from './document.js';
+import type { ParsedDocument } from './document.js';
+import { parseDocx } from './parse-docx.js';
+import { parseHtml } from './parse-html.js';
+import { parsePdf } from './parse-pdf.js';
+
+/** What the process says. */
+export type Parsed =
+  { readonly ok: true; readonly document: ParsedDocument } | { readonly ok: false; readonly message: string };
+
+async function parse(format: string, bytes: Buffer): Promise<ParsedDocument> {
+  const { textCharacters: characters, pages } = documentLimits;
+  switch (format) {
+    case 'pdf':
+      return parsePdf(new Uint8Array(bytes), { characters, pages });
+    case 'docx':
+      return parseDocx(bytes, characters);
+    default:
+      return parseHtml(new TextDecoder(charsetOf(bytes)).decode(bytes), characters);
+  }
+}
+
+/** The charset that an HTML page declares of itself. */
+function charsetOf(bytes: Buffer): string {
+  const [, declared = 'utf-8'] =
+    /<meta[^>]+charset\s*=\s*["']?\s*([\w-]+)/i.exec(bytes.subarray(0, 2_048).toString('latin1')) ?? [];
+  try {
+    return new TextDecoder(declared).encoding;
+  } catch {
+    return 'utf-8';
+  }
+}
+
+function answer(said: Parsed): void {
+  const bytes = Buffer.from(JSON.stringify(said));
+  for (let at = 0; at < bytes.length;) at += writeSome(bytes.subarray(at));
+}
+
+/** A pipe that is full for the moment takes nothing; its reader is at work. */
+function writeSome(bytes: Buffer): number {
+  try {
+    return writeSync(3, bytes);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
+    return 0;
+  }
+}
+
+const parts: Buffer[] = [];
+for await (const part of process.stdin) parts.push(part as Buffer);
+try {
+  answer({ ok: true, document: await parse(process.argv[2] ?? '', Buffer.concat(parts)) });
+} catch (error) {
+  answer({ ok: false, message: error instanceof Error ? error.message : String(error) });
+}
+process.exit();

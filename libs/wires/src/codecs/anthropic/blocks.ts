@@ -1,0 +1,15 @@
+import { type Writable } from '../../json/json-text.js';
+import { type TurnPart } from '../../types.js';
+import { argumentsAsObject } from '../arguments.js';
+import { echoed } from '../dropped.js';
+import { wire } from './wire.js';
+
+export function callOut(part: Extract<TurnPart, { type: 'call' }>): Writable {
+  return { type: 'tool_use', id: part.toolCallId, name: part.name, input: argumentsAsObject(part.args) };
+}
+
+export function reasoningOut(part: Extract<TurnPart, { type: 'reasoning' }>): Record<string, Writable> {
+  const { data, signature = '' } = echoed(part, wire) as Record<string, Writable>;
+  if (data !== undefined) return { type: 'redacted_thinking', data };
+  return { type: 'thinking', thinking: part.text, signature };
+}

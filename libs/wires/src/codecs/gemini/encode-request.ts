@@ -1,0 +1,70 @@
+import { type ToolChoice } from '@sluice/core';
+import { JsonText, writeJson, type Writable } from '../../json/json-text.js';
+import type { Encoded, Message, MessagePart, WireRequest, WireTool } from '../../types.js';
+import { Dropped } from '../dropped.js';
+import { inTurns } from '../request-reader.js';
+import { callOut, own } from './parts.js';
+import { wire, withoutSignature } from './wire.js';
+
+export function encodeRequest(request: WireRequest): Encoded {
+  const dropped = new Dropped();
+  const limits = {
+    maxOutputTokens: request.maxOutputTokens ?? undefined,
+    temperature: request.temperature ?? undefined,
+    topP: request.topP ?? undefined,
+    stopSequences: request.stopSequences.length === 0 ? undefined : request.stopSequences,
+  };
+  const body = writeJson({
+    generationConfig: Object.values(limits).every((value) => value === undefined) ? undefined : limits,
+    contents: contentsOf(request.messages, dropped).map((item) => new JsonText(item)),
+    systemInstruction: request.instructions === '' ? undefined : { parts: [{ text: request.instructions }] },
+    ...(request.tools.length === 0
+      ? {}
+      : {
+          tools: [{ functionDeclarations: request.tools.map((tool) => new JsonText(encodeTool(tool))) }],
+          toolConfig: request.toolChoice === null ? undefined : { functionCallingConfig: choiceOf(request.toolChoice) },
+        }),
+  });
+  return { body, dropped: dropped.list() };
+}
+
+function choiceOf(choice: ToolChoice): Writable {
+  if (choice.type === 'tool') return { mode: 'ANY', allowedFunctionNames: [choice.id] };
+  return { mode: { auto: 'AUTO', none: 'NONE', required: 'ANY' }[choice.type] };
+}
+
+export function encodeTool({ name, description, inputSchema }: WireTool): string {
+  return writeJson({
+    name,
+    ...(description === '' ? {} : { description }),
+    parametersJsonSchema: inputSchema as Writable,
+  });
+}
+
+export function contentsOf(messages: readonly Message[], dropped: Dropped): readonly string[] {
+  return inTurns(messages).flatMap(({ role, parts }) => {
+    const written = parts.flatMap((part) => partsOut(part, dropped));
+    return written.length === 0 ? [] : [writeJson({ role: role === 'user' ? 'user' : 'model', parts: written })];
+  });
+}
+
+function partsOut(part: MessagePart, dropped: Dropped): readonly Writable[] {
+  switch (part.type) {
+    case 'text':
+      return [{ text: part.text, ...own(part) }];
+    case 'call':
+      return [{ thoughtSignature: withoutSignature, ...callOut(part) }];
+    case 'result': {
+      const response = part.isError ? { error: part.text } : { output: part.text };
+      return [{ functionResponse: { id: part.toolCallId, name: part.name ?? 'unknown', response } }];
+    }
+    case 'reasoning':
+      if (part.echo?.wire === wire) return [{ text: part.text, thought: true, ...own(part) }];
+      dropped.part(part);
+      return [];
+    case 'other':
+      if (part.wire === wire) return [new JsonText(part.raw)];
+      dropped.part(part);
+      return [];
+  }
+}

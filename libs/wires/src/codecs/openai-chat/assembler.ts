@@ -1,0 +1,189 @@
+import { isJsonObject, type JsonObject } from '@sluice/core';
+import { faults } from '../../diagnosis.js';
+import { writeJson, type Writable } from '../../json/json-text.js';
+import { countUnknown, object, objects, text } from '../../json/read.js';
+import type { Assembler } from '../../stream/decoder.js';
+import type { Append } from '../../stream/repeated-shape.js';
+import type { TurnBuilder } from '../../turn-builder.js';
+import { type Slot } from '../../turn-builder.js';
+import { type DecodedTurn } from '../../types.js';
+import { finish } from './finish.js';
+import { usageOf } from './usage.js';
+import { reasoningFields } from './wire.js';
+
+const chunkFields = new Set([
+  ...[
+    'id',
+    'object',
+    'created',
+    'model',
+    'choices',
+    'usage',
+    'system_fingerprint',
+    'service_tier',
+    'obfuscation',
+    'error',
+  ],
+]);
+
+const choiceFields = new Set(['index', 'delta', 'message', 'finish_reason', 'logprobs']);
+
+const messageFields = new Set([
+  ...['role', 'content', 'refusal', 'tool_calls', 'function_call', 'annotations', 'audio'],
+  ...['reasoning_content', 'reasoning', 'reasoning_details'],
+]);
+
+const callFields = new Set(['index', 'id', 'type', 'function', 'extra_content']);
+
+const functionFields = new Set(['name', 'arguments']);
+
+export function throwError(error: unknown): void {
+  if (error === undefined || error === null) return;
+  const code = isJsonObject(error) && typeof error['code'] === 'number' ? error['code'] : undefined;
+  throw faults.provider(error, code);
+}
+
+/** What a delta appends, and whether that is all that it can mean. */
+interface Piece extends Append {
+  readonly isPure: boolean;
+}
+
+/** Assembles the deltas of one stream. Of several choices the first counts: only that is ever asked for. */
+export class ChatAssembler implements Assembler {
+  /** Calls by the index that the wire gives them. */
+  readonly #byIndex = new Map<number, Slot>();
+  #text: Slot | null = null;
+  #reasoning: Slot | null = null;
+  #isDone = false;
+
+  constructor(readonly builder: TurnBuilder) {}
+
+  event(event: JsonObject): Append | null {
+    throwError(event['error']);
+    const { builder } = this;
+    countUnknown(event, chunkFields, '', builder.notes);
+    if (builder.id === '') builder.id = text(event, 'id', '') ?? '';
+    if (builder.model === '') builder.model = text(event, 'model', '') ?? '';
+    const usage = object(event, 'usage', '');
+    if (usage !== undefined) builder.usage = usageOf(usage, builder);
+    const [choice] = objects(event, 'choices', '');
+    if (choice === undefined) {
+      if (usage === undefined && event['choices'] === undefined)
+        builder.notes.add('unknown_event', text(event, 'object', '') ?? '');
+      return null;
+    }
+    countUnknown(choice, choiceFields, 'choices[0]', builder.notes);
+    const delta = object(choice, 'delta', 'choices[0]') ?? object(choice, 'message', 'choices[0]');
+    const had = builder.finish;
+    finish(builder, choice, 'choices[0]');
+    const appends = delta === undefined ? [] : this.#delta(delta);
+    const [only] = appends;
+    const isOnly = only?.isPure === true && appends.length === 1 && builder.finish === had && usage === undefined;
+    if (isOnly) return only;
+    for (const { slot, piece } of appends) builder.append(slot, piece);
+    return null;
+  }
+
+  #delta(delta: JsonObject): Piece[] {
+    const at = 'choices[0].delta';
+    const { builder } = this;
+    countUnknown(delta, messageFields, at, builder.notes);
+    const appends: Piece[] = [];
+    const details = delta['reasoning_details'];
+    const isPure = details === undefined;
+    for (const as of reasoningFields) {
+      const piece = text(delta, as, at);
+      if (piece === undefined || piece === '') continue;
+      const slot = (this.#reasoning ??= builder.open('reasoning'));
+      slot.echo = { ...slot.echo, as };
+      appends.push({ slot, piece, isPure });
+      break;
+    }
+    if (Array.isArray(details) && details.length > 0) {
+      const slot = (this.#reasoning ??= builder.open('reasoning'));
+      const before = slot.echo?.['reasoning_details'];
+      slot.echo = { ...slot.echo, reasoning_details: [...(Array.isArray(before) ? before : []), ...details] };
+    }
+    for (const piece of [text(delta, 'content', at), text(delta, 'refusal', at)])
+      if (piece !== undefined && piece !== '')
+        appends.push({ slot: (this.#text ??= builder.open('text')), piece, isPure });
+    objects(delta, 'tool_calls', at).forEach((call, n) =>
+      appends.push(...this.#call(call, `${at}.tool_calls[${String(n)}]`)),
+    );
+    const old = object(delta, 'function_call', at);
+    if (old !== undefined) appends.push(...this.#call({ index: 0, function: old }, at));
+    return appends;
+  }
+
+  #call(call: JsonObject, at: string): Piece[] {
+    const { notes } = this.builder;
+    countUnknown(call, callFields, at, notes);
+    const of = object(call, 'function', at) ?? {};
+    countUnknown(of, functionFields, `${at}.function`, notes);
+    const id = text(call, 'id', at) ?? '';
+    const name = text(of, 'name', `${at}.function`) ?? '';
+    const piece = argumentsIn(of, at);
+    const slot = this.#slotFor(call['index'], id, name);
+    if (slot.toolCallId === '') slot.toolCallId = id;
+    if (slot.name === '') slot.name = name;
+    const extra = call['extra_content'];
+    if (extra !== undefined && extra !== null) slot.echo = { ...slot.echo, extra_content: extra };
+    // A name or an id may begin another call.
+    return [{ slot, piece, isPure: id === '' && name === '' && extra === undefined }];
+  }
+
+  /**
+   * Which call a delta belongs to. An index names it, but there are servers that give none, or zero to every call: another id begins another
+   * call, and so does another name, or the same name again once the arguments are complete.
+   */
+  #slotFor(index: unknown, id: string, name: string): Slot {
+    const { builder } = this;
+    const at = typeof index === 'number' ? index : undefined;
+    const current = at === undefined ? builder.calls.at(-1) : this.#byIndex.get(at);
+    const isAnother =
+      current === undefined ||
+      (id !== '' && current.toolCallId !== '' && id !== current.toolCallId) ||
+      (name !== '' && id === '' && current.name !== '' && (name !== current.name || isJson(current.text))) ||
+      (at === undefined && id !== '' && current.toolCallId === '' && name !== '');
+    if (!isAnother) return current;
+    const byId = id === '' || current === undefined ? undefined : builder.calls.find((call) => call.toolCallId === id);
+    if (byId !== undefined && name === '') return byId;
+    const opened = builder.open('call', name, id);
+    if (at !== undefined) this.#byIndex.set(at, opened);
+    return opened;
+  }
+
+  word(data: string): boolean {
+    if (data.trim() !== '[DONE]') return false;
+    this.#isDone = true;
+    return true;
+  }
+
+  end(): DecodedTurn {
+    const { builder } = this;
+    if (builder.finish === null) {
+      // With its last word the server says that it is done; whether that is all that it meant to say, the arguments tell.
+      const isComplete =
+        builder.slots.length > 0 && builder.calls.every((call) => call.text === '' || isJson(call.text));
+      if (!this.#isDone || !isComplete) throw faults.cutOff();
+      builder.notes.add('finish_missing', '');
+    }
+    return builder.turn();
+  }
+}
+
+/** Some servers send the arguments as the object that they are. */
+function argumentsIn(of: JsonObject, at: string): string {
+  const given = of['arguments'];
+  if (isJsonObject(given)) return writeJson(given as Writable);
+  return text(of, 'arguments', `${at}.function`) ?? '';
+}
+
+function isJson(written: string): boolean {
+  try {
+    JSON.parse(written);
+    return true;
+  } catch {
+    return false;
+  }
+}

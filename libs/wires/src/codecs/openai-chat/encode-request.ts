@@ -1,0 +1,96 @@
+import { type ToolChoice } from '@sluice/core';
+import type { EncodeOptions } from '../../codec.js';
+import { JsonText, writeJson, type Writable } from '../../json/json-text.js';
+import { type Encoded, type Message, type MessagePart, type WireRequest, type WireTool } from '../../types.js';
+import { Dropped, echoed } from '../dropped.js';
+import { wire } from './wire.js';
+
+export function encodeRequest(request: WireRequest, { chatLimit = 'max_tokens' }: EncodeOptions = {}): Encoded {
+  const dropped = new Dropped();
+  const system = request.instructions === '' ? [] : [writeJson({ role: 'system', content: request.instructions })];
+  const body = writeJson({
+    model: request.model,
+    [chatLimit]: request.maxOutputTokens ?? undefined,
+    temperature: request.temperature ?? undefined,
+    top_p: request.topP ?? undefined,
+    stop: request.stopSequences.length === 0 ? undefined : request.stopSequences,
+    messages: [...system, ...messagesOf(request.messages, dropped)].map((item) => new JsonText(item)),
+    ...(request.tools.length === 0
+      ? {}
+      : {
+          tools: request.tools.map((tool) => new JsonText(encodeTool(tool))),
+          tool_choice: request.toolChoice === null ? undefined : choiceOf(request.toolChoice),
+        }),
+    ...(request.stream ? { stream: true, stream_options: { include_usage: true } } : {}),
+  });
+  return { body, dropped: dropped.list() };
+}
+
+function choiceOf(choice: ToolChoice): Writable {
+  return choice.type === 'tool' ? { type: 'function', function: { name: choice.id } } : choice.type;
+}
+
+export function encodeTool({ name, description, inputSchema }: WireTool): string {
+  const of = { name, ...(description === '' ? {} : { description }), parameters: inputSchema as Writable };
+  return writeJson({ type: 'function', function: of });
+}
+
+export function messagesOf(messages: readonly Message[], dropped: Dropped): readonly string[] {
+  return messages.flatMap(({ role, parts }) =>
+    role === 'user' ? userMessages(parts, dropped) : spoken(parts, dropped),
+  );
+}
+
+/** Results are messages of their own, and stand before what the user says. */
+function userMessages(parts: readonly MessagePart[], dropped: Dropped): readonly string[] {
+  const results: string[] = [];
+  const wholes: string[] = [];
+  const said: Writable[] = [];
+  for (const part of parts) {
+    if (part.type === 'result') {
+      if (part.isError) dropped.add('a result’s error mark');
+      results.push(writeJson({ role: 'tool', tool_call_id: part.toolCallId, content: part.text }));
+    } else if (part.type === 'text') said.push({ type: 'text', text: part.text });
+    else if (part.type === 'other' && part.wire === wire) {
+      if (part.kind.startsWith('message ')) wholes.push(part.raw);
+      else said.push(new JsonText(part.raw));
+    } else if (part.type === 'other' || part.type === 'reasoning') dropped.part(part);
+  }
+  const user = said.length === 0 ? [] : [writeJson({ role: 'user', content: contentOf(said) })];
+  return [...results, ...user, ...wholes];
+}
+
+function contentOf(said: readonly Writable[]): Writable {
+  const [only] = said;
+  const isText =
+    said.length === 1 && typeof only === 'object' && only !== null && 'text' in only && !(only instanceof JsonText);
+  return isText ? (only as { readonly text: string }).text : said;
+}
+
+function spoken(parts: readonly MessagePart[], dropped: Dropped): readonly string[] {
+  const said: Writable[] = [];
+  const calls: Writable[] = [];
+  let beside: Record<string, Writable> = {};
+  for (const part of parts) {
+    if (part.type === 'text') said.push({ type: 'text', text: part.text });
+    else if (part.type === 'call')
+      calls.push({
+        id: part.toolCallId,
+        type: 'function',
+        function: { name: part.name, arguments: part.args },
+        ...(echoed(part, wire) as Record<string, Writable>),
+      });
+    else if (part.type === 'reasoning' && part.echo?.wire === wire) {
+      const { as, ...rest } = part.echo.fields;
+      beside = {
+        ...beside,
+        ...(typeof as === 'string' ? { [as]: part.text } : {}),
+        ...(rest as Record<string, Writable>),
+      };
+    } else if (part.type === 'other' && part.wire === wire) said.push(new JsonText(part.raw));
+    else if (part.type !== 'result') dropped.part(part);
+  }
+  if (said.length === 0 && calls.length === 0 && Object.keys(beside).length === 0) return [];
+  const content = said.length === 0 ? null : contentOf(said);
+  return [writeJson({ role: 'assistant', content, ...beside, ...(calls.length === 0 ? {} : { tool_calls: calls }) })];
+}

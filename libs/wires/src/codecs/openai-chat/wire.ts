@@ -1,0 +1,3 @@
+export const wire = 'openai-chat';
+
+export const reasoningFields = ['reasoning_content', 'reasoning'];

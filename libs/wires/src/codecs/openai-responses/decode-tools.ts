@@ -1,0 +1,52 @@
+import { type ToolChoice } from '@sluice/core';
+import type { ToolPlaces } from '../../codec.js';
+import type { JsonSpan } from '../../json/span.js';
+import type { WireTool } from '../../types.js';
+import type { RequestReader } from '../request-reader.js';
+import { RequestFault, toolOf } from '../request-reader.js';
+
+export function toolsIn(read: RequestReader, root: JsonSpan): readonly WireTool[] {
+  return read.objects(root.member('tools'), 'tools').flatMap((tool, index) => {
+    const at = `tools[${String(index)}]`;
+    if (nameOf(tool) === null) {
+      read.beyond(at);
+      return [];
+    }
+    read.holds(tool, at, ['type', 'name', 'description', 'parameters', 'strict']);
+    return [
+      toolOf(
+        read.text(tool.member('name'), `${at}.name`),
+        read.optionalText(tool.member('description'), `${at}.description`),
+        read.schema(tool.member('parameters'), `${at}.parameters`),
+      ),
+    ];
+  });
+}
+
+function nameOf(tool: JsonSpan): string | null {
+  return tool.member('type')?.string === 'function' ? (tool.member('name')?.string ?? null) : null;
+}
+
+export function choiceIn(read: RequestReader, choice: JsonSpan | undefined): ToolChoice | null {
+  if (choice === undefined || choice.isNull) return null;
+  if (choice.isString) {
+    const word = read.text(choice, 'tool_choice');
+    if (word === 'auto' || word === 'none' || word === 'required') return { type: word };
+    throw new RequestFault('`tool_choice` must be `auto`, `none`, `required` or an object.');
+  }
+  const name = nameOf(choice);
+  if (name !== null) return { type: 'tool', id: name };
+  read.beyond('tool_choice');
+  return null;
+}
+
+export function toolPlaces(root: JsonSpan): ToolPlaces {
+  const tools = root.member('tools');
+  return {
+    lists: tools?.isArray ? [{ span: tools, names: tools.items.map(nameOf) }] : [],
+    whenEmpty: [{ holder: root, names: ['tools', 'tool_choice', 'parallel_tool_calls'] }],
+    holder: root,
+    name: 'tools',
+    wrap: (added) => `[${added.join(',')}]`,
+  };
+}

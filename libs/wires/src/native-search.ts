@@ -1,0 +1,141 @@
+import type { NativeSearchKind } from '@sluice/core';
+import { applyEdits, addMember, editItems } from './json/edit.js';
+import { JsonSpan } from './json/span.js';
+import type { TurnPart, WireName } from './types.js';
+
+/** A provider’s own search of tools that are sent and not shown: the model asks for it, and the provider answers. */
+export interface NativeSearch {
+  /** The tool that stands for it, as its wire writes it. */
+  readonly tool: string;
+  /** What the provider wants in the header `anthropic-beta`; null for nothing. */
+  readonly betaHeader: string | null;
+  /** What it wants in the body’s list `anthropic_beta`; null for nothing. */
+  readonly betaInBody: string | null;
+}
+
+/** Why there is none. */
+export type NoNativeSearch = 'unsupported_wire' | 'unsupported_model';
+
+const none = { betaHeader: null, betaInBody: null };
+
+/**
+ * The search of a wire’s provider for a model. Anthropic: Sonnet and Opus from 4.5 on, over Bedrock by InvokeModel alone and by regular
+ * expressions alone. OpenAI: Responses, GPT from 5.4 on, the smallest ones left out. `isSure` takes any model’s word for it.
+ */
+export function nativeSearchOf(
+  wire: WireName,
+  model: string,
+  { kind, isSure }: { readonly kind: NativeSearchKind; readonly isSure: boolean },
+): NativeSearch | NoNativeSearch {
+  switch (wire) {
+    case 'anthropic':
+      if (!isSure && !isRecentClaude(model)) return 'unsupported_model';
+      return { ...none, tool: anthropicTool(kind), betaHeader: 'advanced-tool-use-2025-11-20' };
+    case 'bedrock-anthropic':
+      if (!isSure && !isRecentClaude(model)) return 'unsupported_model';
+      return { ...none, tool: anthropicTool('regex'), betaInBody: 'tool-search-tool-2025-10-19' };
+    case 'openai-responses':
+      if (!isSure && !isRecentGpt(model)) return 'unsupported_model';
+      return { ...none, tool: '{"type":"tool_search"}' };
+    case 'openai-chat':
+    case 'gemini':
+    case 'bedrock':
+      return 'unsupported_wire';
+  }
+}
+
+function anthropicTool(kind: NativeSearchKind): string {
+  return `{"type":"tool_search_tool_${kind}_20251119","name":"tool_search_tool_${kind}"}`;
+}
+
+function isRecentClaude(model: string): boolean {
+  const [, major = '', minor = ''] = /claude-(?:sonnet|opus)-(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)/.exec(model) ?? [];
+  return isFrom(major, minor, 4, 5);
+}
+
+function isRecentGpt(model: string): boolean {
+  const [, major = '', minor = '', kind = ''] = /^gpt-(\d{1,2})(?:\.(\d{1,2}))?(-nano)?(?!\d)/.exec(model) ?? [];
+  return kind === '' && isFrom(major, minor, 5, 4);
+}
+
+function isFrom(major: string, minor: string, least: number, leastMinor: number): boolean {
+  if (major === '') return false;
+  return Number(major) > least || (Number(major) === least && Number(minor) >= leastMinor);
+}
+
+/** Whether a request has its provider’s search already: then its client chooses which tools are shown. */
+export function hasNativeSearch(request: JsonSpan): boolean {
+  const types = request.member('tools')?.items.map((tool) => tool.member('type')?.string ?? '');
+  return types?.some((type) => type === 'tool_search' || type.startsWith('tool_search_tool_')) ?? false;
+}
+
+/** The body with a word in its list `anthropic_beta`, once. */
+export function withBeta(body: string, word: string): string {
+  const root = JsonSpan.of(body);
+  const list = root.member('anthropic_beta');
+  const text = JSON.stringify(word);
+  if (list?.isArray !== true) return applyEdits(body, [addMember(root, 'anthropic_beta', `[${text}]`)]);
+  if (list.items.some((item) => item.string === word)) return body;
+  return applyEdits(
+    body,
+    editItems(list, () => true, { behind: [text] }),
+  );
+}
+
+/** A search that a provider answered: what was asked, as far as it says, and the names of the tools that it showed. */
+export interface AnsweredSearch {
+  readonly query: string;
+  readonly found: readonly string[];
+}
+
+/** The searches in a turn that its provider answered, in order. */
+export function answeredSearches(parts: readonly TurnPart[]): readonly AnsweredSearch[] {
+  const searches: AnsweredSearch[] = [];
+  let query = '';
+  for (const part of parts) {
+    if (part.type !== 'other') continue;
+    const block = spanOf(part.raw);
+    switch (part.kind) {
+      case 'server_tool_use':
+        if (block?.member('name')?.string?.startsWith('tool_search_tool_') === true)
+          query = queryIn(block.member('input'));
+        break;
+      case 'tool_search_call':
+        query = queryIn(block?.member('arguments'));
+        break;
+      case 'tool_search_tool_result': {
+        const references = block?.member('content')?.member('tool_references')?.items ?? [];
+        searches.push({ query, found: references.flatMap((one) => one.member('tool_name')?.string ?? []) });
+        query = '';
+        break;
+      }
+      case 'tool_search_output':
+        searches.push({ query, found: (block?.member('tools')?.items ?? []).flatMap(namesIn) });
+        query = '';
+        break;
+      default:
+    }
+  }
+  return searches;
+}
+
+function spanOf(raw: string): JsonSpan | null {
+  try {
+    return JsonSpan.of(raw);
+  } catch {
+    return null;
+  }
+}
+
+/** Anthropic’s tools take a `query` or a `pattern`, OpenAI’s says what it likes. */
+function queryIn(input: JsonSpan | undefined): string {
+  return (input?.member('query') ?? input?.member('pattern'))?.string ?? input?.string ?? '';
+}
+
+/** A namespace of OpenAI’s holds tools. */
+function namesIn(tool: JsonSpan): readonly string[] {
+  const inner = tool.member('tools');
+  return inner === undefined
+    ? [tool.member('name')?.string ?? ''].filter((name) => name !== '')
+    : inner.items.flatMap(namesIn);
+}

@@ -1,0 +1,114 @@
+import type { JsonObject, JsonValue } from '@sluice/core';
+import { sseFrame } from '../stream/frames.js';
+import type { RawEvent } from './events.js';
+import { addUsage, listAt, objectAt, parsed, type RoundEnd, type Screen, type Screening } from './screen.js';
+
+/** A call of the round that runs: which number it has for the client, or none; unknown until its name has come. */
+interface Call {
+  out: number | 'hidden' | null;
+  /** Pieces that came before the name. */
+  readonly held: JsonObject[];
+}
+
+/** Chat Completions. */
+export class ChatScreen implements Screen {
+  #isFirst = true;
+  /** The head of the first round, which every chunk repeats. */
+  #head: JsonObject | null = null;
+  #usage: JsonValue | undefined;
+  #roundUsage: JsonValue | undefined;
+  #calls = new Map<JsonValue, Call>();
+  #shown = 0;
+  #isHiding = false;
+  #end: (Record<string, JsonValue> | string)[] = [];
+
+  constructor(private readonly screening: Screening) {}
+
+  event({ raw, data }: RawEvent): readonly Uint8Array[] {
+    if (data === null) return [raw];
+    const chunk = parsed(data);
+    if (chunk === null) {
+      if (data.trim() === '[DONE]' && this.#isHiding) this.#end.push(data);
+      else return [raw];
+      return [];
+    }
+    const [choice] = listAt(chunk, 'choices');
+    const delta = objectAt(choice, 'delta');
+    const isEnd = choice?.['finish_reason'] !== undefined && choice['finish_reason'] !== null;
+    const usage = objectAt(chunk, 'usage');
+    if (this.#isFirst && this.#head === null && choice !== undefined) this.#head = headOf(chunk);
+    if (this.#isFirst && delta?.['tool_calls'] === undefined && !isEnd && usage === null && !this.#isHiding)
+      return [raw];
+    const had = JSON.stringify(chunk);
+    if (delta?.['tool_calls'] !== undefined) this.#screenCalls(delta);
+    if (usage !== null) {
+      this.#roundUsage = usage;
+      chunk['usage'] = addUsage(this.#usage, usage) ?? null;
+    }
+    if (!this.#isFirst) {
+      Object.assign(chunk, this.#head);
+      delete delta?.['role'];
+    }
+    if (this.#isHiding && (isEnd || choice === undefined)) {
+      this.#end.push(chunk);
+      return [];
+    }
+    if (!isEnd && choice !== undefined && usage === null && isEmpty(delta, this.#isFirst)) return [];
+    const now = JSON.stringify(chunk);
+    return now === had ? [raw] : [sseFrame(now)];
+  }
+
+  #screenCalls(delta: Record<string, JsonValue>): void {
+    const shown = listAt(delta, 'tool_calls').flatMap((call) => this.#screenCall(call));
+    if (shown.length === 0) delete delta['tool_calls'];
+    else delta['tool_calls'] = shown;
+  }
+
+  #screenCall(piece: JsonObject): readonly JsonObject[] {
+    const index = piece['index'] ?? 0;
+    const call = this.#calls.get(index) ?? { out: null, held: [] };
+    this.#calls.set(index, call);
+    if (call.out === null) {
+      call.held.push(piece);
+      const name = objectAt(piece, 'function')?.['name'];
+      if (typeof name !== 'string' || name === '') return [];
+      if (name === this.screening.searchTool) {
+        call.out = 'hidden';
+        this.#isHiding = true;
+      } else call.out = this.#shown++;
+      const { out } = call;
+      return out === 'hidden' ? [] : call.held.splice(0).map((held) => ({ ...held, index: out }));
+    }
+    return call.out === 'hidden' ? [] : [{ ...piece, index: call.out }];
+  }
+
+  next(): void {
+    this.#usage = addUsage(this.#usage, this.#roundUsage);
+    this.#roundUsage = undefined;
+    this.#isFirst = false;
+    this.#calls = new Map();
+    this.#shown = 0;
+    this.#isHiding = false;
+    this.#end = [];
+  }
+
+  last({ hasCalls }: RoundEnd): readonly Uint8Array[] {
+    return this.#end.splice(0).map((held) => {
+      if (typeof held === 'string') return sseFrame(held);
+      const [choice] = listAt(held, 'choices');
+      if (choice?.['finish_reason'] === 'tool_calls' && !hasCalls)
+        (choice as Record<string, JsonValue>)['finish_reason'] = 'stop';
+      return sseFrame(JSON.stringify(held));
+    });
+  }
+}
+
+function headOf(chunk: JsonObject): JsonObject {
+  const names = ['id', 'created', 'system_fingerprint', 'service_tier'];
+  return Object.fromEntries(names.flatMap((name) => (chunk[name] === undefined ? [] : [[name, chunk[name]]])));
+}
+
+/** Whether nothing is left of a delta that a client would miss. */
+function isEmpty(delta: JsonObject | null, isFirst: boolean): boolean {
+  return Object.entries(delta ?? {}).every(([, value]) => !isFirst && (value === null || value === ''));
+}

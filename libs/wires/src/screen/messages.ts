@@ -1,0 +1,83 @@
+import type { JsonValue } from '@sluice/core';
+import type { RawEvent } from './events.js';
+import { addUsage, objectAt, parsed, type RoundEnd, type Screen, type Screening } from './screen.js';
+
+type Frame = (value: Record<string, JsonValue>) => Uint8Array;
+type Block = number | 'hidden';
+
+/** Anthropic’s Messages, at either address. */
+export class MessagesScreen implements Screen {
+  #isFirst = true;
+  #usage: JsonValue | undefined;
+  #roundUsage: Record<string, JsonValue> = {};
+  #blocks = new Map<JsonValue, Block>();
+  /** Numbers that the client has seen, over all rounds. */
+  #shown = 0;
+  #isHiding = false;
+  #end: Record<string, JsonValue>[] = [];
+
+  constructor(
+    private readonly screening: Screening,
+    private readonly frame: Frame,
+  ) {}
+
+  event({ raw, data, name }: RawEvent): readonly Uint8Array[] {
+    const event = data === null ? null : parsed(data);
+    if (event === null) return [raw];
+    const type = event['type'] ?? name;
+    switch (type) {
+      case 'message_start':
+        this.#roundUsage = { ...objectAt(objectAt(event, 'message'), 'usage') };
+        return this.#isFirst ? [raw] : [];
+      case 'content_block_start': {
+        const block = objectAt(event, 'content_block');
+        const isHidden = block?.['type'] === 'tool_use' && block['name'] === this.screening.searchTool;
+        this.#isHiding ||= isHidden;
+        this.#blocks.set(event['index'] ?? 0, isHidden ? 'hidden' : this.#shown++);
+        return this.#numbered(event, raw);
+      }
+      case 'content_block_delta':
+      case 'content_block_stop':
+        return this.#numbered(event, raw);
+      case 'message_delta': {
+        const usage = objectAt(event, 'usage') ?? {};
+        for (const [one, value] of Object.entries(usage)) if (value !== null) this.#roundUsage[one] = value;
+        if (this.#usage !== undefined) event['usage'] = addUsage(this.#usage, this.#roundUsage) ?? null;
+        if (!this.#isHiding) return [this.#usage === undefined ? raw : this.frame(event)];
+        this.#end.push(event);
+        return [];
+      }
+      case 'message_stop':
+        if (!this.#isHiding) return [raw];
+        this.#end.push(event);
+        return [];
+      default:
+        return [raw];
+    }
+  }
+
+  #numbered(event: Record<string, JsonValue>, raw: Uint8Array): readonly Uint8Array[] {
+    const block = this.#blocks.get(event['index'] ?? 0);
+    if (block === 'hidden') return [];
+    if (block === undefined || block === event['index']) return [raw];
+    event['index'] = block;
+    return [this.frame(event)];
+  }
+
+  next(): void {
+    this.#usage = addUsage(this.#usage, this.#roundUsage);
+    this.#roundUsage = {};
+    this.#isFirst = false;
+    this.#blocks = new Map();
+    this.#isHiding = false;
+    this.#end = [];
+  }
+
+  last({ hasCalls }: RoundEnd): readonly Uint8Array[] {
+    return this.#end.splice(0).map((event) => {
+      const delta = objectAt(event, 'delta');
+      if (delta?.['stop_reason'] === 'tool_use' && !hasCalls) delta['stop_reason'] = 'end_turn';
+      return this.frame(event);
+    });
+  }
+}

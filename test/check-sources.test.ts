@@ -1,0 +1,89 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from '@jest/globals';
+import { serveOpenFga } from '../libs/authorization/test/openfga-server.js';
+import { workflowConfiguration } from './harness/configurations.js';
+import { command } from './harness/command.js';
+import { infra, startTimeout } from './infra/client.ts';
+import { freshDatabase } from './infra/fresh.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'sluice-check-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** `sluice check` of the workflow with this source of permissions, and what else stands there. */
+async function check(permissions: string, variables: Readonly<Record<string, string>> = {}, more = '') {
+  const config = join(folder, 'sluice.yaml');
+  const identity =
+    permissions === ''
+      ? ''
+      : `identity: { provider: jwt, issuer: "https://issuer.example", audience: a, jwks_url: "https://issuer.example/keys", permissions: ${permissions} }`;
+  writeFileSync(config, workflowConfiguration({ limits: `${identity}\n${more}`, allowed: 'text-completion' }));
+  const lenient = await command(['check', config], { SLUICE_DATA: folder, ...variables });
+  const strict = await command(['check', '--strict', config], { SLUICE_DATA: folder, ...variables });
+  expect(strict.output.slice(1)).toBe(lenient.output.slice(1));
+  return { codes: [lenient.code, strict.code], output: lenient.output };
+}
+
+describe('sluice check asks what the configuration relies on outside of it', () => {
+  it('a file of users: says which user is wrong, or that there is none', async () => {
+    const file = join(folder, 'users.yaml');
+    const users = `{ users: { file: "${file}" } }`;
+    writeFileSync(file, 'acme: { user:ann: [read-only] }');
+    expect((await check(users)).codes).toEqual([0, 0]);
+    writeFileSync(file, 'acme: { user:ann: 7 }');
+    const wrong = await check(users);
+    expect(wrong.codes[1]).toBe(1);
+    expect(wrong.output).toContain('user:ann');
+    rmSync(file);
+    const missing = await check(users);
+    expect(missing.codes[1]).toBe(1);
+    expect(missing.output).toContain('it is not there');
+  });
+
+  it('a lookup over HTTP: an unknown caller is an answer, a refusal and silence are none', async () => {
+    let status = 404;
+    const server = createServer((_, response) => void response.writeHead(status).end());
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const lookup = `{ lookup: { url: "http://127.0.0.1:${(server.address() as AddressInfo).port}/of" } }`;
+    expect(await check(lookup)).toMatchObject({ codes: [0, 0] });
+    status = 500;
+    const refused = await check(lookup);
+    expect([refused.codes, refused.output]).toEqual([[0, 1], expect.stringContaining('it answered with 500')]);
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+    const gone = await check(lookup);
+    expect([gone.codes, gone.output]).toEqual([[0, 1], expect.stringContaining('it cannot be reached (ECONNREFUSED)')]);
+  });
+
+  it(
+    'a table of users: says that there is none, and what to set where no database is named',
+    async () => {
+      const { databaseUrl } = await infra('postgres');
+      const database = await freshDatabase(databaseUrl);
+      try {
+        const table = '{ users: { table: nowhere } }';
+        const missing = await check(table, { DATABASE_URL: database.url });
+        expect([missing.codes, missing.output]).toEqual([[0, 1], expect.stringContaining('"nowhere" does not exist')]);
+        const unset = await check(table);
+        expect([unset.codes, unset.output]).toEqual([[0, 1], expect.stringContaining('DATABASE_URL is not set')]);
+      } finally {
+        await database.drop();
+      }
+    },
+    startTimeout,
+  );
+
+  it('OpenFGA: a denial is an answer, an unknown store and silence are none', async () => {
+    const server = await serveOpenFga('known', []);
+    const store = (name: string) => `authorization: { openfga: { url: "${server.url}", store: ${name} } }`;
+    expect(await check('', {}, store('known'))).toMatchObject({ codes: [0, 0] });
+    const unknown = await check('', {}, store('unknown'));
+    expect([unknown.codes, unknown.output]).toEqual([[0, 1], expect.stringContaining('it answered with 404')]);
+    await server.close();
+    const gone = await check('', {}, store('known'));
+    expect([gone.codes, gone.output]).toEqual([[0, 1], expect.stringContaining('cannot be reached')]);
+  });
+});

@@ -1,0 +1,225 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { NestFactory } from '@nestjs/core';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { httpErrors } from '@sluice/core';
+import { RunWatch } from '@sluice/host';
+import { problemOf } from '../../apps/gateway/src/problem.js';
+import { GatewayModule, startGateway } from '../../apps/gateway/src/gateway.module.js';
+import type { Gateway } from '../../apps/gateway/src/gateway.module.js';
+import { Lists } from '../../apps/gateway/src/lists/lists.js';
+import { calls, workflowConfiguration } from '../harness/configurations.js';
+import { eventually } from '../harness/eventually.js';
+import { inOrder, ScriptedModel, startSystem } from '../harness/system.js';
+import type { TestSystem } from '../harness/system.js';
+import { post } from './over-http.js';
+
+type Json = Readonly<Record<string, unknown>>;
+interface Operation {
+  readonly operationId: string;
+  readonly responses: Readonly<
+    Record<string, { readonly content: Readonly<Record<string, { readonly schema: Json }>> }>
+  >;
+  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: Json }>> };
+}
+interface Document extends Json {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, Json>> };
+}
+
+describe('the gateway’s description of itself', () => {
+  let system: TestSystem;
+  let gateway: Gateway;
+  let document: Document;
+  let ajv: Ajv2020;
+
+  beforeAll(async () => {
+    const look = inOrder({ calls: [calls.query] }, { answer: 'Found.' });
+    const model = new ScriptedModel((request) => (request.question === 'Look' ? look(request) : { answer: 'done' }));
+    system = await startSystem(workflowConfiguration({}), model);
+    gateway = await startGateway(system.embedded.runtime);
+    const response = await fetch(`${gateway.url}/openapi.json`);
+    expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
+    document = (await response.json()) as Document;
+    ajv = new Ajv2020({ allErrors: true, strict: true, allowUnionTypes: true, formats: { int32: true, int64: true } });
+    ajv.addVocabulary(['components']);
+    ajv.addSchema({ $id: 'described', components: closed(document.components) as object });
+  });
+  afterAll(async () => {
+    await gateway.close();
+    await system.close();
+  });
+
+  const errorsOf = (schema: Json, value: unknown): unknown => {
+    const name = String(schema['$ref']).replace('#', 'described#');
+    return ajv.validate({ $ref: name }, value) ? [] : ajv.errors;
+  };
+  const operation = (id: string): Operation => {
+    const found = Object.values(document.paths)
+      .flatMap((methods) => Object.values(methods))
+      .find(({ operationId }) => operationId === id);
+    if (found === undefined) throw new Error(`There is no operation ${id}.`);
+    return found;
+  };
+
+  it('is OpenAPI 3.1, by the schema of its own', () => {
+    const text = readFileSync(join(import.meta.dirname, 'openapi-3.1.schema.json'), 'utf8');
+    const ofDocuments = new Ajv2020({ strict: false, formats: { uri: true, 'uri-reference': true, regex: true, email: true, 'media-range': true } }); // prettier-ignore
+    const validate = ofDocuments.compile(JSON.parse(text) as object);
+    expect([validate(document), validate.errors]).toEqual([true, null]);
+    expect(validate({ ...document, paths: { 'no-slash': {} } })).toBe(false);
+    expect(validate({ ...document, openapi: '3.0.0' })).toBe(false);
+  });
+
+  it('has every route that there is, and no other', async () => {
+    const { runtime } = system.embedded;
+    const app = await NestFactory.create(GatewayModule.with(runtime, new RunWatch(runtime), new Lists(runtime)), { logger: false }); // prettier-ignore
+    await app.init();
+    interface Layer {
+      readonly route?: { readonly path: string; readonly methods: Readonly<Record<string, boolean>> };
+    }
+    const { router } = app.getHttpAdapter().getInstance() as { readonly router: { readonly stack: readonly Layer[] } };
+    const routes = router.stack.flatMap(({ route }) =>
+      route === undefined ? [] : Object.keys(route.methods).map((method) => `${method} ${route.path}`),
+    );
+    await app.close();
+    const inDocument = Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method} ${path}`),
+    );
+    const named = (path: string): string => path.replaceAll(/\{\w+\}|[:*]\w+/g, '{}');
+    expect(inDocument.map(named).sort()).toEqual(routes.map(named).sort());
+    expect(routes.length).toBeGreaterThan(10);
+  });
+
+  it('describes the answers as they are', async () => {
+    const body = { question: 'Look', group: ['*'], request_id: 'described', session_id: 'one' };
+    const ended = await post(`${gateway.url}/v1/runs`, body, { prefer: 'wait=20' });
+    const begun = await post(`${gateway.url}/v1/runs`, { question: 'Hello', group: [] });
+    const warned = await post(`${gateway.url}/v1/runs`, { question: 'Hello', group: ['Admin'] }, { prefer: 'wait=20' });
+    await eventually(
+      async () => (await (await fetch(`${gateway.url}/v1/runs?outcome=answer`)).json()) as { runs: readonly unknown[] },
+      ({ runs }) => runs.length === 3,
+    );
+    const answers: readonly (readonly [string, number, Response])[] = [
+      ['startRun', 200, ended],
+      ['startRun', 202, begun],
+      ['startRun', 200, warned],
+      ['readRun', 200, await fetch(`${gateway.url}${ended.headers.get('location') ?? ''}`)],
+      ['readRun', 404, await fetch(`${gateway.url}/v1/runs/x?since=0`)],
+      ['listRuns', 200, await fetch(`${gateway.url}/v1/runs`)],
+      ['listRuns', 400, await fetch(`${gateway.url}/v1/runs?limt=1`)],
+      ['listSessions', 200, await fetch(`${gateway.url}/v1/sessions`)],
+      ['listSteps', 200, await fetch(`${gateway.url}/v1/sessions/one/steps`)],
+      ['listTools', 200, await fetch(`${gateway.url}/v1/tools?group=*&state=analysis`)],
+      ['listGroups', 200, await fetch(`${gateway.url}/v1/groups`)],
+      ['readGroup', 200, await fetch(`${gateway.url}/v1/groups/admin`)],
+      ['listTools', 200, await fetch(`${gateway.url}/v1/tools?group=Admin&state=anlysis`)],
+      ['recommendGroups', 200, await fetch(`${gateway.url}/v1/groups/recommended?question=graph+entities`)],
+      ['recommendGroups', 400, await fetch(`${gateway.url}/v1/groups/recommended`)],
+      ['listStates', 200, await fetch(`${gateway.url}/v1/states`)],
+      ['tryToolset', 200, await post(`${gateway.url}/v1/toolsets`, { question: 'Q', group: ['Admin'] })],
+      ['tryToolset', 400, await post(`${gateway.url}/v1/toolsets`, {})],
+      ['listApprovals', 200, await fetch(`${gateway.url}/v1/approvals`)],
+      ['listApprovals', 400, await fetch(`${gateway.url}/v1/approvals?limit=0`)],
+      ['decide', 415, await fetch(`${gateway.url}/v1/approvals`, { method: 'POST', body: '{}' })],
+    ];
+    for (const [id, status, response] of answers) {
+      const json = await response.json();
+      expect([id, response.status]).toEqual([id, status]);
+      const type = response.headers.get('content-type')?.split(';')[0] ?? '';
+      const schema = operation(id).responses[status]?.content[type]?.schema ?? {};
+      expect([id, status, errorsOf(schema, json)]).toEqual([id, status, []]);
+      if (id === 'listSteps') expect(json).toMatchObject({ steps: [{ request_id: 'described' }] });
+    }
+  });
+
+  it('explains refusals, which are problems of RFC 9457 and have the code and the sentence as before', async () => {
+    const response = await fetch(`${gateway.url}/v1/runs?limt=1`);
+    expect(response.headers.get('content-type')).toBe('application/problem+json; charset=utf-8');
+    const message = 'limt is no parameter here. Did you mean limit?';
+    const problem = (await response.json()) as { readonly type: string };
+    expect(problem).toEqual({
+      ...{ type: '/docs#error-invalid_request', title: httpErrors.invalid_request.meaning, status: 400 },
+      ...{ detail: message, code: 'invalid_request', error: { code: 'invalid_request', message } },
+    });
+    const [address = '', place = ''] = new URL(problem.type, gateway.url).href.split('#');
+    expect(await (await fetch(address)).text()).toContain(`id="${place}"`);
+    expect(problemOf({ status: 503, code: 'retries_exhausted', message: 'Later.' })).toMatchObject({
+      ...{ type: 'about:blank', title: 'Service Unavailable', status: 503, detail: 'Later.' },
+    });
+  });
+
+  it('describes the bodies as they are read', async () => {
+    const step = { action: 'x', outcome: 'ok', agent_run: { request_id: 'a' } };
+    const bodies: readonly (readonly [string, string, unknown, boolean])[] = [
+      ['startRun', 'v1/runs', { question: 'Q' }, true],
+      ['startRun', 'v1/runs', { question: 'Q', group: null, history: [step], deadline: 4e12 }, true],
+      ['startRun', 'v1/runs', { question: 'Q', groups: [] }, false],
+      ['startRun', 'v1/runs', { question: 'Q', history: [{ outcom: '' }] }, false],
+      ['startRun', 'v1/runs', { question: 'Q', history: null }, false],
+      ['startRun', 'v1/runs', { question: 'Q', max_iterations: 2 ** 31 }, false],
+      ['startRun', 'v1/runs', { group: [] }, false],
+      ['startRun', 'v1/runs', [], false],
+      ['decide', 'v1/approvals', {}, false],
+      ['decide', 'v1/approvals', decision, true],
+      ['decide', 'v1/approvals', { ...decision, tool: 't', arguments: '{}', expires_at: 1 }, true],
+      ['decide', 'v1/approvals', { ...decision, decisoin: 'x' }, false],
+    ];
+    for (const [id, path, body, isRead] of bodies) {
+      const schema = operation(id).requestBody?.content['application/json']?.schema ?? {};
+      const { status } = await post(`${gateway.url}/${path}`, body);
+      expect([body, JSON.stringify(errorsOf(schema, body)) === '[]', status]).toEqual([
+        body,
+        isRead,
+        isRead ? 202 : 400,
+      ]);
+    }
+  });
+
+  it('goes along with headers that keep every answer from caches, other types and other pages', async () => {
+    const of = async (path: string, init: RequestInit = {}) => {
+      const response = await fetch(`${gateway.url}${path}`, init);
+      await response.text();
+      const value = (name: string) => response.headers.get(name);
+      expect([path, value('x-content-type-options')]).toEqual([path, 'nosniff']);
+      expect(value('referrer-policy')).toBe('no-referrer');
+      expect(value('content-security-policy')).toMatch(/default-src 'none';.*frame-ancestors 'none'/);
+      return value('cache-control');
+    };
+    const json = { 'content-type': 'application/json' };
+    for (const path of ['/openapi.json', '/docs']) expect(await of(path)).toBe('no-cache');
+    for (const path of ['/v1/runs', '/v1/states', '/nothing', '/v1/runs/%ff', '/v1/runs/x?since=0'])
+      expect(await of(path)).toBe('no-store');
+    const broken = { method: 'POST', headers: json, body: '{' };
+    expect(await of('/v1/runs', broken)).toBe('no-store');
+    const streamed = { method: 'POST', headers: { ...json, accept: 'text/event-stream' }, body: '{"question":"Q"}' };
+    expect(await of('/v1/runs', streamed)).toBe('no-store');
+  });
+
+  it('is a page as well, that asks no other address', async () => {
+    const response = await fetch(`${gateway.url}/docs`);
+    expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(response.headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'sha256-/);
+    const html = await response.text();
+    expect(html).not.toMatch(/<script|<link|<img|https?:|@import|url\(/);
+    for (const path of Object.keys(document.paths)) expect(html).toContain(path);
+    const ids = [...html.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+    for (const [, to] of html.matchAll(/href="#([^"]+)"/g)) expect(ids).toContain(to);
+  });
+});
+
+const decision = {
+  ...{ approval_id: 'a', request_id: 'r', session_id: 's', decision: 'approve', arguments_hash: 'h' },
+};
+
+/** The schemas with no member left out of them: answers may have more in a later version, but not in this one. */
+function closed(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(closed);
+  if (typeof value !== 'object' || value === null) return value;
+  const inside = Object.fromEntries(Object.entries(value).map(([name, member]) => [name, closed(member)]));
+  return 'properties' in value && 'type' in value && value.type === 'object'
+    ? { additionalProperties: false, ...inside }
+    : inside;
+}

@@ -1,0 +1,126 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { runTopics } from '@sluice/contracts';
+import { startGateway } from '../../apps/gateway/src/gateway.module.js';
+import type { Gateway } from '../../apps/gateway/src/gateway.module.js';
+import { audience, issuer, newIssuer } from '../../libs/identity/test/issuer.js';
+import { workflowConfiguration } from '../harness/configurations.js';
+import { ScriptedModel, startSystem } from '../harness/system.js';
+import type { TestSystem } from '../harness/system.js';
+import { post } from './over-http.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'sluice-toolsets-'));
+const keyFile = join(folder, 'issuer.json');
+const identity = `identity: { provider: jwt, key_file: "${keyFile}", issuer: "${issuer}", audience: ${audience} }`;
+
+type Headers = Readonly<Record<string, string>>;
+interface Tried {
+  readonly tools: readonly Record<string, unknown>[];
+  readonly hidden_counts: Readonly<Record<string, number>>;
+}
+
+describe('a dry run of the filter over HTTP', () => {
+  let system: TestSystem;
+  let gateway: Gateway;
+  let root: Headers;
+  let bob: Headers;
+  beforeAll(async () => {
+    const honest = await newIssuer();
+    writeFileSync(keyFile, JSON.stringify(honest.jwks));
+    const as = async (sub: string, groups: readonly string[]): Promise<Headers> => ({
+      authorization: `Bearer ${await honest.token({ sub, tenant: 'acme', tool_groups: [...groups] })}`,
+    });
+    [root, bob] = await Promise.all([as('root', ['*']), as('bob', ['read-only'])]);
+    const configuration = `${workflowConfiguration({ limits: identity })}
+rules:
+  short: { tools: [text-completion], when: { question_bytes: 20 } }
+`;
+    system = await startSystem(configuration, new ScriptedModel(() => ({ answer: 'done' })));
+    gateway = await startGateway(system.embedded.runtime);
+  });
+  afterAll(async () => {
+    await gateway.close();
+    await system.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const trying = (body: unknown, who: Headers = {}) => post(`${gateway.url}/v1/toolsets`, body, who);
+  const tried = async (body: object, who: Headers): Promise<Tried> => {
+    const response = await trying({ question: 'Q', ...body }, who);
+    expect(response.status).toBe(200);
+    return (await response.json()) as Tried;
+  };
+  const keys = ({ tools }: Tried): unknown[] => tools.map(({ key }) => key);
+
+  it('says what a run of the same request is offered, with schemas and their hashes, and publishes nothing', async () => {
+    const request = {
+      question: 'Q',
+      group: ['*'],
+      state: 'analysis',
+      request_id: 'the-run',
+      session_id: 'the-session',
+    };
+    const foretold = await tried(request, root);
+    expect(await system.all(...runTopics, 'agent.progress', 'agent.denials')).toEqual([]);
+
+    // The id is still free.
+    expect((await post(`${gateway.url}/v1/runs`, request, { ...root, prefer: 'wait=20' })).status).toBe(200);
+    const [toolset] = await system.all('agent.toolsets');
+    if (toolset === undefined) throw new Error('The run has no Toolset.');
+    const { tools, hiddenCounts, configVersion, state, groups } = toolset.record;
+    expect(foretold).toMatchObject({
+      ...{ config_version: configVersion, state, group: groups, tool_choice: null, fallback_groups: [] },
+      hidden_counts: hiddenCounts,
+    });
+    expect(foretold.tools.map(({ groups: _, ...tool }) => tool)).toEqual(
+      tools.map(({ id, key, description, effect, inputSchema, schemaHash }) => ({
+        ...{ id, key, description, effect, schema_hash: schemaHash, input_schema: JSON.parse(inputSchema) as unknown },
+      })),
+    );
+    const listing = await fetch(`${gateway.url}/v1/tools?group=*&state=analysis`, { headers: root });
+    const { tools: listed } = (await listing.json()) as Tried;
+    expect(listed.map(({ depends_on: _, ...tool }) => tool)).toEqual(foretold.tools);
+  });
+
+  it('knows the question, the choice and the history that the request brings', async () => {
+    const base = { group: ['read-only'], state: 'analysis' };
+    expect(keys(await tried(base, root))).toEqual(['text-completion']);
+    const long = await tried({ ...base, question: 'A question of more than 20 bytes?' }, root);
+    expect([keys(long), long.hidden_counts]).toEqual([[], expect.objectContaining({ context: 1 })]);
+    expect(await tried({ ...base, tool_choice: 'required' }, root)).toMatchObject({ tool_choice: 'required' });
+    const named = await trying({ ...base, question: 'Q', tool_choice: 'no-such-tool' }, root);
+    expect([named.status, await named.json()]).toMatchObject([400, { code: 'invalid_request' }]);
+  });
+
+  it('counts and names nothing of groups that the caller may not ask for', async () => {
+    const bobs = await tried({ group: ['read-only'], state: 'analysis' }, bob);
+    expect([keys(bobs), bobs.hidden_counts]).toEqual([['text-completion'], { state: 1 }]);
+    expect(bobs.tools[0]).toMatchObject({ groups: ['read-only'] });
+    expect(JSON.stringify(bobs)).not.toMatch(/basic|admin|graph-update/);
+    const none = await tried({ group: [] }, bob);
+    expect([none.tools, none.hidden_counts]).toEqual([[], { group: 2 }]);
+    const roots = await tried({ group: ['read-only'], state: 'analysis' }, root);
+    expect(roots.hidden_counts).toEqual({ state: 1, group: 3 });
+  });
+
+  it('is refused for groups that are not permitted, as a run is, with its own route on the log', async () => {
+    const refused = await trying({ question: 'Q', group: ['admin'], request_id: 'wanted' }, bob);
+    expect([refused.status, await refused.json()]).toMatchObject([403, { code: 'insufficient_permissions' }]);
+    const [denial] = await system.all('agent.denials');
+    expect(denial?.record).toMatchObject({
+      ...{ route: 'POST /v1/toolsets', actorId: 'user:bob', refusedGroups: ['admin'], requestId: '', sessionId: '' },
+    });
+    expect((await trying({ question: 'Q' })).status).toBe(401);
+  });
+
+  it.each([
+    ['no question', {}, /question/],
+    ['a misspelt field', { question: 'Q', groups: [] }, /Did you mean group\?/],
+    ['a field twice', '{"question":"Q","question":"R"}', /twice/],
+  ])('refuses %s', async (_, body, message) => {
+    const response = await trying(body, root);
+    const { detail } = (await response.json()) as { readonly detail: string };
+    expect([response.status, detail]).toEqual([400, expect.stringMatching(message)]);
+  });
+});

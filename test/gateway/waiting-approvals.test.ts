@@ -1,0 +1,169 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { topics } from '@sluice/contracts';
+import { startGateway } from '../../apps/gateway/src/gateway.module.js';
+import type { Gateway } from '../../apps/gateway/src/gateway.module.js';
+import { run as project } from '../../apps/sluice/src/commands/project.js';
+import { audience, issuer, newIssuer } from '../../libs/identity/test/issuer.js';
+import { asked, configured, outcomes } from '../harness/approving.js';
+import { calls } from '../harness/configurations.js';
+import { eventually } from '../harness/eventually.js';
+import { inProcess } from '../harness/in-process.js';
+import { ScriptedModel, startSystem } from '../harness/system.js';
+import type { TestSystem } from '../harness/system.js';
+import { post } from './over-http.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'sluice-waiting-'));
+const keyFile = join(folder, 'issuer.json');
+const limits = `identity: { provider: jwt, key_file: "${keyFile}", issuer: "${issuer}", audience: ${audience} }`;
+const approval = "{ approvers: ['user:ann', 'user:boss'], requester_may_not_approve: true }";
+
+type Headers = Readonly<Record<string, string>>;
+interface Listed {
+  readonly approval: Readonly<Record<string, unknown>>;
+  readonly decisions: readonly string[];
+}
+interface List {
+  readonly approvals: readonly Listed[];
+  readonly next_cursor: string | null;
+}
+
+describe('the list of calls that wait for an approval', () => {
+  let system: TestSystem;
+  let gateway: Gateway;
+  let as: (sub: string, tenant?: string) => Promise<Headers>;
+  beforeAll(async () => {
+    const users = await newIssuer();
+    writeFileSync(keyFile, JSON.stringify(users.jwks));
+    as = async (sub, tenant = 'acme') => ({
+      authorization: `Bearer ${await users.token({ sub, tenant, tool_groups: ['*'] })}`,
+    });
+    const model = new ScriptedModel(({ history }) =>
+      history.length === 0 ? { calls: [calls.reset], thought: 'Begin anew.' } : { answer: 'Done.' },
+    );
+    system = await startSystem(configured(approval, { limits }), model);
+    gateway = await startGateway(system.embedded.runtime);
+    for (const [n, who] of (['ann', 'amy', 'amy'] as const).entries()) {
+      const body = { question: 'Reset', group: ['*'], state: 'analysis', request_id: `r${n}`, session_id: `s${n}` };
+      expect((await post(`${gateway.url}/v1/runs`, body, await as(who))).status).toBe(202);
+      await asked(system, n + 1);
+    }
+  });
+  afterAll(async () => {
+    await gateway.close();
+    await system.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const list = async (who: Headers, query = ''): Promise<List> => {
+    const response = await fetch(`${gateway.url}/v1/approvals${query}`, { headers: who });
+    expect(response.status).toBe(200);
+    return (await response.json()) as List;
+  };
+  const listed = async (who: Headers, count: number): Promise<List> =>
+    eventually(
+      () => list(who),
+      ({ approvals }) => approvals.length === count,
+    );
+  const runs = ({ approvals }: List): unknown[] => approvals.map(({ approval }) => approval['request_id']);
+
+  it('has what waits in the tenant, the oldest first, with what the caller may decide', async () => {
+    const { approvals, next_cursor } = await listed(await as('boss'), 3);
+    expect(next_cursor).toBeNull();
+    expect(approvals.map(({ approval, decisions }) => [approval['request_id'], decisions])).toEqual([
+      ['r0', ['approve', 'refuse']],
+      ['r1', ['approve', 'refuse']],
+      ['r2', ['approve', 'refuse']],
+    ]);
+    const { requested, message } = await asked(system);
+    expect(approvals[0]?.approval).toMatchObject({
+      ...{ approval_id: requested.approvalId, arguments: requested.arguments, thought: 'Begin anew.' },
+      ...{ requested_by: 'user:ann', expires_at: requested.expiresAt },
+      ...{ requested_partition: message.partition, requested_offset: message.offset },
+    });
+    expect(approvals[0]?.approval).not.toHaveProperty('steps');
+    const { components } = (await (await fetch(`${gateway.url}/openapi.json`)).json()) as {
+      readonly components: { readonly schemas: Readonly<Record<string, { readonly required: readonly string[] }>> };
+    };
+    expect(Object.keys(approvals[0]?.approval ?? {}).sort()).toEqual([...(components.schemas['AskedApproval']?.required ?? [])].sort()); // prettier-ignore
+    const anns = await listed(await as('ann'), 3);
+    expect(anns.approvals.map(({ decisions }) => decisions.join())).toEqual(['refuse', 'approve,refuse', 'approve,refuse']); // prettier-ignore
+  });
+
+  it('is empty for who is no approver, or of another tenant', async () => {
+    await listed(await as('boss'), 3);
+    for (const who of [await as('amy'), await as('boss', 'other'), await as('ann', 'ACME')])
+      expect(await list(who)).toEqual({ approvals: [], next_cursor: null });
+    expect((await fetch(`${gateway.url}/v1/approvals`)).status).toBe(401);
+  });
+
+  it('is read page by page, and says what a parameter must be', async () => {
+    const boss = await as('boss');
+    await listed(boss, 3);
+    const first = await list(boss, '?limit=2');
+    expect(runs(first)).toEqual(['r0', 'r1']);
+    const second = await list(boss, `?limit=2&cursor=${first.next_cursor ?? ''}`);
+    expect([runs(second), second.next_cursor]).toEqual([['r2'], null]);
+    for (const query of ['?limit=0', '?cursor=x', '?curser=x'])
+      expect((await fetch(`${gateway.url}/v1/approvals${query}`, { headers: boss })).status).toBe(400);
+  });
+
+  it('is not changed by what somebody else writes to the topic, or by a rebuild of the runs', async () => {
+    const boss = await as('boss');
+    const before = await listed(boss, 3);
+    const { requested } = await asked(system);
+    const { approvalId, requestId, sessionId, argumentsHash } = requested;
+    const forged = { ...requested, approvalId: 'a-forged', arguments: '{"made":"up"}' };
+    const said = { decision: 'refuse', decidedBy: 'user:eve', reason: '', argumentsHash };
+    const outcome = { approvalId, requestId, sessionId, ...said, notTaken: null, at: Date.now(), configVersion: '' };
+    await system.bus.publish([
+      { topic: topics.approvals, key: sessionId, record: { requested: forged, decided: null, outcome: null } },
+      { topic: topics.approvals, key: sessionId, record: { requested: null, decided: null, outcome } },
+      // A later run of the same partition: what is listed behind it has seen the others.
+      { topic: topics.approvals, key: sessionId, record: { requested, decided: null, outcome: null } },
+    ]);
+    const { output } = await inProcess(project, system.embedded.runtime.environment, 'rebuild');
+    expect(output).toContain('rebuilt from');
+    const again = await startGateway(system.embedded.runtime);
+    try {
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      const response = await fetch(`${again.url}/v1/approvals`, { headers: boss });
+      expect(await response.json()).toEqual(before);
+      expect(await list(boss)).toEqual(before);
+    } finally {
+      await again.close();
+    }
+  });
+
+  it('gives the body of the decision, and loses what was decided', async () => {
+    const boss = await as('boss');
+    const [first] = (await listed(boss, 3)).approvals;
+    const decided = (await outcomes(system)).length;
+    const body = { ...first?.approval, decision: 'approve' };
+    expect((await post(`${gateway.url}/v1/approvals`, body, boss)).status).toBe(202);
+    expect(runs(await listed(boss, 2))).toEqual(['r1', 'r2']);
+    expect((await outcomes(system))[decided]).toMatchObject({ notTaken: null, decidedBy: 'user:boss' });
+    expect(await system.responseOf('r0')).toMatchObject({ answer: 'Done.' });
+  });
+});
+
+describe('the list of waiting calls without an identity', () => {
+  it('is for everybody on the machine, as decisions are', async () => {
+    const model = new ScriptedModel(() => ({ calls: [calls.reset] }));
+    const system = await startSystem(configured("{ approvers: ['user:boss'] }"), model);
+    const gateway = await startGateway(system.embedded.runtime);
+    try {
+      await post(`${gateway.url}/v1/runs`, { question: 'Reset', group: ['*'], state: 'analysis' });
+      const { approvals } = await eventually(
+        async () => (await (await fetch(`${gateway.url}/v1/approvals`)).json()) as List,
+        (found) => found.approvals.length === 1,
+      );
+      expect(approvals).toMatchObject([{ decisions: ['approve', 'refuse'] }]);
+    } finally {
+      await gateway.close();
+      await system.close();
+    }
+  });
+});

@@ -1,0 +1,76 @@
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { anyone, asked, configured, outcomes } from '../harness/approving.js';
+import { clientInfo, newClient, startMcpSystem } from './with-mcp.js';
+import type { McpSystem } from './with-mcp.js';
+
+const update = (subject: string) => ({
+  name: 'graph-update',
+  arguments: { add: [{ subject, predicate: 'is', object: 'tested' }] },
+});
+
+type Answer = { action: 'accept' | 'decline' | 'cancel'; content?: Record<string, string> };
+
+/** A client that shows forms, in either era. */
+async function formsClient(url: string, era: string, answer: () => Answer): Promise<Client> {
+  const options = { capabilities: { elicitation: { form: {} } } };
+  const client = new Client(
+    clientInfo,
+    era === 'newer' ? { ...options, versionNegotiation: { mode: { pin: '2026-07-28' } } } : options,
+  );
+  client.setRequestHandler('elicitation/create', () => answer());
+  await client.connect(new StreamableHTTPClientTransport(new URL(url)));
+  return client;
+}
+
+describe.each(['older', 'newer'])('a call that needs an approval, from a client with forms in the %s era', (era) => {
+  let system: McpSystem;
+  beforeAll(async () => {
+    // Available in every state, so that the era without states sees it too.
+    const configuration = configured(anyone).replace(
+      'available_in_states: ["analysis", "modification"]',
+      'group: ["write"]',
+    );
+    system = await startMcpSystem(configuration.replace('    group: ["write", "knowledge", "admin"]\n', ''));
+  });
+  afterAll(() => system.close());
+
+  it('asks the person there, and runs when it is accepted (M-03)', async () => {
+    const client = await formsClient(system.mcp.url, era, () => ({ action: 'accept', content: { reason: 'Checked' } }));
+    expect(await client.callTool(update('accepted'))).toMatchObject({ isError: false });
+    const taken = (await outcomes(system)).at(-1);
+    expect(taken).toMatchObject({ decision: 'approve', decidedBy: 'user:local', reason: 'Checked', notTaken: null });
+    await client.close();
+  });
+
+  it('is refused when it is declined', async () => {
+    const client = await formsClient(system.mcp.url, era, () => ({ action: 'decline' }));
+    const result = await client.callTool(update('declined'));
+    expect(result).toMatchObject({ isError: true, _meta: { 'sluice/error': { reason: 'approval_refused' } } });
+    await client.close();
+  });
+
+  it('stays pending when the person puts it off, or the client has no forms', async () => {
+    const client = await formsClient(system.mcp.url, era, () => ({ action: 'cancel' }));
+    const pending = { isError: true, _meta: { 'sluice/approval': { status: 'pending' } } };
+    expect(await client.callTool(update('put off'))).toMatchObject(pending);
+    await client.close();
+    const formless = await newClient(system.mcp.url);
+    expect(await formless.callTool(update('formless'))).toMatchObject(pending);
+    await formless.close();
+  });
+});
+
+describe('a call that its caller may not approve', () => {
+  it('is not asked for in the client', async () => {
+    const system = await startMcpSystem(configured("{ approvers: ['user:ann'], effects: [read_only] }"));
+    let forms = 0;
+    const client = await formsClient(system.mcp.url, 'newer', () => ({ action: (forms++, 'accept') }));
+    const call = { name: 'knowledge-query', arguments: { sparql: 'ASK {}' } };
+    expect(await client.callTool(call)).toMatchObject({ _meta: { 'sluice/approval': { status: 'pending' } } });
+    expect(forms).toBe(0);
+    expect((await asked(system)).requested.requestedBy).toBe('user:local');
+    await client.close();
+    await system.close();
+  });
+});

@@ -1,0 +1,187 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { strangerProblem } from '../../apps/mcp/src/loopback.js';
+import { audience, issuer, newIssuer } from '../../libs/identity/test/issuer.js';
+import { anyone, asked, configured, decide } from '../harness/approving.js';
+import { workflowConfiguration } from '../harness/configurations.js';
+import { oldClient, startMcpSystem } from './with-mcp.js';
+import type { McpSystem } from './with-mcp.js';
+
+const query = { name: 'knowledge-query', arguments: { sparql: 'SELECT * WHERE { ?a ?b ?c } LIMIT 1' } };
+const key = (text: string): object => ({ _meta: { 'sluice/idempotency_key': text } });
+const requestId = (result: { readonly _meta?: unknown }): unknown =>
+  (result._meta as Readonly<Record<string, unknown>> | undefined)?.['sluice/request_id'];
+
+const initialize = {
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
+  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'raw', version: '1' } },
+};
+
+function post(url: string, message: unknown, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
+  return fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...headers },
+    body: typeof message === 'string' ? message : JSON.stringify(message),
+    signal: AbortSignal.timeout(120_000),
+  });
+}
+
+describe('calls over MCP without an identity', () => {
+  let system: McpSystem;
+  beforeAll(async () => {
+    system = await startMcpSystem(configured(anyone));
+  });
+  afterAll(() => system.close());
+
+  it('are runs of their own, named in the result and on the log as any other (M-110)', async () => {
+    const client = await oldClient(system.mcp.url);
+    const id = requestId(await client.callTool(query));
+    const steps = (await system.all('agent.steps')).filter(({ record }) => record.requestId === id);
+    expect(steps.flatMap(({ record }) => record.steps.map(({ action, outcome }) => [action, outcome]))).toEqual([
+      ['knowledge-query', 'ok'],
+    ]);
+    await client.close();
+  });
+
+  it('that a client repeats under one key are made once, and the key is good for no other call', async () => {
+    const client = await oldClient(system.mcp.url);
+    const completion = { name: 'text-completion', arguments: { prompt: 'Say so' } };
+    const first = await client.callTool({ ...completion, ...key('k-1') });
+    const again = await client.callTool({ ...completion, ...key('k-1') });
+    expect(requestId(again)).toBe(requestId(first));
+    expect(again.content).toEqual(first.content);
+    const other = { name: 'text-completion', arguments: { prompt: 'Say something else' }, ...key('k-1') };
+    await expect(client.callTool(other)).rejects.toMatchObject({ code: -32_602 });
+    await client.close();
+  });
+
+  it('of a name that the configuration does not have are an error of the protocol, of wrong arguments a result (M-31, XM-3)', async () => {
+    const client = await oldClient(system.mcp.url);
+    await expect(client.callTool({ name: 'nothing', arguments: {} })).rejects.toMatchObject({ code: -32_602 });
+    expect(await client.callTool({ name: 'text-completion', arguments: {} })).toMatchObject({
+      isError: true,
+      _meta: { 'sluice/error': { category: 'user_input', code: 'validation' } },
+    });
+    await client.close();
+  });
+
+  it('that need an approval answer that they wait, and go on when they are made again after the decision', async () => {
+    const client = await oldClient(system.mcp.url);
+    await client.callTool(query);
+    const [reset] = (await client.listTools()).tools.filter(({ name }) => name.endsWith('reset-workflow'));
+    const call = { name: reset?.name ?? '', arguments: {} };
+    const waits = await client.callTool(call);
+    expect(waits).toMatchObject({ isError: true, _meta: { 'sluice/approval': { status: 'pending' } } });
+    expect(requestId(await client.callTool(call))).toBe(requestId(waits));
+    await decide(system, await asked(system), 'approve');
+    const made = await client.callTool(call);
+    expect(made).toMatchObject({ isError: false });
+    expect(requestId(made)).toBe(requestId(waits));
+    await client.close();
+  });
+
+  it('that have no arguments, are no JSON, or too large leave the server as it was', async () => {
+    const large = JSON.stringify({ ...initialize, params: { ...initialize.params, padding: 'x'.repeat(1_100_000) } });
+    for (const [body, status] of [
+      ['{"jsonrpc":', 400],
+      ['[]', 400],
+      [large, 413],
+    ] as const)
+      expect([body.slice(0, 12), (await post(system.mcp.url, body)).status]).toEqual([body.slice(0, 12), status]);
+    const client = await oldClient(system.mcp.url);
+    expect((await client.listTools()).tools.length).toBeGreaterThan(0);
+    await client.close();
+  });
+
+  it.each([
+    ['a page under a name of its own', { origin: 'http://evil.example' }],
+    ['a page of another port of this machine’s name', { origin: 'null' }],
+  ])('do not come from %s', async (_name, headers) => {
+    expect((await post(system.mcp.url, initialize, headers)).status).toBe(403);
+  });
+
+  it('come from this machine, under its own name', () => {
+    const here = { remoteAddress: '127.0.0.1', host: 'localhost:8093', origin: undefined };
+    expect(strangerProblem(here)).toBeNull();
+    expect(strangerProblem({ ...here, remoteAddress: '::1', origin: 'http://127.0.0.1:3000' })).toBeNull();
+    expect(strangerProblem({ ...here, remoteAddress: '10.0.0.7' })).toContain('another machine');
+    expect(strangerProblem({ ...here, host: 'evil.example' })).toContain('`host`');
+    expect(strangerProblem({ ...here, host: undefined })).toContain('`host`');
+    expect(strangerProblem({ ...here, origin: 'http://evil.example' })).toContain('another origin');
+  });
+});
+
+describe('calls over MCP of callers who are known', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-mcp-'));
+  const keyFile = join(folder, 'issuer.json');
+  let system: McpSystem;
+  let ann: string;
+  let bob: string;
+
+  beforeAll(async () => {
+    const users = await newIssuer();
+    writeFileSync(keyFile, JSON.stringify(users.jwks));
+    ann = await users.token({ sub: 'ann', tenant: 'acme', tool_groups: ['read-only'] });
+    bob = await users.token({ sub: 'bob', tenant: 'other', tool_groups: ['*'] });
+    const identity = `identity: { provider: jwt, key_file: "${keyFile}", issuer: "${issuer}", audience: ${audience} }\n`;
+    system = await startMcpSystem(identity + workflowConfiguration(), { mcpCallsPerMinute: 3 });
+  });
+  afterAll(async () => {
+    await system.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  it('need a credential: without one the answer says where to get it', async () => {
+    const refused = await post(system.mcp.url, initialize);
+    expect(refused.status).toBe(401);
+    const challenge = refused.headers.get('www-authenticate') ?? '';
+    const [, address = ''] = /resource_metadata="([^"]+)"/.exec(challenge) ?? [];
+    const metadata = await fetch(address);
+    expect(await metadata.json()).toMatchObject({ authorization_servers: [issuer], resource: system.mcp.url });
+    const forged = await post(system.mcp.url, initialize, { authorization: 'Bearer e30.e30.e30' });
+    expect(forged.status).toBe(401);
+    expect(forged.headers.get('www-authenticate')).toContain('invalid_token');
+  });
+
+  it('list and make what the credential permits, which is not the same for all (M-78, XB-36)', async () => {
+    const client = await oldClient(system.mcp.url, ann);
+    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['knowledge-query', 'text-completion']);
+    await client.callTool(query);
+    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['text-completion']);
+    const denied = await client.callTool({ name: 'graph-update', arguments: { update: 'x' } });
+    expect(denied).toMatchObject({ isError: true, _meta: { 'sluice/error': { category: 'permission' } } });
+    await client.close();
+  });
+
+  it('are in a session of their own, which another caller can neither use nor end', async () => {
+    const begun = await post(system.mcp.url, initialize, { authorization: `Bearer ${bob}` });
+    const session = begun.headers.get('mcp-session-id') ?? '';
+    await begun.text();
+    expect(session).not.toBe('');
+    const list = { jsonrpc: '2.0', id: 2, method: 'tools/list' };
+    const as = (token: string) => ({ authorization: `Bearer ${token}`, 'mcp-session-id': session });
+    expect((await post(system.mcp.url, list, as(ann))).status).toBe(404);
+    const ended = await fetch(system.mcp.url, { method: 'DELETE', headers: as(ann) });
+    expect(ended.status).toBe(404);
+    const served = await post(system.mcp.url, list, as(bob));
+    expect(served.status).toBe(200);
+    await served.text();
+  });
+
+  it('are limited in a minute, and a refused one says when to try again (M-81)', async () => {
+    const client = await oldClient(system.mcp.url, bob);
+    const results = [];
+    for (let n = 0; n < 4; n++)
+      results.push(await client.callTool({ name: 'text-completion', arguments: { prompt: `${n}` } }));
+    expect(results.map(({ isError }) => isError)).toEqual([false, false, false, true]);
+    expect(results[3]).toMatchObject({
+      content: [{ text: expect.stringMatching(/may make 3 calls in a minute\. Try again in \d+ s/) }],
+      _meta: { 'sluice/error': { category: 'system', code: 'unavailable' } },
+    });
+    await client.close();
+  });
+});

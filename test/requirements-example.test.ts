@@ -1,0 +1,166 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from '@jest/globals';
+import type { Configuration } from '@sluice/core';
+import type { ToolContract } from '@sluice/tools';
+import { requireGraph, RequirementGraphs } from '../apps/executor/src/requirement-graphs.js';
+import { ScriptedModel, startSystem } from './harness/system.js';
+
+const configuration = readFileSync('examples/requirements/sluice.yaml', 'utf8');
+const path = 'cash-register.txt';
+const text = 'The register must record every transaction completely and without gaps.';
+
+type Call = readonly [tool: string, args: (seen: Seen) => object];
+type Seen = (tool: string) => Record<string, unknown>;
+
+/** Each call is made of what the ones before gave. */
+const calls: readonly Call[] = [
+  ['identify_requirement_candidates', () => ({ path, min_confidence: 0.8 })],
+  [
+    'cite_document',
+    (seen) => ({
+      path,
+      quote: (seen('identify_requirement_candidates')['candidates'] as { text: string }[] | undefined)?.[0]?.text,
+    }),
+  ],
+  ['assess_gobd_relevance', () => ({ text })],
+  [
+    'write_requirement_to_cache',
+    (seen) => ({ text, name: 'Complete records', req_type: 'compliance', citations: [seen('cite_document')['id']] }),
+  ],
+  ['check_for_duplicates', () => ({ text })],
+  ['generate_requirement_id', () => ({})],
+  [
+    'create_requirement_node',
+    (seen) => ({
+      id: seen('generate_requirement_id')['id'],
+      name: 'Complete records',
+      text,
+      req_type: 'compliance',
+      citations: [seen('cite_document')['id']],
+    }),
+  ],
+  ['resolve_business_object', () => ({ mention: 'transactions' })],
+  [
+    'create_fulfillment_relationship',
+    (seen) => ({
+      requirement: seen('create_requirement_node')['id'],
+      fulfilled_by: seen('resolve_business_object')['id'],
+      kind: 'business_object',
+    }),
+  ],
+  ['validate_schema_compliance', () => ({})],
+  ['query_similar_requirements', () => ({ text })],
+  ['execute_cypher_query', () => ({ query: 'MATCH (r)-[:FULFILLED_BY_OBJECT]->(o) RETURN r.id, r.citations, o.name' })],
+];
+
+const model = new ScriptedModel(({ history }) => {
+  const seen: Seen = (tool) =>
+    JSON.parse(history.findLast(({ action }) => action === tool)?.observation ?? '{}') as Record<string, unknown>;
+  const call = calls[history.length];
+  return call === undefined
+    ? { answer: 'One requirement is in the graph.' }
+    : { calls: [[`core__${call[0]}`, JSON.stringify(call[1](seen))]] };
+});
+
+describe('examples/requirements', () => {
+  it('takes a document to a requirement that is cited, checked, and in the graph, also over a restart', async () => {
+    let system = await startSystem(configuration, model);
+    try {
+      const run = async (): Promise<ReadonlyMap<string, Record<string, unknown>>> => {
+        const { requestId, answer } = await system.ask({ group: ['validator'] });
+        expect(answer).toBe('One requirement is in the graph.');
+        const steps = (await system.all('agent.steps')).filter(({ record }) => record.requestId === requestId);
+        const all = steps.flatMap(({ record }) => record.steps);
+        expect(all.map(({ action, outcome }) => [action, outcome])).toEqual(calls.map(([tool]) => [tool, 'ok']));
+        return new Map(
+          all.map(({ action, observation }) => [action, JSON.parse(observation) as Record<string, unknown>]),
+        );
+      };
+      const first = await run();
+      expect(first.get('cite_document')).toMatchObject({
+        id: 'C-0001',
+        quote: expect.stringContaining(text),
+        source: { location: path },
+      });
+      expect(first.get('write_requirement_to_cache')).toMatchObject({ id: 'Q-0001', created: true });
+      expect(first.get('check_for_duplicates')).toMatchObject({ is_duplicate: false });
+      expect(first.get('validate_schema_compliance')).toMatchObject({ compliant: true, violations: [] });
+      expect(first.get('query_similar_requirements')).toMatchObject({ requirements: [{ id: 'R-0001' }] });
+      expect(first.get('execute_cypher_query')).toMatchObject({ rows: [['R-0001', ['C-0001'], 'Transaction']] });
+      system = await system.restart();
+      const second = await run();
+      expect(second.get('cite_document')).toMatchObject({ id: 'C-0001' });
+      expect(second.get('check_for_duplicates')).toMatchObject({ is_duplicate: true, duplicates: [{ id: 'R-0001' }] });
+      expect(second.get('generate_requirement_id')).toEqual({ id: 'R-0002' });
+      // The same name twice is against the metamodel.
+      expect(second.get('validate_schema_compliance')).toMatchObject({ compliant: false, total: 1 });
+    } finally {
+      await system.close();
+    }
+  });
+
+  it('offers a creator the 27 tools for it, and a validator all 40', async () => {
+    const offered: string[][] = [];
+    const answering = new ScriptedModel(({ tools }) => {
+      offered.push(tools.map(({ id }) => id));
+      return { answer: 'done' };
+    });
+    const system = await startSystem(configuration, answering);
+    try {
+      await system.ask({ group: ['creator'] });
+      await system.ask({ group: ['validator'] });
+      expect(offered.map(({ length }) => length)).toEqual([27, 40]);
+      expect(offered[0]).not.toContain('core__create_requirement_node');
+    } finally {
+      await system.close();
+    }
+  });
+});
+
+describe('the graphs of an executor', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-graphs-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  const settings = (graph?: Configuration['graph']): Configuration =>
+    ({
+      tools: [{ id: 'core__count', type: 'count_graph_statistics' }],
+      policy: { allowedTools: ['core__count'] },
+      ...(graph === undefined ? {} : { graph }),
+    }) as unknown as Configuration;
+  const contracts = [{ type: 'count_graph_statistics', capabilities: ['graph'] }] as unknown as readonly ToolContract[];
+
+  it('are one a tenant, and go on after others took their place', async () => {
+    const lines: unknown[] = [];
+    const environment = { bus: 'sqlite', dataFolder: folder };
+    const log = { error: (...line: unknown[]) => lines.push(line) };
+    const graphs = new RequirementGraphs({ environment, log } as unknown as ConstructorParameters<
+      typeof RequirementGraphs
+    >[0]);
+    const tenants = Array.from({ length: 40 }, (_, n) => `tenant ${n}`);
+    const held = graphs.of(settings(), 'tenant 0');
+    for (const tenant of tenants) await graphs.of(settings(), tenant).add('Message', { id: tenant, name: tenant }, 'a');
+    for (const tenant of tenants)
+      expect((await graphs.of(settings(), tenant).nodes(null)).map(({ properties }) => properties.id)).toEqual([
+        tenant,
+      ]);
+    expect(await held.nodes(null)).toHaveLength(1);
+    await held.close();
+    const missing = { folder: null, load: [join(folder, 'none.json')] };
+    expect(() => graphs.of(settings(missing), 't')).toThrow(/cannot be opened/);
+    expect(lines).toEqual([[{ error: expect.stringContaining('none.json') }, expect.any(String)]]);
+    await graphs.close();
+  });
+
+  it('need a folder of this machine on Kafka, that can be written, and files that can be read', () => {
+    const place = { bus: 'kafka', dataFolder: folder } as const;
+    const check = (graph?: Configuration['graph']) => () => requireGraph(settings(graph), contracts, place);
+    expect(check()).toThrow(/graph\.folder is not set.*core__count.*one machine/);
+    const file = join(folder, 'a file');
+    writeFileSync(file, '{');
+    expect(check({ folder: join(file, 'graphs'), load: [] })).toThrow(/cannot be written.*Set graph\.folder/);
+    expect(check({ folder: join(folder, 'graphs'), load: [file] })).toThrow(/a file cannot be read/);
+    expect(check({ folder: join(folder, 'graphs'), load: [] })).not.toThrow();
+    expect(() => requireGraph({ ...settings(), tools: [] }, contracts, place)).not.toThrow();
+  });
+});

@@ -1,0 +1,145 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from '@jest/globals';
+import type { Environment } from '@sluice/host';
+import { run } from '../apps/sluice/src/commands/tokens.js';
+import { inProcess } from './harness/in-process.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'sluice-tokens-'));
+const file = join(folder, 'sluice.yaml');
+writeFileSync(
+  file,
+  `
+tool:
+  read_file: { type: read_file, group: [files] }
+  write_file: { type: write_file, group: [files] }
+  list_files: { type: list_files, group: [files] }
+  search_files: { type: search_files, group: [files] }
+  delete_file: { type: delete_file, group: [files] }
+  add_todo: { type: add_todo, group: [plan] }
+  list_todos: { type: list_todos, group: [plan] }
+  load_toolset: { type: load_toolset, group: [files] }
+  helper: { type: agent, group: [files], agent: { group: [plan] } }
+agents: { default: { description_mode: deferred, deferred_groups: { plan: plan the work } } }
+model: { provider: openai-compatible, name: gpt-5-mini, base_url: 'http://localhost:1/v1', price: { input: 2, output: 8 } }
+policy: { allowed_tools: ['*'], allowed_agents: ['*'], approval: { none: this is a test } }
+`,
+);
+/** The tools of an agent that works on documents. */
+const documentAgent = [
+  'read_file',
+  'write_file',
+  'append_file',
+  'list_files',
+  'delete_file',
+  'search_files',
+  'file_exists',
+  'get_workspace_summary',
+  'add_todo',
+  'complete_todo',
+  'start_todo',
+  'list_todos',
+  'get_progress',
+  'archive_and_reset',
+  'get_next_todo',
+  'extract_document_text',
+  'chunk_document',
+  'identify_requirement_candidates',
+  'assess_gobd_relevance',
+  'extract_entity_mentions',
+  'mark_complete',
+  'knowledge-query',
+  'graph-update',
+  'text-completion',
+  'get_current_time',
+];
+afterAll(() => {
+  rmSync(folder, { recursive: true });
+});
+const command = (...args: string[]) => inProcess(run, {} as Environment, '--config', file, ...args);
+
+interface Report {
+  readonly tokenizer: string;
+  readonly rows: readonly {
+    readonly agent: string;
+    readonly descriptions: string;
+    readonly tools: number;
+    readonly docstring_tokens: number;
+    readonly schema_overhead: number;
+    readonly total: number;
+    readonly saved: number;
+    readonly per_job: number;
+    readonly cost: number | null;
+    readonly by_tool: readonly { readonly id: string; readonly description: number; readonly schema: number }[];
+  }[];
+}
+const report = async (...args: string[]): Promise<Report> =>
+  JSON.parse((await command('--json', ...args)).output) as Report;
+
+describe('sluice tokens', () => {
+  it('counts each way of describing the tools, for each agent (D-30, D-36, XD-1)', async () => {
+    const { rows, tokenizer } = await report();
+    expect(tokenizer).toBe('o200k');
+    expect(rows.map(({ agent, descriptions, tools }) => [agent, descriptions, tools])).toEqual([
+      ['default', 'full', 8],
+      ['default', 'configured', 7],
+      ['default', 'deferred, full schema', 8],
+      ['default', 'deferred', 8],
+      ['default', 'groups', 7],
+      ['helper', 'full', 2],
+      ['helper', 'configured', 2],
+      ['helper', 'deferred, full schema', 2],
+      ['helper', 'deferred', 2],
+      ['helper', 'groups', 2],
+    ]);
+    for (const { docstring_tokens, schema_overhead, total, by_tool, tools } of rows) {
+      expect(docstring_tokens + schema_overhead).toBe(total);
+      expect(by_tool).toHaveLength(tools);
+    }
+    const total = (name: string) =>
+      rows.find(({ agent, descriptions }) => agent === 'default' && descriptions === name)?.total ?? 0;
+    expect(total('deferred')).toBeLessThan(total('deferred, full schema'));
+    expect(total('deferred, full schema')).toBeLessThan(total('full'));
+    expect(total('configured')).toBeLessThan(total('groups'));
+  });
+
+  it('adds up a job, and what its definitions cost (D-31)', async () => {
+    const { rows } = await report('--iterations', '10');
+    for (const { total, per_job, cost } of rows) {
+      expect(per_job).toBe(total * 10);
+      expect(cost).toBeCloseTo((per_job * 2) / 1_000_000);
+    }
+  });
+
+  it('saves 60 % and more of the definitions of an agent with 25 tools (D-67, D-87, XD-3)', async () => {
+    const many = join(folder, 'many.yaml');
+    const tools = documentAgent.map((type) => `  ${type}: { type: ${type} }\n`).join('');
+    writeFileSync(
+      many,
+      `tool:\n${tools}agents: { default: { description_mode: deferred } }\npolicy: { allowed_tools: ['*'], approval: { none: this is a test } }\n`,
+    );
+    const { output } = await inProcess(run, {} as Environment, '--config', many, '--json', '--model', 'gpt-oss-120b');
+    const { rows } = JSON.parse(output) as Report;
+    expect(rows.map(({ tools: count }) => count)).toEqual([25, 25, 25, 25]);
+    expect(rows.find(({ descriptions }) => descriptions === 'configured')?.saved).toBeGreaterThanOrEqual(0.6);
+  });
+
+  it('marks an approximation, and lists tools', async () => {
+    const { output } = await command('--model', 'claude-sonnet-5', '--tools');
+    expect(output).toMatch(
+      /^Tokens by ~o200k for claude-sonnet-5\.\nagent +descriptions +tools +docstring +schema +total +saved +84 turns +cost\n/,
+    );
+    expect(output).toMatch(/\n {2}core__delete_file +\d+ +\d+\n/);
+  });
+
+  it('counts what a request for some groups is sent', async () => {
+    const { rows } = await report('--group', 'plan');
+    expect(rows[0]).toMatchObject({ agent: 'default', tools: 2 });
+  });
+
+  it('says how it is called', async () => {
+    await expect(inProcess(run, {} as Environment)).rejects.toThrow('Name the configuration.');
+    await expect(command('--iterations', '0')).rejects.toThrow('from 1 to 1000000');
+  });
+});
