@@ -181,7 +181,7 @@ describe('an effect', () => {
       reason: 'outcome_unknown',
       safeMessage: 'The tool’s process ended during the call.',
     });
-    const longAgo = { now: () => Date.now() - 60_000 };
+    const longAgo = { now: () => Date.now() - 30_000 };
     const again = (owner: string, answer: Reconciliation) =>
       effectOnce(once as BoundTool, call('k', 10_000), claimsOf(owner), effect, says(answer));
     /** The attempt ended long ago, so that nobody waits for it, and each later attempt has time enough to end. */
