@@ -34,6 +34,7 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   groups: () => import('./groups.js'),
   tools: () => import('./tools.js'),
   tokens: () => import('./tokens.js'),
+  eval: () => import('./eval.js'),
   recommend: () => import('./recommend.js'),
   discovery: () => import('./discovery.js'),
 };
