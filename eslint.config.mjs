@@ -2,7 +2,12 @@ import js from '@eslint/js';
 import ts from 'typescript-eslint';
 
 export default ts.config(
-  { ignores: ['dist', 'data', 'node_modules', 'libs/contracts/src/generated', 'libs/records/src/generated'] },
+  {
+    ignores: [
+      ...['dist', 'data', 'node_modules', 'packages/*/dist'],
+      ...['libs/contracts/src/generated', 'libs/records/src/generated', 'packages/*/src/generated'],
+    ],
+  },
   js.configs.recommended,
   ...ts.configs.strict,
   {

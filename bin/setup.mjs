@@ -187,7 +187,7 @@ const commands = {
     all(['libs/contracts/generate.ts'], ['ops/grafana/generate.ts']);
     // What the commands say of themselves can be asked once they are built, with the types that were made before.
     build();
-    all([inRoot('dist/apps/sluice/src/generate.js')]);
+    all([inRoot('dist/apps/sluice/src/generate.js')], ['packages/generate/main.ts']);
   },
 };
 

@@ -2,11 +2,12 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { cliPage } from './cli-page.js';
 import { configurationSchema } from './configuration-schema.js';
 import { schemaFile } from './commands/init.js';
+import { openApi } from '../../gateway/src/openapi/document.js';
 import { compileEvaluator, documentedTools, wildcard } from '@sluice/core';
 import { builtInConfiguration } from './system/built-in-tools.js';
 import { writePages } from './system/write-pages.js';
 
-/** `npm run generate`, in the project: writes the page of commands, and the schema of the configuration. */
+/** `npm run generate`, in the project: writes the page of commands, the schema of the configuration, and the description of the gateway. */
 writeFileSync('docs/cli.md', await cliPage());
 console.log('docs/cli.md');
 
@@ -21,3 +22,7 @@ console.log('docs/tools');
 const schema = configurationSchema(readFileSync('docs/configuration.md', 'utf8'));
 writeFileSync(schemaFile, `${JSON.stringify(schema, null, 2)}\n`);
 console.log(schemaFile);
+
+const descriptionFile = 'schemas/openapi.json';
+writeFileSync(descriptionFile, `${JSON.stringify(openApi(), null, 2)}\n`);
+console.log(descriptionFile);

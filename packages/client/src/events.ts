@@ -1,0 +1,80 @@
+import type { AskedApproval } from './generated/api.js';
+
+export interface Usage {
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+}
+
+/** Where a run is to be found again. */
+export interface RunPlace {
+  readonly request_id: string;
+  readonly session_id: string;
+  /** Milliseconds since the epoch; no record of the run is older. */
+  readonly since: number;
+}
+
+/** Whether a decision on a call counted; `not_taken` says why it did not. */
+export interface ApprovalOutcome {
+  readonly approval_id: string;
+  readonly request_id: string;
+  readonly decision: string;
+  readonly decided_by: string;
+  readonly reason: string;
+  readonly not_taken: string | null;
+}
+
+/** What happens in a run, each thing once, however often the connection was cut. */
+export type RunEvent =
+  /** First: where the run is. */
+  | ({ readonly type: 'run' } & RunPlace)
+  /** An iteration begins, in this state, with the ids of the tools offered. */
+  | {
+      readonly type: 'iteration';
+      readonly iteration: number;
+      readonly state: string;
+      readonly tools: readonly string[];
+    }
+  /** The next piece of what the model says. Another `part` begins where it says something else instead: the last part is the answer. */
+  | { readonly type: 'text'; readonly iteration: number; readonly part: number; readonly text: string }
+  | { readonly type: 'reasoning'; readonly iteration: number; readonly text: string }
+  | {
+      readonly type: 'tool_call';
+      readonly iteration: number;
+      readonly tool_call_id: string;
+      /** The tool’s id. */
+      readonly tool: string;
+      /** As the model wrote them: JSON. */
+      readonly arguments: string;
+    }
+  /** Seen by those alone who follow meanwhile. */
+  | { readonly type: 'tool_started'; readonly tool_call_id: string }
+  | { readonly type: 'tool_progress'; readonly tool_call_id: string; readonly text: string }
+  | {
+      readonly type: 'tool_result';
+      readonly tool_call_id: string;
+      readonly result: unknown;
+      readonly is_error: boolean;
+      /** Whether the result is there while other calls of the turn go on; another one follows when it is on record. */
+      readonly is_preliminary: boolean;
+      /** Of a result on record: `ok` or the tool error, its reason, and the states before and after; else null. */
+      readonly step: {
+        readonly outcome: string;
+        readonly reason: string | null;
+        readonly state_before: string;
+        readonly state: string;
+      } | null;
+    }
+  /** What the run’s strategy decided for a turn. */
+  | { readonly type: 'decision'; readonly decision: Readonly<Record<string, unknown>> }
+  | { readonly type: 'approval_requested'; readonly approval: AskedApproval }
+  | { readonly type: 'approval_outcome'; readonly outcome: ApprovalOutcome }
+  | { readonly type: 'iteration_end'; readonly iteration: number; readonly usage: Usage }
+  /** Data of a name that this version of the client does not know. */
+  | { readonly type: 'data'; readonly name: string; readonly data: unknown }
+  /** Last: the answer, or why there is none. */
+  | {
+      readonly type: 'end';
+      readonly answer: string | null;
+      readonly error: { readonly code: string; readonly message: string } | null;
+      readonly usage: Usage;
+    };

@@ -1,0 +1,20 @@
+export { Sluice } from './client.js';
+export type { CallOptions, ClientOptions } from './transport.js';
+export type { CreateOptions, FinishedRun, Run, RunRef, WaitOptions } from './runs.js';
+export type { ApprovalOutcome, RunEvent, RunPlace, Usage } from './events.js';
+export { Pages } from './pages.js';
+export type { Page } from './pages.js';
+export {
+  ConflictError,
+  ConnectionError,
+  ForbiddenError,
+  InvalidRequestError,
+  NotFoundError,
+  ProblemError,
+  RateLimitedError,
+  SluiceError,
+  UnauthorizedError,
+  UnavailableError,
+  WaitTimeoutError,
+} from './errors.js';
+export type * from './generated/api.js';

@@ -1,0 +1,132 @@
+import type {
+  AgentRequest,
+  ApprovalDecision,
+  ApprovalList,
+  AskedApproval,
+  Group,
+  GroupList,
+  ListSessionsQuery,
+  ListStepsQuery,
+  ListToolsQuery,
+  PublishedDecision,
+  RecommendationList,
+  Session,
+  SessionList,
+  StateList,
+  StepList,
+  ToolList,
+  TriedToolset,
+  WaitingApproval,
+} from './generated/api.js';
+import { Pages } from './pages.js';
+import { sleep } from './transport.js';
+import type { CallOptions, Transport } from './transport.js';
+
+export class Sessions {
+  constructor(private readonly transport: Transport) {}
+
+  /** One’s own sessions, the latest first. */
+  list(query: Omit<ListSessionsQuery, 'before'> = {}, options: CallOptions = {}): Pages<Session> {
+    return new Pages(async (before) => {
+      const sent = { path: '/v1/sessions', query: { ...query, before }, isRepeatable: true, ...options };
+      const { sessions, next_before: next } = await this.transport.json<SessionList>(sent);
+      return { items: sessions, next };
+    });
+  }
+
+  /** The steps of one’s runs in a session. */
+  steps(sessionId: string, query: ListStepsQuery = {}, options: CallOptions = {}): Promise<StepList> {
+    const path = `/v1/sessions/${encodeURIComponent(sessionId)}/steps`;
+    return this.transport.json({ path, query, isRepeatable: true, ...options });
+  }
+}
+
+export class Approvals {
+  constructor(private readonly transport: Transport) {}
+
+  /** The calls that wait for one’s decision, the oldest first. */
+  list(query: { readonly limit?: number } = {}, options: CallOptions = {}): Pages<WaitingApproval> {
+    return new Pages(async (cursor) => {
+      const sent = { path: '/v1/approvals', query: { ...query, cursor }, isRepeatable: true, ...options };
+      const { approvals, next_cursor: next } = await this.transport.json<ApprovalList>(sent);
+      return { items: approvals, next };
+    });
+  }
+
+  /** The calls that wait now, then those that come, each once, until the signal. Looks every `intervalMs`, a second unless given. */
+  async *stream(
+    options: CallOptions & { readonly intervalMs?: number } = {},
+  ): AsyncGenerator<WaitingApproval, void, undefined> {
+    const { intervalMs = 1_000, ...rest } = options;
+    for (let seen: ReadonlySet<string> = new Set(); ;) {
+      const waiting = await this.list({ limit: 200 }, rest).take();
+      for (const one of waiting) if (!seen.has(one.approval.approval_id)) yield one;
+      seen = new Set(waiting.map(({ approval }) => approval.approval_id));
+      await sleep(intervalMs, rest.signal);
+    }
+  }
+
+  /** Decides on a call of the list or of a run’s stream. `approval_outcome` on the run’s stream says whether the decision counts. */
+  decide(
+    { approval_id, request_id, session_id, arguments_hash, requested_partition, requested_offset }: AskedApproval,
+    decision: 'approve' | 'refuse',
+    options: CallOptions & { readonly reason?: string; readonly decidedBy?: string } = {},
+  ): Promise<PublishedDecision> {
+    const { reason, decidedBy, ...rest } = options;
+    const body: ApprovalDecision = {
+      ...{ approval_id, request_id, session_id, decision, arguments_hash, requested_partition, requested_offset },
+      ...(reason === undefined ? {} : { reason }),
+      ...(decidedBy === undefined ? {} : { decided_by: decidedBy }),
+    };
+    // The first decision counts, so the same one again changes nothing.
+    return this.transport.json({ method: 'POST', path: '/v1/approvals', body, isRepeatable: true, ...rest });
+  }
+}
+
+export class Groups {
+  constructor(private readonly transport: Transport) {}
+
+  /** The groups that one may ask for. */
+  list(options: CallOptions = {}): Promise<GroupList> {
+    return this.transport.json({ path: '/v1/groups', isRepeatable: true, ...options });
+  }
+
+  get(name: string, options: CallOptions = {}): Promise<Group> {
+    const path = `/v1/groups/${name.split('/').map(encodeURIComponent).join('/')}`;
+    return this.transport.json({ path, isRepeatable: true, ...options });
+  }
+
+  /** Which of these suit a question, best first. */
+  recommend(question: string, options: CallOptions = {}): Promise<RecommendationList> {
+    return this.transport.json({ path: '/v1/groups/recommended', query: { question }, isRepeatable: true, ...options });
+  }
+}
+
+export class States {
+  constructor(private readonly transport: Transport) {}
+
+  list(options: CallOptions = {}): Promise<StateList> {
+    return this.transport.json({ path: '/v1/states', isRepeatable: true, ...options });
+  }
+
+  /** As a Mermaid diagram. */
+  diagram(options: CallOptions = {}): Promise<string> {
+    return this.transport.text({
+      ...{ path: '/v1/states', headers: { accept: 'text/vnd.mermaid' }, isRepeatable: true, ...options },
+    });
+  }
+}
+
+export class Tools {
+  constructor(private readonly transport: Transport) {}
+
+  /** What a run in this state with these groups is offered. */
+  list(query: ListToolsQuery = {}, options: CallOptions = {}): Promise<ToolList> {
+    return this.transport.json({ path: '/v1/tools', query, isRepeatable: true, ...options });
+  }
+
+  /** What this request would be offered. Nothing is published, and no run begins. */
+  tryToolset(body: AgentRequest, options: CallOptions = {}): Promise<TriedToolset> {
+    return this.transport.json({ method: 'POST', path: '/v1/toolsets', body, isRepeatable: true, ...options });
+  }
+}

@@ -1,0 +1,169 @@
+import type { ApprovalOutcome, RunEvent, RunPlace, Usage } from './events.js';
+import type { AskedApproval } from './generated/api.js';
+import { IterationText } from './iteration-text.js';
+import type { Chunk } from './sse.js';
+
+type Open =
+  | { readonly kind: 'text' | 'reasoning' }
+  | { readonly kind: 'tool-call'; readonly toolCallId: string; readonly tool: string; args: string }
+  | { readonly kind: 'other' };
+
+/** Codes with which a stream ends while the run goes on, so that it is read again. */
+const cuts: readonly string[] = ['slow', 'stopping', 'interrupted'];
+
+/** Makes events of the chunks of a stream, over any number of connections: what came before a cut is not reported again. */
+export class RunReader {
+  place: RunPlace | null = null;
+  /** The stream ended before the run did, though the connection held. */
+  wasCut = false;
+  ended = false;
+  readonly #seen = new Set<string>();
+  readonly #texts = new Map<number, IterationText>();
+  #iteration = 0;
+  #error: { readonly code: string; readonly message: string } | null = null;
+  /** The parts of this connection, in order. */
+  #open: Open[] = [];
+
+  /** The next connection begins. */
+  connected(): void {
+    this.#open = [];
+    this.#iteration = 0;
+    this.#error = null;
+    this.wasCut = false;
+    for (const text of this.#texts.values()) text.connected();
+  }
+
+  take(chunk: Chunk): readonly RunEvent[] {
+    const { type, path } = chunk;
+    const open = this.#open[path[0] ?? -1];
+    switch (type) {
+      case 'part-start':
+        return this.#begin(chunk.part ?? { type: 'other' });
+      case 'text-delta':
+        return this.#delta(open, chunk.textDelta ?? '');
+      case 'tool-call-args-text-finish':
+        return this.#call(open);
+      case 'result':
+        return this.#result(open, chunk);
+      case 'step-start':
+        this.#iteration = Number(chunk.messageId?.split('/').at(-1) ?? 0);
+        return [];
+      case 'step-finish': {
+        const iteration = this.#iteration;
+        return this.#once(`end ${iteration}`, { type: 'iteration_end', iteration, usage: usageOf(chunk) });
+      }
+      case 'error':
+        this.#error = { code: chunk.code ?? 'error', message: chunk.error ?? '' };
+        return [];
+      case 'message-finish':
+        return this.#end(chunk);
+      default:
+        return [];
+    }
+  }
+
+  #begin(part: NonNullable<Chunk['part']>): readonly RunEvent[] {
+    switch (part.type) {
+      case 'text':
+        this.#textOf().begin();
+        this.#open.push({ kind: 'text' });
+        return [];
+      case 'reasoning':
+        this.#open.push({ kind: 'reasoning' });
+        return [];
+      case 'tool-call':
+        this.#open.push({ kind: 'tool-call', toolCallId: part.toolCallId ?? '', tool: part.toolName ?? '', args: '' });
+        return [];
+      default:
+        this.#open.push({ kind: 'other' });
+        return part.type === 'data' ? this.#data(part.name ?? '', part.data) : [];
+    }
+  }
+
+  #delta(open: Open | undefined, text: string): readonly RunEvent[] {
+    const iteration = this.#iteration;
+    if (open?.kind === 'tool-call') open.args += text;
+    if (open?.kind === 'reasoning') return [{ type: 'reasoning', iteration, text }];
+    if (open?.kind !== 'text') return [];
+    return this.#textOf()
+      .add(text)
+      .map((piece) => ({ type: 'text', iteration, ...piece }));
+  }
+
+  #call(open: Open | undefined): readonly RunEvent[] {
+    if (open?.kind !== 'tool-call') return [];
+    const { toolCallId: id, tool, args } = open;
+    const call = { iteration: this.#iteration, tool_call_id: id, tool, arguments: args };
+    return this.#once(`call ${id}`, { type: 'tool_call', ...call });
+  }
+
+  #result(open: Open | undefined, { result, isError, isPreliminary, artifact }: Chunk): readonly RunEvent[] {
+    if (open?.kind !== 'tool-call') return [];
+    const id = open.toolCallId;
+    const isEarly = isPreliminary === true;
+    if (isEarly && this.#seen.has(`result ${id}`)) return [];
+    type Result = Extract<RunEvent, { type: 'tool_result' }>;
+    return this.#once(`${isEarly ? 'early' : 'result'} ${id}`, {
+      ...{ type: 'tool_result', tool_call_id: id, result: result ?? null },
+      ...{ is_error: isError === true, is_preliminary: isEarly, step: (artifact ?? null) as Result['step'] },
+    });
+  }
+
+  #data(name: string, data: unknown): readonly RunEvent[] {
+    const members = (data ?? {}) as Readonly<Record<string, unknown>>;
+    switch (name) {
+      case 'run':
+        this.place = members as unknown as RunPlace;
+        return this.#once('run', { type: 'run', ...this.place });
+      case 'iteration': {
+        const { iteration, state, tools } = members as { iteration: number; state: string; tools: readonly string[] };
+        return this.#once(`iteration ${iteration}`, { type: 'iteration', iteration, state, tools });
+      }
+      case 'tool_call_start':
+        return [{ type: 'tool_started', tool_call_id: String(members['toolCallId']) }];
+      case 'tool_progress':
+        return [
+          { type: 'tool_progress', tool_call_id: String(members['toolCallId']), text: String(members['text'] ?? '') },
+        ];
+      case 'decision':
+        return this.#once(`decision ${String(members['iteration'])}`, { type: 'decision', decision: members });
+      case 'approval_requested': {
+        const approval = members as unknown as AskedApproval;
+        return this.#once(`asked ${approval.approval_id}`, { type: 'approval_requested', approval });
+      }
+      case 'approval_outcome': {
+        const outcome = members as unknown as ApprovalOutcome;
+        return this.#once(`outcome ${JSON.stringify(outcome)}`, { type: 'approval_outcome', outcome });
+      }
+      default:
+        return this.#once(`data ${name} ${JSON.stringify(data)}`, { type: 'data', name, data });
+    }
+  }
+
+  #end(chunk: Chunk): readonly RunEvent[] {
+    const error = this.#error;
+    if (error !== null && cuts.includes(error.code)) {
+      this.wasCut = true;
+      return [];
+    }
+    this.ended = true;
+    const answer = error === null ? (this.#texts.get(Math.max(0, ...this.#texts.keys()))?.last ?? '') : null;
+    return [{ type: 'end', answer, error, usage: usageOf(chunk) }];
+  }
+
+  #textOf(): IterationText {
+    const found = this.#texts.get(this.#iteration) ?? new IterationText();
+    this.#texts.set(this.#iteration, found);
+    return found;
+  }
+
+  #once(key: string, event: RunEvent): readonly RunEvent[] {
+    if (this.#seen.has(key)) return [];
+    this.#seen.add(key);
+    return [event];
+  }
+}
+
+function usageOf({ usage }: Chunk): Usage {
+  return { input_tokens: usage?.inputTokens ?? 0, output_tokens: usage?.outputTokens ?? 0 };
+}

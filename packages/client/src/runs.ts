@@ -1,0 +1,200 @@
+import { ConflictError, ConnectionError, errorOf, ProblemError, WaitTimeoutError } from './errors.js';
+import type { RunEvent } from './events.js';
+import type { AgentRequest, EndedRun, ListedRun, ListRunsQuery, RunList, RunningRun } from './generated/api.js';
+import { Pages } from './pages.js';
+import { RunReader } from './run-reader.js';
+import { chunksOf } from './sse.js';
+import { messageOf, queryOf } from './transport.js';
+import type { CallOptions, Sent, Transport } from './transport.js';
+
+/** A run, ended or not; `location` is where it is read again. */
+export type Run = (RunningRun | EndedRun) & { readonly location: string };
+export type FinishedRun = EndedRun & { readonly location: string };
+
+/**
+ * Where a run is: its `location`, a run that this client gave, a run of a list by its `href`, or what the first event of its stream holds.
+ */
+export type RunRef =
+  | string
+  | { readonly location: string }
+  | { readonly href: string | null }
+  | { readonly request_id: string; readonly session_id?: string; readonly since: number };
+
+export interface CreateOptions extends CallOptions {
+  /** Stands for a request_id; made here where the request has none, so that an attempt that was cut starts no second run. */
+  readonly idempotencyKey?: string;
+}
+
+export interface WaitOptions extends CallOptions {
+  /** How long to wait for the end; without it, as long as the run takes. */
+  readonly timeoutMs?: number;
+}
+
+const events = { accept: 'text/event-stream' };
+/** Of one request; connections are often cut at a minute. */
+const longestWaitSeconds = 30;
+
+export class Runs {
+  constructor(private readonly transport: Transport) {}
+
+  /** Starts a run and returns at once. */
+  async create(request: AgentRequest, options: CreateOptions = {}): Promise<Run> {
+    return this.#run(creation(request, options));
+  }
+
+  /** Starts a run and waits for its end. */
+  async ask(request: AgentRequest, options: CreateOptions & WaitOptions = {}): Promise<FinishedRun> {
+    const until = timeLimit(options);
+    const run = await this.#run({ ...creation(request, options), waitSeconds: until.seconds() });
+    return run.status === 'ended' ? run : this.#end(run.location, until, options);
+  }
+
+  /** The run as it is now. */
+  async get(run: RunRef, options: CallOptions = {}): Promise<Run> {
+    return this.#run({ path: pathOf(run), isRepeatable: true, ...options });
+  }
+
+  /** Waits for the run’s end. Throws WaitTimeoutError where that takes longer than the caller said; the run goes on. */
+  async wait(run: RunRef, options: WaitOptions = {}): Promise<FinishedRun> {
+    return this.#end(pathOf(run), timeLimit(options), options);
+  }
+
+  /**
+   * Cancels a run of one’s own, by its place or its request_id alone, and returns it as it is then: a run that has ended keeps its end.
+   * With `timeoutMs` it waits so long for the end.
+   */
+  async cancel(run: RunRef, options: WaitOptions & { readonly reason?: string } = {}): Promise<Run> {
+    const { reason, timeoutMs = 0, ...rest } = options;
+    const [path = '', query] = (isId(run) ? `/v1/runs/${encodeURIComponent(run)}` : pathOf(run)).split('?');
+    const cancelled = await this.#run({
+      ...{ method: 'POST', path: `${path}/cancel${query === undefined ? '' : `?${query}`}`, isRepeatable: true },
+      ...(reason === undefined ? {} : { body: { reason } }),
+      waitSeconds: Math.min(longestWaitSeconds, Math.ceil(timeoutMs / 1_000)),
+      ...rest,
+    });
+    if (cancelled.status === 'ended' || timeoutMs <= longestWaitSeconds * 1_000) return cancelled;
+    return this.#end(cancelled.location, timeLimit({ timeoutMs }), rest);
+  }
+
+  /** The runs of one’s tenant, the newest first. */
+  list(query: Omit<ListRunsQuery, 'cursor'> = {}, options: CallOptions = {}): Pages<ListedRun> {
+    return new Pages(async (cursor) => {
+      const sent = { path: '/v1/runs', query: { ...query, cursor }, isRepeatable: true, ...options };
+      const { runs, next_cursor: next } = await this.transport.json<RunList>(sent);
+      return { items: runs, next };
+    });
+  }
+
+  /**
+   * Starts a run and reports it as it happens. Where the connection is cut, the run is read again and goes on behind what was reported, each
+   * thing once. Leaving the loop leaves the run as it is.
+   */
+  stream(request: AgentRequest, options: CreateOptions = {}): AsyncGenerator<RunEvent, void, undefined> {
+    return this.#events(creation(request, options), null);
+  }
+
+  /** A run that was started before, from its beginning to its end. */
+  follow(run: RunRef, options: CallOptions = {}): AsyncGenerator<RunEvent, void, undefined> {
+    const path = pathOf(run);
+    return this.#events({ path, isRepeatable: true, ...options }, path);
+  }
+
+  async *#events(first: Sent, known: string | null): AsyncGenerator<RunEvent, void, undefined> {
+    const reader = new RunReader();
+    let location = known;
+    const leaving = new AbortController();
+    const signal = first.signal === undefined ? leaving.signal : AbortSignal.any([first.signal, leaving.signal]);
+    try {
+      for (let attempt = 1; ; attempt++) {
+        const sent = location === null ? first : { path: location, isRepeatable: true };
+        let problem: unknown = new Error('The stream ended before the run did.');
+        try {
+          const response = await this.transport.open({ ...sent, headers: { ...sent.headers, ...events }, signal });
+          reader.connected();
+          if (response.body === null) throw new Error('The answer has no body.');
+          for await (const chunk of chunksOf(response.body, this.transport.idleMs)) {
+            for (const event of reader.take(chunk)) {
+              if (reader.place !== null) location = pathOf(reader.place);
+              // A cut is tried again so often until something new comes.
+              attempt = 0;
+              if (event.type === 'end') refuseConflict(event);
+              yield event;
+            }
+            if (reader.ended) return;
+          }
+        } catch (error) {
+          problem = error;
+          if (error instanceof ConflictError) throw error;
+        }
+        const cut =
+          problem instanceof ProblemError
+            ? problem
+            : new ConnectionError(messageOf(problem), location, { cause: problem });
+        await this.transport.pause(Math.max(1, attempt), cut, { ...sent, isRepeatable: true, signal });
+      }
+    } finally {
+      leaving.abort();
+    }
+  }
+
+  async #run(sent: Sent): Promise<Run> {
+    const { body, location } = await this.transport.answer<RunningRun | EndedRun>(sent);
+    return { ...body, location: location ?? sent.path };
+  }
+
+  async #end(path: string, until: TimeLimit, { signal }: CallOptions): Promise<FinishedRun> {
+    for (;;) {
+      const waitSeconds = until.seconds();
+      const more = signal === undefined ? {} : { signal };
+      const run = await this.#run({ path, isRepeatable: true, waitSeconds, ...more });
+      if (run.status === 'ended') return run;
+      if (until.seconds() === 0)
+        throw new WaitTimeoutError('The run has not ended in the time that was given. It goes on.', run.location);
+    }
+  }
+}
+
+interface TimeLimit {
+  /** To wait in the next request. */
+  seconds(): number;
+}
+
+function timeLimit({ timeoutMs = Infinity }: WaitOptions): TimeLimit {
+  const until = Date.now() + timeoutMs;
+  return { seconds: () => Math.min(longestWaitSeconds, Math.max(0, Math.ceil((until - Date.now()) / 1_000))) };
+}
+
+function creation(body: AgentRequest, { idempotencyKey, signal }: CreateOptions): Sent {
+  const isNamed = typeof body.request_id === 'string' && body.request_id !== '';
+  const key = idempotencyKey ?? (isNamed ? null : newKey());
+  const headers = key === null ? {} : { 'idempotency-key': key };
+  return { method: 'POST', path: '/v1/runs', body, headers, isRepeatable: true, ...(signal ? { signal } : {}) };
+}
+
+function newKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+function isId(run: RunRef): run is string {
+  return typeof run === 'string' && !run.startsWith('/');
+}
+
+/** The path of a run from the gateway’s address. */
+function pathOf(run: RunRef): string {
+  if (isId(run)) throw new TypeError('A request_id alone does not say where the run is. Give its location or href.');
+  if (typeof run === 'string') return run;
+  if ('location' in run) return pathOf(run.location);
+  if ('href' in run) {
+    if (run.href === null) throw new TypeError('The run is another caller’s, so it has no href.');
+    return pathOf(run.href);
+  }
+  const { request_id: id, session_id, since } = run;
+  return `/v1/runs/${encodeURIComponent(id)}${queryOf({ session_id, since })}`;
+}
+
+/** The id is another request’s: on a stream that has begun, only its end can say so. */
+function refuseConflict({ error }: Extract<RunEvent, { type: 'end' }>): void {
+  if (error?.code !== 'conflict') return;
+  throw errorOf({ code: error.code, detail: error.message, title: 'Conflict' }, { status: 409, retryAfterMs: null });
+}

@@ -1,0 +1,43 @@
+/** Writes the types of the clients from schemas/openapi.json and the schemas of the records. Run it with `npm run generate`. */
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { AvroRecord, Description } from './description.ts';
+import { modelsOfApi } from './python.ts';
+import { typesOfApi, typesOfRecords } from './typescript.ts';
+
+/** Those that an upstream system reads or writes, and what is in them. */
+const onTheBus = ['AgentRequest', 'AgentStepResult', 'AgentResponse', 'AgentProgress', 'Cancellation'];
+
+/** The generated files by their path from packages/. */
+export function generate(schemaFolder: string): Readonly<Record<string, string>> {
+  const read = <T>(file: string): T => JSON.parse(readFileSync(join(schemaFolder, file), 'utf8')) as T;
+  const description = read<Description>('openapi.json');
+  const all = readdirSync(schemaFolder)
+    .filter((file) => file.endsWith('.avsc'))
+    .map((file) => read<AvroRecord>(file));
+  return {
+    'client/src/generated/api.ts': typesOfApi(description),
+    'client/src/generated/records.ts': typesOfRecords(withParts(onTheBus, all)),
+    'client-python/src/sluice_client/models.py': modelsOfApi(description),
+  };
+}
+
+/** The records of these names and those that are inside them, by name. */
+function withParts(names: readonly string[], all: readonly AvroRecord[]): readonly AvroRecord[] {
+  const wanted = new Set(names);
+  for (const name of wanted) {
+    const record = all.find((one) => one.name === name);
+    if (record === undefined) throw new Error(`There is no schema ${name}.`);
+    const types = JSON.stringify(record.fields.map(({ type }) => type));
+    for (const { name: other } of all) if (types.includes(`"${other}"`)) wanted.add(other);
+  }
+  return all.filter(({ name }) => wanted.has(name)).sort((one, other) => (one.name < other.name ? -1 : 1));
+}
+
+if (import.meta.main) {
+  for (const [path, text] of Object.entries(generate(join(import.meta.dirname, '../../schemas')))) {
+    const file = join(import.meta.dirname, '..', path);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, text);
+  }
+}

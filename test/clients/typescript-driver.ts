@@ -1,0 +1,104 @@
+import { ProblemError, Sluice } from '../../packages/client/src/index.js';
+import type {
+  AgentRequest,
+  AskedApproval,
+  ListRunsQuery,
+  ListToolsQuery,
+  RunRef,
+} from '../../packages/client/src/index.js';
+import type { ClientSettings, Driver, Outcome } from './driver.js';
+
+interface Args {
+  readonly request: AgentRequest;
+  readonly run: RunRef;
+  readonly key?: string;
+  readonly timeout_ms?: number;
+  readonly reason?: string;
+  readonly leave?: string;
+  readonly take?: number;
+  readonly query?: object;
+  readonly session_id: string;
+  readonly approval: AskedApproval;
+  readonly decision: 'approve' | 'refuse';
+  readonly name: string;
+  readonly question: string;
+}
+
+type Operation = (sluice: Sluice, args: Args) => Promise<unknown>;
+
+const operations: Readonly<Record<string, Operation>> = {
+  create_run: (sluice, { request, key }) =>
+    sluice.runs.create(request, key === undefined ? {} : { idempotencyKey: key }),
+  ask_run: (sluice, { request }) => sluice.runs.ask(request),
+  get_run: (sluice, { run }) => sluice.runs.get(run),
+  wait_run: (sluice, { run, timeout_ms: timeoutMs }) =>
+    sluice.runs.wait(run, timeoutMs === undefined ? {} : { timeoutMs }),
+  cancel_run: (sluice, { run, reason, timeout_ms: timeoutMs }) =>
+    sluice.runs.cancel(run, {
+      ...(reason === undefined ? {} : { reason }),
+      ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    }),
+  stream_run: (sluice, { request, leave }) => upTo(sluice.runs.stream(request), leave),
+  follow_run: (sluice, { run }) => upTo(sluice.runs.follow(run), undefined),
+  list_runs: (sluice, { query, take }) => sluice.runs.list(query as ListRunsQuery).take(take),
+  list_pages: async (sluice, { query }) => {
+    const pages: unknown[] = [];
+    for await (const { items } of sluice.runs.list(query as ListRunsQuery).pages()) pages.push(items);
+    return pages;
+  },
+  list_sessions: (sluice, { take }) => sluice.sessions.list().take(take),
+  list_steps: (sluice, { session_id: id }) => sluice.sessions.steps(id),
+  list_approvals: (sluice) => sluice.approvals.list().take(),
+  stream_approvals: async (sluice, { session_id: id }) => {
+    const signal = AbortSignal.timeout(60_000);
+    for await (const waiting of sluice.approvals.stream({ signal, intervalMs: 200 }))
+      if (waiting.approval.session_id === id) return waiting;
+    return null;
+  },
+  decide: (sluice, { approval, decision, reason }) =>
+    sluice.approvals.decide(approval, decision, reason === undefined ? {} : { reason }),
+  list_groups: (sluice) => sluice.groups.list(),
+  get_group: (sluice, { name }) => sluice.groups.get(name),
+  recommend_groups: (sluice, { question }) => sluice.groups.recommend(question),
+  list_states: (sluice) => sluice.states.list(),
+  state_diagram: (sluice) => sluice.states.diagram(),
+  list_tools: (sluice, { query }) => sluice.tools.list(query as ListToolsQuery),
+  try_toolset: (sluice, { request }) => sluice.tools.tryToolset(request),
+};
+
+export const typescript: Driver = {
+  async call(
+    { url, token, retries, longest_retry_after_ms: longest }: ClientSettings,
+    operation,
+    args,
+  ): Promise<Outcome> {
+    const sluice = new Sluice({
+      url,
+      ...(token === null ? {} : { token: () => Promise.resolve(token) }),
+      ...(retries === undefined ? {} : { retries }),
+      ...(longest === undefined ? {} : { longestRetryAfterMs: longest }),
+    });
+    const act = operations[operation];
+    if (act === undefined) throw new Error(`There is no operation ${operation}.`);
+    try {
+      return { result: await act(sluice, args as unknown as Args) };
+    } catch (error) {
+      if (!(error instanceof Error)) throw error;
+      const { name, message } = error;
+      const location = 'location' in error ? { location: error.location } : {};
+      if (!(error instanceof ProblemError)) return { error: { name, message, ...location } };
+      const { status, code, retryAfterMs } = error;
+      return { error: { name, message, status, code, retry_after_ms: retryAfterMs } };
+    }
+  },
+  close: () => Promise.resolve(),
+};
+
+async function upTo(events: AsyncIterable<{ readonly type: string }>, last: string | undefined): Promise<unknown> {
+  const seen: unknown[] = [];
+  for await (const event of events) {
+    seen.push(event);
+    if (event.type === last) break;
+  }
+  return seen;
+}

@@ -1,0 +1,33 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { openApi } from '../../apps/gateway/src/openapi/document.js';
+import { generate } from '../../packages/generate/main.js';
+import { importsOf } from '../arrows.js';
+
+const root = join(import.meta.dirname, '../..');
+const read = (path: string): string => readFileSync(join(root, path), 'utf8');
+
+describe('the clients', () => {
+  it('have the types of the gateway as it is: run `npm run generate` after a change', () => {
+    expect(JSON.parse(read('schemas/openapi.json'))).toEqual(openApi());
+    for (const [path, text] of Object.entries(generate(join(root, 'schemas'))))
+      expect([path, existsSync(join(root, 'packages', path)) && read(`packages/${path}`) === text]).toEqual([
+        path,
+        true,
+      ]);
+  });
+
+  it('use nothing of the project, so that a package stands alone', () => {
+    const files = globSync('packages/client/src/**/*.ts', { cwd: root });
+    expect(files.length).toBeGreaterThan(8);
+    const outside = files.flatMap((path) =>
+      importsOf(read(path))
+        .filter((from) => !/^(\.{1,2}\/|node:crypto$|kafkajs$|@kafkajs\/confluent-schema-registry$)/.test(from))
+        .map((from) => `${path}: ${from}`),
+    );
+    expect(outside).toEqual([]);
+    const http = files.filter((path) => !path.includes('/kafka/'));
+    expect(http.filter((path) => /from '(node:|kafkajs|@kafkajs)|\b(?:Buffer|process)\b/.test(read(path)))).toEqual([]);
+  });
+});
