@@ -34,21 +34,25 @@ export function finish(
   });
 }
 
-/** A Python with the packages that the examples name: in an environment of its own, or else beside the machine's own. */
-export async function findPython(): Promise<Tool> {
-  const requirements = ['-r', join(projectRoot, 'examples/upstream/requirements.txt')];
+/** A Python with the packages that the examples name. */
+export function findPython(): Promise<Tool> {
+  return findPackages(['-r', join(projectRoot, 'examples/upstream/requirements.txt')], 'sluice-python');
+}
+
+/** A Python with packages, as pip is to install them: in an environment of its own, or else beside the machine's own. */
+export async function findPackages(packages: readonly string[], name: string): Promise<Tool> {
   const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check'];
-  const home = join(projectRoot, 'node_modules/.cache/sluice-python');
+  const home = join(projectRoot, 'node_modules/.cache', name);
   const own = join(home, 'venv/bin/python');
   const version = await finish('python3', ['-c', 'import sys; sys.exit(sys.version_info < (3, 11))']);
   if (version.code !== 0) return { missing: `there is no Python 3.11 or later: ${lastLine(version)}` };
   if (!existsSync(own)) await finish('python3', ['-m', 'venv', join(home, 'venv')], process.env, installMs);
-  const installed = await finish(own, [...pip, ...requirements], process.env, installMs);
+  const installed = await finish(own, [...pip, ...packages], process.env, installMs);
   if (installed.code === 0) return { command: own, variables: {} };
   // Debian leaves venv out unless python3-venv is installed.
-  const packages = join(home, 'packages');
-  const beside = await finish('python3', [...pip, '--target', packages, ...requirements], process.env, installMs);
-  if (beside.code === 0) return { command: 'python3', variables: { PYTHONPATH: packages } };
+  const target = join(home, 'packages');
+  const beside = await finish('python3', [...pip, '--target', target, ...packages], process.env, installMs);
+  if (beside.code === 0) return { command: 'python3', variables: { PYTHONPATH: target } };
   return { missing: `its packages cannot be installed: ${lastLine(installed)} ${lastLine(beside)}` };
 }
 

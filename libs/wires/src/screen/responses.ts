@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '@sluice/core';
+import { isJsonObject, type JsonObject, type JsonValue } from '@sluice/core';
 import { sseFrame } from '../stream/frames.js';
 import type { RawEvent } from './events.js';
 import { addUsage, listAt, objectAt, parsed, type Screen, type Screening } from './screen.js';
@@ -86,8 +86,19 @@ export function isSearch(item: JsonObject | null, { searchTool }: Screening): bo
   return item?.['type'] === 'function_call' && item['name'] === searchTool;
 }
 
-/** The tools of an answer are those that its client sent. */
+/** The tools of an answer are those that its client sent, with what OpenAI adds to a function whose client left it out. */
 export function restoreTools(response: Record<string, JsonValue>, { tools }: Screening): void {
   if (response['tools'] === undefined) return;
-  response['tools'] = tools === null ? [] : (JSON.parse(tools) as JsonValue);
+  const repeated = new Map(listAt(response, 'tools').map((tool) => [tool['name'], tool]));
+  const own = tools === null ? [] : (JSON.parse(tools) as JsonValue);
+  response['tools'] = Array.isArray(own) ? own.map((tool) => completed(tool, repeated)) : own;
+}
+
+function completed(tool: JsonValue, repeated: ReadonlyMap<JsonValue | undefined, JsonObject>): JsonValue {
+  if (!isJsonObject(tool) || tool['type'] !== 'function') return tool;
+  const strict = repeated.get(tool['name'])?.['strict'] ?? true;
+  const missing = Object.entries({ description: null, parameters: null, strict }).filter(
+    ([name]) => tool[name] === undefined,
+  );
+  return { ...tool, ...Object.fromEntries(missing) };
 }
