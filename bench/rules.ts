@@ -246,6 +246,7 @@ function sampleToolset(decision: Parameters<typeof toolset>[3]): Toolset {
     parent: null,
     conditions: null,
     strategy: null,
+    memory: null,
   };
   return toolset(ids, request, run, decision, null, 0);
 }

@@ -116,6 +116,7 @@ describe('what today’s services sign', () => {
       parent: null,
       conditions: null,
       strategy: null,
+      memory: null,
     },
   };
 

@@ -16,6 +16,7 @@ import {
   endRun,
   keepSender,
   originOf,
+  recall,
   redrivenFrom,
   requestProblem,
   resumedRun,
@@ -87,7 +88,8 @@ export class FilterService {
 
     const { principal } = sender;
     const { run: begun, groups, permission } = beginning(message.record, principal, loaded.evaluator, clock.now());
-    const run = { ...begun, redrive: redriven?.deadLetter ?? null };
+    const memory = await recall(ids.sessionId, request, principal, loaded.configuration, this.runtime);
+    const run = { ...begun, redrive: redriven?.deadLetter ?? null, memory };
     const origin = originOf(message.headers, sender.claims, loaded.evaluator);
     if (!permission.ok) {
       context.afterCommit(() => countDenial(ids.requestId, principal, permission, loaded, this.runtime));

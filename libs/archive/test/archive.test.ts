@@ -81,6 +81,7 @@ function log(count: number): Incoming[] {
       parent: null,
       conditions: null,
       strategy: null,
+      memory: null,
     };
     const ended = { kind: 'answer', answer: 'Yes', error: null, question: 'q', state: 'undefined', history: [] };
     const record = {

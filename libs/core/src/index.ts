@@ -19,6 +19,8 @@ export * from './tool/rate-limit.js';
 export * from './tool/secrets.js';
 export * from './run/run-state.js';
 export * from './run/agent-run.js';
+export { memoryBytes, recalled, withRun } from './run/memory.js';
+export type { RememberedRun } from './run/memory.js';
 export * from './run/brief-answer.js';
 export * from './run/completion.js';
 export * from './run/prompt-hash.js';

@@ -1,4 +1,4 @@
-import type { Clock, Documents, RateLimiter } from '@sluice/core';
+import type { Clock, RateLimiter } from '@sluice/core';
 import type { RunParts } from '@sluice/run';
 import type { Environment } from './environment.js';
 import type { Health } from './health.js';
@@ -15,8 +15,6 @@ export interface Runtime extends RunParts {
   readonly health: Health;
   /** On the ledger's database, so that a limit holds across instances. */
   readonly rates: RateLimiter;
-  /** What tools keep between calls, in the ledger’s database. */
-  readonly documents: Documents;
   /** A service can no longer work: the process says why and ends with a code other than 0. */
   fail(error: Error): void;
 }

@@ -71,6 +71,18 @@ describe.each<[string, Wire]>(Object.entries({ openai, openaiResponses, anthropi
       expect(headers[header]).toContain(value);
     });
 
+    it('the session’s earlier questions and answers stand before the question, the oldest first', async () => {
+      const earlier = [
+        { question: 'When?', answer: 'In May.' },
+        { question: 'Where?', answer: '' },
+      ];
+      const { body } = await sent({ ...full, earlier });
+      const text = JSON.stringify(body);
+      const places = ['When?', 'In May.', 'Where?', '(empty)', 'Who?'].map((part) => text.indexOf(part));
+      expect(places.every((place) => place > 0)).toBe(true);
+      expect(places).toEqual(places.toSorted((one, other) => one - other));
+    });
+
     it('XG-21: tells the history as text when no tools are offered, which is what every wire accepts', async () => {
       const { body } = await sent({ ...full, tools: [] });
       const text = JSON.stringify(body);

@@ -74,7 +74,8 @@ function fromRequests(
     const ids = requestIds(message, message.record);
     const request = taken(message.record, ids);
     const { run: begun, permission } = beginning(message.record, principal, evaluator, startedAt);
-    const run = { ...begun, redrive: after.redrive };
+    // What the session's earlier runs were, the filter read; the record has it.
+    const run = { ...begun, redrive: after.redrive, memory: after.memory };
     const { measured, origin } = recordedConditions(after);
     const conditioned = withConditions(run, evaluator, measured, origin);
     if (permission.ok) return decideIteration(ids, request, conditioned, evaluator, now, cancelled);

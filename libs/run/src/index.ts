@@ -7,6 +7,7 @@ export * from './agent-runs.js';
 export * from './direct-call.js';
 export { toolsWithinReach, walkPlan } from './strategy/walk.js';
 export { planProgress } from './strategy/progress.js';
+export { recall } from './memory.js';
 export { historyProblem } from './history.js';
 export { keptTo, nextMove } from './strategy/next-move.js';
 export type { Move } from './strategy/next-move.js';

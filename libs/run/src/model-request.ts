@@ -52,6 +52,7 @@ function wholeRequest(toolset: Toolset, evaluator: Evaluator): ModelRequest {
   return {
     instructions: instructionsFor(toolset.run, evaluator),
     question: toolset.request.question,
+    ...earlierOf(toolset.run),
     state: toolset.state,
     history: toolset.request.history.map((step) => ({
       ...step,
@@ -60,6 +61,12 @@ function wholeRequest(toolset: Toolset, evaluator: Evaluator): ModelRequest {
     tools: toolset.tools.map(modelTool),
     toolChoice: toolChoiceOf(toolset.toolChoice),
   };
+}
+
+/** The earlier runs that the record has: equal records give equal requests. */
+function earlierOf({ memory }: Pick<Toolset['run'], 'memory'>): Pick<ModelRequest, 'earlier'> {
+  if (memory === null || memory.length === 0) return {};
+  return { earlier: memory.map(({ question, answer }) => ({ question, answer })) };
 }
 
 /** The model that took a turn, as the turn’s record names it; `name` is that of `modelName`. */

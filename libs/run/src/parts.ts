@@ -1,4 +1,4 @@
-import type { Clock, Ledger, Signatures } from '@sluice/core';
+import type { Clock, Documents, Ledger, Signatures } from '@sluice/core';
 import type { Bus } from '@sluice/bus';
 import type { Configurations } from './configuration/configurations.js';
 import type { RunLog, RunMetrics } from './reporting.js';
@@ -7,6 +7,8 @@ import type { RunLog, RunMetrics } from './reporting.js';
 export interface RunParts {
   readonly bus: Bus;
   readonly ledger: Ledger;
+  /** What is kept between runs, in the ledger’s database. */
+  readonly documents: Documents;
   readonly clock: Clock;
   readonly signatures: Signatures;
   readonly configurations: Configurations;

@@ -29,7 +29,7 @@ export function definitionText({ id, description, inputSchema }: ModelTool): str
 
 /** Counts what a model is sent in a turn. */
 export async function requestTokens(
-  { instructions, question, history, tools }: ModelRequest,
+  { instructions, question, history, tools, earlier = [] }: ModelRequest,
   model: string,
   counter: TokenCounter,
 ): Promise<RequestTokens> {
@@ -38,6 +38,7 @@ export async function requestTokens(
   const results = await count(history.map(({ observation }) => observation));
   const other = await count([
     ...[instructions, question],
+    ...earlier.flatMap((one) => [one.question, one.answer]),
     ...history.flatMap(({ thought, arguments: args, toolId }) => [thought, toolId, args]),
   ]);
   return {

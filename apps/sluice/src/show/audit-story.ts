@@ -36,7 +36,7 @@ export class AuditStory {
       case 'access_denied':
         return `${who(d)} ${paint.bad('was denied')} ${text(d, 'route')}${named(d)}: ${text(d, 'message')} ${paint.dim(`(${text(d, 'code')})`)}; asked for ${list(d, 'requested_groups')}, may ask for ${list(d, 'permitted_groups')}`;
       case 'tools_granted':
-        return `iteration ${text(d, 'iteration')} in state ${paint.state(text(d, 'state'))}: ${who(d)} was offered ${list(d, 'offered')}; hidden: ${hidden(d)} ${paint.dim(`configuration ${version}`)}`;
+        return `iteration ${text(d, 'iteration')} in state ${paint.state(text(d, 'state'))}: ${who(d)} was offered ${list(d, 'offered')}; hidden: ${hidden(d)}${remembered(d)} ${paint.dim(`configuration ${version}`)}`;
       case 'calls_chosen':
         return `${byPlan(d) ? 'the plan’s step' : 'the model chose'} ${names(d, 'calls', 'tool')}${omitted(d)}${text(d, 'thought') === '' ? '' : `, because: ${shorten(text(d, 'thought'))}`}${paint.dim(asked(d))}${decided(d)}`;
       case 'tool_call':
@@ -97,6 +97,12 @@ function tooLong(kind: string, details: JsonObject): string {
 /** Whether the calls are as a plan has them, so that no model was asked. */
 function byPlan({ decision = null }: JsonObject): boolean {
   return isJsonObject(decision) && decision['action'] === 'call';
+}
+
+/** Which earlier runs of the session the model was shown. */
+function remembered(details: JsonObject): string {
+  const runs = list(details, 'memory');
+  return runs === 'none' ? '' : `; shown were the earlier runs ${runs}`;
 }
 
 /** What the run’s strategy decided for the turn. */

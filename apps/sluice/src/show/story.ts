@@ -44,6 +44,8 @@ export class Story {
     );
     this.line('offered', toolset.tools.map((tool) => paint.tool(tool.key)).join(', ') || 'no tools');
     if (toolset.toolChoice !== null) this.line('choice', inWords(toolChoiceOf(toolset.toolChoice)));
+    if (toolset.iteration === 1 && (toolset.run.memory ?? []).length > 0)
+      this.line('memory', `earlier runs: ${(toolset.run.memory ?? []).map(({ requestId }) => requestId).join(', ')}`);
     const hidden = toolset.hidden.map(({ key, reasons }) => `${key} (${reasons.join(', ')})`);
     this.line('hidden', paint.dim(hidden.join(', ') || 'nothing'));
     if (toolset.unknownGroups.length > 0)

@@ -28,6 +28,7 @@ export function toolsetEntry(toolset: Toolset, { authentic }: Facts): Told {
     ...(run.strategy === null
       ? {}
       : { strategy: { name: run.strategy.name.slice(0, 200), reason: cut(run.strategy.reason) } }),
+    ...(run.memory === null ? {} : { memory: run.memory.map(({ requestId }) => requestId.slice(0, 200)) }),
     // Which request it began with: that of another tenant may have the same ids.
     ...(toolset.iteration === 1 ? { question_hash: sha256(toolset.request.question) } : {}),
   });

@@ -1710,6 +1710,34 @@ export const schemas = {
       }
     ]
   },
+  "RememberedRun": {
+    "type": "record",
+    "name": "RememberedRun",
+    "namespace": "sluice",
+    "doc": "An earlier run of a session, as the model of a later one is shown it.",
+    "fields": [
+      {
+        "name": "request_id",
+        "type": "string",
+        "doc": "The earlier run."
+      },
+      {
+        "name": "question",
+        "type": "string",
+        "doc": "What it was asked, cut where it was long."
+      },
+      {
+        "name": "answer",
+        "type": "string",
+        "doc": "Its answer, or the first sentences of it."
+      },
+      {
+        "name": "ended_at",
+        "type": "long",
+        "doc": "When it ended, milliseconds since the epoch."
+      }
+    ]
+  },
   "RequestedCall": {
     "type": "record",
     "name": "RequestedCall",
@@ -1916,6 +1944,18 @@ export const schemas = {
           "RunStrategy"
         ],
         "doc": "The strategy of the run; null where it is `react`, and where an earlier version began the run.",
+        "default": null
+      },
+      {
+        "name": "memory",
+        "type": [
+          "null",
+          {
+            "type": "array",
+            "items": "RememberedRun"
+          }
+        ],
+        "doc": "The session's earlier runs that the model is shown, the oldest first; null where the configuration shows none.",
         "default": null
       }
     ]

@@ -22,6 +22,7 @@ import { readKnowledge } from './knowledge.js';
 import { readLimits } from './limits.js';
 import { writeOutManyTools } from './many-tools.js';
 import { type McpSettings, readMcp } from './mcp.js';
+import { readMemory } from './memory.js';
 import { readModels } from './model.js';
 import { readAgentDiscovery } from './agent-discovery.js';
 import { readMonitoring } from './monitoring.js';
@@ -115,6 +116,7 @@ export function compileConfiguration(raw: unknown, given: CompilerInputs): Compi
     authorization: readAuthorization(file, identified, given.files),
     instructions: readInstructions(file.section('agents')),
     ...strategy,
+    ...readMemory(file.section('agents').section('default')),
     ...readAgentDiscovery(file, noted),
     ...descriptions.settings,
     ...models,

@@ -72,6 +72,7 @@ export const configurationKeys = {
     'instructions',
     'strategy',
     'strategies',
+    'memory',
     'tool_discovery',
     'description_mode',
     'packs',
@@ -81,6 +82,7 @@ export const configurationKeys = {
     'deferred_groups',
     'read_before_use',
   ],
+  'agents.default.memory': ['last', 'tokens'],
   'agents.default.packs.<pack>': ['description_mode'],
   'agents.default.tool_discovery': [
     ...(['strategy', 'min_tools', 'max_tools', 'target_ratio', 'always_keep', 'recent', 'embeddings'] as const),

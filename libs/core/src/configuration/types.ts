@@ -147,6 +147,15 @@ export type PermissionSourceSettings =
 export const passedOnKinds = ['resource', 'prompt'] as const;
 export type PassedOnKind = (typeof passedOnKinds)[number];
 
+/** Which earlier runs of a session a model is shown. */
+export interface MemorySettings {
+  /** Whole answers of the last runs, or the first sentences of more of them. */
+  readonly kind: 'last' | 'summary';
+  readonly runs: number;
+  /** About how many tokens they may take together. */
+  readonly tokens: number;
+}
+
 export interface McpPlace {
   readonly server: string;
   /** The tool’s name; of resources the pattern of their addresses, of a prompt its name. */
@@ -378,6 +387,8 @@ export interface Configuration {
   readonly instructions: string;
   /** How runs come to their answers, and what requests may choose; absent where all work by `react`. */
   readonly strategy?: { readonly byDefault: StrategyName; readonly forRequests: readonly StrategyName[] };
+  /** Which earlier runs of its session a run’s model is shown; absent for none. */
+  readonly memory?: MemorySettings;
   /** Which of the offered tools the agent’s model is shown; absent where it is shown all. */
   readonly agentDiscovery?: DiscoverySettings;
   /** How the agent’s tools are described to its model; absent where all are, in full. */

@@ -16,12 +16,20 @@ export interface ModelStep extends Step {
   readonly toolId: string;
 }
 
+/** What an earlier run of the session was asked, and what it answered. */
+export interface EarlierRun {
+  readonly question: string;
+  readonly answer: string;
+}
+
 export interface ModelRequest {
   readonly instructions: string;
   readonly question: string;
   readonly state: string;
   /** In order; steps of one turn share their `iteration`. */
   readonly history: readonly ModelStep[];
+  /** Earlier runs of the session, the oldest first; absent where the model is shown none. */
+  readonly earlier?: readonly EarlierRun[];
   /** Empty means: answer without tools. */
   readonly tools: readonly ModelTool[];
   /** What it may or must do with them; where there are none, it means nothing. */

@@ -64,7 +64,7 @@ export function runBudgetLeft(
 }
 
 /** Bytes of a text that are about one token. */
-const bytesPerToken = 4;
+export const bytesPerToken = 4;
 
 /**
  * Why the run may not ask the model again, or null if it may: what the turn may cost is set aside first, the longest answer and about what the

@@ -9,7 +9,7 @@ type Asked = Pick<ModelRequest, 'instructions' | 'question' | 'history'>;
  * no choice and auto, which is what every prompt had before there was a choice.
  */
 export function promptHash(
-  { instructions, question, history, tools = [], toolChoice }: Asked & Partial<ModelRequest>,
+  { instructions, question, history, tools = [], toolChoice, earlier = [] }: Asked & Partial<ModelRequest>,
   model: string,
   digest: Digest,
 ): string {
@@ -17,6 +17,7 @@ export function promptHash(
     model,
     instructions,
     question,
+    ...(earlier.length === 0 ? {} : { earlier: earlier.map((one) => [one.question, one.answer]) }),
     history: history.map(({ toolId, thought, arguments: args, outcome, observation, providerData }) => [
       ...[toolId, thought, args, outcome, observation],
       ...(providerData === null ? [] : [providerData]),

@@ -3,6 +3,7 @@ import type { Run as RunState } from '@sluice/records';
 import type { Principal } from '../identity/principal.js';
 import { utf8Length } from '../json.js';
 import { noCalls } from '../rules/call-counts.js';
+import { memoryBytes } from './memory.js';
 import { type RunBudget, type RunEnd, budgetEnd, runBudgetEnd } from './agent-run.js';
 import type { Step } from './step.js';
 
@@ -47,6 +48,7 @@ export function beginRun(
     parent: null,
     conditions: null,
     strategy: null,
+    memory: null,
   };
 }
 
@@ -86,7 +88,7 @@ export function runEnd(
       message: `The run used all of its ${run.maxIterations} iterations without an answer.`,
     };
   }
-  const spent = budgetEnd(run, price) ?? runBudgetEnd(run, price, historyBytes(history), budget);
+  const spent = budgetEnd(run, price) ?? runBudgetEnd(run, price, historyBytes(history) + memoryBytes(run), budget);
   if (spent !== null) return spent;
   // What travels with an agent’s run of the turn that waits for it takes the same room.
   const bytes = historyBytes(history) + (run.parent === null ? 0 : historyBytes(run.parent.steps));

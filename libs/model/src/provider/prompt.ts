@@ -1,4 +1,4 @@
-import { type ModelRequest, type ModelSettings, type ModelStep } from '@sluice/core';
+import { type EarlierRun, type ModelRequest, type ModelSettings, type ModelStep } from '@sluice/core';
 import {
   type Echo,
   isObjectText,
@@ -11,7 +11,7 @@ import { derivedCallId } from '../call-ids.js';
 import { type Kept, keptOf, type Origin } from './provider-data.js';
 
 /**
- * A request as every wire can say it: the instructions, the question, then for each past turn the model’s text and calls, and the result of
+ * A request as every wire can say it: the instructions, the session’s earlier questions and answers, the question, then for each past turn the model’s text and calls, and the result of
  * each call.
  */
 export function wireRequestOf(
@@ -23,6 +23,7 @@ export function wireRequestOf(
     model: name,
     instructions: request.instructions,
     messages: [
+      ...(request.earlier ?? []).flatMap(answered),
       { role: 'user', parts: [{ type: 'text', text: request.question }] },
       // Bedrock and Anthropic refuse calls and results in a request that offers no tools, so there they stand as text.
       ...turns.flatMap((turn) => (request.tools.length === 0 ? told(turn) : exchanged(turn, origin))),
@@ -39,6 +40,14 @@ export function wireRequestOf(
     stopSequences: [],
     stream: true,
   };
+}
+
+/** An earlier run of the session. Providers refuse an empty text. */
+function answered({ question, answer }: EarlierRun): Message[] {
+  return [
+    { role: 'user', parts: [{ type: 'text', text: question || '(empty)' }] },
+    { role: 'assistant', parts: [{ type: 'text', text: answer || '(empty)' }] },
+  ];
 }
 
 /** A past step with the id its call has on the wire. */

@@ -6,10 +6,11 @@ import type { HandlerContext, Outgoing } from '@sluice/bus';
 import { isAgentRunId } from '../agent-runs.js';
 import { AgentRunClaims } from '../claims/agent-runs.js';
 import { claimEnd } from '../claims/end-once.js';
+import { remember } from '../memory.js';
 import type { RunParts } from '../parts.js';
 import { boundedLabel } from '../reporting.js';
 
-export type Ending = Pick<RunParts, 'bus' | 'clock' | 'log' | 'metrics' | 'configurations' | 'ledger'>;
+export type Ending = Pick<RunParts, 'bus' | 'clock' | 'log' | 'metrics' | 'configurations' | 'ledger' | 'documents'>;
 
 /** Which record ends a run: its place on the log, the attempt of the run that it is of, and for which tenant that is. */
 export interface EndedBy {
@@ -35,7 +36,7 @@ export function endedBy(
  */
 export async function endRun(
   response: AgentResponse,
-  asked: Pick<AgentRequest, 'group' | 'state'>,
+  asked: Pick<AgentRequest, 'group' | 'state'> & Partial<Pick<AgentRequest, 'call'>>,
   { place, attempt, tenant }: EndedBy,
   context: HandlerContext,
   runtime: Ending,
@@ -52,10 +53,11 @@ const lateEnd = 'the run had ended before this record could end it, so the recor
 
 export async function published(
   response: AgentResponse,
-  asked: Pick<AgentRequest, 'group' | 'state'>,
+  asked: Pick<AgentRequest, 'group' | 'state'> & Partial<Pick<AgentRequest, 'call'>>,
   context: HandlerContext,
   runtime: Ending,
 ): Promise<readonly Outgoing[]> {
+  await remember(response, asked, runtime.configurations.current().configuration, runtime);
   if (isAgentRunId(response.requestId)) await new AgentRunClaims(runtime).vouch(response);
   context.afterCommit(telling(response, normaliseGroups(asked.group), runtime));
   return [{ topic: topics.responses, key: response.sessionId, record: response }];
