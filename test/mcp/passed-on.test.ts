@@ -34,6 +34,19 @@ describe('resources and prompts of upstream servers', () => {
   });
   afterAll(() => system.close());
 
+  it('come beside tools with the titles and pictures of their server, as far as clients can show them (M-51)', async () => {
+    const client = await newClient(system.mcp.url);
+    expect((await client.listTools()).tools).toEqual([
+      expect.objectContaining({
+        name: 'counting___look',
+        title: 'Look around',
+        annotations: expect.objectContaining({ title: 'Look around' }),
+        icons: [{ src: 'https://example.com/look.png', mimeType: 'image/png', sizes: ['48x48'], theme: 'dark' }],
+      }),
+    ]);
+    await client.close();
+  });
+
   it.each(['2025-11-25', '2026-07-28'])(
     'are passed on as entries, states and policy have it, and are no tools (M-06), in the era of %s',
     async (era) => {

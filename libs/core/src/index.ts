@@ -52,6 +52,7 @@ export * from './configuration/proxy-types.js';
 export * from './configuration/discovery-types.js';
 export { modelName, modelsOf } from './configuration/model.js';
 export * from './configuration/offer.js';
+export { isIcon } from './configuration/for-clients.js';
 export * from './rules/defaults.js';
 export * from './rules/group-tree.js';
 export * from './rules/listing.js';

@@ -69,6 +69,13 @@ export const sampleOffers: readonly McpOffer[] = [
         inputSchema: { type: 'object', properties: { it: { anyOf: [{ type: 'string' }, { type: 'null' }] } } },
         outputSchema: null,
       },
+      {
+        name: 'routed',
+        description: 'Wants an argument as a header.',
+        inputSchema: { type: 'object', properties: { amount: { type: 'number', 'x-mcp-header': 'Amount' } } },
+        outputSchema: null,
+        headerProblems: ['At /properties/amount: only texts, integers and booleans can be headers.'],
+      },
       { name: 'a.b', description: 'One of two.', inputSchema: { type: 'object' }, outputSchema: null },
       { name: 'a_b', description: 'The other.', inputSchema: { type: 'object' }, outputSchema: null },
       { name: 'x'.repeat(60), description: 'A long name.', inputSchema: { type: 'object' }, outputSchema: null },

@@ -1,5 +1,5 @@
 import { isJsonObject } from '@sluice/core';
-import type { ConfiguredTool, JsonObject, ToolEffect } from '@sluice/core';
+import type { ConfiguredTool, JsonObject, ToolEffect, ToolIcon } from '@sluice/core';
 
 /** What MCP clients read about a tool’s behaviour; hints, as the protocol says. */
 export interface Annotations {
@@ -10,6 +10,9 @@ export interface Annotations {
   readonly openWorldHint: boolean;
 }
 
+/** The SDK's type of it wants lists that may change. */
+type ServedIcon = Omit<ToolIcon, 'sizes'> & { sizes?: string[] };
+
 /** A tool as `tools/list` has it. */
 export interface ServedTool {
   readonly name: string;
@@ -18,7 +21,7 @@ export interface ServedTool {
   readonly inputSchema: { readonly type: 'object' } & JsonObject;
   readonly outputSchema?: { readonly type: 'object' } & JsonObject;
   readonly annotations: Annotations;
-  readonly icons?: { src: string; mimeType?: string }[];
+  readonly icons?: ServedIcon[];
   /** No member of the protocol; clients pass over what they do not know (XM-2). */
   readonly examples?: readonly JsonObject[];
 }
@@ -71,14 +74,19 @@ export function servedTool(tool: ConfiguredTool, name: string): ServedTool {
     inputSchema: asObject(spec.inputSchema),
     ...(output === null ? {} : { outputSchema: asObject(output) }),
     annotations: { ...title, ...annotationsOf(spec.effect, tool.repeatable) },
-    ...(tool.icon === undefined ? {} : { icons: [iconOf(tool.icon)] }),
+    ...iconsOf(tool),
     ...(tool.examples === undefined ? {} : { examples: tool.examples }),
   });
 }
 
-function iconOf(src: string): { src: string; mimeType?: string } {
-  const [, mimeType] = /^data:(image\/[a-z+]+);/.exec(src) ?? [];
-  return mimeType === undefined ? { src } : { src, mimeType };
+/** The picture of the tool's entry, else those that its server gives it. */
+function iconsOf({ icon, icons = [] }: ConfiguredTool): { readonly icons?: ServedIcon[] } {
+  if (icon !== undefined) {
+    const [, mimeType] = /^data:(image\/[a-z+]+);/.exec(icon) ?? [];
+    return { icons: [mimeType === undefined ? { src: icon } : { src: icon, mimeType }] };
+  }
+  if (icons.length === 0) return {};
+  return { icons: icons.map(({ sizes, ...rest }) => (sizes === undefined ? rest : { ...rest, sizes: [...sizes] })) };
 }
 
 /** What clients may hold a result to: only where a redaction leaves the result as the server promised it, and the promise is an object. */

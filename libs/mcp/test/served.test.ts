@@ -57,6 +57,9 @@ describe('what MCP clients read of a tool', () => {
     expect(servedTool({ ...tool, icon: 'https://example.com/i.png' }, 'do').icons).toEqual([
       { src: 'https://example.com/i.png' },
     ]);
+    const icons = [{ src: 'https://example.com/of-its-server.png', sizes: ['any'] }];
+    expect(servedTool({ ...tool, icons }, 'do').icons).toEqual(icons);
+    expect(servedTool({ ...tool, icon: 'https://example.com/i.png', icons }, 'do').icons).toHaveLength(1);
   });
 
   it('are names of which no two are one: tools that would share one have their ids', () => {

@@ -91,6 +91,12 @@ describe('a server of any revision of the protocol', () => {
         plain: { type: 'string' },
       },
       wrong: { amount: wanting('Amount', 'number') },
+      hidden: {
+        'a/b': { type: 'array', items: wanting('Item', 'string') },
+        one: wanting('One', 'string'),
+        other: wanting('one', 'string'),
+      },
+      named: { x: wanting('Not a name', 'string') },
     };
     const handler = createMcpHandler(() => {
       const server = new NewServer({ name: 'newest', version: '1' }, { capabilities: { tools: {} } });
@@ -115,6 +121,17 @@ describe('a server of any revision of the protocol', () => {
       }),
     );
     const { hub } = open({ url });
+    const [offer] = await hub.discover();
+    const found = offer !== undefined && 'tools' in offer ? offer.tools : [];
+    expect(Object.fromEntries(found.map(({ name, headerProblems }) => [name, headerProblems]))).toEqual({
+      work: undefined,
+      wrong: ['At /properties/amount: only texts, integers and booleans can be headers.'],
+      hidden: [
+        'At /properties/a~1b/items: only a property of the arguments, or of objects within them, can be a header.',
+        'At /properties/other: the header has the same name as that of /properties/one.',
+      ],
+      named: ['At /properties/x: the name of the header is none that HTTP permits.'],
+    });
     expect(await call(hub, 'work', { region: 'Zürich', inner: { deep: 3 }, plain: 'x' })).toBe('done');
     expect(sent.sort()).toEqual(['mcp-param-deep: 3', 'mcp-param-region: =?base64?WsO8cmljaA==?=']);
     await expect(call(hub, 'wrong', { amount: 1 })).rejects.toThrow('as headers in a wrong way');

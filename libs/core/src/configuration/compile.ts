@@ -243,14 +243,14 @@ function compileTool(
 ): ConfiguredTool {
   const { entry, id, binding } = tool;
   const type = given.types.find((one) => one.type === entry.type);
-  const { specification, pin, outputSchema, reconcile } = tool.allowed;
+  const { specification, pin, outputSchema, reconcile, title, icons } = tool.allowed;
   const connection = entry.connection ?? servers.find((server) => server.id === binding?.server)?.connection?.id;
   const effect = specification.spec?.effect ?? binding?.effect ?? 'external_side_effect';
   return {
     key: entry.key,
     id,
     type: entry.type ?? mcpToolType,
-    title: entry.title,
+    title: entry.title === entry.key ? (title ?? entry.key) : entry.title,
     description: specification.spec?.description ?? entry.description ?? '',
     groups,
     states: entry.states,
@@ -259,6 +259,7 @@ function compileTool(
     repeatable: effect === 'read_only' || (type?.repeatable ?? binding?.idempotent ?? false),
     timeoutMs: entry.timeoutMs,
     ...(entry.icon === null ? {} : { icon: entry.icon }),
+    ...(entry.icon !== null || icons === undefined ? {} : { icons }),
     ...(entry.examples.length === 0 ? {} : { examples: entry.examples }),
     ...(type?.file === undefined ? {} : { file: type.file }),
     mcp:

@@ -12,11 +12,16 @@ const mostExamples = 8;
 
 const shownIcon = /^(?:https:\/\/[^\s@]+|data:image\/(?:png|jpeg|webp|svg\+xml);base64,[A-Za-z0-9+/]+={0,2})$/;
 
+/** Whether clients can be given it as the address of a picture. */
+export function isIcon(src: string): boolean {
+  return src.length <= longestIcon && shownIcon.test(src);
+}
+
 /** The picture of a tool that MCP clients show: an https address, or the image itself. */
 export function readIcon(section: Section): string | null {
   const write = 'an https address, or `data:image/png;base64,…` (png, jpeg, webp or svg+xml) of at most 16 KiB';
   const icon = section.text('icon', write);
-  if (icon === null || (icon.length <= longestIcon && shownIcon.test(icon))) return icon;
+  if (icon === null || isIcon(icon)) return icon;
   // An icon may be long; what is wrong with it is seldom in the words.
   section.problem(section.at('icon'), 'a text that is no icon', write);
   return null;

@@ -1,11 +1,27 @@
 import type { JsonObject } from '../json.js';
 
+/** A picture of a tool, as MCP has it. */
+export interface ToolIcon {
+  /** An https address, or the picture itself as a data address. */
+  readonly src: string;
+  readonly mimeType?: string;
+  /** Such as `48x48`, or `any`. */
+  readonly sizes?: readonly string[];
+  readonly theme?: 'light' | 'dark';
+}
+
 /** One tool as its server describes it: a stranger's word, which may be anything. */
 export interface OfferedTool {
   readonly name: string;
   readonly description: string;
   readonly inputSchema: JsonObject;
   readonly outputSchema: JsonObject | null;
+  /** For people; absent where the server gives none. */
+  readonly title?: string;
+  /** Absent where the server gives none that clients can be given. */
+  readonly icons?: readonly ToolIcon[];
+  /** Why the arguments that it asks for as headers (SEP-2243) cannot be sent so, a sentence each; absent where they can, or no headers are read. */
+  readonly headerProblems?: readonly string[];
 }
 
 /** What an MCP server offered when it was asked, or why it could not be asked. Two tools of one name are both there. */

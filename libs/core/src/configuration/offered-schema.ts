@@ -32,7 +32,7 @@ export type Taken =
   | { readonly problems: readonly string[] };
 
 /** Brings what a server offers into a sound form and the subset of input schemas, without allowing what the server does not. */
-export function takeOffer({ description, inputSchema, outputSchema }: OfferedTool): Taken {
+export function takeOffer({ description, inputSchema, outputSchema, headerProblems = [] }: OfferedTool): Taken {
   if (description.length > descriptionCharacters)
     return {
       problems: [
@@ -43,7 +43,7 @@ export function takeOffer({ description, inputSchema, outputSchema }: OfferedToo
   if (size !== null) return { problems: [size] };
   const input = takeInput(inputSchema);
   const output = takeOutput(outputSchema);
-  const problems = [...input.problems, ...output.problems];
+  const problems = [...headerProblems, ...input.problems, ...output.problems];
   if (problems.length > 0) return { problems };
   const { schema, places, narrowed } = input;
   return { inputSchema: schema, simplified: places, narrowed, outputSchema: output.schema };

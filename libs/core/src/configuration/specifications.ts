@@ -5,7 +5,7 @@ import { takeOffer } from './offered-schema.js';
 import type { McpBinding } from './mcp.js';
 import { quote } from './problems.js';
 import { nearest } from './suggest.js';
-import type { McpOffer, OfferedTool } from './offer.js';
+import type { McpOffer, OfferedTool, ToolIcon } from './offer.js';
 import type { McpPlace, PassedOnKind, ToolType } from './types.js';
 
 /** What a tool takes and gives, or the sentence that says why that is unknown. */
@@ -36,6 +36,9 @@ export interface Allowed {
   readonly simplified: readonly string[];
   /** What its server allows and the offered schema does not, a phrase each. */
   readonly narrowed: readonly string[];
+  /** What its server shows people; absent where it gives none. */
+  readonly title?: string;
+  readonly icons?: readonly ToolIcon[];
 }
 
 /** Pins of tools that were allowed before, by `placeOf`. What is offered otherwise now is held back. */
@@ -66,6 +69,7 @@ export function specifyMcp(
   if (binding.kind !== null) return specifyPassedOn(tool, binding, binding.kind, given.digest);
   const offered = findOffer(binding, given.offers);
   if (typeof offered === 'string') return withheld(offered);
+  if (offered.headerProblems !== undefined) return withheld(wrongHeaders(binding, offered.headerProblems));
   const taken = takeOffer(offered);
   if ('problems' in taken) return withheld(sentences(taken.problems));
   if (binding.redaction === null)
@@ -85,7 +89,12 @@ export function specifyMcp(
     schemaHash: hash(inputSchema, given.digest),
   };
   const reconcile = asked === null ? null : { tool: asked.name, pin: pinOf(asked, given.digest) };
-  return { specification: { spec, unavailable: null }, pin, outputSchema, reconcile, simplified, narrowed };
+  const { title, icons } = offered;
+  return {
+    ...{ specification: { spec, unavailable: null }, pin, outputSchema, reconcile, simplified, narrowed },
+    ...(title === undefined ? {} : { title }),
+    ...(icons === undefined ? {} : { icons }),
+  };
 }
 
 const passedOnInputs: Readonly<Record<PassedOnKind, JsonObject>> = {
@@ -121,6 +130,10 @@ function specifyPassedOn(
   const spec = { name: id, description, inputSchema, redaction, effect, schemaHash: hash(inputSchema, digest) };
   const specification = { spec, unavailable: null };
   return { specification, pin: null, outputSchema: null, reconcile: null, simplified: [], narrowed: [] };
+}
+
+function wrongHeaders({ server, tool }: McpBinding, problems: readonly string[]): string {
+  return `The server ${quote(server)} asks for arguments of ${quote(tool)} as headers in a way that the protocol does not permit. ${sentences(problems)} Its author has to mend that.`;
 }
 
 function changed({ server, tool }: McpBinding): string {

@@ -2,6 +2,7 @@ import type { AvailabilityRule } from '../availability/types.js';
 import type { DescriptionSettings } from '../descriptions/types.js';
 import type { DiscoverySettings, Pipes } from './discovery-types.js';
 import type { JsonObject } from '../json.js';
+import type { ToolIcon } from './offer.js';
 import type { ProxySettings } from './proxy-types.js';
 import type { GroupTree } from '../rules/group-tree.js';
 import type { Redaction, ToolEffect, ToolSpec } from '../tool/types.js';
@@ -46,6 +47,8 @@ export interface ConfiguredTool {
   readonly timeoutMs: number;
   /** The picture that MCP clients show, an https or data address; absent where there is none. */
   readonly icon?: string;
+  /** The pictures that an upstream server gives the tool; absent where there are none, or where `icon` stands in their place. */
+  readonly icons?: readonly ToolIcon[];
   /** Arguments of sample calls, for MCP clients; absent where there are none. */
   readonly examples?: readonly JsonObject[];
   /** The file that brings the type, for types of `tool_folders`; absent for others. */

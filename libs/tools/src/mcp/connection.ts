@@ -69,7 +69,7 @@ export class McpConnection {
   private missed = false;
   private probing = false;
   private readonly changed = new Throttle(changeEveryMs, () => this.isClosed() || this.given.onChange());
-  private readonly offered = new OfferedNow();
+  private readonly offered = new OfferedNow((client) => this.readsHeaders(client));
   private secrets: readonly string[];
   private refused = false;
   /** Why the client in use is dropped. */
@@ -111,14 +111,19 @@ export class McpConnection {
    * where the tool asks for them in a way that the protocol does not permit: it must not be called then.
    */
   async argumentHeaders(client: Client, tool: string, args: JsonObject): Promise<Readonly<Record<string, string>>> {
-    if (!(this.transport instanceof HttpTransport) || client.getProtocolEra() !== 'modern') return {};
+    if (!this.readsHeaders(client)) return {};
     const { id, startMs } = this.server;
-    const wanted = await this.offered.headerArguments(client, tool, startMs).catch((error: unknown) => {
+    const { wanted, problems } = await this.offered.headerArguments(client, tool, startMs).catch((error: unknown) => {
       if (isRefusal(error)) throw error;
       throw new ToolUnavailableError(`The MCP server ${id} is not available now.`, { cause: error });
     });
-    if (wanted !== null) return headersOf(wanted, args);
+    if (problems.length === 0) return headersOf(wanted, args);
     throw new ToolUnavailableError(`The MCP server ${id} asks for arguments of ${tool} as headers in a wrong way.`);
+  }
+
+  /** Whether this client sends arguments as headers, where a tool asks for them: over HTTP, in the newest revision. */
+  readsHeaders(client: Client): boolean {
+    return this.transport instanceof HttpTransport && client.getProtocolEra() === 'modern';
   }
 
   /** What the tool is held to now (OfferedNow). */

@@ -1,4 +1,4 @@
-import { isJsonObject } from '@sluice/core';
+import { isJsonObject, printable } from '@sluice/core';
 import type { JsonObject, JsonValue } from '@sluice/core';
 
 /** The keyword by which a schema asks for an argument as an HTTP header too (SEP-2243), for gateways that route by it. */
@@ -13,36 +13,61 @@ interface HeaderArgument {
   readonly header: string;
 }
 
-/** The arguments that a tool wants as headers too; null where its schema asks in a way that the protocol does not permit. */
-export function headerArgumentsIn(schema: JsonObject): readonly HeaderArgument[] | null {
+/** The arguments that a tool wants as headers too, and why the protocol does not permit what its schema asks for, a sentence each. */
+export interface HeaderArguments {
+  readonly wanted: readonly HeaderArgument[];
+  readonly problems: readonly string[];
+}
+
+export function headerArgumentsIn(schema: JsonObject): HeaderArguments {
   // Most schemas have none, and then need no walk.
-  if (!JSON.stringify(schema).includes(`"${keyword}"`)) return [];
-  const found: HeaderArgument[] = [];
-  let isSound = true;
-  const visit = (node: JsonValue | undefined, path: readonly string[], isReachable: boolean): void => {
-    if (Array.isArray(node)) for (const item of node as readonly JsonValue[]) visit(item, path, false);
+  if (!JSON.stringify(schema).includes(`"${keyword}"`)) return { wanted: [], problems: [] };
+  const wanted: HeaderArgument[] = [];
+  const problems: string[] = [];
+  const names = new Map<string, string>();
+  const visit = (node: JsonValue | undefined, at: string, path: readonly string[] | null): void => {
+    if (Array.isArray(node))
+      for (const [place, item] of (node as readonly JsonValue[]).entries()) visit(item, `${at}/${place}`, null);
     if (!isJsonObject(node)) return;
     const header = node[keyword];
     if (header !== undefined) {
-      if (
-        typeof header === 'string' &&
-        token.test(header) &&
-        isReachable &&
-        path.length > 0 &&
-        kinds.includes(node['type'])
-      )
-        found.push({ path, header });
-      else isSound = false;
+      const problem = problemOf(header, node['type'], path, names);
+      if (problem !== null) problems.push(`At ${printable(at) || '/'}: ${problem}.`);
+      else if (typeof header === 'string' && path !== null) {
+        names.set(header.toLowerCase(), printable(at));
+        wanted.push({ path, header });
+      }
     }
     for (const [key, value] of Object.entries(node)) {
+      const below = `${at}/${pointer(key)}`;
       if (key === 'properties' && isJsonObject(value))
-        for (const [name, property] of Object.entries(value)) visit(property, [...path, name], isReachable);
-      else if (key !== keyword) visit(value, path, false);
+        for (const [name, property] of Object.entries(value))
+          visit(property, `${below}/${pointer(name)}`, path === null ? null : [...path, name]);
+      else if (key !== keyword) visit(value, below, null);
     }
   };
-  visit(schema, [], true);
-  const names = new Set(found.map(({ header }) => header.toLowerCase()));
-  return isSound && names.size === found.length ? found : null;
+  visit(schema, '', []);
+  return { wanted, problems };
+}
+
+/** Why this schema, at this path of properties from the arguments down (null where no such path leads to it), may not ask for this header. */
+function problemOf(
+  header: JsonValue,
+  type: JsonValue | undefined,
+  path: readonly string[] | null,
+  names: ReadonlyMap<string, string>,
+): string | null {
+  if (typeof header !== 'string' || !token.test(header)) return 'the name of the header is none that HTTP permits';
+  if (path === null || path.length === 0)
+    return 'only a property of the arguments, or of objects within them, can be a header';
+  if (!kinds.includes(type)) return 'only texts, integers and booleans can be headers';
+  const other = names.get(header.toLowerCase());
+  return other === undefined ? null : `the header has the same name as that of ${other}`;
+}
+
+/** A step of a JSON pointer. */
+function pointer(key: string): string {
+  return key.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
 /** The headers of a call. An argument that is missing, or of another kind than its schema says, has none. */

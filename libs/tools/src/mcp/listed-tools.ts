@@ -1,11 +1,16 @@
 import { createHash } from 'node:crypto';
 import type { Client } from '@modelcontextprotocol/client';
 import { z } from 'zod';
-import { isJsonObject, pinOf, printable, takeOffer, wellFormed } from '@sluice/core';
-import type { JsonObject, JsonValue, OfferedTool } from '@sluice/core';
+import { cut, isIcon, isJsonObject, pinOf, printable, takeOffer, wellFormed } from '@sluice/core';
+import type { JsonObject, JsonValue, OfferedTool, ToolIcon } from '@sluice/core';
+import { headerArgumentsIn } from './header-arguments.js';
 
 /** More tools than this of one server are not looked at. */
 const maxTools = 1_000;
+
+/** Characters of a title, and pictures of one tool, that are passed on. */
+const titleCharacters = 200;
+const mostIcons = 4;
 
 /** What is read of a page: each tool is looked at by itself, so that one that is malformed does not hide the others. */
 const Page = z.object({ tools: z.array(z.unknown()), nextCursor: z.string().nullish() });
@@ -19,9 +24,10 @@ export interface ListedTools {
 
 /**
  * All tools of a server, every page of them. Where the pages do not come to an end, what was read of them: a server that gives out the same
- * cursor again has mostly shown everything. Throws if a page does not come in time, or they are too many.
+ * cursor again has mostly shown everything. Throws if a page does not come in time, or they are too many. `readsHeaders` says whether the
+ * server gets arguments as headers, where its tools ask for them.
  */
-export async function listTools(client: Client, endsAt: number): Promise<ListedTools> {
+export async function listTools(client: Client, endsAt: number, readsHeaders: boolean): Promise<ListedTools> {
   const tools: OfferedTool[] = [];
   const cursors = new Set<string>();
   for (let cursor: string | null | undefined; ;) {
@@ -31,7 +37,7 @@ export async function listTools(client: Client, endsAt: number): Promise<ListedT
     const page = await client.request({ method: 'tools/list', params }, Page, { timeout, maxTotalTimeout: timeout });
     if (tools.length + page.tools.length > maxTools)
       throw new Error(`it offers more than ${maxTools} tools, which is the limit`);
-    tools.push(...wellFormed(page.tools).flatMap(offered));
+    tools.push(...wellFormed(page.tools).flatMap((tool) => offered(tool, readsHeaders)));
     cursor = page.nextCursor;
     if (cursor === undefined || cursor === null) return { tools, endless: null };
     // Without this a server whose pages go round, or are empty for ever, would be read until the time is up.
@@ -55,17 +61,50 @@ export function pinIn(tools: readonly OfferedTool[], name: string): string | nul
 }
 
 /** What has no name cannot be named; what has no schema is offered with one that fits no call, and so says why. */
-function offered(tool: unknown): readonly OfferedTool[] {
+function offered(tool: unknown, readsHeaders: boolean): readonly OfferedTool[] {
   // What came over the wire is JSON.
   const given = tool as JsonValue;
   if (!isJsonObject(given) || typeof given['name'] !== 'string') return [];
   const { name, description, inputSchema, outputSchema } = given;
+  const { problems } = readsHeaders && isJsonObject(inputSchema) ? headerArgumentsIn(inputSchema) : { problems: [] };
   return [
     {
       name,
       description: typeof description === 'string' ? printable(description) : '',
       inputSchema: schemaIn(inputSchema) ?? {},
       outputSchema: schemaIn(outputSchema),
+      ...shownToPeople(given),
+      ...(problems.length === 0 ? {} : { headerProblems: problems }),
+    },
+  ];
+}
+
+/** What clients show of the tool. A title or a picture that cannot be shown is left out. */
+function shownToPeople({ title, annotations, icons }: JsonObject): Pick<OfferedTool, 'title' | 'icons'> {
+  const titles = [title, isJsonObject(annotations) ? annotations['title'] : undefined];
+  const [shown] = titles.flatMap((one) =>
+    typeof one === 'string' ? [cut(printable(one).trim(), titleCharacters)] : [],
+  );
+  const pictures = Array.isArray(icons) ? (icons as readonly JsonValue[]).flatMap(iconIn).slice(0, mostIcons) : [];
+  return {
+    ...(shown === undefined || shown === '' ? {} : { title: shown }),
+    ...(pictures.length === 0 ? {} : { icons: pictures }),
+  };
+}
+
+function iconIn(icon: JsonValue): readonly ToolIcon[] {
+  if (!isJsonObject(icon)) return [];
+  const { src, mimeType, sizes, theme } = icon;
+  if (typeof src !== 'string' || !isIcon(src)) return [];
+  const known = (Array.isArray(sizes) ? (sizes as readonly JsonValue[]) : []).flatMap((size) =>
+    typeof size === 'string' && /^(?:any|\d{1,5}x\d{1,5})$/.test(size) ? [size] : [],
+  );
+  return [
+    {
+      src,
+      ...(typeof mimeType === 'string' && /^image\/[a-z+.-]{1,40}$/.test(mimeType) ? { mimeType } : {}),
+      ...(known.length === 0 ? {} : { sizes: known.slice(0, 8) }),
+      ...(theme === 'light' || theme === 'dark' ? { theme } : {}),
     },
   ];
 }

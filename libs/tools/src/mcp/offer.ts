@@ -12,7 +12,7 @@ export async function offerOf(connection: McpConnection): Promise<McpOffer> {
   let client: Client | undefined;
   try {
     client = await connection.acquire(startMs, new AbortController().signal);
-    const { tools, endless } = await listTools(client, endsAt);
+    const { tools, endless } = await listTools(client, endsAt, connection.readsHeaders(client));
     if (endless === null) return { server: id, tools };
     connection.log(`${endless}; the ${tools.length} tools that were read are used`);
     return { server: id, tools, endless };

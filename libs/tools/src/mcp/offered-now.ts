@@ -1,14 +1,13 @@
 import type { Client } from '@modelcontextprotocol/client';
 import type { OfferedTool } from '@sluice/core';
 import { headerArgumentsIn } from './header-arguments.js';
+import type { HeaderArguments } from './header-arguments.js';
 import { listTools, pinIn } from './listed-tools.js';
-
-type HeaderArguments = NonNullable<ReturnType<typeof headerArgumentsIn>>;
 
 interface Listed {
   readonly tools: readonly OfferedTool[];
   readonly pins: Map<string, string | null>;
-  readonly headers: Map<string, HeaderArguments | null>;
+  readonly headers: Map<string, HeaderArguments>;
 }
 
 /** What a server offers at present: asked for when a call needs to know, forgotten when the server says that it changed. */
@@ -17,6 +16,9 @@ export class OfferedNow {
   /** What has been found of `listed`. */
   private pins: ReadonlyMap<string, string | null> | undefined;
   private readonly reported = new Set<string>();
+
+  /** `readsHeaders` says whether the server of a client gets arguments as headers, where its tools ask for them. */
+  constructor(private readonly readsHeaders: (client: Client) => boolean) {}
 
   /** Another client, or other tools. */
   forget(): void {
@@ -42,8 +44,8 @@ export class OfferedNow {
     return pin;
   }
 
-  /** The arguments that the tool wants as headers too; null where it asks for them wrongly. Rejects as `pin` does. */
-  async headerArguments(client: Client, tool: string, withinMs: number): Promise<HeaderArguments | null> {
+  /** The arguments that the tool wants as headers too. Rejects as `pin` does. */
+  async headerArguments(client: Client, tool: string, withinMs: number): Promise<HeaderArguments> {
     const { tools, headers } = await this.ask(client, withinMs);
     let found = headers.get(tool);
     if (found === undefined)
@@ -53,7 +55,7 @@ export class OfferedNow {
 
   private ask(client: Client, withinMs: number): Promise<Listed> {
     if (this.listed !== undefined) return this.listed;
-    const listed = listTools(client, Date.now() + withinMs).then(({ tools }) => ({
+    const listed = listTools(client, Date.now() + withinMs, this.readsHeaders(client)).then(({ tools }) => ({
       ...{ tools, pins: new Map(), headers: new Map() },
     }));
     this.listed = listed;

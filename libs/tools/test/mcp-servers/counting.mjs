@@ -3,7 +3,17 @@ import { createInterface } from 'node:readline';
 
 const object = (properties) => ({ type: 'object', properties });
 const tools = [
-  { name: 'look', description: 'Look it up.', inputSchema: object({ what: { type: 'string' } }) },
+  {
+    name: 'look',
+    title: 'Look around',
+    description: 'Look it up.',
+    icons: [
+      { src: 'https://example.com/look.png', mimeType: 'image/png', sizes: ['48x48', 'large'], theme: 'dark' },
+      { src: 'javascript:alert(1)' },
+      { src: 'https://user@example.com/look.png' },
+    ],
+    inputSchema: object({ what: { type: 'string' } }),
+  },
   { name: 'fail', description: 'Fail each time.', inputSchema: object({}) },
   { name: 'change', description: 'Change it.', inputSchema: object({}) },
 ];
