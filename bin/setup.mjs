@@ -171,7 +171,7 @@ const commands = {
   'test:stack': (args) => commands.test(['--config', inRoot('test/stack/jest.docker.mjs'), ...args]),
   bench: (args) => run([inRoot('dist/bench/main.js'), ...args], { cwd: root }),
   build: () => undefined,
-  infra: () => run([inRoot('test/infra/main.ts')], { cwd: root }),
+  infra: (args) => run([inRoot('test/infra/main.ts'), ...args], { cwd: root }),
   'test:faults': (args) =>
     run([`--import=${inRoot('test/process/typescript.mjs')}`, inRoot('test/faults/main.ts'), ...args], {
       cwd: root,

@@ -152,8 +152,36 @@ describe('the graphs of an executor', () => {
     await graphs.close();
   });
 
+  it('are in a database of each tenant that graph.neo4j names, and no other tenant has one', async () => {
+    const lines: unknown[] = [];
+    const environment = { bus: 'kafka', dataFolder: folder, secret: () => 'a password' };
+    const log = { error: (...line: unknown[]) => lines.push(line) };
+    const graphs = new RequirementGraphs({ environment, log } as unknown as ConstructorParameters<
+      typeof RequirementGraphs
+    >[0]);
+    const neo4j = {
+      ...{
+        url: 'bolt://127.0.0.1:1',
+        user: 'neo4j',
+        passwordEnv: 'PASSWORD',
+        databases: { acme: 'acme' },
+        caFile: null,
+      },
+      ...{ connectMs: 1_000, queryMs: 1_000, pool: 1, writeQueries: false },
+    };
+    const served = settings({ folder: null, load: [], neo4j });
+    for (const tenant of ['other', 'constructor'])
+      expect(() => graphs.of(served, tenant)).toThrow('no graph of requirements for this tenant');
+    await expect(graphs.of(served, 'acme').nodes(null)).rejects.toThrow('The graph cannot be used.');
+    expect(lines).toEqual([[{ tenant: 'acme', error: expect.stringContaining('127.0.0.1:1') }, expect.any(String)]]);
+    await graphs.close();
+    expect(() => requireGraph(served, contracts, environment as Parameters<typeof requireGraph>[2])).not.toThrow();
+    const unset = { ...environment, secret: () => undefined } as Parameters<typeof requireGraph>[2];
+    expect(() => requireGraph(served, contracts, unset)).toThrow(/PASSWORD .* is not set, .*core__count/);
+  });
+
   it('need a folder of this machine on Kafka, that can be written, and files that can be read', () => {
-    const place = { bus: 'kafka', dataFolder: folder } as const;
+    const place = { bus: 'kafka', dataFolder: folder, secret: () => undefined } as const;
     const check = (graph?: Configuration['graph']) => () => requireGraph(settings(graph), contracts, place);
     expect(check()).toThrow(/graph\.folder is not set.*core__count.*one machine/);
     const file = join(folder, 'a file');

@@ -1,5 +1,5 @@
-/** The real parts that tests and developers share: a Kafka broker, a schema registry and a PostgreSQL server. */
-export const kinds = ['kafka', 'registry', 'postgres'] as const;
+/** The real parts that tests and developers share: a Kafka broker, a schema registry, a PostgreSQL server and a Neo4j server. */
+export const kinds = ['kafka', 'registry', 'postgres', 'neo4j'] as const;
 
 export type SharedKind = (typeof kinds)[number];
 
@@ -9,12 +9,14 @@ export type Kind = SharedKind | 'secured-kafka' | 'prometheus';
 /**
  * Where a part answers. `brokers` are `host:port`; `url` is the registry's Confluent-compatible API, or that of Prometheus, which scrapes
  * what its file `targets` lists (JSON as for `file_sd_configs`) every second, under the rules of ops/prometheus. `ca` is a file with whom to trust.
+ * `neo4jUrl` is an address of Bolt with user and password in it.
  */
 export type Address =
   | { readonly kind: 'kafka'; readonly brokers: string[] }
   | { readonly kind: 'secured-kafka'; readonly brokers: string[]; readonly ca: string }
   | { readonly kind: 'registry'; readonly url: string }
   | { readonly kind: 'postgres'; readonly databaseUrl: string }
+  | { readonly kind: 'neo4j'; readonly neo4jUrl: string }
   | { readonly kind: 'prometheus'; readonly url: string; readonly targets: string };
 
 export type AddressOf<K extends Kind> = Extract<Address, { kind: K }>;
@@ -24,6 +26,7 @@ export const variables: Readonly<Record<SharedKind, string>> = {
   kafka: 'KAFKA_BROKERS',
   registry: 'SCHEMA_REGISTRY_URL',
   postgres: 'DATABASE_URL',
+  neo4j: 'NEO4J_URL',
 };
 
 /** The part that the environment names, or null. It is taken as it is: who names it answers for it. */
@@ -37,6 +40,8 @@ export function given(kind: SharedKind, environment: NodeJS.ProcessEnv): Address
       return { kind, url: value };
     case 'postgres':
       return { kind, databaseUrl: value };
+    case 'neo4j':
+      return { kind, neo4jUrl: value };
   }
 }
 
@@ -49,5 +54,7 @@ export function valueOf(address: AddressOf<SharedKind>): string {
       return address.url;
     case 'postgres':
       return address.databaseUrl;
+    case 'neo4j':
+      return address.neo4jUrl;
   }
 }

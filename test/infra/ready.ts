@@ -63,6 +63,19 @@ async function tryOnce(address: Address): Promise<void> {
       if (!response.ok) throw new Error(`Prometheus answers with status ${response.status}.`);
       return;
     }
+    case 'neo4j': {
+      const { default: neo4j } = await import('neo4j-driver');
+      const { username, password, protocol, host } = new URL(address.neo4jUrl);
+      const settings = { connectionTimeout: 2_000, connectionAcquisitionTimeout: 5_000, maxTransactionRetryTime: 0 };
+      const driver = neo4j.driver(`${protocol}//${host}`, neo4j.auth.basic(username, password), settings);
+      try {
+        const session = driver.session();
+        await session.run('RETURN 1');
+      } finally {
+        await driver.close();
+      }
+      return;
+    }
     case 'postgres': {
       const { default: pg } = await import('pg');
       const client = new pg.Client({ connectionString: address.databaseUrl, connectionTimeoutMillis: 2_000 });

@@ -74,5 +74,9 @@ export function securedSettings(): Readonly<Record<string, string>> {
 /** Settings of a PostgreSQL server whose data nobody wants back after a power failure; a killed server still recovers all. */
 export const postgresSettings = ['-c', 'fsync=off', '-c', 'max_connections=200'] as const;
 
+/** The first user of a Neo4j server, whose name cannot be chosen. */
+export const neo4jUser = 'neo4j';
+export const neo4jPassword = 'sluice-secret';
+
 export const postgresUser = 'sluice';
 export const postgresPassword = 'sluice';

@@ -1,21 +1,21 @@
 import { createHash } from 'node:crypto';
 import { accessSync, constants, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Configuration, GraphSettings } from '@sluice/core';
+import type { Configuration, GraphSettings, Neo4jSettings } from '@sluice/core';
 import { ToolUnavailableError } from '@sluice/core';
 import { dataFiles } from '@sluice/host';
 import type { Environment, Runtime } from '@sluice/host';
-import { openEmbeddedGraph, readGraphFiles } from '@sluice/tools';
-import type { PropertyGraph, ToolContract } from '@sluice/tools';
+import { openEmbeddedGraph, openNeo4jGraph, readGraphFiles } from '@sluice/tools';
+import type { PropertyGraph, ServedGraph, ToolContract } from '@sluice/tools';
 
-/** Files that are kept open; the one that was used least lately is closed, and opened again where it is used. */
+/** Graphs that are kept open; the one that was used least lately is closed, and opened again where it is used. */
 const mostOpen = 32;
 
 const byDefault: GraphSettings = { folder: null, load: [] };
 
-type Place = Pick<Environment, 'bus' | 'dataFolder'>;
+type Place = Pick<Environment, 'bus' | 'dataFolder' | 'secret'>;
 
-/** The graphs of requirements: one a tenant, which sees no other’s. */
+/** The graphs of requirements: one a tenant, which sees no other’s; in files, or in the databases of a Neo4j server. */
 export class RequirementGraphs {
   private readonly open = new Map<string, PropertyGraph>();
 
@@ -40,7 +40,18 @@ export class RequirementGraphs {
     this.open.clear();
   }
 
+  /** Logs what keeps the graphs on a server from being used, which keeps no service from starting: the server may come back. */
+  async check(configuration: Configuration): Promise<void> {
+    const tenants = Object.keys(configuration.graph?.neo4j?.databases ?? {});
+    // Another one than the calls use, so that it closes none of theirs.
+    for (const tenant of tenants.slice(0, mostOpen)) {
+      const graph = this.opened(configuration.graph ?? byDefault, tenant) as ServedGraph;
+      await graph.problem().finally(() => graph.close());
+    }
+  }
+
   private opened(settings: GraphSettings, tenantId: string): PropertyGraph {
+    if (settings.neo4j !== undefined) return this.served(settings, settings.neo4j, tenantId);
     const folder = folderOf(settings, this.runtime.environment);
     if (folder === null) throw new ToolUnavailableError('There is no folder for graphs of requirements here.');
     const name = createHash('sha256').update(tenantId).digest('hex').slice(0, 32);
@@ -51,18 +62,46 @@ export class RequirementGraphs {
       throw new ToolUnavailableError('The graph of requirements cannot be opened.', { cause: error });
     }
   }
+
+  private served({ load }: GraphSettings, neo4j: Neo4jSettings, tenantId: string): ServedGraph {
+    const database = Object.hasOwn(neo4j.databases, tenantId) ? neo4j.databases[tenantId] : undefined;
+    if (database === undefined) throw new ToolUnavailableError('There is no graph of requirements for this tenant.');
+    try {
+      const password = (): string | undefined => this.runtime.environment.secret(neo4j.passwordEnv);
+      const report = (error: string): void =>
+        this.runtime.log.error({ tenant: tenantId, error }, 'the graph of requirements cannot be used');
+      return openNeo4jGraph({ ...neo4j, database, password, report }, readGraphFiles(load));
+    } catch (error) {
+      this.runtime.log.error({ error: (error as Error).message }, 'the graph of requirements cannot be opened');
+      throw new ToolUnavailableError('The graph of requirements cannot be opened.', { cause: error });
+    }
+  }
+}
+
+/** The allowed tools that work on the graph. */
+export function usingGraph({ tools, policy }: Configuration, contracts: readonly ToolContract[]) {
+  const types = new Set(contracts.filter(({ capabilities }) => capabilities.includes('graph')).map(({ type }) => type));
+  return tools.filter(({ id, type }) => types.has(type) && policy.allowedTools.includes(id));
 }
 
 /** Throws a sentence if an allowed tool needs the graph and its folder or a file of `graph.load` cannot be used. */
 export function requireGraph(configuration: Configuration, contracts: readonly ToolContract[], place: Place): void {
-  const { tools, policy, graph = byDefault } = configuration;
-  const types = new Set(contracts.filter(({ capabilities }) => capabilities.includes('graph')).map(({ type }) => type));
-  const using = tools.filter(({ id, type }) => types.has(type) && policy.allowedTools.includes(id));
+  const { graph = byDefault } = configuration;
+  const using = usingGraph(configuration, contracts);
   if (using.length === 0) return;
+  if (graph.neo4j !== undefined) {
+    const { passwordEnv, url } = graph.neo4j;
+    if (place.secret(passwordEnv) === undefined)
+      throw new Error(
+        `The variable ${passwordEnv} with the password of the Neo4j server at ${url} is not set, and the policy allows ${using.map(({ id }) => id).join(', ')}. Set it, or name another in graph.neo4j.password_env.`,
+      );
+    readGraphFiles(graph.load);
+    return;
+  }
   const folder = folderOf(graph, place);
   if (folder === null)
     throw new Error(
-      `graph.folder is not set, and the policy allows ${using.map(({ id }) => id).join(', ')}. A graph is for one machine: on Kafka name a folder on its disk, or take these tools out of policy.allowed_tools.`,
+      `graph.folder is not set, and the policy allows ${using.map(({ id }) => id).join(', ')}. A graph in a file is for one machine: on Kafka name a folder on its disk, or a server in graph.neo4j, or take these tools out of policy.allowed_tools.`,
     );
   try {
     mkdirSync(folder, { recursive: true });

@@ -56,7 +56,7 @@ import { chatSpan, dataFiles, measureFailure, measurePassedOver, measureTurn, us
 import type { Runtime } from '@sluice/host';
 import { CallWatch } from './load/call-watch.js';
 import { KnowledgeStores } from './knowledge-stores.js';
-import { requireGraph, RequirementGraphs } from './requirement-graphs.js';
+import { requireGraph, RequirementGraphs, usingGraph } from './requirement-graphs.js';
 import { PerServerLimit } from './per-server-limit.js';
 import { countFilesFromZero } from './step-metrics.js';
 import { requireWorkspaces, workspacesIn } from './workspaces.js';
@@ -149,6 +149,7 @@ export class Toolbox {
     const { contracts } = await this.open(configuration);
     requireWorkspaces(configuration, contracts, this.runtime.environment);
     requireGraph(configuration, contracts, this.runtime.environment);
+    if (usingGraph(configuration, contracts).length > 0) void this.graphs.check(configuration);
   }
 
   /** What the tool declared, and nothing else. */

@@ -16,6 +16,7 @@ export * from './citation/citations.js';
 export * from './requirement/requirements.js';
 export * from './graph/embedded.js';
 export * from './graph/files.js';
+export * from './graph/neo4j.js';
 export type { PropertyGraph } from './graph/store.js';
 export * from './web/web.js';
 export * from './web/search.js';

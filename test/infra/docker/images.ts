@@ -1,6 +1,8 @@
 import type { Address, Kind } from '../address.ts';
 import {
   brokerSettings,
+  neo4jPassword,
+  neo4jUser,
   postgresPassword,
   postgresSettings,
   postgresUser,
@@ -21,6 +23,21 @@ export interface Image {
 /** The image of each part and how it is told what to be; `host` and `port` are where its clients will find it. */
 export function images(kind: Exclude<Kind, 'prometheus'>, host: string, port: number): Image {
   switch (kind) {
+    case 'neo4j':
+      return {
+        image: 'neo4j:5.26.0',
+        port: { container: 7687, host: port },
+        environment: {
+          NEO4J_AUTH: `${neo4jUser}/${neo4jPassword}`,
+          NEO4J_server_bolt_advertised__address: `${host}:${port}`,
+          NEO4J_server_memory_heap_max__size: '512m',
+          NEO4J_server_memory_pagecache_size: '64m',
+          NEO4J_dbms_security_auth__max__failed__attempts: '0',
+          NEO4J_dbms_usage__report_enabled: 'false',
+        },
+        command: [],
+        address: { kind, neo4jUrl: `bolt://${neo4jUser}:${neo4jPassword}@${host}:${port}` },
+      };
     case 'kafka':
       return { ...broker(host, port, 'PLAINTEXT', {}), address: { kind, brokers: [`${host}:${port}`] } };
     case 'secured-kafka':

@@ -2,10 +2,10 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-/** Kafka's brokers and the registry are compiled for it. */
+/** Kafka's brokers, the registry and Neo4j are compiled for it. */
 const needed = 17;
 
-const otherwise = 'or start Docker, or name running services in KAFKA_BROKERS and SCHEMA_REGISTRY_URL';
+const otherwise = 'or start Docker, or name running services in KAFKA_BROKERS, SCHEMA_REGISTRY_URL and NEO4J_URL';
 
 /** The path of a Java that is new enough: that of JAVA_HOME if set, else the one on the PATH. */
 export async function findJava(): Promise<string> {

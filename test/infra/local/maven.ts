@@ -16,7 +16,11 @@ const cache = join(root, 'node_modules', '.cache', 'sluice-infra');
  * The folder with what a pom of test/infra/maven names, fetched by Maven unless a run before has done so. A changed pom gets
  * another folder. Only what is complete has its final name, so a run that was interrupted leaves nothing half done.
  */
-export async function fetchFromMaven(name: 'kafka' | 'registry', goal: string, place: Place): Promise<string> {
+export async function fetchFromMaven(
+  name: 'kafka' | 'registry' | 'neo4j',
+  goal: string,
+  place: Place,
+): Promise<string> {
   const pom = join(import.meta.dirname, '..', 'maven', `${name}.xml`);
   const hash = createHash('sha256')
     .update(await readFile(pom))

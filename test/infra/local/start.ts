@@ -2,6 +2,7 @@ import type { Kind } from '../address.ts';
 import type { Instance, Place } from '../instance.ts';
 import { describeKafka, describeSecuredKafka } from './kafka.ts';
 import { LocalInstance } from './instance.ts';
+import { describeNeo4j } from './neo4j.ts';
 import { describePostgres } from './postgres.ts';
 import { describePrometheus } from './prometheus.ts';
 import { describeRegistry } from './registry.ts';
@@ -11,6 +12,7 @@ const describe = {
   'secured-kafka': describeSecuredKafka,
   registry: describeRegistry,
   postgres: describePostgres,
+  neo4j: describeNeo4j,
   prometheus: describePrometheus,
 };
 

@@ -17,7 +17,7 @@ import { readIdentity } from './identity.js';
 import { type IdentifiedTool, identify } from './identities.js';
 import { configurationKeys } from './keys.js';
 import { readDocuments } from './documents.js';
-import { readGraph } from './graph.js';
+import { findAboutGraph, readGraph, withQueryWrites } from './graph.js';
 import { readKnowledge } from './knowledge.js';
 import { readLimits } from './limits.js';
 import { writeOutManyTools } from './many-tools.js';
@@ -70,11 +70,13 @@ export interface Compilation {
  * Checks a configuration file as a whole and makes it self-contained. Takes the parsed value of the file, of
  * whatever shape; never throws for what is in it. What is compiled is well-formed. docs/configuration.md says what each key means.
  */
-export function compileConfiguration(raw: unknown, given: CompilerInputs): Compilation {
+export function compileConfiguration(raw: unknown, inputs: CompilerInputs): Compilation {
   const problems: Problem[] = [];
-  const written = writeOutManyTools(raw, given, problems);
+  const written = writeOutManyTools(raw, inputs, problems);
   const file = new Section(written, '', problems).closed(configurationKeys['']);
   if (!file.usable) return { configuration: null, problems, findings: [] };
+  const graph = readGraph(file.section('graph'));
+  const given = { ...inputs, types: withQueryWrites(inputs.types, graph) };
   const limits = readLimits(file.section('limits'));
   readToolFolders(file);
   const types = given.types.map((type) => type.type);
@@ -124,7 +126,7 @@ export function compileConfiguration(raw: unknown, given: CompilerInputs): Compi
     ...(connections.length === 0 ? {} : { connections }),
     knowledge: readKnowledge(file.section('knowledge')),
     ...readDocuments(file.section('documents')),
-    ...readGraph(file.section('graph')),
+    ...graph,
     ...readWeb(file.section('web')),
     limits,
     ...(proxy === null ? {} : { proxy }),
@@ -142,6 +144,7 @@ export function compileConfiguration(raw: unknown, given: CompilerInputs): Compi
     ...noted,
     ...findAboutDescriptions(tools, policy.allowedTools),
     ...findAboutSelector(pipes, given),
+    ...findAboutGraph(graph, given),
   ];
   return { configuration: { version: versionOf(content, given.digest), ...content }, problems, findings };
 }

@@ -115,7 +115,11 @@ export const configurationKeys = {
   'connections.<connection>': ['adapter', 'tenants', 'variable', 'path', 'url', 'key_env'],
   knowledge: ['load', 'endpoint', 'update_endpoint'],
   documents: ['folder'],
-  graph: ['folder', 'load'],
+  graph: ['folder', 'load', 'neo4j'],
+  'graph.neo4j': [
+    ...(['url', 'user', 'password_env', 'database', 'databases', 'ca_file'] as const),
+    ...(['connect_seconds', 'query_seconds', 'pool', 'write_queries'] as const),
+  ],
   web: ['search', 'private_hosts'],
   'web.search': ['provider', 'url', 'api_key_env'],
   limits: [

@@ -352,6 +352,26 @@ export interface GraphSettings {
   readonly folder: string | null;
   /** Files that each graph begins with. */
   readonly load: readonly string[];
+  /** The server that holds the graphs instead of files; absent where none does. */
+  readonly neo4j?: Neo4jSettings;
+}
+
+export interface Neo4jSettings {
+  /** `neo4j://` or `bolt://`, with `+s` for TLS. */
+  readonly url: string;
+  readonly user: string;
+  /** The variable with the password; never the password. */
+  readonly passwordEnv: string;
+  /** The database of each tenant; a tenant that is not here has no graph. */
+  readonly databases: Readonly<Record<string, string>>;
+  /** The authority that signed the server’s certificate, relative to the working directory; null for those of the system. */
+  readonly caFile: string | null;
+  readonly connectMs: number;
+  readonly queryMs: number;
+  /** Connections of one tenant’s graph in one process, at most. */
+  readonly pool: number;
+  /** Whether execute_cypher_query may change nodes and relationships. */
+  readonly writeQueries: boolean;
 }
 
 export const webSearchProviders = ['tavily', 'searxng', 'brave'] as const;

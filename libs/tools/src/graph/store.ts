@@ -44,8 +44,8 @@ export const graphLimits = { rows: 500, queryMs: 1_000, nodes: 20_000, relations
  * changes nothing more. Throws ToolUserError for what the caller can mend, and ToolUnavailableError if the graph cannot be used.
  */
 export interface PropertyGraph {
-  /** A query that only reads; another is refused. */
-  query(cypher: string, parameters: Properties, signal: AbortSignal): Promise<QueryRows>;
+  /** A query that only reads; another is refused, except where the store allows it: then the same call again gives what it gave before. */
+  query(cypher: string, parameters: Properties, signal: AbortSignal, call: string): Promise<QueryRows>;
   /** Those of the label, or all. */
   nodes(label: string | null): Promise<readonly GraphNode[]>;
   relationships(): Promise<readonly GraphRelationship[]>;

@@ -10,24 +10,41 @@ import { context, patience } from '../configured.js';
 
 export interface InGraph {
   readonly graph: PropertyGraph;
-  readonly file: string;
-  /** Another connection to the same file. */
+  /** Another connection to the same graph. */
   again(begin?: readonly GraphFile[]): PropertyGraph;
-  ask(query: string, parameters?: JsonObject): Promise<readonly (readonly JsonValue[])[]>;
+  ask(query: string, parameters?: JsonObject, call?: string): Promise<readonly (readonly JsonValue[])[]>;
   /** Runs a tool; each call has a key of its own unless one is given. */
   run(type: string, args?: JsonObject, key?: string): Promise<Record<string, unknown>>;
   /** Writes a file and gives its path. */
   write(text: string): string;
 }
 
+export type OnGraph = (work: (given: InGraph) => Promise<void>) => Promise<void>;
+
 /** Works on an embedded graph of the test’s own. */
-export async function inGraph(work: (given: InGraph) => Promise<void>): Promise<void> {
+export async function inGraph(work: (given: InGraph & { readonly file: string }) => Promise<void>): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-graph-'));
   const file = join(folder, 'graph.sqlite');
+  try {
+    await onGraph(
+      (begin) => openEmbeddedGraph(file, begin),
+      (given) => work({ ...given, file }),
+    );
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** Works on a graph that `open` opens, each time anew, and closes whatever was opened. */
+export async function onGraph(
+  open: (begin: readonly GraphFile[]) => PropertyGraph,
+  work: (given: InGraph) => Promise<void>,
+): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-graph-files-'));
   const opened: PropertyGraph[] = [];
   let calls = 0;
   const again = (begin: readonly GraphFile[] = []): PropertyGraph => {
-    const graph = openEmbeddedGraph(file, begin);
+    const graph = open(begin);
     opened.push(graph);
     return graph;
   };
@@ -35,9 +52,9 @@ export async function inGraph(work: (given: InGraph) => Promise<void>): Promise<
   try {
     await work({
       graph,
-      file,
       again,
-      ask: async (query, parameters = {}) => (await graph.query(query, parameters, patience())).rows,
+      ask: async (query, parameters = {}, call = `question ${++calls}`) =>
+        (await graph.query(query, parameters, patience(), call)).rows,
       run: async (type, args = {}, key = `call ${++calls}`) => {
         const contract = builtInTools.find((each) => each.type === type);
         if (contract === undefined) throw new Error(`no ${type}`);

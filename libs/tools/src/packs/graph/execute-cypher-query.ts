@@ -28,11 +28,11 @@ export const executeCypherQuery = defineBuiltInTool({
   }),
   effect: 'read_only',
   redaction: { fields: ['columns', 'rows', 'count', 'truncated'] },
-  capabilities: ['graph', 'cancellation'],
+  capabilities: ['graph', 'cancellation', 'idempotency'],
   repeatable: true,
   requiresConnection: false,
-  execute: async ({ query, parameters }, _context, { graph, cancellation }) => {
-    const { columns, rows, truncated } = await graph.query(query, parameters, cancellation.signal);
+  execute: async ({ query, parameters }, _context, { graph, cancellation: { signal }, idempotency: { key } }) => {
+    const { columns, rows, truncated } = await graph.query(query, parameters, signal, key);
     const { items } = partOf(rows, 0, 500);
     const count = rows.length;
     return {
