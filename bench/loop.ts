@@ -125,6 +125,7 @@ export function embeddedIn(dataFolder: string) {
     kafka: null,
     traces: null,
     retention: readEnvironment({}).retention,
+    http: readEnvironment({}).http,
     databaseUrl: null,
     dataFolder,
     workspaceFolder: null,

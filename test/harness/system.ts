@@ -79,6 +79,7 @@ export async function startSystem(
     bus: 'sqlite' as const,
     kafka: null,
     retention: readEnvironment({}).retention,
+    http: readEnvironment({}).http,
     databaseUrl: null,
     dataFolder: home,
     workspaceFolder: join(home, 'workspaces'),

@@ -135,6 +135,7 @@ export function environmentIn(dataFolder: string): Parameters<typeof openRuntime
     bus: 'sqlite',
     kafka: null,
     retention: readEnvironment({}).retention,
+    http: readEnvironment({}).http,
     databaseUrl: null,
     dataFolder,
     workspaceFolder: join(dataFolder, 'workspaces'),

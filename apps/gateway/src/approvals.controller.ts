@@ -35,7 +35,7 @@ export class ApprovalsController {
     const openTo = (asked: Pick<AskedApproval, 'requestedBy' | 'onBehalfOf'>) =>
       decisionsOf(caller, asked, configuration);
     const isApprover = openTo({ requestedBy: '', onBehalfOf: null }).length > 0;
-    const found = isApprover ? this.lists.projection.approvals(caller, clock.now(), after, limit + 1) : [];
+    const found = isApprover ? await this.lists.projection.approvals(caller, clock.now(), after, limit + 1) : [];
     const page = found.slice(0, limit);
     const last = found.length > limit ? page.at(-1) : undefined;
     return {

@@ -38,6 +38,7 @@ export * from './ports/signatures.js';
 export * from './identity/principal.js';
 export * from './identity/permission.js';
 export * from './identity/claims.js';
+export * from './identity/operator.js';
 export * from './identity/roles.js';
 export * from './run/step.js';
 export * from './run/scope.js';

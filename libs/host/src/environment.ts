@@ -3,6 +3,8 @@ import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { randomBytes } from 'node:crypto';
 import { dataFiles } from './data-folder.js';
+import { readHttp } from './http-environment.js';
+import type { HttpSettings } from './http-environment.js';
 import { readKafka } from './kafka-environment.js';
 import type { KafkaEnvironment } from './kafka-environment.js';
 import { readRetention } from './retention-environment.js';
@@ -48,6 +50,8 @@ export interface Environment {
   readonly httpRequestsPerMinute: number;
   /** Origins whose pages may ask the gateway from a browser. SLUICE_HTTP_ORIGINS, separated by commas, default none. */
   readonly httpOrigins: readonly string[];
+  /** What the gateway takes and keeps. */
+  readonly http: HttpSettings;
   /** Where the proxy listens, on the same host. SLUICE_PROXY_PORT, by default two after SLUICE_PORT; 0 takes any that is free. */
   readonly proxyPort: number;
   /** Where MCP clients connect, on the same host. SLUICE_MCP_PORT, by default the third one after SLUICE_PORT; 0 takes any that is free. */
@@ -100,6 +104,7 @@ export function readEnvironment(values: Readonly<Record<string, string | undefin
     httpPort: variables.integer('SLUICE_HTTP_PORT', port === 0 ? 0 : Math.min(port + 1, 65_535), 0, 65_535),
     httpRequestsPerMinute: variables.integer('SLUICE_HTTP_REQUESTS_PER_MINUTE', 0, 0, 1_000_000),
     httpOrigins: readOrigins(variables),
+    http: readHttp(variables),
     proxyPort: variables.integer('SLUICE_PROXY_PORT', port === 0 ? 0 : Math.min(port + 2, 65_535), 0, 65_535),
     mcpPort: variables.integer('SLUICE_MCP_PORT', port === 0 ? 0 : Math.min(port + 3, 65_535), 0, 65_535),
     mcpCallsPerMinute: variables.integer('SLUICE_MCP_CALLS_PER_MINUTE', 600, 0, 1_000_000),

@@ -42,7 +42,7 @@ export { inHop } from './traces/hop.js';
 // The stores and keys that commands open by themselves
 export { dataFiles, makeFolder, prepareDataFolder } from './data-folder.js';
 export { openLogFile, requireLog } from './open-sqlite.js';
-export { openBus, openLedger, requireSharedLedger } from './open-stores.js';
+export { openBus, openLedger, projectionPlace, requireSharedLedger } from './open-stores.js';
 export {
   createKeyFile,
   keyFile,

@@ -3,6 +3,7 @@ import type { RateLimiter } from '@sluice/core';
 import { sha256 } from '@sluice/contracts';
 import { openPostgresLedger } from '@sluice/ledger';
 import type { DocumentedLedger, TimeThere } from '@sluice/ledger';
+import { dataFiles } from './data-folder.js';
 import type { Environment } from './environment.js';
 import { partLog } from './log.js';
 import type { Log } from './log.js';
@@ -64,6 +65,15 @@ function schemaOf(prefix: string): string {
   const schema = `sluice_${prefix}`;
   return schema.length <= longestSchema ? schema : `sluice_${sha256(prefix).slice(0, 32)}`;
 }
+
+/** Where the tables are that lists are read from: in the ledger’s PostgreSQL, so that all instances share them, or a file. */
+export function projectionPlace({ databaseUrl, instance, kafka, dataFolder }: ProjectionEnvironment) {
+  if (databaseUrl === null) return { file: dataFiles({ dataFolder }).projection };
+  const schema = schemaOf(`lists${kafka === null || kafka.prefix === '' ? '' : `_${kafka.prefix}`}`);
+  return { url: databaseUrl, schema, instance };
+}
+
+type ProjectionEnvironment = Pick<Environment, 'databaseUrl' | 'instance' | 'kafka' | 'dataFolder'>;
 
 /** The ledger that the environment names: PostgreSQL, or a file beside the embedded log. */
 export async function openLedger(

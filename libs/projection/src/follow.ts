@@ -9,8 +9,9 @@ const batchRecords = 500;
 const gatherMs = 50;
 const againAfterMs = 1_000;
 
-/** Those that tell of runs. */
-const runTopics = storyTopics.filter((topic) => topic !== topics.approvals);
+const listedTopics = [...storyTopics, topics.audit, topics.deadLetters] as const;
+/** All but approvals, which only who has the ledger can tell. */
+const rebuiltTopics = listedTopics.filter((topic) => topic !== topics.approvals);
 
 export interface Following {
   readonly bus: LogReader;
@@ -20,15 +21,15 @@ export interface Following {
   readonly onFailure: (error: unknown) => void;
 }
 
-/** Brings the projection’s runs up to the log’s end as it is now; returns how many records were read. */
+/** Brings the projection up to the log’s end as it is now, but for approvals; returns how many records were read. */
 export async function catchUp(
   projection: Projection,
   { bus, signal }: Pick<Following, 'bus' | 'signal'>,
 ): Promise<number> {
   let batch: Incoming[] = [];
   let count = 0;
-  const reading = { from: projection.position(), signal, onUndecodable: () => undefined };
-  for await (const message of bus.read(runTopics, reading)) {
+  const reading = { from: await projection.position(), signal, onUndecodable: () => undefined };
+  for await (const message of bus.read(rebuiltTopics, reading)) {
     count++;
     batch.push(message);
     if (batch.length < batchRecords) continue;
@@ -46,13 +47,25 @@ export async function follow(projection: Projection, following: Following): Prom
   const { signal, onFailure } = following;
   while (!signal.aborted) {
     try {
-      await followOn(projection, following);
+      await followAlone(projection, following);
     } catch (error) {
       if (signal.aborted) return;
       onFailure(error);
       await delay(againAfterMs, undefined, { signal }).catch(() => undefined);
     }
   }
+}
+
+/** Of instances with one projection, one follows. */
+async function followAlone(projection: Projection, following: Following): Promise<void> {
+  const lost = new AbortController();
+  const end = await projection.lead(following.signal, (error) => lost.abort(error));
+  try {
+    await followOn(projection, { ...following, signal: AbortSignal.any([following.signal, lost.signal]) });
+  } finally {
+    await end();
+  }
+  if (lost.signal.aborted) throw lost.signal.reason;
 }
 
 async function followOn(projection: Projection, { bus, counts, signal }: Following): Promise<void> {
@@ -64,8 +77,8 @@ async function followOn(projection: Projection, { bus, counts, signal }: Followi
     await delay(gatherMs, undefined, { signal }).catch(() => undefined);
     while (waiting.length > 0) await projection.apply(waiting.splice(0, batchRecords), counts);
   };
-  const reading = { from: projection.position(), follow: true, signal: ending, onUndecodable: () => undefined };
-  for await (const message of bus.read(storyTopics, reading)) {
+  const reading = { from: await projection.position(), follow: true, signal: ending, onUndecodable: () => undefined };
+  for await (const message of bus.read(listedTopics, reading)) {
     waiting.push(message);
     writing ??= write()
       .catch((error: unknown) => failed.abort(error))

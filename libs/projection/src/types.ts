@@ -60,3 +60,70 @@ export interface ListedSession {
   readonly startedAt: number;
   readonly updatedAt: number;
 }
+
+export interface AuditFilter {
+  /** Milliseconds since the epoch: what was recorded at or after, and before. */
+  readonly since?: number;
+  readonly until?: number;
+  readonly run?: string;
+  readonly session?: string;
+  readonly user?: string;
+  readonly tool?: string;
+  readonly kind?: string;
+  readonly outcome?: string;
+}
+
+/** A place in the list of the audit, behind which the next page begins. */
+export interface AuditCursor {
+  readonly at: number;
+  readonly id: string;
+}
+
+/** An entry of the audit; texts are empty where it does not say. */
+export interface ListedEntry extends AuditCursor {
+  readonly kind: string;
+  readonly requestId: string;
+  readonly sessionId: string;
+  readonly actor: string;
+  readonly subject: string | null;
+  readonly tool: string;
+  readonly outcome: string;
+  /** 0 for what another than its service wrote; null where the entry does not say. */
+  readonly authentic: number | null;
+  readonly configVersion: string;
+  readonly chain: string;
+  readonly sequence: number;
+  readonly sourceOffset: number;
+  readonly hash: string;
+  /** A JSON object. */
+  readonly details: string;
+}
+
+export interface LetterListFilter {
+  /** Milliseconds since the epoch: dead-lettered at or after, and before. */
+  readonly since?: number;
+  readonly until?: number;
+  readonly topic?: string;
+  readonly code?: string;
+  readonly session?: string;
+  readonly service?: string;
+}
+
+/** A place in the list of dead letters, behind which the next page begins. */
+export interface LetterCursor {
+  readonly failedAt: number;
+  readonly id: string;
+}
+
+/** A dead letter, without what it holds. */
+export interface ListedLetter extends LetterCursor {
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: number;
+  readonly service: string;
+  readonly sessionId: string;
+  readonly code: string;
+  readonly reason: string;
+  readonly attempts: number;
+  readonly takenAt: number;
+}

@@ -1,71 +1,71 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { RunChange } from './changes.js';
+import { indexed } from './indexed.js';
+import { statement } from './stores/store.js';
+import type { Statement } from './stores/store.js';
 
-/** Writes changes of runs, each in the transaction of its caller. */
-export class Writer {
-  readonly #find: StatementSync;
-  readonly #put: StatementSync;
-  readonly #label: StatementSync;
-  readonly #step: StatementSync;
-  readonly #position: StatementSync;
+/** A later record of the same attempt, or one of an attempt that a redrive made of the run; it began when it began at first. */
+const putRun = `INSERT INTO runs (tenant, request_id, session_id, actor, subject, question, state, outcome,
+  attempt, rank, iterations, input_tokens, cached_input_tokens, output_tokens, started_at, updated_at, ended_at)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  ON CONFLICT (tenant, request_id) DO UPDATE SET session_id = excluded.session_id, actor = excluded.actor, subject = excluded.subject,
+    question = excluded.question, state = excluded.state, outcome = excluded.outcome, attempt = excluded.attempt, rank = excluded.rank,
+    iterations = excluded.iterations, input_tokens = excluded.input_tokens, cached_input_tokens = excluded.cached_input_tokens,
+    output_tokens = excluded.output_tokens, updated_at = excluded.updated_at, ended_at = excluded.ended_at
+  WHERE (runs.attempt IS NOT DISTINCT FROM excluded.attempt AND excluded.rank >= runs.rank)
+    OR (runs.attempt IS DISTINCT FROM excluded.attempt AND excluded.attempt IS NOT NULL)`;
 
-  constructor(private readonly database: DatabaseSync) {
-    this.#find = database.prepare('SELECT attempt, rank, started_at FROM runs WHERE tenant = ? AND request_id = ?');
-    this.#put =
-      database.prepare(`INSERT OR REPLACE INTO runs (tenant, request_id, session_id, actor, subject, question, state, outcome,
-      attempt, rank, iterations, input_tokens, cached_input_tokens, output_tokens, started_at, updated_at, ended_at)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
-    this.#label = database.prepare(
-      'INSERT OR IGNORE INTO labels (tenant, kind, name, started_at, request_id) VALUES (?, ?, ?, ?, ?)',
-    );
-    this.#step = database.prepare(
-      'INSERT OR REPLACE INTO steps (tenant, request_id, iteration, place, step) VALUES (?, ?, ?, ?, ?)',
-    );
-    this.#position = database.prepare(
-      'INSERT OR REPLACE INTO positions (topic, partition, last_offset) VALUES (?, ?, ?)',
-    );
-  }
+/** Labels are ordered by the time at which the run began at first. */
+const putLabel = `INSERT INTO labels (tenant, kind, name, started_at, request_id)
+  SELECT tenant, ?, ?, started_at, request_id FROM runs WHERE tenant = ? AND request_id = ?
+  ON CONFLICT DO NOTHING`;
 
-  write(change: RunChange): void {
-    const { tenant, requestId } = change;
-    const before = this.#find.get(tenant, requestId);
-    // Labels are ordered by the time that the run began at first; an attempt that was re-driven starts over.
-    const startedAt = before === undefined ? change.startedAt : (before['started_at'] as number);
-    if (before === undefined || isLater(change, before['attempt'] as string | null, before['rank'] as number))
-      this.#put.run(
-        ...[tenant, requestId, change.sessionId, change.actor, change.subject, change.question],
-        ...[change.state || 'undefined', change.outcome, change.attempt, change.rank, change.iterations],
-        ...[change.inputTokens, change.cachedInputTokens, change.outputTokens, startedAt, change.at, change.endedAt],
-      );
-    for (const group of change.groups) this.#label.run(tenant, 'group', group, startedAt, requestId);
-    for (const step of change.steps) {
-      this.#label.run(tenant, 'tool', step.action, startedAt, requestId);
+const putStep = `INSERT INTO steps (tenant, request_id, iteration, place, step) VALUES (?, ?, ?, ?, ?)
+  ON CONFLICT (tenant, request_id, iteration, place) DO UPDATE SET step = excluded.step`;
+
+const putPosition = `INSERT INTO positions (topic, partition, last_offset) VALUES (?, ?, ?)
+  ON CONFLICT (topic, partition) DO UPDATE SET last_offset = excluded.last_offset`;
+
+/** What a change of a run writes. */
+export function runStatements(change: RunChange): readonly Statement[] {
+  const { tenant, requestId } = change;
+  const run = [
+    ...[tenant, requestId, change.sessionId, change.actor, change.subject, change.question],
+    ...[indexed(change.state || 'undefined'), change.outcome, change.attempt, change.rank, change.iterations],
+    ...[change.inputTokens, change.cachedInputTokens, change.outputTokens, change.startedAt, change.at, change.endedAt],
+  ];
+  const label = (kind: string, name: string): Statement => statement(putLabel, kind, indexed(name), tenant, requestId);
+  return [
+    statement(putRun, ...run),
+    ...change.groups.map((group) => label('group', group)),
+    ...change.steps.flatMap((step) => {
       const { observation: _, ...kept } = step;
-      this.#step.run(tenant, requestId, step.iteration, step.index, JSON.stringify(kept));
-    }
-  }
-
-  keepPosition(topic: string, partition: number, offset: number): void {
-    this.#position.run(topic, partition, offset);
-  }
-
-  forget(before: number): void {
-    for (const table of ['labels', 'steps'])
-      this.database
-        .prepare(
-          `DELETE FROM ${table} WHERE (tenant, request_id) IN (SELECT tenant, request_id FROM runs WHERE updated_at < ?)`,
-        )
-        .run(before);
-    this.database.prepare('DELETE FROM runs WHERE updated_at < ?').run(before);
-  }
-
-  clear(): void {
-    for (const table of ['runs', 'labels', 'steps']) this.database.exec(`DELETE FROM ${table}`);
-    this.database.exec("DELETE FROM positions WHERE topic <> 'agent.approvals'");
-  }
+      return [
+        label('tool', step.action),
+        statement(putStep, tenant, requestId, step.iteration, step.index, JSON.stringify(kept)),
+      ];
+    }),
+  ];
 }
 
-/** A later record of the same attempt, or one of an attempt that a redrive made of the run. */
-function isLater(change: RunChange, attempt: string | null, rank: number): boolean {
-  return change.attempt === attempt ? change.rank >= rank : change.attempt !== null;
+export function positionStatement(topic: string, partition: number, offset: number): Statement {
+  return statement(putPosition, topic, partition, offset);
+}
+
+/** Forgets runs in which nothing has happened since then. */
+export function forgetRuns(before: number): readonly Statement[] {
+  const old = '(SELECT tenant, request_id FROM runs WHERE updated_at < ?)';
+  return [
+    ...['labels', 'steps'].map((table) =>
+      statement(`DELETE FROM ${table} WHERE (tenant, request_id) IN ${old}`, before),
+    ),
+    statement('DELETE FROM runs WHERE updated_at < ?', before),
+  ];
+}
+
+/** Forgets all but approvals: only who has the ledger can tell which of them count. */
+export function clearAll(): readonly Statement[] {
+  return [
+    ...['runs', 'labels', 'steps', 'audit', 'letters'].map((table) => statement(`DELETE FROM ${table}`)),
+    statement("DELETE FROM positions WHERE topic <> 'agent.approvals'"),
+  ];
 }

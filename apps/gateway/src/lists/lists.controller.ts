@@ -24,7 +24,7 @@ export class ListsController {
   async runs(@Req() http: Request, @Query() query: Queried): Promise<object> {
     const caller = await this.callers.of(http);
     const { filter, limit, after } = runQuery(query);
-    const found = this.lists.projection.runs(caller, filter, after, limit + 1);
+    const found = await this.lists.projection.runs(caller, filter, after, limit + 1);
     const page = found.slice(0, limit);
     const last = found.length > limit ? page.at(-1) : undefined;
     return { runs: page.map((run) => listed(run, caller)), next_cursor: last === undefined ? null : cursorFor(last) };
@@ -38,7 +38,7 @@ export class ListsController {
     if (before !== undefined && !/^\d{1,15}$/.test(before))
       throw new Refusal(400, 'invalid_request', 'before must be next_before of the page before.');
     const most = limitOf(limit);
-    const found = this.lists.projection.sessions(caller, before === undefined ? null : Number(before), most);
+    const found = await this.lists.projection.sessions(caller, before === undefined ? null : Number(before), most);
     const sessions = found.map(({ sessionId, runs, startedAt, updatedAt }) => ({
       session_id: sessionId,
       runs,
@@ -53,7 +53,7 @@ export class ListsController {
   async steps(@Req() http: Request, @Param('sessionId') sessionId: string, @Query() query: Queried): Promise<object> {
     const caller = await this.callers.of(http);
     const { limit } = parametersOf(query, stepParameters);
-    const steps = this.lists.projection.steps(caller, sessionId, limitOf(limit));
+    const steps = await this.lists.projection.steps(caller, sessionId, limitOf(limit));
     return {
       session_id: sessionId,
       steps: steps.map(([requestId, step]) => ({

@@ -1,4 +1,6 @@
-import { dataFiles } from '@sluice/host';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Fault } from '@sluice/core';
+import { projectionPlace } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
 import { ApprovalClaims } from '@sluice/run';
 import { follow, Projection } from '@sluice/projection';
@@ -6,33 +8,53 @@ import type { Counts } from '@sluice/projection';
 import { Refusal } from '../refusal.js';
 
 const tidyEveryMs = 3_600_000;
+const openAgainMs = 2_000;
 
-/** What lists are read from: this instance’s projection of the log, kept up to date in the background. */
+/** What lists are read from: the projection of the log, kept up to date in the background. */
 export class Lists {
   #projection: Projection | undefined;
-  #following: Promise<void> = Promise.resolve();
+  #working: Promise<void> = Promise.resolve();
   readonly #stopping = new AbortController();
   #timer: NodeJS.Timeout | undefined;
 
   constructor(private readonly runtime: Pick<Runtime, 'bus' | 'clock' | 'ledger' | 'log' | 'environment'>) {}
 
-  /** Without a file that can be written the gateway serves everything but lists, and its log says why. */
+  /** Without tables that can be written the gateway serves everything but lists, and its log says why. A database that is away is waited for. */
   async start(): Promise<void> {
-    const { bus, environment, log } = this.runtime;
+    const opening = this.#open();
+    this.#working = opening.then(() => this.#follow());
+    // A file is there at once; a database may not be.
+    if (this.runtime.environment.databaseUrl === null) await opening;
+  }
+
+  async #open(): Promise<void> {
+    const { environment, log } = this.runtime;
     const { signal } = this.#stopping;
-    try {
-      this.#projection = await Projection.open(dataFiles(environment).projection);
-    } catch (error) {
-      log.error({ error: (error as Error).message }, 'lists of runs cannot be served');
-      return;
+    for (let failures = 0; !signal.aborted; failures++) {
+      try {
+        this.#projection = await Projection.open(projectionPlace(environment));
+        return;
+      } catch (error) {
+        const mayPass = environment.databaseUrl !== null && error instanceof Fault && error.retryable;
+        if (failures === 0 || !mayPass)
+          log.error({ error: (error as Error).message, tried_again: mayPass }, 'lists of runs cannot be served');
+        if (!mayPass) return;
+        await delay(openAgainMs, undefined, { signal }).catch(() => undefined);
+      }
     }
+  }
+
+  async #follow(): Promise<void> {
+    const { bus, log } = this.runtime;
+    const { signal } = this.#stopping;
+    if (this.#projection === undefined) return;
     const onFailure = (error: unknown): void =>
       log.error(
         { error: error instanceof Error ? error.message : String(error) },
         'lists of runs are behind; trying again',
       );
-    this.#following = follow(this.#projection, { bus, counts: countsBy(this.runtime), signal, onFailure });
     this.#timer = setInterval(() => void this.#tidy(), tidyEveryMs);
+    await follow(this.#projection, { bus, counts: countsBy(this.runtime), signal, onFailure });
   }
 
   /** Throws Refusal(503) where there is no projection. */
@@ -44,20 +66,28 @@ export class Lists {
   }
 
   async close(): Promise<void> {
-    clearInterval(this.#timer);
     this.#stopping.abort();
-    await this.#following;
-    this.#projection?.close();
+    await this.#working;
+    clearInterval(this.#timer);
+    await this.#projection?.close();
   }
 
-  /** A run is listed as long as the log keeps its end. */
+  /** A run is listed as long as the log keeps its end, a dead letter as long as the log has it. */
   async #tidy(): Promise<void> {
     const { clock, environment, log } = this.runtime;
-    const { ms } = environment.retention['agent.responses'];
+    const { retention, http } = environment;
     const now = clock.now();
+    const before = (ms: number): { readonly at?: number } => (ms === -1 ? {} : { at: now - ms });
+    const { at: runs } = before(retention['agent.responses'].ms);
+    const { at: letters } = before(retention['agent.dead-letters'].ms);
+    const { at: audit } = before(http.auditMs ?? retention['agent.audit'].ms);
     try {
-      await this.#projection?.forgetApprovals(now);
-      if (ms !== -1) await this.#projection?.forget(now - ms);
+      await this.#projection?.forget({
+        approvals: now,
+        ...(runs === undefined ? {} : { runs }),
+        ...(letters === undefined ? {} : { letters }),
+        ...(audit === undefined ? {} : { audit }),
+      });
     } catch (error) {
       log.warn({ error: String(error) }, 'old runs stay in the lists for another hour');
     }

@@ -1,22 +1,24 @@
 import { parseArgs } from 'node:util';
-import { dataFiles, openBus, prepareDataFolder, requireLog } from '@sluice/host';
+import { openBus, prepareDataFolder, projectionPlace, requireLog } from '@sluice/host';
 import { catchUp, Projection } from '@sluice/projection';
 import { refuseSurplus } from '../refuse-surplus.js';
 import type { Surroundings } from './surroundings.js';
 
 export const usage = `sluice project rebuild
-  Reads the log from its beginning into the gateway’s lists of runs, in SLUICE_DATA. The gateway does so by itself where it finds none.
-  Lists are incomplete until it is done; a gateway that runs meanwhile goes on.`;
+  Reads the log from its beginning into the gateway’s lists of runs, audit entries and dead letters: in the PostgreSQL of DATABASE_URL, or
+  in SLUICE_DATA. The gateway does so by itself where it finds none. Lists are incomplete until it is done; a gateway that runs meanwhile
+  goes on.`;
 
 export async function run(args: readonly string[], { environment, log, write }: Surroundings): Promise<number> {
   const { values, positionals } = parseArgs({ args: [...args], options: {}, allowPositionals: true });
   refuseSurplus({ values, words: positionals }, { taken: [], words: 1 }, usage);
   if (positionals[0] !== 'rebuild') throw new Error(`Write “sluice project rebuild”.\n${usage}`);
   requireLog(environment);
-  prepareDataFolder(environment.dataFolder);
+  const place = projectionPlace(environment);
+  if ('file' in place) prepareDataFolder(environment.dataFolder);
   const { bus } = await openBus(environment, log);
   try {
-    const projection = await Projection.open(dataFiles(environment).projection);
+    const projection = await Projection.open(place);
     try {
       await projection.clear();
       const signal = new AbortController().signal;
@@ -24,7 +26,7 @@ export async function run(args: readonly string[], { environment, log, write }: 
       write(`The lists are rebuilt from ${records} records.\n`);
       return 0;
     } finally {
-      projection.close();
+      await projection.close();
     }
   } finally {
     await bus.close();

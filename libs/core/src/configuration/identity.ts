@@ -1,4 +1,5 @@
 import { configurationKeys } from './keys.js';
+import { readOperators } from './operators.js';
 import { readPermissions } from './permissions.js';
 import type { Section } from './section.js';
 import { type ClaimNames, type IdentitySettings, identityProviders } from './types.js';
@@ -24,6 +25,7 @@ export function readIdentity(section: Section): IdentitySettings {
   const provider = section.choice('provider', identityProviders) ?? 'none';
   const claims = readClaims(section.section('claims').closed(configurationKeys['identity.claims']));
   const permissions = readPermissions(section.section('permissions'));
+  const operators = readOperators(section);
   const jwksUrl = section.address('jwks_url');
   const keyFile = section.text('key_file', 'the path of a file with the keys, as JWKS or PEM');
   const issuer = section.text('issuer', whoIssues);
@@ -31,9 +33,10 @@ export function readIdentity(section: Section): IdentitySettings {
   const skew = section.wholeNumber('clock_skew_seconds', clockToleranceSeconds);
   // A provider that was not understood has been reported; what it needs cannot be known.
   const understood = !section.has('provider') || section.value('provider') === provider;
+  const operating = operators.length === 0 ? {} : { operators };
   if (provider !== 'jwt') {
-    if (understood) refuseSettings(section);
-    return { provider };
+    if (understood) refuseSettings(section, provider === 'api-keys' ? ['provider', 'operators'] : ['provider']);
+    return provider === 'none' ? { provider } : { provider, ...operating };
   }
   if (!section.has('issuer')) section.problem(section.at('issuer'), 'nothing', whoIssues);
   checkKeys(section, issuer);
@@ -46,6 +49,7 @@ export function readIdentity(section: Section): IdentitySettings {
     claims,
     ...(section.has('clock_skew_seconds') ? { clockToleranceMs: skew * 1_000 } : {}),
     ...(permissions === null ? {} : { permissions }),
+    ...operating,
   };
 }
 
@@ -64,9 +68,9 @@ function checkKeys(section: Section, issuer: string | null): void {
   section.problem(section.at('jwks_url'), 'nothing, and an issuer that is no address', write);
 }
 
-function refuseSettings(section: Section): void {
+function refuseSettings(section: Section, allowed: readonly string[]): void {
   for (const key of configurationKeys.identity) {
-    if (key !== 'provider' && section.has(key))
+    if (!allowed.includes(key) && section.has(key))
       section.problem(section.at(key), 'a setting of `jwt`', '`provider: jwt` beside it, or leave it out');
   }
 }

@@ -109,7 +109,19 @@ export interface ClaimNames {
 }
 
 /** How the sender of a request is known. API keys are accepted with `jwt` too. */
-export type IdentitySettings = { readonly provider: 'none' } | { readonly provider: 'api-keys' } | JwtSettings;
+export type IdentitySettings = { readonly provider: 'none' } | ApiKeySettings | JwtSettings;
+
+export interface ApiKeySettings {
+  readonly provider: 'api-keys';
+  /** Absent where nobody is an operator. */
+  readonly operators?: readonly Operators[];
+}
+
+/** Principals of these tenants who may use the operators’ routes of the gateway. */
+export interface Operators {
+  readonly principals: readonly string[];
+  readonly tenants: readonly string[];
+}
 
 /** At most one of `jwksUrl` and `keyFile` is there; without either the issuer's OIDC discovery says where the keys are. */
 export interface JwtSettings {
@@ -124,6 +136,8 @@ export interface JwtSettings {
   readonly clockToleranceMs?: number;
   /** Where the groups of a caller come from; absent: from the claims as they are. */
   readonly permissions?: PermissionSettings;
+  /** Absent where nobody is an operator. */
+  readonly operators?: readonly Operators[];
 }
 
 /** Where the groups and connections of a verified caller come from. */

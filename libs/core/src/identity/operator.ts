@@ -1,0 +1,13 @@
+import type { IdentitySettings } from '../configuration/types.js';
+import type { Principal } from './principal.js';
+
+/**
+ * Whether the caller may use the operators’ routes. Without an identity there is one local principal, who may. Nobody is one on another’s behalf.
+ */
+export function isOperator({ actorId, tenantId, subjectId }: Principal, identity: IdentitySettings): boolean {
+  if (identity.provider === 'none') return true;
+  if (subjectId !== null) return false;
+  return (identity.operators ?? []).some(
+    ({ principals, tenants }) => principals.includes(actorId) && tenants.includes(tenantId),
+  );
+}

@@ -1,0 +1,149 @@
+/** Which database the tables are for. */
+export type Dialect = 'sqlite' | 'postgres';
+
+/** How the dialects write what is otherwise the same. Texts are ordered by their bytes in both. */
+const words = {
+  sqlite: { text: 'TEXT', whole: 'INTEGER', strict: ' STRICT, WITHOUT ROWID' },
+  postgres: { text: 'text COLLATE "C"', whole: 'bigint', strict: '' },
+} as const;
+
+/** The runs and how far each partition was read. */
+function runs(dialect: Dialect): string {
+  const { text, whole, strict } = words[dialect];
+  return `
+  CREATE TABLE runs (
+    tenant ${text} NOT NULL,
+    request_id ${text} NOT NULL,
+    session_id ${text} NOT NULL,
+    actor ${text} NOT NULL,
+    subject ${text},
+    question ${text} NOT NULL,
+    state ${text} NOT NULL,
+    outcome ${text} NOT NULL,
+    attempt ${text},
+    rank ${whole} NOT NULL,
+    iterations ${whole} NOT NULL,
+    input_tokens ${whole} NOT NULL,
+    cached_input_tokens ${whole} NOT NULL,
+    output_tokens ${whole} NOT NULL,
+    started_at ${whole} NOT NULL,
+    updated_at ${whole} NOT NULL,
+    ended_at ${whole},
+    PRIMARY KEY (tenant, request_id)
+  )${strict};
+  CREATE INDEX runs_by_time ON runs (tenant, started_at DESC, request_id);
+  CREATE INDEX runs_by_actor ON runs (tenant, actor, started_at DESC, request_id);
+  CREATE INDEX runs_by_outcome ON runs (tenant, outcome, started_at DESC, request_id);
+  CREATE INDEX runs_by_state ON runs (tenant, state, started_at DESC, request_id);
+  CREATE INDEX runs_by_session ON runs (tenant, session_id, started_at DESC, request_id);
+  CREATE INDEX runs_by_age ON runs (updated_at);
+  ${labels(dialect)}
+  CREATE INDEX labels_by_run ON labels (tenant, request_id);
+  CREATE TABLE steps (
+    tenant ${text} NOT NULL,
+    request_id ${text} NOT NULL,
+    iteration ${whole} NOT NULL,
+    place ${whole} NOT NULL,
+    step ${text} NOT NULL,
+    PRIMARY KEY (tenant, request_id, iteration, place)
+  )${strict};
+  CREATE TABLE positions (
+    topic ${text} NOT NULL,
+    partition ${whole} NOT NULL,
+    last_offset ${whole} NOT NULL,
+    PRIMARY KEY (topic, partition)
+  )${strict};
+  `;
+}
+
+function labels(dialect: Dialect): string {
+  const { text, whole, strict } = words[dialect];
+  const columns = `
+    tenant ${text} NOT NULL,
+    kind ${text} NOT NULL,
+    name ${text} NOT NULL,
+    started_at ${whole} NOT NULL,
+    request_id ${text} NOT NULL`;
+  const key = '(tenant, kind, name, started_at DESC, request_id)';
+  return dialect === 'sqlite'
+    ? `CREATE TABLE labels (${columns}, PRIMARY KEY ${key})${strict};`
+    : `CREATE TABLE labels (${columns}); CREATE UNIQUE INDEX labels_by_name ON labels ${key};`;
+}
+
+/** What was read of the topic before is read again, for the table. */
+function approvals(dialect: Dialect): string {
+  const { text, whole } = words[dialect];
+  return `
+  CREATE TABLE approvals (
+    approval_id ${text} PRIMARY KEY,
+    tenant ${text} NOT NULL,
+    requested_at ${whole} NOT NULL,
+    expires_at ${whole} NOT NULL,
+    is_open ${whole} NOT NULL,
+    requested ${text} NOT NULL
+  )${dialect === 'sqlite' ? ' STRICT' : ''};
+  CREATE INDEX approvals_by_time ON approvals (tenant, requested_at, approval_id) WHERE is_open = 1;
+  CREATE INDEX approvals_by_expiry ON approvals (expires_at);
+  DELETE FROM positions WHERE topic = 'agent.approvals';
+  `;
+}
+
+/** Entries of the audit, of their tenant once that is known, and dead letters. */
+function auditAndLetters(dialect: Dialect): string {
+  const { text, whole, strict } = words[dialect];
+  const lists = ['request_id', 'session_id', 'actor', 'kind'].map(
+    (column) => `CREATE INDEX audit_by_${column} ON audit (tenant, ${column}, at DESC, id DESC);`,
+  );
+  // Most entries are of no tool and have no outcome.
+  const parts = ['tool', 'outcome'].map(
+    (column) => `CREATE INDEX audit_by_${column} ON audit (tenant, ${column}, at DESC, id DESC) WHERE ${column} <> '';`,
+  );
+  return `
+  CREATE TABLE audit (
+    id ${text} PRIMARY KEY,
+    tenant ${text} NOT NULL,
+    link ${text} NOT NULL,
+    at ${whole} NOT NULL,
+    kind ${text} NOT NULL,
+    request_id ${text} NOT NULL,
+    session_id ${text} NOT NULL,
+    actor ${text} NOT NULL,
+    subject ${text},
+    tool ${text} NOT NULL,
+    outcome ${text} NOT NULL,
+    authentic ${whole},
+    config_version ${text} NOT NULL,
+    chain ${text} NOT NULL,
+    sequence ${whole} NOT NULL,
+    source_offset ${whole} NOT NULL,
+    hash ${text} NOT NULL,
+    details ${text} NOT NULL
+  )${strict};
+  CREATE INDEX audit_by_time ON audit (tenant, at DESC, id DESC);
+  ${[...lists, ...parts].join('\n  ')}
+  CREATE INDEX audit_by_link ON audit (link) WHERE link <> '';
+  CREATE INDEX audit_by_age ON audit (at);
+  CREATE TABLE letters (
+    id ${text} PRIMARY KEY,
+    failed_at ${whole} NOT NULL,
+    topic ${text} NOT NULL,
+    partition ${whole} NOT NULL,
+    record_offset ${whole} NOT NULL,
+    service ${text} NOT NULL,
+    session_id ${text} NOT NULL,
+    code ${text} NOT NULL,
+    reason ${text} NOT NULL,
+    attempts ${whole} NOT NULL,
+    taken_at ${whole} NOT NULL
+  )${strict};
+  CREATE INDEX letters_by_time ON letters (failed_at DESC, id);
+  ${['topic', 'code', 'session_id', 'service']
+    .map((column) => `CREATE INDEX letters_by_${column} ON letters (${column}, failed_at DESC, id);`)
+    .join('\n  ')}
+  `;
+}
+
+/** One script a version. Released scripts are never changed; a new one is added. */
+export function migrations(dialect: Dialect): readonly string[] {
+  return [runs(dialect), approvals(dialect), auditAndLetters(dialect)];
+}
