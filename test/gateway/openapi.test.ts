@@ -97,6 +97,17 @@ describe('the gateway’s description of itself', () => {
     const ended = await post(`${gateway.url}/v1/runs`, body, { prefer: 'wait=20' });
     const begun = await post(`${gateway.url}/v1/runs`, { question: 'Hello', group: [] });
     const warned = await post(`${gateway.url}/v1/runs`, { question: 'Hello', group: ['Admin'] }, { prefer: 'wait=20' });
+    await system.bus.appendRaw('agent.steps', 'forged', Buffer.from('\u0000no record'));
+    await eventually(
+      async () =>
+        (await (await fetch(`${gateway.url}/v1/dead-letters`)).json()) as { dead_letters: readonly unknown[] },
+      ({ dead_letters: letters }) => letters.length === 1,
+    );
+    await eventually(
+      async () =>
+        (await (await fetch(`${gateway.url}/v1/audit?kind=run_ended`)).json()) as { entries: readonly unknown[] },
+      ({ entries }) => entries.length === 3,
+    );
     await eventually(
       async () => (await (await fetch(`${gateway.url}/v1/runs?outcome=answer`)).json()) as { runs: readonly unknown[] },
       ({ runs }) => runs.length === 3,
@@ -122,6 +133,13 @@ describe('the gateway’s description of itself', () => {
       ['tryToolset', 400, await post(`${gateway.url}/v1/toolsets`, {})],
       ['listApprovals', 200, await fetch(`${gateway.url}/v1/approvals`)],
       ['listApprovals', 400, await fetch(`${gateway.url}/v1/approvals?limit=0`)],
+      ['listAudit', 200, await fetch(`${gateway.url}/v1/audit`)],
+      ['listAudit', 400, await fetch(`${gateway.url}/v1/audit?kind=x`)],
+      ['listDeadLetters', 200, await fetch(`${gateway.url}/v1/dead-letters`)],
+      ['listDeadLetters', 400, await fetch(`${gateway.url}/v1/dead-letters?limit=x`)],
+      ['readDeadLetter', 200, await fetch(`${gateway.url}/v1/dead-letters/0-0`)],
+      ['readDeadLetter', 404, await fetch(`${gateway.url}/v1/dead-letters/0-9`)],
+      ['redrive', 409, await post(`${gateway.url}/v1/dead-letters/0-0/redrive`, {})],
       ['decide', 415, await fetch(`${gateway.url}/v1/approvals`, { method: 'POST', body: '{}' })],
     ];
     for (const [id, status, response] of answers) {

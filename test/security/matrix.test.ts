@@ -7,6 +7,7 @@ import { startGateway } from '../../apps/gateway/src/gateway.module.js';
 import type { Gateway } from '../../apps/gateway/src/gateway.module.js';
 import { audience, issuer, newIssuer } from '../../libs/identity/test/issuer.js';
 import { workflowConfiguration } from '../harness/configurations.js';
+import { eventually } from '../harness/eventually.js';
 import { newClient, startMcpSystem } from '../mcp/with-mcp.js';
 import type { McpSystem } from '../mcp/with-mcp.js';
 
@@ -17,7 +18,11 @@ const callers = [
   { name: 'bob of acme', tenant: 'acme', user: 'bob', groups: ['*'] },
   { name: 'eve of globex, without a record', tenant: 'globex', user: 'eve', groups: [] },
   { name: 'a service of acme', tenant: 'acme', user: null, groups: ['write'] },
+  // Operators are of a tenant: the same name in another one is none.
+  { name: 'olga of acme, an operator', tenant: 'acme', user: 'olga', groups: [] },
+  { name: 'olga of globex', tenant: 'globex', user: 'olga', groups: [] },
 ] as const;
+const operators = "[{ principals: ['user:olga'], tenants: [acme] }]";
 const asked = [['read-only'], ['write'], ['read-only', 'write'], ['*'], []] as const;
 /** The keys of the tools, as the policy allows them, by group. */
 const names = new Map<string, string>();
@@ -39,7 +44,7 @@ describe('every caller on every route with every group (G-06, G-87, G-89, XG-12)
       if (user !== null && groups.length > 0) (users[tenant] ??= {})[`user:${user}`] = groups;
     writeFileSync(usersFile, JSON.stringify(users));
     const settings = `provider: jwt, key_file: "${keyFile}", issuer: "${issuer}", audience: ${audience}`;
-    const identity = `identity: { ${settings}, permissions: { users: { file: "${usersFile}" } } }`;
+    const identity = `identity: { ${settings}, operators: ${operators}, permissions: { users: { file: "${usersFile}" } } }`;
     system = await startMcpSystem(workflowConfiguration({ limits: identity }));
     gateway = await startGateway(system.embedded.runtime);
     const apiKeys = new ApiKeys(system.embedded.runtime.documents);
@@ -61,6 +66,7 @@ describe('every caller on every route with every group (G-06, G-87, G-89, XG-12)
 
   const isPermitted = (groups: readonly string[], wanted: readonly string[]): boolean =>
     groups.includes('*') || wanted.every((group) => groups.includes(group));
+  const nameOf = ({ user }: (typeof callers)[number]) => (user === null ? 'service:service' : `user:${user}`);
   const bearer = (name: string) => ({ authorization: `Bearer ${names.get(name) ?? ''}` });
   const others = (tenant: string) => callers.filter((one) => one.tenant !== tenant);
 
@@ -105,6 +111,40 @@ describe('every caller on every route with every group (G-06, G-87, G-89, XG-12)
       },
     );
 
+    it('sees the audit of its tenant and of no other, and dead letters as an operator alone', async () => {
+      const audit = await fetch(`${gateway.url}/v1/audit?limit=200`, { headers: bearer(name) });
+      expect(audit.status).toBe(200);
+      const { entries } = (await audit.json()) as { readonly entries: readonly Readonly<Record<string, unknown>>[] };
+      const isOperator = name === 'olga of acme, an operator';
+      const actor = user === null ? 'service:service' : `user:${user}`;
+      for (const entry of entries) {
+        expect(callers.some((one) => one.tenant === tenant && nameOf(one) === entry['user'])).toBe(true);
+        if (entry['user'] !== actor && !isOperator) expect(entry['details']).toBeNull();
+      }
+      const other = tenant === 'acme' ? 'globex' : 'acme';
+      expect(JSON.stringify(entries)).not.toContain(other);
+
+      const expected = isOperator ? [200, 404, 404] : [403, 403, 403];
+      const paths = ['', '/0-999', '/0-999/redrive'];
+      const answers = paths.map((path, index) =>
+        fetch(`${gateway.url}/v1/dead-letters${path}`, { method: index === 2 ? 'POST' : 'GET', headers: bearer(name) }),
+      );
+      expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(expected);
+    });
+
+    it('cancels its own runs alone', async () => {
+      if (groups.length === 0) return;
+      const id = `cancel-${count++}`;
+      const json = { ...bearer(name), 'content-type': 'application/json' };
+      const body = JSON.stringify({ question: 'Q', group: [], request_id: id, session_id: 'one-session' });
+      await fetch(`${gateway.url}/v1/runs`, { method: 'POST', headers: { ...json, prefer: 'wait=20' }, body });
+      for (const one of callers) {
+        const path = `${gateway.url}/v1/runs/${id}/cancel?session_id=one-session&since=0`;
+        const answer = await fetch(path, { method: 'POST', headers: bearer(one.name) });
+        expect([one.name, answer.status]).toEqual([one.name, one.name === name ? 200 : 404]);
+      }
+    });
+
     it('is listed by MCP the tools of its groups, as over HTTP, and no others', async () => {
       const client = await newClient(system.mcp.url, names.get(name));
       try {
@@ -123,6 +163,38 @@ describe('every caller on every route with every group (G-06, G-87, G-89, XG-12)
     });
   });
 
+  it('lets in nobody without a credential, on no route', async () => {
+    const routes = [
+      'runs',
+      'audit',
+      'dead-letters',
+      'dead-letters/0-0',
+      'sessions',
+      'tools',
+      'groups',
+      'states',
+      'approvals',
+    ];
+    const statuses = await Promise.all(routes.map(async (route) => (await fetch(`${gateway.url}/v1/${route}`)).status));
+    expect(statuses).toEqual(routes.map(() => 401));
+    const posts = ['runs', 'toolsets', 'approvals', 'runs/x/cancel', 'dead-letters/0-0/redrive'];
+    const posted = posts.map(async (route) => (await fetch(`${gateway.url}/v1/${route}`, { method: 'POST' })).status);
+    expect(await Promise.all(posted)).toEqual(posts.map(() => 401));
+  });
+
+  it('has each refused operator in the audit of its tenant', async () => {
+    const read = async (): Promise<
+      readonly { readonly user: string; readonly details: Readonly<Record<string, unknown>> }[]
+    > => {
+      const path = `${gateway.url}/v1/audit?kind=access_denied&outcome=authz_denied&limit=200`;
+      const answer = await fetch(path, { headers: bearer('olga of acme, an operator') });
+      return ((await answer.json()) as { readonly entries: Awaited<ReturnType<typeof read>> }).entries;
+    };
+    const entries = await eventually(read, (found) => found.length >= 9);
+    expect(new Set(entries.map(({ user }) => user))).toEqual(new Set(['user:ann', 'user:bob', 'service:service']));
+    expect(entries[0]?.details).toMatchObject({ escalation: false, tenant: 'acme' });
+  });
+
   it('labels no metric with what one tenant could learn of another’s requests', async () => {
     const { metrics } = system.embedded.runtime;
     const text = await metrics.registry.metrics();
@@ -134,7 +206,7 @@ describe('every caller on every route with every group (G-06, G-87, G-89, XG-12)
         .split('\n')
         .filter(
           (line) =>
-            /"(?:run|log)-\d+"|"one-session"|globex|service:service"/.test(line) &&
+            /"(?:run|log|cancel)-\d+"|"one-session"|globex|service:service"/.test(line) &&
             !line.startsWith('sluice_requests_refused_total'),
         ),
     ).toEqual([]);

@@ -1,8 +1,8 @@
 import type { NextFunction, Request, Response } from 'express';
 
 /** What a page may send and read beside what every page may. */
-const sent = 'authorization, content-type, prefer, idempotency-key, traceparent, tracestate';
-const read = 'location, retry-after, ratelimit, ratelimit-policy, www-authenticate';
+const sent = 'authorization, content-type, prefer, idempotency-key, if-none-match, traceparent, tracestate';
+const read = 'location, link, etag, retry-after, ratelimit, ratelimit-policy, www-authenticate';
 /** How long a browser may keep the answer to its question, seconds. */
 const keptSeconds = '600';
 

@@ -6,22 +6,23 @@ import type { AddressInfo } from 'node:net';
 import { AUTHENTICATOR, authenticatorOf, listenError, LoadWatch, nestLog, RUNTIME, RunWatch } from '@sluice/host';
 import type { Runtime, Service } from '@sluice/host';
 import { ApprovalsController } from './approvals.controller.js';
+import { AuditController } from './audit/audit.controller.js';
 import { Callers } from './caller.js';
 import { allowOrigins } from './cors.js';
 import { countRequests } from './count-requests.js';
+import { DeadLettersController } from './dead-letters/dead-letters.controller.js';
 import { GroupsController } from './groups.controller.js';
+import { LimitedServer } from './limited-server.js';
 import { ListsController } from './lists/lists.controller.js';
 import { Lists } from './lists/lists.js';
 import { DescriptionController } from './openapi/description.controller.js';
+import { Operators } from './operators.js';
 import { Permission } from './permission.js';
 import { RefusalFilter } from './refusal.js';
 import { RunsController } from './runs.controller.js';
 import { RunsService } from './runs.service.js';
 import { securityHeaders } from './security-headers.js';
 import { ToolsController } from './tools.controller.js';
-
-/** Of a body; as JSON a record of the largest size takes somewhat more than on the log. */
-const longestBody = '1mb';
 
 @Module({})
 export class GatewayModule {
@@ -32,6 +33,8 @@ export class GatewayModule {
         RunsController,
         ListsController,
         ApprovalsController,
+        AuditController,
+        DeadLettersController,
         ToolsController,
         GroupsController,
         DescriptionController,
@@ -43,6 +46,7 @@ export class GatewayModule {
         { provide: Lists, useValue: lists },
         { provide: LoadWatch, useValue: new LoadWatch(runtime) },
         Callers,
+        Operators,
         Permission,
         RunsService,
       ],
@@ -58,10 +62,11 @@ export interface Gateway extends Service {
 /** Starts the gateway: requests and decisions come in over HTTP and go onto the log, and runs are streamed as they go on. */
 export async function startGateway(runtime: Runtime): Promise<Gateway> {
   const { environment, log } = runtime;
-  const { host, httpPort: port } = environment;
-  const watch = new RunWatch(runtime);
+  const { host, httpPort: port, http } = environment;
+  const watch = new RunWatch(runtime, http.streams);
   const lists = new Lists(runtime);
-  const app = await NestFactory.create<NestExpressApplication>(GatewayModule.with(runtime, watch, lists), {
+  const server = new LimitedServer(http);
+  const app = await NestFactory.create<NestExpressApplication>(GatewayModule.with(runtime, watch, lists), server, {
     logger: nestLog(log),
     abortOnError: false,
     rawBody: true,
@@ -69,7 +74,7 @@ export async function startGateway(runtime: Runtime): Promise<Gateway> {
   app.use(countRequests(runtime.metrics));
   app.use(securityHeaders);
   app.use(allowOrigins(environment.httpOrigins));
-  app.useBodyParser('json', { limit: longestBody });
+  app.useBodyParser('json', { limit: http.bodyBytes });
   app.useGlobalFilters(new RefusalFilter(log));
   app.disable('x-powered-by');
   app.disable('etag');

@@ -26,6 +26,14 @@ export function strictBody(
   return body;
 }
 
+/** For a route that takes no body: none, or an object without fields. Throws Refusal(400 or 415). */
+export function requireNoBody(http: Request & { rawBody?: Buffer }): void {
+  if (http.get('transfer-encoding') === undefined && Number(http.get('content-length') ?? 0) === 0) return;
+  const body = strictBody(http, []);
+  const isEmpty = typeof body === 'object' && body !== null && Object.keys(body).length === 0 && !Array.isArray(body);
+  if (!isEmpty) throw invalid('This takes no body. Leave it out.');
+}
+
 function requireClearText(raw: Buffer): void {
   let text: string;
   try {
@@ -48,7 +56,10 @@ function requireKnownFields(records: readonly string[], value: unknown, path = '
     const type = fields.get(name);
     if (type === undefined) {
       const near = nearest(name, [...fields.keys()]);
-      const hint = near === undefined ? `There are ${[...fields.keys()].join(', ')}.` : `Did you mean ${near}?`;
+      const hint =
+        near === undefined
+          ? `${fields.size === 0 ? 'There are none.' : `There are ${[...fields.keys()].join(', ')}.`}`
+          : `Did you mean ${near}?`;
       throw invalid(`The body has no field ${quoted(path + name)}. ${hint}`);
     }
     requireInside(type, member, path + name);

@@ -44,9 +44,12 @@ export const access = {
     writes: ['agent.audit'],
     group: 'audit',
   },
-  /** Requests and decisions over HTTP, what it refused, and runs for those who asked for them; each instance reads everything, without a group. */
+  /**
+   * Requests and decisions over HTTP, what it refused, runs for those who asked for them, and lists; each instance reads everything, without a
+   * group. A gateway whose operators redrive has the rights of the redriver too, which others do without: it could end runs.
+   */
   gateway: {
-    reads: [...runTopics, 'agent.progress', 'agent.config'],
+    reads: [...runTopics, 'agent.progress', 'agent.config', 'agent.audit', 'agent.dead-letters'],
     writes: ['agent.requests', 'agent.approvals', 'agent.cancellations', 'agent.denials'],
     group: null,
   },

@@ -347,13 +347,13 @@ export const httpErrors = {
     retryable: false,
   },
   not_found: {
-    meaning: 'There is no such route, run or group for this caller.',
+    meaning: 'There is no such route, run, group or dead letter for this caller.',
     remedy: 'Look at the address and at the ids in it.',
     retryable: false,
   },
   conflict: {
-    meaning: 'The request_id was taken before.',
-    remedy: 'Read that run, or send the request under a new request_id.',
+    meaning: 'The request_id was taken before, or the dead letter cannot be re-driven.',
+    remedy: 'Read that run, or send the request under a new request_id. Of a dead letter the message says why.',
     retryable: false,
   },
   rate_limited: {

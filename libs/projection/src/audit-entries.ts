@@ -18,6 +18,25 @@ const putLinked = `INSERT INTO audit (${columns}, tenant, actor, subject)
   WHERE true ON CONFLICT DO NOTHING`;
 const claim = "UPDATE audit SET tenant = ?, actor = ?, subject = ? WHERE link = ? AND tenant = ''";
 
+/** What entries of a tenant tell of, as docs/audit.md has it; other kinds are of no tenant. */
+export const listedKinds = [
+  'request',
+  'tools_granted',
+  'calls_chosen',
+  'tool_call',
+  'state_transition',
+  'agent_begun',
+  'turn_without_calls',
+  'run_ended',
+  'request_refused',
+  'access_denied',
+  'approval_requested',
+  'approval_decided',
+  'approval_outcome',
+  'cancel_outcome',
+  'tools_shown',
+] as const;
+
 /** Topics in the order in which a run goes through them, for entries of the same millisecond. */
 const way = [
   'agent.denials',

@@ -3,6 +3,7 @@ export type { ProjectionPlace } from './projection.js';
 export { catchUp, follow } from './follow.js';
 export type { Following } from './follow.js';
 export type { Counts } from './approvals.js';
+export { listedKinds } from './audit-entries.js';
 export type {
   ApprovalCursor,
   AuditCursor,

@@ -49,6 +49,7 @@ export { endedBy, endRun } from './ends/end-run.js';
 export type { EndedBy } from './ends/end-run.js';
 export { endDeadRun, tellOfDead } from './ends/dead-run.js';
 export * from './redrive/letters.js';
+export * from './redrive/letter-json.js';
 export * from './redrive/permit.js';
 export * from './redrive/plan.js';
 export * from './redrive/take.js';

@@ -68,18 +68,17 @@ export function runQuery(query: Query): {
     limit,
     cursor,
   } = parametersOf(query, runParameters);
-  const given = {
-    user,
-    outcome,
-    tool,
-    group,
-    state,
-    session,
-    since: timeOf('since', since),
-    until: timeOf('until', until),
-  };
-  const filter = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as RunFilter;
+  const filter = given({ user, outcome, tool, group, state, session, ...between(since, until) });
   return { filter, limit: limitOf(limit), after: cursorOf(cursor) };
+}
+
+/** What is given of a filter. */
+export function given<T extends object>(filter: { [K in keyof T]: T[K] | undefined }): Partial<T> {
+  return Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined)) as Partial<T>;
+}
+
+export function between(since: string | undefined, until: string | undefined) {
+  return { since: timeOf('since', since), until: timeOf('until', until) };
 }
 
 /** The page’s length and where it begins. */
@@ -97,7 +96,7 @@ export function cursorFor({ startedAt, requestId }: RunCursor): string {
   return Buffer.from(JSON.stringify([startedAt, requestId])).toString('base64url');
 }
 
-function cursorOf(text: string | undefined): RunCursor | null {
+export function cursorOf(text: string | undefined): RunCursor | null {
   if (text === undefined) return null;
   try {
     const parsed: unknown = JSON.parse(Buffer.from(text, 'base64url').toString());
@@ -123,6 +122,6 @@ function timeOf(name: string, text: string | undefined): number | undefined {
   throw invalid(`${name} must be milliseconds since the epoch, or a time such as 2026-01-31T12:00:00Z.`);
 }
 
-function invalid(message: string): Refusal {
+export function invalid(message: string): Refusal {
   return new Refusal(400, 'invalid_request', message);
 }

@@ -1,3 +1,4 @@
+import { listedKinds } from '@sluice/projection';
 import { hiddenReasons, ruleFactNames, toolEffects } from '@sluice/core';
 import { recordSchema } from '@sluice/contracts';
 import { propertiesOf, ref, schemasOfRecord } from './record-schemas.js';
@@ -250,6 +251,8 @@ export function answerSchemas(): Readonly<Record<string, JsonSchema>> {
       approval_id: text('Names the approval.'),
       status: { const: 'published' },
     }),
+    ...auditSchemas(),
+    ...letterSchemas(),
     Problem: object('Why the request got nothing (RFC 9457).', {
       type: text('Where the code is explained: a reference from the gateway’s address.'),
       title: text('What the code means.'),
@@ -261,6 +264,85 @@ export function answerSchemas(): Readonly<Record<string, JsonSchema>> {
     ProblemError: object('A code for programs and a sentence for people.', {
       code: text('A code (docs/errors.md).'),
       message: text('A sentence that says what to change.'),
+    }),
+  };
+}
+
+function auditSchemas(): Readonly<Record<string, JsonSchema>> {
+  return {
+    AuditList: object('A page of the audit of the tenant, the newest first.', {
+      entries: list(ref('AuditEntry'), 'The entries.'),
+      next_cursor: textOrNull('The parameter `cursor` of the next page; null on the last one.'),
+    }),
+    AuditEntry: object('An entry of the audit.', {
+      at: time('When the log took the record that it is about.'),
+      kind: { enum: [...listedKinds], description: 'What it is about (docs/audit.md).' },
+      user: textOrNull('The actor.'),
+      on_behalf_of: textOrNull('The subject that the actor asked for.'),
+      request_id: textOrNull('The run.'),
+      session_id: textOrNull('The session of the run.'),
+      tool: textOrNull('The key of the tool.'),
+      outcome: textOrNull('Of a call, a run or an approval.'),
+      authentic: {
+        type: ['boolean', 'null'],
+        description: 'False where another than its service wrote the record; null where the entry does not say.',
+      },
+      config_version: textOrNull('The version of the configuration that decided.'),
+      chain: text('The chain of the audit, which is the topic and partition of the record.'),
+      sequence: whole('The place in the chain.'),
+      source_offset: whole('The offset of the record.'),
+      hash: text('The hash of the entry.'),
+      details: {
+        type: ['object', 'null'],
+        description: 'What docs/audit.md lists for the kind; null for entries of other callers.',
+      },
+    }),
+  };
+}
+
+function letterSchemas(): Readonly<Record<string, JsonSchema>> {
+  const redriven = {
+    anyOf: [ref('Redrive'), { type: 'null' }],
+    description: 'Who re-drove it and when; null if it was not.',
+  };
+  const same = {
+    id: text('Names the dead letter.'),
+    topic: text('The topic that the record was on.'),
+    partition: whole('Its partition there.'),
+    offset: whole('Its offset there.'),
+    service: text('The service that could not process it.'),
+    session_id: textOrNull('The session of the record.'),
+    code: text('A fault code (docs/errors.md).'),
+    reason: text('Why, in a sentence.'),
+    attempts: whole('How often it was tried.'),
+    appended_at: time('When the log took the record.'),
+    failed_at: time('When it was dead-lettered.'),
+    redriven,
+  };
+  return {
+    DeadLetterList: object('A page of dead letters, the newest first.', {
+      dead_letters: list(ref('ListedDeadLetter'), 'The dead letters.'),
+      next_cursor: textOrNull('The parameter `cursor` of the next page; null on the last one.'),
+    }),
+    ListedDeadLetter: object('A record that could not be processed.', same),
+    DeadLetter: object('A record that could not be processed, with what it holds.', {
+      ...same,
+      headers: { type: 'object', additionalProperties: text('A value.'), description: 'Without the credential.' },
+      record: { type: ['object', 'null'], description: 'The record; null where its bytes cannot be read.' },
+      unreadable: textOrNull('Why its bytes cannot be read.'),
+      redrive: described('RedrivePlan', 'What a redrive would do.'),
+    }),
+    Redrive: object('A redrive.', { by: text('Who made it.'), at: time('When.') }),
+    RedrivePlan: object('What a redrive would do.', {
+      possible: { type: 'boolean', description: 'Whether it would do something.' },
+      topic: textOrNull('The topic that it would write to.'),
+      meaning: text('What happens then, or why nothing can.'),
+    }),
+    Redriven: object('The record is on the log again.', {
+      id: text('Names the dead letter.'),
+      status: { const: 'redriven' },
+      topic: text('The topic that it is on.'),
+      meaning: text('What happens now.'),
     }),
   };
 }

@@ -12,7 +12,7 @@ export const refusalMeanings: Readonly<Record<number, string>> = {
   401: 'The credential is missing or does not hold. Nothing was published.',
   403: 'The caller may not ask for this. Nothing was published.',
   404: 'There is no such thing for this caller.',
-  409: 'The request_id was taken before in the tenant.',
+  409: 'The request_id was taken before in the tenant, or the dead letter cannot be re-driven.',
   413: 'The body, or the record that it becomes, is too large. Nothing was published.',
   415: 'The body does not say that it is JSON in UTF-8.',
   429: 'The caller has made all the requests that it may make in a minute, where there is a limit. Nothing was published.',

@@ -1,3 +1,6 @@
+import { listedKinds } from '@sluice/projection';
+import { auditParameters } from '../audit/audit-query.js';
+import { letterParameters } from '../dead-letters/letter-query.js';
 import { approvalParameters, runParameters, sessionParameters, stepParameters } from '../lists/list-query.js';
 import { cancelParameters, placeParameters } from '../run-place.js';
 import { toolParameters } from '../tool-parameters.js';
@@ -40,6 +43,8 @@ export interface Answer {
 export const parameterForms: Readonly<Record<string, JsonSchema>> = {
   limit: { type: 'integer', minimum: 1, maximum: 200, default: 50 },
   before: { type: 'integer' },
+  format: { enum: ['json', 'csv'] },
+  kind: { enum: [...listedKinds] },
 };
 
 /** Parameters of `GET /v1/tools` that are lists, with commas between. */
@@ -177,6 +182,46 @@ export const operations: readonly Operation[] = [
     body: 'ApprovalDecision',
     answers: { 202: { meaning: 'The decision is on the log.', json: 'PublishedDecision' } },
     refusals: [400, 401, 403, 413, 415, 500, 503],
+  },
+  {
+    ...{ id: 'listAudit', method: 'get', path: '/v1/audit', tag: 'Audit', summary: 'List the audit of the tenant' },
+    description:
+      'The newest first. Details of other callers’ entries are for operators. The audit follows the log, so an entry is there a moment later.',
+    query: auditParameters,
+    answers: {
+      200: {
+        meaning: 'A page of entries.',
+        json: 'AuditList',
+        others: { 'text/csv': 'The same, with a line of column names and times as ISO 8601.' },
+        headers: { link: 'The address of the next page, as `rel="next"`; absent on the last one.' },
+      },
+    },
+    refusals: [400, 401, 403, 500, 503],
+  },
+  {
+    ...{ id: 'listDeadLetters', method: 'get', path: '/v1/dead-letters', tag: 'Dead letters' },
+    summary: 'List dead letters',
+    description: 'Records of all tenants that a service could not process, the newest first. For operators.',
+    query: letterParameters,
+    answers: json('DeadLetterList', 'A page of dead letters.'),
+    refusals: [400, 401, 403, 500, 503],
+  },
+  {
+    ...{ id: 'readDeadLetter', method: 'get', path: '/v1/dead-letters/{id}', tag: 'Dead letters' },
+    summary: 'Read a dead letter',
+    description: 'What it holds, without credentials and signatures, and what a redrive would do. For operators.',
+    places: { id: 'Names the dead letter.' },
+    answers: json('DeadLetter', 'The dead letter.'),
+    refusals: [401, 403, 404, 500, 503],
+  },
+  {
+    ...{ id: 'redrive', method: 'post', path: '/v1/dead-letters/{id}/redrive', tag: 'Dead letters' },
+    summary: 'Redrive a dead letter',
+    description:
+      'Puts its record on the log again, once, as a new attempt of its run. A conflict says why that cannot be, or who did it before. For operators.',
+    places: { id: 'Names the dead letter.' },
+    answers: json('Redriven', 'The record is on the log.'),
+    refusals: [400, 401, 403, 404, 409, 413, 415, 500, 503],
   },
   {
     ...{ id: 'readDescription', method: 'get', path: '/openapi.json', tag: 'Description', isOpen: true },

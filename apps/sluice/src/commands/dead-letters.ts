@@ -7,6 +7,7 @@ import type { Bus } from '@sluice/bus';
 import {
   asksForCredentials,
   letterAt,
+  letterJson,
   letterPlace,
   permitBefore,
   planRedrive,
@@ -16,7 +17,7 @@ import {
 } from '@sluice/run';
 import type { Letter, LetterFilter, Plan } from '@sluice/run';
 import { openBus, openLedger, requireLog, requireSharedLedger, systemClock, verifierIfAny } from '@sluice/host';
-import { consequence, letterJson, letterLines, letterPage, time } from '../show/letter.js';
+import { consequence, letterLines, letterPage, time } from '../show/letter.js';
 import { sessionNamed } from '../session-named.js';
 import { readSince } from './since.js';
 import { refuseSurplus, sayWhat } from '../refuse-surplus.js';

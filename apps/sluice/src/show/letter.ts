@@ -3,16 +3,10 @@ import { faultCodes, printable, printableIn } from '@sluice/core';
 import { recordNames, recordToJson } from '@sluice/contracts';
 import type { DeadLetter } from '@sluice/contracts';
 import { withoutCredentials } from '@sluice/bus';
-import type { Letter, Permit, Plan } from '@sluice/run';
+import { hideSecrets } from '@sluice/run';
+import type { Plan, ShownLetter } from '@sluice/run';
 import type { Paint } from './paint.js';
 import { shorten } from './story.js';
-
-/** A letter with what became of it. */
-export interface ShownLetter {
-  readonly letter: Letter;
-  /** Who re-drove it and when; null if it was not. */
-  readonly redriven: Permit | null;
-}
 
 const bytesShown = 2_000;
 
@@ -53,38 +47,12 @@ export function letterPage(shown: ShownLetter, plan: Plan, paint: Paint): string
     .join('');
 }
 
-/** The same for machines; the bytes as base64 where they cannot be read. */
-export function letterJson({ letter, redriven }: ShownLetter): object {
-  const { id, dead, session, content } = letter;
-  const { topic, partition, offset, group, key, timestamp, code, reason, attempts, failedAt } = dead;
-  const record = content.topic === null ? null : recordToJson(recordNames[content.topic], content.record);
-  const shown = {
-    id,
-    ...{ topic, partition, offset, group, key, session, timestamp, code, reason, attempts, failed_at: failedAt },
-    headers: withoutCredentials(dead.headers),
-    redriven: redriven === null ? null : { by: redriven.by, at: redriven.at },
-    record,
-    unreadable: content.topic === null ? content.reason : null,
-  };
-  return JSON.parse(hideSecrets(JSON.stringify(shown))) as object;
-}
-
 export function consequence(plan: Plan): string {
   return printable(plan.kind === 'refused' ? `no: ${plan.why}` : `to ${plan.message.topic}: ${plan.means}`);
 }
 
 export function time(milliseconds: number): string {
   return new Date(milliseconds).toISOString();
-}
-
-/** What is shown must be of no use to a reader: neither a credential that stands where it should not, nor a grant. */
-function hideSecrets(text: string): string {
-  return (
-    text
-      .replaceAll(/\bBearer\s+[\w.~+/=-]+/gi, 'Bearer (hidden)')
-      // One signature may cover several records: each then carries its own content and its place behind it.
-      .replaceAll(/\beyJ[\w-]*\.[\w-]+\.[\w-]*(?:~[\w.~-]*)?/g, '(signature, hidden)')
-  );
 }
 
 function meaningOf(code: string): string {

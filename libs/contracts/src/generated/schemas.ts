@@ -89,7 +89,7 @@ export const schemas = {
       {
         "name": "kind",
         "type": "string",
-        "doc": "groups; or escalation, where it asked for every group, or in another user’s name.",
+        "doc": "groups; escalation, where it asked for every group, or in another user’s name; operator, where the route is for operators.",
         "default": "groups"
       },
       {

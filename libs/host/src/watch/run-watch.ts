@@ -9,9 +9,6 @@ import { Followed } from './followed.js';
 /** What is shown of a run while it goes on. */
 const watchedTopics = [...storyTopics, topics.progress] as const;
 
-/** Runs that are followed at a time. */
-const mostFollowed = 1_000;
-
 /**
  * One reading of the log for all who follow runs through this process. It stands in no group, so each instance sees every run, and it
  * decodes the records of followed sessions alone.
@@ -22,7 +19,11 @@ export class RunWatch {
   #reading: Promise<void> = Promise.resolve();
   #count = 0;
 
-  constructor(private readonly runtime: Pick<Runtime, 'bus' | 'clock' | 'log' | 'metrics'>) {}
+  /** `mostFollowed`: runs that are followed at a time. */
+  constructor(
+    private readonly runtime: Pick<Runtime, 'bus' | 'clock' | 'log' | 'metrics'>,
+    private readonly mostFollowed = 1_000,
+  ) {}
 
   start(): void {
     this.runtime.metrics.followedRuns.inc(0);
@@ -34,9 +35,9 @@ export class RunWatch {
     { requestId, sessionId }: { readonly requestId: string; readonly sessionId: string },
     tenant: string,
   ): Followed {
-    if (this.#count >= mostFollowed)
+    if (this.#count >= this.mostFollowed)
       throw new Busy(
-        `This process follows ${mostFollowed} runs already. Try again in a moment, or at another instance.`,
+        `This process follows ${this.mostFollowed} runs already. Try again in a moment, or at another instance.`,
       );
     const session = this.#bySession.get(sessionId) ?? new Set();
     this.#bySession.set(sessionId, session);

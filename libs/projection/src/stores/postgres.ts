@@ -57,7 +57,7 @@ export async function postgresStore(options: PostgresOptions): Promise<Store> {
     all: (text, values) => orFault(async () => (await pool.query<Row>(numbered(text), values.map(storable))).rows),
     write: (statements) => orFault(() => write(pool, schema, statements)),
     lead: (signal, lost) => orFault(() => leader({ config, lock: locks.lead, schema, signal, lost })),
-    close: () => pool.end(),
+    close: () => (pool.ended ? Promise.resolve() : pool.end()),
   };
 }
 

@@ -26,7 +26,7 @@ export interface AccessDenial {
   readonly code: string;
   /** What the caller read. */
   readonly reason: string;
-  /** groups; or escalation, where it asked for every group, or in another user’s name. */
+  /** groups; escalation, where it asked for every group, or in another user’s name; operator, where the route is for operators. */
   readonly kind: string;
   /** The configuration of the decision. */
   readonly configVersion: string;

@@ -1,0 +1,69 @@
+import { createServer, STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { ExpressAdapter } from '@nestjs/platform-express';
+import type { HttpSettings } from '@sluice/host';
+import { problemOf, problemType } from './problem.js';
+
+/** How often connections are looked at that are slow to send, milliseconds. */
+const lookEveryMs = 1_000;
+
+/** Express on a server that refuses early what is too large or too slow, before a route is asked. */
+export class LimitedServer extends ExpressAdapter {
+  constructor(private readonly settings: HttpSettings) {
+    super();
+  }
+
+  override initHttpServer(): void {
+    const { headerBytes, requestMs } = this.settings;
+    this.httpServer = createServer(
+      {
+        maxHeaderSize: headerBytes,
+        requestTimeout: requestMs,
+        headersTimeout: requestMs,
+        connectionsCheckingInterval: lookEveryMs,
+      },
+      this.getInstance(),
+    );
+    this.httpServer.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) =>
+      refuse(error, socket, this.settings),
+    );
+  }
+}
+
+/** What cannot be read as HTTP has no response to write to. */
+function refuse({ code }: NodeJS.ErrnoException, socket: Duplex, { headerBytes, requestMs }: HttpSettings): void {
+  if (code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
+  const refusal = { ...reasonOf(code, headerBytes, requestMs) };
+  const body = JSON.stringify(problemOf(refusal));
+  const head = [
+    `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status] ?? ''}`,
+    `content-type: ${problemType}`,
+    `content-length: ${Buffer.byteLength(body)}`,
+    'cache-control: no-store',
+    'connection: close',
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+}
+
+function reasonOf(code: string | undefined, headerBytes: number, requestMs: number) {
+  switch (code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return {
+        status: 431,
+        code: 'too_large',
+        message: `The headers are larger than ${headerBytes} bytes. Send fewer.`,
+      };
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return {
+        status: 408,
+        code: 'invalid_request',
+        message: `The request did not arrive within ${requestMs / 1_000} seconds. Send it faster.`,
+      };
+    default:
+      return {
+        status: 400,
+        code: 'invalid_request',
+        message: 'This is no HTTP. Correct the request line and the headers.',
+      };
+  }
+}

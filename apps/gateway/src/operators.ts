@@ -1,0 +1,45 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { Request } from 'express';
+import { isOperator } from '@sluice/core';
+import type { Principal } from '@sluice/core';
+import { RUNTIME } from '@sluice/host';
+import type { Runtime } from '@sluice/host';
+import { Callers } from './caller.js';
+import { Denials } from './denials.js';
+import { Refusal } from './refusal.js';
+
+/** The routes that are for operators alone. */
+export type OperatorRoute = 'GET /v1/dead-letters' | 'GET /v1/dead-letters/{id}' | 'POST /v1/dead-letters/{id}/redrive';
+
+/** Who may see and redrive what is of every tenant: those whom the configuration names. */
+@Injectable()
+export class Operators {
+  readonly #denials: Denials;
+
+  constructor(
+    @Inject(RUNTIME) private readonly runtime: Runtime,
+    @Inject(Callers) private readonly callers: Callers,
+  ) {
+    this.#denials = new Denials(runtime);
+  }
+
+  /** The caller. Throws Refusal(403) where it is no operator, once that is written down for the audit. */
+  async require(http: Request, route: OperatorRoute): Promise<Principal> {
+    const caller = await this.callers.of(http);
+    const { configuration } = this.runtime.configurations.current();
+    if (isOperator(caller, configuration.identity)) return caller;
+    const { tenantId, actorId, subjectId, groups } = caller;
+    const code = 'authz_denied';
+    this.runtime.log.warn({ route, actor: actorId, tenant: tenantId }, notOperator);
+    await this.#denials.write({
+      ...{ route, code, reason: notOperator, kind: 'operator', requestId: '', sessionId: '', state: '' },
+      ...{ tenantId, actorId, subjectId, permittedGroups: groups, requestedGroups: [], refusedGroups: [] },
+      configVersion: configuration.version,
+      at: this.runtime.clock.now(),
+    });
+    throw new Refusal(403, code, notOperator);
+  }
+}
+
+const notOperator =
+  'This is for operators, whom identity.operators of the configuration names. Ask one of them, or have yourself named there.';
