@@ -215,6 +215,29 @@ describe('the gateway’s description of itself', () => {
     expect(await of('/v1/runs', streamed)).toBe('no-store');
   });
 
+  it('has a tag, as runs and tools have, by which nothing is sent twice', async () => {
+    await post(
+      `${gateway.url}/v1/runs`,
+      { question: 'Q', request_id: 'tagged', session_id: 's' },
+      { prefer: 'wait=20' },
+    );
+    for (const path of ['/openapi.json', '/docs', '/v1/tools?group=*', '/v1/runs/tagged?session_id=s&since=0']) {
+      const first = await fetch(`${gateway.url}${path}`);
+      const tag = first.headers.get('etag') ?? '';
+      expect([path, first.status, tag]).toEqual([path, 200, expect.stringMatching(/^"[\w-]{27}"$/)]);
+      const again = (value: string) => fetch(`${gateway.url}${path}`, { headers: { 'if-none-match': value } });
+      for (const value of [tag, `W/${tag}`, `"other", ${tag}`, '*']) {
+        const known = await again(value);
+        expect([path, known.status, await known.text(), known.headers.get('etag')]).toEqual([path, 304, '', tag]);
+      }
+      const other = await again('"other"');
+      expect([other.status, await other.text()]).toEqual([200, await first.text()]);
+    }
+    const other = await fetch(`${gateway.url}/v1/tools?group=read-only`);
+    const all = await fetch(`${gateway.url}/v1/tools?group=*`);
+    expect(other.headers.get('etag')).not.toBe(all.headers.get('etag'));
+  });
+
   it('is a page as well, that asks no other address', async () => {
     const response = await fetch(`${gateway.url}/docs`);
     expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');

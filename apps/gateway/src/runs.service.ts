@@ -12,6 +12,7 @@ import type { Followed, Runtime } from '@sluice/host';
 import { Callers } from './caller.js';
 import { cancelReason } from './cancel-reason.js';
 import { leaveStuck, whenGone } from './client-disconnect.js';
+import { sendTagged } from './etag.js';
 import { Permission } from './permission.js';
 import type { Preference } from './prefers.js';
 import { Refusal } from './refusal.js';
@@ -186,8 +187,8 @@ export class RunsService {
     const end = await endOf(whose, past, followed, preference.milliseconds);
     if (end === 'not_theirs') throw new Refusal(409, 'conflict', anothersRun);
     if (followed.cutShort === 'elsewhere') throw new Refusal(409, 'conflict', takenElsewhere);
-    if ('end' in end) response.status(200).json(withWarnings(end.end, warnings));
-    else response.status(202).json(withWarnings(running(run, end.running), warnings));
+    if ('end' in end) sendTagged(response, 200, withWarnings(end.end, warnings));
+    else sendTagged(response, 202, withWarnings(running(run, end.running), warnings));
   }
 }
 

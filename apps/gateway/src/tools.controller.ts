@@ -1,5 +1,5 @@
-import { Controller, Get, HttpCode, Inject, Post, Query, Req } from '@nestjs/common';
-import type { Request } from 'express';
+import { Controller, Get, HttpCode, Inject, Post, Query, Req, Res } from '@nestjs/common';
+import type { Request, Response } from 'express';
 import { dependsOn, notPermitted, requestWarnings, withoutFacts } from '@sluice/core';
 import type { Evaluator, Principal, Unknown } from '@sluice/core';
 import { topics } from '@sluice/contracts';
@@ -9,6 +9,7 @@ import { LoadWatch, RUNTIME } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
 import { Callers } from './caller.js';
 import type { Caller } from './caller.js';
+import { sendTagged } from './etag.js';
 import { Permission } from './permission.js';
 import type { PermittedRoute } from './permission.js';
 import { Refusal } from './refusal.js';
@@ -33,7 +34,11 @@ export class ToolsController {
 
   /** As in a request: `group` absent for the default, `state` for `undefined`, `connections` for none; lists with commas between. What is hidden is not named. */
   @Get('tools')
-  async list(@Req() http: Request, @Query() query: Readonly<Record<string, unknown>>): Promise<object> {
+  async list(
+    @Req() http: Request,
+    @Query() query: Readonly<Record<string, unknown>>,
+    @Res() response: Response,
+  ): Promise<void> {
     const caller = await this.callers.withClaims(http);
     for (const name of Object.keys(toolParameters))
       if (Array.isArray(query[name])) {
@@ -55,7 +60,7 @@ export class ToolsController {
         return { ...listed(tool, shown), ...(open.length === 0 ? {} : { depends_on: open }) };
       }),
     };
-    return withWarnings(listing, requestWarnings(evaluator, caller.principal.groups, request));
+    sendTagged(response, 200, withWarnings(listing, requestWarnings(evaluator, caller.principal.groups, request)));
   }
 
   /** The first decision about this request, as the filter would make it now. Nothing is published, and no run begins. */

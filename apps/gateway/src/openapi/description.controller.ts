@@ -1,4 +1,6 @@
-import { Controller, Get, Header } from '@nestjs/common';
+import { Controller, Get, Header, Req, Res } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { isKnown, tagOf } from '../etag.js';
 import { openApi } from './document.js';
 import { page, pagePolicy } from './page.js';
 import type { JsonSchema } from './record-schemas.js';
@@ -9,19 +11,21 @@ export class DescriptionController {
   readonly #document = openApi() as { readonly components: { readonly schemas: Readonly<Record<string, JsonSchema>> } };
   readonly #json = JSON.stringify(this.#document);
   readonly #page = page(this.#document.components.schemas);
+  readonly #jsonTag = tagOf(this.#json);
+  readonly #pageTag = tagOf(this.#page);
 
   @Get('openapi.json')
   @Header('content-type', 'application/json; charset=utf-8')
   @Header('cache-control', 'no-cache')
-  json(): string {
-    return this.#json;
+  json(@Req() http: Request, @Res({ passthrough: true }) response: Response): string | undefined {
+    return isKnown(http, response, this.#jsonTag) ? undefined : this.#json;
   }
 
   @Get('docs')
   @Header('content-type', 'text/html; charset=utf-8')
   @Header('cache-control', 'no-cache')
   @Header('content-security-policy', pagePolicy)
-  page(): string {
-    return this.#page;
+  page(@Req() http: Request, @Res({ passthrough: true }) response: Response): string | undefined {
+    return isKnown(http, response, this.#pageTag) ? undefined : this.#page;
   }
 }

@@ -52,7 +52,7 @@ export function openApi(): JsonSchema {
 }
 
 function described(operation: Operation): JsonSchema {
-  const { id, tag, summary, description, body, answers, isBodyOptional, isOpen } = operation;
+  const { id, tag, summary, description, body, answers, isBodyOptional, isOpen, isTagged } = operation;
   const parameters = parametersOf(operation);
   return {
     operationId: id,
@@ -65,7 +65,8 @@ function described(operation: Operation): JsonSchema {
       ? {}
       : { requestBody: { required: isBodyOptional !== true, content: { 'application/json': { schema: ref(body) } } } }),
     responses: {
-      ...Object.fromEntries(Object.entries(answers).map(([status, answer]) => [status, answered(answer)])),
+      ...Object.fromEntries(Object.entries(answers).map(([status, answer]) => [status, answered(answer, isTagged)])),
+      ...(isTagged === true ? { 304: { description: 'The answer is still the one that `if-none-match` names.' } } : {}),
       ...Object.fromEntries(refusalsOf(operation).map((status) => [String(status), refused(status)])),
     },
   };
@@ -76,7 +77,11 @@ export function refusalsOf({ refusals, isOpen }: Operation): readonly number[] {
   return isOpen === true ? refusals : [...refusals, 429].sort((one, other) => one - other);
 }
 
-function parametersOf({ id, places = {}, query = {}, headers = {} }: Operation): readonly JsonSchema[] {
+function parametersOf({ id, places = {}, query = {}, headers: own = {}, isTagged }: Operation): readonly JsonSchema[] {
+  const headers = {
+    ...own,
+    ...(isTagged === true ? { 'if-none-match': 'The `etag` of an answer that the caller has.' } : {}),
+  };
   const isList = (name: string): boolean => listedParameters[id]?.includes(name) === true;
   return [
     ...Object.entries(places).map(([name, description]) => ({
@@ -95,7 +100,8 @@ function parametersOf({ id, places = {}, query = {}, headers = {} }: Operation):
   ];
 }
 
-function answered({ meaning, json, others = {}, headers = {} }: Answer): JsonSchema {
+function answered({ meaning, json, others = {}, headers: own = {} }: Answer, isTagged?: true): JsonSchema {
+  const headers = { ...own, ...(isTagged === true ? { etag: 'Names this answer, for `if-none-match`.' } : {}) };
   const content = {
     ...(json === undefined ? {} : { 'application/json': { schema: ref(json) } }),
     ...Object.fromEntries(

@@ -27,6 +27,8 @@ export interface Operation {
   readonly answers: Readonly<Record<number, Answer>>;
   /** Statuses of refusals. */
   readonly refusals: readonly number[];
+  /** Whether its answers have a tag, by which a caller that has one already is answered without a body. */
+  readonly isTagged?: true;
   /** Whether it is answered without a credential. */
   readonly isOpen?: true;
 }
@@ -90,7 +92,14 @@ export const operations: readonly Operation[] = [
     refusals: [400, 401, 403, 500, 503],
   },
   {
-    ...{ id: 'readRun', method: 'get', path: '/v1/runs/{request_id}', tag: 'Runs', summary: 'Read a run' },
+    ...{
+      id: 'readRun',
+      method: 'get',
+      path: '/v1/runs/{request_id}',
+      tag: 'Runs',
+      summary: 'Read a run',
+      isTagged: true,
+    },
     description: 'The run in the same three ways as where it is started, from any instance.',
     places: { request_id: 'Names the run.' },
     query: placeParameters,
@@ -125,7 +134,14 @@ export const operations: readonly Operation[] = [
     refusals: [400, 401, 403, 500, 503],
   },
   {
-    ...{ id: 'listTools', method: 'get', path: '/v1/tools', tag: 'Tools', summary: 'List what a run is offered' },
+    ...{
+      id: 'listTools',
+      method: 'get',
+      path: '/v1/tools',
+      tag: 'Tools',
+      summary: 'List what a run is offered',
+      isTagged: true,
+    },
     query: toolParameters,
     answers: json('ToolList', 'The tools.'),
     refusals: [400, 401, 403, 500, 503],
@@ -224,13 +240,20 @@ export const operations: readonly Operation[] = [
     refusals: [400, 401, 403, 404, 409, 413, 415, 500, 503],
   },
   {
-    ...{ id: 'readDescription', method: 'get', path: '/openapi.json', tag: 'Description', isOpen: true },
+    ...{
+      id: 'readDescription',
+      method: 'get',
+      path: '/openapi.json',
+      tag: 'Description',
+      isOpen: true,
+      isTagged: true,
+    },
     summary: 'Read this description',
     answers: { 200: { meaning: 'OpenAPI 3.1.', others: { 'application/json': 'This description.' } } },
     refusals: [],
   },
   {
-    ...{ id: 'readPage', method: 'get', path: '/docs', tag: 'Description', isOpen: true },
+    ...{ id: 'readPage', method: 'get', path: '/docs', tag: 'Description', isOpen: true, isTagged: true },
     summary: 'Read this description as a page',
     answers: { 200: { meaning: 'The page.', others: { 'text/html': 'The page.' } } },
     refusals: [],

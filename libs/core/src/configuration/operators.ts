@@ -14,7 +14,7 @@ export function readOperators(identity: Section): readonly Operators[] {
     .map((entry) => readEntry(entry.closed(configurationKeys['identity.operators[]'])));
 }
 
-/** Operators see records of every tenant, so nobody becomes one by a wildcard. */
+/** Operators see records of every tenant, so a wildcard makes none. */
 function readEntry(section: Section): Operators {
   const principals = named(section, 'principals', formOfPrincipal);
   principals.forEach((name, place) => {

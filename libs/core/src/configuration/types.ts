@@ -113,7 +113,7 @@ export type IdentitySettings = { readonly provider: 'none' } | ApiKeySettings | 
 
 export interface ApiKeySettings {
   readonly provider: 'api-keys';
-  /** Absent where nobody is an operator. */
+  /** Absent where there are no operators. */
   readonly operators?: readonly Operators[];
 }
 
@@ -136,7 +136,7 @@ export interface JwtSettings {
   readonly clockToleranceMs?: number;
   /** Where the groups of a caller come from; absent: from the claims as they are. */
   readonly permissions?: PermissionSettings;
-  /** Absent where nobody is an operator. */
+  /** Absent where there are no operators. */
   readonly operators?: readonly Operators[];
 }
 
