@@ -56,7 +56,11 @@ function ofNest(error: HttpException): Refusal {
     case 404:
       return new Refusal(404, 'not_found', `${error.message}. docs/http.md says what there is.`);
     case 413:
-      return new Refusal(413, 'too_large', 'The body is too large: this gateway takes no more than SLUICE_HTTP_BODY_BYTES.');
+      return new Refusal(
+        413,
+        'too_large',
+        'The body is too large: this gateway takes no more than SLUICE_HTTP_BODY_BYTES.',
+      );
     default:
       return new Refusal(status, 'invalid_request', error.message);
   }
