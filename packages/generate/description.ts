@@ -73,3 +73,7 @@ export function queriesOf({
 export function isTime({ name }: Parameter): boolean {
   return name === 'since' || name === 'until';
 }
+
+export function isUnion(type: Avro): type is readonly Avro[] {
+  return Array.isArray(type);
+}

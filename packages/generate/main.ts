@@ -2,7 +2,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { AvroRecord, Description } from './description.ts';
-import { modelsOfApi } from './python.ts';
+import { modelsOfApi, modelsOfRecords } from './python.ts';
 import { typesOfApi, typesOfRecords } from './typescript.ts';
 
 /** Those that an upstream system reads or writes, and what is in them. */
@@ -15,10 +15,12 @@ export function generate(schemaFolder: string): Readonly<Record<string, string>>
   const all = readdirSync(schemaFolder)
     .filter((file) => file.endsWith('.avsc'))
     .map((file) => read<AvroRecord>(file));
+  const records = withParts(onTheBus, all);
   return {
     'client/src/generated/api.ts': typesOfApi(description),
-    'client/src/generated/records.ts': typesOfRecords(withParts(onTheBus, all)),
+    'client/src/generated/records.ts': typesOfRecords(records),
     'client-python/src/sluice_client/models.py': modelsOfApi(description),
+    'client-python/src/sluice_client/records.py': modelsOfRecords(records),
   };
 }
 

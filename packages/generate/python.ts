@@ -1,5 +1,5 @@
-import { isTime, nameOf, note, queriesOf } from './description.ts';
-import type { Description, Schema } from './description.ts';
+import { isTime, isUnion, nameOf, note, queriesOf } from './description.ts';
+import type { Avro, AvroRecord, Description, Schema } from './description.ts';
 
 const head = `"""${note}"""
 
@@ -22,6 +22,14 @@ class Body(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, protected_namespaces=())
 `;
 
+/** A model that names a later one is complete only now; models derived from it elsewhere need it complete. */
+const rebuilt = (...bases: readonly string[]): string =>
+  bases
+    .map(
+      (base) => `for _${base.toLowerCase()} in ${base}.__subclasses__():\n    _${base.toLowerCase()}.model_rebuild()\n`,
+    )
+    .join('\n');
+
 /** Pydantic’s models of the gateway’s description. */
 export function modelsOfApi(description: Description): string {
   const schemas = Object.entries(description.components.schemas).map(([name, schema]) => modelOf(name, schema));
@@ -32,7 +40,7 @@ export function modelsOfApi(description: Description): string {
     });
     return `class ${name}(TypedDict, total=False):\n    ${documented(`The query of: ${summary}.`)}\n\n${members.join('\n')}`;
   });
-  return [head, ...schemas, ...queries].join('\n\n');
+  return [head, ...schemas, ...queries, rebuilt('Answer', 'Body')].join('\n\n');
 }
 
 function modelOf(name: string, schema: Schema): string {
@@ -78,4 +86,59 @@ function typeOf(schema: Schema, isBody = true): string {
   if (type === 'array') return `list[${inner(items ?? {})}]`;
   if (type !== 'object') return scalars[type] ?? 'Any';
   return `dict[str, ${typeof additionalProperties === 'object' ? inner(additionalProperties) : 'Any'}]`;
+}
+
+const recordHead = `"""${note}"""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class Record(BaseModel):
+    """A record on the bus. A later version of its schema may have more fields."""
+
+    model_config = ConfigDict(extra="allow", frozen=True, protected_namespaces=())
+`;
+
+/** Pydantic’s models of the records; a field that has a default in its schema may be missing in JSON. */
+export function modelsOfRecords(records: readonly AvroRecord[]): string {
+  const models = records.map(({ name, doc = name, fields }) => {
+    const members = fields.map((field) => {
+      const given = field.default === undefined ? '' : `${defaultOf(field.default)}, `;
+      const isKeyword = keywords.includes(field.name);
+      const name = isKeyword ? `${field.name}_` : field.name;
+      const alias = isKeyword ? `alias="${field.name}", ` : '';
+      const about = JSON.stringify(field.doc ?? '');
+      return `    ${name}: ${avroType(field.type)} = Field(${given}${alias}description=${about})\n`;
+    });
+    return `class ${name}(Record):\n    ${documented(doc)}\n\n${members.join('')}`;
+  });
+  return [recordHead, ...models, rebuilt('Record')].join('\n\n');
+}
+
+/** Of Python’s, those that a field may be called. */
+const keywords = ['from', 'in', 'is', 'as', 'class', 'import', 'with'];
+
+function defaultOf(value: unknown): string {
+  if (Array.isArray(value) && value.length === 0) return 'default_factory=list';
+  if (typeof value === 'object' && value !== null && Object.keys(value).length === 0) return 'default_factory=dict';
+  const text = JSON.stringify(value);
+  return `default=${{ null: 'None', true: 'True', false: 'False' }[text] ?? text}`;
+}
+
+const avroScalars: Readonly<Record<string, string>> = {
+  string: 'str',
+  int: 'int',
+  long: 'int',
+  boolean: 'bool',
+  null: 'None',
+};
+
+function avroType(type: Avro): string {
+  if (typeof type === 'string') return avroScalars[type] ?? type;
+  if (isUnion(type)) return [...type].sort((one, other) => Number(one === 'null') - Number(other === 'null')).map(avroType).join(' | '); // prettier-ignore
+  if (type.type === 'array') return `list[${avroType(type.items ?? 'null')}]`;
+  if (type.type === 'map') return `dict[str, ${avroType(type.values ?? 'null')}]`;
+  return avroType(type.type === 'record' ? (type.name ?? '') : type.type);
 }

@@ -1,4 +1,4 @@
-import { isTime, nameOf, note, queriesOf } from './description.ts';
+import { isTime, isUnion, nameOf, note, queriesOf } from './description.ts';
 import type { Avro, AvroRecord, Description, Schema } from './description.ts';
 
 /** The types of the gateway’s description. Answers may have more members in a later version; bodies have these only. */
@@ -80,10 +80,6 @@ function avroType(type: Avro): string {
   if (type.type === 'array') return `readonly ${wrapped(avroType(type.items ?? 'null'))}[]`;
   if (type.type === 'map') return `Readonly<Record<string, ${avroType(type.values ?? 'null')}>>`;
   return avroType(type.type === 'record' ? (type.name ?? '') : type.type);
-}
-
-function isUnion(type: Avro): type is readonly Avro[] {
-  return Array.isArray(type);
 }
 
 function wrapped(type: string): string {

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { SchemaRegistry } from '@kafkajs/confluent-schema-registry';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Kafka, logLevel } from 'kafkajs';
@@ -8,6 +9,8 @@ import type { Cluster } from '../cluster/cluster.js';
 import { scriptedEndpoint } from '../harness/scripted-endpoint.js';
 import type { ScriptedEndpoint } from '../harness/scripted-endpoint.js';
 import { startTimeout } from '../infra/client.ts';
+import { finish } from '../cluster/outside-tools.js';
+import { pythonWithClient } from './python-driver.js';
 
 const configuration = (model: string): string => `
 tool:
@@ -15,6 +18,9 @@ tool:
 policy: { allowed_tools: [now] }
 model: { provider: openai-compatible, name: scripted, base_url: "${model}" }
 `;
+
+const environment = await pythonWithClient('check,kafka');
+const command = 'command' in environment ? environment.command : '';
 
 describe('the clients over Kafka', () => {
   let model: ScriptedEndpoint;
@@ -103,4 +109,22 @@ describe('the clients over Kafka', () => {
     stop.abort(new Error('Enough.'));
     await expect(next).rejects.toThrow('Enough.');
   });
+
+  const title = 'Python: asks, follows, consumes as a group, and cancels';
+  const python = async (): Promise<void> => {
+    const { KAFKA_BROKERS, SCHEMA_REGISTRY_URL, SLUICE_PREFIX } = cluster.variables;
+    const { PATH, HOME } = process.env;
+    const env = { PATH, HOME, KAFKA_BROKERS, SCHEMA_REGISTRY_URL, SLUICE_PREFIX };
+    const { code, output, errors } = await finish(command, [join(import.meta.dirname, 'kafka.py')], env, 220_000);
+    expect([code, code === 0 ? '' : errors]).toEqual([0, '']);
+    expect(JSON.parse(output)).toEqual({
+      ask: ['answer', 'All is done.', 'informed', [['now', 'ok', 'undefined']]],
+      follow: ['agent.responses', 'agent.steps'],
+      consume: [true, false],
+      cancel: 'cancelled',
+      timeout: expect.stringContaining('See that the services run.'),
+    });
+  };
+  if ('missing' in environment) it.skip(`${title} (skipped: ${environment.missing})`, python);
+  else it(title, python);
 });

@@ -557,3 +557,10 @@ class ListApprovalsQuery(TypedDict, total=False):
 
     cursor: str
     """`next_cursor` of the page before."""
+
+
+for _answer in Answer.__subclasses__():
+    _answer.model_rebuild()
+
+for _body in Body.__subclasses__():
+    _body.model_rebuild()

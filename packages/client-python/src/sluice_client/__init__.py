@@ -1,0 +1,47 @@
+"""Asks Sluice over HTTP: `Sluice` blocks, `AsyncSluice` is for asyncio and trio. Over Kafka: `sluice_client.kafka`."""
+
+from . import events, models
+from ._async import AsyncPages, AsyncSluice
+from ._calls import FinishedRun, OngoingRun, Run, RunRef
+from ._sync import Pages, Sluice
+from .errors import (
+    ConflictError,
+    ConnectionFailedError,
+    ForbiddenError,
+    InvalidRequestError,
+    NotFoundError,
+    ProblemError,
+    RateLimitedError,
+    SluiceError,
+    UnauthorizedError,
+    UnavailableError,
+    WaitTimeoutError,
+)
+from .events import RunEvent
+from .models import AgentRequest
+
+__all__ = [
+    "AgentRequest",
+    "AsyncPages",
+    "AsyncSluice",
+    "ConflictError",
+    "ConnectionFailedError",
+    "FinishedRun",
+    "ForbiddenError",
+    "InvalidRequestError",
+    "NotFoundError",
+    "OngoingRun",
+    "Pages",
+    "ProblemError",
+    "RateLimitedError",
+    "Run",
+    "RunEvent",
+    "RunRef",
+    "Sluice",
+    "SluiceError",
+    "UnauthorizedError",
+    "UnavailableError",
+    "WaitTimeoutError",
+    "events",
+    "models",
+]
