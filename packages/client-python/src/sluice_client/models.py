@@ -440,6 +440,102 @@ class PublishedDecision(Answer):
     status: Literal["published"] = Field(description="")
 
 
+class AuditList(Answer):
+    """A page of the audit of the tenant, the newest first."""
+
+    entries: list[AuditEntry] = Field(description="The entries.")
+    next_cursor: str | None = Field(description="The parameter `cursor` of the next page; null on the last one.")
+
+
+class AuditEntry(Answer):
+    """An entry of the audit."""
+
+    at: int = Field(description="When the log took the record that it is about. Milliseconds since the epoch.")
+    kind: Literal["request", "tools_granted", "calls_chosen", "tool_call", "state_transition", "agent_begun", "turn_without_calls", "run_ended", "request_refused", "access_denied", "approval_requested", "approval_decided", "approval_outcome", "cancel_outcome", "tools_shown"] | str = Field(description="What it is about (docs/audit.md).")
+    user: str | None = Field(description="The actor.")
+    on_behalf_of: str | None = Field(description="The subject that the actor asked for.")
+    request_id: str | None = Field(description="The run.")
+    session_id: str | None = Field(description="The session of the run.")
+    tool: str | None = Field(description="The key of the tool.")
+    outcome: str | None = Field(description="Of a call, a run or an approval.")
+    authentic: bool | None = Field(description="False where another than its service wrote the record; null where the entry does not say.")
+    config_version: str | None = Field(description="The version of the configuration that decided.")
+    chain: str = Field(description="The chain of the audit, which is the topic and partition of the record.")
+    sequence: int = Field(description="The place in the chain.")
+    source_offset: int = Field(description="The offset of the record.")
+    hash: str = Field(description="The hash of the entry.")
+    details: dict[str, Any] | None = Field(description="What docs/audit.md lists for the kind; null for entries of other callers.")
+
+
+class DeadLetterList(Answer):
+    """A page of dead letters, the newest first."""
+
+    dead_letters: list[ListedDeadLetter] = Field(description="The dead letters.")
+    next_cursor: str | None = Field(description="The parameter `cursor` of the next page; null on the last one.")
+
+
+class ListedDeadLetter(Answer):
+    """A record that could not be processed."""
+
+    id: str = Field(description="Names the dead letter.")
+    topic: str = Field(description="The topic that the record was on.")
+    partition: int = Field(description="Its partition there.")
+    offset: int = Field(description="Its offset there.")
+    service: str = Field(description="The service that could not process it.")
+    session_id: str | None = Field(description="The session of the record.")
+    code: str = Field(description="A fault code (docs/errors.md).")
+    reason: str = Field(description="Why, in a sentence.")
+    attempts: int = Field(description="How often it was tried.")
+    appended_at: int = Field(description="When the log took the record. Milliseconds since the epoch.")
+    failed_at: int = Field(description="When it was dead-lettered. Milliseconds since the epoch.")
+    redriven: Redrive | None = Field(description="Who re-drove it and when; null if it was not.")
+
+
+class DeadLetter(Answer):
+    """A record that could not be processed, with what it holds."""
+
+    id: str = Field(description="Names the dead letter.")
+    topic: str = Field(description="The topic that the record was on.")
+    partition: int = Field(description="Its partition there.")
+    offset: int = Field(description="Its offset there.")
+    service: str = Field(description="The service that could not process it.")
+    session_id: str | None = Field(description="The session of the record.")
+    code: str = Field(description="A fault code (docs/errors.md).")
+    reason: str = Field(description="Why, in a sentence.")
+    attempts: int = Field(description="How often it was tried.")
+    appended_at: int = Field(description="When the log took the record. Milliseconds since the epoch.")
+    failed_at: int = Field(description="When it was dead-lettered. Milliseconds since the epoch.")
+    redriven: Redrive | None = Field(description="Who re-drove it and when; null if it was not.")
+    headers: dict[str, str] = Field(description="Without the credential.")
+    record: dict[str, Any] | None = Field(description="The record; null where its bytes cannot be read.")
+    unreadable: str | None = Field(description="Why its bytes cannot be read.")
+    redrive: RedrivePlan = Field(description="What a redrive would do.")
+
+
+class Redrive(Answer):
+    """A redrive."""
+
+    by: str = Field(description="Who made it.")
+    at: int = Field(description="When. Milliseconds since the epoch.")
+
+
+class RedrivePlan(Answer):
+    """What a redrive would do."""
+
+    possible: bool = Field(description="Whether it would do something.")
+    topic: str | None = Field(description="The topic that it would write to.")
+    meaning: str = Field(description="What happens then, or why nothing can.")
+
+
+class Redriven(Answer):
+    """The record is on the log again."""
+
+    id: str = Field(description="Names the dead letter.")
+    status: Literal["redriven"] = Field(description="")
+    topic: str = Field(description="The topic that it is on.")
+    meaning: str = Field(description="What happens now.")
+
+
 class Problem(Answer):
     """Why the request got nothing (RFC 9457)."""
 
@@ -554,6 +650,71 @@ class ListApprovalsQuery(TypedDict, total=False):
 
     limit: int
     """Approvals a page, 1 to 200; 50 unless given."""
+
+    cursor: str
+    """`next_cursor` of the page before."""
+
+
+class ListAuditQuery(TypedDict, total=False):
+    """The query of: List the audit of the tenant."""
+
+    since: str | int
+    """Recorded at or after this time: milliseconds since the epoch, or as 2026-01-31T12:00:00Z."""
+
+    until: str | int
+    """Recorded before this time."""
+
+    request_id: str
+    """The run."""
+
+    session_id: str
+    """The session of the run."""
+
+    user: str
+    """The actor, as `user:<id>`."""
+
+    tool: str
+    """The key of the tool."""
+
+    kind: Literal["request", "tools_granted", "calls_chosen", "tool_call", "state_transition", "agent_begun", "turn_without_calls", "run_ended", "request_refused", "access_denied", "approval_requested", "approval_decided", "approval_outcome", "cancel_outcome", "tools_shown"]
+    """What the entry is about, as docs/audit.md lists it."""
+
+    outcome: str
+    """Of a call, `ok` or an error code; of a run, `answer` or an error code; of an approval, the decision."""
+
+    limit: int
+    """Entries a page, 1 to 200; 50 unless given."""
+
+    cursor: str
+    """`next_cursor` of the page before."""
+
+    format: Literal["json", "csv"]
+    """`json` or `csv`; unless given, what `accept` asks for."""
+
+
+class ListDeadLettersQuery(TypedDict, total=False):
+    """The query of: List dead letters."""
+
+    since: str | int
+    """Dead-lettered at or after this time: milliseconds since the epoch, or as 2026-01-31T12:00:00Z."""
+
+    until: str | int
+    """Dead-lettered before this time."""
+
+    topic: str
+    """The topic that the record was on."""
+
+    code: str
+    """A fault code (docs/errors.md)."""
+
+    session_id: str
+    """The session of the record."""
+
+    service: str
+    """The service that could not process it."""
+
+    limit: int
+    """Dead letters a page, 1 to 200; 50 unless given."""
 
     cursor: str
     """`next_cursor` of the page before."""

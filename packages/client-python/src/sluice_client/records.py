@@ -172,6 +172,15 @@ class Principal(Record):
     connections: list[str] = Field(default_factory=list, description="The connections the actor may use; `*` for all.")
 
 
+class RememberedRun(Record):
+    """An earlier run of a session, as the model of a later one is shown it."""
+
+    request_id: str = Field(description="The earlier run.")
+    question: str = Field(description="What it was asked, cut where it was long.")
+    answer: str = Field(description="Its answer, or the first sentences of it.")
+    ended_at: int = Field(description="When it ended, milliseconds since the epoch.")
+
+
 class Run(Record):
     """What the loop keeps of a run, carried from hop to hop so that no service remembers it."""
 
@@ -197,6 +206,7 @@ class Run(Record):
     cache_write_tokens: int = Field(default=0, description="Of `input_tokens`, those that the provider put into its cache.")
     conditions: RunConditions | None = Field(default=None, description="What rules on availability are judged by; null while the configuration has none.")
     strategy: RunStrategy | None = Field(default=None, description="The strategy of the run; null where it is `react`, and where an earlier version began the run.")
+    memory: list[RememberedRun] | None = Field(default=None, description="The session's earlier runs that the model is shown, the oldest first; null where the configuration shows none.")
 
 
 class RunConditions(Record):

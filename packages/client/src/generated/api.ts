@@ -618,6 +618,149 @@ export interface PublishedDecision {
   readonly status: "published";
 }
 
+/** A page of the audit of the tenant, the newest first. */
+export interface AuditList {
+  /** The entries. */
+  readonly entries: readonly AuditEntry[];
+  /** The parameter `cursor` of the next page; null on the last one. */
+  readonly next_cursor: string | null;
+}
+
+/** An entry of the audit. */
+export interface AuditEntry {
+  /** When the log took the record that it is about. Milliseconds since the epoch. */
+  readonly at: number;
+  /** What it is about (docs/audit.md). */
+  readonly kind: "request" | "tools_granted" | "calls_chosen" | "tool_call" | "state_transition" | "agent_begun" | "turn_without_calls" | "run_ended" | "request_refused" | "access_denied" | "approval_requested" | "approval_decided" | "approval_outcome" | "cancel_outcome" | "tools_shown";
+  /** The actor. */
+  readonly user: string | null;
+  /** The subject that the actor asked for. */
+  readonly on_behalf_of: string | null;
+  /** The run. */
+  readonly request_id: string | null;
+  /** The session of the run. */
+  readonly session_id: string | null;
+  /** The key of the tool. */
+  readonly tool: string | null;
+  /** Of a call, a run or an approval. */
+  readonly outcome: string | null;
+  /** False where another than its service wrote the record; null where the entry does not say. */
+  readonly authentic: boolean | null;
+  /** The version of the configuration that decided. */
+  readonly config_version: string | null;
+  /** The chain of the audit, which is the topic and partition of the record. */
+  readonly chain: string;
+  /** The place in the chain. */
+  readonly sequence: number;
+  /** The offset of the record. */
+  readonly source_offset: number;
+  /** The hash of the entry. */
+  readonly hash: string;
+  /** What docs/audit.md lists for the kind; null for entries of other callers. */
+  readonly details: Readonly<Record<string, unknown>> | null;
+}
+
+/** A page of dead letters, the newest first. */
+export interface DeadLetterList {
+  /** The dead letters. */
+  readonly dead_letters: readonly ListedDeadLetter[];
+  /** The parameter `cursor` of the next page; null on the last one. */
+  readonly next_cursor: string | null;
+}
+
+/** A record that could not be processed. */
+export interface ListedDeadLetter {
+  /** Names the dead letter. */
+  readonly id: string;
+  /** The topic that the record was on. */
+  readonly topic: string;
+  /** Its partition there. */
+  readonly partition: number;
+  /** Its offset there. */
+  readonly offset: number;
+  /** The service that could not process it. */
+  readonly service: string;
+  /** The session of the record. */
+  readonly session_id: string | null;
+  /** A fault code (docs/errors.md). */
+  readonly code: string;
+  /** Why, in a sentence. */
+  readonly reason: string;
+  /** How often it was tried. */
+  readonly attempts: number;
+  /** When the log took the record. Milliseconds since the epoch. */
+  readonly appended_at: number;
+  /** When it was dead-lettered. Milliseconds since the epoch. */
+  readonly failed_at: number;
+  /** Who re-drove it and when; null if it was not. */
+  readonly redriven: Redrive | null;
+}
+
+/** A record that could not be processed, with what it holds. */
+export interface DeadLetter {
+  /** Names the dead letter. */
+  readonly id: string;
+  /** The topic that the record was on. */
+  readonly topic: string;
+  /** Its partition there. */
+  readonly partition: number;
+  /** Its offset there. */
+  readonly offset: number;
+  /** The service that could not process it. */
+  readonly service: string;
+  /** The session of the record. */
+  readonly session_id: string | null;
+  /** A fault code (docs/errors.md). */
+  readonly code: string;
+  /** Why, in a sentence. */
+  readonly reason: string;
+  /** How often it was tried. */
+  readonly attempts: number;
+  /** When the log took the record. Milliseconds since the epoch. */
+  readonly appended_at: number;
+  /** When it was dead-lettered. Milliseconds since the epoch. */
+  readonly failed_at: number;
+  /** Who re-drove it and when; null if it was not. */
+  readonly redriven: Redrive | null;
+  /** Without the credential. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The record; null where its bytes cannot be read. */
+  readonly record: Readonly<Record<string, unknown>> | null;
+  /** Why its bytes cannot be read. */
+  readonly unreadable: string | null;
+  /** What a redrive would do. */
+  readonly redrive: RedrivePlan;
+}
+
+/** A redrive. */
+export interface Redrive {
+  /** Who made it. */
+  readonly by: string;
+  /** When. Milliseconds since the epoch. */
+  readonly at: number;
+}
+
+/** What a redrive would do. */
+export interface RedrivePlan {
+  /** Whether it would do something. */
+  readonly possible: boolean;
+  /** The topic that it would write to. */
+  readonly topic: string | null;
+  /** What happens then, or why nothing can. */
+  readonly meaning: string;
+}
+
+/** The record is on the log again. */
+export interface Redriven {
+  /** Names the dead letter. */
+  readonly id: string;
+  readonly status: "redriven";
+  /** The topic that it is on. */
+  readonly topic: string;
+  /** What happens now. */
+  readonly meaning: string;
+}
+
 /** Why the request got nothing (RFC 9457). */
 export interface Problem {
   /** Where the code is explained: a reference from the gateway’s address. */
@@ -715,6 +858,52 @@ export interface RecommendGroupsQuery {
 /** The query of: List the calls that wait for the caller’s decision. */
 export interface ListApprovalsQuery {
   /** Approvals a page, 1 to 200; 50 unless given. */
+  readonly limit?: number;
+  /** `next_cursor` of the page before. */
+  readonly cursor?: string;
+}
+
+/** The query of: List the audit of the tenant. */
+export interface ListAuditQuery {
+  /** Recorded at or after this time: milliseconds since the epoch, or as 2026-01-31T12:00:00Z. */
+  readonly since?: string | number;
+  /** Recorded before this time. */
+  readonly until?: string | number;
+  /** The run. */
+  readonly request_id?: string;
+  /** The session of the run. */
+  readonly session_id?: string;
+  /** The actor, as `user:<id>`. */
+  readonly user?: string;
+  /** The key of the tool. */
+  readonly tool?: string;
+  /** What the entry is about, as docs/audit.md lists it. */
+  readonly kind?: "request" | "tools_granted" | "calls_chosen" | "tool_call" | "state_transition" | "agent_begun" | "turn_without_calls" | "run_ended" | "request_refused" | "access_denied" | "approval_requested" | "approval_decided" | "approval_outcome" | "cancel_outcome" | "tools_shown";
+  /** Of a call, `ok` or an error code; of a run, `answer` or an error code; of an approval, the decision. */
+  readonly outcome?: string;
+  /** Entries a page, 1 to 200; 50 unless given. */
+  readonly limit?: number;
+  /** `next_cursor` of the page before. */
+  readonly cursor?: string;
+  /** `json` or `csv`; unless given, what `accept` asks for. */
+  readonly format?: "json" | "csv";
+}
+
+/** The query of: List dead letters. */
+export interface ListDeadLettersQuery {
+  /** Dead-lettered at or after this time: milliseconds since the epoch, or as 2026-01-31T12:00:00Z. */
+  readonly since?: string | number;
+  /** Dead-lettered before this time. */
+  readonly until?: string | number;
+  /** The topic that the record was on. */
+  readonly topic?: string;
+  /** A fault code (docs/errors.md). */
+  readonly code?: string;
+  /** The session of the record. */
+  readonly session_id?: string;
+  /** The service that could not process it. */
+  readonly service?: string;
+  /** Dead letters a page, 1 to 200; 50 unless given. */
   readonly limit?: number;
   /** `next_cursor` of the page before. */
   readonly cursor?: string;

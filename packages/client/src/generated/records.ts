@@ -250,6 +250,18 @@ export interface Principal {
   readonly connections: readonly string[];
 }
 
+/** An earlier run of a session, as the model of a later one is shown it. */
+export interface RememberedRun {
+  /** The earlier run. */
+  readonly request_id: string;
+  /** What it was asked, cut where it was long. */
+  readonly question: string;
+  /** Its answer, or the first sentences of it. */
+  readonly answer: string;
+  /** When it ended, milliseconds since the epoch. */
+  readonly ended_at: number;
+}
+
 /** What the loop keeps of a run, carried from hop to hop so that no service remembers it. */
 export interface Run {
   /** The iteration under way, from 1. */
@@ -296,6 +308,8 @@ export interface Run {
   readonly conditions: RunConditions | null;
   /** The strategy of the run; null where it is `react`, and where an earlier version began the run. */
   readonly strategy: RunStrategy | null;
+  /** The session's earlier runs that the model is shown, the oldest first; null where the configuration shows none. */
+  readonly memory: readonly RememberedRun[] | null;
 }
 
 /** What the rules on availability are judged by, beside the request: as the filter found it, and what the run did so far. */
