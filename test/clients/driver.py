@@ -79,6 +79,12 @@ def simple(sluice: Any, operation: str, args: dict[str, Any]) -> Any:
             return sluice.tools.list(**args["query"])
         case "try_toolset":
             return sluice.tools.try_toolset(args["request"])
+        case "audit_csv":
+            return sluice.audit.csv(**args["query"])
+        case "get_dead_letter":
+            return sluice.dead_letters.get(args["id"])
+        case "redrive":
+            return sluice.dead_letters.redrive(args["id"])
     return None
 
 
@@ -90,6 +96,10 @@ def listed(sluice: Any, operation: str, args: dict[str, Any]) -> Any:
             return sluice.sessions.list()
         case "list_approvals":
             return sluice.approvals.list()
+        case "list_audit":
+            return sluice.audit.list(**args["query"])
+        case "list_dead_letters":
+            return sluice.dead_letters.list(**args["query"])
     return None
 
 

@@ -41,7 +41,7 @@ export async function startFixture(): Promise<Fixture> {
   const keyFile = join(folder, 'issuer.json');
   const users = await newIssuer();
   writeFileSync(keyFile, JSON.stringify(users.jwks));
-  const limits = `identity: { provider: jwt, key_file: "${keyFile}", issuer: "${issuer}", audience: ${audience} }`;
+  const limits = `identity: { provider: jwt, key_file: "${keyFile}", issuer: "${issuer}", audience: ${audience}, operators: [{ principals: ['user:olga'], tenants: [acme] }] }`; // prettier-ignore
   const model = new Model(({ question, history }) => {
     const call = firstCalls[question];
     if (call === undefined) return { answer: 'done' };
@@ -51,6 +51,8 @@ export async function startFixture(): Promise<Fixture> {
   const { runtime } = system.embedded;
   const gateway = await startGateway(runtime);
   const limited = await startGateway({ ...runtime, environment: { ...runtime.environment, httpRequestsPerMinute: 2 } });
+  // A dead letter, for operators.
+  await system.bus.appendRaw('agent.steps', 'forged', Buffer.from('\u0000no record'), {});
   const proxy = await openBreakingProxy(gateway.url);
   return {
     proxy,

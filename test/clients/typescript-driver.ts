@@ -2,6 +2,8 @@ import { ProblemError, Sluice } from '../../packages/client/src/index.js';
 import type {
   AgentRequest,
   AskedApproval,
+  ListAuditQuery,
+  ListDeadLettersQuery,
   ListRunsQuery,
   ListToolsQuery,
   RunRef,
@@ -22,6 +24,7 @@ interface Args {
   readonly decision: 'approve' | 'refuse';
   readonly name: string;
   readonly question: string;
+  readonly id: string;
 }
 
 type Operation = (sluice: Sluice, args: Args) => Promise<unknown>;
@@ -63,6 +66,11 @@ const operations: Readonly<Record<string, Operation>> = {
   list_states: (sluice) => sluice.states.list(),
   state_diagram: (sluice) => sluice.states.diagram(),
   list_tools: (sluice, { query }) => sluice.tools.list(query as ListToolsQuery),
+  list_audit: (sluice, { query, take }) => sluice.audit.list(query as ListAuditQuery).take(take),
+  audit_csv: (sluice, { query }) => sluice.audit.csv(query as ListAuditQuery),
+  list_dead_letters: (sluice, { query }) => sluice.deadLetters.list(query as ListDeadLettersQuery).take(),
+  get_dead_letter: (sluice, { id }) => sluice.deadLetters.get(id),
+  redrive: (sluice, { id }) => sluice.deadLetters.redrive(id),
   try_toolset: (sluice, { request }) => sluice.tools.tryToolset(request),
 };
 

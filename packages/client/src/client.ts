@@ -1,4 +1,4 @@
-import { Approvals, Groups, Sessions, States, Tools } from './resources.js';
+import { Approvals, Audit, DeadLetters, Groups, Sessions, States, Tools } from './resources.js';
 import { Runs } from './runs.js';
 import { Transport } from './transport.js';
 import type { ClientOptions } from './transport.js';
@@ -11,6 +11,9 @@ export class Sluice {
   readonly groups: Groups;
   readonly states: States;
   readonly tools: Tools;
+  readonly audit: Audit;
+  /** For operators. */
+  readonly deadLetters: DeadLetters;
 
   constructor(options: ClientOptions) {
     const transport = new Transport(options);
@@ -20,5 +23,7 @@ export class Sluice {
     this.groups = new Groups(transport);
     this.states = new States(transport);
     this.tools = new Tools(transport);
+    this.audit = new Audit(transport);
+    this.deadLetters = new DeadLetters(transport);
   }
 }

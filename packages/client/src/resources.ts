@@ -3,13 +3,21 @@ import type {
   ApprovalDecision,
   ApprovalList,
   AskedApproval,
+  AuditEntry,
+  AuditList,
+  DeadLetter,
+  DeadLetterList,
   Group,
   GroupList,
+  ListAuditQuery,
+  ListDeadLettersQuery,
+  ListedDeadLetter,
   ListSessionsQuery,
   ListStepsQuery,
   ListToolsQuery,
   PublishedDecision,
   RecommendationList,
+  Redriven,
   Session,
   SessionList,
   StateList,
@@ -128,5 +136,50 @@ export class Tools {
   /** What this request would be offered. Nothing is published, and no run begins. */
   tryToolset(body: AgentRequest, options: CallOptions = {}): Promise<TriedToolset> {
     return this.transport.json({ method: 'POST', path: '/v1/toolsets', body, isRepeatable: true, ...options });
+  }
+}
+
+export class Audit {
+  constructor(private readonly transport: Transport) {}
+
+  /** The audit of one’s tenant, the newest first. */
+  list(query: Omit<ListAuditQuery, 'cursor' | 'format'> = {}, options: CallOptions = {}): Pages<AuditEntry> {
+    return new Pages(async (cursor) => {
+      const sent = { path: '/v1/audit', query: { ...query, cursor }, isRepeatable: true, ...options };
+      const { entries, next_cursor: next } = await this.transport.json<AuditList>(sent);
+      return { items: entries, next };
+    });
+  }
+
+  /** A page of it as CSV. */
+  csv(query: Omit<ListAuditQuery, 'format'> = {}, options: CallOptions = {}): Promise<string> {
+    return this.transport.text({
+      ...{ path: '/v1/audit', query: { ...query, format: 'csv' }, headers: { accept: 'text/csv' } },
+      ...{ isRepeatable: true, ...options },
+    });
+  }
+}
+
+/** For operators: what could not be processed. */
+export class DeadLetters {
+  constructor(private readonly transport: Transport) {}
+
+  list(query: Omit<ListDeadLettersQuery, 'cursor'> = {}, options: CallOptions = {}): Pages<ListedDeadLetter> {
+    return new Pages(async (cursor) => {
+      const sent = { path: '/v1/dead-letters', query: { ...query, cursor }, isRepeatable: true, ...options };
+      const { dead_letters: items, next_cursor: next } = await this.transport.json<DeadLetterList>(sent);
+      return { items, next };
+    });
+  }
+
+  /** With what it holds, and what a redrive would do. */
+  get(id: string, options: CallOptions = {}): Promise<DeadLetter> {
+    return this.transport.json({ path: `/v1/dead-letters/${encodeURIComponent(id)}`, isRepeatable: true, ...options });
+  }
+
+  /** Puts the record on the log again, once. Throws ConflictError where that cannot be done or was done before. */
+  redrive(id: string, options: CallOptions = {}): Promise<Redriven> {
+    const path = `/v1/dead-letters/${encodeURIComponent(id)}/redrive`;
+    return this.transport.json({ method: 'POST', path, isRepeatable: false, ...options });
   }
 }

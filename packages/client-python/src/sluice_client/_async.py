@@ -73,7 +73,7 @@ class Transport:
                 error: Exception = refusal
             except httpx.TransportError as failure:
                 error = failure_of(failure, f"{call.method} {call.path}")
-            await anyio.sleep(self.settings.policy.delay(attempt, error))
+            await anyio.sleep(self.settings.policy.delay(attempt, error, repeatable=call.repeatable))
 
     async def lines(self, call: Call[Any], reader: RunReader) -> AsyncGenerator[str]:
         """One attempt, line by line."""
@@ -284,6 +284,46 @@ class Tools:
         return await self._transport.run(_calls.try_toolset(request))
 
 
+class Audit:
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def list(self, **query: Unpack[models.ListAuditQuery]) -> AsyncPages[models.AuditEntry]:
+        """The audit of one’s tenant, the newest first."""
+
+        async def read(cursor: str | None) -> tuple[list[models.AuditEntry], Cursor]:
+            page = await self._transport.run(_calls.list_audit(query, cursor))
+            return page.entries, page.next_cursor
+
+        return AsyncPages(read)
+
+    async def csv(self, **query: Unpack[models.ListAuditQuery]) -> str:
+        """A page of it as CSV."""
+        return await self._transport.run(_calls.audit_csv(query))
+
+
+class DeadLetters:
+    """For operators: what could not be processed."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def list(self, **query: Unpack[models.ListDeadLettersQuery]) -> AsyncPages[models.ListedDeadLetter]:
+        async def read(cursor: str | None) -> tuple[list[models.ListedDeadLetter], Cursor]:
+            page = await self._transport.run(_calls.list_dead_letters(query, cursor))
+            return page.dead_letters, page.next_cursor
+
+        return AsyncPages(read)
+
+    async def get(self, letter: str) -> models.DeadLetter:
+        """With what it holds, and what a redrive would do."""
+        return await self._transport.run(_calls.read_dead_letter(letter))
+
+    async def redrive(self, letter: str) -> models.Redriven:
+        """Puts the record on the log again, once. Raises ConflictError where that cannot be done or was done before."""
+        return await self._transport.run(_calls.redrive(letter))
+
+
 class AsyncSluice:
     """A gateway of Sluice, asked over HTTP. `http` is a client of httpx in place of one of its own."""
 
@@ -315,6 +355,8 @@ class AsyncSluice:
         self.groups = Groups(transport)
         self.states = States(transport)
         self.tools = Tools(transport)
+        self.audit = Audit(transport)
+        self.dead_letters = DeadLetters(transport)
 
     async def close(self) -> None:
         if self._own is not None:

@@ -48,7 +48,7 @@ Request = models.AgentRequest | Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Call(Generic[T]):
-    """A request, which does no harm twice, and what its answer becomes."""
+    """A request, and what its answer becomes."""
 
     path: str
     read: Callable[[httpx.Response], T]
@@ -58,6 +58,8 @@ class Call(Generic[T]):
     headers: Mapping[str, str] = field(default_factory=dict)
     #: Seconds that the gateway is asked to wait before it answers.
     wait: int = 0
+    #: Whether it does no harm twice, so that it may be sent again where no answer came. Without it only refusals are tried again.
+    repeatable: bool = True
 
     def url(self, base: str) -> str:
         given = {name: _text(value) for name, value in self.query.items() if value is not None}
@@ -74,13 +76,15 @@ class Policy:
     retries: int
     longest_retry_after: float
 
-    def delay(self, attempt: int, error: Exception) -> float:
+    def delay(self, attempt: int, error: Exception, *, repeatable: bool = True) -> float:
         """Seconds before attempt `attempt` (from 1) after this error; raises the error where there is no use in it."""
         asked: float | None = None
         if isinstance(error, ProblemError):
             asked = error.retry_after
             if error.status not in REFUSED_FOR_NOW:
                 raise error
+        elif not repeatable:
+            raise error
         if attempt > self.retries or (asked or 0) > self.longest_retry_after:
             raise error
         if asked is not None:
@@ -235,3 +239,26 @@ def list_tools(query: models.ListToolsQuery) -> Call[models.ToolList]:
 
 def try_toolset(request: Request) -> Call[models.TriedToolset]:
     return Call("/v1/toolsets", _model(models.TriedToolset), method="POST", body=body_of(request))
+
+
+def list_audit(query: models.ListAuditQuery, cursor: str | None) -> Call[models.AuditList]:
+    given = {**query, "format": "json", "cursor": cursor}
+    return Call("/v1/audit", _model(models.AuditList), query=given)
+
+
+def audit_csv(query: models.ListAuditQuery) -> Call[str]:
+    given = {**query, "format": "csv"}
+    return Call("/v1/audit", lambda response: response.text, query=given, headers={"accept": "text/csv"})
+
+
+def list_dead_letters(query: models.ListDeadLettersQuery, cursor: str | None) -> Call[models.DeadLetterList]:
+    return Call("/v1/dead-letters", _model(models.DeadLetterList), query={**query, "cursor": cursor})
+
+
+def read_dead_letter(letter: str) -> Call[models.DeadLetter]:
+    return Call(f"/v1/dead-letters/{quote(letter, safe='')}", _model(models.DeadLetter))
+
+
+def redrive(letter: str) -> Call[models.Redriven]:
+    path = f"/v1/dead-letters/{quote(letter, safe='')}/redrive"
+    return Call(path, _model(models.Redriven), method="POST", repeatable=False)

@@ -64,7 +64,7 @@ class Transport:
                 error: Exception = refusal
             except httpx.TransportError as failure:
                 error = failure_of(failure, f"{call.method} {call.path}")
-            time.sleep(self.settings.policy.delay(attempt, error))
+            time.sleep(self.settings.policy.delay(attempt, error, repeatable=call.repeatable))
 
     def lines(self, call: Call[Any], reader: RunReader) -> Iterator[str]:
         """One attempt, line by line."""
@@ -267,6 +267,46 @@ class Tools:
         return self._transport.run(_calls.try_toolset(request))
 
 
+class Audit:
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def list(self, **query: Unpack[models.ListAuditQuery]) -> Pages[models.AuditEntry]:
+        """The audit of one’s tenant, the newest first."""
+
+        def read(cursor: str | None) -> tuple[list[models.AuditEntry], Cursor]:
+            page = self._transport.run(_calls.list_audit(query, cursor))
+            return page.entries, page.next_cursor
+
+        return Pages(read)
+
+    def csv(self, **query: Unpack[models.ListAuditQuery]) -> str:
+        """A page of it as CSV."""
+        return self._transport.run(_calls.audit_csv(query))
+
+
+class DeadLetters:
+    """For operators: what could not be processed."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def list(self, **query: Unpack[models.ListDeadLettersQuery]) -> Pages[models.ListedDeadLetter]:
+        def read(cursor: str | None) -> tuple[list[models.ListedDeadLetter], Cursor]:
+            page = self._transport.run(_calls.list_dead_letters(query, cursor))
+            return page.dead_letters, page.next_cursor
+
+        return Pages(read)
+
+    def get(self, letter: str) -> models.DeadLetter:
+        """With what it holds, and what a redrive would do."""
+        return self._transport.run(_calls.read_dead_letter(letter))
+
+    def redrive(self, letter: str) -> models.Redriven:
+        """Puts the record on the log again, once. Raises ConflictError where that cannot be done or was done before."""
+        return self._transport.run(_calls.redrive(letter))
+
+
 class Sluice:
     """A gateway of Sluice, asked over HTTP. `http` is a client of httpx in place of one of its own."""
 
@@ -298,6 +338,8 @@ class Sluice:
         self.groups = Groups(transport)
         self.states = States(transport)
         self.tools = Tools(transport)
+        self.audit = Audit(transport)
+        self.dead_letters = DeadLetters(transport)
 
     def close(self) -> None:
         if self._own is not None:
