@@ -4,7 +4,7 @@ import ts from 'typescript-eslint';
 export default ts.config(
   {
     ignores: [
-      ...['dist', 'data', 'node_modules', 'packages/*/dist'],
+      ...['dist', 'data', 'node_modules', 'packages/*/dist', 'examples/*/dist'],
       ...['libs/contracts/src/generated', 'libs/records/src/generated', 'packages/*/src/generated'],
     ],
   },
