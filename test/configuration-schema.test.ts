@@ -59,6 +59,7 @@ describe('the JSON Schema of the configuration', () => {
     'examples/load/sluice.yaml',
     'examples/agents/sluice.yaml',
     'examples/agents/plan.yaml',
+    'examples/agents/confidence.yaml',
     'examples/mcp/sluice.yaml',
     'examples/discovery/sluice.yaml',
     'examples/spec-5.1.yaml',

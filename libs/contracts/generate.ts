@@ -19,6 +19,7 @@ const scalars: Record<string, string> = {
   string: 'string',
   int: 'number',
   long: 'number',
+  double: 'number',
   bytes: 'Uint8Array',
 };
 const note = '// Generated from schemas/ by `npm run generate`. Do not edit.\n';

@@ -131,6 +131,7 @@ const avroScalars: Readonly<Record<string, string>> = {
   string: 'str',
   int: 'int',
   long: 'int',
+  double: 'float',
   boolean: 'bool',
   null: 'None',
 };

@@ -68,7 +68,12 @@ export function typesOfRecords(records: readonly AvroRecord[]): string {
   return `// ${note}\n\n${types.join('\n')}`;
 }
 
-const scalars: Readonly<Record<string, string>> = { int: 'number', long: 'number', bytes: 'Uint8Array' };
+const scalars: Readonly<Record<string, string>> = {
+  int: 'number',
+  long: 'number',
+  double: 'number',
+  bytes: 'Uint8Array',
+};
 
 function avroType(type: Avro): string {
   if (typeof type === 'string') return scalars[type] ?? type;

@@ -87,10 +87,12 @@ function recordsOf({ brought, turns, answer }: Script): readonly Incoming[] {
   return records as unknown as readonly Incoming[];
 }
 
+const unmeasured = { attempt: 0, score: null, confidence: null };
+
 /** Of every other turn, as a strategy that decides says it. */
 function decisionOf(iteration: number): StrategyDecision | null {
   if (iteration % 2 === 0) return null;
-  return { strategy: 'plan', action: 'call', reason: 'It is planned.', plan: 1, step: iteration };
+  return { strategy: 'plan', action: 'call', reason: 'It is planned.', plan: 1, step: iteration, ...unmeasured };
 }
 
 function stepOf(

@@ -33,6 +33,9 @@ function anyOf(type: AvroType): fc.Arbitrary<unknown> {
       return fc.nat();
     case 'long':
       return fc.nat({ max: largestLong });
+    case 'double':
+      // Those that JSON can say; it has one zero.
+      return fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => (Object.is(value, -0) ? 0 : value));
     case 'bytes':
       return fc.uint8Array({ maxLength: 9 }).map((bytes) => Buffer.from(bytes));
     default:

@@ -24,6 +24,9 @@ export interface Step {
   readonly after?: readonly number[];
   readonly state?: string;
   readonly why: string;
+  readonly confidence?: number;
+  readonly retries?: number;
+  readonly timeout_seconds?: number;
 }
 
 /** A step that makes one of the workflow’s calls as it stands. */

@@ -18,6 +18,7 @@ const unprovoked = [
   'Dead letters taken up again',
   'Tool processes that ended in a call',
   'What strategies decide',
+  'Weak results of plan steps',
   'Lost calls that the tool was asked about',
   'Input from the cache',
   'What requests are made of',

@@ -110,7 +110,8 @@ export class AgentService implements OnModuleDestroy {
     if (turn.answer !== null) {
       const late = await cancelOf(toolset, this.runtime);
       if (late !== null) return this.endCancelled(message, run, late, context);
-      const { answer: text, model } = turn;
+      const { model } = turn;
+      const text = keptTo(move, turn).answer ?? turn.answer;
       const response = answer(toolset, run, { answer: text, model, decision }, clock.now());
       return endRun(response, toolset.request, endedBy(message, run), context, this.runtime);
     }
@@ -232,8 +233,10 @@ export class AgentService implements OnModuleDestroy {
     }
   }
 
-  private measureDecision({ strategy, action }: StrategyDecision): void {
-    this.runtime.metrics.strategyDecisions.inc({ strategy, action });
+  private measureDecision({ strategy, action, score }: StrategyDecision): void {
+    const { strategyDecisions, stepConfidence } = this.runtime.metrics;
+    strategyDecisions.inc({ strategy, action });
+    if (score !== null) stepConfidence.observe({ kind: score.kind }, score.confidence);
   }
 
   private passOver(settings: ModelSettings, { message }: Fault): void {

@@ -77,6 +77,7 @@ export class CanonicalForm {
       case 'null':
       case 'int':
       case 'long':
+      case 'double':
         return (value) => value;
       default:
         // A record named in another: asked for late, since records may name each other.

@@ -47,6 +47,9 @@ function read(type: AvroType, value: unknown, path: string): unknown {
         throw mismatch(path, type === 'int' ? 'a whole number of 32 bits' : 'a whole number', value);
       }
       return value;
+    case 'double':
+      if (typeof value !== 'number' || !Number.isFinite(value)) throw mismatch(path, 'a number', value);
+      return value;
     case 'bytes':
       if (typeof value !== 'string') throw mismatch(path, 'bytes as base64', value);
       return Buffer.from(value, 'base64');

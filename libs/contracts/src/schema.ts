@@ -6,6 +6,7 @@ export type AvroType =
   | 'string'
   | 'int'
   | 'long'
+  | 'double'
   | 'bytes'
   | string
   | readonly AvroType[]

@@ -99,9 +99,15 @@ export function createMetrics() {
     ),
     strategyDecisions: counter(
       'sluice_strategy_decisions_total',
-      'Turns of runs that work by a plan, by what the strategy decided: plan, call, arguments or answer.',
+      'Turns of runs that work by a plan, by what the strategy decided: plan, call, arguments or answer; retry, simplify, judge, override or partial where results are measured.',
       'strategy',
       'action',
+    ),
+    stepConfidence: histogram(
+      'sluice_step_confidence',
+      'Confidence in results of plan steps, from 0 to 1, by the formula that measured it.',
+      [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1],
+      'kind',
     ),
     unhandledErrors: counter(
       'sluice_unhandled_errors_total',

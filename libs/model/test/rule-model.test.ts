@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { toolChoiceOf } from '@sluice/core';
-import type { JsonObject, ModelStep, ModelTool } from '@sluice/core';
+import type { JsonObject, ModelRequest, ModelStep, ModelTool } from '@sluice/core';
 import { createRuleModel } from '@sluice/model';
 import { parse } from 'yaml';
 import { requestOf, stepOf } from './requests.js';
@@ -174,5 +174,39 @@ describe('asked for a plan', () => {
       expect(planning.map(({ id }) => id)).toContain(tool);
       expect(why).toMatch(/^For ".+" I call /);
     }
+  });
+});
+
+describe('asked about a step of a plan', () => {
+  const done = {
+    ...{ toolId: 'core__facts', thought: 'For "the capital of Atlantis" I call core__facts.', outcome: 'ok' },
+    ...{
+      arguments: '{"entity":"Atlantis","relation":"capital"}',
+      observation: '{"rows":[],"count":0}',
+      toolCallId: 'c1',
+    },
+  } as unknown as ModelRequest['history'][number];
+  const turnOf = (changes: Partial<ModelRequest>) =>
+    createRuleModel().turn(
+      { ...requestOf({ question: 'What is the capital of Atlantis?' }), history: [done], ...changes },
+      { signal },
+    );
+
+  it('makes its call again with less, in the same words', async () => {
+    const facts = { id: 'core__facts', description: 'Facts', inputSchema: { type: 'object' } };
+    const turn = await turnOf({ tools: [facts], again: true, toolChoice: { type: 'tool', id: facts.id } });
+    expect(turn.calls.map(({ tool, arguments: args }) => [tool, args])).toEqual([[facts.id, '{"entity":"Atlantis"}']]);
+    expect(turn.thought).toBe(done.thought);
+  });
+
+  it('reviews it by its formula', async () => {
+    const planner = { id: 'core__make-plan', description: 'Takes your review', inputSchema: { type: 'object' } };
+    const said = async (kind: 'judge' | 'override', confidence: number): Promise<unknown> => {
+      const turn = await turnOf({ tools: [planner], review: { kind, confidence } });
+      return (JSON.parse(turn.calls[0]?.arguments ?? '') as { review: unknown }).review;
+    };
+    expect(await said('judge', 0.9)).toMatchObject({ confidence: 0.9 });
+    expect(await said('override', 0.5)).toMatchObject({ decision: 'accept' });
+    expect(await said('override', 0.1)).toMatchObject({ decision: 'stop' });
   });
 });

@@ -4,6 +4,7 @@ import { sha256 } from '@sluice/contracts';
 import type { OfferedTool, TurnModel, Toolset } from '@sluice/contracts';
 import { instructionsFor } from './agent-runs.js';
 import { nextMove } from './strategy/next-move.js';
+import { inContext } from './strategy/confidence/context-for.js';
 import { askedFor } from './strategy/prompt.js';
 
 /** What a model is asked, and which tools it is described in brief. */
@@ -22,7 +23,7 @@ export function modelRequestOf(
   shown: readonly string[] | null = null,
   move = nextMove(toolset, evaluator),
 ): BoundRequest {
-  const whole = wholeRequest(toolset, evaluator);
+  const whole = inContext(wholeRequest(toolset, evaluator), move, toolset, evaluator);
   if (move.kind === 'ask') {
     const request = { ...whole, ...askedFor(move, toolset, evaluator, whole.instructions, modelTool) };
     return { request, bound: { tools: request.tools, deferred: [], note: null } };

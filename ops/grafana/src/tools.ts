@@ -156,6 +156,18 @@ export const tools = dashboardOf({
       ).span(12),
       lines(
         {
+          title: 'Weak results of plan steps',
+          description:
+            'Results with a confidence of 0.6 or less, by the formula that measured it. Many: look at the arguments, or at the data.',
+          unit: 'cps',
+        },
+        {
+          expr: orZero(sumBy('kind', rate('sluice_step_confidence_bucket', 'le="0.6"'))),
+          legend: '{{kind}}',
+        },
+      ).span(12),
+      lines(
+        {
           title: 'Lost calls that the tool was asked about',
           description: 'By what its reconcile answered. Where it answered unknown, somebody has to find out.',
           unit: 'cps',

@@ -67,6 +67,8 @@ function named(type: string, use: Use): JsonSchema {
       return { type: 'integer', format: 'int32', minimum: -0x7fffffff, maximum: 0x7fffffff };
     case 'long':
       return { type: 'integer', format: 'int64' };
+    case 'double':
+      return { type: 'number', format: 'double' };
     case 'bytes':
       return { type: 'string', contentEncoding: 'base64' };
     default:

@@ -147,7 +147,9 @@ export class RunParts {
   }
 
   #decided(decision: StrategyDecision | null, iteration: number): readonly AssistantStreamChunk[] {
-    return decision === null ? [] : this.#data('decision', { iteration, ...decision });
+    if (decision === null) return [];
+    const said = recordToJson('StrategyDecision', decision) as { [name: string]: Json };
+    return this.#data('decision', { iteration, ...said });
   }
 
   /** With the place that a decision must name, in the form that approvers write. */

@@ -109,7 +109,18 @@ function remembered(details: JsonObject): string {
 function decided({ decision = null }: JsonObject): string {
   if (!isJsonObject(decision)) return '';
   const [strategy, action, reason] = ['strategy', 'action', 'reason'].map((name) => text(decision, name));
-  return `; ${strategy} decided ${action}: ${shorten(reason ?? '')}`;
+  return `; ${strategy} decided ${action}: ${shorten(reason ?? '')}${measuredIn(decision)}`;
+}
+
+/** What the decision rests on where results are measured, and how sure its answer can be. */
+function measuredIn({ score = null, confidence = null }: JsonObject): string {
+  const sure = confidence === null ? '' : `; confidence ${text({ confidence }, 'confidence')}`;
+  if (!isJsonObject(score)) return sure;
+  const [tool, kind, measured, threshold, by] = ['tool', 'kind', 'confidence', 'threshold', 'accepted'].map((name) =>
+    text(score, name),
+  );
+  const accepted = by === '' ? 'not accepted' : `accepted by ${by}`;
+  return `; ${tool} was measured ${measured} of ${threshold} needed (${kind}), ${accepted}${sure}`;
 }
 
 function omitted(details: JsonObject): string {

@@ -1,6 +1,14 @@
 import { agentBegunBy, printableIn, toolChoiceOf } from '@sluice/core';
 import type { ToolChoice } from '@sluice/core';
-import type { AgentResponse, AgentStep, AgentStepResult, Approval, ToolCall, Toolset } from '@sluice/contracts';
+import type {
+  AgentResponse,
+  AgentStep,
+  AgentStepResult,
+  Approval,
+  StrategyDecision,
+  ToolCall,
+  Toolset,
+} from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 import type { Paint } from './paint.js';
 
@@ -54,7 +62,7 @@ export class Story {
 
   private decision({ decision }: Pick<ToolCall, 'decision'>): void {
     if (decision !== null)
-      this.line('strategy', `${decision.strategy}: ${decision.action}. ${shorten(decision.reason)}`);
+      this.line('strategy', `${decision.strategy}: ${decision.action}${surety(decision)}. ${shorten(decision.reason)}`);
   }
 
   private step(step: AgentStep): void {
@@ -105,6 +113,12 @@ export class Story {
   private line(label: string, text: string): void {
     this.write(`${gap}${this.paint.dim(label.padEnd(9))}${text}\n`);
   }
+}
+
+/** What was measured before a decision, and how sure the answer that it asks for can be. */
+function surety({ score, confidence }: StrategyDecision): string {
+  const measured = score === null ? '' : ` (measured ${score.confidence} of ${score.threshold})`;
+  return confidence === null ? measured : `${measured} (confidence ${confidence})`;
 }
 
 /** The command that decides on a waiting call. */

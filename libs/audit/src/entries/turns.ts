@@ -1,6 +1,6 @@
 import type { JsonObject } from '@sluice/core';
 import { sha256 } from '@sluice/contracts';
-import type { Run, ToolCall, Toolset } from '@sluice/contracts';
+import type { Run, StrategyDecision, ToolCall, Toolset } from '@sluice/contracts';
 import { caller, cut, time, told } from './told.js';
 import type { Facts, Told } from './told.js';
 
@@ -64,7 +64,28 @@ export function decisionOf({ decision }: Pick<ToolCall, 'decision'>): JsonObject
   if (decision === null) return {};
   const { strategy, action, reason, plan, step } = decision;
   return {
-    decision: { strategy: strategy.slice(0, 200), action: action.slice(0, 200), reason: cut(reason), plan, step },
+    decision: {
+      ...{ strategy: strategy.slice(0, 200), action: action.slice(0, 200), reason: cut(reason), plan, step },
+      ...measuredOf(decision),
+    },
+  };
+}
+
+/** What a decision rests on where results are measured; entries of decisions without stay what they were. */
+function measuredOf({ attempt, score, confidence }: StrategyDecision): JsonObject {
+  return {
+    ...(attempt === 0 ? {} : { attempt }),
+    ...(score === null
+      ? {}
+      : {
+          score: {
+            ...score,
+            tool: score.tool.slice(0, 200),
+            kind: score.kind.slice(0, 200),
+            inputs: { ...score.inputs },
+          },
+        }),
+    ...(confidence === null ? {} : { confidence }),
   };
 }
 

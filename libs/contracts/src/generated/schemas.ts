@@ -2093,6 +2093,77 @@ export const schemas = {
       }
     ]
   },
+  "StepScore": {
+    "type": "record",
+    "name": "StepScore",
+    "namespace": "sluice",
+    "doc": "How good the result of one attempt at a plan's step was, and what that was measured by.",
+    "fields": [
+      {
+        "name": "plan",
+        "type": "int",
+        "doc": "The number of the run's plan, from 1."
+      },
+      {
+        "name": "step",
+        "type": "int",
+        "doc": "The number of the plan's step, from 1."
+      },
+      {
+        "name": "attempt",
+        "type": "int",
+        "doc": "Which attempt at the step, from 1."
+      },
+      {
+        "name": "tool",
+        "type": "string",
+        "doc": "Id of the tool that was called."
+      },
+      {
+        "name": "kind",
+        "type": "string",
+        "doc": "Which formula: `graph`, `list`, `text`, `mcp`, `change`, `other`, or `failed` where the call gave no result."
+      },
+      {
+        "name": "inputs",
+        "type": {
+          "type": "map",
+          "values": "double"
+        },
+        "doc": "The numbers that the formula took, by name."
+      },
+      {
+        "name": "formula",
+        "type": "double",
+        "doc": "What the formula gives, from 0 to 1."
+      },
+      {
+        "name": "judged",
+        "type": [
+          "null",
+          "double"
+        ],
+        "doc": "What the model that judges gave, from 0 to 1; null where none was asked.",
+        "default": null
+      },
+      {
+        "name": "confidence",
+        "type": "double",
+        "doc": "The lower of the two."
+      },
+      {
+        "name": "threshold",
+        "type": "double",
+        "doc": "What the step needs."
+      },
+      {
+        "name": "accepted",
+        "type": "string",
+        "doc": "`threshold` (it is good enough), `override` (it was let through below its threshold), or empty where it was not accepted.",
+        "default": ""
+      }
+    ]
+  },
   "StrategyDecision": {
     "type": "record",
     "name": "StrategyDecision",
@@ -2107,7 +2178,7 @@ export const schemas = {
       {
         "name": "action",
         "type": "string",
-        "doc": "`plan` (the model is asked for a plan), `call` (the next step of the plan is made as it was planned), `arguments` (the model is asked for the arguments of the next step), or `answer` (the model is asked for the answer, and no more tools are called)."
+        "doc": "`plan` (the model is asked for a plan), `call` (the next step of the plan is made as it was planned), `arguments` (the model is asked for the arguments of the next step), `answer` (the model is asked for the answer, and no more tools are called), and where results are measured `retry` (the model is asked for other arguments of the step), `simplify` (for a simpler call in its place), `judge` (for how good the result is), `override` (the model, or a person, says whether the plan goes on with a result below its threshold) or `partial` (the model is asked for an answer by what there is)."
       },
       {
         "name": "reason",
@@ -2125,6 +2196,30 @@ export const schemas = {
         "type": "int",
         "doc": "The number of the plan's step, from 1; 0 where the turn makes none.",
         "default": 0
+      },
+      {
+        "name": "attempt",
+        "type": "int",
+        "doc": "Which attempt at the step, from 1; 0 where the turn makes none, or where attempts are not counted.",
+        "default": 0
+      },
+      {
+        "name": "score",
+        "type": [
+          "null",
+          "StepScore"
+        ],
+        "doc": "How good the result of the call before was, which the decision rests on; null where nothing was measured.",
+        "default": null
+      },
+      {
+        "name": "confidence",
+        "type": [
+          "null",
+          "double"
+        ],
+        "doc": "How sure an answer by what there is can be, from 0 to 1; null where none is asked for, or where nothing was measured.",
+        "default": null
       }
     ]
   },

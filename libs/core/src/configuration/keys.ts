@@ -46,7 +46,10 @@ export const configurationKeys = {
   'tool.<tool>.agent': [
     ...(['group', 'state', 'max_iterations', 'tokens', 'usd', 'instructions', 'answer_bytes', 'strategy'] as const),
   ],
-  'tool.<tool>.plan': ['approve', 'max_plans', 'max_steps'],
+  'tool.<tool>.plan': ['approve', 'max_plans', 'max_steps', 'confidence'],
+  'tool.<tool>.plan.confidence': [
+    ...(['threshold', 'retries', 'timeout_seconds', 'simplify', 'judge', 'override', 'context_tokens'] as const),
+  ],
   identity: [
     'provider',
     'issuer',

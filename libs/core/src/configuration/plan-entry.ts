@@ -1,3 +1,4 @@
+import { readConfidence } from './confidence-entry.js';
 import { configurationKeys } from './keys.js';
 import type { Section } from './section.js';
 import type { PlanSettings } from './types.js';
@@ -19,9 +20,11 @@ export function readPlan(entry: Section, type: string | null): PlanSettings | nu
     return null;
   }
   const section = entry.section('plan').closed(configurationKeys['tool.<tool>.plan']);
+  const confidence = readConfidence(section);
   return {
     approve: section.flag('approve') ?? false,
     maxPlans: section.wholeNumber('max_plans', planRanges.max_plans),
     maxSteps: section.wholeNumber('max_steps', planRanges.max_steps),
+    ...(confidence === null ? {} : { confidence }),
   };
 }

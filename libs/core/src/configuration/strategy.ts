@@ -27,9 +27,16 @@ export function readStrategy(file: Section): Pick<Configuration, 'strategy'> {
 export function checkStrategies(
   tools: readonly IdentifiedTool[],
   { strategy }: Pick<Configuration, 'strategy'>,
-  policy: Pick<Policy, 'allowedTools'>,
+  policy: Pick<Policy, 'allowedTools' | 'approvers'>,
   problems: Problem[],
 ): void {
+  for (const { entry } of tools)
+    if (entry.plan?.confidence?.override === 'person' && policy.approvers.length === 0)
+      problems.push({
+        path: `${entry.path}.plan.confidence.override`,
+        found: 'a person who decides, and nobody who may approve',
+        write: '`policy.approval.approvers`, or `override: model` or `none`',
+      });
   const takes = tools.some(({ entry, id }) => entry.plan !== null && policy.allowedTools.includes(id));
   if (takes) return;
   const write = `a tool \`make-plan: { type: ${planToolType}, group: […] }\` that policy.allowed_tools names, or another strategy`;
@@ -47,5 +54,10 @@ export function checkStrategies(
 
 /** Whether runs of the strategy make their calls by a plan. */
 export function isPlanned(name: string): boolean {
-  return name === 'plan';
+  return name === 'plan' || isConfidence(name);
+}
+
+/** Whether runs of the strategy measure the results of their plan’s steps. */
+export function isConfidence(name: string): boolean {
+  return name === 'confidence';
 }

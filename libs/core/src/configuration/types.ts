@@ -66,7 +66,7 @@ export interface ConfiguredTool {
 }
 
 /** How runs come to their answers. */
-export const strategyNames = ['react', 'plan'] as const;
+export const strategyNames = ['react', 'plan', 'confidence'] as const;
 export type StrategyName = (typeof strategyNames)[number];
 
 /** How the plans of a run are taken. */
@@ -76,6 +76,24 @@ export interface PlanSettings {
   /** Plans of one run, those counted that were refused or failed. */
   readonly maxPlans: number;
   readonly maxSteps: number;
+  /** What steps are held to in runs of the strategy `confidence`; absent for the defaults. */
+  readonly confidence?: ConfidenceSettings;
+}
+
+/** What a run of the strategy `confidence` holds the steps of its plans to, where these say nothing else. */
+export interface ConfidenceSettings {
+  /** From 0 to 1: a result below it is not good enough. */
+  readonly threshold: number;
+  /** Further attempts at a step, with other arguments. */
+  readonly retries: number;
+  /** Time limit of one attempt, beside the tool’s; null for the tool’s alone. */
+  readonly timeoutMs: number | null;
+  /** Whether a simpler call is made once the retries are used up. */
+  readonly simplify: boolean;
+  readonly judge: 'formula' | 'model';
+  readonly override: 'model' | 'person' | 'none';
+  /** Tokens of the run’s history that the model is shown, at most. */
+  readonly contextTokens: number;
 }
 
 /** How the runs of an agent tool go. The time of a run is the tool's `timeoutMs`. */

@@ -36,6 +36,10 @@ export interface ModelRequest {
   readonly toolChoice: ToolChoice;
   /** The tools that a plan’s steps may use, where a plan is asked for; its tool’s description says them too. Absent where none is. */
   readonly planning?: readonly ModelTool[];
+  /** True where the last call is to be made again, with other arguments or in a simpler form. Absent for false. */
+  readonly again?: boolean;
+  /** Where a review of a step’s result is asked for: of how good it is, or of whether a plan goes on with it; and its confidence so far. */
+  readonly review?: { readonly kind: 'judge' | 'override'; readonly confidence: number };
 }
 
 /** A call as the model wrote it: `arguments` is the raw text, valid JSON or not. */

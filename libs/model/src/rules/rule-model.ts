@@ -1,9 +1,11 @@
-import type { Model, ModelOptions, ModelRequest, ModelTool, ModelTurn, ToolChoice } from '@sluice/core';
+import { isJsonObject } from '@sluice/core';
+import type { JsonValue, Model, ModelOptions, ModelRequest, ModelTool, ModelTurn, ToolChoice } from '@sluice/core';
 import { derivedCallId } from '../call-ids.js';
 import { answerOf } from './answer.js';
 import { clausesOf, type Clause } from './clauses.js';
 import { extractOf } from './extract.js';
 import { forcedPlan, foundIn, planFor, type Plan } from './plan.js';
+import { jsonOf } from './observations.js';
 import { firstOpen, progressOf, type ClauseProgress } from './progress.js';
 
 /**
@@ -26,9 +28,12 @@ export function createRuleModel(): Model {
 }
 
 function decide(request: ModelRequest): ModelTurn {
-  const { question, history, tools: offered, toolChoice, planning } = request;
+  const { question, history, tools: offered, toolChoice, planning, review, again = false } = request;
   const [planner] = offered;
+  if (review !== undefined && planner !== undefined) return reviewedBy(request, planner, review);
   if (planning !== undefined && planner !== undefined) return plannedBy(request, planner, planning);
+  const last = history.at(-1);
+  if (again && last !== undefined && planner !== undefined) return madeAgain(request, last);
   const tools = offered.filter(({ id }) => mayCall(toolChoice, id));
   if (tools.length === 0 && history.length === 0) {
     return answered(
@@ -69,6 +74,46 @@ function plannedBy({ question, history }: ModelRequest, planner: ModelTool, tool
     outputTokens: 0,
   };
 }
+
+/** The last call, asking for less: without the last of its arguments that need not be there. Its words stay, so that it is still for the same clause. */
+function madeAgain({ history, tools }: ModelRequest, last: ModelRequest['history'][number]): ModelTurn {
+  const tool = tools.find(({ id }) => id === last.toolId) ?? tools[0];
+  const required: JsonValue = tool?.inputSchema['required'] ?? [];
+  const given = jsonOf(last.arguments);
+  const members = isJsonObject(given) ? Object.entries(given) : [];
+  const dropped = members.findLast(([name]) => !(Array.isArray(required) && required.includes(name)));
+  const kept = members.length > 1 ? members.filter((member) => member !== dropped) : members;
+  const toolCallId = derivedCallId(history.length, 0, new Set(history.map((step) => step.toolCallId)));
+  return {
+    thought: last.thought,
+    calls: [{ toolCallId, tool: tool?.id ?? last.toolId, arguments: JSON.stringify(Object.fromEntries(kept)) }],
+    answer: null,
+    inputTokens: 0,
+    outputTokens: 0,
+  };
+}
+
+/** Rules see no more in a result than its formula does: nothing at all is no ground to go on by, and anything else is. */
+function reviewedBy(
+  { history }: ModelRequest,
+  reviewer: ModelTool,
+  { kind, confidence }: NonNullable<ModelRequest['review']>,
+): ModelTurn {
+  const decision = confidence >= leastConfidence ? 'accept' : 'stop';
+  const why = `Its formula gives ${confidence}.`;
+  const review = kind === 'judge' ? { confidence, why } : { decision, why };
+  const toolCallId = derivedCallId(history.length, 0, new Set(history.map((step) => step.toolCallId)));
+  return {
+    thought: kind === 'judge' ? 'I judge the result by its formula.' : `I decide to ${decision}.`,
+    calls: [{ toolCallId, tool: reviewer.id, arguments: JSON.stringify({ review }) }],
+    answer: null,
+    inputTokens: 0,
+    outputTokens: 0,
+  };
+}
+
+/** Below it a result is about as good as none. */
+const leastConfidence = 0.3;
 
 function mayCall(choice: ToolChoice, id: string): boolean {
   return choice.type !== 'none' && (choice.type !== 'tool' || choice.id === id);

@@ -1,28 +1,46 @@
-import { countCall, isPlanned } from '@sluice/core';
-import type { ConfiguredTool, Evaluator, JsonValue, Verdict } from '@sluice/core';
+import { countCall, defaultConfidence, isConfidence, isPlanned } from '@sluice/core';
+import type { ConfiguredTool, Evaluator, JsonValue, ToolEffect, Verdict } from '@sluice/core';
 import type { RequestedCall, ToolCall } from '@sluice/contracts';
-import { planOf } from './plan.js';
+import { isApprovalNeeded } from '../approvals/request.js';
+import { expected } from './confidence/expected.js';
+import type { Expected } from './confidence/expected.js';
+import { flowOf, heldStep } from './confidence/flow.js';
+import { personalReview } from './confidence/move.js';
+import { planIn, planOf } from './plan.js';
 import { needsPlan, planProgress } from './progress.js';
 import type { PlanProgress } from './progress.js';
+import { reviewIn, reviewOf } from './review.js';
 import { walkPlan } from './walk.js';
 
+interface PlannedCall {
+  readonly record: ToolCall;
+  readonly call: RequestedCall;
+  readonly index: number;
+}
+
 /** Of a run that works by a plan: whether the call is what the plan has next. Of any other run every call is. */
-export function inPlan(
-  { record, call, index }: { readonly record: ToolCall; readonly call: RequestedCall; readonly index: number },
-  evaluator: Evaluator,
-): Verdict {
+export function inPlan({ record, call, index }: PlannedCall, evaluator: Evaluator): Verdict {
   const { strategy } = record.run;
   if (strategy === null || !isPlanned(strategy.name)) return { ok: true };
+  if (isConfidence(strategy.name)) {
+    const next = expectedOf(record, evaluator);
+    return index === 0 && isExpected(call, next, evaluator) ? { ok: true } : notPlanned(wantedNext(next));
+  }
   const progress = planProgress(record, evaluator);
   if (index === 0 && isNext(call, progress, evaluator)) return { ok: true };
-  const message = `The run works by a plan, and this call is not the next step of it, so it was not made. ${wanted(progress)}`;
+  return notPlanned(wanted(progress));
+}
+
+function notPlanned(instead: string): Verdict {
+  const message = `The run works by a plan, and this call is not the next step of it, so it was not made. ${instead}`;
   return { ok: false, code: 'policy_denied', reason: 'not_planned', message };
 }
 
 function isNext(call: RequestedCall, progress: PlanProgress, { tool, byId }: Evaluator): boolean {
   const called = byId(call.tool);
   if (called === undefined) return false;
-  if (needsPlan(progress)) return called.plan !== undefined && progress.plans < called.plan.maxPlans;
+  if (needsPlan(progress))
+    return called.plan !== undefined && progress.plans < called.plan.maxPlans && reviewIn(call.arguments) === null;
   const { next } = progress;
   if (next === null || tool(next.tool)?.id !== called.id) return false;
   return next.arguments === null || next.arguments === call.arguments;
@@ -31,6 +49,58 @@ function isNext(call: RequestedCall, progress: PlanProgress, { tool, byId }: Eva
 function wanted(progress: PlanProgress): string {
   if (needsPlan(progress)) return 'Make a plan first.';
   return progress.next === null ? 'The plan is done: answer.' : `The next step calls ${progress.next.tool}.`;
+}
+
+/** What the run’s next call is to be, by the same rule that the agent asks by. */
+function expectedOf(record: ToolCall, evaluator: Evaluator): Expected {
+  const { request, offered } = record;
+  return expected(flowOf(record, evaluator), { state: request.state, offered }, evaluator);
+}
+
+function isExpected(call: RequestedCall, next: Expected, { byId }: Evaluator): boolean {
+  const called = byId(call.tool);
+  if (called === undefined) return false;
+  switch (next.kind) {
+    case 'plan':
+      // Arguments of another form the tool’s own check refuses.
+      return called.plan !== undefined && reviewIn(call.arguments) === null;
+    case 'call':
+      return called.id === next.tool.id && (next.step.arguments ?? call.arguments) === call.arguments;
+    case 'retry':
+    case 'simplify':
+      return next.tools.some(({ id }) => id === called.id);
+    case 'judge':
+      return called.id === next.planner.id && planIn(call.arguments) === null;
+    case 'override':
+      if (called.id !== next.planner.id) return false;
+      return next.by === 'person' ? call.arguments === personalReview(next) : planIn(call.arguments) === null;
+    default:
+      return false;
+  }
+}
+
+function wantedNext(next: Expected): string {
+  switch (next.kind) {
+    case 'plan':
+      return 'Make a plan first.';
+    case 'call':
+      return `The next step calls ${next.step.tool}.`;
+    case 'retry':
+    case 'simplify':
+      return `Step ${next.step.number} is made again, with one of: ${next.tools.map(({ id }) => id).join(', ')}.`;
+    case 'judge':
+    case 'override':
+      return `The result of step ${next.step.number} is reviewed first.`;
+    default:
+      return 'The plan is over: answer.';
+  }
+}
+
+/** How long the plan lets the call run, in milliseconds; Infinity where it says nothing. */
+export function plannedMs({ record, index }: Pick<PlannedCall, 'record' | 'index'>, evaluator: Evaluator): number {
+  const { strategy } = record.run;
+  if (index !== 0 || strategy === null || !isConfidence(strategy.name)) return Infinity;
+  return heldStep(flowOf(record, evaluator))?.limitMs ?? Infinity;
 }
 
 /** Whether a plan can be walked from the turn that brings it, under every configuration; of a call of any other tool nothing is said. */
@@ -46,6 +116,29 @@ export function planVerdict(
   if (plan === null || tool?.plan === undefined) return { ok: true };
   const { request, run } = record;
   const toolCalls = countCall(run.toolCalls, tool.id, { outcome: 'ok', reason: null });
-  const bounds = { maxSteps: tool.plan.maxSteps, turnsLeft: run.maxIterations - run.iteration };
+  const { maxSteps, confidence = defaultConfidence } = tool.plan;
+  // A step whose result the model judges takes a turn more.
+  const turnsPerStep = isConfidence(run.strategy?.name ?? '') && confidence.judge === 'model' ? 2 : 1;
+  const bounds = { maxSteps, turnsPerStep, turnsLeft: run.maxIterations - run.iteration };
   return walkPlan(plan, { request, run: { ...run, toolCalls }, at }, bounds, judges);
+}
+
+/**
+ * Whether the call waits for a person. A review of a result is no plan, so `approve` says nothing of it; that a plan goes on with a result
+ * below its threshold a person decides where either configuration says so.
+ */
+export function waitsForPerson(
+  record: ToolCall,
+  tool: { readonly id: string; readonly effect: ToolEffect },
+  args: JsonValue,
+  judges: readonly Evaluator[],
+): boolean {
+  const review = isConfidence(record.run.strategy?.name ?? '') ? reviewOf(args) : null;
+  const takesPlans = judges[0]?.byId(tool.id)?.plan !== undefined;
+  if (review === null || !takesPlans) return isApprovalNeeded(tool, judges);
+  return judges.some(({ byId, configuration }) => {
+    const { confidence = defaultConfidence } = byId(tool.id)?.plan ?? {};
+    const isPersonal = review.decision !== null && confidence.override === 'person';
+    return isPersonal || configuration.policy.approvalEffects.includes(tool.effect);
+  });
 }

@@ -1,6 +1,7 @@
-import { cut, isPlanned, toolChoiceOf } from '@sluice/core';
+import { cut, isConfidence, isPlanned, toolChoiceOf } from '@sluice/core';
 import type { ConfiguredTool, Evaluator, ModelTurn, ToolChoice } from '@sluice/core';
 import type { StrategyDecision, Toolset } from '@sluice/contracts';
+import { confidenceMove, partialNote } from './confidence/move.js';
 import { needsPlan, plannerAmong, planProgress } from './progress.js';
 import type { PlanProgress } from './progress.js';
 
@@ -13,25 +14,28 @@ export type Move =
   | {
       readonly kind: 'ask';
       readonly decision: StrategyDecision;
-      /** The one tool that the model is shown; null: all, and it calls none of them. */
-      readonly tool: ConfiguredTool | null;
+      /** The tools that the model is shown, of which it calls one; where there are none, it answers. */
+      readonly tools: readonly ConfiguredTool[];
       readonly choice: ToolChoice;
     }
   | { readonly kind: 'call'; readonly decision: StrategyDecision; readonly turn: ModelTurn };
 
 const react: Move = { kind: 'react' };
 
+const unmeasured = { attempt: 0, score: null, confidence: null };
+
 /** What the strategy of a run makes of its turn, from the Toolset alone: equal Toolsets give equal moves. */
 export function nextMove(toolset: Toolset, evaluator: Evaluator): Move {
   const { run, request, tools, toolChoice } = toolset;
   const { strategy } = run;
   if (strategy === null || !isPlanned(strategy.name) || request.call !== null) return react;
+  if (isConfidence(strategy.name)) return confidenceMove(toolset, evaluator);
   const progress = planProgress(toolset, evaluator);
   const decided = (action: string, reason: string, step = 0): StrategyDecision => {
-    return { strategy: strategy.name, action, reason, plan: progress.plans, step };
+    return { ...unmeasured, strategy: strategy.name, action, reason, plan: progress.plans, step };
   };
   const answer = (reason: string): Move => {
-    return { kind: 'ask', decision: decided('answer', reason), tool: null, choice: { type: 'none' } };
+    return { kind: 'ask', decision: decided('answer', reason), tools: [], choice: { type: 'none' } };
   };
   if (toolChoiceOf(toolChoice).type === 'none') return answer('The request wants no tool to be called.');
   const planner = plannerAmong(tools, evaluator);
@@ -41,7 +45,7 @@ export function nextMove(toolset: Toolset, evaluator: Evaluator): Move {
     if (progress.plans >= planner.plan.maxPlans)
       return answer(`${why} The run has made all of its ${planner.plan.maxPlans} plans.`);
     const decision = { ...decided('plan', why), plan: progress.plans + 1 };
-    return { kind: 'ask', decision, tool: planner, choice: { type: 'tool', id: planner.id } };
+    return { kind: 'ask', decision, tools: [planner], choice: { type: 'tool', id: planner.id } };
   }
   const { next, plan } = progress;
   const count = plan?.steps.length ?? 0;
@@ -54,7 +58,7 @@ export function nextMove(toolset: Toolset, evaluator: Evaluator): Move {
       `Step ${next.number} of ${count} was planned without arguments.`,
       next.number,
     );
-    return { kind: 'ask', decision, tool, choice: { type: 'tool', id: tool.id } };
+    return { kind: 'ask', decision, tools: [tool], choice: { type: 'tool', id: tool.id } };
   }
   const call = {
     toolCallId: `plan-${progress.plans}-${next.number}`,
@@ -77,10 +81,12 @@ function whyPlan({ made, failed, done }: PlanProgress): string {
     : `Step ${done + 1} of the plan failed: ${observed}`;
 }
 
-/** The turn with the calls that the move asked for: of a turn that makes one step, its first fitting call. */
+/**
+ * The turn as the move asked for it: of one that makes a step, its first fitting call; and an answer that is not the whole one says so.
+ */
 export function keptTo(move: Move, turn: ModelTurn): ModelTurn {
-  if (move.kind !== 'ask' || turn.answer !== null) return turn;
-  const { tool } = move;
-  const first = turn.calls.find((call) => call.tool === tool?.id);
+  if (move.kind !== 'ask') return turn;
+  if (turn.answer !== null) return { ...turn, answer: turn.answer + partialNote(move.decision) };
+  const first = turn.calls.find((call) => move.tools.some(({ id }) => id === call.tool));
   return first === undefined ? turn : { ...turn, calls: [first] };
 }

@@ -13,6 +13,10 @@ export interface PlannedStep {
   /** The state that it leads to, where the plan says so. */
   readonly state: string | null;
   readonly why: string;
+  /** What a run of the strategy `confidence` holds the step to; null where its configuration says. */
+  readonly confidence: number | null;
+  readonly retries: number | null;
+  readonly timeoutMs: number | null;
 }
 
 /** Steps in the order in which they run. */
@@ -37,7 +41,14 @@ function stepOf(value: JsonValue): PlannedStep | null {
   if (typeof tool !== 'string' || typeof why !== 'string') return null;
   if (!isTextOrNull(args) || !isTextOrNull(state)) return null;
   if (!Array.isArray(after) || !after.every((one) => typeof one === 'number')) return null;
-  return { tool, arguments: args === null ? null : wellFormedJson(args), after, state, why };
+  const { confidence = null, retries = null, timeout_seconds: seconds = null } = value;
+  if (!isNumberOrNull(confidence) || !isNumberOrNull(retries) || !isNumberOrNull(seconds)) return null;
+  const limits = { confidence, retries, timeoutMs: seconds === null ? null : seconds * 1_000 };
+  return { tool, arguments: args === null ? null : wellFormedJson(args), after, state, why, ...limits };
+}
+
+function isNumberOrNull(value: JsonValue): value is number | null {
+  return value === null || typeof value === 'number';
 }
 
 function isTextOrNull(value: JsonValue): value is string | null {

@@ -29,9 +29,7 @@ export interface PlannedRun {
  * refused (`not_planned`), and counts for nothing here: the same step comes again.
  */
 export function planProgress({ request, run }: PlannedRun, evaluator: Pick<Evaluator, 'tool'>): PlanProgress {
-  const own = request.history
-    .slice(run.strategy?.brought ?? 0)
-    .filter(({ index, reason }) => index === 0 && reason !== 'not_planned');
+  const own = ownSteps({ request, run });
   const made = own.filter((step) => takesPlans(step, evaluator));
   const last = made.at(-1);
   const plan = last?.outcome === 'ok' ? planIn(last.arguments) : null;
@@ -43,6 +41,13 @@ export function planProgress({ request, run }: PlannedRun, evaluator: Pick<Evalu
   const step = failed === null ? plan.steps[done] : undefined;
   const next = step === undefined ? null : { ...step, number: done + 1 };
   return { plans: made.length, made: last, plan, done, failed, next };
+}
+
+/** The steps that a strategy goes by: those of the run itself, the first call of each turn, but for what was not the plan’s. */
+export function ownSteps({ request, run }: PlannedRun): readonly Step[] {
+  return request.history
+    .slice(run.strategy?.brought ?? 0)
+    .filter(({ index, reason }) => index === 0 && reason !== 'not_planned');
 }
 
 function takesPlans({ action }: Step, { tool }: Pick<Evaluator, 'tool'>): boolean {

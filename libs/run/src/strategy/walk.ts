@@ -19,6 +19,8 @@ export interface RunAt {
 export interface PlanBounds {
   readonly maxSteps: number;
   readonly turnsLeft: number;
+  /** Turns that a step takes; absent for one. */
+  readonly turnsPerStep?: number;
 }
 
 /**
@@ -26,13 +28,15 @@ export interface PlanBounds {
  * will decide then, under each of the configurations. Says of the first step that cannot be why not.
  */
 export function walkPlan({ steps }: RunPlan, from: RunAt, bounds: PlanBounds, judges: readonly Evaluator[]): Verdict {
-  const { turnsLeft, maxSteps } = bounds;
+  const { turnsLeft, maxSteps, turnsPerStep = 1 } = bounds;
   if (steps.length > maxSteps) return refused(`The plan has ${steps.length} steps and may have ${maxSteps}.`);
   // The answer takes one turn more.
-  if (steps.length > 0 && steps.length >= turnsLeft)
+  if (steps.length > 0 && steps.length * turnsPerStep >= turnsLeft) {
+    const each = turnsPerStep === 1 ? '' : ` of ${turnsPerStep} turns each`;
     return refused(
-      `The plan has ${steps.length} steps, and the run has ${turnsLeft} turns left, the answer’s included.`,
+      `The plan has ${steps.length} steps${each}, and the run has ${turnsLeft} turns left, the answer’s included.`,
     );
+  }
   let now = from;
   for (const [index, step] of steps.entries()) {
     const walked = walkStep(step, index, now, judges);

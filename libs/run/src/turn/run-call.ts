@@ -21,14 +21,14 @@ import type {
 import type { RequestedCall, ToolCall } from '@sluice/contracts';
 import { agentRunIdOf, handedBack, mayAfford, mayHandOver, questionOf } from '../agent-runs.js';
 import type { Handing } from '../agent-runs.js';
-import { approvalIdOf, approvalVerdict, isApprovalNeeded } from '../approvals/request.js';
+import { approvalIdOf, approvalVerdict } from '../approvals/request.js';
 import type { Asking, DecisionTaken } from '../approvals/request.js';
 import { callerOf, callIdOf, callKeyOf, invalidJson, parseArguments, timeWasUp, wasCancelled } from '../calls.js';
 import { ruleFactsOf } from '../conditions.js';
 import { connectionsOf, judgeConnection } from '../connections.js';
 import { firstUse } from '../documentation.js';
 import type { FirstUse } from '../documentation.js';
-import { inPlan, planVerdict } from '../strategy/admit-planned.js';
+import { inPlan, plannedMs, planVerdict, waitsForPerson } from '../strategy/admit-planned.js';
 import type { TurnSoFar } from '../steps.js';
 
 /** A call of a turn, with all that decides about it. */
@@ -95,11 +95,11 @@ export interface CallWorld extends Acts {
 
 /** Runs a call of a turn up to its result, or to what it waits for. */
 export async function runCall(of: CallInTurn, world: CallWorld): Promise<CallEnd<ParkedCall>> {
-  const { record, call, index, judges } = of;
+  const { record, call, index } = of;
   const toolCallId = callIdOf(record, call, index);
   const args = parseArguments(call.arguments);
   if (args === undefined) return { kind: 'done', result: invalidJson(toolCallId, call.arguments), begunAtMs: null };
-  const toolMs = toolMsOf(call.tool, judges);
+  const toolMs = toolMsOf(of);
   const timeLeft = world.timeLeft();
   const notBegun = timeLeft <= 0 ? timeWasUp : (await world.isCancelled()) ? wasCancelled : null;
   if (notBegun !== null) {
@@ -125,9 +125,8 @@ export async function takeBackCall(
 
 /** What an earlier attempt at a call came to that is not made now; null if none began. */
 export function begunCall(of: CallInTurn, world: CallWorld): ReturnType<CallWorld['begun']> {
-  const { call, judges } = of;
-  const args = parseArguments(call.arguments) ?? null;
-  return world.begun(invocationOf(of, args, toolMsOf(call.tool, judges), world.signal));
+  const args = parseArguments(of.call.arguments) ?? null;
+  return world.begun(invocationOf(of, args, toolMsOf(of), world.signal));
 }
 
 function pipelineFor(of: CallInTurn, source: ToolSource, world: CallWorld): ToolPipeline<ParkedCall> {
@@ -155,7 +154,7 @@ function pipelineFor(of: CallInTurn, source: ToolSource, world: CallWorld): Tool
       // Before anybody is asked: a plan that cannot be walked needs no approval.
       const walked = planVerdict(record, judges.granting.byId(tool.id), args, of.at, both);
       if (!walked.ok) return walked;
-      if (!isApprovalNeeded(tool, both)) return { ok: true };
+      if (!waitsForPerson(record, tool, args, both)) return { ok: true };
       const approvalId = approvalIdOf(invocation.callKey);
       const taken = await world.decisionOn(approvalId);
       return taken === null ? { parked: asked(approvalId, tool, invocation, args) } : approvalVerdict(taken);
@@ -235,9 +234,11 @@ function limitsOf({ granting }: Judges, budget: ToolBudget): ToolLimits {
 }
 
 /** How long the tool may run, milliseconds, whatever is left of the run’s time. */
-function toolMsOf(toolId: string, judges: Judges): number {
+function toolMsOf(of: CallInTurn): number {
+  const { judges } = of;
   const { granting } = judges;
-  const tool: ConfiguredTool | undefined = granting.byId(toolId);
+  const tool: ConfiguredTool | undefined = granting.byId(of.call.tool);
   const { timeoutMs } = tool === undefined ? { timeoutMs: null } : budgetAt(tool.id, judges);
-  return Math.min(tool?.timeoutMs ?? granting.configuration.limits.toolMs, timeoutMs ?? Infinity);
+  const own = Math.min(tool?.timeoutMs ?? granting.configuration.limits.toolMs, timeoutMs ?? Infinity);
+  return Math.min(own, plannedMs(of, granting));
 }

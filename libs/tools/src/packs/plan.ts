@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ToolUserError } from '@sluice/core';
 import { defineTool } from '../contract.js';
 
 const step = z.strictObject({
@@ -15,6 +16,39 @@ const step = z.strictObject({
     .describe('The numbers of the steps before it, from 1, whose results it needs.'),
   state: z.string().max(128).optional().describe('The state that the step leads to.'),
   why: z.string().min(1).max(1_000).describe('What the step is for, in a sentence.'),
+  confidence: z
+    .number()
+    .min(0)
+    .max(1)
+    .optional()
+    .describe('How sure its result has to be, from 0 to 1. Leave it out for the usual.'),
+  retries: z
+    .int()
+    .min(0)
+    .max(5)
+    .optional()
+    .describe('Further attempts where its result is not sure enough. Leave it out for the usual.'),
+  timeout_seconds: z
+    .int()
+    .min(1)
+    .max(3_600)
+    .optional()
+    .describe('How long one attempt may take. Leave it out for the usual.'),
+});
+
+const review = z.strictObject({
+  decision: z
+    .enum(['accept', 'replan', 'stop'])
+    .optional()
+    .describe('Whether the plan goes on with the result, another plan is made, or no more steps are.'),
+  confidence: z
+    .number()
+    .min(0)
+    .max(1)
+    .optional()
+    .describe('How far the result does what its step is for, from 0 to 1.'),
+  step: z.int().min(1).max(100).optional().describe('The number of the step.'),
+  why: z.string().min(1).max(1_000).describe('Why, in a sentence.'),
 });
 
 /** Takes a run’s plan. Whether the plan can be walked is judged before it gets here, by the rules that every call is judged by. */
@@ -23,17 +57,26 @@ export const plan = defineTool({
   description:
     'Takes your plan: the tool calls that the question needs, in order. Each runs only once the one before it has succeeded, and may change the state, ' +
     'which decides what may be called next. A plan that cannot be walked is refused with the reason. A question that needs no tool has a plan without steps.',
-  input: z.object({ steps: z.array(step).max(100).describe('The steps, in the order in which they run.') }),
+  input: z.object({
+    steps: z.array(step).max(100).optional().describe('The steps, in the order in which they run.'),
+    review: review
+      .optional()
+      .describe('Instead of steps: what you say of a step’s result, where you are asked for that.'),
+  }),
   output: z.string(),
   effect: 'read_only',
   redaction: { whole: true },
   capabilities: [],
   repeatable: true,
   requiresConnection: false,
-  execute: ({ steps }) => {
-    const lines = steps.map(({ tool, why }, index) => `${index + 1}. ${tool}: ${why}`);
+  execute: ({ steps, review: said }) => {
+    if ((steps === undefined) === (said === undefined))
+      throw new ToolUserError('Give either the steps of a plan, or a review where one is asked for.');
+    if (said !== undefined) return Promise.resolve(`The review is taken. ${said.why}`);
+    const planned = steps ?? [];
+    const lines = planned.map(({ tool, why }, index) => `${index + 1}. ${tool}: ${why}`);
     return Promise.resolve(
-      [`The plan is taken. It has ${steps.length} step${steps.length === 1 ? '' : 's'}.`, ...lines].join('\n'),
+      [`The plan is taken. It has ${planned.length} step${planned.length === 1 ? '' : 's'}.`, ...lines].join('\n'),
     );
   },
 });

@@ -244,14 +244,33 @@ class StateTransition(Record):
     timestamp: int = Field(description="Milliseconds since the epoch.")
 
 
+class StepScore(Record):
+    """How good the result of one attempt at a plan's step was, and what that was measured by."""
+
+    plan: int = Field(description="The number of the run's plan, from 1.")
+    step: int = Field(description="The number of the plan's step, from 1.")
+    attempt: int = Field(description="Which attempt at the step, from 1.")
+    tool: str = Field(description="Id of the tool that was called.")
+    kind: str = Field(description="Which formula: `graph`, `list`, `text`, `mcp`, `change`, `other`, or `failed` where the call gave no result.")
+    inputs: dict[str, float] = Field(description="The numbers that the formula took, by name.")
+    formula: float = Field(description="What the formula gives, from 0 to 1.")
+    judged: float | None = Field(default=None, description="What the model that judges gave, from 0 to 1; null where none was asked.")
+    confidence: float = Field(description="The lower of the two.")
+    threshold: float = Field(description="What the step needs.")
+    accepted: str = Field(default="", description="`threshold` (it is good enough), `override` (it was let through below its threshold), or empty where it was not accepted.")
+
+
 class StrategyDecision(Record):
     """What a strategy decided for a turn, from the run as its Toolset has it."""
 
     strategy: str = Field(description="Which one.")
-    action: str = Field(description="`plan` (the model is asked for a plan), `call` (the next step of the plan is made as it was planned), `arguments` (the model is asked for the arguments of the next step), or `answer` (the model is asked for the answer, and no more tools are called).")
+    action: str = Field(description="`plan` (the model is asked for a plan), `call` (the next step of the plan is made as it was planned), `arguments` (the model is asked for the arguments of the next step), `answer` (the model is asked for the answer, and no more tools are called), and where results are measured `retry` (the model is asked for other arguments of the step), `simplify` (for a simpler call in its place), `judge` (for how good the result is), `override` (the model, or a person, says whether the plan goes on with a result below its threshold) or `partial` (the model is asked for an answer by what there is).")
     reason: str = Field(description="Why, as a sentence.")
     plan: int = Field(default=0, description="The number of the run's plan, from 1; 0 where there is none.")
     step: int = Field(default=0, description="The number of the plan's step, from 1; 0 where the turn makes none.")
+    attempt: int = Field(default=0, description="Which attempt at the step, from 1; 0 where the turn makes none, or where attempts are not counted.")
+    score: StepScore | None = Field(default=None, description="How good the result of the call before was, which the decision rests on; null where nothing was measured.")
+    confidence: float | None = Field(default=None, description="How sure an answer by what there is can be, from 0 to 1; null where none is asked for, or where nothing was measured.")
 
 
 class TurnModel(Record):
