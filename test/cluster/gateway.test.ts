@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { calls, workflowConfiguration } from '../harness/configurations.js';
+import { eventually } from '../harness/eventually.js';
 import type { Program } from '../harness/program.js';
 import { scriptedEndpoint } from '../harness/scripted-endpoint.js';
 import type { ScriptedEndpoint } from '../harness/scripted-endpoint.js';
@@ -48,6 +49,52 @@ describe('the gateway on Kafka', () => {
     expect(rest).toContainEqual(expect.objectContaining({ type: 'result', isError: false }));
     expect(rest.at(-1)).toMatchObject({ type: 'message-finish', finishReason: 'stop' });
     expect(await (await fetch(place)).json()).toMatchObject({ status: 'ended', kind: 'answer' });
+  });
+});
+
+describe('a run that is cancelled on Kafka', () => {
+  let endpoint: ScriptedEndpoint;
+  let cluster: Cluster;
+  beforeAll(async () => {
+    endpoint = await scriptedEndpoint([calls.reset], 5);
+    const configuration = workflowConfiguration().replace(/^policy:$/m, "policy:\n  approval: { approvers: ['*'] }");
+    cluster = await openCluster(
+      `${configuration}model: { provider: openai-compatible, name: scripted, base_url: "${endpoint.baseUrl}" }\n`,
+    );
+    await Promise.all((['agent', 'executor'] as const).map((role) => cluster.start(role)));
+  }, startTimeout);
+  afterAll(async () => {
+    await cluster?.close();
+    await endpoint?.close();
+  });
+
+  it('over HTTP in one process ends as cancelled in the others, for who waits, and its lists and metrics say so', async () => {
+    const filter = await cluster.start('filter');
+    const [asked, other] = [urlOf(await cluster.start('gateway')), urlOf(await cluster.start('gateway'))];
+    const request = {
+      question: 'Begin again',
+      group: ['*'],
+      state: 'analysis',
+      request_id: 'c1',
+      session_id: 'c-session',
+    };
+    // Its call waits for an approval, so that nothing but the cancellation ends it.
+    const told = decoded(await post(`${asked}/v1/runs`, request, streamed))[Symbol.asyncIterator]();
+    await upTo('approval_requested', told);
+    const cancelled = await post(`${other}/v1/runs/c1/cancel`, { reason: 'Not any more.' }, { prefer: 'wait=50' });
+    const error = { code: 'cancelled', message: 'The run was cancelled by its caller: Not any more.' };
+    expect([cancelled.status, await cancelled.json()]).toMatchObject([200, { status: 'ended', kind: 'error', error }]);
+    expect(await restOf(told)).toContainEqual(expect.objectContaining({ type: 'error', code: 'cancelled' }));
+    const listed = async (): Promise<unknown> =>
+      (await (await fetch(`${other}/v1/runs?outcome=cancelled`)).json()) as object;
+    await eventually(listed, (list) => JSON.stringify(list).includes('"request_id":"c1"'));
+
+    // One that does not count: the run has ended.
+    await expect(cluster.command('cancel', 'c1')).rejects.toThrow('c1 is not cancelled');
+    const health = /"url":"([^"]+)"/.exec(filter.said())?.[1] ?? '';
+    const text = await (await fetch(`${health}/metrics`)).text();
+    expect(text).toContain('sluice_cancellations_total{outcome="cancelled"} 1\n');
+    expect(text).toContain('sluice_cancellations_total{outcome="ended"} 1\n');
   });
 });
 

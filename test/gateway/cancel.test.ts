@@ -75,6 +75,7 @@ describe('a run that is cancelled over HTTP', () => {
     const cancelled = await cancel('one', { ...ann, ...wait }, { reason: 'Wrong question.' });
     const error = { code: 'cancelled', message: 'The run was cancelled by its caller: Wrong question.' };
     expect([cancelled.status, await json(cancelled)]).toMatchObject([200, { status: 'ended', kind: 'error', error }]);
+    expect(await system.metric('sluice_cancellations_total', { outcome: 'cancelled' })).toBeGreaterThan(0);
     expect(await chunksOf(await followed)).toContainEqual(
       expect.objectContaining({ type: 'error', code: 'cancelled' }),
     );

@@ -16,6 +16,7 @@ const unprovoked = [
   'Credentials asked for',
   'Credentials hidden',
   'Dead letters taken up again',
+  'Cancellations',
   'Tool processes that ended in a call',
   'What strategies decide',
   'Weak results of plan steps',

@@ -28,7 +28,7 @@ export class CancellationsService {
     if (record.outcome !== null) return [];
     requireValid(record);
     const { requestId, reason } = record;
-    const { clock, configurations, log } = this.runtime;
+    const { clock, configurations, log, metrics } = this.runtime;
     const { identity } = configurations.current().configuration;
     const sender = await this.authenticator.authenticate(identity, credentialOf(headers), timestamp);
     const caller = sender.ok ? sender.principal : null;
@@ -38,6 +38,7 @@ export class CancellationsService {
     const { actorId, tenantId } = caller ?? { actorId: '', tenantId: '' };
     context.afterCommit(() => {
       const about = { request_id: requestId, actor: actorId, tenant: tenantId };
+      metrics.cancellations.inc({ outcome: notTaken ?? 'cancelled' });
       if (notTaken === null) log.info(about, 'a run is cancelled');
       else log.warn({ ...about, reason: notTaken }, 'a cancellation does not count');
     });

@@ -133,6 +133,11 @@ export function createMetrics() {
       'sluice_approvals_waiting',
       'Approvals without a decision, up to 10,000; every executor counts them all.',
     ),
+    cancellations: counter(
+      'sluice_cancellations_total',
+      'Cancellations by outcome: cancelled, or why one does not count: not_authenticated, not_its_caller or ended.',
+      'outcome',
+    ),
     connectionCredentials: counter(
       'sluice_connection_credentials_total',
       'Credential requests to connection brokers, by result: given, denied or unreachable.',

@@ -188,6 +188,14 @@ export const overview = dashboardOf({
       ),
       lines(
         {
+          title: 'Cancellations',
+          description: 'Runs that their callers cancelled, and cancellations that do not count, by the reason.',
+          unit: 'cps',
+        },
+        { expr: orZero(sumBy('outcome', rate('sluice_cancellations_total'))), legend: '{{outcome}}' },
+      ),
+      lines(
+        {
           title: 'Requests sent twice',
           description: 'Dropped because their request_id had been taken: an upstream system repeats itself.',
           unit: 'reqps',
