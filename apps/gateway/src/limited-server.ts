@@ -2,6 +2,7 @@ import { createServer, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import type { HttpSettings } from '@sluice/host';
+import type { NextFunction, Request, Response } from 'express';
 import { problemOf, problemType } from './problem.js';
 
 /** How often connections are looked at that are slow to send, milliseconds. */
@@ -67,3 +68,16 @@ function reasonOf(code: string | undefined, headerBytes: number, requestMs: numb
       };
   }
 }
+
+/** The parser of bodies reads a body that is too large to its end before it says so; what says it itself is refused at once. */
+export function refuseLargeBodies({ bodyBytes }: HttpSettings) {
+  return (request: Request, response: Response, next: NextFunction): void => {
+    if (Number(request.get('content-length') ?? 0) <= bodyBytes) return next();
+    const refusal = { status: 413, code: 'too_large', message: tooLarge };
+    response.status(refusal.status).type(problemType).json(problemOf(refusal));
+    // What comes of it is thrown away, so that a sender reads why before its connection is closed.
+    request.resume();
+  };
+}
+
+export const tooLarge = 'The body is too large: this gateway takes no more than SLUICE_HTTP_BODY_BYTES.';

@@ -5,6 +5,7 @@ import type { FaultCode, HttpErrorCode } from '@sluice/core';
 import { Busy } from '@sluice/host';
 import type { Log } from '@sluice/host';
 import type { Response } from 'express';
+import { tooLarge } from './limited-server.js';
 import { problemOf, problemType } from './problem.js';
 
 /** Why a request over HTTP gets nothing: its status, a code for programs and a sentence that says what to change. */
@@ -56,11 +57,7 @@ function ofNest(error: HttpException): Refusal {
     case 404:
       return new Refusal(404, 'not_found', `${error.message}. docs/http.md says what there is.`);
     case 413:
-      return new Refusal(
-        413,
-        'too_large',
-        'The body is too large: this gateway takes no more than SLUICE_HTTP_BODY_BYTES.',
-      );
+      return new Refusal(413, 'too_large', tooLarge);
     default:
       return new Refusal(status, 'invalid_request', error.message);
   }
