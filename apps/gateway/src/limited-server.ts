@@ -75,7 +75,7 @@ export function refuseLargeBodies({ bodyBytes }: HttpSettings) {
     if (Number(request.get('content-length') ?? 0) <= bodyBytes) return next();
     const refusal = { status: 413, code: 'too_large', message: tooLarge };
     response.status(refusal.status).type(problemType).json(problemOf(refusal));
-    // What comes of it is thrown away, so that a sender reads why before its connection is closed.
+    // The rest is read and dropped, so that a sender gets the answer before its connection is closed.
     request.resume();
   };
 }

@@ -10,7 +10,7 @@ export const letterParameters = {
   topic: 'The topic that the record was on.',
   code: 'A fault code (docs/errors.md).',
   session_id: 'The session of the record.',
-  service: 'The service that could not process it.',
+  service: 'The service that could not handle it.',
   limit: 'Dead letters a page, 1 to 200; 50 unless given.',
   cursor: '`next_cursor` of the page before.',
 } as const;

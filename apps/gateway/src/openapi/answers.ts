@@ -310,7 +310,7 @@ function letterSchemas(): Readonly<Record<string, JsonSchema>> {
     topic: text('The topic that the record was on.'),
     partition: whole('Its partition there.'),
     offset: whole('Its offset there.'),
-    service: text('The service that could not process it.'),
+    service: text('The service that could not handle it.'),
     session_id: textOrNull('The session of the record.'),
     code: text('A fault code (docs/errors.md).'),
     reason: text('Why, in a sentence.'),

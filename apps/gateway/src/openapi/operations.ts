@@ -217,7 +217,7 @@ export const operations: readonly Operation[] = [
   {
     ...{ id: 'listDeadLetters', method: 'get', path: '/v1/dead-letters', tag: 'Dead letters' },
     summary: 'List dead letters',
-    description: 'Records of all tenants that a service could not process, the newest first. For operators.',
+    description: 'Records of all tenants that a service could not handle, the newest first. For operators.',
     query: letterParameters,
     answers: json('DeadLetterList', 'A page of dead letters.'),
     refusals: [400, 401, 403, 500, 503],

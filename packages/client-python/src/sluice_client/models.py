@@ -481,7 +481,7 @@ class ListedDeadLetter(Answer):
     topic: str = Field(description="The topic that the record was on.")
     partition: int = Field(description="Its partition there.")
     offset: int = Field(description="Its offset there.")
-    service: str = Field(description="The service that could not process it.")
+    service: str = Field(description="The service that could not handle it.")
     session_id: str | None = Field(description="The session of the record.")
     code: str = Field(description="A fault code (docs/errors.md).")
     reason: str = Field(description="Why, in a sentence.")
@@ -498,7 +498,7 @@ class DeadLetter(Answer):
     topic: str = Field(description="The topic that the record was on.")
     partition: int = Field(description="Its partition there.")
     offset: int = Field(description="Its offset there.")
-    service: str = Field(description="The service that could not process it.")
+    service: str = Field(description="The service that could not handle it.")
     session_id: str | None = Field(description="The session of the record.")
     code: str = Field(description="A fault code (docs/errors.md).")
     reason: str = Field(description="Why, in a sentence.")
@@ -711,7 +711,7 @@ class ListDeadLettersQuery(TypedDict, total=False):
     """The session of the record."""
 
     service: str
-    """The service that could not process it."""
+    """The service that could not handle it."""
 
     limit: int
     """Dead letters a page, 1 to 200; 50 unless given."""

@@ -678,7 +678,7 @@ export interface ListedDeadLetter {
   readonly partition: number;
   /** Its offset there. */
   readonly offset: number;
-  /** The service that could not process it. */
+  /** The service that could not handle it. */
   readonly service: string;
   /** The session of the record. */
   readonly session_id: string | null;
@@ -706,7 +706,7 @@ export interface DeadLetter {
   readonly partition: number;
   /** Its offset there. */
   readonly offset: number;
-  /** The service that could not process it. */
+  /** The service that could not handle it. */
   readonly service: string;
   /** The session of the record. */
   readonly session_id: string | null;
@@ -901,7 +901,7 @@ export interface ListDeadLettersQuery {
   readonly code?: string;
   /** The session of the record. */
   readonly session_id?: string;
-  /** The service that could not process it. */
+  /** The service that could not handle it. */
   readonly service?: string;
   /** Dead letters a page, 1 to 200; 50 unless given. */
   readonly limit?: number;
