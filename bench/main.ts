@@ -3,6 +3,7 @@ import { availableParallelism, cpus } from 'node:os';
 import { benchAudit } from './audit.js';
 import { benchDescriptions } from './descriptions/main.js';
 import { benchDiscovery } from './discovery/main.js';
+import { benchGateway } from './gateway/main.js';
 import { benchLines } from './lines.js';
 import { benchLoop } from './loop.js';
 import { benchProcess } from './process.js';
@@ -36,6 +37,7 @@ const parts: Readonly<Record<string, () => Promise<void>>> = {
   process: benchProcess,
   throughput: () => asAService('throughput', benchThroughput),
   kafka: benchKafka,
+  gateway: benchGateway,
   'whole-loop': benchWholeLoop,
   instances: benchInstances,
   memory: benchMemory,
