@@ -1,3 +1,6 @@
+import { createServer } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -136,6 +139,90 @@ describe('sluice tokens', () => {
   it('counts what a request for some groups is sent', async () => {
     const { rows } = await report('--group', 'plan');
     expect(rows[0]).toMatchObject({ agent: 'default', tools: 2 });
+  });
+
+  describe('with --provider-count', () => {
+    /** An endpoint that counts ten tokens for a request and a token for each character of its tools, and keeps what it was asked. */
+    const counting = async (
+      work: (
+        url: string,
+        asked: { url: string; headers: IncomingHttpHeaders; body: Record<string, unknown> }[],
+      ) => Promise<void>,
+      answer?: { readonly status: number; readonly body: string },
+    ): Promise<void> => {
+      const asked: { url: string; headers: IncomingHttpHeaders; body: Record<string, unknown> }[] = [];
+      const server = createServer((request, response) => {
+        let text = '';
+        request.on('data', (piece: Buffer) => (text += piece.toString()));
+        request.on('end', () => {
+          const body = JSON.parse(text) as Record<string, unknown>;
+          asked.push({ url: request.url ?? '', headers: request.headers, body });
+          const tools =
+            body['tools'] ?? (body['generateContentRequest'] as Record<string, unknown> | undefined)?.['tools'];
+          const tokens = 10 + (tools === undefined ? 0 : JSON.stringify(tools).length);
+          response.statusCode = answer?.status ?? 200;
+          response.end(answer?.body ?? JSON.stringify({ input_tokens: tokens, totalTokens: tokens }));
+        });
+      });
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      try {
+        await work(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked);
+      } finally {
+        server.closeAllConnections();
+        server.close();
+      }
+    };
+    const counted = async (provider: string, url: string, key: string | undefined): Promise<Report> => {
+      const path = join(folder, `${provider}.yaml`);
+      writeFileSync(
+        path,
+        `tool: { read_file: { type: read_file }, add_todo: { type: add_todo } }
+model: { provider: ${provider}, name: some-model, base_url: '${url}' }
+policy: { allowed_tools: ['*'], approval: { none: this is a test } }
+`,
+      );
+      const environment = { secret: () => key } as unknown as Environment;
+      return JSON.parse(
+        (await inProcess(run, environment, '--config', path, '--json', '--provider-count')).output,
+      ) as Report;
+    };
+
+    it.each([
+      ['anthropic', '/messages/count_tokens', 'x-api-key'],
+      ['google', '/models/some-model:countTokens', 'x-goog-api-key'],
+    ])('has %s count what the tools add to a request', (provider, path, header) =>
+      counting(async (url, asked) => {
+        const { tokenizer, rows } = await counted(provider, url, 'a key\n');
+        expect(tokenizer).toBe(`the count of ${provider}`);
+        expect(asked.map((each) => [each.url, each.headers[header]])).toEqual(asked.map(() => [path, 'a key']));
+        // Once without tools, and for each row with all and with those that say nothing.
+        expect(asked).toHaveLength(1 + 2 * rows.length);
+        const [{ total = 0, docstring_tokens = 0, schema_overhead = 0 } = {}] = rows;
+        const [whole, bare] = asked
+          .slice(0, 3)
+          .map((each) => JSON.stringify(each.body).length)
+          .sort((a, b) => b - a);
+        expect(total).toBeGreaterThan(500);
+        expect(docstring_tokens + schema_overhead).toBe(total);
+        expect(docstring_tokens).toBe((whole ?? 0) - (bare ?? 0));
+      }),
+    );
+
+    it('says what to set or to leave out', async () => {
+      await expect(counted('anthropic', 'http://127.0.0.1:1', undefined)).rejects.toThrow(/Set ANTHROPIC_API_KEY/);
+      await expect(command('--provider-count')).rejects.toThrow(/openai-compatible has no endpoint that counts/);
+      await expect(counted('google', 'http://127.0.0.1:1', 'key')).rejects.toThrow(/could not be reached to count/);
+      const refused = { status: 401, body: '{"error":"bad key"}' };
+      await counting(
+        async (url) => void (await expect(counted('google', url, 'key')).rejects.toThrow(/401.*bad key/)),
+        refused,
+      );
+      const odd = { status: 200, body: '{"tokens":"many"}' };
+      await counting(
+        async (url) => void (await expect(counted('anthropic', url, 'key')).rejects.toThrow(/without a number/)),
+        odd,
+      );
+    });
   });
 
   it('says how it is called', async () => {

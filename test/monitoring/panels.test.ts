@@ -23,6 +23,7 @@ const unprovoked = [
   'Lost calls that the tool was asked about',
   'Input from the cache',
   'What requests are made of',
+  'First uses of deferred tools',
   'Models passed over',
   'Failed calls by server',
   'Searches that gave all tools',

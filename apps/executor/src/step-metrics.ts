@@ -17,6 +17,7 @@ export function measureStep(step: Step, evaluator: Evaluator, metrics: Metrics, 
   if (!isToldOf) metrics.toolDuration.observe({ tool }, Math.max(0, step.endedAt - step.startedAt) / 1_000);
   metrics.toolBytes.inc({ tool, direction: 'arguments' }, Buffer.byteLength(step.arguments));
   metrics.toolBytes.inc({ tool, direction: 'result' }, Buffer.byteLength(step.observation));
+  if (step.documentation !== null) metrics.deferredFirstUses.inc({ tool, documentation: step.documentation });
   if (step.reason === 'not_eligible_state') metrics.invalidTransitions.inc();
   if (step.reason === 'outcome_unknown') metrics.unknownOutcomes.inc({ tool });
   if (step.state === step.stateBefore) return;
@@ -29,6 +30,9 @@ export function measureStep(step: Step, evaluator: Evaluator, metrics: Metrics, 
 export function countFromZero({ configuration }: Loaded, metrics: Metrics): void {
   for (const tool of configuration.tools) {
     metrics.toolCalls.inc({ tool: tool.key, source: sourceOf(tool), outcome: 'ok' }, 0);
+    if (tool.descriptionMode === 'deferred')
+      for (const documentation of ['read', 'unread'])
+        metrics.deferredFirstUses.inc({ tool: tool.key, documentation }, 0);
     if (tool.target !== null) metrics.stateTransitions.inc({ tool: tool.key }, 0);
     if (tool.spec !== null && tool.spec.effect !== 'read_only') metrics.unknownOutcomes.inc({ tool: tool.key }, 0);
   }

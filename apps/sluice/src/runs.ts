@@ -1,6 +1,6 @@
 import { localPrincipal } from '@sluice/core';
 import { topics } from '@sluice/contracts';
-import type { AgentResponse, Toolset } from '@sluice/contracts';
+import type { AgentResponse, Run, Toolset } from '@sluice/contracts';
 import type { LogReader } from '@sluice/bus';
 import { tenantOf } from '@sluice/run';
 
@@ -20,6 +20,17 @@ export interface RunSummary {
   readonly tenant: string | null;
   /** The keys of the tools that it called, each once, in order. */
   readonly tools: readonly string[];
+  /** With those of the agents that it called, which make a job of it. */
+  readonly tokens: RunTokens;
+}
+
+/** Input and output as providers count them; what prompts were made of as Sluice does, null where that was not counted. */
+export interface RunTokens {
+  readonly input: number;
+  readonly output: number;
+  readonly definitions: number | null;
+  readonly results: number | null;
+  readonly other: number | null;
 }
 
 export interface RunFilter {
@@ -64,7 +75,8 @@ export async function readRuns(log: LogReader, filter: RunFilter): Promise<reado
 function underWay({ requestId, sessionId, request, run, state, iteration }: Toolset): RunSummary {
   const { question, history } = request;
   const about = { requestId, sessionId, question, state, iterations: iteration, tools: toolsOf(history) };
-  return { ...about, ...whose(run), startedAt: run.startedAt, endedAt: null, outcome: 'running' };
+  const tokens = tokensOf(run);
+  return { ...about, ...whose(run), tokens, startedAt: run.startedAt, endedAt: null, outcome: 'running' };
 }
 
 function ended(response: AgentResponse, known: RunSummary | undefined): RunSummary {
@@ -73,7 +85,17 @@ function ended(response: AgentResponse, known: RunSummary | undefined): RunSumma
   const { user, tenant } =
     run === null ? { user: known?.user ?? null, tenant: known?.tenant ?? response.tenantId } : whose(run);
   const startedAt = run?.startedAt ?? known?.startedAt ?? endedAt;
-  return { ...about, user, tenant, startedAt, endedAt, outcome: error === null ? 'answer' : error.code };
+  const tokens = tokensOf(run);
+  return { ...about, user, tenant, tokens, startedAt, endedAt, outcome: error === null ? 'answer' : error.code };
+}
+
+function tokensOf(run: Run | null): RunTokens {
+  return {
+    ...{ input: run?.inputTokens ?? 0, output: run?.outputTokens ?? 0 },
+    definitions: run?.definitionTokens ?? null,
+    results: run?.resultTokens ?? null,
+    other: run?.otherTokens ?? null,
+  };
 }
 
 function whose({ principal }: Toolset['run']): Pick<RunSummary, 'user' | 'tenant'> {

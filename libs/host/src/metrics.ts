@@ -97,6 +97,12 @@ export function createMetrics() {
       'tool',
       'answer',
     ),
+    deferredFirstUses: counter(
+      'sluice_deferred_first_uses_total',
+      'First uses in a run of a tool that was sent with its short description, by whether its page had been read: read or unread.',
+      'tool',
+      'documentation',
+    ),
     strategyDecisions: counter(
       'sluice_strategy_decisions_total',
       'Turns of runs that work by a plan, by what the strategy decided: plan, call, arguments or answer; retry, simplify, judge, override or partial where results are measured.',

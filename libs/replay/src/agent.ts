@@ -11,6 +11,7 @@ import {
   nextMove,
   outOfTime,
   outOfTimeQuarantined,
+  promptTokensOf,
   toolCall,
   turnModel,
 } from '@sluice/run';
@@ -128,6 +129,7 @@ function modelOf(
 }
 
 /** The tokens that a turn used are the model’s word; all else of the run is the Toolset’s. */
-function afterTurn({ run }: Toolset, { inputTokens, outputTokens, cachedInputTokens, cacheWriteTokens }: Run): Run {
-  return { ...run, inputTokens, outputTokens, cachedInputTokens, cacheWriteTokens };
+function afterTurn({ run }: Toolset, used: Run): Run {
+  const { inputTokens, outputTokens, cachedInputTokens, cacheWriteTokens } = used;
+  return { ...run, inputTokens, outputTokens, cachedInputTokens, cacheWriteTokens, ...promptTokensOf(used) };
 }

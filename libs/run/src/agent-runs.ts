@@ -8,6 +8,7 @@ import {
   runBudgetLeft,
   runErrorOf,
 } from '@sluice/core';
+import { promptTokensOf } from './prompt-tokens.js';
 import type { AgentRun, AgentSettings, Evaluator, HandedBack, JsonValue, RunState, Step, Verdict } from '@sluice/core';
 import { sha256 } from '@sluice/contracts';
 import type { AgentResponse, AgentStepResult, RequestedCall, Run, ToolCall } from '@sluice/contracts';
@@ -221,5 +222,5 @@ export function handedBack(
 
 /** What is kept of the run beside the call’s step. */
 export function agentRunOf({ requestId }: Pick<AgentResponse, 'requestId'>, run: Run): AgentRun {
-  return { requestId, inputTokens: run.inputTokens, outputTokens: run.outputTokens };
+  return { requestId, inputTokens: run.inputTokens, outputTokens: run.outputTokens, ...promptTokensOf(run) };
 }

@@ -2,6 +2,7 @@ import { wellFormed, wellFormedJson } from '@sluice/core';
 import type { ModelTurn } from '@sluice/core';
 import type { AgentResponse, Run, StrategyDecision, ToolCall, Toolset, TurnModel } from '@sluice/contracts';
 import type { Cancelled } from './claims/cancel.js';
+import { withPromptTokens } from './prompt-tokens.js';
 import { answerResponse, errorResponse } from './ends/responses.js';
 
 /** What is known of a turn that ends its run. */
@@ -42,7 +43,10 @@ export function asWritten(turn: ModelTurn): ModelTurn {
 }
 
 /** The run after a turn of the model. */
-export function withTokens(run: Run, turn: Omit<ModelTurn, 'thought' | 'calls' | 'answer'>): Run {
+export function withTokens(
+  run: Run,
+  turn: Omit<ModelTurn, 'thought' | 'calls' | 'answer'> & { readonly model: TurnModel | null },
+): Run {
   const { inputTokens, outputTokens, cachedInputTokens = 0, cacheWriteTokens = 0 } = turn;
   return {
     ...run,
@@ -50,6 +54,7 @@ export function withTokens(run: Run, turn: Omit<ModelTurn, 'thought' | 'calls' |
     outputTokens: run.outputTokens + outputTokens,
     cachedInputTokens: run.cachedInputTokens + cachedInputTokens,
     cacheWriteTokens: run.cacheWriteTokens + cacheWriteTokens,
+    ...withPromptTokens(run, turn.model),
   };
 }
 

@@ -22,6 +22,7 @@ export * from './room.js';
 export * from './model-request.js';
 export * from './run-tools.js';
 export * from './documentation.js';
+export * from './prompt-tokens.js';
 export * from './turn/run-call.js';
 export * from './turn/run-turn.js';
 export * from './signing/grants.js';

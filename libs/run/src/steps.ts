@@ -9,6 +9,7 @@ import {
   transition,
   utf8Length,
 } from '@sluice/core';
+import { withPromptTokens } from './prompt-tokens.js';
 import type {
   AgentRun,
   CallCounts,
@@ -179,15 +180,18 @@ function conditionsAfter({ conditions }: RunState, did: TurnSoFar['did']): RunSt
 
 /** What the runs used that calls were counts as the run’s own. */
 function withAgentTokens(run: RunState, steps: readonly Step[]): RunState {
-  let { inputTokens, outputTokens } = run;
-  for (const { agentRun } of steps) {
-    if (agentRun === null) continue;
-    inputTokens += agentRun.inputTokens;
-    outputTokens += agentRun.outputTokens;
-  }
-  return inputTokens === run.inputTokens && outputTokens === run.outputTokens
-    ? run
-    : { ...run, inputTokens, outputTokens };
+  return steps.reduce(
+    (sum, { agentRun }) =>
+      agentRun === null
+        ? sum
+        : {
+            ...sum,
+            inputTokens: sum.inputTokens + agentRun.inputTokens,
+            outputTokens: sum.outputTokens + agentRun.outputTokens,
+            ...withPromptTokens(sum, agentRun),
+          },
+    run,
+  );
 }
 
 /** With a call that was made goes what its provider wants back; the step of a refused one, which repeats no argument, repeats none of this either. */

@@ -174,7 +174,10 @@ describe('a turn’s calls and the record of its steps', () => {
             const agentRun =
               tool?.agent === undefined
                 ? null
-                : { requestId: 'agent-'.padEnd(38, 'f'), inputTokens: 1e9, outputTokens: 1e9 };
+                : {
+                    ...{ requestId: 'agent-'.padEnd(38, 'f'), inputTokens: 1e9, outputTokens: 1e9 },
+                    ...{ definitionTokens: 1e9, resultTokens: 1e9, otherTokens: 1e9 },
+                  };
             const step =
               why === null
                 ? stepOf(record, index, soFar.state, tool, invocationRecord(call, ended, at), agentRun)

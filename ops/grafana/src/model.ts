@@ -101,6 +101,17 @@ export const modelDashboard = dashboardOf({
       ),
       lines(
         {
+          title: 'First uses of deferred tools',
+          description: 'A second, by whether the tool’s page had been read before.',
+          unit: 'cps',
+        },
+        {
+          expr: orZero(sumBy('documentation', rate('sluice_deferred_first_uses_total'))),
+          legend: '{{documentation}}',
+        },
+      ),
+      lines(
+        {
           title: 'Input from the cache',
           description:
             'Share of the input tokens that the providers had in their caches, and that they wrote into them.',

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { printableIn, runErrors } from '@sluice/core';
 import { openBus, requireLog, systemClock } from '@sluice/host';
 import { readRuns } from '../runs.js';
-import type { RunFilter, RunSummary } from '../runs.js';
+import type { RunFilter, RunSummary, RunTokens } from '../runs.js';
 import { shorten } from '../show/story.js';
 import { readSince } from './since.js';
 import type { Surroundings } from './surroundings.js';
@@ -51,14 +51,21 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
 }
 
 function asLines(run: RunSummary, { paint }: Surroundings): string {
-  const { requestId, sessionId, question, startedAt, endedAt, outcome, iterations, user, tenant, tools } = run;
+  const { requestId, sessionId, question, startedAt, endedAt, outcome, iterations, user, tenant, tools, tokens } = run;
   const time = new Date(startedAt).toISOString().slice(0, 19).replace('T', ' ');
   const marked = outcome === 'answer' ? paint.good(outcome) : outcome === 'running' ? outcome : paint.bad(outcome);
   const seconds = endedAt === null ? '' : ` in ${((endedAt - startedAt) / 1_000).toFixed(1)} s`;
   const called = tools.length === 0 ? 'no calls' : tools.map((tool) => paint.tool(tool)).join(', ');
   const whose = user === null ? '' : `${user}${tenant === null ? '' : ` of ${tenant}`}, `;
   const session = sessionId === requestId ? '' : `session ${sessionId}, `;
-  return `${paint.dim(time)}  ${paint.strong(requestId)}  ${marked}${seconds}  “${shorten(question, 60)}”\n   ${session}${whose}${iterations} ${iterations === 1 ? 'iteration' : 'iterations'}, ${called}\n`;
+  return `${paint.dim(time)}  ${paint.strong(requestId)}  ${marked}${seconds}  “${shorten(question, 60)}”\n   ${session}${whose}${iterations} ${iterations === 1 ? 'iteration' : 'iterations'}, ${called}${tokensText(tokens)}\n`;
+}
+
+function tokensText({ input, output, definitions, results, other }: RunTokens): string {
+  const count = (tokens: number): string => tokens.toLocaleString('en-US');
+  const used = input + output === 0 ? '' : `, ${count(input)} tokens read and ${count(output)} written`;
+  if (definitions === null) return used;
+  return `${used}, prompts of ${count(definitions)} for definitions, ${count(results ?? 0)} for results, ${count(other ?? 0)} for the rest`;
 }
 
 function asJson(run: RunSummary): object {
@@ -74,6 +81,7 @@ function asJson(run: RunSummary): object {
     user: run.user,
     tenant: run.tenant,
     tools: run.tools,
+    tokens: run.tokens,
   };
 }
 

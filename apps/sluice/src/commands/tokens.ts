@@ -10,16 +10,24 @@ import {
   wildcard,
 } from '@sluice/core';
 import type { Approach, Configuration, ModelTool } from '@sluice/core';
+import { createProviderCount } from '@sluice/model';
+import type { ProviderCount } from '@sluice/model';
 import { TokenCounter, toolTokens } from '@sluice/tokens';
 import type { ToolTokens } from '@sluice/tokens';
 import { configurationOf } from '../system/compile-once.js';
+import { columns } from '../show/columns.js';
 import type { Surroundings } from './surroundings.js';
+import { tokensOfRuns } from './tokens-of-runs.js';
 
-export const usage = `sluice tokens --config FILE [--group GROUP,…] [--state STATE] [--iterations N] [--model NAME] [--tools] [--json]
+export const usage = `sluice tokens --config FILE [--group GROUP,…] [--state STATE] [--iterations N] [--model NAME] [--provider-count] [--tools] [--json]
+sluice tokens --runs [--since 12h] [--limit n] [--json]
   Counts the tokens that definitions of tools take in the first request to the model: of the agent, and of each agent
   that is a tool. Rows compare ways to describe the same tools; the last columns are a job of N turns (84 where
   none is given) and, where model.price says it, what its definitions cost. OpenAI's tokenizers are exact for their models; a
-  ~ marks counts for a model that has another one. --tools lists each tool, --json prints all of it as JSON.`;
+  ~ marks counts for a model that has another one. --provider-count asks the provider of the model instead (Anthropic, Gemini), whose
+  key has to be in the environment; it is sent the definitions. --tools lists each tool, --json prints all of it as JSON.
+  With --runs: what the prompts of the runs on the log were made of, those of agents among them, and the sum of all: definitions of tools,
+  results of calls and the rest, as Sluice counts them, and what the providers read and wrote. Of more than --limit (50), the newest.`;
 
 interface Row {
   readonly agent: string;
@@ -51,10 +59,15 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
       state: { type: 'string' },
       iterations: { type: 'string', default: '84' },
       model: { type: 'string' },
+      'provider-count': { type: 'boolean', default: false },
       tools: { type: 'boolean', default: false },
+      runs: { type: 'boolean', default: false },
+      since: { type: 'string' },
+      limit: { type: 'string', default: '50' },
       json: { type: 'boolean', default: false },
     },
   });
+  if (values.runs) return tokensOfRuns(values, surroundings);
   if (values.config === undefined) throw new Error(`Name the configuration.\n${usage}`);
   const iterations = Number(values.iterations);
   if (!Number.isInteger(iterations) || iterations < 1 || iterations > 1_000_000)
@@ -69,13 +82,44 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
   ];
   const model = values.model ?? modelName(configuration.model);
   const counter = new TokenCounter();
-  const { tokenizer } = await counter.count([], model);
+  const own = await counter.count([], model);
+  const provider = values['provider-count'] ? providerOf(configuration, values.model, surroundings) : null;
+  const tokenizer = provider === null ? own.tokenizer : `the count of ${provider.tokenizer}`;
   const rows: Row[] = [];
-  for (const agent of agents) rows.push(...(await rowsOf(agent, configuration, { model, iterations, counter })));
+  for (const agent of agents)
+    rows.push(...(await rowsOf(agent, configuration, { model, iterations, counter, provider })));
   const { print, write } = surroundings;
   if (values.json) print(`${JSON.stringify({ model, tokenizer, iterations, rows }, null, 2)}\n`);
   else write(asText(rows, { model, tokenizer, iterations, listsTools: values.tools }));
   return 0;
+}
+
+/** Throws a sentence where no provider can be asked. */
+function providerOf({ model }: Configuration, name: string | undefined, { environment }: Surroundings): ProviderCount {
+  const settings = name === undefined ? model : { ...model, name: name.split('/').at(-1) ?? name };
+  const count = createProviderCount(settings, (variable) => environment.secret(variable));
+  if (count !== null) return count;
+  const can = ['anthropic', 'google'].includes(model.provider);
+  throw new Error(
+    can
+      ? `The key of the model provider ${model.provider} is not in the environment. Set ${model.apiKeyEnv ?? (model.provider === 'google' ? 'GOOGLE_GENERATIVE_AI_API_KEY' : 'ANTHROPIC_API_KEY')}, or leave --provider-count out.`
+      : `The model provider ${model.provider} has no endpoint that counts tokens. Leave --provider-count out; OpenAI’s tokenizers are here.`,
+  );
+}
+
+/** How long a provider may take to count. */
+const providerMs = 60_000;
+
+/** A row’s tokens, of the descriptions and of the rest, by the provider. */
+async function byProvider(
+  provider: ProviderCount,
+  tools: readonly ModelTool[],
+): Promise<{ readonly docstring: number; readonly schema: number }> {
+  const count = (some: readonly ModelTool[]) => provider.definitions(some, AbortSignal.timeout(providerMs));
+  const all = await count(tools);
+  // A description may not be empty everywhere.
+  const schema = Math.min(all, await count(tools.map((tool) => ({ ...tool, description: '.' }))));
+  return { docstring: all - schema, schema };
 }
 
 async function rowsOf(
@@ -85,17 +129,26 @@ async function rowsOf(
     model,
     iterations,
     counter,
-  }: { readonly model: string; readonly iterations: number; readonly counter: TokenCounter },
+    provider,
+  }: {
+    readonly model: string;
+    readonly iterations: number;
+    readonly counter: TokenCounter;
+    readonly provider: ProviderCount | null;
+  },
 ): Promise<readonly Row[]> {
   const rows: Row[] = [];
   let full = 0;
   for (const approach of ['full', ...approaches.filter((one) => one !== 'full')] as const) {
     const described = describedBy(approach, configuration);
     if (described === null) continue;
-    const byTool = await toolTokens(sentTools(agent, described), model, counter);
+    const tools = sentTools(agent, described);
+    const byTool = await toolTokens(tools, model, counter);
     const sum = (of: (tool: ToolTokens) => number): number => byTool.reduce((all, tool) => all + of(tool), 0);
-    const docstring = sum(({ description }) => description);
-    const schema = sum((tool) => tool.schema);
+    const { docstring, schema } =
+      provider === null
+        ? { docstring: sum(({ description }) => description), schema: sum((tool) => tool.schema) }
+        : await byProvider(provider, tools);
     const total = docstring + schema;
     if (approach === 'full') full = total;
     const { price } = configuration.model;
@@ -149,21 +202,4 @@ function asText(
     return `\n${agent}, ${descriptions}\n${columns([['  tool', 'docstring', 'schema'], ...those])}`;
   });
   return counted + table + lists.join('');
-}
-
-/** Texts to the left, numbers to the right. */
-function columns(rows: readonly (readonly string[])[]): string {
-  const widths = rows[0]?.map((_, at) => Math.max(...rows.map((row) => row[at]?.length ?? 0))) ?? [];
-  return rows
-    .map((row, line) =>
-      row
-        .map((cell, at) => {
-          const isText = (rows[line === 0 ? 1 : line]?.[at] ?? '').match(/^[\d,.]+( %)?$/) === null;
-          return isText ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0);
-        })
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n')
-    .concat('\n');
 }

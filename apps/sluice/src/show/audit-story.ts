@@ -53,7 +53,7 @@ export class AuditStory {
         return `${text(d, 'decision')} by ${text(d, 'decided_by')} ${d['not_taken'] === null ? 'was taken' : paint.bad(`does not count: ${text(d, 'not_taken')}`)}${because(d)}`;
       case 'run_ended':
         return d['outcome'] === 'answer'
-          ? `${paint.good('answered')}: ${shorten(text(d, 'answer'))} ${paint.dim(`${took(d)}${asked(d)}`)}${decided(d)}`
+          ? `${paint.good('answered')}: ${shorten(text(d, 'answer'))} ${paint.dim(`${took(d)}${asked(d)}${prompts(d)}`)}${decided(d)}`
           : `${paint.bad('ended without an answer')}: ${text(d, 'message')} ${paint.dim(`(${text(d, 'outcome')})`)}`;
       case 'dead_letter':
         return `${paint.bad('a record was given up')}: ${text(d, 'topic')} ${text(d, 'partition')} ${text(d, 'offset')}, ${text(d, 'code')}: ${shorten(text(d, 'reason'))}`;
@@ -183,6 +183,13 @@ function asked(details: JsonObject): string {
       ? ''
       : `, after ${names(details, 'models_passed_over', 'model')} gave no turn`;
   return ` (${text(details, 'model')}${before}, prompt ${text(details, 'prompt_hash').slice(0, 12)}…)`;
+}
+
+/** What the prompts of a run were made of. */
+function prompts(d: JsonObject): string {
+  const made = d['prompt_tokens'];
+  if (!isJsonObject(made)) return '';
+  return `, prompts of ${text(made, 'definitions')} tokens for definitions, ${text(made, 'results')} for results, ${text(made, 'other')} for the rest`;
 }
 
 function took(details: JsonObject): string {

@@ -3,7 +3,7 @@ import { requestIds, sha256 } from '@sluice/contracts';
 import type { AgentResponse } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 import { caller, cut, time, told } from './told.js';
-import { cachedTokens, decisionOf, modelOf } from './turns.js';
+import { cachedTokens, decisionOf, modelOf, promptTokens } from './turns.js';
 import type { Told } from './told.js';
 
 /** A request as it came: what it asks for after the defaults (XG-23), before anybody decided on it. */
@@ -55,6 +55,7 @@ export function responseEntry(response: AgentResponse): Told {
     input_tokens: run?.inputTokens ?? 0,
     output_tokens: run?.outputTokens ?? 0,
     ...cachedTokens(run),
+    ...promptTokens(run),
     ...modelOf(response),
     ...decisionOf(response),
     ...(run === null || run.parent === null ? {} : { parent_request_id: run.parent.requestId }),

@@ -54,6 +54,7 @@ export function chosenEntry(turn: ToolCall, { authentic }: Facts): Told {
     input_tokens: run.inputTokens,
     output_tokens: run.outputTokens,
     ...cachedTokens(run),
+    ...promptTokens(run),
     ...modelOf(turn),
     ...decisionOf(turn),
   });
@@ -92,6 +93,13 @@ function measuredOf({ attempt, score, confidence }: StrategyDecision): JsonObjec
 /** How much of the input was in the provider’s cache; entries of runs without any stay what they were. */
 export function cachedTokens(run: Pick<Run, 'cachedInputTokens'> | null): JsonObject {
   return run === null || run.cachedInputTokens === 0 ? {} : { cached_input_tokens: run.cachedInputTokens };
+}
+
+/** What the run’s prompts were made of; entries of runs whose were not counted stay what they were. */
+export function promptTokens(run: Pick<Run, 'definitionTokens' | 'resultTokens' | 'otherTokens'> | null): JsonObject {
+  if (run === null || run.definitionTokens === null) return {};
+  const { definitionTokens: definitions, resultTokens, otherTokens } = run;
+  return { prompt_tokens: { definitions, results: resultTokens ?? 0, other: otherTokens ?? 0 } };
 }
 
 /** Which model was asked what; entries of records without it stay what they were. */

@@ -459,6 +459,33 @@ export const schemas = {
         "type": "long",
         "doc": "Tokens the model wrote in it.",
         "default": 0
+      },
+      {
+        "name": "definition_tokens",
+        "type": [
+          "null",
+          "long"
+        ],
+        "doc": "The `definition_tokens` of the run at its end.",
+        "default": null
+      },
+      {
+        "name": "result_tokens",
+        "type": [
+          "null",
+          "long"
+        ],
+        "doc": "Its `result_tokens`.",
+        "default": null
+      },
+      {
+        "name": "other_tokens",
+        "type": [
+          "null",
+          "long"
+        ],
+        "doc": "Its `other_tokens`.",
+        "default": null
       }
     ]
   },
@@ -1956,6 +1983,33 @@ export const schemas = {
           }
         ],
         "doc": "The session's earlier runs that the model is shown, the oldest first; null where the configuration shows none.",
+        "default": null
+      },
+      {
+        "name": "definition_tokens",
+        "type": [
+          "null",
+          "long"
+        ],
+        "doc": "Tokens of the definitions of tools that its models were sent so far, as Sluice counts them, those of agents that it called among them; null where none were counted.",
+        "default": null
+      },
+      {
+        "name": "result_tokens",
+        "type": [
+          "null",
+          "long"
+        ],
+        "doc": "Tokens of results of calls that they were sent so far, as `definition_tokens`.",
+        "default": null
+      },
+      {
+        "name": "other_tokens",
+        "type": [
+          "null",
+          "long"
+        ],
+        "doc": "Tokens of all else that they were sent so far, as `definition_tokens`.",
         "default": null
       }
     ]

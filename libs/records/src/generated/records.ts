@@ -134,6 +134,12 @@ export interface AgentRun {
   readonly inputTokens: number;
   /** Tokens the model wrote in it. */
   readonly outputTokens: number;
+  /** The `definition_tokens` of the run at its end. */
+  readonly definitionTokens: number | null;
+  /** Its `result_tokens`. */
+  readonly resultTokens: number | null;
+  /** Its `other_tokens`. */
+  readonly otherTokens: number | null;
 }
 
 /** One step of a run: a thought, a tool call and what came of it. What a history holds. */
@@ -642,6 +648,12 @@ export interface Run {
   readonly strategy: RunStrategy | null;
   /** The session's earlier runs that the model is shown, the oldest first; null where the configuration shows none. */
   readonly memory: readonly RememberedRun[] | null;
+  /** Tokens of the definitions of tools that its models were sent so far, as Sluice counts them, those of agents that it called among them; null where none were counted. */
+  readonly definitionTokens: number | null;
+  /** Tokens of results of calls that they were sent so far, as `definition_tokens`. */
+  readonly resultTokens: number | null;
+  /** Tokens of all else that they were sent so far, as `definition_tokens`. */
+  readonly otherTokens: number | null;
 }
 
 /** What the rules on availability are judged by, beside the request: as the filter found it, and what the run did so far. */

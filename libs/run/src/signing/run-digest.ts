@@ -15,16 +15,22 @@ const runs = new CanonicalForm({
     // The history is written for itself.
     AgentRequest: ['history'],
     // What the agent adds to on a run’s way from the filter to the executor; everything else is covered by the grant.
-    Run: ['inputTokens', 'outputTokens', 'cachedInputTokens', 'cacheWriteTokens'],
+    Run: [
+      ...['inputTokens', 'outputTokens', 'cachedInputTokens', 'cacheWriteTokens'],
+      ...['definitionTokens', 'resultTokens', 'otherTokens'],
+    ],
   },
 });
 
-/** A result’s hash and age, and what was read before, are for the audit alone, and mean nothing in a history. */
+/** A result’s hash and age, what was read before, and what an agent’s prompts were made of, are for people, and mean nothing in a history. */
 const histories = new CanonicalForm({
   names: 'process',
   order: 'schema',
   saysNothing: isAbsent,
-  without: { AgentStep: ['resultHash', 'cachedAt', 'documentation'] },
+  without: {
+    AgentStep: ['resultHash', 'cachedAt', 'documentation'],
+    AgentRun: ['definitionTokens', 'resultTokens', 'otherTokens'],
+  },
 });
 
 /**

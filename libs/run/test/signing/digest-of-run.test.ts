@@ -42,7 +42,10 @@ function stepPlainly(step: AgentStep): string {
   );
 }
 
-const tokens = ['inputTokens', 'outputTokens', 'cachedInputTokens', 'cacheWriteTokens'];
+const tokens = [
+  ...['inputTokens', 'outputTokens', 'cachedInputTokens', 'cacheWriteTokens'],
+  ...['definitionTokens', 'resultTokens', 'otherTokens'],
+];
 
 function expected(request: AgentRequest, run: Run): string {
   const history = request.history.map(stepPlainly).join(',');

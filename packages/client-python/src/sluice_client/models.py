@@ -67,6 +67,9 @@ class AgentRunInBody(Body):
     request_id: str = Field(description="Names it.")
     input_tokens: int | None = Field(default=None, description="Tokens the model read in it.")
     output_tokens: int | None = Field(default=None, description="Tokens the model wrote in it.")
+    definition_tokens: int | None = Field(default=None, description="The `definition_tokens` of the run at its end.")
+    result_tokens: int | None = Field(default=None, description="Its `result_tokens`.")
+    other_tokens: int | None = Field(default=None, description="Its `other_tokens`.")
 
 
 class DirectCallInBody(Body):
@@ -144,6 +147,9 @@ class AgentRun(Answer):
     request_id: str = Field(description="Names it.")
     input_tokens: int = Field(description="Tokens the model read in it.")
     output_tokens: int = Field(description="Tokens the model wrote in it.")
+    definition_tokens: int | None = Field(description="The `definition_tokens` of the run at its end.")
+    result_tokens: int | None = Field(description="Its `result_tokens`.")
+    other_tokens: int | None = Field(description="Its `other_tokens`.")
 
 
 class RunError(Answer):

@@ -80,6 +80,12 @@ export interface AgentRunInBody {
   readonly input_tokens?: number;
   /** Tokens the model wrote in it. */
   readonly output_tokens?: number;
+  /** The `definition_tokens` of the run at its end. */
+  readonly definition_tokens?: number | null;
+  /** Its `result_tokens`. */
+  readonly result_tokens?: number | null;
+  /** Its `other_tokens`. */
+  readonly other_tokens?: number | null;
 }
 
 /** A call that a request makes itself, as a model would write it. */
@@ -204,6 +210,12 @@ export interface AgentRun {
   readonly input_tokens: number;
   /** Tokens the model wrote in it. */
   readonly output_tokens: number;
+  /** The `definition_tokens` of the run at its end. */
+  readonly definition_tokens: number | null;
+  /** Its `result_tokens`. */
+  readonly result_tokens: number | null;
+  /** Its `other_tokens`. */
+  readonly other_tokens: number | null;
 }
 
 /** Why a run ended without an answer. */
