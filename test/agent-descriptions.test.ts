@@ -71,6 +71,15 @@ describe('the descriptions that the agent’s model is sent', () => {
     expect(toolset?.record.tools).toHaveLength(6);
   });
 
+  it('are short, or held back: a deferred description is sent, a deferred tool is not (XB-21)', async () => {
+    const [call] = await system.all('agent.tool-calls');
+    expect(call?.record.model?.deferred).toEqual(['core__delete_file']);
+    expect(shown(0)).toContain('delete_file');
+    for (const held of ['add_todo', 'list_todos']) expect(shown(0)).not.toContain(held);
+    // The provider's flag is a third thing, on one wire.
+    expect(JSON.stringify(model.requests)).not.toContain('defer_loading');
+  });
+
   it('come with the group from the turn after the model loaded it, which is a step like any other', async () => {
     expect(shown(0)).toEqual(['read_file', 'write_file', 'load_toolset', 'delete_file']);
     expect(shown(1)).toEqual(shown(0));

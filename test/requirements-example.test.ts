@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import type { Configuration } from '@sluice/core';
+import { builtInTools } from '@sluice/tools';
 import type { ToolContract } from '@sluice/tools';
 import { requireGraph, RequirementGraphs } from '../apps/executor/src/requirement-graphs.js';
 import { ScriptedModel, startSystem } from './harness/system.js';
@@ -69,7 +70,7 @@ describe('examples/requirements', () => {
     let system = await startSystem(configuration, model);
     try {
       const run = async (): Promise<ReadonlyMap<string, Record<string, unknown>>> => {
-        const { requestId, answer } = await system.ask({ group: ['validator'] });
+        const { requestId, answer } = await system.ask({ group: ['creator', 'validator'] });
         expect(answer).toBe('One requirement is in the graph.');
         const steps = (await system.all('agent.steps')).filter(({ record }) => record.requestId === requestId);
         const all = steps.flatMap(({ record }) => record.steps);
@@ -101,7 +102,17 @@ describe('examples/requirements', () => {
     }
   });
 
-  it('offers a creator the 27 tools for it, and a validator all 40', async () => {
+  it('has two profiles: a creator reads and submits, a validator has the graph in place of documents and cache (D-T42, XD-1)', async () => {
+    // The knowledge graph’s two tools are of the category graph as well.
+    const named = builtInTools.filter(({ type }) => !type.includes('-'));
+    const byPack = Map.groupBy(named, ({ category }) => category);
+    const of = (...packs: string[]) =>
+      packs.flatMap((pack) => byPack.get(pack)?.map(({ type }) => `core__${type}`) ?? []);
+    const both = ['workspace', 'todo', 'search', 'citation', 'completion'];
+    const profiles = {
+      creator: of(...both, 'document', 'cache'),
+      validator: of(...both, 'graph'),
+    };
     const offered: string[][] = [];
     const answering = new ScriptedModel(({ tools }) => {
       offered.push(tools.map(({ id }) => id));
@@ -111,8 +122,81 @@ describe('examples/requirements', () => {
     try {
       await system.ask({ group: ['creator'] });
       await system.ask({ group: ['validator'] });
-      expect(offered.map(({ length }) => length)).toEqual([27, 40]);
-      expect(offered[0]).not.toContain('core__create_requirement_node');
+      await system.ask({ group: ['creator', 'validator'] });
+      expect(offered.map(({ length }) => length)).toEqual([28, 34, 40]);
+      expect(offered[0]?.toSorted()).toEqual(profiles.creator.toSorted());
+      expect(offered[1]?.toSorted()).toEqual(profiles.validator.toSorted());
+    } finally {
+      await system.close();
+    }
+  });
+
+  it('documents each of the 40 tools, for both profiles in the folder tools of their workspaces (D-01, D-19)', async () => {
+    const reading = new ScriptedModel(({ history }) =>
+      history.length > 0
+        ? { answer: history[0]?.observation ?? '' }
+        : { calls: [['core__list_files', JSON.stringify({ path: 'tools' })]] },
+    );
+    const system = await startSystem(configuration, reading);
+    try {
+      for (const [group, count] of [
+        ['creator', 28],
+        ['validator', 34],
+      ] as const) {
+        const { answer } = await system.ask({ group: [group] });
+        const { entries } = JSON.parse(answer ?? '') as { entries: { name: string }[] };
+        const pages = entries.map(({ name }) => name).filter((page) => !page.endsWith('README.md'));
+        expect([group, pages.length]).toEqual([group, count]);
+        expect(entries).toHaveLength(count + 1);
+      }
+    } finally {
+      await system.close();
+    }
+  });
+
+  it('lists the tools by the eight categories and no other (D-T41, XD-2)', async () => {
+    const reading = new ScriptedModel(({ history }) =>
+      history.length > 0
+        ? { answer: history[0]?.observation ?? '' }
+        : { calls: [['core__read_file', JSON.stringify({ path: 'tools/README.md' })]] },
+    );
+    const system = await startSystem(configuration, reading);
+    try {
+      const { answer } = await system.ask({ group: ['creator', 'validator'] });
+      const { text: index } = JSON.parse(answer ?? '') as { text: string };
+      expect([...index.matchAll(/^### (.+) Tools$/gm)].map(([, heading]) => heading?.toLowerCase()).toSorted()).toEqual(
+        ['workspace', 'todo', 'document', 'search', 'citation', 'cache', 'graph', 'completion'].toSorted(),
+      );
+      expect([...index.matchAll(/^- \*\*\[/gm)]).toHaveLength(40);
+    } finally {
+      await system.close();
+    }
+  });
+
+  it('has commands in its README that run as they are written, and say what they should', async () => {
+    const readme = readFileSync('examples/requirements/README.md', 'utf8');
+    const [block = ''] = readme.split('## With a model')[0]?.match(/```sh\n[\s\S]*?```/) ?? [];
+    const commands = [...block.matchAll(/^npx sluice call (\w+) '(.*)' --group (\w+)$/gm)];
+    expect(commands).toHaveLength(10);
+    const system = await startSystem(configuration, model);
+    try {
+      for (const [, tool = '', args = '', group = ''] of commands) {
+        const { requestId, kind, error } = await system.ask({
+          group: [group],
+          call: { tool: `core__${tool}`, arguments: args },
+        });
+        const steps = (await system.all('agent.steps')).filter(({ record }) => record.requestId === requestId);
+        const [step] = steps.flatMap(({ record }) => record.steps);
+        expect([tool, kind, error, step?.outcome, step?.observation]).toEqual([
+          tool,
+          'answer',
+          null,
+          'ok',
+          expect.any(String),
+        ]);
+        if (tool === 'execute_cypher_query')
+          expect(JSON.parse(step?.observation ?? '')).toMatchObject({ rows: [['R-0001', 'Transaction']] });
+      }
     } finally {
       await system.close();
     }

@@ -101,7 +101,7 @@ export const configurationKeys = {
   'agents.default.tool_discovery': [
     ...(['strategy', 'min_tools', 'max_tools', 'target_ratio', 'always_keep', 'recent', 'embeddings'] as const),
   ],
-  model: ['provider', 'name', 'base_url', 'api_key_env', 'region', 'max_output_tokens', 'price'],
+  model: ['provider', 'name', 'base_url', 'api_key_env', 'region', 'max_output_tokens', 'price', 'betas'],
   'model.price': ['input', 'output'],
   mcp: ['servers', 'tools', 'naming'],
   'mcp.servers.<server>': [

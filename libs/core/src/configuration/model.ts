@@ -1,4 +1,5 @@
 import { configurationKeys } from './keys.js';
+import { describe } from './problems.js';
 import { Section } from './section.js';
 import {
   type Configuration,
@@ -63,10 +64,23 @@ function readModel(section: Section): ModelSettings {
     region: section.text('region', 'the name of a region, such as `eu-central-1`'),
     maxOutputTokens: section.wholeNumber('max_output_tokens', outputTokens),
     ...(section.has('price') ? { price: readPrice(section.section('price')) } : {}),
+    ...readBetas(section, provider),
   };
   // A provider that was not understood has been reported; what it needs cannot be known.
   if (!section.has('provider') || section.value('provider') === provider) checkProvider(section, provider);
   return settings;
+}
+
+/** `betas`: names that go into a header, so that nothing else may stand in them. */
+function readBetas(section: Section, provider: ModelProvider): Pick<ModelSettings, 'betas'> {
+  const betas = section.names('betas', 'a list of names, such as `["token-efficient-tools-2025-02-19"]`') ?? [];
+  betas.forEach((name, place) => {
+    if (!/^[A-Za-z0-9._-]{1,100}$/.test(name))
+      section.problem(section.itemAt('betas', place), describe(name), 'a name of letters, digits, dots and dashes');
+  });
+  if (betas.length > 0 && provider !== 'anthropic')
+    section.problem(section.at('betas'), 'a setting of anthropic', '`provider: anthropic`, or leave it out');
+  return betas.length === 0 ? {} : { betas };
 }
 
 function checkProvider(section: Section, provider: ModelProvider): void {

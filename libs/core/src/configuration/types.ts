@@ -325,6 +325,8 @@ export interface ModelSettings {
   readonly maxOutputTokens: number;
   /** Absent where none is configured: then no cost is counted. */
   readonly price?: ModelPrice;
+  /** Anthropic only: what of its API it is asked for before that is the default; absent for nothing. */
+  readonly betas?: readonly string[];
 }
 
 /** What a million tokens cost, in whatever currency the operator counts in. */

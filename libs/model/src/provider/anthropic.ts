@@ -6,13 +6,15 @@ import { addressOf, requiredName, requiredSecret, type Secret } from './required
 export function createAnthropicModel(settings: ModelSettings, secret: Secret): Model {
   const name = requiredName(settings);
   const key = requiredSecret(secret, settings.apiKeyEnv ?? 'ANTHROPIC_API_KEY', settings);
+  const { betas = [] } = settings;
+  const beta = betas.length === 0 ? {} : { 'anthropic-beta': betas.join(',') };
   return createProviderModel({
     wire: 'anthropic',
     settings,
     name,
     url: `${addressOf(settings.baseUrl ?? 'https://api.anthropic.com/v1')}/messages`,
     secrets: [key],
-    headers: () => ({ 'x-api-key': key, 'anthropic-version': '2023-06-01' }),
+    headers: () => ({ 'x-api-key': key, 'anthropic-version': '2023-06-01', ...beta }),
     // Tools and instructions are the same in every turn of a run.
     options: { cachePrefix: true },
   });
