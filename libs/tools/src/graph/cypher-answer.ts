@@ -1,24 +1,15 @@
 import { ToolUserError } from '@sluice/core';
-import { CypherReader } from './cypher-syntax.js';
-import type { Clause, Expression, NodePattern, Path, Projection, RelationshipPattern } from './cypher-syntax.js';
-import type { Token } from './cypher-tokens.js';
-import type { GraphNode, GraphRelationship, Properties, QueryRows } from './store.js';
+import { aggregated, aggregates, isAggregate } from './cypher-aggregates.js';
+import { QueryBudget } from './cypher-budget.js';
+import { gathered, PatternMatcher } from './cypher-match.js';
+import type { Graph, Row } from './cypher-match.js';
 import { requireSmall, sizeOf } from './cypher-sizes.js';
 import type { Value } from './cypher-sizes.js';
-import { applied, callOf, compare, isNode, plain, propertyOf, same, text } from './cypher-values.js';
-
-type Row = ReadonlyMap<string, Value>;
-
-export interface Graph {
-  readonly nodes: readonly GraphNode[];
-  readonly relationships: readonly GraphRelationship[];
-}
-
-const aggregates = new Set(['count', 'collect', 'sum', 'avg', 'min', 'max']);
-
-/** Rows that may be held at a time, beyond which a query is refused. */
-const mostHeld = 100_000;
-const stepsBetweenLooks = 4_096;
+import { CypherReader } from './cypher-syntax.js';
+import type { Clause, Expression, Projection } from './cypher-syntax.js';
+import type { Token } from './cypher-tokens.js';
+import { applied, callOf, compare, isNode, plain, propertyOf, text } from './cypher-values.js';
+import type { Properties, QueryRows } from './store.js';
 
 /** The answer to a query that only reads. Throws ToolUserError for one that is wrong, or too much. */
 export function answer(
@@ -34,23 +25,16 @@ export function answer(
 }
 
 class Answering {
-  private readonly byKey: ReadonlyMap<string, GraphNode>;
-  private readonly around = new Map<string, GraphRelationship[]>();
-  private steps = 0;
+  private readonly matcher: PatternMatcher;
+  private readonly budget: QueryBudget;
 
   constructor(
     private readonly parameters: Properties,
-    private readonly graph: Graph,
-    private readonly until: number,
+    graph: Graph,
+    until: number,
   ) {
-    this.byKey = new Map(graph.nodes.map((node) => [node.key, node]));
-    for (const relationship of graph.relationships) {
-      for (const key of new Set([relationship.from, relationship.to])) {
-        const there = this.around.get(key);
-        if (there === undefined) this.around.set(key, [relationship]);
-        else there.push(relationship);
-      }
-    }
+    this.budget = new QueryBudget(until);
+    this.matcher = new PatternMatcher(graph, this.budget, (expression, row) => this.value(expression, row));
   }
 
   rows(clauses: readonly Clause[], most: number): QueryRows {
@@ -65,9 +49,9 @@ class Answering {
   private clause(clause: Clause, rows: readonly Row[]): Row[] {
     switch (clause.is) {
       case 'match':
-        return this.gathered(rows, (row) => this.match(clause, row));
+        return gathered(rows, (row) => this.matcher.match(clause, row));
       case 'unwind':
-        return this.gathered(rows, (row) => {
+        return gathered(rows, (row) => {
           const list = this.value(clause.list, row);
           return (Array.isArray(list) ? list : list === null || list === undefined ? [] : [list]).map((each: Value) =>
             new Map(row).set(clause.name, each),
@@ -82,91 +66,8 @@ class Answering {
     }
   }
 
-  private gathered(rows: readonly Row[], make: (row: Row) => Iterable<Row>): Row[] {
-    const found: Row[] = [];
-    for (const row of rows) {
-      for (const each of make(row)) {
-        found.push(each);
-        if (found.length > mostHeld)
-          throw new ToolUserError(`The query has more than ${mostHeld} rows on its way. Narrow it down.`);
-      }
-    }
-    return found;
-  }
-
-  private match({ paths, where, optional }: Extract<Clause, { is: 'match' }>, row: Row): Row[] {
-    let found: Row[] = [row];
-    for (const path of paths) found = this.gathered(found, (each) => this.walk(path, each));
-    if (where !== null) found = found.filter((each) => this.value(where, each) === true);
-    if (found.length > 0 || !optional) return found;
-    const names = paths.flatMap(({ start, steps }) => [
-      start.name,
-      ...steps.flatMap(({ relationship, node }) => [relationship.name, node.name]),
-    ]);
-    const empty = new Map(row);
-    for (const name of names) if (name !== null && !empty.has(name)) empty.set(name, null);
-    return [empty];
-  }
-
-  private *walk({ start, steps }: Path, row: Row): Generator<Row> {
-    const bound = start.name === null ? undefined : row.get(start.name);
-    if (bound === null) return;
-    for (const node of bound === undefined ? this.graph.nodes : [bound as GraphNode]) {
-      if (!this.fits(start, node, row)) continue;
-      yield* this.follow(steps, node, named(row, start.name, node), new Set());
-    }
-  }
-
-  private *follow(
-    steps: Path['steps'],
-    from: GraphNode,
-    row: Row,
-    used: ReadonlySet<GraphRelationship>,
-  ): Generator<Row> {
-    const [step, ...rest] = steps;
-    if (step === undefined) return void (yield row);
-    const { relationship: pattern, node } = step;
-    for (const { end, path } of this.reached(pattern, from, used)) {
-      const bound = node.name === null ? undefined : row.get(node.name);
-      if (bound !== undefined && (bound as GraphNode | null)?.key !== end.key) continue;
-      if (!this.fits(node, end, row)) continue;
-      const passed = pattern.most === 1 && pattern.least === 1 ? path[0] : path;
-      yield* this.follow(
-        rest,
-        end,
-        named(named(row, pattern.name, passed), node.name, end),
-        new Set([...used, ...path]),
-      );
-    }
-  }
-
-  private *reached(
-    pattern: RelationshipPattern,
-    from: GraphNode,
-    used: ReadonlySet<GraphRelationship>,
-    path: readonly GraphRelationship[] = [],
-  ): Generator<{ readonly end: GraphNode; readonly path: readonly GraphRelationship[] }> {
-    this.tick();
-    if (path.length >= pattern.least) yield { end: from, path };
-    if (path.length >= pattern.most) return;
-    for (const relationship of this.around.get(from.key) ?? []) {
-      if (used.has(relationship) || path.includes(relationship)) continue;
-      if (pattern.types.length > 0 && !pattern.types.includes(relationship.type)) continue;
-      const isOut = relationship.from === from.key;
-      if (pattern.direction === 'out' ? !isOut : pattern.direction === 'in' && relationship.to !== from.key) continue;
-      const to = pattern.direction === 'in' ? relationship.from : isOut ? relationship.to : relationship.from;
-      yield* this.reached(pattern, this.byKey.get(to) as GraphNode, used, [...path, relationship]);
-    }
-  }
-
-  private fits({ labels, properties }: NodePattern, node: GraphNode, row: Row): boolean {
-    this.tick();
-    if (!labels.every((label) => node.labels.includes(label))) return false;
-    return properties.every(([name, expression]) => same(node.properties[name], this.value(expression, row)) === true);
-  }
-
   private project({ all, distinct, items, order, skip, limit }: Projection, rows: readonly Row[]): Row[] {
-    const grouped = items.some(({ expression }) => this.aggregates(expression));
+    const grouped = items.some(({ expression }) => aggregates(expression));
     let made: { row: Row; sources: readonly Row[] }[] = all
       ? rows.map((row) => ({ row, sources: [row] }))
       : grouped
@@ -195,7 +96,7 @@ class Answering {
   }
 
   private group(items: Projection['items'], rows: readonly Row[]): { row: Row; sources: readonly Row[] }[] {
-    const keys = items.filter(({ expression }) => !this.aggregates(expression));
+    const keys = items.filter(({ expression }) => !aggregates(expression));
     const groups = new Map<string, Row[]>();
     for (const row of rows) {
       const key = this.keyOf(keys.map(({ expression }) => this.value(expression, row)));
@@ -213,22 +114,6 @@ class Answering {
     });
   }
 
-  private aggregates(expression: Expression): boolean {
-    switch (expression.is) {
-      case 'call':
-        return aggregates.has(expression.name) || expression.args.some((each) => this.aggregates(each));
-      case 'apply':
-        return expression.args.some((each) => this.aggregates(each));
-      case 'property':
-      case 'labels':
-        return this.aggregates(expression.of);
-      case 'list':
-        return expression.items.some((each) => this.aggregates(each));
-      default:
-        return false;
-    }
-  }
-
   private count(expression: Expression): number {
     const value = this.value(expression, new Map());
     if (typeof value === 'number' && Number.isInteger(value) && value >= 0) return value;
@@ -236,7 +121,7 @@ class Answering {
   }
 
   private value(expression: Expression, row: Row, group?: readonly Row[]): Value {
-    this.tick();
+    this.budget.tick();
     return requireSmall(this.evaluated(expression, row, group));
   }
 
@@ -261,65 +146,31 @@ class Answering {
         return isNode(of) && expression.labels.every((label) => of.labels.includes(label));
       }
       case 'pattern':
-        return !this.walk(expression.path, row).next().done;
+        return !this.matcher.walk(expression.path, row).next().done;
       case 'call':
-        return aggregates.has(expression.name)
-          ? this.aggregate(expression, group)
+        return isAggregate(expression.name)
+          ? aggregated(
+              expression,
+              group,
+              (each, of) => this.value(each, of),
+              (values) => this.keyOf(values),
+            )
           : callOf(
               expression.name,
               expression.args.map((each) => this.value(each, row, group)),
-              this.byKey,
+              this.matcher.byKey,
             );
       case 'apply': {
         const args = expression.args.map((each) => this.value(each, row, group));
-        for (const each of args) this.tick(sizeOf(each));
+        for (const each of args) this.budget.tick(sizeOf(each));
         return applied(expression.operator, args);
       }
     }
   }
 
-  private aggregate(
-    { name, args, distinct, star }: Extract<Expression, { is: 'call' }>,
-    group: readonly Row[] | undefined,
-  ): Value {
-    if (group === undefined)
-      throw new ToolUserError(`${name}() stands where nothing is grouped; it may stand in WITH and RETURN.`);
-    if (star) return group.length;
-    const [argument] = args;
-    if (argument === undefined) throw new ToolUserError(`${name}() needs an argument.`);
-    let values = group.map((each) => this.value(argument, each)).filter((each) => each !== null && each !== undefined);
-    if (distinct) values = [...new Map(values.map((each) => [this.keyOf([each]), each])).values()];
-    const numbers = values.filter((each) => typeof each === 'number');
-    switch (name) {
-      case 'count':
-        return values.length;
-      case 'collect':
-        return values;
-      case 'sum':
-        return numbers.reduce((sum, each) => sum + each, 0);
-      case 'avg':
-        return numbers.length === 0 ? null : numbers.reduce((sum, each) => sum + each, 0) / numbers.length;
-      default: {
-        const sorted = [...values].sort(compare);
-        return (name === 'min' ? sorted[0] : sorted.at(-1)) ?? null;
-      }
-    }
-  }
-
-  private tick(steps = 1): void {
-    this.steps += steps;
-    if (this.steps < stepsBetweenLooks) return;
-    this.steps = 0;
-    if (performance.now() > this.until) throw new ToolUserError('The query takes too long. Narrow it down.');
-  }
-
   /** One text for equal values. */
   private keyOf(values: readonly Value[]): string {
-    for (const each of values) this.tick(sizeOf(each));
+    for (const each of values) this.budget.tick(sizeOf(each));
     return text(values);
   }
-}
-
-function named(row: Row, name: string | null, value: Value): Row {
-  return name === null ? row : new Map(row).set(name, value);
 }

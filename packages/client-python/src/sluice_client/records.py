@@ -72,6 +72,9 @@ class AgentRun(Record):
     request_id: str = Field(description="Names it.")
     input_tokens: int = Field(default=0, description="Tokens the model read in it.")
     output_tokens: int = Field(default=0, description="Tokens the model wrote in it.")
+    definition_tokens: int | None = Field(default=None, description="The `definition_tokens` of the run at its end.")
+    result_tokens: int | None = Field(default=None, description="Its `result_tokens`.")
+    other_tokens: int | None = Field(default=None, description="Its `other_tokens`.")
 
 
 class AgentStep(Record):
@@ -207,6 +210,9 @@ class Run(Record):
     conditions: RunConditions | None = Field(default=None, description="What rules on availability are judged by; null while the configuration has none.")
     strategy: RunStrategy | None = Field(default=None, description="The strategy of the run; null where it is `react`, and where an earlier version began the run.")
     memory: list[RememberedRun] | None = Field(default=None, description="The session's earlier runs that the model is shown, the oldest first; null where the configuration shows none.")
+    definition_tokens: int | None = Field(default=None, description="Tokens of the definitions of tools that its models were sent so far, as Sluice counts them, those of agents that it called among them; null where none were counted.")
+    result_tokens: int | None = Field(default=None, description="Tokens of results of calls that they were sent so far, as `definition_tokens`.")
+    other_tokens: int | None = Field(default=None, description="Tokens of all else that they were sent so far, as `definition_tokens`.")
 
 
 class RunConditions(Record):

@@ -370,11 +370,37 @@ export interface StateTransition {
   readonly timestamp: number;
 }
 
+/** How good the result of one attempt at a plan's step was, and what that was measured by. */
+export interface StepScore {
+  /** The number of the run's plan, from 1. */
+  readonly plan: number;
+  /** The number of the plan's step, from 1. */
+  readonly step: number;
+  /** Which attempt at the step, from 1. */
+  readonly attempt: number;
+  /** Id of the tool that was called. */
+  readonly tool: string;
+  /** Which formula: `graph`, `list`, `text`, `mcp`, `change`, `other`, or `failed` where the call gave no result. */
+  readonly kind: string;
+  /** The numbers that the formula took, by name. */
+  readonly inputs: Readonly<Record<string, number>>;
+  /** What the formula gives, from 0 to 1. */
+  readonly formula: number;
+  /** What the model that judges gave, from 0 to 1; null where none was asked. */
+  readonly judged: number | null;
+  /** The lower of the two. */
+  readonly confidence: number;
+  /** What the step needs. */
+  readonly threshold: number;
+  /** `threshold` (it is good enough), `override` (it was let through below its threshold), or empty where it was not accepted. */
+  readonly accepted: string;
+}
+
 /** What a strategy decided for a turn, from the run as its Toolset has it. */
 export interface StrategyDecision {
   /** Which one. */
   readonly strategy: string;
-  /** `plan` (the model is asked for a plan), `call` (the next step of the plan is made as it was planned), `arguments` (the model is asked for the arguments of the next step), or `answer` (the model is asked for the answer, and no more tools are called). */
+  /** `plan` (the model is asked for a plan), `call` (the next step of the plan is made as it was planned), `arguments` (the model is asked for the arguments of the next step), `answer` (the model is asked for the answer, and no more tools are called), and where results are measured `retry` (the model is asked for other arguments of the step), `simplify` (for a simpler call in its place), `judge` (for how good the result is), `override` (the model, or a person, says whether the plan goes on with a result below its threshold) or `partial` (the model is asked for an answer by what there is). */
   readonly action: string;
   /** Why, as a sentence. */
   readonly reason: string;
@@ -382,6 +408,12 @@ export interface StrategyDecision {
   readonly plan: number;
   /** The number of the plan's step, from 1; 0 where the turn makes none. */
   readonly step: number;
+  /** Which attempt at the step, from 1; 0 where the turn makes none, or where attempts are not counted. */
+  readonly attempt: number;
+  /** How good the result of the call before was, which the decision rests on; null where nothing was measured. */
+  readonly score: StepScore | null;
+  /** How sure an answer by what there is can be, from 0 to 1; null where none is asked for, or where nothing was measured. */
+  readonly confidence: number | null;
 }
 
 /** Which model took a turn. */
