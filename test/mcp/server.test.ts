@@ -20,6 +20,7 @@ describe('the MCP server', () => {
 
   it('lists what the caller may call in its state, and a transition changes the list (M-20, M-21, M-22)', async () => {
     const client = await oldClient(system.mcp.url);
+    expect(client.getInstructions()).toContain('list the tools again after the server says that the list has changed');
     let changes = 0;
     client.setNotificationHandler(ToolListChangedNotificationSchema, () => void changes++);
     expect(names((await client.listTools()).tools)).toEqual(['knowledge-query', 'text-completion']);

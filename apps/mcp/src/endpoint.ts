@@ -49,7 +49,11 @@ export class Endpoint {
       { fetch: (request, options) => this.#route(request, options) },
       {
         maxRequestBodySize: longestMessage,
-        onerror: (error) => runtime.log.error({ error: error.message }, 'an MCP request failed'),
+        // A client that leaves in the middle of its request is no fault of this service.
+        onerror: ({ message }) =>
+          /\baborted$/.test(message)
+            ? runtime.log.debug('an MCP client left in the middle of its request')
+            : runtime.log.error({ error: message }, 'an MCP request failed'),
       },
     );
     runtime.configurations.onChange(() => {

@@ -47,12 +47,24 @@ export class Sessions {
     // Of another one’s session nothing is said, not even that it is there.
     if (session === undefined || !isSame(session.principal, principal))
       return problem(404, -32_001, 'There is no such session. Initialize a new one.');
+    // The sweep comes once in a minute.
+    if (this.#isIdle(session)) {
+      await session.server.close();
+      return problem(404, -32_001, 'This session was unused for too long and is closed. Initialize a new one.');
+    }
     session.lastUsed = this.parts.runtime.clock.now();
+    // A standing stream alone keeps no session; a call does, however long it takes.
+    if (request.method !== 'POST') return session.transport.handleRequest(request, { authInfo });
     session.open++;
-    try {
-      return await session.transport.handleRequest(request, { authInfo });
-    } finally {
+    const ended = (): void => {
       session.open--;
+      session.lastUsed = this.parts.runtime.clock.now();
+    };
+    try {
+      return whenSent(await session.transport.handleRequest(request, { authInfo }), ended);
+    } catch (error) {
+      ended();
+      throw error;
     }
   }
 
@@ -113,14 +125,50 @@ export class Sessions {
   }
 
   async #closeIdle(): Promise<void> {
-    const since = this.parts.runtime.clock.now() - idleMs;
-    const idle = [...this.#sessions.values()].filter(({ lastUsed, open }) => open === 0 && lastUsed < since);
+    const idle = [...this.#sessions.values()].filter((session) => this.#isIdle(session));
     await Promise.allSettled(idle.map(({ server }) => server.close()));
+  }
+
+  #isIdle({ lastUsed, open }: Session): boolean {
+    return open === 0 && lastUsed < this.parts.runtime.clock.now() - idleMs;
   }
 
   #counted(): void {
     this.parts.runtime.metrics.mcpSessions.set(this.#sessions.size);
   }
+}
+
+/** The same response; `ended` is called once, when all of it was sent or nobody reads it any more. */
+function whenSent(response: Response, ended: () => void): Response {
+  const { body, status, statusText, headers } = response;
+  if (body === null) {
+    ended();
+    return response;
+  }
+  const reader = body.getReader();
+  let isOpen = true;
+  const end = (): void => {
+    if (isOpen) ended();
+    isOpen = false;
+  };
+  const sent = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      try {
+        const { done, value } = await reader.read();
+        if (!done) return controller.enqueue(value);
+        end();
+        controller.close();
+      } catch (error) {
+        end();
+        throw error;
+      }
+    },
+    cancel(reason) {
+      end();
+      return reader.cancel(reason);
+    },
+  });
+  return new Response(sent, { status, statusText, headers });
 }
 
 /** A refusal of the transport, as JSON-RPC has it. */
