@@ -89,7 +89,33 @@ describe('the page of the example', () => {
     expect(readFileSync(join(folder, 'dist/index.html'), 'utf8')).toContain(script);
     expect(readFileSync(join(folder, 'dist/assets', script), 'utf8')).toContain('text/event-stream');
   };
+  const shown = 'shows a run that is asked for in it';
+  const show = async (): Promise<void> => {
+    const fixture = await startFixture();
+    try {
+      expect(await inFolder('install', '--no-save', '--no-audit', '--no-fund', 'happy-dom@21.0.4')).toMatchObject({ code: 0 }); // prettier-ignore
+      const env = {
+        PATH: process.env['PATH'],
+        VITE_SLUICE_URL: fixture.proxy.url,
+        VITE_SLUICE_TOKEN: await fixture.token('ann'),
+        VITE_SLUICE_GROUP: '*',
+      };
+      const script = join(import.meta.dirname, 'show-page.mjs');
+      const words = ['-c', 'cd "$0" && exec "$@"', folder, process.execPath, script, 'Look', 'Found.'];
+      const { code, output, errors } = await finish('sh', words, env, 120_000);
+      expect([code, code === 0 ? '' : errors]).toEqual([0, '']);
+      expect(output).toMatch(
+        /Look.*Iteration 1, state undefined.*core__knowledge-query done.*Iteration 2, state analysis.*Found\./s,
+      );
+    } finally {
+      await fixture.close();
+    }
+  };
   // Without a network its packages are not here.
-  if (installed.code === 0) it(title, build, 480_000);
-  else it.skip(`${title} (skipped: its packages cannot be installed)`, build);
+  for (const [behaviour, body] of [
+    [title, build],
+    [shown, show],
+  ] as const)
+    if (installed.code === 0) it(behaviour, body, 480_000);
+    else it.skip(`${behaviour} (skipped: its packages cannot be installed)`, body);
 });

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { finish } from '../cluster/outside-tools.js';
 import { projectRoot } from '../harness/configurations.js';
 import { cases, perform } from './contract.js';
+import { expectTextOnce } from './cut-in-a-word.js';
 import type { Driver } from './driver.js';
 import { startFixture } from './fixture.js';
 import type { Fixture } from './fixture.js';
@@ -31,6 +32,7 @@ describe.each(['sync', 'async'] as const)('the Python client, %s', (way) => {
     await fixture?.close();
   });
 
+  test('a text that is cut in a word goes on behind it', () => expectTextOnce(driver));
   for (const [n, one] of cases.entries()) test(one.name, () => perform(one, driver, fixture, `${way}-${n}`));
 });
 
