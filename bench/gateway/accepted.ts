@@ -40,17 +40,10 @@ export async function accepted(parts: Infrastructure, gateway: GatewayProcess): 
     ours.push(await post());
   }
 
-  const until = performance.now() + seconds * 1_000;
-  let done = 0;
-  const begun = performance.now();
-  const ask = async (): Promise<void> => {
-    while (performance.now() < until) {
-      await post();
-      done++;
-    }
-  };
-  await Promise.all(Array.from({ length: side }, ask));
-  const rate = done / ((performance.now() - begun) / 1_000);
+  const bareRate = await perSecond(produce);
+  const before = await gateway.processor();
+  const rate = await perSecond(post);
+  const processor = (await gateway.processor()) - before;
   agent.destroy();
   await producer.disconnect();
   report('Requests over HTTP until they are on the log (Kafka, questions of 900 bytes)', [
@@ -63,8 +56,27 @@ export async function accepted(parts: Infrastructure, gateway: GatewayProcess): 
       unit: 'ms',
       goal: { atMost: 2 },
     },
+    { name: `bare produces a second, ${side} side by side`, value: bareRate, unit: '/s' },
     { name: `accepted a second, ${side} side by side`, value: rate, unit: '/s', goal: { atLeast: 2_000 } },
+    {
+      name: 'processor time of the gateway for each',
+      value: processor / (rate * seconds),
+      unit: 'ms',
+      goal: { atMost: 0.5 },
+    },
   ]);
+}
+
+/** How often it is done in a second, side by side for some seconds. */
+async function perSecond(work: () => Promise<unknown>): Promise<number> {
+  const begun = performance.now();
+  const until = begun + seconds * 1_000;
+  let done = 0;
+  const again = async (): Promise<void> => {
+    for (; performance.now() < until; done++) await work();
+  };
+  await Promise.all(Array.from({ length: side }, again));
+  return done / ((performance.now() - begun) / 1_000);
 }
 
 function bodyOf(n: number): string {

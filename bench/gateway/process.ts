@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Infrastructure } from '../kafka/infrastructure.js';
 import { variablesOf } from '../kafka/services.js';
+import { howAServiceIsStarted } from '../node-flags.js';
 
 const main = join(import.meta.dirname, '../../apps/sluice/src/main.js');
 
@@ -18,6 +19,8 @@ export interface GatewayProcess {
   readonly prefix: string;
   /** Resident memory, MB. */
   memory(): Promise<number>;
+  /** Processor time so far, milliseconds. */
+  processor(): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -33,9 +36,10 @@ export async function startGatewayProcess(parts: Infrastructure): Promise<Gatewa
     PATH: process.env['PATH'],
     HOME: process.env['HOME'],
   };
-  const env = { ...variablesOf(parts, prefix), ...more };
+  const { serviceFlags, nodeVariables } = await howAServiceIsStarted();
+  const env = { ...variablesOf(parts, prefix), ...nodeVariables, ...more };
   await promisify(execFile)(process.execPath, [main, 'config', 'apply', file], { env });
-  const child = spawn(process.execPath, [main, 'serve', '--role', 'gateway'], {
+  const child = spawn(process.execPath, [...serviceFlags, main, 'serve', '--role', 'gateway'], {
     env,
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -55,6 +59,15 @@ export async function startGatewayProcess(parts: Infrastructure): Promise<Gatewa
     memory: async () => {
       const status = await readFile(`/proc/${child.pid}/status`, 'utf8');
       return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? NaN) / 1_024;
+    },
+    processor: async () => {
+      const text = await readFile(`/proc/${child.pid}/stat`, 'utf8');
+      // Behind the name, which may hold spaces: user and system time in hundredths of a second.
+      const [, , , , , , , , , , , user, system] = text
+        .slice(text.lastIndexOf(')') + 2)
+        .split(' ')
+        .map(Number);
+      return ((user ?? NaN) + (system ?? NaN)) * 10;
     },
     close: async () => {
       child.kill('SIGTERM');
