@@ -138,7 +138,7 @@ export class Sessions {
   }
 }
 
-/** The same response; `ended` is called once, when all of it was sent or nobody reads it any more. */
+/** The same response; `ended` is called once, when all of it was sent or its reader left. */
 function whenSent(response: Response, ended: () => void): Response {
   const { body, status, statusText, headers } = response;
   if (body === null) {
