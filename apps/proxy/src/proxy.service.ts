@@ -13,6 +13,7 @@ import {
   isWorthAnother,
   type ProxyFailure,
   readModel,
+  routesByModel,
   type Target,
   targetsOf,
   withBodyModel,
@@ -86,7 +87,7 @@ export class ProxyService {
       return;
     }
     const body = endpoint === null ? (hasBody(incoming) ? incoming : null) : await readBody(incoming);
-    const model = endpoint?.model?.name ?? (Buffer.isBuffer(body) ? readModel(body) : null);
+    const model = endpoint?.model?.name ?? (routesByModel(settings) && Buffer.isBuffer(body) ? readModel(body) : null);
     const targets = targetsOf(settings, { api, path: request.target, model });
     const [first] = targets;
     if (first === undefined) {

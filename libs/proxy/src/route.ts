@@ -42,6 +42,11 @@ export function targetsOf(
   return targets;
 }
 
+/** Whether it depends on a request's model where it goes: only then a body is read for its name. */
+export function routesByModel({ models, upstreams }: ProxySettings): boolean {
+  return models.length > 0 || upstreams.some((upstream) => upstream.models.length > 0);
+}
+
 /** Whether a name is like a pattern in which `*` stands for any characters. In time that grows with both alone. */
 export function isLike(name: string, pattern: string): boolean {
   const [first = '', ...rest] = pattern.split('*');

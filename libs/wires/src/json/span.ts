@@ -21,11 +21,21 @@ export class JsonSpan {
     readonly end: number,
   ) {}
 
+  /** The last text that was read, until the event loop turns: a request is looked at several times, and may have megabytes. */
+  static #last: JsonSpan | null = null;
+
   /** The whole text. Throws SyntaxError where it is not JSON. */
   static of(text: string): JsonSpan {
+    if (JsonSpan.#last?.text === text) return JsonSpan.#last;
     JSON.parse(text);
     const start = afterSpace(text, 0);
-    return new JsonSpan(text, start, endOf(text, start));
+    const span = new JsonSpan(text, start, endOf(text, start));
+    if (JsonSpan.#last === null)
+      setImmediate(() => {
+        JsonSpan.#last = null;
+      });
+    JsonSpan.#last = span;
+    return span;
   }
 
   /** The value's text as it was written. */
