@@ -145,7 +145,7 @@ export class AgentService implements OnModuleDestroy {
         ? await this.shownTools.choose(toolset, searchedRequestOf(toolset, evaluator), configuration)
         : null;
     const ids = shown?.ids ?? null;
-    const asked = modelRequestOf(toolset, evaluator, ids, move);
+    const asked = modelRequestOf(toolset, evaluator, ids, move, shown?.isSearched ?? false);
     const { request } = asked;
     const counting = this.count(request, configuration);
     try {
@@ -154,13 +154,7 @@ export class AgentService implements OnModuleDestroy {
         (one) => this.askOne(one, request, toolset, configuration, context),
         (one, fault) => this.passOver(one, fault),
       );
-      if (shown !== null)
-        context.afterCommit(() =>
-          this.shownTools.end(
-            shown,
-            turn.calls.map(({ tool }) => tool),
-          ),
-        );
+      if (shown !== null) context.afterCommit(() => this.shownTools.end(shown, turn));
       const counted = await counting;
       if (counted !== undefined) context.afterCommit(() => measurePrompt(counted, settings, this.runtime.metrics));
       return { ...turn, model: turnModel(asked, modelName(settings), passedOver, ids, counted) };

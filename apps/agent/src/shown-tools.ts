@@ -1,16 +1,18 @@
-import type { Configuration } from '@sluice/core';
+import { modelsOf, type Configuration, type ModelTurn } from '@sluice/core';
 import type { Toolset } from '@sluice/contracts';
 import type { searchedRequestOf } from '@sluice/run';
 import { Discovery, discoveryRecord } from '@sluice/discovery';
 import type { DiscoveryTurn } from '@sluice/discovery';
 import { DiscoveryRecords } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
-import { Embedders } from '@sluice/model';
+import { Embedders, nativeSearches } from '@sluice/model';
 
 /** The tools that the model of a turn is shown. */
 export interface Shown {
   /** Their ids; null where it is shown all that were offered. */
   readonly ids: readonly string[] | null;
+  /** Whether the others are sent for the provider's own search. */
+  readonly isSearched: boolean;
   readonly turn: DiscoveryTurn;
 }
 
@@ -41,7 +43,15 @@ export class ShownTools {
   ): Promise<Shown | null> {
     const { agentDiscovery: settings, model, version } = configuration;
     if (settings === undefined || request.tools.length === 0) return null;
-    const pipes = { toolDiscovery: { ...settings, enabled: true, shadow: null }, toolOutput: { enabled: false } };
+    const { nativeSearch: wanted } = settings;
+    const native =
+      wanted === undefined ? null : (await nativeSearches()).nativeSearchOfAll(modelsOf(configuration), wanted);
+    const nativeSearch = native === null || typeof native === 'string' ? native : ('provider' as const);
+    const isNative = nativeSearch === 'provider';
+    const pipe = { ...settings, enabled: true, shadow: null, enableSearchFallback: wanted !== undefined };
+    const pipes = { toolDiscovery: pipe, toolOutput: { enabled: false } };
+    const flagged = (is: boolean): readonly string[] =>
+      configuration.tools.flatMap(({ id, deferLoading }) => (deferLoading === is ? [id] : []));
     const { requestId, sessionId, iteration, run } = toolset;
     const turn = await this.#discovery.begin(pipes, {
       ...{ source: 'agent', requestId, sessionId, iteration, configVersion: version },
@@ -50,18 +60,34 @@ export class ShownTools {
         ...{ name: id, description, parameters: inputSchema },
         raw: JSON.stringify({ name: id, description, parameters: inputSchema }),
       })),
-      ...{ query: request.question, recentlyUsed: new Set(request.history.map(({ toolId }) => toolId)) },
-      ...{ hasToolOutputs: request.history.length > 0, session: null },
-      forced: [...needed, ...(request.toolChoice.type === 'tool' ? [request.toolChoice.id] : [])],
+      // The provider keeps what it found in the conversation, and its cache as long as the list is the same.
+      ...{
+        query: request.question,
+        recentlyUsed: new Set(isNative ? [] : request.history.map(({ toolId }) => toolId)),
+      },
+      ...{ hasToolOutputs: request.history.length > 0, session: null, takesSearchTool: false },
+      ...(nativeSearch === null ? {} : { nativeSearch }),
+      deferred: flagged(true),
+      forced: [...needed, ...flagged(false), ...(request.toolChoice.type === 'tool' ? [request.toolChoice.id] : [])],
     });
-    return { ids: turn.unchanged ? null : turn.keptNames, turn };
+    return {
+      ids: turn.unchanged ? null : turn.keptNames,
+      isSearched: turn.start.nativeSearch === 'provider',
+      turn,
+    };
   }
 
   /** To be called once the turn is on the log. */
-  end({ turn }: Shown, called: readonly string[]): void {
-    const ending = turn.end({ rounds: 0, called });
+  end(shown: Shown, taken: ModelTurn): void {
+    const ending = this.#ended(shown, taken);
     this.#endings.add(ending);
     void ending.finally(() => this.#endings.delete(ending));
+  }
+
+  async #ended({ turn, isSearched }: Shown, taken: ModelTurn): Promise<void> {
+    if (isSearched)
+      for (const { query, found } of (await nativeSearches()).searchesIn(taken)) turn.answered(query, found);
+    await turn.end({ rounds: 0, called: taken.calls.map(({ tool }) => tool) });
   }
 
   async close(): Promise<void> {

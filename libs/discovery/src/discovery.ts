@@ -49,6 +49,7 @@ export class Discovery {
     if (settings.strategy !== 'passthrough' && request.hasOwnSearch === true) return turn(unchanged('own_search'));
     if (
       settings.enableSearchFallback &&
+      request.takesSearchTool !== false &&
       nativeSearchAt(settings, request) !== 'provider' &&
       request.tools.some(({ name }) => name === settings.searchToolName)
     ) {
@@ -97,7 +98,8 @@ export class Discovery {
     const shadow = beside === null ? null : this.shadow(() => chosenBy(beside));
     const nativeSearch = nativeSearchAt(settings, request);
     const isNative = nativeSearch === 'provider';
-    const searchTool = settings.enableSearchFallback && !isNative ? searchToolOf(settings.searchToolName) : null;
+    const takesSearchTool = settings.enableSearchFallback && !isNative && request.takesSearchTool !== false;
+    const searchTool = takesSearchTool ? searchToolOf(settings.searchToolName) : null;
     switch (settings.strategy) {
       case 'passthrough':
         return { kept: all, deferred: [], bypass: 'passthrough', searchTool: null, nativeSearch: null, shadow };
@@ -111,7 +113,8 @@ export class Discovery {
         return { kept, deferred, bypass: null, searchTool, nativeSearch, shadow };
       }
       default: {
-        const { kept, deferred, skipped } = chosenBy(settings.strategy);
+        const chosen = chosenBy(settings.strategy);
+        const { kept, deferred, skipped } = isNative ? withDeferred(chosen, request, isForced) : chosen;
         if (skipped !== null) return { kept, deferred, bypass: skipped, searchTool: null, nativeSearch: null, shadow };
         return { kept, deferred, bypass: null, searchTool, nativeSearch, shadow };
       }
@@ -174,4 +177,18 @@ export class Discovery {
 function nativeSearchAt(settings: DiscoveryPipe, request: DiscoveryRequest): NativeSearchAt | null {
   if (settings.nativeSearch === undefined || !settings.enableSearchFallback || settings.strategy === 'api') return null;
   return request.nativeSearch ?? 'unsupported_wire';
+}
+
+/** The choice without those that are always left to the provider's own search. */
+function withDeferred(
+  choice: Choice,
+  { tools, deferred: names = [] }: DiscoveryRequest,
+  isForced: (index: number) => boolean,
+): Choice {
+  const always = new Set(names);
+  const goes = new Set(choice.kept.filter((index) => always.has(tools[index]?.name ?? '') && !isForced(index)));
+  if (goes.size === 0) return choice;
+  const kept = choice.kept.filter((index) => !goes.has(index));
+  const deferred = tools.flatMap((_, index) => (choice.deferred.includes(index) || goes.has(index) ? [index] : []));
+  return { ...choice, kept, deferred, skipped: null };
 }

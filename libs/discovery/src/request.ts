@@ -31,6 +31,10 @@ export interface DiscoveryRequest {
   readonly hasToolOutputs: boolean;
   /** Names of tools that the model is made to call: they stay. */
   readonly forced?: readonly string[];
+  /** Names of tools that are left to the provider's own search, where it stands in. */
+  readonly deferred?: readonly string[];
+  /** False where no search tool of Sluice's can be answered; absent: it can. */
+  readonly takesSearchTool?: boolean;
   /** sessionKey of the request; null where nothing is remembered of it. */
   readonly session: string | null;
   /** Whether the provider has a search of its own for this wire format and model, which may stand in for the search tool; absent: no. */

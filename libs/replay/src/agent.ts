@@ -117,10 +117,10 @@ function modelOf(
     .slice(0, place)
     .map((one, before) => ({ ...one, name: names[before] ?? one.name }));
   // What discovery chose is an input of the turn: it may have asked an embedding model, or gone by what was called before.
-  const { shown } = recorded;
+  const { shown, nativeSearch } = recorded;
   // Tokens were counted by a tokenizer that may be another one now.
   return turnModel(
-    modelRequestOf(toolset, evaluator, shown),
+    modelRequestOf(toolset, evaluator, shown, undefined, nativeSearch !== null),
     names[place] ?? recorded.name,
     passedOver,
     shown,

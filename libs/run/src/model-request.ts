@@ -1,5 +1,13 @@
 import { bindTools, Fault, isJsonObject, loadedTools, neededTools, promptHash, toolChoiceOf } from '@sluice/core';
-import type { BoundTools, Evaluator, JsonObject, ModelRequest, ModelTool } from '@sluice/core';
+import type {
+  BindingFacts,
+  BoundTools,
+  Evaluator,
+  JsonObject,
+  ModelRequest,
+  ModelTool,
+  SearchedTools,
+} from '@sluice/core';
 import { sha256 } from '@sluice/contracts';
 import type { OfferedTool, TurnModel, Toolset } from '@sluice/contracts';
 import { instructionsFor } from './agent-runs.js';
@@ -15,26 +23,37 @@ export interface BoundRequest {
 
 /**
  * What a model is asked in a turn, as the run’s strategy has it asked, with its tools in the form that the configuration gives them; `shown`
- * has the ids of the offered tools that discovery chose, null for all. Throws Fault('schema_invalid') for a tool whose schema is none.
+ * has the ids of the offered tools that discovery chose, null for all; where `isSearched`, the others are sent for the provider’s own search. Throws Fault('schema_invalid') for a tool whose schema is none.
  */
 export function modelRequestOf(
   toolset: Toolset,
   evaluator: Evaluator,
   shown: readonly string[] | null = null,
   move = nextMove(toolset, evaluator),
+  isSearched = false,
 ): BoundRequest {
   const whole = inContext(wholeRequest(toolset, evaluator), move, toolset, evaluator);
   if (move.kind === 'ask') {
     const request = { ...whole, ...askedFor(move, toolset, evaluator, whole.instructions, modelTool) };
     return { request, bound: { tools: request.tools, deferred: [], note: null } };
   }
-  const bound = bindTools(
-    whole.tools,
-    { evaluator, history: toolset.request.history, toolChoice: whole.toolChoice },
-    shown,
-  );
+  const facts = { evaluator, history: toolset.request.history, toolChoice: whole.toolChoice };
+  const bound = bindTools(whole.tools, facts, shown);
   const instructions = bound.note === null ? whole.instructions : `${whole.instructions}\n\n${bound.note}`;
-  return { request: { ...whole, instructions, tools: bound.tools }, bound };
+  const searched = isSearched && shown !== null ? searchedTools(whole.tools, shown, facts) : null;
+  const request = { ...whole, instructions, tools: bound.tools, ...(searched === null ? {} : { searched }) };
+  return { request, bound };
+}
+
+/** The tools that the provider’s own search finds, in their full texts; null where the configuration has none. */
+function searchedTools(
+  offered: readonly ModelTool[],
+  shown: readonly string[],
+  facts: BindingFacts,
+): SearchedTools | null {
+  const settings = facts.evaluator.configuration.agentDiscovery?.nativeSearch;
+  if (settings === undefined) return null;
+  return { settings, tools: loadedTools(offered, facts).filter(({ id }) => !shown.includes(id)) };
 }
 
 /** What discovery chooses from for a turn: the full texts of the tools that can be shown now, and those that must be. */
@@ -81,6 +100,7 @@ export function turnModel(
   const { definitionTokens, resultTokens, otherTokens, tokenizer } = counted;
   return {
     ...{ name, promptHash: promptHash(request, name, sha256), passedOver, shown, deferred: bound.deferred },
+    nativeSearch: request.searched === undefined ? null : 'provider',
     ...{ definitionTokens, resultTokens, otherTokens, tokenizer },
   };
 }

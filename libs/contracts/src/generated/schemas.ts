@@ -2572,6 +2572,15 @@ export const schemas = {
         "default": null
       },
       {
+        "name": "native_search",
+        "type": [
+          "null",
+          "string"
+        ],
+        "doc": "`provider` where the others were sent too, for its provider's own search to find; null where it was sent the shown ones alone.",
+        "default": null
+      },
+      {
         "name": "deferred",
         "type": {
           "type": "array",

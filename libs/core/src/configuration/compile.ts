@@ -224,7 +224,7 @@ function describedAs(
   tool: IdentifiedTool & { readonly allowed: Allowed },
   { modeOf }: Descriptions,
   given: CompilerInputs,
-): Pick<ConfiguredTool, 'shortDescription' | 'category' | 'descriptionMode'> {
+): Pick<ConfiguredTool, 'shortDescription' | 'category' | 'descriptionMode' | 'deferLoading'> {
   const { entry, allowed } = tool;
   const { spec } = allowed.specification;
   const category = categoryOf(tool, given);
@@ -234,6 +234,7 @@ function describedAs(
     ...(spec === null ? {} : { shortDescription: short ?? firstSentence(spec.description) }),
     ...(category === undefined ? {} : { category }),
     ...(modeOf(tool, category) === 'deferred' ? { descriptionMode: 'deferred' as const } : {}),
+    ...(entry.deferLoading === null ? {} : { deferLoading: entry.deferLoading }),
   };
 }
 

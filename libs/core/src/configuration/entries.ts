@@ -25,6 +25,8 @@ export interface ToolEntry {
   readonly description: string | null;
   readonly shortDescription: string | null;
   readonly descriptionMode: DescriptionMode | null;
+  /** Null where nothing is written. */
+  readonly deferLoading: boolean | null;
   /** Null if no tags are written. */
   readonly groups: readonly string[] | null;
   readonly states: readonly string[];
@@ -102,6 +104,7 @@ function readEntry(key: string, section: Section, types: readonly string[], tool
     description: section.text('description', 'a sentence for the model, or leave it out'),
     shortDescription: section.text('short_description', 'when to use the tool, in one sentence, or leave it out'),
     descriptionMode: section.choice('description_mode', descriptionModes),
+    deferLoading: section.flag('defer_loading'),
     groups: withoutWildcard(section, 'group', section.names('group', 'a list of group names, such as `["read-only"]`')),
     states: section.names('available_in_states', 'a list of state names, such as `["analysis"]`') ?? [wildcard],
     target: readTarget(section),

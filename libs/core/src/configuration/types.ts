@@ -33,6 +33,8 @@ export interface ConfiguredTool {
   readonly category?: string;
   /** `deferred` where the agent’s model is sent the short description alone; absent for all others. */
   readonly descriptionMode?: 'deferred';
+  /** True: a provider's own search finds it, where there is one; false: it is always shown. Absent: discovery decides. */
+  readonly deferLoading?: boolean;
   /** Tags, after the default; never holds `*`. Empty: reachable through a requested `*` alone. */
   readonly groups: readonly string[];
   /** States it is available in, after the default; `*` means every state. */

@@ -1,3 +1,4 @@
+import type { NativeSearchSettings } from '../configuration/discovery-types.js';
 import type { JsonObject } from '../json.js';
 import type { ToolChoice } from '../rules/tool-choice.js';
 import type { Step } from '../run/step.js';
@@ -9,6 +10,12 @@ export interface ModelTool {
   readonly inputSchema: JsonObject;
   /** The schema that its calls are held to, where the model is sent another. */
   readonly fullSchema?: JsonObject;
+}
+
+/** What a provider's own search finds, and how it is asked for. */
+export interface SearchedTools {
+  readonly tools: readonly ModelTool[];
+  readonly settings: NativeSearchSettings;
 }
 
 /** A past step, with the id under which the model knew the tool. */
@@ -32,6 +39,8 @@ export interface ModelRequest {
   readonly earlier?: readonly EarlierRun[];
   /** Empty means: answer without tools. */
   readonly tools: readonly ModelTool[];
+  /** Tools that it is sent without being shown them: its provider's own search finds them. Absent where there are none. */
+  readonly searched?: SearchedTools;
   /** What it may or must do with them; where there are none, it means nothing. */
   readonly toolChoice: ToolChoice;
   /** The tools that a plan’s steps may use, where a plan is asked for; its tool’s description says them too. Absent where none is. */

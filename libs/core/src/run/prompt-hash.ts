@@ -9,7 +9,7 @@ type Asked = Pick<ModelRequest, 'instructions' | 'question' | 'history'>;
  * no choice and auto, which is what every prompt had before there was a choice.
  */
 export function promptHash(
-  { instructions, question, history, tools = [], toolChoice, earlier = [] }: Asked & Partial<ModelRequest>,
+  { instructions, question, history, tools = [], searched, toolChoice, earlier = [] }: Asked & Partial<ModelRequest>,
   model: string,
   digest: Digest,
 ): string {
@@ -27,6 +27,9 @@ export function promptHash(
         ? { id, description, inputSchema }
         : { id, description, inputSchema: fullSchema, sentSchema: inputSchema },
     ),
+    ...(searched === undefined
+      ? {}
+      : { searched: searched.tools.map(({ id, description, inputSchema }) => ({ id, description, inputSchema })) }),
     ...(toolChoice === undefined || toolChoice.type === 'auto' ? {} : { toolChoice }),
   };
   return digest(canonicalJson(sent as JsonValue));

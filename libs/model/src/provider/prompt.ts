@@ -1,4 +1,4 @@
-import { type EarlierRun, type ModelRequest, type ModelSettings, type ModelStep } from '@sluice/core';
+import { type EarlierRun, type ModelRequest, type ModelSettings, type ModelStep, type ModelTool } from '@sluice/core';
 import {
   type Echo,
   isObjectText,
@@ -19,6 +19,11 @@ export function wireRequestOf(
   { name, settings, origin }: { readonly name: string; readonly settings: ModelSettings; readonly origin: Origin },
 ): WireRequest {
   const turns = turnsOf(request.history);
+  const tools = toolsOf(request);
+  const offered = new Set(tools.map(({ id }) => id));
+  // A provider refuses what it found before where that is no longer among the tools.
+  const canFind = (found: readonly string[]): boolean =>
+    request.searched !== undefined && found.every((id) => offered.has(id));
   return {
     model: name,
     instructions: request.instructions,
@@ -26,9 +31,9 @@ export function wireRequestOf(
       ...(request.earlier ?? []).flatMap(answered),
       { role: 'user', parts: [{ type: 'text', text: request.question }] },
       // Bedrock and Anthropic refuse calls and results in a request that offers no tools, so there they stand as text.
-      ...turns.flatMap((turn) => (request.tools.length === 0 ? told(turn) : exchanged(turn, origin))),
+      ...turns.flatMap((turn) => (tools.length === 0 ? told(turn) : exchanged(turn, origin, canFind))),
     ],
-    tools: request.tools.map((tool) => ({
+    tools: tools.map((tool) => ({
       name: tool.id,
       description: tool.description,
       inputSchema: tool.inputSchema,
@@ -48,6 +53,11 @@ function answered({ question, answer }: EarlierRun): Message[] {
     { role: 'user', parts: [{ type: 'text', text: question || '(empty)' }] },
     { role: 'assistant', parts: [{ type: 'text', text: answer || '(empty)' }] },
   ];
+}
+
+/** All that are sent: those that the model is shown, and those that its provider's search may find. */
+function toolsOf({ tools, searched }: ModelRequest): readonly ModelTool[] {
+  return searched === undefined ? tools : [...tools, ...searched.tools];
 }
 
 /** A past step with the id its call has on the wire. */
@@ -79,9 +89,9 @@ function isWireId(id: string): boolean {
 }
 
 /** A turn as calls and results, each call with what its provider wants back. */
-function exchanged(turn: readonly WireStep[], origin: Origin): Message[] {
+function exchanged(turn: readonly WireStep[], origin: Origin, canFind: CanFind): Message[] {
   return [
-    { role: 'assistant', parts: saidIn(turn, origin) },
+    { role: 'assistant', parts: saidIn(turn, origin, canFind) },
     {
       role: 'user',
       parts: turn.map(({ step, id }): MessagePart => ({
@@ -95,14 +105,19 @@ function exchanged(turn: readonly WireStep[], origin: Origin): Message[] {
   ];
 }
 
+/** Whether the request can repeat a search that found tools of these ids. */
+type CanFind = (found: readonly string[]) => boolean;
+
 /** The thought and the calls: the thought stands first, unless it is known where it stood. */
-function saidIn(turn: readonly WireStep[], { wire, from }: Origin): TurnPart[] {
+function saidIn(turn: readonly WireStep[], { wire, from }: Origin, canFind: CanFind): TurnPart[] {
   const thought = thoughtOf(turn);
   const kept = turn.map(({ step }) => keptOf(step.providerData, { wire, from }));
   const echo = (fields: Echo['fields'] | undefined) => (fields === undefined ? {} : { echo: { wire, fields } });
   let isSaid = thought === '';
   const beside = (parts: Kept['before']): TurnPart[] =>
     parts.flatMap((part): TurnPart[] => {
+      if (part.type === 'search')
+        return canFind(part.found) ? part.blocks.map((block) => ({ type: 'other', wire, ...block })) : [];
       if (part.type === 'reasoning') return [{ type: 'reasoning', text: part.text, ...echo(part.fields) }];
       if (isSaid) return [];
       isSaid = true;

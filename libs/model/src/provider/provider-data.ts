@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, largestProviderData, type ModelSettings, utf8Length } from '@sluice/core';
-import { type Echo, type TurnPart, type WireName, wireOfParts } from '@sluice/wires';
+import { answeredSearches, type Echo, type OtherPart, type TurnPart, type WireName, wireOfParts } from '@sluice/wires';
 
 /** Who wrote what is kept, and in whose words: it goes back to no other. */
 export interface Origin {
@@ -11,7 +11,15 @@ export interface Origin {
 /** A part of a turn beside its calls. A text stands for its place: what it says is the turn’s thought. */
 type Beside =
   | { readonly type: 'text'; readonly fields?: JsonObject }
-  | { readonly type: 'reasoning'; readonly text: string; readonly fields: JsonObject };
+  | { readonly type: 'reasoning'; readonly text: string; readonly fields: JsonObject }
+  | Searched;
+
+/** A search that the provider answered itself: its blocks as they came, and the tools that it showed. */
+interface Searched {
+  readonly type: 'search';
+  readonly blocks: readonly { readonly kind: string; readonly raw: string }[];
+  readonly found: readonly string[];
+}
 
 /** What is kept with one call: its own fields, and the parts that stand before it or, with the last call, behind it. */
 export interface Kept {
@@ -29,8 +37,18 @@ export function providerData(parts: readonly TurnPart[], origin: Origin): readon
   const calls: { fields: JsonObject | undefined; before: Beside[]; after: Beside[] }[] = [];
   let beside: Beside[] = [];
   let hasText = false;
+  let search: OtherPart[] = [];
   for (const part of parts) {
-    if (part.type === 'other') continue;
+    if (part.type === 'other') {
+      search.push(part);
+      const answered = answeredSearches(search);
+      if (answered.length > 0) {
+        const blocks = search.filter(({ wire }) => wire === origin.wire).map(({ kind, raw }) => ({ kind, raw }));
+        beside.push({ type: 'search', blocks, found: answered.flatMap(({ found }) => found) });
+        search = [];
+      }
+      continue;
+    }
     const fields = ownFields(part.echo, origin.wire);
     if (part.type === 'call') {
       calls.push({ fields, before: beside, after: [] });
@@ -43,7 +61,7 @@ export function providerData(parts: readonly TurnPart[], origin: Origin): readon
   calls.at(-1)?.after.push(...beside);
   const isWanted = calls.some(
     ({ fields, before, after }) =>
-      fields !== undefined || [...before, ...after].some((one) => one.fields !== undefined),
+      fields !== undefined || [...before, ...after].some((one) => one.type === 'search' || one.fields !== undefined),
   );
   return calls.map(({ fields, before, after }) => {
     if (!isWanted || (fields === undefined && before.length === 0 && after.length === 0)) return null;
@@ -89,7 +107,18 @@ function besideIn(value: unknown): readonly Beside[] {
   return value.flatMap((one: unknown): Beside[] => {
     if (!isJsonObject(one)) return [];
     const { type, text, fields } = one;
+    if (type === 'search') return searchIn(one);
     if (type === 'text') return [{ type, ...(isJsonObject(fields) ? { fields } : {}) }];
     return type === 'reasoning' && typeof text === 'string' && isJsonObject(fields) ? [{ type, text, fields }] : [];
   });
+}
+
+function searchIn({ blocks, found }: JsonObject): Beside[] {
+  if (!Array.isArray(blocks) || !Array.isArray(found)) return [];
+  const read = blocks.flatMap((block: unknown) => {
+    if (!isJsonObject(block)) return [];
+    const { kind, raw } = block;
+    return typeof kind === 'string' && typeof raw === 'string' ? [{ kind, raw }] : [];
+  });
+  return [{ type: 'search', blocks: read, found: found.filter((one): one is string => typeof one === 'string') }];
 }

@@ -3,7 +3,11 @@ import {
   decodeStream,
   type DecodedTurn,
   type EncodeOptions,
+  editRequest,
   encodeRequest,
+  type NativeSearch,
+  nativeSearchOf,
+  withBeta,
   type WireName,
   type WireRequest,
 } from '@sluice/wires';
@@ -52,19 +56,53 @@ export function createProviderModel(setup: ProviderSetup): Model {
 
   async function open(asked: ModelRequest, { signal }: ModelOptions): Promise<ProviderResponse> {
     const withheld = asked.toolChoice.type === 'none' && setup.lacksNone === true;
-    const request = wireRequestOf(withheld ? { ...asked, tools: [] } : asked, { ...setup, origin });
-    const response = await post(request, signal);
+    const search = withheld ? null : searchOf(asked);
+    const { searched, ...shown } = asked;
+    const given = search === null ? shown : asked;
+    const request = wireRequestOf(withheld ? { ...given, tools: [] } : given, { ...setup, origin });
+    const deferred = new Set(search === null ? [] : searched?.tools.map(({ id }) => id));
+    const post = (sent: WireRequest): Promise<ProviderResponse> => postWith(sent, { search, deferred }, signal);
+    const response = await post(request);
     if (setup.hasImitators !== true || !statusesOfUnreadable.includes(response.status)) return response;
     const readable = withArgumentsAsObjects(request);
     if (readable === null) return response;
     response.body.destroy();
-    return post(readable, signal);
+    return post(readable);
   }
 
-  async function post(request: WireRequest, signal: AbortSignal): Promise<ProviderResponse> {
-    const { body } = encodeRequest(setup.wire, request, setup.options);
-    const sent: ProviderRequest = { url: setup.url, headers: await setup.headers(body), body };
+  /** The provider's own search of tools; null where none is asked for, or this model has none: then it is sent the shown tools alone. */
+  function searchOf({ searched }: ModelRequest): NativeSearch | null {
+    if (searched === undefined) return null;
+    const { kind, when } = searched.settings;
+    const search = nativeSearchOf(setup.wire, setup.name, { kind, isSure: when === 'always' });
+    return typeof search === 'string' ? null : search;
+  }
+
+  async function postWith(
+    request: WireRequest,
+    { search, deferred }: { readonly search: NativeSearch | null; readonly deferred: ReadonlySet<string> },
+    signal: AbortSignal,
+  ): Promise<ProviderResponse> {
+    const { body: encoded } = encodeRequest(setup.wire, request, setup.options);
+    const body = search === null ? encoded : withSearch(encoded, search, deferred);
+    const beta = search?.betaHeader ?? null;
+    const headers = await setup.headers(body);
+    const sent: ProviderRequest = {
+      url: setup.url,
+      headers: beta === null ? headers : { ...headers, 'anthropic-beta': beta },
+      body,
+    };
     return send(sent, signal);
+  }
+
+  function withSearch(body: string, search: NativeSearch, deferred: ReadonlySet<string>): string {
+    const edited = editRequest(setup.wire, body, {
+      keepTool: () => true,
+      deferTool: (name) => deferred.has(name),
+      addRawTools: [search.tool],
+      moveCacheMarks: true,
+    });
+    return search.betaInBody === null ? edited : withBeta(edited, search.betaInBody);
   }
 
   async function read({ body }: ProviderResponse, options: ModelOptions, faults: Faults): Promise<DecodedTurn> {

@@ -834,6 +834,8 @@ export interface TurnModel {
   readonly passedOver: readonly PassedOver[];
   /** The ids of the offered tools that it was shown, where tool discovery left others out; null where it was shown all. */
   readonly shown: readonly string[] | null;
+  /** `provider` where the others were sent too, for its provider's own search to find; null where it was sent the shown ones alone. */
+  readonly nativeSearch: string | null;
   /** The ids of the tools that it was sent with their short descriptions, in the order sent. */
   readonly deferred: readonly string[];
   /** Tokens of the definitions of its tools, as they were sent; null where they were not counted. */

@@ -286,6 +286,7 @@ class TurnModel(Record):
     prompt_hash: str = Field(description="SHA-256 over what it was asked, with its name and the full schemas of the tools that it was sent, hexadecimal.")
     passed_over: list[PassedOver] = Field(default_factory=list, description="The models that were asked before it and gave no turn, in order.")
     shown: list[str] | None = Field(default=None, description="The ids of the offered tools that it was shown, where tool discovery left others out; null where it was shown all.")
+    native_search: str | None = Field(default=None, description="`provider` where the others were sent too, for its provider's own search to find; null where it was sent the shown ones alone.")
     deferred: list[str] = Field(default_factory=list, description="The ids of the tools that it was sent with their short descriptions, in the order sent.")
     definition_tokens: int | None = Field(default=None, description="Tokens of the definitions of its tools, as they were sent; null where they were not counted.")
     result_tokens: int | None = Field(default=None, description="Tokens of what calls had given before, as `definition_tokens`.")
