@@ -17,6 +17,17 @@ export async function scriptedEndpoint(
   script: readonly ScriptedCall[] | Script,
   turnMs: number | ((offered: readonly string[]) => number),
 ): Promise<ScriptedEndpoint> {
+  return scriptedParallelEndpoint((turn, offered) => {
+    const call = typeof script === 'function' ? script(turn, offered) : script[turn];
+    return call === undefined ? [] : [call];
+  }, turnMs);
+}
+
+/** The same with a model that may make several calls in a turn; none: it answers. `turn` counts results so far. */
+export async function scriptedParallelEndpoint(
+  script: (turn: number, offered: readonly string[]) => readonly ScriptedCall[],
+  turnMs: number | ((offered: readonly string[]) => number),
+): Promise<ScriptedEndpoint> {
   const server = createServer((request, response) => {
     let body = '';
     request.on('data', (piece: Buffer) => (body += piece.toString()));
@@ -27,9 +38,9 @@ export async function scriptedEndpoint(
       };
       const offered = tools.map((tool) => tool.function.name);
       const turn = messages.filter((message) => message.role === 'tool').length;
-      const call = typeof script === 'function' ? script(turn, offered) : script[turn];
+      const calls = script(turn, offered);
       const ms = typeof turnMs === 'number' ? turnMs : turnMs(offered);
-      setTimeout(() => response.end(events(call, turn)), ms);
+      setTimeout(() => response.end(eventsOf(calls, turn)), ms);
     });
     response.writeHead(200, { 'content-type': 'text/event-stream' });
   });
@@ -44,18 +55,22 @@ export async function scriptedEndpoint(
   };
 }
 
-/** What such an endpoint streams for a turn. */
+/** What such an endpoint streams for a turn of one call, or of the answer. */
 export function events(call: ScriptedCall | undefined, turn: number): string {
+  return eventsOf(call === undefined ? [] : [call], turn);
+}
+
+function eventsOf(calls: readonly ScriptedCall[], turn: number): string {
   const delta =
-    call === undefined
+    calls.length === 0
       ? { role: 'assistant', content: 'All is done.' }
       : {
           role: 'assistant',
-          tool_calls: [
-            { index: 0, id: `call-${turn}`, type: 'function', function: { name: call[0], arguments: call[1] } },
-          ],
+          tool_calls: calls.map(([name, args], index) => {
+            return { index, id: `call-${turn + index}`, type: 'function', function: { name, arguments: args } };
+          }),
         };
   const chunk = (part: object, reason: string | null): string =>
     `data: ${JSON.stringify({ id: 'x', object: 'chat.completion.chunk', created: 0, model: 'scripted', choices: [{ index: 0, delta: part, finish_reason: reason }] })}\n\n`;
-  return `${chunk(delta, null)}${chunk({}, call === undefined ? 'stop' : 'tool_calls')}data: [DONE]\n\n`;
+  return `${chunk(delta, null)}${chunk({}, calls.length === 0 ? 'stop' : 'tool_calls')}data: [DONE]\n\n`;
 }

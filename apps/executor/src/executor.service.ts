@@ -28,7 +28,7 @@ import { RUNTIME } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
 import { measureStep } from './step-metrics.js';
 import { handOver } from './agents/hand-over.js';
-import type { Returned } from './agents/returned.js';
+import type { AllReturned } from './agents/returned.js';
 import { park } from './approvals/park.js';
 import { Toolbox } from './toolbox.js';
 import { Turn } from './turn.js';
@@ -87,7 +87,7 @@ export class ExecutorService {
     message: Incoming<'agent.tool-calls'>,
     done: readonly Step[],
     context: HandlerContext,
-    { returned = null, isAgain = true }: { readonly returned?: Returned | null; readonly isAgain?: boolean } = {},
+    { returned = new Map(), isAgain = true }: { readonly returned?: AllReturned; readonly isAgain?: boolean } = {},
   ): Promise<readonly Outgoing[]> {
     const { record } = message;
     const { configurations } = this.runtime;
@@ -97,6 +97,8 @@ export class ExecutorService {
     const turn = new Turn(record, name, isAgain, context, granting, inForce, this.toolbox, this.runtime);
     const end = await turn.run(done, returned);
     const { steps } = end;
+    const keyOf = (index: number): string =>
+      callKeyOf(name, record, record.calls[index] as ToolCall['calls'][number], index);
     if (end.kind === 'parked') {
       const { index, parked } = end;
       const judges = [granting, inForce] as const;
@@ -104,9 +106,18 @@ export class ExecutorService {
         const asked = { asking: parked.asking, askedAt: end.startedAt };
         return park(message, index, asked, steps, judges, context, this.runtime);
       }
-      const callKey = callKeyOf(name, record, record.calls[index] as ToolCall['calls'][number], index);
-      const handing = { ...parked.handing, startedAt: end.startedAt };
-      return handOver(message, index, callKey, handing, steps, judges, context, this.runtime);
+      const handing = { ...parked.handing, startedAt: end.startedAt, fanOut: null };
+      return handOver(message, index, keyOf(index), handing, steps, judges, context, this.runtime);
+    }
+    if (end.kind === 'fanned out') {
+      const { first, members } = end;
+      const fanOut = { first, size: members.length };
+      const begun = members.map(({ parked, startedAt }, n) => {
+        const handing = { ...parked.handing, startedAt, fanOut };
+        const index = first + n;
+        return handOver(message, index, keyOf(index), handing, steps, [granting, inForce], context, this.runtime);
+      });
+      return (await Promise.all(begun)).flat();
     }
     // Of a turn in which something was done the step is recorded in any case.
     if (steps.every(({ reason }) => reason === 'deadline') && (await this.isOver(record, context))) return [];

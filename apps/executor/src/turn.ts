@@ -34,7 +34,7 @@ import type { CallInTurn, CallOutcome, CallWorld, Loaded, NextCall, NotMade, Par
 import { processesPerFile } from '@sluice/tools';
 import { lookForCancel, toolSpan } from '@sluice/host';
 import type { Runtime, SpanEnd } from '@sluice/host';
-import type { Returned } from './agents/returned.js';
+import type { AllReturned, Returned } from './agents/returned.js';
 import { CallConnection } from './connections/call-connection.js';
 import type { Toolbox } from './toolbox.js';
 import { TurnProgress } from './turn-progress.js';
@@ -68,11 +68,12 @@ export class Turn {
 
   /**
    * Runs the calls behind those that are `done`, one after another. One that needs an approval, or runs as an agent, parks the turn; where
-   * an agent’s run `returned`, the turn goes on with its result.
+   * agents’ runs `returned`, the turn goes on with their results.
    */
-  run(done: readonly Step[], returned: Returned | null): Promise<TurnEnd> {
+  run(done: readonly Step[], returned: AllReturned): Promise<TurnEnd> {
     return runTurn(this.record, done, this.granting.evaluator, (next) => {
-      if (returned !== null && next.index === done.length) return this.takeBack(next, returned);
+      const back = returned.get(next.index);
+      if (back !== undefined) return this.takeBack(next, back);
       return next.notMade === null ? this.make(next) : this.refuse(next, next.notMade);
     });
   }

@@ -105,7 +105,7 @@ export function createMetrics() {
     ),
     strategyDecisions: counter(
       'sluice_strategy_decisions_total',
-      'Turns of runs that work by a plan, by what the strategy decided: plan, call, arguments or answer; retry, simplify, judge, override or partial where results are measured.',
+      'Turns of runs of another strategy than react, by what it decided: plan, call, arguments, answer or supervise; retry, simplify, judge, override or partial where results are measured.',
       'strategy',
       'action',
     ),

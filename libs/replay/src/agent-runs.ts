@@ -1,5 +1,6 @@
 import { agentBegunBy, budgetOf } from '@sluice/core';
 import type { AgentRun, Step, ToolExecResult } from '@sluice/core';
+import type { FanOut, Run } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 import { agentRunOf, callIdOf, handedBack } from '@sluice/run';
 import type { CallInTurn } from '@sluice/run';
@@ -46,6 +47,20 @@ export function begunIn({ calls, begun }: RunRecords, iteration: number): readon
   const turns = new Set(calls.filter(({ record }) => record.iteration === iteration).map(placeIn));
   const ofTurn = begun.filter(({ record: { run } }) => run.parent !== null && turns.has(placeIn(run.parent)));
   return ofTurn.sort((one, other) => (one.record.run.parent?.index ?? 0) - (other.record.run.parent?.index ?? 0));
+}
+
+/** Those that began side by side with the call, as their records have it; null where it ran alone. */
+export function fanOutOf({ begun }: RunRecords, parent: NonNullable<Run['parent']>): FanOut | null {
+  if (parent.fanOut === null) return null;
+  const { first } = parent.fanOut;
+  const members = new Set(
+    begun.flatMap(({ record: { run: one } }) =>
+      one.parent !== null && placeIn(one.parent) === placeIn(parent) && one.parent.fanOut?.first === first
+        ? one.parent.index
+        : [],
+    ),
+  );
+  return { first, size: members.size };
 }
 
 function placeIn({ partition, offset }: { readonly partition: number; readonly offset: number }): string {

@@ -36,7 +36,7 @@ export function deriveTurn(
       const turn = { ...move.turn, model: null, decision: move.decision };
       return { ...boundedTurn(toolset, after, turn, limits), recordSignature };
     }
-    const decision = move.kind === 'ask' ? move.decision : null;
+    const decision = move.kind === 'react' ? null : move.decision;
     const model = modelOf(record.model, toolset, configurations);
     return { ...toolCall(toolset, after, { ...record, model, decision }), recordSignature };
   });

@@ -14,15 +14,17 @@ import type { Incoming } from '@sluice/bus';
 import {
   agentBeginning,
   approvalRequest,
+  beforeMember,
   callIdOf,
   endedStep,
   noRoomForResult,
   refusedCall,
   runTurn,
   stepResult,
+  turnAfter,
 } from '@sluice/run';
-import type { CallInTurn, CallOutcome, DecisionTaken, NextCall, NotMade, TurnSoFar } from '@sluice/run';
-import { agentEnds, begunIn } from './agent-runs.js';
+import type { AssumedTurn, CallInTurn, CallOutcome, DecisionTaken, NextCall, NotMade, TurnSoFar } from '@sluice/run';
+import { agentEnds, begunIn, fanOutOf } from './agent-runs.js';
 import { nameIn, outcomesTaken } from './approvals.js';
 import { admit, recordedResult } from './calls.js';
 import type { Admission, AuthorizerOf } from './calls.js';
@@ -119,6 +121,8 @@ export async function deriveBeginning(
   const { parent } = recorded.run;
   if (parent === null) return [];
   const { partition, offset, index, startedAt, steps } = parent;
+  const fanOut = fanOutOf(run, parent);
+  const first = fanOut?.first ?? index;
   const derived: (AgentStepResult | { readonly refused: string })[] = [];
   const limits = () => deriving.configurations.inForce(inForceVersion, startedAt).configuration.limits;
   for (const message of placedTurns(run, { partition, offset }, limits)) {
@@ -126,19 +130,20 @@ export async function deriveBeginning(
     const call = record.calls[index];
     if (call === undefined) continue;
     const waits = waitsIn(run, record.iteration).filter((one) => one.index <= index);
-    const done = await stepsOf(record, steps, index, waited(waits), run, deriving);
+    const done = await stepsOf(record, steps, first, waited(waits), run, deriving);
     const granting = deriving.configurations.get(record.configVersion);
     const inForce = deriving.configurations.inForce(inForceVersion, startedAt);
     const judges = { granting, inForce };
     const name = nameIn(run, record, call, index);
+    const before = beforeMember(record, first, index, done, granting);
     const called = {
       record,
       name,
       call,
       index,
       offered: new Set(record.offered),
-      turn: done.turn,
-      steps: done.steps,
+      turn: before.turn,
+      steps: before.steps,
       judges,
       at: startedAt,
     };
@@ -148,7 +153,7 @@ export async function deriveBeginning(
       derived.push({ refused: admission.kind === 'refused' ? admission.result.safeMessage : 'It is no agent.' });
       continue;
     }
-    const handing = { ...admission.parked.handing, startedAt };
+    const handing = { ...admission.parked.handing, startedAt, fanOut };
     const beginning = agentBeginning(message, index, handing, done.steps, { granting, inForce });
     derived.push({ ...beginning, signature, recordSignature });
   }
@@ -240,7 +245,7 @@ async function stepsOf(
     return { kind: 'step', step, counts: step !== refused };
   };
   const end = await runTurn(record, [], granting, next, count);
-  if (end.kind === 'parked') throw new Error('A call that is derived is not parked.');
+  if (end.kind !== 'ended') throw new Error('A call that is derived is not parked.');
   return end;
 }
 
@@ -253,14 +258,15 @@ async function ended(
   run: RunRecords,
   { configurations, authorizerOf }: Deriving,
 ): Promise<readonly Step[]> {
-  const { record, call, index, turn } = next;
+  const { record, call, index } = next;
   const granting = configurations.get(record.configVersion);
   const inForce = configurations.inForce(stretch.inForceVersion, stretch.at);
   const name = nameIn(run, record, call, index);
   const at = own?.startedAt ?? stretch.at;
+  const before = asBegun(next, run, granting);
   const judged: CallInTurn = {
-    ...{ record, name, call, index, turn, offered, at },
-    steps: next.steps,
+    ...{ record, name, call, index, offered, at },
+    ...{ turn: before.turn, steps: before.steps },
     judges: { granting, inForce },
   };
   const stepFor = (result: ToolExecResult, agentRun: AgentRun | null = null): Step =>
@@ -280,6 +286,16 @@ async function ended(
   const steps: Step[] = [];
   for (const decision of decisions) steps.push(...stepsFor(await admit(judged, authorizerOf, own, decision)));
   return steps;
+}
+
+/** The turn by which a call was judged: one that began beside others was before those had ended. */
+function asBegun({ record, index, turn, steps }: NextCall, run: RunRecords, granting: Evaluator): AssumedTurn {
+  const first = begunIn(run, record.iteration)
+    .map((message) => message.record.run.parent)
+    .find((parent) => parent?.index === index)?.fanOut?.first;
+  if (first === undefined || first === index) return { steps, turn };
+  const done = steps.slice(0, first);
+  return beforeMember(record, first, index, { steps: done, turn: turnAfter(record, done, granting) }, granting);
 }
 
 /** The decisions that a call can have gone on with. */

@@ -11,10 +11,11 @@ import {
 import { promptTokensOf } from './prompt-tokens.js';
 import type { AgentRun, AgentSettings, Evaluator, HandedBack, JsonValue, RunState, Step, Verdict } from '@sluice/core';
 import { sha256 } from '@sluice/contracts';
-import type { AgentResponse, AgentStepResult, RequestedCall, Run, ToolCall } from '@sluice/contracts';
+import type { AgentResponse, AgentStepResult, FanOut, RequestedCall, Run, ToolCall } from '@sluice/contracts';
 import type { PlacedTurn } from './approvals/request.js';
 import { callIdOf, callKeyOf } from './calls.js';
 import { strategyRecord } from './strategy/choose.js';
+import { shareOfTime } from './strategy/fan-out.js';
 
 const agentRunIdForm = /^agent-[0-9a-f]{32}$/;
 
@@ -41,6 +42,8 @@ export interface Handing {
   readonly question: string;
   /** When the call began, milliseconds since the epoch. */
   readonly startedAt: number;
+  /** The calls that begin with it, side by side; null where it runs alone. */
+  readonly fanOut: FanOut | null;
 }
 
 /**
@@ -98,7 +101,7 @@ export function questionOf(args: JsonValue | undefined): string {
 export function agentBeginning(
   { partition, offset, record }: PlacedTurn,
   index: number,
-  { agentRunId, question, startedAt }: Handing,
+  { agentRunId, question, startedAt, fanOut }: Handing,
   done: readonly Step[],
   judges: { readonly granting: Evaluator; readonly inForce: Evaluator },
 ): AgentStepResult {
@@ -108,8 +111,9 @@ export function agentBeginning(
   const { principal } = record.run;
   if (tool?.agent === undefined || principal === null) throw new Error('Only an agent’s call, granted, is a run.');
   const { groups, state, maxIterations } = tool.agent;
-  const { tokens, microUsd } = leftFor(tool.agent, record.run, done, [granting, inForce]);
-  const deadline = Math.min(startedAt + allowedMs(tool.id, [granting, inForce]), record.run.deadline);
+  const { tokens, microUsd } = leftFor(tool.agent, record.run, done, [granting, inForce], fanOut?.size ?? 1);
+  const ends = fanOut === null ? record.run.deadline : startedAt + shareOfTime * (record.run.deadline - startedAt);
+  const deadline = Math.min(startedAt + allowedMs(tool.id, [granting, inForce]), Math.floor(ends));
   const ids = { requestId: agentRunId, sessionId: agentRunId };
   const next = {
     ...{
@@ -128,7 +132,7 @@ export function agentBeginning(
   const { requestId, sessionId } = record;
   const parent = {
     ...{ tool: tool.id, requestId, sessionId, toolCallId: callIdOf(record, call, index), partition, offset, index },
-    ...{ startedAt, maxTokens: tokens, maxMicroUsd: microUsd, steps: done },
+    ...{ startedAt, maxTokens: tokens, maxMicroUsd: microUsd, steps: done, fanOut },
   };
   return {
     ...ids,
@@ -148,12 +152,13 @@ export function agentBeginning(
   };
 }
 
-/** What the agent's run may use: its own budget, and no more than is left of the run that calls it, with what agents before it in this turn used. */
+/** What the agent's run may use: its own budget, and no more than is left of the run that calls it, with what agents before it in this turn used; agents side by side share that evenly. */
 function leftFor(
   { tokens, microUsd }: Pick<AgentSettings, 'tokens' | 'microUsd'>,
   run: Pick<RunState, 'inputTokens' | 'outputTokens'>,
   done: readonly Step[],
   judges: readonly Evaluator[],
+  among: number,
 ): Pick<AgentSettings, 'tokens' | 'microUsd'> {
   const used = done.reduce(
     (sum, { agentRun }) => ({
@@ -164,7 +169,8 @@ function leftFor(
   );
   const left = judges.map(({ configuration: { model, policy } }) => runBudgetLeft(used, model.price, policy.budgets));
   const least = (own: number | null, others: readonly (number | null)[]): number | null => {
-    const limits = [own, ...others].filter((limit) => limit !== null);
+    const shares = others.map((limit) => (limit === null ? null : Math.floor(limit / among)));
+    const limits = [own, ...shares].filter((limit) => limit !== null);
     return limits.length === 0 ? null : Math.min(...limits);
   };
   return {

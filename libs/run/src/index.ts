@@ -11,6 +11,8 @@ export { recall } from './memory.js';
 export { historyProblem } from './history.js';
 export { keptTo, nextMove } from './strategy/next-move.js';
 export type { Move } from './strategy/next-move.js';
+export { beforeMember } from './strategy/fan-out.js';
+export type { AssumedTurn } from './strategy/fan-out.js';
 export * from './bounded-turn.js';
 export * from './calls.js';
 export * from './connections.js';

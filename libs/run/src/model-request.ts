@@ -14,6 +14,7 @@ import { instructionsFor } from './agent-runs.js';
 import { nextMove } from './strategy/next-move.js';
 import { inContext } from './strategy/confidence/context-for.js';
 import { askedFor } from './strategy/prompt.js';
+import { sideBySideIn, supervisorInstructions } from './strategy/supervise.js';
 
 /** What a model is asked, and which tools it is described in brief. */
 export interface BoundRequest {
@@ -39,9 +40,12 @@ export function modelRequestOf(
   }
   const facts = { evaluator, history: toolset.request.history, toolChoice: whole.toolChoice };
   const bound = bindTools(whole.tools, facts, shown);
-  const instructions = bound.note === null ? whole.instructions : `${whole.instructions}\n\n${bound.note}`;
+  const isSupervisor = move.kind === 'supervise';
+  const parts = [whole.instructions, isSupervisor ? supervisorInstructions : null, bound.note];
+  const instructions = parts.filter((part) => part !== null).join('\n\n');
+  const beside = isSupervisor ? { sideBySide: sideBySideIn(toolset, evaluator) } : {};
   const searched = isSearched && shown !== null ? searchedTools(whole.tools, shown, facts) : null;
-  const request = { ...whole, instructions, tools: bound.tools, ...(searched === null ? {} : { searched }) };
+  const request = { ...whole, ...beside, instructions, tools: bound.tools, ...(searched === null ? {} : { searched }) };
   return { request, bound };
 }
 

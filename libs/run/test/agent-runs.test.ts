@@ -64,7 +64,7 @@ describe('whether a call of an agent can become a run (K-63)', () => {
 });
 
 describe('how an agent’s run begins (K-65)', () => {
-  const handing = { agentRunId: 'agent-1', question: 'Who?', startedAt: 1_000 };
+  const handing = { agentRunId: 'agent-1', question: 'Who?', startedAt: 1_000, fanOut: null };
   const begin = (record: ToolCall, granting: Evaluator, inForce = granting) =>
     agentBeginning({ topic: 'agent.tool-calls', partition: 3, offset: 7, record }, 0, handing, [], {
       granting,

@@ -149,6 +149,7 @@ describe('a turn’s calls and the record of its steps', () => {
                   agentRunId: agentRunIdOf(record, call, index),
                   question: call.arguments,
                   startedAt: 0,
+                  fanOut: null,
                 };
                 fits(topics.steps, agentBeginning(message, index, handing, steps, judges));
               }

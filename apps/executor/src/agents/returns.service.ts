@@ -18,6 +18,7 @@ import type { EndedBy, NamedRun, CallPlace, Redriven } from '@sluice/run';
 import { inHop, RUNTIME } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
 import { waitForAgent } from './hand-over.js';
+import { join } from './join.js';
 import { ExecutorService } from '../executor.service.js';
 
 /** Goes on with turns whose call was an agent’s run, once that has ended. */
@@ -64,7 +65,13 @@ export class ReturnsService {
     // A dead letter that did not say whose run it was: what was done of the turn is not known here, so it cannot go on.
     if (end.run === null || parent === null)
       return this.giveUp(parked, endedBy(message, parked.record.run, redriven), context);
-    const returned = { end, agentRun: agentRunOf(end, end.run), startedAt: parent.startedAt };
+    const own = { end, agentRun: agentRunOf(end, end.run), startedAt: parent.startedAt };
+    const returned =
+      parent.fanOut === null
+        ? new Map([[parent.index, own]])
+        : await join(message, parent, parked, redriven?.owner ?? placeOf(message), this.runtime);
+    // Others that began with it have not ended yet, or the turn goes on with the end of one of those.
+    if (returned === null) return [];
     const wait = await waitForAgent(runOfEnd(end), parent.startedAt, this.runtime);
     const attempt = await this.executor.cameBack(parked, wait, redriven);
     return this.executor.runTurn(attempt, parent.steps, context, { returned });

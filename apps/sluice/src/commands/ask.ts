@@ -20,7 +20,8 @@ export const usage = `sluice ask "question" [--group a,b] [--state s] [--tools a
   Without --group the request's groups are absent (default); --group "" means no tools.
   --tools names the ids of the tools that the run may use, of those it would be offered; without it all of these.
   --tool-choice is auto (the model calls tools as it likes), none, required, or the key or id of the tool that it must call first.
-  --strategy is how the run comes to its answer: react, or plan where the configuration lets requests choose it (docs/strategies.md).
+  --strategy is how the run comes to its answer: react, or another one where the configuration lets requests choose it
+  (docs/strategies.md).
   Without --connections no tool may use one; "*" is all that you may use. SLUICE_TOKEN is sent along as the credential.
   If nothing is running on the data folder, the services run in this process until the answer is there: under SLUICE_CONFIG, else
   what is in force there, else the sample's configuration. If services run under another configuration than the one that

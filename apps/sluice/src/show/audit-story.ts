@@ -42,7 +42,7 @@ export class AuditStory {
       case 'tool_call':
         return this.#call(d);
       case 'agent_begun':
-        return `began as the agent ${paint.tool(text(d, 'tool_id'))}, called by the run ${text(d, 'parent_request_id')}: “${shorten(text(d, 'question'))}” with the groups ${list(d, 'requested_groups')} in state ${paint.state(text(d, 'initial_state'))}`;
+        return `began as the agent ${paint.tool(text(d, 'tool_id'))}, called by the run ${text(d, 'parent_request_id')}${beside(d)}: “${shorten(text(d, 'question'))}” with the groups ${list(d, 'requested_groups')} in state ${paint.state(text(d, 'initial_state'))}`;
       case 'state_transition':
         return `the state went from ${paint.state(text(d, 'from'))} to ${paint.state(text(d, 'to'))} by ${paint.tool(text(d, 'tool'))}`;
       case 'approval_requested':
@@ -97,6 +97,12 @@ function tooLong(kind: string, details: JsonObject): string {
 /** Whether the calls are as a plan has them, so that no model was asked. */
 function byPlan({ decision = null }: JsonObject): boolean {
   return isJsonObject(decision) && decision['action'] === 'call';
+}
+
+/** How many agents’ runs began with it, side by side. */
+function beside(details: JsonObject): string {
+  const others = Number(details['side_by_side'] ?? 1) - 1;
+  return others < 1 ? '' : `, side by side with ${others} ${others === 1 ? 'other' : 'others'}`;
 }
 
 /** Which earlier runs of the session the model was shown. */

@@ -22,5 +22,7 @@ export function agentBegunEntry(result: AgentStepResult, parent: ParentCall, { a
     deadline: time(run.deadline),
     max_tokens: parent.maxTokens,
     max_micro_usd: parent.maxMicroUsd,
+    // Set only where there is one, so that entries of agents that ran alone are unchanged.
+    ...(parent.fanOut === null ? {} : { side_by_side: parent.fanOut.size }),
   });
 }

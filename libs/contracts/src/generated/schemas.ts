@@ -1532,6 +1532,24 @@ export const schemas = {
       }
     ]
   },
+  "FanOut": {
+    "type": "record",
+    "name": "FanOut",
+    "namespace": "sluice",
+    "doc": "The calls of one turn that run side by side, each as an agent's run: neighbours of the turn, begun together and joined when all have ended.",
+    "fields": [
+      {
+        "name": "first",
+        "type": "int",
+        "doc": "The place of the first of them in the turn, from 0."
+      },
+      {
+        "name": "size",
+        "type": "int",
+        "doc": "How many they are."
+      }
+    ]
+  },
   "HiddenTool": {
     "type": "record",
     "name": "HiddenTool",
@@ -1664,8 +1682,17 @@ export const schemas = {
           "type": "array",
           "items": "AgentStep"
         },
-        "doc": "The turn's calls before this one, which are done and are not done again.",
+        "doc": "The turn's calls before this one, which are done and are not done again. Of calls that run side by side: those before the first of them.",
         "default": []
+      },
+      {
+        "name": "fan_out",
+        "type": [
+          "null",
+          "FanOut"
+        ],
+        "doc": "The calls that run side by side with this one; null where it runs alone.",
+        "default": null
       }
     ]
   },
@@ -2103,7 +2130,7 @@ export const schemas = {
       {
         "name": "name",
         "type": "string",
-        "doc": "`react`, `plan` or `confidence`."
+        "doc": "`react`, `plan`, `confidence` or `supervisor`."
       },
       {
         "name": "reason",
@@ -2232,7 +2259,7 @@ export const schemas = {
       {
         "name": "action",
         "type": "string",
-        "doc": "`plan` (the model is asked for a plan), `call` (the next step of the plan is made as it was planned), `arguments` (the model is asked for the arguments of the next step), `answer` (the model is asked for the answer, and no more tools are called), and where results are measured `retry` (the model is asked for other arguments of the step), `simplify` (for a simpler call in its place), `judge` (for how good the result is), `override` (the model, or a person, says whether the plan goes on with a result below its threshold) or `partial` (the model is asked for an answer by what there is)."
+        "doc": "`plan` (the model is asked for a plan), `call` (the next step of the plan is made as it was planned), `arguments` (the model is asked for the arguments of the next step), `answer` (the model is asked for the answer, and no more tools are called); where results are measured `retry` (the model is asked for other arguments of the step), `simplify` (for a simpler call in its place), `judge` (for how good the result is), `override` (the model, or a person, says whether the plan goes on with a result below its threshold) or `partial` (the model is asked for an answer by what there is); or `supervise` (the model hands parts of the question to agents, or answers by what they found)."
       },
       {
         "name": "reason",

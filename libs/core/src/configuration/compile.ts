@@ -34,6 +34,7 @@ import { Section } from './section.js';
 import { readWeb } from './web.js';
 import { readRules } from './rules.js';
 import { checkStrategies, readStrategy } from './strategy.js';
+import { checkSupervisors, readSupervisor } from './supervisor.js';
 import { readToolFolders } from './tool-folders.js';
 import { type NamesBefore, servedNames } from './served-names.js';
 import { type Allowed, type Pins, placeOf, specifyBuiltIn, specifyMcp } from './specifications.js';
@@ -104,6 +105,7 @@ export function compileConfiguration(raw: unknown, inputs: CompilerInputs): Comp
   checkAgents(identified, { model: models.model, policy, limits }, problems);
   const strategy = readStrategy(file);
   checkStrategies(identified, strategy, policy, problems);
+  checkSupervisors(identified, strategy, policy, problems);
   const proxy = readProxy(file);
   const noted: Finding[] = [];
   const pipes = readPipes(file, noted);
@@ -118,6 +120,7 @@ export function compileConfiguration(raw: unknown, inputs: CompilerInputs): Comp
     authorization: readAuthorization(file, identified, given.files),
     instructions: readInstructions(file.section('agents')),
     ...strategy,
+    ...readSupervisor(file.section('agents').section('default')),
     ...readMemory(file.section('agents').section('default')),
     ...readAgentDiscovery(file, noted),
     ...descriptions.settings,

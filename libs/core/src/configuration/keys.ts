@@ -87,6 +87,7 @@ export const configurationKeys = {
     'instructions',
     'strategy',
     'strategies',
+    'supervisor',
     'memory',
     'tool_discovery',
     'description_mode',
@@ -97,6 +98,7 @@ export const configurationKeys = {
     'deferred_groups',
     'read_before_use',
   ],
+  'agents.default.supervisor': ['on_error'],
   'agents.default.memory': ['last', 'tokens'],
   'agents.default.packs.<pack>': ['description_mode'],
   'agents.default.tool_discovery': [

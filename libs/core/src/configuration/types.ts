@@ -68,7 +68,7 @@ export interface ConfiguredTool {
 }
 
 /** How runs come to their answers. */
-export const strategyNames = ['react', 'plan', 'confidence'] as const;
+export const strategyNames = ['react', 'plan', 'confidence', 'supervisor'] as const;
 export type StrategyName = (typeof strategyNames)[number];
 
 /** How the plans of a run are taken. */
@@ -183,6 +183,12 @@ export type PermissionSourceSettings =
 /** What of MCP servers is passed on to MCP clients beside tools. */
 export const passedOnKinds = ['resource', 'prompt'] as const;
 export type PassedOnKind = (typeof passedOnKinds)[number];
+
+/** Whether a supervisor’s agents go on where one beside them fails. */
+export const onErrorChoices = ['collect', 'stop'] as const;
+export interface SupervisorSettings {
+  readonly onError: (typeof onErrorChoices)[number];
+}
 
 /** Which earlier runs of a session a model is shown. */
 export interface MemorySettings {
@@ -446,6 +452,8 @@ export interface Configuration {
   readonly instructions: string;
   /** How runs come to their answers, and what requests may choose; absent where all work by `react`. */
   readonly strategy?: { readonly byDefault: StrategyName; readonly forRequests: readonly StrategyName[] };
+  /** How supervisors’ runs work; absent where nothing is written. */
+  readonly supervisor?: SupervisorSettings;
   /** Which earlier runs of its session a run’s model is shown; absent for none. */
   readonly memory?: MemorySettings;
   /** Which of the offered tools the agent’s model is shown; absent where it is shown all. */

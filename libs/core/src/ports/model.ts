@@ -49,6 +49,8 @@ export interface ModelRequest {
   readonly again?: boolean;
   /** Where a review of a step’s result is asked for: of how good it is, or of whether a plan goes on with it; and its confidence so far. */
   readonly review?: { readonly kind: 'judge' | 'override'; readonly confidence: number };
+  /** Ids of the tools whose calls of one turn run side by side; the instructions say so too. Absent where each waits for the one before it. */
+  readonly sideBySide?: readonly string[];
 }
 
 /** A call as the model wrote it: `arguments` is the raw text, valid JSON or not. */

@@ -16,8 +16,11 @@ export interface ClauseProgress {
 export function progressOf(clauses: readonly Clause[], history: readonly ModelStep[]): ClauseProgress[] {
   const steps: ModelStep[][] = clauses.map(() => []);
   let open = 0;
+  let lines: readonly string[] = [];
   for (const step of history) {
-    const at = clauseOf(step, clauses, open);
+    // A turn’s thought stands with its first step, and has a line for each call.
+    if (step.index === 0) lines = step.thought.split('\n');
+    const at = clauseOf({ ...step, thought: lines[step.index] ?? step.thought }, clauses, open);
     if (at === -1) continue;
     steps[at]?.push(step);
     if (step.outcome === 'ok') open = Math.max(open, at + 1);

@@ -11,7 +11,7 @@ import { firstOpen, progressOf, type ClauseProgress } from './progress.js';
 /**
  * The built-in model: rules about words instead of a language model, so that Sluice runs, and is tested, without any key.
  * Equal requests give equal turns. It splits the question into clauses, does the first open one with the offered tool
- * that fits it best, at most one call a turn, and answers from the observations when nothing is left to do. Where it must call a tool
+ * that fits it best, at most one call a turn but for tools whose calls run side by side, and answers from the observations when nothing is left to do. Where it must call a tool
  * and none fits, it calls the one that fits best all the same, with what the question gives for its arguments; but never one that changes
  * something unless the question orders that.
  */
@@ -44,15 +44,22 @@ function decide(request: ModelRequest): ModelTurn {
   const progress = progressOf(clausesOf(question), history);
   const found = foundIn(history);
   const plans = new Map<number, Plan>();
+  const beside = new Set(request.sideBySide);
+  const together: Call[] = [];
   for (let index = firstOpen(progress); index < progress.length; index += 1) {
     const current = progress[index];
     if (current === undefined) break;
     const plan = planFor(current, tools, history, found);
-    if (plan.kind === 'call') return called(current.clause, plan, history);
-    plans.set(index, plan);
+    if (plan.kind === 'call' && !beside.has(plan.tool.id)) {
+      if (together.length > 0) break;
+      return called([{ clause: current.clause, plan }], history);
+    }
+    if (plan.kind === 'call') together.push({ clause: current.clause, plan });
+    else plans.set(index, plan);
   }
+  if (together.length > 0) return called(together, history);
   const forced = mustCall(toolChoice) ? forcedPlan(progress, tools, found, toolChoice.type === 'tool') : null;
-  if (forced !== null) return called(forced.clause, forced.plan, history);
+  if (forced !== null) return called([forced], history);
   return answered(whyStopped(progress), answerOf(progress, plans, tools));
 }
 
@@ -130,18 +137,28 @@ function whyStopped(progress: readonly ClauseProgress[]): string {
   return `I stop here, because no offered tool helps with what is left: ${done} of ${asked.length} parts of the question are done.`;
 }
 
-function called(clause: Clause, plan: Extract<Plan, { kind: 'call' }>, history: ModelRequest['history']): ModelTurn {
-  const toolCallId = derivedCallId(history.length, 0, new Set(history.map((step) => step.toolCallId)));
+/** A call for a clause. */
+interface Call {
+  readonly clause: Clause;
+  readonly plan: Extract<Plan, { kind: 'call' }>;
+}
+
+function called(calls: readonly Call[], history: ModelRequest['history']): ModelTurn {
+  const taken = new Set(history.map((step) => step.toolCallId));
   return {
-    thought: wordsOf(clause, plan),
-    calls: [{ toolCallId, tool: plan.tool.id, arguments: JSON.stringify(plan.arguments) }],
+    thought: calls.map(({ clause, plan }) => wordsOf(clause, plan)).join('\n'),
+    calls: calls.map(({ plan }, index) => {
+      const toolCallId = derivedCallId(history.length + index, index, taken);
+      taken.add(toolCallId);
+      return { toolCallId, tool: plan.tool.id, arguments: JSON.stringify(plan.arguments) };
+    }),
     answer: null,
     inputTokens: 0,
     outputTokens: 0,
   };
 }
 
-/** The clause in quotation marks at the beginning is how the next turn knows what this call was for. */
+/** The clause in quotation marks at the beginning of its line is how the next turn knows what this call was for. */
 function wordsOf({ key }: Clause, { tool, isCorrection }: Extract<Plan, { kind: 'call' }>): string {
   const why = isCorrection
     ? `once more with the arguments that the error left over`

@@ -500,6 +500,14 @@ export interface DiscoveryShadow {
   readonly missedTools: number;
 }
 
+/** The calls of one turn that run side by side, each as an agent's run: neighbours of the turn, begun together and joined when all have ended. */
+export interface FanOut {
+  /** The place of the first of them in the turn, from 0. */
+  readonly first: number;
+  /** How many they are. */
+  readonly size: number;
+}
+
 /** A tool that is not offered, and every reason why. */
 export interface HiddenTool {
   /** The configuration key. */
@@ -546,8 +554,10 @@ export interface ParentCall {
   readonly maxTokens: number | null;
   /** What they may cost, in millionths of a US dollar; null for no limit. */
   readonly maxMicroUsd: number | null;
-  /** The turn's calls before this one, which are done and are not done again. */
+  /** The turn's calls before this one, which are done and are not done again. Of calls that run side by side: those before the first of them. */
   readonly steps: readonly AgentStep[];
+  /** The calls that run side by side with this one; null where it runs alone. */
+  readonly fanOut: FanOut | null;
 }
 
 /** A model that was asked for a turn and gave none, so that the next one was asked. */
@@ -682,7 +692,7 @@ export interface RunError {
 
 /** How a run comes to its answer: which strategy says what its turns do, and why that one. */
 export interface RunStrategy {
-  /** `react`, `plan` or `confidence`. */
+  /** `react`, `plan`, `confidence` or `supervisor`. */
   readonly name: string;
   /** Why this one, where a rule chose it; empty where the request or the configuration names it. */
   readonly reason: string;
@@ -732,7 +742,7 @@ export interface StepScore {
 export interface StrategyDecision {
   /** Which one. */
   readonly strategy: string;
-  /** `plan` (the model is asked for a plan), `call` (the next step of the plan is made as it was planned), `arguments` (the model is asked for the arguments of the next step), `answer` (the model is asked for the answer, and no more tools are called), and where results are measured `retry` (the model is asked for other arguments of the step), `simplify` (for a simpler call in its place), `judge` (for how good the result is), `override` (the model, or a person, says whether the plan goes on with a result below its threshold) or `partial` (the model is asked for an answer by what there is). */
+  /** `plan` (the model is asked for a plan), `call` (the next step of the plan is made as it was planned), `arguments` (the model is asked for the arguments of the next step), `answer` (the model is asked for the answer, and no more tools are called); where results are measured `retry` (the model is asked for other arguments of the step), `simplify` (for a simpler call in its place), `judge` (for how good the result is), `override` (the model, or a person, says whether the plan goes on with a result below its threshold) or `partial` (the model is asked for an answer by what there is); or `supervise` (the model hands parts of the question to agents, or answers by what they found). */
   readonly action: string;
   /** Why, as a sentence. */
   readonly reason: string;

@@ -1,7 +1,7 @@
 import { claimMemoryMs } from '@sluice/core';
 import type { Claim } from '@sluice/core';
 import { recordNames, topics } from '@sluice/contracts';
-import type { AgentResponse } from '@sluice/contracts';
+import type { AgentResponse, FanOut } from '@sluice/contracts';
 import { claimedName, requestKey, runOfEnd } from './run-names.js';
 import type { NamedRun } from './run-names.js';
 import type { RunParts } from '../parts.js';
@@ -12,6 +12,11 @@ export interface CallPlace {
   readonly partition: number;
   readonly offset: number;
   readonly index: number;
+}
+
+/** Calls of a turn that run side by side: the run that makes them, where the turn stands, and which of its calls they are. */
+export interface JoinedFanOut extends Pick<CallPlace, 'partition' | 'offset'>, FanOut {
+  readonly run: NamedRun;
 }
 
 type Claiming = Pick<RunParts, 'ledger' | 'clock'>;
@@ -50,6 +55,38 @@ export class AgentRunClaims {
   /** True for the one end with which the waiting turn goes on; the same record may ask again. */
   async goesOn(run: NamedRun, owner: string): Promise<boolean> {
     return (await this.claim(`resumed/${await this.nameOf(run)}`, owner)).owner === owner;
+  }
+
+  /** Says with which record on agent.responses, by its place, the member of a fan-out ended. */
+  async memberEnded(fan: JoinedFanOut, index: number, place: string): Promise<void> {
+    await this.claim(await this.memberKey(fan, index), place);
+  }
+
+  /** Where the members’ ends stand, in their order; null if one has not ended. */
+  async allEnded(fan: JoinedFanOut): Promise<readonly string[] | null> {
+    const places = await this.endsOf(fan);
+    return places.some((place) => place === null) ? null : (places as readonly string[]);
+  }
+
+  /** Where the end of each member stands, in their order; null for one that has not ended. */
+  async endsOf(fan: JoinedFanOut): Promise<readonly (string | null)[]> {
+    const indexes = Array.from({ length: fan.size }, (_, n) => fan.first + n);
+    return Promise.all(
+      indexes.map(async (index) => (await this.find(await this.memberKey(fan, index)))?.owner ?? null),
+    );
+  }
+
+  /** True for the one end with which the turn goes on that waits for all; the same record may ask again. */
+  async joins(fan: JoinedFanOut, owner: string): Promise<boolean> {
+    return (await this.claim(`${await this.fanKey(fan)}/joined`, owner)).owner === owner;
+  }
+
+  private async memberKey(fan: JoinedFanOut, index: number): Promise<string> {
+    return `${await this.fanKey(fan)}/${index}`;
+  }
+
+  private async fanKey({ run, partition, offset, first }: JoinedFanOut): Promise<string> {
+    return `fan-out/${await this.nameOf(run)}/${partition}/${offset}/${first}`;
   }
 
   private nameOf(run: NamedRun): Promise<string> {

@@ -4,6 +4,7 @@ import type { StrategyDecision, Toolset } from '@sluice/contracts';
 import { confidenceMove, partialNote } from './confidence/move.js';
 import { needsPlan, plannerAmong, planProgress } from './progress.js';
 import type { PlanProgress } from './progress.js';
+import { supervised } from './supervise.js';
 
 /** Characters of an earlier step’s words in a reason. */
 const quotedCharacters = 300;
@@ -11,6 +12,8 @@ const quotedCharacters = 300;
 /** What comes next in a run: the model is asked, as `react` asks it or for one thing alone; or a call is made as it was planned. */
 export type Move =
   | { readonly kind: 'react' }
+  /** As `react`, with what a supervisor’s model has to know. */
+  | { readonly kind: 'supervise'; readonly decision: StrategyDecision }
   | {
       readonly kind: 'ask';
       readonly decision: StrategyDecision;
@@ -28,7 +31,9 @@ const unmeasured = { attempt: 0, score: null, confidence: null };
 export function nextMove(toolset: Toolset, evaluator: Evaluator): Move {
   const { run, request, tools, toolChoice } = toolset;
   const { strategy } = run;
-  if (strategy === null || !isPlanned(strategy.name) || request.call !== null) return react;
+  if (strategy === null || request.call !== null) return react;
+  if (strategy.name === 'supervisor') return { kind: 'supervise', decision: supervised(toolset, evaluator) };
+  if (!isPlanned(strategy.name)) return react;
   if (isConfidence(strategy.name)) return confidenceMove(toolset, evaluator);
   const progress = planProgress(toolset, evaluator);
   const decided = (action: string, reason: string, step = 0): StrategyDecision => {

@@ -52,7 +52,7 @@ export interface CallInTurn {
 /** What a call waits for. */
 export type ParkedCall =
   | { readonly kind: 'approval'; readonly asking: Asking }
-  | { readonly kind: 'agent'; readonly handing: Omit<Handing, 'startedAt'> };
+  | { readonly kind: 'agent'; readonly handing: Omit<Handing, 'startedAt' | 'fanOut'> };
 
 /** The part of the pipeline that acts; the stages that decide are the same wherever a call is run. */
 type Acts = Pick<

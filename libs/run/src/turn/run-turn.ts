@@ -6,6 +6,8 @@ import { notMade } from '../room.js';
 import type { NotMade } from '../room.js';
 import { afterStep, stepOf, turnAfter } from '../steps.js';
 import type { TurnSoFar } from '../steps.js';
+import { runsBeside, withBegun } from '../strategy/fan-out.js';
+import type { AssumedTurn } from '../strategy/fan-out.js';
 import type { ParkedCall } from './run-call.js';
 
 /** The next call of a turn. */
@@ -36,7 +38,21 @@ export type TurnEnd =
       /** When the call began that waits, milliseconds since the epoch. */
       readonly startedAt: number;
       readonly steps: readonly Step[];
+    }
+  | {
+      /** Parked before calls that begin side by side. */
+      readonly kind: 'fanned out';
+      readonly first: number;
+      readonly members: readonly FannedCall[];
+      /** The steps before them. */
+      readonly steps: readonly Step[];
     };
+
+/** A call that begins beside others. */
+export interface FannedCall {
+  readonly parked: ParkedCall & { readonly kind: 'agent' };
+  readonly startedAt: number;
+}
 
 /**
  * Goes through a turn’s calls one after another, behind those that are `done`. Each is decided by the state, the counts and the room that
@@ -56,11 +72,44 @@ export async function runTurn(
     const call = record.calls[index] as RequestedCall;
     const why = notMade(record, index, steps, turn, granting);
     const outcome = await next({ record, call, index, turn, steps, notMade: why });
+    if (isFanned(outcome) && runsBeside(record, call, granting))
+      return fanOut(record, index, outcome, { steps, turn }, granting, next, count);
     if (outcome.kind === 'parked') return { ...outcome, index, steps };
     steps.push(outcome.step);
     turn = afterStep(turn, outcome.counts ? call.tool : null, outcome.step, granting);
   }
   return { kind: 'ended', steps, turn };
+}
+
+/**
+ * The calls that begin with the one at `first`: its neighbours as far as they may run beside it and nothing stands against them. One that is
+ * refused now, or waits for an approval, is decided again when those before it have ended.
+ */
+async function fanOut(
+  record: ToolCall,
+  first: number,
+  begun: FannedCall,
+  before: AssumedTurn,
+  granting: Evaluator,
+  next: (call: NextCall) => Promise<CallOutcome>,
+  count: number,
+): Promise<TurnEnd> {
+  const members = [begun];
+  let assumed = before;
+  for (let index = first + 1; index < count && runsBeside(record, record.calls[index], granting); index++) {
+    assumed = withBegun(record, index - 1, assumed, granting);
+    const { steps, turn } = assumed;
+    if (notMade(record, index, steps, turn, granting) !== null) break;
+    const call = record.calls[index] as RequestedCall;
+    const outcome = await next({ record, call, index, turn, steps, notMade: null });
+    if (!isFanned(outcome)) break;
+    members.push(outcome);
+  }
+  return { kind: 'fanned out', first, members, steps: before.steps };
+}
+
+function isFanned(outcome: CallOutcome): outcome is CallOutcome & FannedCall & { readonly kind: 'parked' } {
+  return outcome.kind === 'parked' && outcome.parked.kind === 'agent';
 }
 
 /** The step of a call that has ended. */

@@ -141,6 +141,13 @@ class DirectCall(Record):
     arguments: str = Field(description="The arguments, as JSON text.")
 
 
+class FanOut(Record):
+    """The calls of one turn that run side by side, each as an agent's run: neighbours of the turn, begun together and joined when all have ended."""
+
+    first: int = Field(description="The place of the first of them in the turn, from 0.")
+    size: int = Field(description="How many they are.")
+
+
 class ParentCall(Record):
     """The call that a run answers, where it runs as an agent tool: where its turn is parked, what is done of it, and what the run may use up."""
 
@@ -154,7 +161,8 @@ class ParentCall(Record):
     started_at: int = Field(description="When the call began, milliseconds since the epoch.")
     max_tokens: int | None = Field(default=None, description="Tokens that the model may read and write in this run; null for no limit.")
     max_micro_usd: int | None = Field(default=None, description="What they may cost, in millionths of a US dollar; null for no limit.")
-    steps: list[AgentStep] = Field(default_factory=list, description="The turn's calls before this one, which are done and are not done again.")
+    steps: list[AgentStep] = Field(default_factory=list, description="The turn's calls before this one, which are done and are not done again. Of calls that run side by side: those before the first of them.")
+    fan_out: FanOut | None = Field(default=None, description="The calls that run side by side with this one; null where it runs alone.")
 
 
 class PassedOver(Record):
@@ -236,7 +244,7 @@ class RunError(Record):
 class RunStrategy(Record):
     """How a run comes to its answer: which strategy says what its turns do, and why that one."""
 
-    name: str = Field(description="`react`, `plan` or `confidence`.")
+    name: str = Field(description="`react`, `plan`, `confidence` or `supervisor`.")
     reason: str = Field(default="", description="Why this one, where a rule chose it; empty where the request or the configuration names it.")
     brought: int = Field(default=0, description="Steps that the request brought along: what a strategy goes by are the steps behind these.")
 
@@ -270,7 +278,7 @@ class StrategyDecision(Record):
     """What a strategy decided for a turn, from the run as its Toolset has it."""
 
     strategy: str = Field(description="Which one.")
-    action: str = Field(description="`plan` (the model is asked for a plan), `call` (the next step of the plan is made as it was planned), `arguments` (the model is asked for the arguments of the next step), `answer` (the model is asked for the answer, and no more tools are called), and where results are measured `retry` (the model is asked for other arguments of the step), `simplify` (for a simpler call in its place), `judge` (for how good the result is), `override` (the model, or a person, says whether the plan goes on with a result below its threshold) or `partial` (the model is asked for an answer by what there is).")
+    action: str = Field(description="`plan` (the model is asked for a plan), `call` (the next step of the plan is made as it was planned), `arguments` (the model is asked for the arguments of the next step), `answer` (the model is asked for the answer, and no more tools are called); where results are measured `retry` (the model is asked for other arguments of the step), `simplify` (for a simpler call in its place), `judge` (for how good the result is), `override` (the model, or a person, says whether the plan goes on with a result below its threshold) or `partial` (the model is asked for an answer by what there is); or `supervise` (the model hands parts of the question to agents, or answers by what they found).")
     reason: str = Field(description="Why, as a sentence.")
     plan: int = Field(default=0, description="The number of the run's plan, from 1; 0 where there is none.")
     step: int = Field(default=0, description="The number of the plan's step, from 1; 0 where the turn makes none.")
