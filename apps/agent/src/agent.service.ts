@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import type { OnModuleDestroy } from '@nestjs/common';
-import { Fault, isAsChosen, modelName, modelsOf, promptHash } from '@sluice/core';
+import { Fault, isAsChosen, modelName, promptHash } from '@sluice/core';
 import type { Configuration, Limits, ModelRequest, ModelSettings, ModelTurn, ToolChoice } from '@sluice/core';
 import { sha256, topics } from '@sluice/contracts';
 import type { Run, StrategyDecision, Toolset, TurnModel } from '@sluice/contracts';
@@ -18,6 +18,7 @@ import {
   endRun,
   keptTo,
   modelRequestOf,
+  modelsOfRun,
   nextMove,
   outOfTime,
   redrivenFrom,
@@ -147,10 +148,11 @@ export class AgentService implements OnModuleDestroy {
     const ids = shown?.ids ?? null;
     const asked = modelRequestOf(toolset, evaluator, ids, move, shown?.isSearched ?? false);
     const { request } = asked;
-    const counting = this.count(request, configuration);
+    const models = modelsOfRun(toolset.run, evaluator);
+    const counting = this.count(request, models[0], configuration);
     try {
       const { turn, settings, passedOver } = await askInOrder(
-        modelsOf(configuration),
+        models,
         (one) => this.askOne(one, request, toolset, configuration, context),
         (one, fault) => this.passOver(one, fault),
       );
@@ -168,7 +170,8 @@ export class AgentService implements OnModuleDestroy {
   /** While the model is at work. What is counted is for people: a fault in it is no fault of the turn. The model of rules reads no tokens. */
   private async count(
     request: ModelRequest,
-    { model, descriptions }: Configuration,
+    model: ModelSettings,
+    { descriptions }: Configuration,
   ): Promise<CountedTokens | undefined> {
     if (model.provider === 'rules' && descriptions === undefined) return undefined;
     try {

@@ -51,7 +51,7 @@ export { heldAfter, measureName, spentBy } from './availability/load.js';
 export { claimsOf, claimValues, measuresOf } from './availability/measures.js';
 export * from './configuration/proxy-types.js';
 export * from './configuration/discovery-types.js';
-export { modelName, modelsOf } from './configuration/model.js';
+export { modelName, modelsFor, modelsOf } from './configuration/model.js';
 export * from './configuration/offer.js';
 export { isIcon } from './configuration/for-clients.js';
 export * from './rules/defaults.js';

@@ -1,5 +1,5 @@
 import { placeOf } from '@sluice/contracts';
-import { modelName, modelsOf } from '@sluice/core';
+import { modelName } from '@sluice/core';
 import type { AgentResponse, StrategyDecision, ToolCall, Toolset, TurnModel } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 import {
@@ -8,6 +8,7 @@ import {
   cancelledTurn,
   endOfDead,
   modelRequestOf,
+  modelsOfRun,
   nextMove,
   outOfTime,
   outOfTimeQuarantined,
@@ -111,7 +112,7 @@ function modelOf(
 ): TurnModel | null {
   if (recorded === null) return null;
   const evaluator = configurations.get(toolset.configVersion);
-  const names = modelsOf(evaluator.configuration).map(modelName);
+  const names = modelsOfRun(toolset.run, evaluator).map(modelName);
   const place = Math.max(0, names.indexOf(recorded.name));
   const passedOver = recorded.passedOver
     .slice(0, place)

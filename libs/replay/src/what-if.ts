@@ -2,7 +2,7 @@ import { chooseTools, mayRequest, runEnd, runErrorOf } from '@sluice/core';
 import type { Decision, Evaluator, Verifier } from '@sluice/core';
 import type { AgentRequest, ApprovalOutcome, Run, Toolset } from '@sluice/contracts';
 import type { Incoming, LogReader } from '@sluice/bus';
-import { decideTools, notRecorded } from '@sluice/run';
+import { modelsOfRun, decideTools, notRecorded } from '@sluice/run';
 import { askedFor } from './about.js';
 import { isAgentBeginning } from './agent-runs.js';
 import type { Change } from './change.js';
@@ -170,7 +170,8 @@ function decidedBy(candidate: Evaluator, about: Parameters<typeof decideTools>[0
 
 /** With which code the run would end here, or null if it would go on. */
 function endUnder(request: AgentRequest, run: Run, candidate: Evaluator, now: number): string | null {
-  const { limits, model, policy } = candidate.configuration;
+  const { limits, policy } = candidate.configuration;
+  const [model] = modelsOfRun(run, candidate);
   if (run.principal === null) throw new NotReplayable('It does not say who asked.');
   if (run.iteration === 0 && !mayRequest(request, run.requestedGroups, run.principal, candidate.configuration).ok)
     return 'authz_denied';

@@ -2,18 +2,29 @@ import {
   beginRun,
   briefAnswer,
   budgetOf,
+  modelsFor,
   normaliseState,
   notPermitted,
   runBudgetEnd,
   runBudgetLeft,
   runErrorOf,
 } from '@sluice/core';
-import { promptTokensOf } from './prompt-tokens.js';
-import type { AgentRun, AgentSettings, Evaluator, HandedBack, JsonValue, RunState, Step, Verdict } from '@sluice/core';
+import type {
+  AgentRun,
+  AgentSettings,
+  Evaluator,
+  HandedBack,
+  JsonValue,
+  ModelSettings,
+  RunState,
+  Step,
+  Verdict,
+} from '@sluice/core';
 import { sha256 } from '@sluice/contracts';
 import type { AgentResponse, AgentStepResult, FanOut, RequestedCall, Run, ToolCall } from '@sluice/contracts';
 import type { PlacedTurn } from './approvals/request.js';
 import { callIdOf, callKeyOf } from './calls.js';
+import { promptTokensOf } from './prompt-tokens.js';
 import { strategyRecord } from './strategy/choose.js';
 import { shareOfTime } from './strategy/fan-out.js';
 
@@ -210,6 +221,14 @@ export function instructionsFor({ parent }: Pick<RunState, 'parent'>, evaluator:
   const own = agent?.instructions ?? instructions;
   const long = agent === undefined ? '' : ` and keep it within ${agent.answerBytes} bytes: what is longer is cut`;
   return `${own}\n\nYou answer another agent’s call. Begin your answer with a summary of two or three sentences${long}.`;
+}
+
+/** The models that the run asks, in order: those of the configuration, and first the one that its agent names. */
+export function modelsOfRun(
+  { parent }: Pick<RunState, 'parent'>,
+  { byId, configuration }: Pick<Evaluator, 'byId' | 'configuration'>,
+): readonly [ModelSettings, ...ModelSettings[]] {
+  return modelsFor(configuration, parent === null ? undefined : byId(parent.tool)?.agent);
 }
 
 /** What the run’s end means for the call. An answer is cut to what the tool, or any result, may have. */

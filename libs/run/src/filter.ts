@@ -15,6 +15,7 @@ import { longestId } from '@sluice/contracts';
 import type { AgentRequest, AgentResponse, AgentStepResult, Toolset } from '@sluice/contracts';
 import { answerResponse, errorResponse, withoutProviderData } from './ends/responses.js';
 import type { Cancelled } from './claims/cancel.js';
+import { modelsOfRun } from './agent-runs.js';
 import { historyProblem } from './history.js';
 import { decideTools } from './decide-tools.js';
 import { cannotBegin, strategyFor, strategyRefused } from './strategy/choose.js';
@@ -91,7 +92,8 @@ export function decideIteration(
   now: number,
   cancelled: Cancelled | null = null,
 ): Iteration {
-  const { limits, model, version: configVersion, policy } = evaluator.configuration;
+  const { limits, version: configVersion, policy } = evaluator.configuration;
+  const [model] = modelsOfRun(run, evaluator);
   const invalid = (message: string): Iteration => {
     const error = { code: 'invalid_request', message } as const;
     return { kind: 'end', response: errorResponse(ids, error, { request, run, configVersion }, now) };

@@ -33,6 +33,7 @@ export function readAgent(entry: Section, type: string | null): AgentSettings | 
   const number = (key: 'max_iterations' | 'tokens'): number | null =>
     section.has(key) ? section.wholeNumber(key, agentRanges[key]) : null;
   const strategy = section.choice('strategy', strategyNames);
+  const model = section.text('model', 'a model of the list `model`, as `provider/name`');
   return {
     groups: groups ?? [],
     state,
@@ -42,6 +43,7 @@ export function readAgent(entry: Section, type: string | null): AgentSettings | 
     instructions: section.text('instructions', 'what the agent is told, or leave it out'),
     answerBytes: readAnswerBytes(section),
     ...(strategy === null || strategy === 'react' ? {} : { strategy }),
+    ...(model === null ? {} : { model }),
   };
 }
 

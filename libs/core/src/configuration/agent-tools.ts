@@ -4,10 +4,11 @@ import { toolEffects } from '../tool/types.js';
 import { agentToolType, leastAnswerBytes } from './agent-entry.js';
 import { budgetOf } from './budgets.js';
 import { type IdentifiedTool, toolsByName } from './identities.js';
+import { modelName, modelsFor, modelsOf } from './model.js';
 import { describe, quote, sentenceList } from './problems.js';
 import type { Section } from './section.js';
 import { suggestion } from './suggest.js';
-import type { AgentSettings, ConfiguredTool, Finding, Limits, ModelSettings, Policy, Problem } from './types.js';
+import type { AgentSettings, Configuration, ConfiguredTool, Finding, Limits, Policy, Problem } from './types.js';
 
 /** `policy.allowed_agents`: which agents may be called, beside `allowed_tools`; without it none (K-63). Ids, in configuration order. */
 export function readAllowedAgents(section: Section, tools: readonly IdentifiedTool[]): readonly string[] {
@@ -34,11 +35,21 @@ export function readAllowedAgents(section: Section, tools: readonly IdentifiedTo
 /** What cannot be seen in an entry alone: money needs a price to be counted by, and an answer that is cut needs room. */
 export function checkAgents(
   tools: readonly IdentifiedTool[],
-  { model, policy, limits }: { readonly model: ModelSettings; readonly policy: Policy; readonly limits: Limits },
+  {
+    policy,
+    limits,
+    ...models
+  }: Pick<Configuration, 'model' | 'fallbacks'> & { readonly policy: Policy; readonly limits: Limits },
   problems: Problem[],
 ): void {
   const agents = tools.filter(({ entry }) => entry.agent !== null);
   for (const { entry, id } of agents) {
+    const known = modelsOf(models).map(modelName);
+    if (entry.agent?.model !== undefined && !known.includes(entry.agent.model)) {
+      const found = `the model ${quote(entry.agent.model)}, which is not in the list \`model\``;
+      problems.push({ path: `${entry.path}.agent.model`, found, write: suggestion(entry.agent.model, known) });
+    }
+    const [model] = modelsFor(models, entry.agent ?? undefined);
     if (entry.agent?.microUsd != null && model.price === undefined) {
       const write =
         '`price: { input: …, output: … }` under `model`, in US dollars a million tokens; or leave `usd` out';

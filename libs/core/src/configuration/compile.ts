@@ -102,7 +102,7 @@ export function compileConfiguration(raw: unknown, inputs: CompilerInputs): Comp
   }));
   const tools = withAgentEffects(compiled, policy, groups.tree);
   const models = readModels(file);
-  checkAgents(identified, { model: models.model, policy, limits }, problems);
+  checkAgents(identified, { ...models, policy, limits }, problems);
   const strategy = readStrategy(file);
   checkStrategies(identified, strategy, policy, problems);
   checkSupervisors(identified, strategy, policy, problems);

@@ -45,7 +45,17 @@ export const configurationKeys = {
     'plan',
   ],
   'tool.<tool>.agent': [
-    ...(['group', 'state', 'max_iterations', 'tokens', 'usd', 'instructions', 'answer_bytes', 'strategy'] as const),
+    ...([
+      'group',
+      'state',
+      'max_iterations',
+      'tokens',
+      'usd',
+      'instructions',
+      'answer_bytes',
+      'strategy',
+      'model',
+    ] as const),
   ],
   'tool.<tool>.plan': ['approve', 'max_plans', 'max_steps', 'confidence'],
   'tool.<tool>.plan.confidence': [

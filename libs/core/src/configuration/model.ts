@@ -2,6 +2,7 @@ import { configurationKeys } from './keys.js';
 import { describe } from './problems.js';
 import { Section } from './section.js';
 import {
+  type AgentSettings,
   type Configuration,
   type ModelPrice,
   type ModelProvider,
@@ -45,6 +46,16 @@ export function modelsOf({
   fallbacks = [],
 }: Pick<Configuration, 'model' | 'fallbacks'>): readonly ModelSettings[] {
   return [model, ...fallbacks];
+}
+
+/** The models that a run asks, in order: first the one that its agent names, where it does. */
+export function modelsFor(
+  configuration: Pick<Configuration, 'model' | 'fallbacks'>,
+  agent: Pick<AgentSettings, 'model'> | undefined,
+): readonly [ModelSettings, ...ModelSettings[]] {
+  const all = modelsOf(configuration);
+  const own = all.find((one) => modelName(one) === agent?.model) ?? configuration.model;
+  return [own, ...all.filter((one) => one !== own)];
 }
 
 /** What records, logs and metrics call a model: its provider and its name there. */

@@ -115,6 +115,8 @@ export interface AgentSettings {
   readonly answerBytes: number;
   /** Absent for `react`. */
   readonly strategy?: StrategyName;
+  /** The name of the configuration’s model that it asks first; absent for the first of the list. */
+  readonly model?: string;
 }
 
 export const identityProviders = ['none', 'jwt', 'api-keys'] as const;
