@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
+import { startMcp } from '../../apps/mcp/src/mcp.module.js';
 import { workflowConfiguration } from '../harness/configurations.js';
 import { eventually } from '../harness/eventually.js';
 import { newClient, oldClient, startMcpSystem } from './with-mcp.js';
@@ -94,6 +95,22 @@ describe('the MCP server', () => {
 
   it('answers one that asks for a revision it does not know with one that it does (XM-1)', async () => {
     expect(await (await begun('2099-01-01')).text()).toContain('"protocolVersion":"2025-11-25"');
+  });
+
+  it('says what to do while no configuration is in force', async () => {
+    const { runtime } = system.embedded;
+    const configurations = Object.assign(Object.create(runtime.configurations) as typeof runtime.configurations, {
+      inForceOrNull: () => null,
+    });
+    const empty = await startMcp({ ...runtime, configurations });
+    const answer = await fetch(empty.url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{}',
+    });
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5']);
+    expect(await answer.text()).toContain('sluice config apply FILE');
+    await empty.close();
   });
 
   it('serves the newer era on the same endpoint', async () => {

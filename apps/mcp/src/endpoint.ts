@@ -64,7 +64,9 @@ export class Endpoint {
   }
 
   async serve(request: HttpRequest, response: HttpResponse): Promise<void> {
-    const { identity } = this.runtime.configurations.current().configuration;
+    const loaded = this.runtime.configurations.inForceOrNull();
+    if (loaded === null) return send(response, problem(503, -32_000, noConfiguration, { 'retry-after': '5' }));
+    const { identity } = loaded.configuration;
     const refused =
       identity.provider === 'none'
         ? strangerOf(request, this.runtime.environment)
@@ -89,6 +91,8 @@ export class Endpoint {
     return this.#sessions.serve(request, options.authInfo, longestMessage);
   }
 }
+
+const noConfiguration = 'No configuration is in force yet. Apply one: sluice config apply FILE.';
 
 async function send(response: HttpResponse, answer: Response): Promise<void> {
   response.status(answer.status);
