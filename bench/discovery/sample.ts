@@ -2,14 +2,20 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * Makes the labelled sample from MetaTool’s data set (HowieHwong/MetaTool, MIT licence):
+ * Makes the labelled samples from public data sets, drawn with a fixed seed:
  *
- *   node bench/discovery/sample.ts FOLDER        (which holds plugin_des.json and all_clean_data.csv)
+ *   node bench/discovery/sample.ts metatool FOLDER   (HowieHwong/MetaTool, MIT licence: plugin_des.json and all_clean_data.csv)
+ *   node bench/discovery/sample.ts bfcl FOLDER       (the unpacked PyPI package bfcl-eval, Apache-2.0 licence)
  *
- * 400 questions on which weights may be chosen, and 1,000 others on which they are measured; drawn with a fixed seed.
+ * Of MetaTool 400 questions on which weights may be chosen, and 1,000 others on which they are measured. Of BFCL 600 questions, all to measure, and all
+ * functions of its live_multiple part, each with its JSON schema.
  */
-const [folder] = process.argv.slice(2);
-if (folder === undefined) throw new Error('Name the folder that holds plugin_des.json and all_clean_data.csv.');
+const [name, folder] = process.argv.slice(2);
+const samples: Readonly<Record<string, (from: string) => object>> = { metatool, bfcl };
+const make = samples[name ?? ''];
+if (make === undefined || folder === undefined)
+  throw new Error('Name the sample, metatool or bfcl, and the folder that holds its source.');
+writeFileSync(new URL(`${name}.json`, import.meta.url), `${JSON.stringify(make(folder), null, 1)}\n`);
 
 /** A generator of numbers from 0 to 1 that gives the same ones each time (mulberry32). */
 function numbers(seed: number): () => number {
@@ -22,22 +28,79 @@ function numbers(seed: number): () => number {
   };
 }
 
-const tools = JSON.parse(readFileSync(join(folder, 'plugin_des.json'), 'utf8')) as Record<string, string>;
-const rows = readFileSync(join(folder, 'all_clean_data.csv'), 'utf8')
-  .split(/\r?\n/)
-  .slice(1)
-  .flatMap((line): readonly (readonly [string, string])[] => {
-    const at = line.lastIndexOf(',');
-    const question = line
-      .slice(0, at)
-      .replace(/^"(.*)"$/, '$1')
-      .replaceAll('""', '"');
-    const tool = line.slice(at + 1);
-    return Object.hasOwn(tools, tool) && question !== '' ? [[question, tool]] : [];
+function draw<T>(rows: readonly T[], count: number): readonly T[] {
+  const next = numbers(7);
+  const drawn = new Set<number>();
+  while (drawn.size < count) drawn.add(Math.floor(next() * rows.length));
+  return [...drawn].map((at) => rows[at] as T);
+}
+
+function metatool(from: string): object {
+  const tools = JSON.parse(readFileSync(join(from, 'plugin_des.json'), 'utf8')) as Record<string, string>;
+  const rows = readFileSync(join(from, 'all_clean_data.csv'), 'utf8')
+    .split(/\r?\n/)
+    .slice(1)
+    .flatMap((line): readonly (readonly [string, string])[] => {
+      const at = line.lastIndexOf(',');
+      const question = line
+        .slice(0, at)
+        .replace(/^"(.*)"$/, '$1')
+        .replaceAll('""', '"');
+      const tool = line.slice(at + 1);
+      return Object.hasOwn(tools, tool) && question !== '' ? [[question, tool]] : [];
+    });
+  const questions = draw(rows, 1_400);
+  return { tools, choosing: questions.slice(0, 400), measuring: questions.slice(400) };
+}
+
+interface BfclRow {
+  readonly id: string;
+  readonly question: readonly (readonly { readonly role: string; readonly content: string }[])[];
+  readonly function: readonly { readonly name: string; readonly description: string; readonly parameters: unknown }[];
+}
+
+function bfcl(from: string): object {
+  const lines = (path: string): readonly unknown[] =>
+    readFileSync(join(from, 'bfcl_eval/data', path), 'utf8')
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line) as unknown);
+  const file = 'BFCL_v4_live_multiple.json';
+  const rows = lines(file) as readonly BfclRow[];
+  const answers = lines(join('possible_answer', file)) as readonly {
+    readonly id: string;
+    readonly ground_truth: readonly Readonly<Record<string, unknown>>[];
+  }[];
+  const answerOf = new Map(answers.map(({ id, ground_truth: [first = {}] }) => [id, Object.keys(first)[0] ?? '']));
+  // A function may stand there several times, with a schema that differs a little: the first one counts.
+  const tools = new Map<string, { readonly description: string; readonly parameters: unknown }>();
+  for (const { function: functions } of rows)
+    for (const { name: own, description, parameters } of functions)
+      if (!tools.has(toolName(own))) tools.set(toolName(own), { description, parameters: schemaOf(parameters) });
+  const seen = new Set<string>();
+  const asked = rows.flatMap(({ id, question }): readonly (readonly [string, string])[] => {
+    const text = question[0]?.findLast(({ role }) => role === 'user')?.content ?? '';
+    if (text === '' || text.length > 2_000 || seen.has(text)) return [];
+    seen.add(text);
+    return [[text, toolName(answerOf.get(id) ?? '')]];
   });
-const next = numbers(7);
-const drawn = new Set<number>();
-while (drawn.size < 1_400) drawn.add(Math.floor(next() * rows.length));
-const questions = [...drawn].map((at) => rows[at]);
-const sample = { tools, choosing: questions.slice(0, 400), measuring: questions.slice(400) };
-writeFileSync(new URL('metatool.json', import.meta.url), `${JSON.stringify(sample, null, 1)}\n`);
+  return { tools: Object.fromEntries(tools), measuring: draw(asked, 600) };
+}
+
+/** Model APIs take no dots in names. */
+function toolName(name: string): string {
+  return name.replaceAll('.', '_');
+}
+
+/** BFCL has the names of Python’s types in place of JSON Schema’s. */
+function schemaOf(value: unknown): unknown {
+  const types: Readonly<Record<string, string>> = { dict: 'object', float: 'number', tuple: 'array', any: 'string' };
+  if (Array.isArray(value)) return value.map(schemaOf);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [
+      key,
+      key === 'type' && typeof inner === 'string' ? (types[inner] ?? inner) : schemaOf(inner),
+    ]),
+  );
+}
