@@ -23,7 +23,7 @@ const groups = [
 describe('every strategy', () => {
   let system: TestSystem;
   beforeAll(async () => {
-    system = (await startPlans(planner([]), { agents: '{ default: { strategies: [plan] } }' })).opened;
+    system = (await startPlans(planner([]), { agents: '{ default: { strategies: [plan, confidence] } }' })).opened;
   });
   afterAll(() => system.close());
 
@@ -45,19 +45,24 @@ describe('every strategy', () => {
     let compared = 0;
     for (const state of states) {
       for (const group of groups) {
-        const [reacting, planning] = [decided('react', group, state), decided('plan', group, state)];
-        // Without a tool that takes plans a run by a plan does not begin.
-        if (planning === null) continue;
-        compared += 1;
+        const reacting = decided('react', group, state);
         const others = ({ tools, hidden }: Toolset) => [
           tools.filter((tool) => !plans(tool)),
           hidden.filter((tool) => !plans(tool)),
         ];
-        expect([state, group, others(planning)]).toEqual([state, group, others(reacting as Toolset)]);
-        expect(reacting?.tools.some(plans)).toBe(false);
-        expect([planning.groups, planning.state]).toEqual([reacting?.groups, reacting?.state]);
+        for (const strategy of ['plan', 'confidence']) {
+          const planning = decided(strategy, group, state);
+          // Without a tool that takes plans a run by a plan does not begin.
+          if (planning === null) continue;
+          compared += 1;
+          expect([strategy, state, group, others(planning)]).toEqual([
+            ...[strategy, state, group, others(reacting as Toolset)],
+          ]);
+          expect(reacting?.tools.some(plans)).toBe(false);
+          expect([planning.groups, planning.state]).toEqual([reacting?.groups, reacting?.state]);
+        }
       }
     }
-    expect(compared).toBeGreaterThan(40);
+    expect(compared).toBeGreaterThan(80);
   });
 });

@@ -276,7 +276,7 @@ function noAnswer(limits: Limits, cause: unknown): Fault {
 function notAsChosen(name: string, choice: ToolChoice, { run }: Pick<Toolset, 'run'>): Fault {
   const wanted = choice.type === 'tool' ? `the tool ${choice.id}` : 'a tool';
   const [who, what] =
-    run.strategy === null
+    run.strategy === null || run.strategy.name === 'react'
       ? ['the request’s tool_choice wants it', 'leave tool_choice out']
       : [`the strategy ${run.strategy.name} wants it`, 'use another strategy'];
   const message = `The model ${name} did not call ${wanted}, as ${who}: ${what}, or configure a model whose provider holds to it.`;

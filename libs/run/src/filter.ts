@@ -19,6 +19,7 @@ import { modelsOfRun } from './agent-runs.js';
 import { historyProblem } from './history.js';
 import { decideTools } from './decide-tools.js';
 import { cannotBegin, strategyFor, strategyRefused } from './strategy/choose.js';
+import { routed } from './strategy/route.js';
 import { toolset } from './toolset.js';
 
 export interface RunIds {
@@ -87,11 +88,12 @@ export type Iteration =
 export function decideIteration(
   ids: RunIds,
   request: AgentRequest,
-  run: RunState,
+  given: RunState,
   evaluator: Evaluator,
   now: number,
   cancelled: Cancelled | null = null,
 ): Iteration {
+  const run = given.iteration === 0 ? routed(request, given, evaluator, now) : given;
   const { limits, version: configVersion, policy } = evaluator.configuration;
   const [model] = modelsOfRun(run, evaluator);
   const invalid = (message: string): Iteration => {

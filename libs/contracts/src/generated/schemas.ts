@@ -2130,7 +2130,7 @@ export const schemas = {
       {
         "name": "name",
         "type": "string",
-        "doc": "`react`, `plan`, `confidence` or `supervisor`."
+        "doc": "`react`, `plan`, `confidence` or `supervisor`; `auto` while none of these is chosen yet."
       },
       {
         "name": "reason",

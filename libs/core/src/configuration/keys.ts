@@ -98,6 +98,7 @@ export const configurationKeys = {
     'strategy',
     'strategies',
     'supervisor',
+    'auto',
     'memory',
     'tool_discovery',
     'description_mode',
@@ -109,6 +110,7 @@ export const configurationKeys = {
     'read_before_use',
   ],
   'agents.default.supervisor': ['on_error'],
+  'agents.default.auto': ['strategies'],
   'agents.default.memory': ['last', 'tokens'],
   'agents.default.packs.<pack>': ['description_mode'],
   'agents.default.tool_discovery': [

@@ -1,26 +1,44 @@
 import type { IdentifiedTool } from './identities.js';
+import { configurationKeys } from './keys.js';
 import { planToolType } from './plan-entry.js';
 import { quote } from './problems.js';
 import type { Section } from './section.js';
 import { strategyNames } from './types.js';
 import type { Configuration, Policy, Problem, StrategyName } from './types.js';
 
-/** `agents.default.strategy` and `strategies`: how runs come to their answers, and what a request may choose. */
+/** `agents.default.strategy`, `strategies` and `auto`: how runs come to their answers, what a request may choose, and what `auto` may. */
 export function readStrategy(file: Section): Pick<Configuration, 'strategy'> {
   const agent = file.section('agents').section('default');
   const byDefault = agent.choice('strategy', strategyNames);
-  const names = agent.names('strategies', `a list of strategies, such as \`[${strategyNames.join(', ')}]\``);
+  const chosen = readNames(agent, 'strategies', strategyNames);
+  const auto = readAuto(agent);
+  if (byDefault === null && chosen.length === 0 && auto === null) return {};
+  return { strategy: { byDefault: byDefault ?? 'react', forRequests: chosen, ...(auto === null ? {} : { auto }) } };
+}
+
+/** Strategies that `auto` chooses from: no rule says when to supervise. */
+const fixedStrategies = ['react', 'plan', 'confidence'] as const satisfies readonly StrategyName[];
+
+/** Null where nothing is written, which means all. */
+function readAuto(agent: Section): readonly StrategyName[] | null {
+  if (!agent.has('auto')) return null;
+  const section = agent.section('auto').closed(configurationKeys['agents.default.auto']);
+  const names = readNames(section, 'strategies', fixedStrategies);
+  if (names.length === 0 && section.usable && !section.has('strategies'))
+    section.problem(section.at('strategies'), 'nothing', `strategies to choose from, such as \`[react, plan]\``);
+  else if (names.length === 0 && section.usable)
+    section.problem(section.at('strategies'), 'no strategy', `at least one of ${fixedStrategies.join(', ')}`);
+  return names;
+}
+
+/** In the order of all strategies, so that the order in the file makes no new version. */
+function readNames(section: Section, key: 'strategies', known: readonly StrategyName[]): readonly StrategyName[] {
+  const names = section.names(key, `a list of strategies, such as \`[${known.join(', ')}]\``);
   names?.forEach((name, place) => {
-    if (strategyNames.some((known) => known === name)) return;
-    agent.problem(
-      agent.itemAt('strategies', place),
-      `the unknown strategy ${quote(name)}`,
-      `one of ${strategyNames.join(', ')}`,
-    );
+    if (known.some((one) => one === name)) return;
+    section.problem(section.itemAt(key, place), `the unknown strategy ${quote(name)}`, `one of ${known.join(', ')}`);
   });
-  const chosen = strategyNames.filter((name) => names?.includes(name) ?? false);
-  if (byDefault === null && chosen.length === 0) return {};
-  return { strategy: { byDefault: byDefault ?? 'react', forRequests: chosen } };
+  return known.filter((name) => names?.includes(name) ?? false);
 }
 
 /** A strategy that works by a plan needs a tool that takes it. */
@@ -46,6 +64,9 @@ export function checkStrategies(
   if (strategy !== undefined && isPlanned(strategy.byDefault)) wanting('agents.default.strategy', strategy.byDefault);
   const choice = strategy?.forRequests.find(isPlanned);
   if (choice !== undefined) wanting('agents.default.strategies', choice);
+  const routed = strategy?.auto?.find(isPlanned);
+  if (routed !== undefined && strategy?.auto?.includes('react') === false)
+    wanting('agents.default.auto.strategies', routed);
   for (const { entry } of tools) {
     const name = entry.agent?.strategy;
     if (name !== undefined && isPlanned(name)) wanting(`${entry.path}.agent.strategy`, name);

@@ -68,7 +68,7 @@ export interface ConfiguredTool {
 }
 
 /** How runs come to their answers. */
-export const strategyNames = ['react', 'plan', 'confidence', 'supervisor'] as const;
+export const strategyNames = ['react', 'plan', 'confidence', 'supervisor', 'auto'] as const;
 export type StrategyName = (typeof strategyNames)[number];
 
 /** How the plans of a run are taken. */
@@ -453,7 +453,12 @@ export interface Configuration {
   readonly authorization: AuthorizationSettings | null;
   readonly instructions: string;
   /** How runs come to their answers, and what requests may choose; absent where all work by `react`. */
-  readonly strategy?: { readonly byDefault: StrategyName; readonly forRequests: readonly StrategyName[] };
+  readonly strategy?: {
+    readonly byDefault: StrategyName;
+    readonly forRequests: readonly StrategyName[];
+    /** Strategies that `auto` chooses from; absent for all. */
+    readonly auto?: readonly StrategyName[];
+  };
   /** How supervisors’ runs work; absent where nothing is written. */
   readonly supervisor?: SupervisorSettings;
   /** Which earlier runs of its session a run’s model is shown; absent for none. */

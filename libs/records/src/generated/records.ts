@@ -692,7 +692,7 @@ export interface RunError {
 
 /** How a run comes to its answer: which strategy says what its turns do, and why that one. */
 export interface RunStrategy {
-  /** `react`, `plan`, `confidence` or `supervisor`. */
+  /** `react`, `plan`, `confidence` or `supervisor`; `auto` while none of these is chosen yet. */
   readonly name: string;
   /** Why this one, where a rule chose it; empty where the request or the configuration names it. */
   readonly reason: string;

@@ -244,7 +244,7 @@ class RunError(Record):
 class RunStrategy(Record):
     """How a run comes to its answer: which strategy says what its turns do, and why that one."""
 
-    name: str = Field(description="`react`, `plan`, `confidence` or `supervisor`.")
+    name: str = Field(description="`react`, `plan`, `confidence` or `supervisor`; `auto` while none of these is chosen yet.")
     reason: str = Field(default="", description="Why this one, where a rule chose it; empty where the request or the configuration names it.")
     brought: int = Field(default=0, description="Steps that the request brought along: what a strategy goes by are the steps behind these.")
 
