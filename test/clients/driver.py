@@ -123,7 +123,7 @@ def blocking(given: dict[str, Any], operation: str, args: dict[str, Any]) -> Any
         if operation == "list_pages":
             return list(sluice.runs.list(**args["query"]).pages())
         if operation == "stream_approvals":
-            waiting = sluice.approvals.stream(interval=0.2)
+            waiting = sluice.approvals.stream()
             return next(one for one in waiting if one.approval.session_id == args["session_id"])
         events = []
         for event in streamed(sluice, operation, args):
@@ -144,7 +144,7 @@ async def awaiting(given: dict[str, Any], operation: str, args: dict[str, Any]) 
         if operation == "list_pages":
             return [page async for page in sluice.runs.list(**args["query"]).pages()]
         if operation == "stream_approvals":
-            async for one in sluice.approvals.stream(interval=0.2):
+            async for one in sluice.approvals.stream():
                 if one.approval.session_id == args["session_id"]:
                     return one
         events = []

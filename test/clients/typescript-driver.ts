@@ -54,7 +54,7 @@ const operations: Readonly<Record<string, Operation>> = {
   list_approvals: (sluice) => sluice.approvals.list().take(),
   stream_approvals: async (sluice, { session_id: id }) => {
     const signal = AbortSignal.timeout(60_000);
-    for await (const waiting of sluice.approvals.stream({ signal, intervalMs: 200 }))
+    for await (const waiting of sluice.approvals.stream({ signal }))
       if (waiting.approval.session_id === id) return waiting;
     return null;
   },

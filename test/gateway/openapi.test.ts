@@ -9,6 +9,7 @@ import { problemOf } from '../../apps/gateway/src/problem.js';
 import { GatewayModule, startGateway } from '../../apps/gateway/src/gateway.module.js';
 import type { Gateway } from '../../apps/gateway/src/gateway.module.js';
 import { Lists } from '../../apps/gateway/src/lists/lists.js';
+import { ApprovalFollowers } from '../../apps/gateway/src/stream/approval-stream.js';
 import { calls, workflowConfiguration } from '../harness/configurations.js';
 import { eventually } from '../harness/eventually.js';
 import { inOrder, ScriptedModel, startSystem } from '../harness/system.js';
@@ -74,7 +75,7 @@ describe('the gateway’s description of itself', () => {
 
   it('has every route that there is, and no other', async () => {
     const { runtime } = system.embedded;
-    const app = await NestFactory.create(GatewayModule.with(runtime, new RunWatch(runtime), new Lists(runtime)), { logger: false }); // prettier-ignore
+    const app = await NestFactory.create(GatewayModule.with(runtime, new RunWatch(runtime), new Lists(runtime), new ApprovalFollowers(1)), { logger: false }); // prettier-ignore
     await app.init();
     interface Layer {
       readonly route?: { readonly path: string; readonly methods: Readonly<Record<string, boolean>> };

@@ -1,6 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { topics } from '@sluice/contracts';
 import { startGateway } from '../../apps/gateway/src/gateway.module.js';
@@ -33,12 +35,12 @@ interface List {
 describe('the list of calls that wait for an approval', () => {
   let system: TestSystem;
   let gateway: Gateway;
-  let as: (sub: string, tenant?: string) => Promise<Headers>;
+  let as: (sub: string, tenant?: string, claims?: Readonly<Record<string, unknown>>) => Promise<Headers>;
   beforeAll(async () => {
     const users = await newIssuer();
     writeFileSync(keyFile, JSON.stringify(users.jwks));
-    as = async (sub, tenant = 'acme') => ({
-      authorization: `Bearer ${await users.token({ sub, tenant, tool_groups: ['*'] })}`,
+    as = async (sub, tenant = 'acme', claims = {}) => ({
+      authorization: `Bearer ${await users.token({ sub, tenant, tool_groups: ['*'], ...claims })}`,
     });
     const model = new ScriptedModel(({ history }) =>
       history.length === 0 ? { calls: [calls.reset], thought: 'Begin anew.' } : { answer: 'Done.' },
@@ -68,6 +70,31 @@ describe('the list of calls that wait for an approval', () => {
       ({ approvals }) => approvals.length === count,
     );
   const runs = ({ approvals }: List): unknown[] => approvals.map(({ approval }) => approval['request_id']);
+
+  /** The events of the stream, one after another. */
+  const followed = async (who: Headers) => {
+    const leaving = new AbortController();
+    const headers = { ...who, accept: 'text/event-stream' };
+    const response = await fetch(`${gateway.url}/v1/approvals`, { headers, signal: leaving.signal });
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8']);
+    const body = Readable.fromWeb(response.body as Parameters<typeof Readable.fromWeb>[0]);
+    body.on('error', () => undefined);
+    const lines = createInterface(body);
+    const all = lines[Symbol.asyncIterator]();
+    return {
+      next: async (): Promise<Readonly<Record<string, unknown>>> => {
+        for (;;) {
+          const { value, done } = await all.next();
+          if (done === true) throw new Error('The stream ended.');
+          if (value.startsWith('data: ')) return JSON.parse(value.slice('data: '.length)) as Record<string, unknown>;
+        }
+      },
+      end: async () => {
+        lines.close();
+        leaving.abort();
+      },
+    };
+  };
 
   it('has what waits in the tenant, the oldest first, with what the caller may decide', async () => {
     const { approvals, next_cursor } = await listed(await as('boss'), 3);
@@ -135,6 +162,39 @@ describe('the list of calls that wait for an approval', () => {
     } finally {
       await again.close();
     }
+  });
+
+  it('is a stream for who asks for one: what waits, what comes, and what waits no longer', async () => {
+    const events = await followed(await as('boss'));
+    const first = [await events.next(), await events.next(), await events.next()];
+    expect(first).toMatchObject(
+      ['r0', 'r1', 'r2'].map((id) => ({ type: 'waiting', approval: { request_id: id }, decisions: expect.any(Array) })),
+    );
+    expect(first.map((event) => event['approval'])).toEqual(
+      (await list(await as('boss'))).approvals.map(({ approval }) => approval),
+    );
+    const body = { question: 'Reset', group: ['*'], state: 'analysis', request_id: 'r3', session_id: 's3' };
+    expect((await post(`${gateway.url}/v1/runs`, body, await as('amy'))).status).toBe(202);
+    const come = await events.next();
+    expect(come).toMatchObject({ type: 'waiting', approval: { request_id: 'r3' }, decisions: ['approve', 'refuse'] });
+    const decision = { ...(come['approval'] as object), decision: 'refuse' };
+    expect((await post(`${gateway.url}/v1/approvals`, decision, await as('boss'))).status).toBe(202);
+    const { approval_id } = come['approval'] as { readonly approval_id: string };
+    expect(await events.next()).toEqual({ type: 'closed', approval_id });
+    await events.end();
+  });
+
+  it('is no stream for a stranger, and an empty one for who is no approver, which ends with the credential', async () => {
+    const accept = 'text/event-stream';
+    expect((await fetch(`${gateway.url}/v1/approvals`, { headers: { accept } })).status).toBe(401);
+    // Clocks may differ by half a minute.
+    const exp = Math.floor(Date.now() / 1_000) - 15;
+    const expiring = await as('amy', 'acme', { exp });
+    const response = await fetch(`${gateway.url}/v1/approvals`, { headers: { ...expiring, accept } });
+    expect([response.status, await response.text()]).toEqual([
+      200,
+      expect.stringMatching(/^retry: 1000\n\n(: nothing new\n\n)*$/),
+    ]);
   });
 
   it('gives the body of the decision, and loses what was decided', async () => {

@@ -1,20 +1,30 @@
-import { Controller, Get, HttpCode, Inject, Post, Query, Req } from '@nestjs/common';
-import type { Request } from 'express';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { Controller, Get, HttpCode, Inject, Post, Query, Req, Res } from '@nestjs/common';
+import type { Request, Response } from 'express';
 import { decisionsOpenTo } from '@sluice/core';
 import type { AskedApproval, Configuration, Principal } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { ApprovalDecided } from '@sluice/contracts';
 import { RUNTIME } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
+import type { ApprovalCursor } from '@sluice/projection';
 import { Callers } from './caller.js';
+import { leaveStuck, whenGone } from './client-disconnect.js';
 import { approvalQuery, cursorFor } from './lists/list-query.js';
 import { Lists } from './lists/lists.js';
+import { prefers } from './prefers.js';
 import { recordHeaders } from './record-headers.js';
 import { recordOf, requireSize } from './requests.js';
+import { ApprovalFollowers, approvalEvents } from './stream/approval-stream.js';
+import type { Waiting } from './stream/approval-stream.js';
 import { strictBody } from './strict-body.js';
 
 /** A decision, with what `approval_requested` holds beside it: who decides may send all of that back. */
 export const decisionRecords = ['ApprovalDecided', 'ApprovalRequested'] as const;
+
+/** So many calls are followed at a time, the oldest; others are told when some of these are decided. */
+const mostFollowed = 1_000;
 
 /** Decisions on calls that wait for one (docs/approvals.md). Whether a decision counts is the executor’s to say, on agent.approvals. */
 @Controller('v1/approvals')
@@ -23,28 +33,73 @@ export class ApprovalsController {
     @Inject(RUNTIME) private readonly runtime: Runtime,
     @Inject(Callers) private readonly callers: Callers,
     @Inject(Lists) private readonly lists: Lists,
+    @Inject(ApprovalFollowers) private readonly followers: ApprovalFollowers,
   ) {}
 
   /** What waits in the caller’s tenant, if the caller is an approver; to others nothing does. */
   @Get()
-  async list(@Req() request: Request, @Query() query: Readonly<Record<string, unknown>>): Promise<object> {
-    const { clock, configurations } = this.runtime;
+  async list(
+    @Req() request: Request,
+    @Query() query: Readonly<Record<string, unknown>>,
+    @Res() response: Response,
+  ): Promise<void> {
     const caller = await this.callers.of(request);
     const { limit, after } = approvalQuery(query);
+    if (prefers(request).kind === 'stream') return this.stream(request, caller, response);
+    const found = await this.waiting(caller, after, limit + 1);
+    const page = found.slice(0, limit);
+    const last = found.length > limit ? page.at(-1) : undefined;
+    response.json({
+      approvals: page.map(({ waiting }) => waiting),
+      next_cursor: last === undefined ? null : cursorFor({ startedAt: last.requestedAt, requestId: last.approvalId }),
+    });
+  }
+
+  /** What waits now and what comes, until the reader goes away, its credential ends or the gateway is stopped. */
+  private async stream(request: Request, caller: Principal, response: Response): Promise<void> {
+    const follower = this.followers.follow();
+    try {
+      // Throws before anything is sent where there are no lists.
+      await this.waiting(caller, null, 1);
+      whenGone(response, () => follower.abort());
+      const look = async (): Promise<readonly Waiting[] | null> => {
+        if (!(await this.callers.holds(request, caller))) return null;
+        return (await this.waiting(caller, null, mostFollowed)).map(({ waiting }) => waiting);
+      };
+      response.status(200).set({
+        ...{ 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' },
+      });
+      response.flushHeaders();
+      leaveStuck(response);
+      await pipeline(Readable.from(approvalEvents(look, follower.signal)), response);
+    } catch (error) {
+      if (!response.headersSent) throw error;
+      if (!follower.signal.aborted)
+        this.runtime.log.warn({ error: String(error) }, 'a stream of approvals over HTTP was cut');
+    } finally {
+      follower.abort();
+    }
+  }
+
+  /** The calls that wait and whose decision is the caller’s, the oldest first. */
+  private async waiting(
+    caller: Principal,
+    after: ApprovalCursor | null,
+    limit: number,
+  ): Promise<readonly (ApprovalCursor & { readonly waiting: Waiting })[]> {
+    const { clock, configurations } = this.runtime;
     const { configuration } = configurations.current();
     const openTo = (asked: Pick<AskedApproval, 'requestedBy' | 'onBehalfOf'>) =>
       decisionsOf(caller, asked, configuration);
     const isApprover = openTo({ requestedBy: '', onBehalfOf: null }).length > 0;
-    const found = isApprover ? await this.lists.projection.approvals(caller, clock.now(), after, limit + 1) : [];
-    const page = found.slice(0, limit);
-    const last = found.length > limit ? page.at(-1) : undefined;
-    return {
-      approvals: page.map(({ asked }) => ({
+    const found = isApprover ? await this.lists.projection.approvals(caller, clock.now(), after, limit) : [];
+    return found.map(({ asked, approvalId, requestedAt }) => ({
+      ...{ approvalId, requestedAt },
+      waiting: {
         approval: asked,
         decisions: openTo({ requestedBy: asked.requested_by, onBehalfOf: asked.on_behalf_of }),
-      })),
-      next_cursor: last === undefined ? null : cursorFor({ startedAt: last.requestedAt, requestId: last.approvalId }),
-    };
+      },
+    }));
   }
 
   @Post()

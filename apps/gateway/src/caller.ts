@@ -49,6 +49,12 @@ export class Callers {
     return { principal, claims };
   }
 
+  /** Whether the credential that the request came with is still the caller’s; counts nothing. */
+  async holds(request: Pick<Request, 'get'>, { tenantId, actorId }: Principal): Promise<boolean> {
+    const sender = await this.verified.verify(request.get('authorization'));
+    return sender.ok && sender.principal.tenantId === tenantId && sender.principal.actorId === actorId;
+  }
+
   /** Whether the caller is who sent the request, by the credential that came with it. */
   isSender(caller: Principal, request: Incoming<'agent.requests'>): Promise<boolean> {
     return this.verified.isSender(caller, request);

@@ -23,10 +23,11 @@ import { RunsController } from './runs.controller.js';
 import { RunsService } from './runs.service.js';
 import { securityHeaders } from './security-headers.js';
 import { ToolsController } from './tools.controller.js';
+import { ApprovalFollowers } from './stream/approval-stream.js';
 
 @Module({})
 export class GatewayModule {
-  static with(runtime: Runtime, watch: RunWatch, lists: Lists): DynamicModule {
+  static with(runtime: Runtime, watch: RunWatch, lists: Lists, followers: ApprovalFollowers): DynamicModule {
     return {
       module: GatewayModule,
       controllers: [
@@ -45,6 +46,7 @@ export class GatewayModule {
         { provide: RunWatch, useValue: watch },
         { provide: Lists, useValue: lists },
         { provide: LoadWatch, useValue: new LoadWatch(runtime) },
+        { provide: ApprovalFollowers, useValue: followers },
         Callers,
         Operators,
         Permission,
@@ -65,12 +67,17 @@ export async function startGateway(runtime: Runtime): Promise<Gateway> {
   const { host, httpPort: port, http } = environment;
   const watch = new RunWatch(runtime, http.streams);
   const lists = new Lists(runtime);
+  const followers = new ApprovalFollowers(http.streams);
   const server = new LimitedServer(http);
-  const app = await NestFactory.create<NestExpressApplication>(GatewayModule.with(runtime, watch, lists), server, {
-    logger: nestLog(log),
-    abortOnError: false,
-    rawBody: true,
-  });
+  const app = await NestFactory.create<NestExpressApplication>(
+    GatewayModule.with(runtime, watch, lists, followers),
+    server,
+    {
+      logger: nestLog(log),
+      abortOnError: false,
+      rawBody: true,
+    },
+  );
   app.use(countRequests(runtime.metrics));
   app.use(securityHeaders);
   app.use(allowOrigins(environment.httpOrigins));
@@ -93,6 +100,7 @@ export async function startGateway(runtime: Runtime): Promise<Gateway> {
     url,
     close: async () => {
       // Streams of runs end first, with a reason; responses under way are finished.
+      followers.close();
       await watch.close();
       await closeServer(app, environment.drainMs);
       await lists.close();

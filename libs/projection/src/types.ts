@@ -49,6 +49,7 @@ export interface ApprovalCursor {
 export interface WaitingApproval extends ApprovalCursor {
   /** The ApprovalRequested in the form of the wire, without its steps and with its place on the log, which a decision must name. */
   readonly asked: Readonly<Record<string, unknown>> & {
+    readonly approval_id: string;
     readonly requested_by: string;
     readonly on_behalf_of: string | null;
   };

@@ -26,8 +26,10 @@ import type {
   TriedToolset,
   WaitingApproval,
 } from './generated/api.js';
+import { ConnectionError, ProblemError } from './errors.js';
 import { Pages } from './pages.js';
-import { sleep } from './transport.js';
+import { dataOf } from './sse.js';
+import { messageOf } from './transport.js';
 import type { CallOptions, Transport } from './transport.js';
 
 export class Sessions {
@@ -49,6 +51,10 @@ export class Sessions {
   }
 }
 
+/** What the stream of approvals tells. */
+type ApprovalEvent =
+  ({ readonly type: 'waiting' } & WaitingApproval) | { readonly type: 'closed'; readonly approval_id: string };
+
 export class Approvals {
   constructor(private readonly transport: Transport) {}
 
@@ -61,16 +67,34 @@ export class Approvals {
     });
   }
 
-  /** The calls that wait now, then those that come, each once, until the signal. Looks every `intervalMs`, a second unless given. */
-  async *stream(
-    options: CallOptions & { readonly intervalMs?: number } = {},
-  ): AsyncGenerator<WaitingApproval, void, undefined> {
-    const { intervalMs = 1_000, ...rest } = options;
-    for (let seen: ReadonlySet<string> = new Set(); ;) {
-      const waiting = await this.list({ limit: 200 }, rest).take();
-      for (const one of waiting) if (!seen.has(one.approval.approval_id)) yield one;
-      seen = new Set(waiting.map(({ approval }) => approval.approval_id));
-      await sleep(intervalMs, rest.signal);
+  /** The calls that wait now, then those that come, each once, until the signal. A connection that is cut is opened again. */
+  async *stream(options: CallOptions = {}): AsyncGenerator<WaitingApproval, void, undefined> {
+    const leaving = new AbortController();
+    const signal = options.signal === undefined ? leaving.signal : AbortSignal.any([options.signal, leaving.signal]);
+    const sent = { path: '/v1/approvals', headers: { accept: 'text/event-stream' }, isRepeatable: true, signal };
+    const told = new Set<string>();
+    try {
+      for (let attempt = 1; ; attempt++) {
+        let problem: unknown = new Error('The stream ended.');
+        try {
+          const { body } = await this.transport.open(sent);
+          if (body === null) throw new Error('The answer has no body.');
+          for await (const event of dataOf<ApprovalEvent>(body, this.transport.idleMs)) {
+            // A cut is tried again so often until something comes.
+            attempt = 0;
+            if (event.type === 'closed') told.delete(event.approval_id);
+            if (event.type !== 'waiting' || told.has(event.approval.approval_id)) continue;
+            told.add(event.approval.approval_id);
+            yield { approval: event.approval, decisions: event.decisions };
+          }
+        } catch (error) {
+          problem = error;
+        }
+        const cut = problem instanceof ProblemError ? problem : new ConnectionError(messageOf(problem), null, { cause: problem }); // prettier-ignore
+        await this.transport.pause(Math.max(1, attempt), cut, sent);
+      }
+    } finally {
+      leaving.abort();
     }
   }
 

@@ -3,7 +3,8 @@ import type { RunEvent } from './events.js';
 import type { AgentRequest, EndedRun, ListedRun, ListRunsQuery, RunList, RunningRun } from './generated/api.js';
 import { Pages } from './pages.js';
 import { RunReader } from './run-reader.js';
-import { chunksOf } from './sse.js';
+import { dataOf } from './sse.js';
+import type { Chunk } from './sse.js';
 import { messageOf, queryOf } from './transport.js';
 import type { CallOptions, Sent, Transport } from './transport.js';
 
@@ -112,7 +113,7 @@ export class Runs {
           const response = await this.transport.open({ ...sent, headers: { ...sent.headers, ...events }, signal });
           reader.connected();
           if (response.body === null) throw new Error('The answer has no body.');
-          for await (const chunk of chunksOf(response.body, this.transport.idleMs)) {
+          for await (const chunk of dataOf<Chunk>(response.body, this.transport.idleMs)) {
             for (const event of reader.take(chunk)) {
               if (reader.place !== null) location = pathOf(reader.place);
               // A cut is tried again so often until something new comes.

@@ -20,11 +20,8 @@ export interface Chunk {
   readonly usage?: { readonly inputTokens: number; readonly outputTokens: number };
 }
 
-/** The chunks of a stream of server-sent events, each the JSON of one event. Throws where nothing comes for `idleMs`. */
-export async function* chunksOf(
-  body: ReadableStream<Uint8Array>,
-  idleMs: number,
-): AsyncGenerator<Chunk, void, undefined> {
+/** The data of a stream of server-sent events, each the JSON of one event. Throws where nothing comes for `idleMs`. */
+export async function* dataOf<T>(body: ReadableStream<Uint8Array>, idleMs: number): AsyncGenerator<T, void, undefined> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
   let rest = '';
@@ -38,7 +35,7 @@ export async function* chunksOf(
         if (!line.startsWith('data:')) continue;
         const data = line.slice('data:'.length).trim();
         if (data === '[DONE]') return;
-        yield JSON.parse(data) as Chunk;
+        yield JSON.parse(data) as T;
       }
     }
   } finally {

@@ -188,7 +188,13 @@ export const operations: readonly Operation[] = [
     summary: 'List the calls that wait for the caller’s decision',
     description: 'Those of the caller’s tenant, the oldest first; none for a caller that policy names no approver.',
     query: approvalParameters,
-    answers: json('ApprovalList', 'A page of approvals.'),
+    answers: {
+      200: {
+        meaning: 'A page of approvals.',
+        json: 'ApprovalList',
+        others: { 'text/event-stream': 'The calls that wait and those that come, as they do (docs/http.md).' },
+      },
+    },
     refusals: [400, 401, 403, 500, 503],
   },
   {

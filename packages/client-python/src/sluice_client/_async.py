@@ -13,7 +13,7 @@ import httpx
 
 from . import _calls, models
 from ._calls import LONGEST_WAIT, Call, FinishedRun, Request, Run, RunRef, failure_of, refusal_of
-from ._reader import EndOfStream, RunReader, chunk_in
+from ._reader import ApprovalReader, EndOfStream, RunReader, chunk_in
 from ._settings import EVENTS, Settings
 from ._waiting import TimeLimit, too_long
 from .errors import ConflictError, ConnectionFailedError, ProblemError
@@ -75,7 +75,7 @@ class Transport:
                 error = failure_of(failure, f"{call.method} {call.path}")
             await anyio.sleep(self.settings.policy.delay(attempt, error, repeatable=call.repeatable))
 
-    async def lines(self, call: Call[Any], reader: RunReader) -> AsyncGenerator[str]:
+    async def lines(self, call: Call[Any], reader: RunReader | ApprovalReader) -> AsyncGenerator[str]:
         """One attempt, line by line."""
         async with self._http.stream(**await self._request(call, EVENTS)) as response:
             if not response.is_success:
@@ -220,16 +220,29 @@ class Approvals:
 
         return AsyncPages(read)
 
-    async def stream(self, *, interval: float = 1.0) -> AsyncIterator[models.WaitingApproval]:
-        """The calls that wait now, then those that come, each once. Looks every `interval` seconds."""
-        seen: set[str] = set()
+    async def stream(self) -> AsyncGenerator[models.WaitingApproval]:
+        """The calls that wait now, then those that come, each once. A connection that is cut is opened again."""
+        call = _calls.follow_approvals()
+        reader = ApprovalReader()
+        attempt = 0
         while True:
-            waiting = [one async for one in self.list(limit=200)]
-            for one in waiting:
-                if one.approval.approval_id not in seen:
-                    yield one
-            seen = {one.approval.approval_id for one in waiting}
-            await anyio.sleep(interval)
+            attempt += 1
+            problem: Exception = ConnectionFailedError("The stream ended.", None)
+            try:
+                async with aclosing(self._transport.lines(call, reader)) as lines:
+                    async for line in lines:
+                        event = chunk_in(line)
+                        for waiting in reader.take(event) if event is not None else []:
+                            # A cut is tried again so often until something new comes.
+                            attempt = 0
+                            yield waiting
+            except ProblemError as refusal:
+                problem = refusal
+            except EndOfStream:
+                pass
+            except (httpx.TransportError, ValueError) as failure:
+                problem = failure_of(failure, f"{call.method} {call.path}")
+            await anyio.sleep(self._transport.settings.policy.delay(max(1, attempt), problem))
 
     async def decide(
         self,

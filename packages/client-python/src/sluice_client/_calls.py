@@ -203,6 +203,10 @@ def list_approvals(limit: int | None, cursor: str | None) -> Call[models.Approva
     return Call("/v1/approvals", _model(models.ApprovalList), query={"limit": limit, "cursor": cursor})
 
 
+def follow_approvals() -> Call[models.ApprovalList]:
+    return Call("/v1/approvals", _model(models.ApprovalList))
+
+
 def decide(
     approval: models.AskedApproval, decision: str, reason: str | None, decided_by: str | None
 ) -> Call[models.PublishedDecision]:

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from . import events
+from . import events, models
 from .events import RunEvent
 
 Chunk = dict[str, Any]
@@ -213,6 +213,27 @@ def _usage(chunk: Chunk) -> events.Usage:
 
 class EndOfStream(Exception):
     """The stream has said that nothing more comes."""
+
+
+class ApprovalReader:
+    """The calls that wait, each once, over any number of connections."""
+
+    def __init__(self) -> None:
+        self._told: set[str] = set()
+
+    def connected(self) -> None:
+        """The next connection: it begins with all that wait."""
+
+    def take(self, event: Chunk) -> list[models.WaitingApproval]:
+        if event.get("type") == "closed":
+            self._told.discard(str(event.get("approval_id")))
+        if event.get("type") != "waiting":
+            return []
+        waiting = models.WaitingApproval.model_validate({key: event[key] for key in ("approval", "decisions")})
+        if waiting.approval.approval_id in self._told:
+            return []
+        self._told.add(waiting.approval.approval_id)
+        return [waiting]
 
 
 def chunk_in(line: str) -> Chunk | None:

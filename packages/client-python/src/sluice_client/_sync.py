@@ -12,7 +12,7 @@ import httpx
 
 from . import _calls, models
 from ._calls import LONGEST_WAIT, Call, FinishedRun, Request, Run, RunRef, failure_of, refusal_of
-from ._reader import EndOfStream, RunReader, chunk_in
+from ._reader import ApprovalReader, EndOfStream, RunReader, chunk_in
 from ._settings import EVENTS, Settings
 from ._waiting import TimeLimit, too_long
 from .errors import ConflictError, ConnectionFailedError, ProblemError
@@ -66,7 +66,7 @@ class Transport:
                 error = failure_of(failure, f"{call.method} {call.path}")
             time.sleep(self.settings.policy.delay(attempt, error, repeatable=call.repeatable))
 
-    def lines(self, call: Call[Any], reader: RunReader) -> Iterator[str]:
+    def lines(self, call: Call[Any], reader: RunReader | ApprovalReader) -> Iterator[str]:
         """One attempt, line by line."""
         with self._http.stream(**self._request(call, EVENTS)) as response:
             if not response.is_success:
@@ -205,14 +205,28 @@ class Approvals:
 
         return Pages(read)
 
-    def stream(self, *, interval: float = 1.0) -> Iterator[models.WaitingApproval]:
-        """The calls that wait now, then those that come, each once. Looks every `interval` seconds."""
-        seen: set[str] = set()
+    def stream(self) -> Iterator[models.WaitingApproval]:
+        """The calls that wait now, then those that come, each once. A connection that is cut is opened again."""
+        call = _calls.follow_approvals()
+        reader = ApprovalReader()
+        attempt = 0
         while True:
-            waiting = list(self.list(limit=200))
-            yield from (one for one in waiting if one.approval.approval_id not in seen)
-            seen = {one.approval.approval_id for one in waiting}
-            time.sleep(interval)
+            attempt += 1
+            problem: Exception = ConnectionFailedError("The stream ended.", None)
+            try:
+                for line in self._transport.lines(call, reader):
+                    event = chunk_in(line)
+                    for waiting in reader.take(event) if event is not None else []:
+                        # A cut is tried again so often until something new comes.
+                        attempt = 0
+                        yield waiting
+            except ProblemError as refusal:
+                problem = refusal
+            except EndOfStream:
+                pass
+            except (httpx.TransportError, ValueError) as failure:
+                problem = failure_of(failure, f"{call.method} {call.path}")
+            time.sleep(self._transport.settings.policy.delay(max(1, attempt), problem))
 
     def decide(
         self,

@@ -1,0 +1,71 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Injectable } from '@nestjs/common';
+import { Busy } from '@sluice/host';
+
+/** So often the list is looked at for one who follows it. */
+const lookMs = 500;
+/** So often something is sent at least, for proxies that close what is silent. */
+const keepAliveMs = 15_000;
+
+/** A call that waits, as the list has it. */
+export interface Waiting {
+  readonly approval: Readonly<Record<string, unknown>> & { readonly approval_id: string };
+  readonly decisions: readonly string[];
+}
+
+/**
+ * The calls that wait as server-sent events: each one once (`waiting`), those that are there first; and each that waits no longer (`closed`),
+ * however that came. `look` gives the calls that wait now, null where the caller may not see them any more. Ends then, and with the signal.
+ */
+export async function* approvalEvents(
+  look: () => Promise<readonly Waiting[] | null>,
+  signal: AbortSignal,
+): AsyncGenerator<string, void, undefined> {
+  // Who is cut off comes again after a second.
+  yield 'retry: 1000\n\n';
+  let told: ReadonlySet<string> = new Set();
+  let silentMs = 0;
+  while (!signal.aborted) {
+    const now = await look();
+    if (now === null) return;
+    const ids = new Set(now.map(({ approval }) => approval.approval_id));
+    const events = [
+      ...now.filter(({ approval }) => !told.has(approval.approval_id)).map((one) => ({ type: 'waiting', ...one })),
+      ...[...told].filter((id) => !ids.has(id)).map((id) => ({ type: 'closed', approval_id: id })),
+    ];
+    told = ids;
+    for (const event of events) yield `data: ${JSON.stringify(event)}\n\n`;
+    silentMs = events.length > 0 ? 0 : silentMs + lookMs;
+    if (silentMs >= keepAliveMs) {
+      silentMs = 0;
+      yield ': nothing new\n\n';
+    }
+    await delay(lookMs, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+/** Who follows the list of approvals through this gateway: not too many, and none of them holds up its end. */
+@Injectable()
+export class ApprovalFollowers {
+  readonly #open = new Set<AbortController>();
+  #stopped = false;
+
+  /** `most`: followers at a time. */
+  constructor(private readonly most: number) {}
+
+  /** What is aborted when the gateway is stopped, or by whoever follows. Throws Busy where too many follow. */
+  follow(): AbortController {
+    if (this.#open.size >= this.most)
+      throw new Busy(`This gateway has ${this.most} streams of approvals already. Try again in a moment.`);
+    const follower = new AbortController();
+    this.#open.add(follower);
+    follower.signal.addEventListener('abort', () => this.#open.delete(follower), { once: true });
+    if (this.#stopped) follower.abort();
+    return follower;
+  }
+
+  close(): void {
+    this.#stopped = true;
+    for (const follower of [...this.#open]) follower.abort();
+  }
+}
