@@ -18,12 +18,13 @@ import { recordHeaders } from './record-headers.js';
 import { recordOf, requireSize } from './requests.js';
 import { ApprovalFollowers, approvalEvents } from './stream/approval-stream.js';
 import type { Waiting } from './stream/approval-stream.js';
+import { encoded } from './stream/run-stream.js';
 import { strictBody } from './strict-body.js';
 
 /** A decision, with what `approval_requested` holds beside it: who decides may send all of that back. */
 export const decisionRecords = ['ApprovalDecided', 'ApprovalRequested'] as const;
 
-/** So many calls are followed at a time, the oldest; others are told when some of these are decided. */
+/** So many calls are followed at a time, the oldest. The next ones come when some of these are decided. */
 const mostFollowed = 1_000;
 
 /** Decisions on calls that wait for one (docs/approvals.md). Whether a decision counts is the executor’s to say, on agent.approvals. */
@@ -66,12 +67,10 @@ export class ApprovalsController {
         if (!(await this.callers.holds(request, caller))) return null;
         return (await this.waiting(caller, null, mostFollowed)).map(({ waiting }) => waiting);
       };
-      response.status(200).set({
-        ...{ 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' },
-      });
-      response.flushHeaders();
+      const { body, headers } = encoded(approvalEvents(look, follower.signal));
+      response.status(200).set(headers).flushHeaders();
       leaveStuck(response);
-      await pipeline(Readable.from(approvalEvents(look, follower.signal)), response);
+      await pipeline(Readable.fromWeb(body as Parameters<typeof Readable.fromWeb>[0]), response);
     } catch (error) {
       if (!response.headersSent) throw error;
       if (!follower.signal.aborted)

@@ -55,6 +55,11 @@ export class Sessions {
 type ApprovalEvent =
   ({ readonly type: 'waiting' } & WaitingApproval) | { readonly type: 'closed'; readonly approval_id: string };
 
+interface ApprovalChunk {
+  readonly type: string;
+  readonly data: readonly ApprovalEvent[];
+}
+
 export class Approvals {
   constructor(private readonly transport: Transport) {}
 
@@ -79,13 +84,16 @@ export class Approvals {
         try {
           const { body } = await this.transport.open(sent);
           if (body === null) throw new Error('The answer has no body.');
-          for await (const event of dataOf<ApprovalEvent>(body, this.transport.idleMs)) {
-            // A cut is tried again so often until something comes.
-            attempt = 0;
-            if (event.type === 'closed') told.delete(event.approval_id);
-            if (event.type !== 'waiting' || told.has(event.approval.approval_id)) continue;
-            told.add(event.approval.approval_id);
-            yield { approval: event.approval, decisions: event.decisions };
+          for await (const { type, data } of dataOf<ApprovalChunk>(body, this.transport.idleMs)) {
+            if (type !== 'data') continue;
+            for (const event of data) {
+              // A cut is tried again so often until something comes.
+              attempt = 0;
+              if (event.type === 'closed') told.delete(event.approval_id);
+              if (event.type !== 'waiting' || told.has(event.approval.approval_id)) continue;
+              told.add(event.approval.approval_id);
+              yield { approval: event.approval, decisions: event.decisions };
+            }
           }
         } catch (error) {
           problem = error;

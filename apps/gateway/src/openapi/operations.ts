@@ -192,7 +192,10 @@ export const operations: readonly Operation[] = [
       200: {
         meaning: 'A page of approvals.',
         json: 'ApprovalList',
-        others: { 'text/event-stream': 'The calls that wait and those that come, as they do (docs/http.md).' },
+        others: {
+          'text/event-stream':
+            'The calls that wait and those that come, as data of the assistant transport format (docs/http.md).',
+        },
       },
     },
     refusals: [400, 401, 403, 500, 503],

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
+import type { AssistantStreamChunk } from 'assistant-stream';
 import { Busy } from '@sluice/host';
 
 /** So often the list is looked at for one who follows it. */
@@ -14,15 +15,14 @@ export interface Waiting {
 }
 
 /**
- * The calls that wait as server-sent events: each one once (`waiting`), those that are there first; and each that waits no longer (`closed`),
- * however that came. `look` gives the calls that wait now, null where the caller may not see them any more. Ends then, and with the signal.
+ * The calls that wait as data of the assistant transport format: each one once (`waiting`), those that are there first; and each that waits no
+ * longer (`closed`), however that came. `look` gives the calls that wait now, null where the caller may not see them any more. Ends then,
+ * and with the signal.
  */
 export async function* approvalEvents(
   look: () => Promise<readonly Waiting[] | null>,
   signal: AbortSignal,
-): AsyncGenerator<string, void, undefined> {
-  // Who is cut off comes again after a second.
-  yield 'retry: 1000\n\n';
+): AsyncGenerator<AssistantStreamChunk, void, undefined> {
   let told: ReadonlySet<string> = new Set();
   let silentMs = 0;
   while (!signal.aborted) {
@@ -34,11 +34,10 @@ export async function* approvalEvents(
       ...[...told].filter((id) => !ids.has(id)).map((id) => ({ type: 'closed', approval_id: id })),
     ];
     told = ids;
-    for (const event of events) yield `data: ${JSON.stringify(event)}\n\n`;
-    silentMs = events.length > 0 ? 0 : silentMs + lookMs;
-    if (silentMs >= keepAliveMs) {
+    silentMs += lookMs;
+    if (events.length > 0 || silentMs >= keepAliveMs) {
       silentMs = 0;
-      yield ': nothing new\n\n';
+      yield { type: 'data', path: [], data: events as Extract<AssistantStreamChunk, { type: 'data' }>['data'] };
     }
     await delay(lookMs, undefined, { signal }).catch(() => undefined);
   }
@@ -53,7 +52,7 @@ export class ApprovalFollowers {
   /** `most`: followers at a time. */
   constructor(private readonly most: number) {}
 
-  /** What is aborted when the gateway is stopped, or by whoever follows. Throws Busy where too many follow. */
+  /** One more follower: its signal ends it when the gateway is stopped; abort it when its reader goes away. Throws Busy beyond the limit. */
   follow(): AbortController {
     if (this.#open.size >= this.most)
       throw new Busy(`This gateway has ${this.most} streams of approvals already. Try again in a moment.`);

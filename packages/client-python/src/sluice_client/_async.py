@@ -231,8 +231,8 @@ class Approvals:
             try:
                 async with aclosing(self._transport.lines(call, reader)) as lines:
                     async for line in lines:
-                        event = chunk_in(line)
-                        for waiting in reader.take(event) if event is not None else []:
+                        chunk = chunk_in(line)
+                        for waiting in reader.take(chunk) if chunk is not None else []:
                             # A cut is tried again so often until something new comes.
                             attempt = 0
                             yield waiting

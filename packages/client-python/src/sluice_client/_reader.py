@@ -224,16 +224,19 @@ class ApprovalReader:
     def connected(self) -> None:
         """The next connection: it begins with all that wait."""
 
-    def take(self, event: Chunk) -> list[models.WaitingApproval]:
-        if event.get("type") == "closed":
-            self._told.discard(str(event.get("approval_id")))
-        if event.get("type") != "waiting":
-            return []
-        waiting = models.WaitingApproval.model_validate({key: event[key] for key in ("approval", "decisions")})
-        if waiting.approval.approval_id in self._told:
-            return []
-        self._told.add(waiting.approval.approval_id)
-        return [waiting]
+    def take(self, chunk: Chunk) -> list[models.WaitingApproval]:
+        """Those that a chunk of the stream tells for the first time."""
+        new: list[models.WaitingApproval] = []
+        for event in chunk["data"] if chunk.get("type") == "data" else []:
+            if event.get("type") == "closed":
+                self._told.discard(str(event.get("approval_id")))
+            if event.get("type") != "waiting":
+                continue
+            waiting = models.WaitingApproval.model_validate({key: event[key] for key in ("approval", "decisions")})
+            if waiting.approval.approval_id not in self._told:
+                self._told.add(waiting.approval.approval_id)
+                new.append(waiting)
+        return new
 
 
 def chunk_in(line: str) -> Chunk | None:

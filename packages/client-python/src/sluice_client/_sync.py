@@ -215,8 +215,8 @@ class Approvals:
             problem: Exception = ConnectionFailedError("The stream ended.", None)
             try:
                 for line in self._transport.lines(call, reader):
-                    event = chunk_in(line)
-                    for waiting in reader.take(event) if event is not None else []:
+                    chunk = chunk_in(line)
+                    for waiting in reader.take(chunk) if chunk is not None else []:
                         # A cut is tried again so often until something new comes.
                         attempt = 0
                         yield waiting
