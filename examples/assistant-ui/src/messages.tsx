@@ -17,7 +17,8 @@ export function AssistantMessage() {
     <MessagePrimitive.Root className="message">
       <MessagePrimitive.Parts
         components={{
-          tools: { Fallback: Call },
+          // A tool whose results are rows has a table; add one of your own under the tool's name.
+          tools: { by_name: { 'core__knowledge-query': Query }, Fallback: Call },
           data: { by_name: { approval_requested: Approval, iteration: Iteration } },
         }}
       />
@@ -38,6 +39,42 @@ function Call({ toolName, argsText, result, isError }: ToolCallMessagePartProps)
       </summary>
       <pre>{argsText}</pre>
       {result === undefined ? null : <pre>{typeof result === 'string' ? result : JSON.stringify(result, null, 2)}</pre>}
+    </details>
+  );
+}
+
+type Row = Readonly<Record<string, unknown>>;
+
+function Query(props: ToolCallMessagePartProps) {
+  const { argsText, result, isError } = props;
+  const found = (result as { readonly rows?: unknown } | undefined)?.rows;
+  if (isError || !Array.isArray(found)) return <Call {...props} />;
+  const rows = found.filter((row): row is Row => typeof row === 'object' && row !== null);
+  const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  return (
+    <details className="call">
+      <summary>
+        Query: {rows.length} {rows.length === 1 ? 'row' : 'rows'}
+      </summary>
+      <pre>{argsText}</pre>
+      <table>
+        <thead>
+          <tr>
+            {names.map((name) => (
+              <th key={name}>{name}</th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row, n) => (
+            <tr key={n}>
+              {names.map((name) => (
+                <td key={name}>{String(row[name] ?? '')}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
     </details>
   );
 }
