@@ -11,7 +11,8 @@ tool:
   list-files: { type: list_files, description: Lists the files of the workspace, defer_loading: true }
   read-notes: { type: read_file, description: Reads a file, defer_loading: false }
   find-text: { type: search_files, description: Finds a text in files }
-policy: { allowed_tools: [tell-time, list-files, read-notes, find-text] }
+  look: { type: search_tools }
+policy: { allowed_tools: [tell-time, list-files, read-notes, find-text, look] }
 agents:
   default:
     tool_discovery: { strategy: ranked, min_tools: 1, max_tools: 1, native_search: auto, native_search_kind: regex }
@@ -102,7 +103,7 @@ describe('an agent whose model’s provider searches tools itself', () => {
     await given.endpoint.close();
   });
 
-  it('sends what is not shown for that search, as the configuration says of each tool (D-43b, XB-21, XB-22)', () => {
+  it('sends what is not shown for that search, and no other search, as the configuration says of each tool (D-43b, XB-21, XB-22)', () => {
     const [first] = given.sent;
     const marked = first?.tools.map(({ name, defer_loading }) => [name, defer_loading ?? false]);
     expect(marked).toEqual([
@@ -150,7 +151,7 @@ describe('an agent whose model has no such search', () => {
   it('is sent the shown tools alone, without a mark, and the record says why (D-43, D-43b)', async () => {
     const { system, endpoint, sent } = await run('claude-haiku-4-5');
     try {
-      expect(sent[0]?.tools.map(({ name }) => name)).toEqual(['core__read-notes', 'core__find-text']);
+      expect(sent[0]?.tools.map(({ name }) => name)).toEqual(['core__read-notes', 'core__find-text', 'core__look']);
       expect(JSON.stringify(sent)).not.toMatch(/defer_loading|tool_search/);
       expect(endpoint.received[0]?.headers['anthropic-beta']).toBeUndefined();
       const [call] = await system.all('agent.tool-calls');

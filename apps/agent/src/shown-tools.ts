@@ -1,6 +1,6 @@
 import { modelsOf, type Configuration, type ModelTurn } from '@sluice/core';
 import type { Toolset } from '@sluice/contracts';
-import type { searchedRequestOf } from '@sluice/run';
+import type { SearchedRequest } from '@sluice/run';
 import { Discovery, discoveryRecord } from '@sluice/discovery';
 import type { DiscoveryTurn } from '@sluice/discovery';
 import { DiscoveryRecords } from '@sluice/host';
@@ -38,7 +38,7 @@ export class ShownTools {
   /** Null where the configuration leaves all tools to the model. */
   async choose(
     toolset: Toolset,
-    { request, needed }: ReturnType<typeof searchedRequestOf>,
+    { request, needed, found, searching }: SearchedRequest,
     configuration: Configuration,
   ): Promise<Shown | null> {
     const { agentDiscovery: settings, model, version } = configuration;
@@ -48,15 +48,23 @@ export class ShownTools {
       wanted === undefined ? null : (await nativeSearches()).nativeSearchOfAll(modelsOf(configuration), wanted);
     const nativeSearch = native === null || typeof native === 'string' ? native : ('provider' as const);
     const isNative = nativeSearch === 'provider';
-    const pipe = { ...settings, enabled: true, shadow: null, enableSearchFallback: wanted !== undefined };
+    // Without a search, what is left out would be out of reach.
+    const isBlind = settings.strategy === 'tool-search' && !isNative && searching.length === 0;
+    const strategy = isBlind ? 'passthrough' : settings.strategy;
+    const pipe = { ...settings, strategy, enabled: true, shadow: null, enableSearchFallback: wanted !== undefined };
     const pipes = { toolDiscovery: pipe, toolOutput: { enabled: false } };
+    // Never two searches.
+    const isChosen = (id: string): boolean => request.toolChoice.type === 'tool' && request.toolChoice.id === id;
+    const choosable = isNative
+      ? request.tools.filter(({ id }) => !searching.includes(id) || isChosen(id))
+      : request.tools;
     const flagged = (is: boolean): readonly string[] =>
       configuration.tools.flatMap(({ id, deferLoading }) => (deferLoading === is ? [id] : []));
     const { requestId, sessionId, iteration, run } = toolset;
     const turn = await this.#discovery.begin(pipes, {
       ...{ source: 'agent', requestId, sessionId, iteration, configVersion: version },
       ...{ tenantId: run.principal?.tenantId ?? 'local', wire: model.provider, model: model.name ?? model.provider },
-      tools: request.tools.map(({ id, description, inputSchema }) => ({
+      tools: choosable.map(({ id, description, inputSchema }) => ({
         ...{ name: id, description, parameters: inputSchema },
         raw: JSON.stringify({ name: id, description, parameters: inputSchema }),
       })),
@@ -68,7 +76,14 @@ export class ShownTools {
       ...{ hasToolOutputs: request.history.length > 0, session: null, takesSearchTool: false },
       ...(nativeSearch === null ? {} : { nativeSearch }),
       deferred: flagged(true),
-      forced: [...needed, ...flagged(false), ...(request.toolChoice.type === 'tool' ? [request.toolChoice.id] : [])],
+      forced: [
+        ...needed,
+        ...flagged(false),
+        ...(isNative ? [] : found),
+        ...(settings.strategy === 'tool-search' ? settings.alwaysKeep : []),
+        ...(isNative || settings.strategy === 'relevance' ? [] : searching),
+        ...(request.toolChoice.type === 'tool' ? [request.toolChoice.id] : []),
+      ],
     });
     return {
       ids: turn.unchanged ? null : turn.keptNames,

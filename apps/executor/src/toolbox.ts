@@ -58,6 +58,7 @@ import { CallWatch } from './load/call-watch.js';
 import { KnowledgeStores } from './knowledge-stores.js';
 import { requireGraph, RequirementGraphs, usingGraph } from './requirement-graphs.js';
 import { PerServerLimit } from './per-server-limit.js';
+import { searchOffered } from './search-offered.js';
 import { countFilesFromZero } from './step-metrics.js';
 import { requireWorkspaces, workspacesIn } from './workspaces.js';
 
@@ -160,7 +161,7 @@ export class Toolbox {
     configuration: Configuration,
     report: (text: string) => void,
     credential: () => Promise<CallCredential>,
-    runTools: Pick<RunTools, 'load' | 'pages'>,
+    runTools: Pick<RunTools, 'load' | 'pages' | 'searchable'>,
   ): Promise<ToolCapabilities> {
     const all: Record<string, () => unknown> = {
       clock: () => this.runtime.clock,
@@ -175,7 +176,10 @@ export class Toolbox {
           configuration.documents?.folder ?? null,
           this.parsed,
         ),
-      toolsets: () => ({ load: async (group: string) => runTools.load(group) }),
+      toolsets: () => ({
+        load: async (group: string) => runTools.load(group),
+        search: (query: string) => searchOffered(query, runTools.searchable(), configuration),
+      }),
       citations: () => citationsIn(this.runtime.documents, ownerKey(invocation.context), this.runtime.clock),
       requirements: () => requirementsIn(this.runtime.documents, invocation.context, this.runtime.clock),
       web: () => this.web(configuration),

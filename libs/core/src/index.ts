@@ -72,6 +72,7 @@ export * from './rules/explain.js';
 export * from './descriptions/types.js';
 export * from './descriptions/first-sentence.js';
 export * from './descriptions/bind-tools.js';
+export * from './descriptions/found-tools.js';
 export * from './descriptions/documented-tools.js';
 export * from './descriptions/tool-page.js';
 export * from './descriptions/example-call.js';

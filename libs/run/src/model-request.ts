@@ -1,4 +1,14 @@
-import { bindTools, Fault, isJsonObject, loadedTools, neededTools, promptHash, toolChoiceOf } from '@sluice/core';
+import {
+  bindTools,
+  Fault,
+  foundTools,
+  isJsonObject,
+  loadedTools,
+  neededTools,
+  promptHash,
+  searchToolsType,
+  toolChoiceOf,
+} from '@sluice/core';
 import type {
   BindingFacts,
   BoundTools,
@@ -57,18 +67,31 @@ function searchedTools(
 ): SearchedTools | null {
   const settings = facts.evaluator.configuration.agentDiscovery?.nativeSearch;
   if (settings === undefined) return null;
-  return { settings, tools: loadedTools(offered, facts).filter(({ id }) => !shown.includes(id)) };
+  const { byId } = facts.evaluator;
+  const isFound = ({ id }: ModelTool): boolean => !shown.includes(id) && byId(id)?.type !== searchToolsType;
+  return { settings, tools: loadedTools(offered, facts).filter(isFound) };
 }
 
-/** What discovery chooses from for a turn: the full texts of the tools that can be shown now, and those that must be. */
-export function searchedRequestOf(
-  toolset: Toolset,
-  evaluator: Evaluator,
-): { readonly request: ModelRequest; readonly needed: readonly string[] } {
+/** What discovery chooses from for a turn. */
+export interface SearchedRequest {
+  /** With the full texts of the tools that can be shown now. */
+  readonly request: ModelRequest;
+  /** Ids of those that must be shown. */
+  readonly needed: readonly string[];
+  /** Ids of those that the run’s model found by a search. */
+  readonly found: readonly string[];
+  /** Ids of those that search for tools. */
+  readonly searching: readonly string[];
+}
+
+export function searchedRequestOf(toolset: Toolset, evaluator: Evaluator): SearchedRequest {
   const whole = wholeRequest(toolset, evaluator);
-  const facts = { evaluator, history: toolset.request.history, toolChoice: whole.toolChoice };
+  const { history } = toolset.request;
+  const facts = { evaluator, history, toolChoice: whole.toolChoice };
   const tools = loadedTools(whole.tools, facts);
-  return { request: { ...whole, tools }, needed: neededTools(tools, facts) };
+  const searching = tools.flatMap(({ id }) => (evaluator.byId(id)?.type === searchToolsType ? [id] : []));
+  const found = foundTools(history, evaluator);
+  return { request: { ...whole, tools }, needed: neededTools(tools, facts), found, searching };
 }
 
 /** With every tool that was offered, in full. */

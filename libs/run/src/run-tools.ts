@@ -1,9 +1,22 @@
-import { docsFolder, docsName, documentedTools, isWithin, noGroupTree, toolDocs, ToolUserError } from '@sluice/core';
-import type { ConfiguredTool, Evaluator } from '@sluice/core';
+import {
+  docsFolder,
+  docsName,
+  documentedTools,
+  fullTools,
+  isWithin,
+  loadedTools,
+  loadToolsetType,
+  noGroupTree,
+  searchToolsType,
+  toolChoiceOf,
+  toolDocs,
+  ToolUserError,
+} from '@sluice/core';
+import type { ConfiguredTool, Evaluator, ModelTool } from '@sluice/core';
 import type { ToolCall } from '@sluice/contracts';
 
 /** Tools of a group that an answer names: with the longest names it stays under 32 KB. */
-const mostNamed = 60;
+export const mostNamed = 60;
 
 /** A deferred group as the model hears of it that loads it. */
 export interface LoadedGroup {
@@ -43,7 +56,7 @@ export class RunTools {
   /** The tools of a deferred group that this turn was offered. Throws ToolUserError where there is no such group. */
   load(group: string): LoadedGroup {
     const { descriptions, groupTree = noGroupTree } = this.evaluator.configuration;
-    const offered = this.record.offered.flatMap((id) => this.evaluator.byId(id) ?? []);
+    const offered = this.offered();
     const toolsOf = (name: string) =>
       offered.filter((tool) => tool.groups.some((one) => isWithin(one, [name], groupTree)));
     const groups = Object.keys(descriptions?.deferredGroups ?? {}).filter((name) => toolsOf(name).length > 0);
@@ -56,5 +69,20 @@ export class RunTools {
       .slice(0, mostNamed)
       .map(({ id, shortDescription = '' }) => ({ name: id, description: shortDescription }));
     return { group, tools: named, total: tools.length };
+  }
+
+  /** What a search for tools goes through: those that this turn was offered, in their full texts, but for groups that are still to be loaded. */
+  searchable(): readonly (ModelTool & { readonly shortDescription: string })[] {
+    const { evaluator, record } = this;
+    const { history } = record.request;
+    const facts = { evaluator, history, toolChoice: toolChoiceOf(record.toolChoice) };
+    return loadedTools(fullTools({ offered: this.offered() }), facts).flatMap((tool) => {
+      const { type, shortDescription = '' } = evaluator.byId(tool.id) ?? {};
+      return type === searchToolsType || type === loadToolsetType ? [] : [{ ...tool, shortDescription }];
+    });
+  }
+
+  private offered(): readonly ConfiguredTool[] {
+    return this.record.offered.flatMap((id) => this.evaluator.byId(id) ?? []);
   }
 }

@@ -96,9 +96,19 @@ export interface TextCapability {
   complete(prompt: string, signal: AbortSignal): Promise<string>;
 }
 
-/** Groups of tools that a model is not shown before it asks for them. Throws ToolUserError where there is no such group. */
+/** Tools that a model is not shown before it asks for them. */
 export interface ToolsetCapability {
+  /** Throws ToolUserError where there is no such group. */
   load(group: string): Promise<LoadedToolset>;
+  /** Those that a regular expression or words match; none is an answer, too. */
+  search(query: string): Promise<SearchedToolset>;
+}
+
+/** What a search found, by the names under which a model calls the tools, best first. */
+export interface SearchedToolset {
+  readonly tools: { readonly name: string; readonly description: string }[];
+  /** What the model can do now. */
+  readonly note: string;
 }
 
 /** The tools of a group, by the names under which a model calls them. */

@@ -213,6 +213,7 @@ describe('toolTypes', () => {
       ['mark_complete', 'read_only', true],
       ['agent', 'external_side_effect', false],
       ['load_toolset', 'read_only', true],
+      ['search_tools', 'read_only', true],
       ['plan', 'read_only', true],
       ['read_file', 'read_only', true],
       ['write_file', 'state_change', true],

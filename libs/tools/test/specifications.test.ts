@@ -37,6 +37,7 @@ const effects: Readonly<Record<ToolEffect, readonly string[]>> = {
     'resolve_business_object',
     'resolve_message',
     'search_files',
+    'search_tools',
     'text-completion',
     'validate_schema_compliance',
     'web_search',

@@ -1,17 +1,29 @@
-import { choosingStrategies } from './discovery-types.js';
+import { searchToolsType } from '../descriptions/types.js';
+import { agentStrategies } from './discovery-types.js';
+import type { IdentifiedTool } from './identities.js';
 import { configurationKeys } from './keys.js';
 import { noSelector, readDiscovery } from './pipes.js';
 import type { Section } from './section.js';
 import type { Configuration, Finding } from './types.js';
 
 /** `agents.default.tool_discovery`: a strategy that chooses among the offered tools before the agent’s model is asked. */
-export function readAgentDiscovery(file: Section, findings: Finding[]): Pick<Configuration, 'agentDiscovery'> {
+export function readAgentDiscovery(
+  file: Section,
+  tools: readonly IdentifiedTool[],
+  findings: Finding[],
+): Pick<Configuration, 'agentDiscovery'> {
   const agent = file.section('agents').section('default');
   if (!agent.has('tool_discovery')) return {};
   const section = agent.section('tool_discovery').closed(configurationKeys['agents.default.tool_discovery']);
-  const strategy = section.choice('strategy', choosingStrategies);
+  const strategy = section.choice('strategy', agentStrategies);
   if (section.usable && !section.has('strategy'))
-    section.problem(section.at('strategy'), 'nothing', `one of ${choosingStrategies.join(', ')}`);
+    section.problem(section.at('strategy'), 'nothing', `one of ${agentStrategies.join(', ')}`);
+  if (strategy === 'tool-search' && !tools.some(({ entry }) => entry.type === searchToolsType))
+    section.problem(
+      section.at('strategy'),
+      '`tool-search`, and no tool that searches',
+      `a tool of \`type: ${searchToolsType}\` under \`tool\`, or another strategy`,
+    );
   const settings = readDiscovery(section, noSelector, findings);
   return strategy === null ? {} : { agentDiscovery: settings };
 }

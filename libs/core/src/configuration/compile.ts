@@ -122,7 +122,7 @@ export function compileConfiguration(raw: unknown, inputs: CompilerInputs): Comp
     ...strategy,
     ...readSupervisor(file.section('agents').section('default')),
     ...readMemory(file.section('agents').section('default')),
-    ...readAgentDiscovery(file, noted),
+    ...readAgentDiscovery(file, identified, noted),
     ...descriptions.settings,
     ...models,
     mcpServers: mcp.servers,

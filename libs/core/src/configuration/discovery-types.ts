@@ -6,6 +6,9 @@ export type DiscoveryStrategy = (typeof discoveryStrategies)[number];
 export const choosingStrategies = ['relevance', 'ranked', 'hybrid'] as const satisfies DiscoveryStrategy[];
 export type ChoosingStrategy = (typeof choosingStrategies)[number];
 
+/** Strategies of the agent’s own discovery. */
+export const agentStrategies = [...choosingStrategies, 'tool-search'] as const satisfies DiscoveryStrategy[];
+
 /** Where the service is that selects tools for the strategy `api`. */
 export interface SelectorSettings {
   /** Null: every search fails open. */

@@ -31,3 +31,6 @@ export const readFileType = 'read_file';
 
 /** The type of the tool that brings in a deferred group. */
 export const loadToolsetType = 'load_toolset';
+
+/** The type of the tool with which a model searches the tools that discovery left out. */
+export const searchToolsType = 'search_tools';

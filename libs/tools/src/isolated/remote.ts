@@ -4,7 +4,7 @@ export const remoteMethods = {
   text: ['complete'],
   workspace: ['read', 'write', 'append', 'list', 'remove', 'search', 'kindOf', 'usage'],
   todos: ['current', 'next', 'archived', 'add', 'mark', 'archive'],
-  toolsets: ['load'],
+  toolsets: ['load', 'search'],
   auth: ['getAccessToken', 'getAuthHeaders', 'renew'],
   connections: ['fetch'],
 } as const satisfies Readonly<Record<string, readonly string[]>>;

@@ -10,6 +10,7 @@ import { knowledgeQuery } from './knowledge-query.js';
 import { loadToolset } from './load-toolset.js';
 import { markComplete } from './mark-complete.js';
 import { plan } from './plan.js';
+import { searchForTools } from './search-for-tools.js';
 import { searchTools } from './search/pack.js';
 import { textCompletion } from './text-completion.js';
 import { todoTools } from './todo/pack.js';
@@ -24,6 +25,7 @@ export const builtInTools: readonly OwnContract[] = Object.freeze([
   markComplete,
   agent,
   loadToolset,
+  searchForTools,
   plan,
   ...workspaceTools,
   ...todoTools,
