@@ -52,10 +52,17 @@ describe('the gateway under requests from its own description', () => {
         const parts: Buffer[] = [];
         response.on('data', (part: Buffer) => parts.push(part));
         response.on('error', reject);
-        response.on('end', () => {
+        const answer = (): void => {
           const text = Buffer.concat(parts).toString();
           resolve({ status: response.statusCode ?? 0, type: response.headers['content-type'] ?? '', text });
-        });
+        };
+        response.on('end', answer);
+        // The stream of approvals has no end.
+        if (response.headers['content-type']?.startsWith('text/event-stream') !== true) return;
+        setTimeout(() => {
+          answer();
+          response.destroy();
+        }, 500).unref();
       });
       sent.on('error', reject);
       sent.end(body ?? undefined);
