@@ -180,7 +180,7 @@ export class Planner {
         iteration: 0,
       },
       ...{ configVersion: configuration.version, tenantId, wire, model: name },
-      ...{ tools: request.tools.filter(({ name }) => isAllowed(name)), isAllowed, query: request.decoded.query },
+      ...{ tools: allowedOf(request.tools, isAllowed), isAllowed, query: request.decoded.query },
       ...{ recentlyUsed, hasToolOutputs, forced },
       session,
       ...{ nativeSearch: nativeAt, hasOwnSearch: request.hasNativeSearch },
@@ -204,6 +204,11 @@ export class Unreadable extends Error {
       options,
     );
   }
+}
+
+/** The very list where it is allowed as a whole: what is known of it is used again. */
+function allowedOf(tools: ModelRequest['tools'], isAllowed: (name: string) => boolean): ModelRequest['tools'] {
+  return tools.every(({ name }) => isAllowed(name)) ? tools : tools.filter(({ name }) => isAllowed(name));
 }
 
 function ownerOf(caller: KnownCaller | null): SessionOwner {

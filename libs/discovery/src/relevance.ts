@@ -31,7 +31,48 @@ export interface Part {
 
 /** The relevance of each tool, in the order of the tools. A repeated word of the query counts each time. */
 export function relevanceOf(tools: readonly OfferedTool[], asked: Asked): readonly number[] {
-  return relevanceParts(tools, asked).map((parts) => parts.reduce((sum, { points }) => sum + points, 0));
+  const { holders, names } = wordsOf(tools);
+  const query = asked.query.toLowerCase();
+  const scores = tools.map(({ name }, at) => {
+    const found = asked.expanded.has(name) ? weights.expanded : 0;
+    const kept = asked.alwaysKeep.has(name) ? weights.alwaysKeep : 0;
+    const used = asked.recentlyUsed.has(name) ? weights.recentlyUsed : 0;
+    return found + kept + used + (name !== '' && query.includes(names[at] ?? name) ? weights.nameInQuery : 0);
+  });
+  for (const word of tokensOf(query))
+    for (const at of holders.get(word) ?? []) scores[at] = (scores[at] ?? 0) + weights.queryToken;
+  return scores;
+}
+
+interface ListWords {
+  /** Which tools hold a word, by their places in the list. */
+  readonly holders: ReadonlyMap<string, readonly number[]>;
+  /** Their names in lower case. */
+  readonly names: readonly string[];
+}
+
+/** Words of lists that are the same as before; they go with their lists. */
+const known = new WeakMap<readonly OfferedTool[], ListWords>();
+
+function wordsOf(tools: readonly OfferedTool[]): ListWords {
+  const before = known.get(tools);
+  if (before !== undefined) return before;
+  const holders = new Map<string, number[]>();
+  const length = comparedLength(tools.length);
+  tools.forEach((tool, at) => {
+    for (const word of ownWords(tool, length)) {
+      const others = holders.get(word);
+      if (others === undefined) holders.set(word, [at]);
+      else others.push(at);
+    }
+  });
+  const words = { holders, names: tools.map(({ name }) => name.toLowerCase()) };
+  known.set(tools, words);
+  return words;
+}
+
+function ownWords({ name, description }: OfferedTool, length: number): ReadonlySet<string> {
+  return new Set(tokensOf(`${name} ${description.slice(0, length)}`));
 }
 
 /** What the relevance of each tool adds up from. */
@@ -39,8 +80,9 @@ export function relevanceParts(tools: readonly OfferedTool[], asked: Asked): rea
   const query = asked.query.toLowerCase();
   const words = tokensOf(query);
   const length = comparedLength(tools.length);
-  return tools.map(({ name, description }) => {
-    const own = new Set(tokensOf(`${name} ${description.slice(0, length)}`));
+  return tools.map((tool) => {
+    const { name } = tool;
+    const own = ownWords(tool, length);
     const parts: Part[] = [];
     if (asked.expanded.has(name)) parts.push({ why: 'found by a search', points: weights.expanded });
     if (asked.alwaysKeep.has(name)) parts.push({ why: 'always kept', points: weights.alwaysKeep });

@@ -98,7 +98,19 @@ function bounded({ deferred, expanded }: DiscoverySession): DiscoverySession {
 
 /** JSON escapes what a database does not keep: NUL, and half a character. */
 function textOf({ deferred, expanded }: DiscoverySession): string {
-  return JSON.stringify({ deferred: deferred.map(({ name, wire, raw }) => [name, wire, raw]), expanded });
+  return `{"deferred":[${deferred.map(itemOf).join(',')}],"expanded":${JSON.stringify(expanded)}}`;
+}
+
+/** Texts of tools that are the same objects as before; they go with their tools. */
+const items = new WeakMap<DeferredTool, string>();
+
+function itemOf(tool: DeferredTool): string {
+  const before = items.get(tool);
+  if (before !== undefined) return before;
+  const { name, wire, raw } = tool;
+  const item = JSON.stringify([name, wire, raw]);
+  items.set(tool, item);
+  return item;
 }
 
 /** A text that is no session, as of a later version, counts as an empty one. */

@@ -3,7 +3,7 @@ import type { HabitStore } from './habits.js';
 import { inTime } from './in-time.js';
 import { readTools } from './read-tools.js';
 import type { DiscoveryReport, NativeSearchAt, SearchReport } from './report.js';
-import type { DiscoveryOutcome, DiscoveryParts, DiscoveryRequest, SearchAnswer } from './request.js';
+import type { DiscoveryOutcome, DiscoveryParts, DiscoveryRequest, RequestTool, SearchAnswer } from './request.js';
 import type { BypassReason } from './route.js';
 import { searchResultText } from './search-tool.js';
 import type { SearchTool } from './search-tool.js';
@@ -36,6 +36,17 @@ export interface TurnStart {
   readonly session: DiscoverySession;
   readonly shadow: readonly number[] | null;
   readonly chooseMs: number;
+}
+
+/** Tools of a list that is repeated are the same objects, and so are these. */
+const known = new WeakMap<RequestTool, DeferredTool>();
+
+function deferredOf(tool: RequestTool, wire: string): DeferredTool {
+  const before = known.get(tool);
+  if (before?.wire === wire) return before;
+  const deferred = { name: tool.name, wire, raw: tool.raw };
+  known.set(tool, deferred);
+  return deferred;
 }
 
 /** Discovery of one request, from the choice of its tools to its end. */
@@ -168,7 +179,7 @@ export class DiscoveryTurn {
     if (start.nativeSearch === 'provider') return;
     const deferred = start.deferred.flatMap((index): readonly DeferredTool[] => {
       const tool = request.tools[index];
-      return tool === undefined ? [] : [{ name: tool.name, wire: request.wire, raw: tool.raw }];
+      return tool === undefined ? [] : [deferredOf(tool, request.wire)];
     });
     if (request.session === null || (deferred.length === 0 && this.expanded.size === 0)) return;
     try {

@@ -7,6 +7,7 @@ import {
   RequestFault,
   toolTexts,
   type WireName,
+  type WireTool,
 } from '@sluice/wires';
 import type { Endpoint } from './endpoint.js';
 
@@ -50,16 +51,13 @@ export function readRequest(endpoint: Endpoint, body: string): ModelRequest | nu
     if (error instanceof RequestFault) return null;
     throw error;
   }
-  const texts = toolTexts(wire, body);
-  if (texts.length !== decoded.tools.length) return null;
+  const tools = toolsWith(decoded.tools, toolTexts(wire, body));
+  if (tools === null) return null;
   const results = decoded.messages.flatMap(({ parts }) => parts.filter((part) => part.type === 'result'));
   const root = JsonSpan.of(body);
   return {
     decoded,
-    tools: decoded.tools.map(({ name, description, inputSchema }, at) => ({
-      ...{ name, description, parameters: inputSchema },
-      raw: texts[at]?.raw ?? '',
-    })),
+    tools,
     recentlyUsed: new Set(results.flatMap(({ name }) => name ?? [])),
     hasToolOutputs: results.length > 0,
     firstUserMessage: firstUserMessage(wire, root),
@@ -70,6 +68,25 @@ export function readRequest(endpoint: Endpoint, body: string): ModelRequest | nu
     isKept: root.member('store')?.source !== 'false',
     oneRound: oneRound(decoded, root),
   };
+}
+
+/** Tools of lists that clients repeat are read once, and are then the same objects. */
+const known = new WeakMap<readonly WireTool[], readonly RequestTool[]>();
+
+/** Null where tools and texts do not belong together. */
+function toolsWith(
+  tools: readonly WireTool[],
+  texts: readonly { readonly raw: string }[],
+): readonly RequestTool[] | null {
+  if (texts.length !== tools.length) return null;
+  const before = known.get(tools);
+  if (before !== undefined) return before;
+  const made = tools.map(({ name, description, inputSchema }, at) => ({
+    ...{ name, description, parameters: inputSchema },
+    raw: texts[at]?.raw ?? '',
+  }));
+  known.set(tools, made);
+  return made;
 }
 
 /** By its text the conversation is known again: clients send the whole of it with every request. */

@@ -25,7 +25,7 @@ type Count = (text: string) => number;
 /** Counts tokens of tool definitions, as OpenAI’s tokenizers do. Each is loaded when it is first needed. */
 export class TokenCounter {
   private readonly counters = new Map<Encoding, Promise<Count>>();
-  private readonly held = new Map<string, number>();
+  private readonly held: Readonly<Record<Encoding, Map<string, number>>> = { o200k: new Map(), cl100k: new Map() };
   private characters = 0;
 
   /** Tokens of all of the texts, as the tokenizer of the model counts them or, of a model of another provider, about so many. */
@@ -46,16 +46,18 @@ export class TokenCounter {
   }
 
   private one(encoding: Encoding, text: string, count: Count): number {
-    const key = `${encoding} ${text}`;
-    const before = this.held.get(key);
+    const before = this.held[encoding].get(text);
     if (before !== undefined) return before;
     const tokens = count(text.replace(unbroken, '$& '));
-    if (this.held.size >= mostHeld || this.characters > mostCharacters) {
-      this.held.clear();
+    const { o200k, cl100k } = this.held;
+    if (o200k.size + cl100k.size >= mostHeld || this.characters > mostCharacters) {
+      o200k.clear();
+      cl100k.clear();
       this.characters = 0;
     }
-    this.held.set(key, tokens);
-    this.characters += key.length;
+    // A part of a request’s text would keep all of it.
+    this.held[encoding].set(Buffer.from(text).toString(), tokens);
+    this.characters += text.length;
     return tokens;
   }
 

@@ -1,4 +1,4 @@
-import type { Codec } from './codec.js';
+import type { Codec, ToolPlaces } from './codec.js';
 import { codecs } from './codecs/all.js';
 import { addMember, applyEdits, type Edit, editItems, removeMembers } from './json/edit.js';
 import { JsonSpan } from './json/span.js';
@@ -24,13 +24,26 @@ export interface RequestEdit {
 
 /** The client’s own tools in a request, each with its text as it stands there, in their order. */
 export function toolTexts(wire: WireName, body: string): readonly { readonly name: string; readonly raw: string }[] {
-  const places = codecs[wire].toolPlaces(JsonSpan.of(body));
-  return places.lists.flatMap(({ span, names }) =>
-    span.items.flatMap((item, at) => {
-      const name = names[at];
-      return name === null || name === undefined ? [] : [{ name, raw: item.source }];
-    }),
-  );
+  const { lists } = codecs[wire].toolPlaces(JsonSpan.of(body));
+  const [first] = lists;
+  if (lists.length !== 1 || first === undefined) return lists.flatMap((list) => textsIn(list));
+  return first.span.repeated?.once(`texts of ${wire}`, () => textsIn(first)) ?? textsIn(first);
+}
+
+function textsIn({
+  span,
+  names,
+}: ToolPlaces['lists'][number]): readonly { readonly name: string; readonly raw: string }[] {
+  // Of the list that is held where there is one, so that no text of a tool keeps the whole body.
+  const { start, repeated } = span;
+  const text =
+    repeated === null
+      ? (from: number, to: number) => span.text.slice(from, to)
+      : (from: number, to: number) => repeated.source.slice(from - start, to - start);
+  return span.items.flatMap((item, at) => {
+    const name = names[at];
+    return name === null || name === undefined ? [] : [{ name, raw: text(item.start, item.end) }];
+  });
 }
 
 /** A client’s request with tools taken out or put in and messages put behind. Not one other character changes. */
@@ -108,20 +121,24 @@ function moveMark(
 ): { readonly edits: Edit[]; readonly texts: readonly string[] } {
   const edits = new Map<number, Edit>();
   let texts = added;
-  list.items.forEach((item, at) => {
-    if (isKept(at)) return;
-    const marked = item.member(mark);
-    if (marked === undefined) return;
+  for (const at of markedIn(list)) {
+    const marked = list.items[at]?.member(mark);
+    if (isKept(at) || marked === undefined) continue;
     const to = list.items.findLastIndex((_, other) => other < at && isKept(other));
     const target = list.items[to];
     if (target?.isObject === true && target.member(mark) === undefined)
       edits.set(to, addMember(target, mark, marked.source));
     const [first, ...rest] = texts;
-    if (to !== -1 || first === undefined) return;
+    if (to !== -1 || first === undefined) continue;
     const span = JsonSpan.of(first);
     if (span.member(mark) === undefined) texts = [applyEdits(first, [addMember(span, mark, marked.source)]), ...rest];
-  });
+  }
   return { edits: [...edits.values()], texts };
+}
+
+function markedIn(list: JsonSpan): readonly number[] {
+  const look = (): readonly number[] => list.items.flatMap((item, at) => (item.member(mark) === undefined ? [] : [at]));
+  return list.repeated?.once('cache marks', look) ?? look();
 }
 
 /** Gemini’s list of tools may hold some of Google’s own beside the lists of functions. */

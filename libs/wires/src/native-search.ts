@@ -65,8 +65,13 @@ function isFrom(major: string, minor: string, least: number, leastMinor: number)
 
 /** Whether a request has its provider’s search already: then its client chooses which tools are shown. */
 export function hasNativeSearch(request: JsonSpan): boolean {
-  const types = request.member('tools')?.items.map((tool) => tool.member('type')?.string ?? '');
-  return types?.some((type) => type === 'tool_search' || type.startsWith('tool_search_tool_')) ?? false;
+  const tools = request.member('tools');
+  const isIn = (): boolean => tools?.items.some((tool) => isSearch(tool.member('type')?.string ?? '')) ?? false;
+  return tools?.repeated?.once('native search', isIn) ?? isIn();
+}
+
+function isSearch(type: string): boolean {
+  return type === 'tool_search' || type.startsWith('tool_search_tool_');
 }
 
 /** The body with a word in its list `anthropic_beta`, once. */

@@ -69,6 +69,18 @@ export class RequestReader {
     return this.items(span, at).map((item, index) => this.text(item, `${at}[${String(index)}]`));
   }
 
+  /** What is read of a list of tools, once for all requests that repeat it. The name stands for the way it is read. */
+  once<T>(list: JsonSpan | undefined, name: string, read: () => T): T {
+    if (list === undefined || list.repeated === null) return read();
+    const { value, beyond } = list.repeated.once(name, () => {
+      const before = this.#beyond.length;
+      const first = read();
+      return { value: first, beyond: this.#beyond.splice(before) };
+    });
+    for (const path of beyond) this.beyond(path);
+    return value;
+  }
+
   schema(span: JsonSpan | undefined, at: string): JsonObject {
     if (span === undefined || span.isNull) return { type: 'object', properties: {} };
     const { value } = span;
@@ -128,4 +140,14 @@ export const silent: Omit<WireRequest, 'model' | 'messages' | 'tools'> = {
 
 export function toolOf(name: string, description: string | undefined, inputSchema: JsonObject): WireTool {
   return { name, description: description ?? '', inputSchema };
+}
+
+/** The names of the tools of a list, null for what is none of the client’s. */
+export function namesIn(
+  list: JsonSpan,
+  wire: string,
+  nameOf: (tool: JsonSpan) => string | null,
+): readonly (string | null)[] {
+  const read = (): readonly (string | null)[] => list.items.map(nameOf);
+  return list.repeated?.once(`names of ${wire}`, read) ?? read();
 }

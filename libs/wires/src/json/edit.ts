@@ -33,11 +33,13 @@ export function editItems(
     const from = items[0]?.start ?? array.start + 1;
     return [{ start: from, end: last?.end ?? from, text: [...before, ...added].join(',') }];
   }
-  const edits: Edit[] = items
-    .slice(0, lastKept)
-    .flatMap((item, index) =>
-      isKept(index) ? [] : [{ start: item.start, end: items[index + 1]?.start ?? item.end, text: '' }],
-    );
+  const edits: Edit[] = [];
+  for (let index = 0; index < lastKept; index++) {
+    if (isKept(index)) continue;
+    const { start } = items[index] ?? last;
+    while (index + 1 < lastKept && !isKept(index + 1)) index++;
+    edits.push({ start, end: items[index + 1]?.start ?? last.end, text: '' });
+  }
   const behind = addition === '' ? '' : `,${addition}`;
   const first = items.find((_, index) => isKept(index)) ?? kept;
   if (before.length > 0) edits.push({ start: first.start, end: first.start, text: `${before.join(',')},` });

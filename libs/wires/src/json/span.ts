@@ -1,4 +1,5 @@
 import { type JsonValue, parseExactJson } from '@sluice/core';
+import { type RepeatedList, RepeatedLists, shortestRepeated } from './repeated-lists.js';
 
 /** A member of an object in a JSON text; `start` is where its name begins. */
 export interface SpanMember {
@@ -19,7 +20,11 @@ export class JsonSpan {
     readonly text: string,
     readonly start: number,
     readonly end: number,
+    /** What is known of a list of tools that came before; null for any other value. */
+    readonly repeated: RepeatedList | null = null,
   ) {}
+
+  static readonly #lists = new RepeatedLists();
 
   /** The last text that was read, until the event loop turns: a request is looked at several times, and may have megabytes. */
   static #last: JsonSpan | null = null;
@@ -27,14 +32,70 @@ export class JsonSpan {
   /** The whole text. Throws SyntaxError where it is not JSON. */
   static of(text: string): JsonSpan {
     if (JsonSpan.#last?.text === text) return JsonSpan.#last;
-    JSON.parse(text);
-    const start = afterSpace(text, 0);
-    const span = new JsonSpan(text, start, endOf(text, start));
+    const span = JsonSpan.#aroundRepeated(text) ?? JsonSpan.#read(text);
     if (JsonSpan.#last === null)
       setImmediate(() => {
         JsonSpan.#last = null;
       });
     JsonSpan.#last = span;
+    return span;
+  }
+
+  static #read(text: string): JsonSpan {
+    JSON.parse(text);
+    const start = afterSpace(text, 0);
+    const span = new JsonSpan(text, start, endOf(text, start));
+    if (text.length < shortestRepeated) return span;
+    const tools = span.member(toolsName);
+    const list = tools?.isArray === true ? JsonSpan.#lists.add(tools.source) : undefined;
+    if (tools === undefined || list === undefined) return span;
+    const repeated = new JsonSpan(text, tools.start, tools.end, list);
+    span.#members = span.members.map((member) => (member.value === tools ? { ...member, value: repeated } : member));
+    return span;
+  }
+
+  /** A text with a list of tools that came before: only what stands around the list is read. Null where there is none. */
+  static #aroundRepeated(text: string): JsonSpan | null {
+    if (text.length < shortestRepeated) return null;
+    const name = `"${toolsName}"`;
+    let at = text.indexOf(name);
+    for (let look = 0; look < mostLooks && at !== -1; look++) {
+      const behind = afterSpace(text, at + name.length);
+      const start = afterSpace(text, behind + 1);
+      const list = text.charCodeAt(behind) === colon ? JsonSpan.#lists.at(text, start) : undefined;
+      const span = list === undefined ? null : JsonSpan.#around(text, start, list);
+      if (span !== null) return span;
+      at = text.indexOf(name, behind);
+    }
+    return null;
+  }
+
+  /**
+   * The text is JSON where it is with an empty list in that place, if that list is a value there: it might be inside a string, or deeper
+   * down. Null where it is not the tools of the outermost object.
+   */
+  static #around(text: string, start: number, list: RepeatedList): JsonSpan | null {
+    const { length } = list.source;
+    const rest = `${text.slice(0, start)}[]${text.slice(start + length)}`;
+    try {
+      JSON.parse(rest);
+    } catch {
+      return null;
+    }
+    const begin = afterSpace(rest, 0);
+    const short = new JsonSpan(rest, begin, endOf(rest, begin));
+    if (short.member(toolsName)?.start !== start) return null;
+    const moved = (place: number): number => (place > start ? place + length - 2 : place);
+    const span = new JsonSpan(text, begin, moved(short.end));
+    span.#members = short.members.map((member) => {
+      const { value } = member;
+      const repeated = value.start === start ? list : null;
+      return {
+        name: member.name,
+        start: moved(member.start),
+        value: new JsonSpan(text, moved(value.start), moved(value.end), repeated),
+      };
+    });
     return span;
   }
 
@@ -98,6 +159,21 @@ export class JsonSpan {
   }
 
   #readItems(): JsonSpan[] {
+    const { text, start, repeated } = this;
+    if (repeated === null) return this.#lookForItems();
+    const { places } = repeated;
+    if (places === null) {
+      const items = this.#lookForItems();
+      repeated.places = Uint32Array.from(items.flatMap((item) => [item.start - start, item.end - start]));
+      return items;
+    }
+    const items: JsonSpan[] = [];
+    for (let at = 0; at + 1 < places.length; at += 2)
+      items.push(new JsonSpan(text, start + (places[at] ?? 0), start + (places[at + 1] ?? 0)));
+    return items;
+  }
+
+  #lookForItems(): JsonSpan[] {
     const { text } = this;
     const items: JsonSpan[] = [];
     for (let at = afterSpace(text, this.start + 1); text.charCodeAt(at) !== closeBracket;) {
@@ -109,6 +185,11 @@ export class JsonSpan {
   }
 }
 
+/** The member whose lists are held. A text that names it more often is read whole. */
+const toolsName = 'tools';
+const mostLooks = 4;
+
+const colon = 0x3a;
 const quote = 0x22;
 const backslash = 0x5c;
 const comma = 0x2c;

@@ -3,10 +3,16 @@ import type { ToolPlaces } from '../../codec.js';
 import type { JsonSpan } from '../../json/span.js';
 import { type WireTool } from '../../types.js';
 import type { RequestReader } from '../request-reader.js';
-import { RequestFault, toolOf } from '../request-reader.js';
+import { namesIn, RequestFault, toolOf } from '../request-reader.js';
+import { wire } from './wire.js';
 
 export function toolsIn(read: RequestReader, root: JsonSpan): readonly WireTool[] {
-  return read.objects(root.member('tools'), 'tools').flatMap((tool, index) => {
+  const tools = root.member('tools');
+  return read.once(tools, `tools of ${wire}`, () => toolsOf(read, tools));
+}
+
+function toolsOf(read: RequestReader, tools: JsonSpan | undefined): readonly WireTool[] {
+  return read.objects(tools, 'tools').flatMap((tool, index) => {
     const at = `tools[${String(index)}]`;
     const of = tool.member('function');
     if (of === undefined) {
@@ -38,11 +44,14 @@ export function choiceIn(read: RequestReader, choice: JsonSpan | undefined): Too
   return null;
 }
 
+function nameOf(tool: JsonSpan): string | null {
+  return tool.member('function')?.member('name')?.string ?? null;
+}
+
 export function toolPlaces(root: JsonSpan): ToolPlaces {
   const tools = root.member('tools');
-  const names = tools?.items.map((tool) => tool.member('function')?.member('name')?.string ?? null) ?? [];
   return {
-    lists: tools?.isArray ? [{ span: tools, names }] : [],
+    lists: tools?.isArray ? [{ span: tools, names: namesIn(tools, wire, nameOf) }] : [],
     whenEmpty: [{ holder: root, names: ['tools', 'tool_choice', 'parallel_tool_calls'] }],
     holder: root,
     name: 'tools',

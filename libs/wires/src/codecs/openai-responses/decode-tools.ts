@@ -3,10 +3,16 @@ import type { ToolPlaces } from '../../codec.js';
 import type { JsonSpan } from '../../json/span.js';
 import type { WireTool } from '../../types.js';
 import type { RequestReader } from '../request-reader.js';
-import { RequestFault, toolOf } from '../request-reader.js';
+import { namesIn, RequestFault, toolOf } from '../request-reader.js';
+import { wire } from './wire.js';
 
 export function toolsIn(read: RequestReader, root: JsonSpan): readonly WireTool[] {
-  return read.objects(root.member('tools'), 'tools').flatMap((tool, index) => {
+  const tools = root.member('tools');
+  return read.once(tools, `tools of ${wire}`, () => toolsOf(read, tools));
+}
+
+function toolsOf(read: RequestReader, tools: JsonSpan | undefined): readonly WireTool[] {
+  return read.objects(tools, 'tools').flatMap((tool, index) => {
     const at = `tools[${String(index)}]`;
     if (nameOf(tool) === null) {
       read.beyond(at);
@@ -43,7 +49,7 @@ export function choiceIn(read: RequestReader, choice: JsonSpan | undefined): Too
 export function toolPlaces(root: JsonSpan): ToolPlaces {
   const tools = root.member('tools');
   return {
-    lists: tools?.isArray ? [{ span: tools, names: tools.items.map(nameOf) }] : [],
+    lists: tools?.isArray ? [{ span: tools, names: namesIn(tools, wire, nameOf) }] : [],
     whenEmpty: [{ holder: root, names: ['tools', 'tool_choice', 'parallel_tool_calls'] }],
     holder: root,
     name: 'tools',
