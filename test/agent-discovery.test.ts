@@ -65,3 +65,36 @@ describe('tool discovery of the agent', () => {
     });
   });
 });
+
+describe('a strategy that is run beside the agent’s', () => {
+  const model = new Caller();
+  let system: TestSystem;
+  beforeAll(async () => {
+    const shadow = discovery.replace('strategy: ranked,', 'strategy: passthrough, shadow: ranked,');
+    system = await startSystem(workflowConfiguration() + shadow, model);
+    await system.ask({ requestId: 'beside', group: ['*'], question: 'Write a text, please' });
+    await system.responseOf('beside');
+  });
+  afterAll(() => system.close());
+
+  it('changes nothing of what the model is shown', async () => {
+    const [toolset] = await system.all('agent.toolsets');
+    const [call] = await system.all('agent.tool-calls');
+    expect(model.requests[0]?.tools.map(({ id }) => id)).toEqual(toolset?.record.tools.map(({ id }) => id));
+    expect(call?.record.model?.shown).toBeNull();
+    const decisions = await replayed(system.bus, null);
+    expect(decisions.filter(({ outcome }) => outcome.kind !== 'equal')).toEqual([]);
+  });
+
+  it('says which called tools it would have left out, in the record and the metric', async () => {
+    const records = async () => (await system.all('agent.discovery')).map(({ record }) => record);
+    while ((await records()).length < 2) await new Promise((resolve) => setTimeout(resolve, 20));
+    const [first] = await records();
+    expect(first).toMatchObject({
+      ...{ source: 'agent', strategy: 'passthrough', deferredTools: 0, called: ['core__knowledge-query'] },
+      shadow: { strategy: 'ranked', keptTools: 1, missed: ['core__knowledge-query'], missedTools: 1 },
+    });
+    const counted = { strategy: 'ranked', result: 'missed' };
+    expect(await system.metric('sluice_discovery_shadow_called_total', counted)).toBe(1);
+  });
+});

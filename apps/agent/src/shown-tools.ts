@@ -47,11 +47,12 @@ export class ShownTools {
     const native =
       wanted === undefined ? null : (await nativeSearches()).nativeSearchOfAll(modelsOf(configuration), wanted);
     const nativeSearch = native === null || typeof native === 'string' ? native : ('provider' as const);
-    const isNative = nativeSearch === 'provider';
+    const isNative = nativeSearch === 'provider' && settings.strategy !== 'passthrough';
     // Without a search, what is left out would be out of reach.
     const isBlind = settings.strategy === 'tool-search' && !isNative && searching.length === 0;
     const strategy = isBlind ? 'passthrough' : settings.strategy;
-    const pipe = { ...settings, strategy, enabled: true, shadow: null, enableSearchFallback: wanted !== undefined };
+    const shadow = settings.shadow ?? null;
+    const pipe = { ...settings, strategy, shadow, enabled: true, enableSearchFallback: wanted !== undefined };
     const pipes = { toolDiscovery: pipe, toolOutput: { enabled: false } };
     // Never two searches.
     const isChosen = (id: string): boolean => request.toolChoice.type === 'tool' && request.toolChoice.id === id;

@@ -17,11 +17,20 @@ describe('agents.default.tool_discovery', () => {
     ]);
   });
 
-  it('refuses the strategies of the proxy alone, with those that there are', () => {
-    for (const strategy of ['api', 'passthrough'])
-      expect(compile({ strategy }).problems).toMatchObject([
-        { path: 'agents.default.tool_discovery.strategy', write: expect.stringContaining('tool-search') },
-      ]);
+  it('refuses the strategy of the proxy alone, with those that there are', () => {
+    expect(compile({ strategy: 'api' }).problems).toMatchObject([
+      { path: 'agents.default.tool_discovery.strategy', write: expect.stringContaining('tool-search') },
+    ]);
+  });
+
+  it('takes a strategy that is run beside, of those that choose', () => {
+    const shadowOf = (settings: object) =>
+      compile({ strategy: 'passthrough', ...settings }).configuration?.agentDiscovery?.shadow;
+    expect(shadowOf({})).toBeUndefined();
+    expect(shadowOf({ shadow: 'ranked' })).toBe('ranked');
+    expect(compile({ strategy: 'passthrough', shadow: 'tool-search' }).problems).toMatchObject([
+      { path: 'agents.default.tool_discovery.shadow' },
+    ]);
   });
 
   it('has the most results of a search, with the default and the limits of the proxy’s', () => {

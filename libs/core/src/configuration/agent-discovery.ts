@@ -1,5 +1,5 @@
 import { searchToolsType } from '../descriptions/types.js';
-import { agentStrategies } from './discovery-types.js';
+import { agentStrategies, choosingStrategies } from './discovery-types.js';
 import type { IdentifiedTool } from './identities.js';
 import { configurationKeys } from './keys.js';
 import { noSelector, readDiscovery } from './pipes.js';
@@ -25,5 +25,6 @@ export function readAgentDiscovery(
       `a tool of \`type: ${searchToolsType}\` under \`tool\`, or another strategy`,
     );
   const settings = readDiscovery(section, noSelector, findings);
-  return strategy === null ? {} : { agentDiscovery: settings };
+  const shadow = section.choice('shadow', choosingStrategies);
+  return strategy === null ? {} : { agentDiscovery: { ...settings, ...(shadow === null ? {} : { shadow }) } };
 }

@@ -7,7 +7,11 @@ export const choosingStrategies = ['relevance', 'ranked', 'hybrid'] as const sat
 export type ChoosingStrategy = (typeof choosingStrategies)[number];
 
 /** Strategies of the agent’s own discovery. */
-export const agentStrategies = [...choosingStrategies, 'tool-search'] as const satisfies DiscoveryStrategy[];
+export const agentStrategies = [
+  'passthrough',
+  ...choosingStrategies,
+  'tool-search',
+] as const satisfies DiscoveryStrategy[];
 
 /** Where the service is that selects tools for the strategy `api`. */
 export interface SelectorSettings {
@@ -64,6 +68,12 @@ export interface DiscoverySettings {
   readonly recent?: boolean;
   /** Absent where the search tool is always Sluice’s own. */
   readonly nativeSearch?: NativeSearchSettings;
+}
+
+/** `agents.default.tool_discovery`: discovery for the agent’s model. */
+export interface AgentDiscovery extends DiscoverySettings {
+  /** A strategy that is run beside the one in force, which alone decides what is shown; absent for none. */
+  readonly shadow?: ChoosingStrategy;
 }
 
 /** `pipes.tool_discovery`: discovery in front of a model API. */

@@ -1,6 +1,6 @@
 import type { AvailabilityRule } from '../availability/types.js';
 import type { DescriptionSettings } from '../descriptions/types.js';
-import type { DiscoverySettings, Pipes } from './discovery-types.js';
+import type { AgentDiscovery, Pipes } from './discovery-types.js';
 import type { JsonObject } from '../json.js';
 import type { ToolIcon } from './offer.js';
 import type { ProxySettings } from './proxy-types.js';
@@ -464,7 +464,7 @@ export interface Configuration {
   /** Which earlier runs of its session a run’s model is shown; absent for none. */
   readonly memory?: MemorySettings;
   /** Which of the offered tools the agent’s model is shown; absent where it is shown all. */
-  readonly agentDiscovery?: DiscoverySettings;
+  readonly agentDiscovery?: AgentDiscovery;
   /** How the agent’s tools are described to its model; absent where all are, in full. */
   readonly descriptions?: DescriptionSettings;
   readonly model: ModelSettings;
