@@ -55,6 +55,7 @@ describe('a list of models, and what they get back', () => {
         passedOver,
         shown: null,
         deferred: [],
+        nativeSearch: null,
         definitionTokens: expect.any(Number),
         resultTokens: expect.any(Number),
         otherTokens: expect.any(Number),

@@ -10,7 +10,7 @@ export { planProgress } from './strategy/progress.js';
 export { recall } from './memory.js';
 export { historyProblem } from './history.js';
 export { keptTo, nextMove } from './strategy/next-move.js';
-export type { Move } from './strategy/next-move.js';
+export type { Move } from './strategy/move.js';
 export { beforeMember } from './strategy/fan-out.js';
 export type { AssumedTurn } from './strategy/fan-out.js';
 export * from './bounded-turn.js';

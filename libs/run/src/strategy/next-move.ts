@@ -1,27 +1,14 @@
 import { cut, isConfidence, isPlanned, toolChoiceOf } from '@sluice/core';
-import type { ConfiguredTool, Evaluator, ModelTurn, ToolChoice } from '@sluice/core';
+import type { Evaluator, ModelTurn } from '@sluice/core';
 import type { StrategyDecision, Toolset } from '@sluice/contracts';
 import { confidenceMove, partialNote } from './confidence/move.js';
+import type { Move } from './move.js';
 import { needsPlan, plannerAmong, planProgress } from './progress.js';
 import type { PlanProgress } from './progress.js';
 import { supervised } from './supervise.js';
 
 /** Characters of an earlier step’s words in a reason. */
 const quotedCharacters = 300;
-
-/** What comes next in a run: the model is asked, as `react` asks it or for one thing alone; or a call is made as it was planned. */
-export type Move =
-  | { readonly kind: 'react' }
-  /** As `react`, with what a supervisor’s model has to know. */
-  | { readonly kind: 'supervise'; readonly decision: StrategyDecision }
-  | {
-      readonly kind: 'ask';
-      readonly decision: StrategyDecision;
-      /** The tools that the model is shown, of which it calls one; where there are none, it answers. */
-      readonly tools: readonly ConfiguredTool[];
-      readonly choice: ToolChoice;
-    }
-  | { readonly kind: 'call'; readonly decision: StrategyDecision; readonly turn: ModelTurn };
 
 const react: Move = { kind: 'react' };
 

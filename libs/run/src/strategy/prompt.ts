@@ -1,7 +1,7 @@
 import { isJsonObject } from '@sluice/core';
 import type { ConfiguredTool, Evaluator, JsonObject, ModelRequest, ModelTool } from '@sluice/core';
 import type { OfferedTool, StrategyDecision, Toolset } from '@sluice/contracts';
-import type { Move } from './next-move.js';
+import type { Move } from './move.js';
 import { toolsWithinReach } from './walk.js';
 
 type Asked = Pick<ModelRequest, 'instructions' | 'tools' | 'toolChoice' | 'planning' | 'review' | 'again'>;

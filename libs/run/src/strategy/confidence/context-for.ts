@@ -1,7 +1,7 @@
 import { isConfidence } from '@sluice/core';
 import type { Evaluator, ModelRequest } from '@sluice/core';
 import type { Toolset } from '@sluice/contracts';
-import type { Move } from '../next-move.js';
+import type { Move } from '../move.js';
 import { contextOf } from './context.js';
 import { flowOf, heldStep } from './flow.js';
 

@@ -1,7 +1,7 @@
 import { cut, normaliseState, toolChoiceOf } from '@sluice/core';
 import type { ConfiguredTool, Evaluator, ModelTurn } from '@sluice/core';
 import type { StrategyDecision, Toolset } from '@sluice/contracts';
-import type { Move } from '../next-move.js';
+import type { Move } from '../move.js';
 import { expected, measured, quoted } from './expected.js';
 import type { Expected, TurnFacts } from './expected.js';
 import { answerConfidence, flowOf } from './flow.js';
