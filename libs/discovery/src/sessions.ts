@@ -1,5 +1,6 @@
 import { canonicalJson, isJsonObject } from '@sluice/core';
 import type { Clock, Digest, Documents, JsonValue } from '@sluice/core';
+import { inTime } from './in-time.js';
 
 /** A tool that was left out, as its client wrote it. */
 export interface DeferredTool {
@@ -39,6 +40,11 @@ export function sessionKey(owner: SessionOwner, firstUserMessage: JsonValue, dig
   return `discovery/${encodeURIComponent(owner.tenantId)}/${encodeURIComponent(owner.userId)}/${message}`;
 }
 
+/** A note that no one waits for waits so long for others, milliseconds: a write to the disk stops what else the process does. */
+const gatherMs = 50;
+/** Sessions that are written together at most: a session may have 2 MB. */
+const mostAtOnce = 16;
+
 /** Writes that found another instance’s write are tried again so often. */
 const attempts = 25;
 
@@ -47,6 +53,9 @@ const attempts = 25;
  * sweep has passed. Rejects with the faults of the documents.
  */
 export class DiscoverySessions {
+  private waiting = new Map<string, Partial<DiscoverySession>>();
+  private writing: Promise<void> | null = null;
+
   constructor(
     private readonly documents: Documents,
     private readonly clock: Clock,
@@ -54,14 +63,37 @@ export class DiscoverySessions {
 
   /** The session as it stands; an empty one where there is none. Reading alone does not prolong it. */
   async find(key: string): Promise<DiscoverySession> {
-    return (await this.stored(key)).session;
+    const { session } = await this.stored(key);
+    const waiting = this.waiting.get(key);
+    return waiting === undefined ? session : bounded(merged(session, waiting));
+  }
+
+  /** As note, together with others that come soon. This process finds it at once. Rejects where any of them could not be written. */
+  async noteSoon(key: string, added: Partial<DiscoverySession>): Promise<void> {
+    this.waiting.set(key, together(this.waiting.get(key), added));
+    this.writing ??= this.write();
+    await this.writing;
+  }
+
+  private async write(): Promise<void> {
+    await new Promise((resolve) => setTimeout(resolve, gatherMs));
+    this.writing = null;
+    const keys = [...this.waiting.keys()];
+    let failed: PromiseRejectedResult | undefined;
+    for (let at = 0; at < keys.length; at += mostAtOnce) {
+      const notes = keys.slice(at, at + mostAtOnce).map((key) => inTime(this.note(key, {})));
+      failed ??= (await Promise.allSettled(notes)).find((note) => note.status === 'rejected');
+    }
+    if (failed !== undefined) throw failed.reason;
   }
 
   /**
    * Adds what a request left out and what its searches found, and prolongs the session. Of two definitions of a name in one wire format
    * the newer one stays. Returns the session as it is now.
    */
-  async note(key: string, added: Partial<DiscoverySession>): Promise<DiscoverySession> {
+  async note(key: string, latest: Partial<DiscoverySession>): Promise<DiscoverySession> {
+    const added = together(this.waiting.get(key), latest);
+    this.waiting.delete(key);
     for (let attempt = 1; ; attempt++) {
       const { version, session } = await this.stored(key);
       const next = bounded(merged(session, added));
@@ -83,34 +115,41 @@ function merged(
   session: DiscoverySession,
   { deferred = [], expanded = [] }: Partial<DiscoverySession>,
 ): DiscoverySession {
+  const found = { expanded: [...new Set([...session.expanded, ...expanded])] };
+  if (deferred.length === 0) return { deferred: session.deferred, ...found };
   const tools = new Map(session.deferred.map((tool) => [`${tool.wire} ${tool.name}`, tool]));
   for (const tool of deferred) tools.set(`${tool.wire} ${tool.name}`, tool);
-  return { deferred: [...tools.values()], expanded: [...new Set([...session.expanded, ...expanded])] };
+  return { deferred: [...tools.values()], ...found };
+}
+
+function together(
+  one: Partial<DiscoverySession> | undefined,
+  other: Partial<DiscoverySession>,
+): Partial<DiscoverySession> {
+  return one === undefined ? other : merged({ ...emptySession, ...one }, other);
 }
 
 function bounded({ deferred, expanded }: DiscoverySession): DiscoverySession {
   let bytes = 0;
-  const kept = deferred.findLastIndex(
-    ({ name, raw }) => (bytes += Buffer.byteLength(raw) + name.length) > largestSession,
-  );
+  const kept = deferred.findLastIndex((tool) => (bytes += storedOf(tool).bytes) > largestSession);
   return { deferred: deferred.slice(kept + 1), expanded: expanded.slice(-mostExpanded) };
 }
 
 /** JSON escapes what a database does not keep: NUL, and half a character. */
 function textOf({ deferred, expanded }: DiscoverySession): string {
-  return `{"deferred":[${deferred.map(itemOf).join(',')}],"expanded":${JSON.stringify(expanded)}}`;
+  return `{"deferred":[${deferred.map((tool) => storedOf(tool).item).join(',')}],"expanded":${JSON.stringify(expanded)}}`;
 }
 
-/** Texts of tools that are the same objects as before; they go with their tools. */
-const items = new WeakMap<DeferredTool, string>();
+/** A tool as it is stored, and what it counts. Of tools that are the same objects as before it is known; it goes with them. */
+const stored = new WeakMap<DeferredTool, { readonly item: string; readonly bytes: number }>();
 
-function itemOf(tool: DeferredTool): string {
-  const before = items.get(tool);
+function storedOf(tool: DeferredTool): { readonly item: string; readonly bytes: number } {
+  const before = stored.get(tool);
   if (before !== undefined) return before;
   const { name, wire, raw } = tool;
-  const item = JSON.stringify([name, wire, raw]);
-  items.set(tool, item);
-  return item;
+  const made = { item: JSON.stringify([name, wire, raw]), bytes: Buffer.byteLength(raw) + name.length };
+  stored.set(tool, made);
+  return made;
 }
 
 /** A text that is no session, as of a later version, counts as an empty one. */

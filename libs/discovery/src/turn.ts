@@ -91,7 +91,7 @@ export class DiscoveryTurn {
     }
     this.remembered = false;
     // Before the client has its answer: its next request needs what was found.
-    await this.remember();
+    await this.remember((key, added) => inTime(this.parts.sessions.note(key, added)));
     return {
       added: added.map(({ deferred }) => deferred),
       text: searchResultText(
@@ -125,7 +125,8 @@ export class DiscoveryTurn {
   private async finish({ rounds, called }: DiscoveryOutcome): Promise<void> {
     const { request, start, settings, parts } = this;
     const names = [...new Set(called)];
-    if (start.pipe === 'tool_discovery' && start.bypass !== 'passthrough' && !this.remembered) await this.remember();
+    if (start.pipe === 'tool_discovery' && start.bypass !== 'passthrough' && !this.remembered)
+      await this.remember((key, added) => this.parts.sessions.noteSoon(key, added));
     const own = new Set(request.tools.map(({ name }) => name));
     if (settings?.recent === true && start.pipe === 'tool_discovery')
       await parts.habits.note(
@@ -173,7 +174,7 @@ export class DiscoveryTurn {
   }
 
   /** Never rejects. */
-  private async remember(): Promise<void> {
+  private async remember(note: (key: string, added: Partial<DiscoverySession>) => Promise<unknown>): Promise<void> {
     const { request, start } = this;
     // Of what its own search finds, the provider’s part of the conversation tells.
     if (start.nativeSearch === 'provider') return;
@@ -183,7 +184,7 @@ export class DiscoveryTurn {
     });
     if (request.session === null || (deferred.length === 0 && this.expanded.size === 0)) return;
     try {
-      await inTime(this.parts.sessions.note(request.session, { deferred, expanded: [...this.expanded] }));
+      await note(request.session, { deferred, expanded: [...this.expanded] });
       this.remembered = true;
     } catch (error) {
       this.parts.warn({ error: (error as Error).message }, 'a session of tool discovery could not be written');

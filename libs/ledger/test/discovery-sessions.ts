@@ -69,6 +69,27 @@ export function discoverySessionsContract(store: string, open: () => Promise<Pai
         expect(await pair.ledger.documents.find('s')).toBeUndefined();
       }));
 
+    it('find what is yet to be written at once, and write what waits together (DS-97)', () =>
+      withSessions(async ({ sessions, elsewhere }) => {
+        await sessions.note('s', { deferred: [tool('a'), tool('b')], expanded: ['a'] });
+        const added = { deferred: [tool('b', '{"name":"b","new":1}'), tool('c')] };
+        const writing = [
+          ...Array.from({ length: 20 }, (_, at) => sessions.noteSoon(`t${String(at)}`, { deferred: [tool('x')] })),
+          ...[added, { deferred: [tool('d')] }].map((more) => sessions.noteSoon('s', more)),
+        ];
+        const all = {
+          deferred: [tool('a'), tool('b', '{"name":"b","new":1}'), tool('c'), tool('d')],
+          expanded: ['a'],
+        };
+        expect(await sessions.find('s')).toEqual(all);
+        // A search does not wait, and takes what waits with it.
+        await sessions.note('s', { expanded: ['d'] });
+        expect(await elsewhere.find('s')).toEqual({ ...all, expanded: ['a', 'd'] });
+        await Promise.all(writing);
+        expect(await elsewhere.find('s')).toEqual({ ...all, expanded: ['a', 'd'] });
+        expect((await elsewhere.find('t19')).deferred).toEqual([tool('x')]);
+      }));
+
     it('begin anew where the former one expired and was not swept (DS-100)', () =>
       withSessions(async ({ sessions, clock }) => {
         await sessions.note('s', { expanded: ['a'] });
