@@ -1,7 +1,7 @@
 import { modelsOf, type Configuration, type ModelTurn } from '@sluice/core';
 import type { Toolset } from '@sluice/contracts';
 import type { SearchedRequest } from '@sluice/run';
-import { Discovery, discoveryRecord } from '@sluice/discovery';
+import { Discovery, discoveryRecord, failOpenReasons, searchAnswers } from '@sluice/discovery';
 import type { DiscoveryTurn } from '@sluice/discovery';
 import { DiscoveryRecords } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
@@ -38,7 +38,7 @@ export class ShownTools {
   /** Null where the configuration leaves all tools to the model. */
   async choose(
     toolset: Toolset,
-    { request, needed, found, searching }: SearchedRequest,
+    { request, needed, found, searching, searches }: SearchedRequest,
     configuration: Configuration,
   ): Promise<Shown | null> {
     const { agentDiscovery: settings, model, version } = configuration;
@@ -47,9 +47,10 @@ export class ShownTools {
     const native =
       wanted === undefined ? null : (await nativeSearches()).nativeSearchOfAll(modelsOf(configuration), wanted);
     const nativeSearch = native === null || typeof native === 'string' ? native : ('provider' as const);
-    const isNative = nativeSearch === 'provider' && settings.strategy !== 'passthrough';
+    const isSearch = settings.strategy === 'tool-search' || settings.strategy === 'api';
+    const isNative = nativeSearch === 'provider' && settings.strategy !== 'passthrough' && settings.strategy !== 'api';
     // Without a search, what is left out would be out of reach.
-    const isBlind = settings.strategy === 'tool-search' && !isNative && searching.length === 0;
+    const isBlind = isSearch && !isNative && searching.length === 0;
     const strategy = isBlind ? 'passthrough' : settings.strategy;
     const shadow = settings.shadow ?? null;
     const pipe = { ...settings, strategy, shadow, enabled: true, enableSearchFallback: wanted !== undefined };
@@ -81,11 +82,16 @@ export class ShownTools {
         ...needed,
         ...flagged(false),
         ...(isNative ? [] : found),
-        ...(settings.strategy === 'tool-search' ? settings.alwaysKeep : []),
+        ...(isSearch ? settings.alwaysKeep : []),
         ...(isNative || settings.strategy === 'relevance' ? [] : searching),
         ...(request.toolChoice.type === 'tool' ? [request.toolChoice.id] : []),
       ],
     });
+    for (const { query, found: matched, by, failOpen } of searches) {
+      const answered = searchAnswers.find((one) => one === by);
+      const reason = failOpenReasons.find((one) => one === failOpen) ?? null;
+      if (answered !== undefined) turn.note({ query, matched, by: answered, failOpen: reason });
+    }
     return {
       ids: turn.unchanged ? null : turn.keptNames,
       isSearched: turn.start.nativeSearch === 'provider',

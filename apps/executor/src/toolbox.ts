@@ -58,7 +58,7 @@ import { CallWatch } from './load/call-watch.js';
 import { KnowledgeStores } from './knowledge-stores.js';
 import { requireGraph, RequirementGraphs, usingGraph } from './requirement-graphs.js';
 import { PerServerLimit } from './per-server-limit.js';
-import { searchOffered } from './search-offered.js';
+import { requireSelectorKey, searchOffered } from './search-offered.js';
 import { countFilesFromZero } from './step-metrics.js';
 import { requireWorkspaces, workspacesIn } from './workspaces.js';
 
@@ -150,6 +150,7 @@ export class Toolbox {
     const { contracts } = await this.open(configuration);
     requireWorkspaces(configuration, contracts, this.runtime.environment);
     requireGraph(configuration, contracts, this.runtime.environment);
+    requireSelectorKey(configuration, this.runtime.environment);
     if (usingGraph(configuration, contracts).length > 0) void this.graphs.check(configuration);
   }
 
@@ -178,7 +179,10 @@ export class Toolbox {
         ),
       toolsets: () => ({
         load: async (group: string) => runTools.load(group),
-        search: (query: string) => searchOffered(query, runTools.searchable(), configuration),
+        search: (query: string) =>
+          searchOffered(query, runTools.searchable(), {
+            ...{ settings: configuration.agentDiscovery, environment: this.runtime.environment, signal },
+          }),
       }),
       citations: () => citationsIn(this.runtime.documents, ownerKey(invocation.context), this.runtime.clock),
       requirements: () => requirementsIn(this.runtime.documents, invocation.context, this.runtime.clock),

@@ -1,6 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { compileConfiguration, foundTools } from '@sluice/core';
+import { compileConfiguration, searchesIn } from '@sluice/core';
 import { sampleInputs } from './sample-inputs.js';
+
+const searchType = { ...(sampleInputs.types[0] as (typeof sampleInputs.types)[number]), type: 'search_tools' };
 
 const compile = (tool_discovery: object, tool: object = {}) =>
   compileConfiguration({ tool, agents: { default: { tool_discovery } } }, sampleInputs);
@@ -17,10 +19,31 @@ describe('agents.default.tool_discovery', () => {
     ]);
   });
 
-  it('refuses the strategy of the proxy alone, with those that there are', () => {
-    expect(compile({ strategy: 'api' }).problems).toMatchObject([
+  it('refuses a strategy that there is not, with those that there are', () => {
+    expect(compile({ strategy: 'search' }).problems).toMatchObject([
       { path: 'agents.default.tool_discovery.strategy', write: expect.stringContaining('tool-search') },
     ]);
+  });
+
+  it('has the service that selects, its own keys before those of the provider, and says whose key is not set', () => {
+    const { configuration, problems, findings } = compileConfiguration(
+      {
+        tool: { find: { type: 'search_tools' } },
+        providers: { selector: { endpoint: 'https://one.example/', timeout: '1s' } },
+        agents: {
+          default: { tool_discovery: { strategy: 'api', provider: 'selector', api: { api_key: '${NOT_SET}' } } },
+        },
+      },
+      { ...sampleInputs, types: [...sampleInputs.types, searchType] },
+    );
+    expect(problems).toEqual([]);
+    const api = { endpoint: 'https://one.example/', apiKeyEnv: 'NOT_SET', timeoutMs: 1_000 };
+    expect(configuration?.agentDiscovery?.api).toEqual(api);
+    expect(findings).toContainEqual({
+      kind: 'unset_variable',
+      path: 'agents.default.tool_discovery.api.api_key',
+      message: 'The variable NOT_SET is not set here: where it is not set either, the executor does not start.',
+    });
   });
 
   it('takes a strategy that is run beside, of those that choose', () => {
@@ -44,26 +67,31 @@ describe('agents.default.tool_discovery', () => {
   });
 });
 
-describe('what a run found by searches', () => {
+describe('the searches of a run', () => {
   const evaluator = { tool: (key: string) => ({ type: key === 'find' ? 'search_tools' : 'other' }) } as never;
   const step = (action: string, observation: string, outcome: 'ok' | 'execution' = 'ok') => ({
-    ...{ action, observation, outcome },
+    ...{ action, observation, outcome, iteration: 2, arguments: '{"query":"q"}' },
   });
-  const result = (...names: string[]): string => JSON.stringify({ tools: names.map((name) => ({ name })), note: '' });
+  const result = (...names: string[]): string =>
+    JSON.stringify({ tools: names.map((name) => ({ name })), by: 'regex', fail_open: null, note: '' });
+  const foundIn = (...history: ReturnType<typeof step>[]) => searchesIn(history, evaluator).map(({ found }) => found);
 
-  it('is what its steps name, each once, in their order', () => {
-    const history = [step('find', result('b', 'a')), step('time', result('x')), step('find', result('c', 'b'))];
-    expect(foundTools(history, evaluator)).toEqual(['b', 'a', 'c']);
+  it('are what its steps name, in their order', () => {
+    const history = [step('find', result('b', 'a')), step('time', result('x')), step('find', result('c'))];
+    expect(searchesIn(history, evaluator)).toEqual([
+      { iteration: 2, query: 'q', found: ['b', 'a'], by: 'regex', failOpen: null },
+      { iteration: 2, query: 'q', found: ['c'], by: 'regex', failOpen: null },
+    ]);
   });
 
-  it('is nothing of a step that failed, or whose result is cut or hidden', () => {
-    const history = [
-      step('find', result('a'), 'execution'),
-      step('find', result('b').slice(0, 12)),
-      step('find', '{"tools":"[hidden]","note":"n"}'),
-      step('find', 'null'),
-      step('find', '{"tools":[null,{"name":1},"c"]}'),
-    ];
-    expect(foundTools(history, evaluator)).toEqual([]);
+  it('found nothing where a result is cut or hidden, and are none where the step failed', () => {
+    expect(foundIn(step('find', result('a'), 'execution'))).toEqual([]);
+    for (const observation of [
+      result('b').slice(0, 12),
+      '{"tools":"[hidden]"}',
+      'null',
+      '{"tools":[null,{"name":1},"c"]}',
+    ])
+      expect(foundIn(step('find', observation))).toEqual([[]]);
   });
 });

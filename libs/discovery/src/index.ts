@@ -13,7 +13,7 @@ export * from './route.js';
 export * from './sessions.js';
 export { AnswerIds } from './answer-ids.js';
 export type { KeptAnswer } from './answer-ids.js';
-export { failOpenReasons } from './selector.js';
+export { askSelector, failOpenReasons } from './selector.js';
 export type { FailOpenReason } from './selector.js';
 export * from './search-tool.js';
 export * from './report.js';

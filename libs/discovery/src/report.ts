@@ -6,13 +6,15 @@ import type { FailOpenReason } from './selector.js';
 export const nativeSearchAts = ['provider', 'unsupported_wire', 'unsupported_model'] as const;
 export type NativeSearchAt = (typeof nativeSearchAts)[number];
 
+/** How a search was answered; `provider` by the provider’s own search, `all` where the service of the strategy `api` did not answer as it should. */
+export const searchAnswers = ['regex', 'keywords', 'blank', 'ranked', 'api', 'provider', 'all'] as const;
+
 /** One search of a model. */
 export interface SearchReport {
   readonly query: string;
   /** Names of the tools that it got, in order. */
   readonly matched: readonly string[];
-  /** How it was answered; `provider` by the provider’s own search, `all` where the service of the strategy `api` did not answer as it should. */
-  readonly by: 'regex' | 'keywords' | 'blank' | 'ranked' | 'api' | 'provider' | 'all';
+  readonly by: (typeof searchAnswers)[number];
   readonly failOpen: FailOpenReason | null;
 }
 

@@ -103,7 +103,12 @@ export class DiscoveryTurn {
 
   /** Notes a search that the provider answered. */
   answered(query: string, found: readonly string[]): void {
-    this.searches.push({ query, matched: found, by: 'provider', failOpen: null });
+    this.note({ query, matched: found, by: 'provider', failOpen: null });
+  }
+
+  /** Notes a search that was answered elsewhere. */
+  note(search: SearchReport): void {
+    this.searches.push(search);
   }
 
   /** Notes how the request ended, once. Never rejects; the client’s answer need not wait for it. */

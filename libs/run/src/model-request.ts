@@ -1,11 +1,11 @@
 import {
   bindTools,
   Fault,
-  foundTools,
   isJsonObject,
   loadedTools,
   neededTools,
   promptHash,
+  searchesIn,
   searchToolsType,
   toolChoiceOf,
 } from '@sluice/core';
@@ -17,6 +17,7 @@ import type {
   ModelRequest,
   ModelTool,
   SearchedTools,
+  StepSearch,
 } from '@sluice/core';
 import { sha256 } from '@sluice/contracts';
 import type { OfferedTool, TurnModel, Toolset } from '@sluice/contracts';
@@ -82,6 +83,8 @@ export interface SearchedRequest {
   readonly found: readonly string[];
   /** Ids of those that search for tools. */
   readonly searching: readonly string[];
+  /** What the model searched for in the turn before. */
+  readonly searches: readonly StepSearch[];
 }
 
 export function searchedRequestOf(toolset: Toolset, evaluator: Evaluator): SearchedRequest {
@@ -90,8 +93,10 @@ export function searchedRequestOf(toolset: Toolset, evaluator: Evaluator): Searc
   const facts = { evaluator, history, toolChoice: whole.toolChoice };
   const tools = loadedTools(whole.tools, facts);
   const searching = tools.flatMap(({ id }) => (evaluator.byId(id)?.type === searchToolsType ? [id] : []));
-  const found = foundTools(history, evaluator);
-  return { request: { ...whole, tools }, needed: neededTools(tools, facts), found, searching };
+  const all = searchesIn(history, evaluator);
+  const found = all.some(({ by }) => by === 'all') ? tools.map(({ id }) => id) : all.flatMap((one) => one.found);
+  const searches = all.filter(({ iteration }) => iteration === toolset.iteration - 1);
+  return { request: { ...whole, tools }, needed: neededTools(tools, facts), found, searching, searches };
 }
 
 /** With every tool that was offered, in full. */

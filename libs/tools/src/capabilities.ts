@@ -107,6 +107,10 @@ export interface ToolsetCapability {
 /** What a search found, by the names under which a model calls the tools, best first. */
 export interface SearchedToolset {
   readonly tools: { readonly name: string; readonly description: string }[];
+  /** How it was answered; `all`: a service gave no selection, so that all tools are shown. */
+  readonly by: 'regex' | 'keywords' | 'blank' | 'api' | 'all';
+  /** Why a service gave none; else null. */
+  readonly fail_open: string | null;
   /** What the model can do now. */
   readonly note: string;
 }

@@ -2,7 +2,8 @@ import { searchToolsType } from '../descriptions/types.js';
 import { agentStrategies, choosingStrategies } from './discovery-types.js';
 import type { IdentifiedTool } from './identities.js';
 import { configurationKeys } from './keys.js';
-import { noSelector, readDiscovery } from './pipes.js';
+import { readDiscovery, readSelector } from './pipes.js';
+import type { Providers } from './pipes.js';
 import type { Section } from './section.js';
 import type { Configuration, Finding } from './types.js';
 
@@ -10,6 +11,7 @@ import type { Configuration, Finding } from './types.js';
 export function readAgentDiscovery(
   file: Section,
   tools: readonly IdentifiedTool[],
+  providers: Providers,
   findings: Finding[],
 ): Pick<Configuration, 'agentDiscovery'> {
   const agent = file.section('agents').section('default');
@@ -18,13 +20,14 @@ export function readAgentDiscovery(
   const strategy = section.choice('strategy', agentStrategies);
   if (section.usable && !section.has('strategy'))
     section.problem(section.at('strategy'), 'nothing', `one of ${agentStrategies.join(', ')}`);
-  if (strategy === 'tool-search' && !tools.some(({ entry }) => entry.type === searchToolsType))
+  const searches = strategy === 'tool-search' || strategy === 'api';
+  if (searches && !tools.some(({ entry }) => entry.type === searchToolsType))
     section.problem(
       section.at('strategy'),
-      '`tool-search`, and no tool that searches',
+      `\`${strategy}\`, and no tool that searches`,
       `a tool of \`type: ${searchToolsType}\` under \`tool\`, or another strategy`,
     );
-  const settings = readDiscovery(section, noSelector, findings);
+  const settings = readDiscovery(section, readSelector(section, providers), findings);
   const shadow = section.choice('shadow', choosingStrategies);
   return strategy === null ? {} : { agentDiscovery: { ...settings, ...(shadow === null ? {} : { shadow }) } };
 }

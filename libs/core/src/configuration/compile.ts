@@ -28,7 +28,7 @@ import { readAgentDiscovery } from './agent-discovery.js';
 import { readMonitoring } from './monitoring.js';
 import { readPolicy } from './policy.js';
 import { readProxy } from './proxy.js';
-import { findAboutSelector, readPipes } from './pipes.js';
+import { findAboutSelector, readPipes, readProviders } from './pipes.js';
 import { quote } from './problems.js';
 import { Section } from './section.js';
 import { readWeb } from './web.js';
@@ -108,7 +108,9 @@ export function compileConfiguration(raw: unknown, inputs: CompilerInputs): Comp
   checkSupervisors(identified, strategy, policy, problems);
   const proxy = readProxy(file);
   const noted: Finding[] = [];
-  const pipes = readPipes(file, noted);
+  const providers = readProviders(file.section('providers'));
+  const pipes = readPipes(file, providers, noted);
+  const agentDiscovery = readAgentDiscovery(file, identified, providers, noted);
   const monitoring = readMonitoring(file.section('monitoring'), rules);
   const found = {
     tools,
@@ -122,7 +124,7 @@ export function compileConfiguration(raw: unknown, inputs: CompilerInputs): Comp
     ...strategy,
     ...readSupervisor(file.section('agents').section('default')),
     ...readMemory(file.section('agents').section('default')),
-    ...readAgentDiscovery(file, identified, noted),
+    ...agentDiscovery,
     ...descriptions.settings,
     ...models,
     mcpServers: mcp.servers,
@@ -146,7 +148,7 @@ export function compileConfiguration(raw: unknown, inputs: CompilerInputs): Comp
     ...findAboutServers(mcp.servers, given),
     ...noted,
     ...findAboutDescriptions(tools, policy.allowedTools),
-    ...findAboutSelector(pipes, given),
+    ...findAboutSelector({ pipes, ...agentDiscovery }, given),
     ...findAboutGraph(graph, given),
   ];
   return { configuration: { version: versionOf(content, given.digest), ...content }, problems, findings };

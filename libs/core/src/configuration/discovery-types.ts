@@ -11,6 +11,7 @@ export const agentStrategies = [
   'passthrough',
   ...choosingStrategies,
   'tool-search',
+  'api',
 ] as const satisfies DiscoveryStrategy[];
 
 /** Where the service is that selects tools for the strategy `api`. */

@@ -115,7 +115,7 @@ export const configurationKeys = {
   'agents.default.packs.<pack>': ['description_mode'],
   'agents.default.tool_discovery': [
     ...(['strategy', 'min_tools', 'max_tools', 'target_ratio', 'always_keep', 'recent', 'embeddings'] as const),
-    ...(['max_search_results', 'native_search', 'native_search_kind', 'shadow'] as const),
+    ...(['max_search_results', 'native_search', 'native_search_kind', 'shadow', 'provider', 'api'] as const),
   ],
   model: ['provider', 'name', 'base_url', 'api_key_env', 'region', 'max_output_tokens', 'price', 'betas'],
   'model.price': ['input', 'output'],

@@ -31,8 +31,7 @@ export const defaultSearchTool = 'gateway_search_tools';
 const toolName = /^[A-Za-z0-9_-]{1,64}$/;
 
 /** `pipes`; null where nothing is written, so that discovery is off. */
-export function readPipes(file: Section, findings: Finding[]): Pipes | null {
-  const providers = readProviders(file.section('providers'));
+export function readPipes(file: Section, providers: Providers, findings: Finding[]): Pipes | null {
   if (!file.has('pipes')) return null;
   const section = file.section('pipes').closed(configurationKeys.pipes);
   const output = section.section('tool_output').closed(configurationKeys['pipes.tool_output']);
@@ -127,10 +126,10 @@ function readSearchTool(section: Section): string {
   return defaultSearchTool;
 }
 
-type Providers = ReadonlyMap<string, Partial<SelectorSettings>>;
+export type Providers = ReadonlyMap<string, Partial<SelectorSettings>>;
 
 /** `providers`: endpoints that settings name. */
-function readProviders(section: Section): Providers {
+export function readProviders(section: Section): Providers {
   return new Map(
     section.keys().map((name) => {
       const entry = section.section(name).closed(configurationKeys['providers.<provider>']);
@@ -140,7 +139,7 @@ function readProviders(section: Section): Providers {
 }
 
 /** What stands under `api` outweighs the entry that `provider` names (XS-28). */
-function readSelector(section: Section, providers: Providers): SelectorSettings {
+export function readSelector(section: Section, providers: Providers): SelectorSettings {
   const own = readEndpoint(section.section('api').closed(configurationKeys['pipes.tool_discovery.api']));
   const name = section.text('provider', 'the name of an entry under `providers`');
   const named = name === null ? undefined : providers.get(name);
@@ -151,7 +150,7 @@ function readSelector(section: Section, providers: Providers): SelectorSettings 
   return { ...noSelector, ...named, ...own };
 }
 
-export const noSelector: SelectorSettings = { endpoint: null, apiKeyEnv: null, timeoutMs: selectorTimeout.byDefault };
+const noSelector: SelectorSettings = { endpoint: null, apiKeyEnv: null, timeoutMs: selectorTimeout.byDefault };
 
 function readEndpoint(section: Section): Partial<SelectorSettings> {
   const endpoint = readAddress(section);
@@ -186,13 +185,25 @@ function readKey(section: Section): string | null {
   return null;
 }
 
-/** The proxy may have what is missing here; it does not start without. */
+/** Those who ask the service may have what is missing here; they do not start without. */
 export function findAboutSelector(
-  pipes: Pipes | null,
+  { pipes, agentDiscovery }: { readonly pipes: Pipes | null; readonly agentDiscovery?: DiscoverySettings },
   { isSet }: { isSet?(variable: string): boolean },
 ): readonly Finding[] {
-  const name = pipes?.toolDiscovery.api.apiKeyEnv ?? null;
-  if (name === null || (isSet?.(name) ?? true)) return [];
-  const message = `The variable ${name} is not set here: where it is not set either, the proxy does not start.`;
-  return [{ kind: 'unset_variable', path: 'pipes.tool_discovery.api.api_key', message }];
+  return [
+    ...findAboutKey(pipes?.toolDiscovery, 'pipes.tool_discovery', 'proxy', isSet),
+    ...findAboutKey(agentDiscovery, 'agents.default.tool_discovery', 'executor', isSet),
+  ];
+}
+
+function findAboutKey(
+  settings: DiscoverySettings | undefined,
+  at: string,
+  who: string,
+  isSet: (variable: string) => boolean = () => true,
+): readonly Finding[] {
+  const name = settings?.api.apiKeyEnv ?? null;
+  if (name === null || isSet(name)) return [];
+  const message = `The variable ${name} is not set here: where it is not set either, the ${who} does not start.`;
+  return [{ kind: 'unset_variable', path: `${at}.api.api_key`, message }];
 }

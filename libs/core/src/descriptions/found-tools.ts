@@ -3,26 +3,49 @@ import type { Evaluator } from '../rules/evaluate.js';
 import type { Step } from '../run/step.js';
 import { searchToolsType } from './types.js';
 
-/** Ids of the tools that a run’s model found with the search tool so far: what the steps of the search name that went well. */
-export function foundTools(
-  history: readonly Pick<Step, 'action' | 'observation' | 'outcome'>[],
-  { tool }: Pick<Evaluator, 'tool'>,
-): readonly string[] {
-  const found = history.flatMap(({ action, observation, outcome }) =>
-    outcome === 'ok' && tool(action)?.type === searchToolsType ? namesIn(observation) : [],
-  );
-  return [...new Set(found)];
+/** A search for tools, as its step has it. */
+export interface StepSearch {
+  readonly iteration: number;
+  readonly query: string;
+  /** Ids of tools. */
+  readonly found: readonly string[];
+  /** How it was answered; `all`: with all tools, since a service gave no selection. */
+  readonly by: string;
+  readonly failOpen: string | null;
 }
 
-/** None where a policy hides them, or where the result was cut. */
-function namesIn(observation: string): readonly string[] {
+/** The searches for tools that a run’s model made so far, of those that went well. */
+export function searchesIn(
+  history: readonly Pick<Step, 'action' | 'arguments' | 'iteration' | 'observation' | 'outcome'>[],
+  { tool }: Pick<Evaluator, 'tool'>,
+): readonly StepSearch[] {
+  return history.flatMap((step) => {
+    if (step.outcome !== 'ok' || tool(step.action)?.type !== searchToolsType) return [];
+    const result = objectOf(step.observation);
+    const { query = '' } = objectOf(step.arguments);
+    const { tools, by = '', fail_open: failOpen = null } = result;
+    return [
+      {
+        iteration: step.iteration,
+        query: typeof query === 'string' ? query : '',
+        found: Array.isArray(tools) ? tools.flatMap(nameOf) : [],
+        by: typeof by === 'string' ? by : '',
+        failOpen: typeof failOpen === 'string' ? failOpen : null,
+      },
+    ];
+  });
+}
+
+function nameOf(tool: unknown): readonly string[] {
+  return isJsonObject(tool) && typeof tool['name'] === 'string' ? [tool['name']] : [];
+}
+
+/** Empty where a policy hides the result, or where it was cut. */
+function objectOf(text: string): Readonly<Record<string, unknown>> {
   try {
-    const result: unknown = JSON.parse(observation);
-    if (!isJsonObject(result) || !Array.isArray(result['tools'])) return [];
-    return result['tools'].flatMap((tool) =>
-      isJsonObject(tool) && typeof tool['name'] === 'string' ? [tool['name']] : [],
-    );
+    const value: unknown = JSON.parse(text);
+    return isJsonObject(value) ? value : {};
   } catch {
-    return [];
+    return {};
   }
 }

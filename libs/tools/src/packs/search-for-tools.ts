@@ -20,10 +20,12 @@ export const searchForTools = defineTool({
   }),
   output: z.object({
     tools: z.array(z.object({ name: z.string(), description: z.string() })),
+    by: z.enum(['regex', 'keywords', 'blank', 'api', 'all']),
+    fail_open: z.string().nullable(),
     note: z.string(),
   }),
   effect: 'read_only',
-  redaction: { fields: ['tools', 'note'] },
+  redaction: { fields: ['tools', 'by', 'fail_open', 'note'] },
   capabilities: ['toolsets'],
   repeatable: true,
   requiresConnection: false,
