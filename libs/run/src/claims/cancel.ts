@@ -47,9 +47,9 @@ export async function cancelOf(
   const { ledger, clock } = runtime;
   for (const id of parent === null ? [requestId] : [requestId, parent.requestId]) {
     const mark = await ledger.find(await cancelKey(id, principal, runtime));
-    if (mark === undefined || mark.expiresAt <= clock.now()) continue;
-    const reason = mark.value ?? '';
-    return { message: `The run was cancelled by its caller${reason === '' ? '.' : `: ${reason}`}` };
+    // A mark without its reason is being made: it counts once it is whole.
+    if (mark === undefined || mark.value === null || mark.expiresAt <= clock.now()) continue;
+    return { message: `The run was cancelled by its caller${mark.value === '' ? '.' : `: ${mark.value}`}` };
   }
   return null;
 }
