@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { topics } from '@sluice/contracts';
 import { startGateway } from '../../apps/gateway/src/gateway.module.js';
 import type { Gateway } from '../../apps/gateway/src/gateway.module.js';
+import { ApprovalFollowers } from '../../apps/gateway/src/stream/approval-stream.js';
 import { run as project } from '../../apps/sluice/src/commands/project.js';
 import { audience, issuer, newIssuer } from '../../libs/identity/test/issuer.js';
 import { asked, configured, outcomes } from '../harness/approving.js';
@@ -178,6 +179,18 @@ describe('the list of calls that wait for an approval', () => {
     const expiring = await as('amy', 'acme', { exp });
     const events = followed(expiring, AbortSignal.timeout(120_000));
     expect(await events.next()).toEqual({ done: true, value: undefined });
+  });
+
+  it('is read once for all who follow it in a tenant, and anew half a second later', async () => {
+    const followers = new ApprovalFollowers(1);
+    const read: string[] = [];
+    const from = (tenant: string, now: number) =>
+      followers.waiting(tenant, now, async () => {
+        read.push(`${tenant} at ${now}`);
+        return [];
+      });
+    for (const now of [0, 499, 500]) await Promise.all([from('acme', now), from('acme', now), from('other', now)]);
+    expect(read).toEqual(['acme at 0', 'other at 0', 'acme at 500', 'other at 500']);
   });
 
   it('gives the body of the decision, and loses what was decided', async () => {

@@ -8,7 +8,7 @@ import { topics } from '@sluice/contracts';
 import type { ApprovalDecided } from '@sluice/contracts';
 import { RUNTIME } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
-import type { ApprovalCursor } from '@sluice/projection';
+import type { ApprovalCursor, WaitingApproval } from '@sluice/projection';
 import { Callers } from './caller.js';
 import { leaveStuck, whenGone } from './client-disconnect.js';
 import { approvalQuery, cursorFor } from './lists/list-query.js';
@@ -47,7 +47,7 @@ export class ApprovalsController {
     const caller = await this.callers.of(request);
     const { limit, after } = approvalQuery(query);
     if (prefers(request).kind === 'stream') return this.stream(request, caller, response);
-    const found = await this.waiting(caller, after, limit + 1);
+    const found = await this.waiting(caller, this.reading(caller, after, limit + 1));
     const page = found.slice(0, limit);
     const last = found.length > limit ? page.at(-1) : undefined;
     response.json({
@@ -61,11 +61,13 @@ export class ApprovalsController {
     const follower = this.followers.follow();
     try {
       // Throws before anything is sent where there are no lists.
-      await this.waiting(caller, null, 1);
+      await this.waiting(caller, this.reading(caller, null, 1));
       whenGone(response, () => follower.abort());
       const look = async (): Promise<readonly Waiting[] | null> => {
         if (!(await this.callers.holds(request, caller))) return null;
-        return (await this.waiting(caller, null, mostFollowed)).map(({ waiting }) => waiting);
+        const shared = (): Promise<readonly WaitingApproval[]> =>
+          this.followers.waiting(caller.tenantId, this.runtime.clock.now(), this.reading(caller, null, mostFollowed));
+        return (await this.waiting(caller, shared)).map(({ waiting }) => waiting);
       };
       const { body, headers } = encoded(approvalEvents(look, follower.signal));
       response.status(200).set(headers).flushHeaders();
@@ -83,15 +85,13 @@ export class ApprovalsController {
   /** The calls that wait and whose decision is the caller’s, the oldest first. */
   private async waiting(
     caller: Principal,
-    after: ApprovalCursor | null,
-    limit: number,
+    read: () => Promise<readonly WaitingApproval[]>,
   ): Promise<readonly (ApprovalCursor & { readonly waiting: Waiting })[]> {
-    const { clock, configurations } = this.runtime;
-    const { configuration } = configurations.current();
+    const { configuration } = this.runtime.configurations.current();
     const openTo = (asked: Pick<AskedApproval, 'requestedBy' | 'onBehalfOf'>) =>
       decisionsOf(caller, asked, configuration);
     const isApprover = openTo({ requestedBy: '', onBehalfOf: null }).length > 0;
-    const found = isApprover ? await this.lists.projection.approvals(caller, clock.now(), after, limit) : [];
+    const found = isApprover ? await read() : [];
     return found.map(({ asked, approvalId, requestedAt }) => ({
       ...{ approvalId, requestedAt },
       waiting: {
@@ -99,6 +99,14 @@ export class ApprovalsController {
         decisions: openTo({ requestedBy: asked.requested_by, onBehalfOf: asked.on_behalf_of }),
       },
     }));
+  }
+
+  private reading(
+    caller: Principal,
+    after: ApprovalCursor | null,
+    limit: number,
+  ): () => Promise<readonly WaitingApproval[]> {
+    return () => this.lists.projection.approvals(caller, this.runtime.clock.now(), after, limit);
   }
 
   @Post()

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { Injectable } from '@nestjs/common';
 import type { AssistantStreamChunk } from 'assistant-stream';
 import { Busy } from '@sluice/host';
+import type { WaitingApproval } from '@sluice/projection';
 
-/** So often the list is looked at for one who follows it. */
+/** So often a follower looks at the list; all of a tenant share what is read. */
 const lookMs = 500;
 /** So often something is sent at least, for proxies that close what is silent. */
 const keepAliveMs = 15_000;
@@ -44,9 +44,9 @@ export async function* approvalEvents(
 }
 
 /** Who follows the list of approvals through this gateway: not too many, and none of them holds up its end. */
-@Injectable()
 export class ApprovalFollowers {
   readonly #open = new Set<AbortController>();
+  readonly #read = new Map<string, { readonly at: number; readonly found: Promise<readonly WaitingApproval[]> }>();
   #stopped = false;
 
   /** `most`: followers at a time. */
@@ -61,6 +61,18 @@ export class ApprovalFollowers {
     follower.signal.addEventListener('abort', () => this.#open.delete(follower), { once: true });
     if (this.#stopped) follower.abort();
     return follower;
+  }
+
+  /** What waits in a tenant, read at most every half second however many follow. */
+  waiting(
+    tenant: string,
+    now: number,
+    read: () => Promise<readonly WaitingApproval[]>,
+  ): Promise<readonly WaitingApproval[]> {
+    for (const [key, { at }] of this.#read) if (now - at >= lookMs || now < at) this.#read.delete(key);
+    const shared = this.#read.get(tenant) ?? { at: now, found: read() };
+    this.#read.set(tenant, shared);
+    return shared.found;
   }
 
   close(): void {

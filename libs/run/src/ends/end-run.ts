@@ -12,7 +12,7 @@ import { boundedLabel } from '../reporting.js';
 
 export type Ending = Pick<RunParts, 'bus' | 'clock' | 'log' | 'metrics' | 'configurations' | 'ledger' | 'documents'>;
 
-/** Which record ends a run: its place on the log, the attempt of the run that it is of, and for which tenant that is. */
+/** The record that ends a run: its place on the log, the run’s attempt, and the run’s tenant. */
 export interface EndedBy {
   readonly place: string;
   readonly attempt: string | null;

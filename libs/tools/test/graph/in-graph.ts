@@ -35,7 +35,7 @@ export async function inGraph(work: (given: InGraph & { readonly file: string })
   }
 }
 
-/** Works on a graph that `open` opens, each time anew, and closes whatever was opened. */
+/** Opens a graph anew for each piece of work, and closes it afterwards. */
 export async function onGraph(
   open: (begin: readonly GraphFile[]) => PropertyGraph,
   work: (given: InGraph) => Promise<void>,
