@@ -140,6 +140,7 @@ export function embeddedIn(dataFolder: string) {
     proxyPort: 0,
     mcpPort: 0,
     publishedOnLoopback: false,
+    allowedHosts: [],
     mcpCallsPerMinute: 0,
     logLevel: 'warn',
     drainMs: 1_000,

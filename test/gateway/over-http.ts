@@ -1,3 +1,4 @@
+import { request } from 'node:http';
 import { AssistantMessageAccumulator, AssistantTransportDecoder } from 'assistant-stream';
 import type { AssistantMessage, AssistantStreamChunk } from 'assistant-stream';
 
@@ -13,6 +14,22 @@ export function post(
     headers: { 'content-type': 'application/json', ...headers },
     body: typeof body === 'string' ? body : JSON.stringify(body),
     ...(signal === undefined ? {} : { signal }),
+  });
+}
+
+/** Asks as a page does whose name its owner brought to this address: `fetch` chooses the host itself. */
+export function askedAs(
+  host: string,
+  url: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<{ readonly status: number; readonly body: string }> {
+  return new Promise((resolve, reject) => {
+    const sent = request(url, { headers: { ...headers, host } }, (response) => {
+      let body = '';
+      response.setEncoding('utf8').on('data', (piece: string) => (body += piece));
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, body }));
+    });
+    sent.on('error', reject).end();
   });
 }
 

@@ -94,6 +94,7 @@ export async function startSystem(
     proxyPort: 0,
     mcpPort: 0,
     publishedOnLoopback: false,
+    allowedHosts: [],
     mcpCallsPerMinute: 0,
     logLevel: 'info',
     drainMs: 2_000,

@@ -150,6 +150,7 @@ export function environmentIn(dataFolder: string): Parameters<typeof openRuntime
     proxyPort: 0,
     mcpPort: 0,
     publishedOnLoopback: false,
+    allowedHosts: [],
     mcpCallsPerMinute: 0,
     logLevel: 'info',
     drainMs: 500,

@@ -3,9 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { strangerProblem } from '../../apps/mcp/src/loopback.js';
+import type { Origin } from '../../apps/mcp/src/loopback.js';
 import { audience, issuer, newIssuer } from '../../libs/identity/test/issuer.js';
 import { anyone, asked, configured, decide } from '../harness/approving.js';
 import { workflowConfiguration } from '../harness/configurations.js';
+import { askedAs } from '../gateway/over-http.js';
 import { oldClient, startMcpSystem } from './with-mcp.js';
 import type { McpSystem } from './with-mcp.js';
 
@@ -104,14 +106,21 @@ describe('calls over MCP without an identity', () => {
     expect((await post(system.mcp.url, initialize, headers)).status).toBe(403);
   });
 
+  it('do not come from a page whose name was brought to this address', async () => {
+    const { status, body } = await askedAs('evil.example:8093', system.mcp.url);
+    expect([status, JSON.parse(body)]).toMatchObject([403, { error: { message: expect.stringContaining('`host`') } }]);
+  });
+
   it('come from this machine, under its own name', () => {
     const here = { remoteAddress: '127.0.0.1', host: 'localhost:8093', origin: undefined };
-    expect(strangerProblem(here)).toBeNull();
-    expect(strangerProblem({ ...here, remoteAddress: '::1', origin: 'http://127.0.0.1:3000' })).toBeNull();
-    expect(strangerProblem({ ...here, remoteAddress: '10.0.0.7' })).toContain('another machine');
-    expect(strangerProblem({ ...here, host: 'evil.example' })).toContain('`host`');
-    expect(strangerProblem({ ...here, host: undefined })).toContain('`host`');
-    expect(strangerProblem({ ...here, origin: 'http://evil.example' })).toContain('another origin');
+    const problemOf = (origin: Origin) => strangerProblem(origin, { allowedHosts: ['mcp.example'] });
+    expect(problemOf(here)).toBeNull();
+    expect(problemOf({ ...here, remoteAddress: '::1', origin: 'http://127.0.0.1:3000' })).toBeNull();
+    expect(problemOf({ ...here, remoteAddress: '10.0.0.7' })).toContain('another machine');
+    expect(problemOf({ ...here, host: 'evil.example' })).toContain('`host`');
+    expect(problemOf({ ...here, host: 'mcp.example:8093' })).toBeNull();
+    expect(problemOf({ ...here, host: undefined })).toContain('`host`');
+    expect(problemOf({ ...here, origin: 'http://evil.example' })).toContain('another origin');
   });
 });
 

@@ -3,7 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Request } from 'express';
 import type { Incoming } from '@sluice/bus';
 import type { Authenticator, JsonObject, Principal } from '@sluice/core';
-import { AUTHENTICATOR, isLoopback, otherMachine, peerOf, RUNTIME, VerifiedCallers } from '@sluice/host';
+import { AUTHENTICATOR, hostProblem, isLoopback, otherMachine, peerOf, RUNTIME, VerifiedCallers } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
 import { countCaller } from './rate-limit.js';
 import { Refusal } from './refusal.js';
@@ -39,6 +39,9 @@ export class Callers {
     const origin = request.get('origin');
     if (identity.provider === 'none' && !isLoopback(peerOf(request.socket, this.runtime.environment)))
       throw new Refusal(403, 'authz_denied', otherMachine);
+    // A server on another address serves every name, and so do ports that a container publishes; who asks as this machine names this machine.
+    const foreign = identity.provider === 'none' ? hostProblem(request.get('host'), this.runtime.environment) : null;
+    if (foreign !== null) throw new Refusal(403, 'authz_denied', foreign);
     // A page that a name of its own brings to this address would ask as everybody, and browsers say for every page where it is from.
     const isPage = origin !== undefined && !this.runtime.environment.httpOrigins.includes(origin);
     if (identity.provider === 'none' && isPage) throw new Refusal(403, 'authz_denied', noPages);

@@ -12,7 +12,7 @@ import { allowOrigins } from './cors.js';
 import { countRequests } from './count-requests.js';
 import { DeadLettersController } from './dead-letters/dead-letters.controller.js';
 import { GroupsController } from './groups.controller.js';
-import { LimitedServer, refuseLargeBodies } from './limited-server.js';
+import { LimitedServer, refuseForeignHosts, refuseLargeBodies } from './limited-server.js';
 import { ListsController } from './lists/lists.controller.js';
 import { Lists } from './lists/lists.js';
 import { DescriptionController } from './openapi/description.controller.js';
@@ -80,6 +80,7 @@ export async function startGateway(runtime: Runtime): Promise<Gateway> {
   );
   app.use(countRequests(runtime.metrics));
   app.use(securityHeaders);
+  app.use(refuseForeignHosts(app.getHttpServer(), environment));
   app.use(allowOrigins(environment.httpOrigins));
   app.use(refuseLargeBodies(http));
   app.useBodyParser('json', { limit: http.bodyBytes });

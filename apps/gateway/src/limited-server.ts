@@ -1,7 +1,9 @@
 import { createServer, STATUS_CODES } from 'node:http';
+import type { Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { ExpressAdapter } from '@nestjs/platform-express';
-import type { HttpSettings } from '@sluice/host';
+import { guardHost } from '@sluice/host';
+import type { Environment, HttpSettings } from '@sluice/host';
 import type { NextFunction, Request, Response } from 'express';
 import { problemOf, problemType } from './problem.js';
 
@@ -67,6 +69,19 @@ function reasonOf(code: string | undefined, headerBytes: number, requestMs: numb
         message: 'This is no HTTP. Correct the request line and the headers.',
       };
   }
+}
+
+/** A page that a browser shows under a name of its own gets nothing from a gateway on loopback. */
+export function refuseForeignHosts(server: Server, environment: Environment) {
+  const foreign = guardHost(server, environment);
+  return (request: Request, response: Response, next: NextFunction): void => {
+    const message = foreign(request);
+    if (message === null) return next();
+    response
+      .status(403)
+      .type(problemType)
+      .json(problemOf({ status: 403, code: 'authz_denied', message }));
+  };
 }
 
 /** The parser of bodies reads a body that is too large to its end before it says so; what says it itself is refused at once. */

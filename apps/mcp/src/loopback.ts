@@ -1,11 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import {
-  localhostAllowedHostnames,
-  localhostAllowedOrigins,
-  validateHostHeader,
-  validateOriginHeader,
-} from '@modelcontextprotocol/server';
-import { isLoopback, otherMachine, peerOf } from '@sluice/host';
+import { localhostAllowedOrigins, validateOriginHeader } from '@modelcontextprotocol/server';
+import { hostProblem, isLoopback, otherMachine, peerOf } from '@sluice/host';
 import type { Environment } from '@sluice/host';
 
 /** What of a request says where it comes from. */
@@ -22,10 +17,13 @@ const needsIdentity =
  * Why a request may not be served while no identity is configured, null if it may: everybody would be the one local user, so that it must
  * come from this machine, and from no page that a browser shows under another name (DNS rebinding).
  */
-export function strangerProblem({ remoteAddress, host, origin }: Origin): string | null {
+export function strangerProblem(
+  { remoteAddress, host, origin }: Origin,
+  environment: Pick<Environment, 'allowedHosts'>,
+): string | null {
   if (!isLoopback(remoteAddress)) return otherMachine;
-  if (!validateHostHeader(host, localhostAllowedHostnames()).ok)
-    return `The header \`host\` names another machine than this one. ${needsIdentity}`;
+  const foreign = hostProblem(host, environment);
+  if (foreign !== null) return foreign;
   if (!validateOriginHeader(origin, localhostAllowedOrigins()).ok)
     return `The request comes from a page of another origin. ${needsIdentity}`;
   return null;
@@ -36,7 +34,8 @@ export function strangerOf(
   { headers, socket }: Pick<IncomingMessage, 'headers' | 'socket'>,
   environment: Environment,
 ): string | null {
-  return strangerProblem({ remoteAddress: peerOf(socket, environment), host: headers.host, origin: headers.origin });
+  const remoteAddress = peerOf(socket, environment);
+  return strangerProblem({ remoteAddress, host: headers.host, origin: headers.origin }, environment);
 }
 
 /**
@@ -44,8 +43,12 @@ export function strangerOf(
  * those of the server’s own public address. Null if it may, or comes from no page.
  */
 export function originProblem(origin: string | undefined, resource: string): string | null {
-  const own = URL.canParse(resource) ? [new URL(resource).hostname] : [];
-  return validateOriginHeader(origin, [...localhostAllowedOrigins(), ...own]).ok
+  return validateOriginHeader(origin, [...localhostAllowedOrigins(), ...publicNames(resource)]).ok
     ? null
     : 'The request comes from a page of another origin. Serve the page from the address that identity.audience names, or call from a program.';
+}
+
+/** The name of the server’s own public address, as a list; empty where it is none. */
+export function publicNames(resource: string): readonly string[] {
+  return URL.canParse(resource) ? [new URL(resource).hostname] : [];
 }

@@ -3,12 +3,23 @@ import { Module } from '@nestjs/common';
 import type { DynamicModule } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import { AUTHENTICATOR, authenticatorOf, listenError, LoadWatch, nestLog, RUNTIME, RunWatch } from '@sluice/host';
+import type { Request, Response } from 'express';
+import {
+  AUTHENTICATOR,
+  authenticatorOf,
+  guardHost,
+  listenError,
+  LoadWatch,
+  nestLog,
+  RUNTIME,
+  RunWatch,
+} from '@sluice/host';
 import type { Runtime, Service } from '@sluice/host';
 import { Callers } from './callers.js';
 import { CallsService } from './calls.service.js';
 import { Endpoint } from './endpoint.js';
 import { Limits } from './limits.js';
+import { publicNames } from './loopback.js';
 import { McpController } from './mcp.controller.js';
 import { authorizerOf, SERVER_PARTS, serverVersion } from './server-parts.js';
 import type { ServerParts } from './server-parts.js';
@@ -69,6 +80,15 @@ export async function startMcp(runtime: Runtime): Promise<McpService> {
   // The SDK reads bodies itself, under its own limit.
   const options = { logger: nestLog(log), abortOnError: false, bodyParser: false };
   const app = await NestFactory.create<NestExpressApplication>(module, options);
+  const foreign = guardHost(app.getHttpServer(), environment, () => {
+    const identity = runtime.configurations.inForceOrNull()?.configuration.identity;
+    return identity?.provider === 'jwt' ? publicNames(identity.audience) : [];
+  });
+  app.use((request: Request, response: Response, next: () => void) => {
+    const refused = foreign(request);
+    if (refused === null) next();
+    else response.status(403).json({ jsonrpc: '2.0', error: { code: -32_000, message: refused }, id: null });
+  });
   app.disable('x-powered-by');
   app.disable('etag');
   try {

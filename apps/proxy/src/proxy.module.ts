@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { Module } from '@nestjs/common';
 import type { DynamicModule } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { AUTHENTICATOR, authenticatorOf, listenError, nestLog, RUNTIME } from '@sluice/host';
+import { AUTHENTICATOR, authenticatorOf, guardHost, listenError, nestLog, RUNTIME } from '@sluice/host';
 import type { Runtime, Service } from '@sluice/host';
 import { Listener } from './listener.js';
 import { ProxyService } from './proxy.service.js';
@@ -41,9 +41,12 @@ export async function startProxy(runtime: Runtime): Promise<Proxy> {
   });
   const service = app.get(ProxyService);
   const listener = new Listener((incoming, outgoing) => {
-    void service.handle(incoming, outgoing);
+    const refused = foreign(incoming);
+    if (refused === null) void service.handle(incoming, outgoing);
+    else service.refuse(incoming, outgoing, refused);
   });
   const { server } = listener;
+  const foreign = guardHost(server, environment);
   try {
     await listen(server, port, host);
   } catch (error) {

@@ -1,7 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Authenticator, ProxyApi, UpstreamSettings } from '@sluice/core';
-import { AUTHENTICATOR, isLoopback, otherMachine, peerOf, RUNTIME, VerifiedCallers } from '@sluice/host';
+import {
+  AUTHENTICATOR,
+  hostOf,
+  hostProblem,
+  isLoopback,
+  otherMachine,
+  peerOf,
+  RUNTIME,
+  VerifiedCallers,
+} from '@sluice/host';
 import type { Runtime } from '@sluice/host';
 import {
   apiOf,
@@ -79,6 +88,13 @@ export class ProxyService {
     }
   }
 
+  /** Refuses a request that is not looked at any further. */
+  refuse(incoming: IncomingMessage, outgoing: ServerResponse, reason: string): void {
+    const request = clientRequest(incoming);
+    const api = apiOf(request.target, (name) => request.header(name));
+    this.#refuse(outgoing, api, 'refused', reason, null);
+  }
+
   async #exchange(exchange: Exchange): Promise<void> {
     const { incoming, outgoing, request, endpoint, api, signal } = exchange;
     const settings = this.runtime.configurations.current().configuration.proxy;
@@ -94,7 +110,8 @@ export class ProxyService {
       this.#refuse(outgoing, api, 'no_upstream', 'No upstream of `proxy.upstreams` fits this path and model.', null);
       return;
     }
-    const caller = await this.#callerOf(request, peerOf(incoming.socket, this.runtime.environment), first.upstream);
+    const from = { address: peerOf(incoming.socket, this.runtime.environment), host: hostOf(incoming.headers) };
+    const caller = await this.#callerOf(request, from, first.upstream);
     if (caller instanceof Refused) {
       this.#refuse(outgoing, api, 'refused', caller.message, first.upstream);
       return;
@@ -193,13 +210,15 @@ export class ProxyService {
   /** Who asks, where Sluice’s own credential is used or the caller says who it is; null where nothing is known. */
   async #callerOf(
     request: ClientRequest,
-    from: string | undefined,
+    from: { readonly address: string | undefined; readonly host: string | undefined },
     upstream: UpstreamSettings,
   ): Promise<KnownCaller | Refused | null> {
     const { identity } = this.runtime.configurations.current().configuration;
     const isOwn = this.#credentials.isOwn(upstream);
     if (identity.provider === 'none') {
-      if (isOwn && !isLoopback(from)) return new Refused(otherMachine);
+      if (isOwn && !isLoopback(from.address)) return new Refused(otherMachine);
+      const foreign = isOwn ? hostProblem(from.host, this.runtime.environment) : null;
+      if (foreign !== null) return new Refused(foreign);
       if (isOwn && request.header('origin') !== undefined) return new Refused(noPages);
       return null;
     }

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { decodeRequest, encodeTurn } from '@sluice/wires';
 import { ScriptedUpstream, startTestProxy, type TestProxy } from './proxying.js';
+import { askedAs } from '../../../test/gateway/over-http.js';
 import { call, searchCall, searchName, text, usage } from './scripted-model.js';
 
 const open: { close(): Promise<void> }[] = [];
@@ -47,6 +48,15 @@ const relevance = 'strategy: relevance, min_tools: 1, max_tools: 3';
 const search = 'strategy: tool-search';
 
 describe('a request that is odd', () => {
+  it('gets nothing where a page brought its name to this address (DNS rebinding)', async () => {
+    const { upstream, proxy } = await proxied(relevance);
+    const { status, body } = await askedAs('evil.example:8092', `${proxy.url}/v1/models`);
+    expect([status, upstream.received.length]).toEqual([401, 0]);
+    expect(body).toContain('SLUICE_ALLOWED_HOSTS');
+    await askedAs('localhost:8092', `${proxy.url}/v1/models`);
+    expect(upstream.received).toHaveLength(1);
+  });
+
   it.each([
     ['no JSON', '{"model": "m", "tools": ['],
     ['a list', '[1,2]'],

@@ -116,6 +116,7 @@ export async function startTestProxy(text: string, secrets: Readonly<Record<stri
     environment: {
       host: '127.0.0.1',
       proxyPort: 0,
+      allowedHosts: [],
       drainMs: 1_000,
       secret: (variable: string) => secrets[variable],
     },

@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { randomBytes } from 'node:crypto';
 import { dataFiles } from './data-folder.js';
+import { nameOf } from './host-names.js';
 import { readHttp } from './http-environment.js';
 import type { HttpSettings } from './http-environment.js';
 import { readKafka } from './kafka-environment.js';
@@ -44,6 +45,8 @@ export interface Environment {
    * machine’s whatever network they come through. SLUICE_PUBLISHED_ON_LOOPBACK, default false.
    */
   readonly publishedOnLoopback: boolean;
+  /** Names beside those of loopback that requests may have in `Host` where only this machine may ask. SLUICE_ALLOWED_HOSTS, separated by commas, default none. */
+  readonly allowedHosts: readonly string[];
   /** Where the gateway listens, on the same host. SLUICE_HTTP_PORT, by default the one after SLUICE_PORT; 0 takes any that is free. */
   readonly httpPort: number;
   /** Requests that one caller of the gateway may make in a minute, over all instances; 0 for no limit. SLUICE_HTTP_REQUESTS_PER_MINUTE, default 0. */
@@ -101,6 +104,7 @@ export function readEnvironment(values: Readonly<Record<string, string | undefin
     host: variables.text('SLUICE_HOST') ?? '127.0.0.1',
     port,
     publishedOnLoopback: variables.oneOf('SLUICE_PUBLISHED_ON_LOOPBACK', ['true', 'false'], 'false') === 'true',
+    allowedHosts: readHosts(variables),
     httpPort: variables.integer('SLUICE_HTTP_PORT', port === 0 ? 0 : Math.min(port + 1, 65_535), 0, 65_535),
     httpRequestsPerMinute: variables.integer('SLUICE_HTTP_REQUESTS_PER_MINUTE', 0, 0, 1_000_000),
     httpOrigins: readOrigins(variables),
@@ -131,8 +135,22 @@ function readDatabaseUrl(variables: Variables): string | null {
 }
 
 function readOrigins(variables: Variables): readonly string[] {
-  const names = (variables.text('SLUICE_HTTP_ORIGINS') ?? '').split(',').map((name) => name.trim());
-  return names.filter((name) => name !== '').map(requireOrigin);
+  return listOf(variables, 'SLUICE_HTTP_ORIGINS').map(requireOrigin);
+}
+
+function readHosts(variables: Variables): readonly string[] {
+  return listOf(variables, 'SLUICE_ALLOWED_HOSTS').map((host) => {
+    const name = nameOf(host);
+    if (name !== null && name === host.toLowerCase() && !name.includes('*')) return name;
+    throw new Error(
+      `SLUICE_ALLOWED_HOSTS has “${host}”; it must be names of hosts without a port, such as sluice.example.com, with commas between.`,
+    );
+  });
+}
+
+function listOf(variables: Variables, variable: string): readonly string[] {
+  const entries = (variables.text(variable) ?? '').split(',').map((entry) => entry.trim());
+  return entries.filter((entry) => entry !== '');
 }
 
 function requireOrigin(name: string): string {

@@ -6,6 +6,7 @@ export type { Kept } from './retention-environment.js';
 export { openRuntime } from './open-runtime.js';
 export type { OpenRuntime } from './open-runtime.js';
 export { isLoopback, otherMachine, peerOf } from './loopback.js';
+export { guardHost, hostOf, hostProblem } from './host-names.js';
 export { authenticatorOf } from './authenticator-of.js';
 export { AUTHENTICATOR, RUNTIME, systemClock } from './runtime.js';
 export type { Runtime } from './runtime.js';

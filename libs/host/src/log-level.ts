@@ -1,6 +1,7 @@
 import { BadRequestException, Body, Controller, ForbiddenException, Get, Inject, Put, Req } from '@nestjs/common';
 import { logLevels } from './environment.js';
 import type { Log } from './log.js';
+import { hostProblem } from './host-names.js';
 import { isLoopback } from './loopback.js';
 
 export const LOG = Symbol('log');
@@ -22,7 +23,8 @@ export class LogLevelController {
 
   @Put()
   change(@Req() { socket, headers }: Request, @Body() body: { level?: unknown } | undefined): object {
-    if (!isLocal(socket.remoteAddress, headers.host))
+    // To it by name, too: a page in a browser here could otherwise be made to ask under a name of its own.
+    if (!isLoopback(socket.remoteAddress) || hostProblem(headers.host, { allowedHosts: [] }) !== null)
       throw new ForbiddenException(
         'The log level is changed from the machine itself: use 127.0.0.1, or a shell there.',
       );
@@ -34,10 +36,4 @@ export class LogLevelController {
     this.log.info({ before, level }, 'the log level was changed');
     return { level };
   }
-}
-
-/** From this machine, and to it by name: a page in a browser here could otherwise be made to ask under a name of its own. */
-function isLocal(from = '', host = ''): boolean {
-  const name = host.replace(/:\d+$/, '').replace(/^\[|\]$/g, '');
-  return isLoopback(from) && (name === 'localhost' || isLoopback(name));
 }

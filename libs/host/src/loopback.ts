@@ -1,5 +1,4 @@
 import type { Socket } from 'node:net';
-import type { Environment } from './environment.js';
 
 /** Whether a connection comes from this machine. */
 export function isLoopback(address: string | undefined): boolean {
@@ -9,7 +8,7 @@ export function isLoopback(address: string | undefined): boolean {
 /** The address that a connection counts as coming from, where it matters whether that is this machine. */
 export function peerOf(
   { remoteAddress }: Pick<Socket, 'remoteAddress'>,
-  { publishedOnLoopback }: Pick<Environment, 'publishedOnLoopback'>,
+  { publishedOnLoopback }: { readonly publishedOnLoopback: boolean },
 ): string | undefined {
   return publishedOnLoopback ? '127.0.0.1' : remoteAddress;
 }

@@ -52,7 +52,14 @@ export async function openRuntime(environment: Environment, log: Log, signal?: A
       health.add({ name: 'process', check: () => Promise.reject(new Error('The process is stopping.')) });
     const { host, port } = environment;
     const { serveOperations } = await import('./operations.js');
-    const operations = await serveOperations({ host, port, health, metrics, log });
+    const operations = await serveOperations({
+      host,
+      port,
+      allowedHosts: environment.allowedHosts,
+      health,
+      metrics,
+      log,
+    });
     closing.push(() => operations.close());
 
     const traces = await openTraces(

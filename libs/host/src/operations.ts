@@ -1,7 +1,10 @@
+import type { IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Controller, Get, Header, Inject, Module, Res } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
+import type { Environment } from './environment.js';
 import { Health } from './health.js';
+import { guardHost } from './host-names.js';
 import { listenError } from './listen-error.js';
 import { LOG, LogLevelController } from './log-level.js';
 import { nestLog } from './log.js';
@@ -52,6 +55,7 @@ export interface Operations {
 /** Serves /health/live, /health/ready, /metrics and /log-level for the process. Rejects with a sentence if the port is taken. */
 export async function serveOperations(given: {
   readonly host: string;
+  readonly allowedHosts: Environment['allowedHosts'];
   readonly port: number;
   readonly health: Health;
   readonly metrics: Metrics;
@@ -67,6 +71,12 @@ export async function serveOperations(given: {
     ],
   };
   const app = await NestFactory.create(module, { logger: nestLog(given.log), abortOnError: false });
+  const foreign = guardHost(app.getHttpServer(), given);
+  app.use((request: IncomingMessage, response: Response, next: () => void) => {
+    const refused = foreign(request);
+    if (refused === null) next();
+    else response.status(403).json({ statusCode: 403, message: refused, error: 'Forbidden' });
+  });
   try {
     await app.listen(given.port, given.host);
   } catch (error) {

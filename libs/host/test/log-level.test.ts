@@ -14,14 +14,14 @@ describe('the log level of a running process', () => {
   beforeAll(async () => {
     log = createLog('info', { write: (line) => void lines.push(line) });
     const parts = { health: new Health(), metrics: createMetrics(), log };
-    operations = await serveOperations({ host: '127.0.0.1', port: 0, ...parts });
+    operations = await serveOperations({ host: '127.0.0.1', port: 0, allowedHosts: ['sluice.example'], ...parts });
   });
   afterAll(() => operations.close());
 
-  function ask(method: string, body?: string, headers: Record<string, string> = {}) {
+  function ask(method: string, body?: string, headers: Record<string, string> = {}, path = '/log-level') {
     return new Promise<{ status: number; body: string }>((resolve, reject) => {
       const asked = request(
-        `${operations.url}/log-level`,
+        `${operations.url}${path}`,
         { method, headers: { 'content-type': 'application/json', ...headers } },
         (response) => {
           let text = '';
@@ -58,6 +58,16 @@ describe('the log level of a running process', () => {
     expect([status, log.level]).toEqual([403, 'info']);
     expect(body).toContain('127.0.0.1');
   });
+
+  it.each(['/metrics', '/health/ready', '/log-level'])(
+    'has a loopback name or a configured one, as %s has',
+    async (path) => {
+      const foreign = await ask('GET', undefined, { host: 'attacker.example:8090' }, path);
+      expect([foreign.status, foreign.body]).toEqual([403, expect.stringContaining('SLUICE_ALLOWED_HOSTS')]);
+      for (const host of ['localhost:8090', '127.0.0.1', '[::1]:8090', 'sluice.example', 'Sluice.Example.:80'])
+        expect((await ask('GET', undefined, { host }, path)).status).toBe(200);
+    },
+  );
 
   it.each([
     ['10.0.0.7', '10.0.0.1:8090', false],
