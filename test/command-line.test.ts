@@ -1,6 +1,6 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createLog, readEnvironment } from '@sluice/host';
 import { run as start } from '../apps/sluice/src/commands/start.js';
@@ -39,6 +39,34 @@ describe('a command that does not exist', () => {
 it('`sluice --version` says the version of the package', async () => {
   const { version } = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8')) as { version: string };
   expect(await sluice(['--version']).ended).toMatchObject({ code: 0, output: `sluice ${version}\n` });
+});
+
+it('`sluice help` lists every command once, on one screen', async () => {
+  const { code, output } = await sluice(['help']).ended;
+  expect(code).toBe(0);
+  const lines = output.split('\n');
+  expect(lines.length).toBeLessThanOrEqual(45);
+  expect(lines.every((line) => line.length <= 80)).toBe(true);
+  const listed = lines.flatMap((line) => /^ {2}(\S+)/.exec(line)?.[1] ?? []);
+  expect(listed.sort()).toEqual(Object.keys(commands).sort());
+  expect(await sluice(['help', 'cancel']).ended).toMatchObject({
+    code: 0,
+    output: expect.stringMatching(/^sluice cancel REQUEST_ID/),
+  });
+});
+
+it('help and version load nothing but Node and a few small files', () => {
+  const loaded = new Set<string>();
+  const follow = (file: string): void => {
+    if (loaded.has(file)) return;
+    loaded.add(file);
+    const source = readFileSync(join(projectRoot, file), 'utf8');
+    for (const [, from = ''] of source.matchAll(/^import (?!type\b)[^;]*? from '([^']+)'/gm))
+      if (from.startsWith('.')) follow(join(dirname(file), from.replace(/\.js$/, '.ts')));
+      else if (!from.startsWith('node:')) throw new Error(`${file} imports ${from}`);
+  };
+  follow('apps/sluice/src/main.ts');
+  expect([...loaded].length).toBeLessThan(10);
 });
 
 describe('text for people is wrapped at the width of the terminal', () => {
