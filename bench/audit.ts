@@ -87,6 +87,7 @@ function sampleResponse(): Incoming<'agent.responses'> {
       tenantId: null,
       model: null,
       decision: null,
+      incomplete: null,
     },
   };
   return { topic: 'agent.responses', partition: 0, offset: 0, key: 'session', headers: {}, timestamp: 1, record };

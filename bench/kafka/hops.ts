@@ -83,6 +83,7 @@ async function chainedBus(parts: Infrastructure, count: number): Promise<number[
     tenantId: null,
     model: null,
     decision: null,
+    incomplete: null,
   });
   const progress = (sessionId: string) => ({
     requestId: 'r',

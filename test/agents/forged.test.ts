@@ -59,6 +59,7 @@ describe('what somebody else writes of an agent’s run (K-62)', () => {
         tenantId: null,
         model: null,
         decision: null,
+        incomplete: null,
       },
     });
     await eventually(
@@ -132,6 +133,7 @@ describe('what somebody else writes of an agent’s run (K-62)', () => {
         tenantId: null,
         model: null,
         decision: null,
+        incomplete: null,
       },
     };
     await new AgentRunClaims(opened.embedded.runtime).vouch(end);

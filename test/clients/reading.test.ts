@@ -88,7 +88,13 @@ describe('a stream', () => {
       { type: 'text', iteration: 1, part: 0, text: 'Hel' },
       { type: 'text', iteration: 1, part: 0, text: 'lo' },
       { type: 'text', iteration: 1, part: 0, text: ', world' },
-      { type: 'end', answer: 'Hello, world', error: null, usage: { input_tokens: 1, output_tokens: 2 } },
+      {
+        type: 'end',
+        answer: 'Hello, world',
+        error: null,
+        incomplete: null,
+        usage: { input_tokens: 1, output_tokens: 2 },
+      },
     ]);
     expect(paths).toEqual(['POST /v1/runs', 'GET /v1/runs/r?session_id=s&since=5']);
   });

@@ -113,7 +113,12 @@ export class AgentService implements OnModuleDestroy {
       if (late !== null) return this.endCancelled(message, run, late, context);
       const { model } = turn;
       const text = keptTo(move, turn).answer ?? turn.answer;
-      const response = answer(toolset, run, { answer: text, model, decision }, clock.now());
+      const response = answer(
+        toolset,
+        run,
+        { answer: text, model, decision, incomplete: turn.incomplete ?? null },
+        clock.now(),
+      );
       return endRun(response, toolset.request, endedBy(message, run), context, this.runtime);
     }
     return [

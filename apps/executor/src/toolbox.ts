@@ -12,7 +12,7 @@ import type {
   ToolInvocation,
   ToolSource,
 } from '@sluice/core';
-import { Fault, modelName, modelsOf, ToolUnavailableError } from '@sluice/core';
+import { Fault, modelName, modelsOf, ToolUnavailableError, whyIncomplete } from '@sluice/core';
 import { createConnectionBroker } from '@sluice/connections';
 import { createAuthorizer } from '@sluice/authorization';
 import { askInOrder } from '@sluice/model';
@@ -297,7 +297,8 @@ export class Toolbox {
         measurePassedOver(settings, this.runtime.metrics);
         this.runtime.log.warn({ model: modelName(settings), why: message }, 'the next model of the list is asked');
       });
-      return turn.answer ?? turn.thought;
+      const said = turn.answer ?? turn.thought;
+      return turn.incomplete === undefined ? said : `${said}\n\n[${whyIncomplete(turn.incomplete)}]`;
     } catch (error) {
       if (signal.aborted) throw error;
       this.runtime.log.warn({ error: (error as Error).message }, 'the text-completion tool could not reach its model');

@@ -46,8 +46,9 @@ function endIn(
 /** Without the run’s inside; of a request that never began nothing but why. */
 function ended(response: AgentResponse, progress: RunProgress): object {
   const wire = recordToJson('AgentResponse', response) as Readonly<Record<string, unknown>>;
-  const { request_id, session_id, kind, answer, error, state, iterations, history, config_version, ended_at } = wire;
-  const outcome = { request_id, session_id, status: 'ended', kind, answer, error };
+  const { request_id, session_id, kind, answer, error, incomplete } = wire;
+  const { state, iterations, history, config_version, ended_at } = wire;
+  const outcome = { request_id, session_id, status: 'ended', kind, answer, error, incomplete };
   if (response.run === null) return outcome;
   return { ...outcome, state, iterations, history, config_version, ended_at, ...progress.json() };
 }

@@ -97,6 +97,7 @@ function log(count: number): Incoming[] {
       tenantId: null,
       model: null,
       decision: null,
+      incomplete: null,
     };
     messages.push({ ...place('agent.responses', n), record } as Incoming);
   }

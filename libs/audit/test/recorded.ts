@@ -36,6 +36,7 @@ export function response(offset: number, answer: string, partition = 0): Source 
       tenantId: null,
       model: null,
       decision: null,
+      incomplete: null,
     },
   };
 }

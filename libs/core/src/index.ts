@@ -22,6 +22,7 @@ export * from './run/agent-run.js';
 export { memoryBytes, recalled, withRun } from './run/memory.js';
 export type { RememberedRun } from './run/memory.js';
 export * from './run/brief-answer.js';
+export * from './run/incomplete.js';
 export * from './run/completion.js';
 export * from './run/prompt-hash.js';
 export * from './run/request-log.js';

@@ -57,7 +57,9 @@ export function deriveAgentEnd(
       const model = modelOf(record.model, toolset, configurations);
       const move = moveOf(toolset, record.decision, configurations);
       const decision = move.kind === 'react' ? null : move.decision;
-      return answer(toolset, afterTurn(toolset, ended), { answer: record.answer ?? '', model, decision }, endedAt);
+      // How the provider ended the turn is the model’s word, like its text.
+      const said = { answer: record.answer ?? '', incomplete: record.incomplete };
+      return answer(toolset, afterTurn(toolset, ended), { ...said, model, decision }, endedAt);
     });
   // That it was cancelled the ledger knew, and why the record says.
   const { error } = record;

@@ -8,6 +8,8 @@ import {
   runBudgetEnd,
   runBudgetLeft,
   runErrorOf,
+  utf8Length,
+  whyIncomplete,
 } from '@sluice/core';
 import type {
   AgentRun,
@@ -233,13 +235,19 @@ export function modelsOfRun(
 
 /** What the run’s end means for the call. An answer is cut to what the tool, or any result, may have. */
 export function handedBack(
-  { answer, error }: Pick<AgentResponse, 'answer' | 'error'>,
+  { answer, error, incomplete }: Pick<AgentResponse, 'answer' | 'error' | 'incomplete'>,
   agent: Pick<AgentSettings, 'answerBytes'> | undefined,
   resultBytes: number,
 ): HandedBack {
   // The limit of a result counts the quotes around it.
-  if (error === null)
-    return { ok: true, answer: briefAnswer(answer ?? '', Math.min(agent?.answerBytes ?? Infinity, resultBytes - 2)) };
+  if (error === null) {
+    const atMost = Math.min(agent?.answerBytes ?? Infinity, resultBytes - 2);
+    if (incomplete === null) return { ok: true, answer: briefAnswer(answer ?? '', atMost) };
+    // The model that reads it must not take half an answer for a whole one.
+    const note = `\n\n[${whyIncomplete(incomplete)}]`;
+    const brief = briefAnswer(answer ?? '', Math.max(1, atMost - utf8Length(JSON.stringify(note))));
+    return { ok: true, answer: brief + note };
+  }
   const { code, message } = error;
   const reason = runErrorOf(code)?.isBudget === true ? 'agent_budget_used' : 'agent_failed';
   return { ok: false, reason, message: `The agent ended without an answer (${code}): ${message}` };

@@ -1,6 +1,6 @@
 import { wellFormed, wellFormedJson } from '@sluice/core';
 import type { ModelTurn } from '@sluice/core';
-import type { AgentResponse, Run, StrategyDecision, ToolCall, Toolset, TurnModel } from '@sluice/contracts';
+import type { AgentResponse, Run, ToolCall, Toolset, TurnModel } from '@sluice/contracts';
 import type { Cancelled } from './claims/cancel.js';
 import { withPromptTokens } from './prompt-tokens.js';
 import { answerResponse, errorResponse } from './ends/responses.js';
@@ -66,11 +66,14 @@ export function answer(
     answer: text,
     model,
     decision = null,
-  }: { readonly answer: string; readonly model: TurnModel | null; readonly decision?: StrategyDecision | null },
+    incomplete = null,
+  }: Pick<AgentResponse, 'model'> & { readonly answer: string } & Partial<
+      Pick<AgentResponse, 'decision' | 'incomplete'>
+    >,
   endedAt: number,
 ): AgentResponse {
   const { request, configVersion, state } = toolset;
-  return answerResponse(toolset, text, { request, run, configVersion, state, model, decision }, endedAt);
+  return answerResponse(toolset, text, { request, run, configVersion, state, model, decision, incomplete }, endedAt);
 }
 
 /** The calls that the model makes in its turn, as the record has them. */

@@ -105,8 +105,21 @@ describe('what the end of an agent’s run means', () => {
     ['model_failed', 'agent_failed'],
     ['dead_lettered', 'agent_failed'],
   ])('%s is %s, and names its code', (code, reason) => {
-    const back = handedBack({ answer: null, error: { code, message: 'So it was.' } }, settings, 1_000);
+    const back = handedBack(
+      { answer: null, error: { code, message: 'So it was.' }, incomplete: null },
+      settings,
+      1_000,
+    );
     expect(back).toEqual({ ok: false, reason, message: `The agent ended without an answer (${code}): So it was.` });
+  });
+
+  it('half an answer says that it is one, and why', () => {
+    const incomplete = { reason: 'length', finishReason: 'max_tokens' };
+    const back = handedBack({ answer: 'Half an ans', error: null, incomplete }, settings, 1_000);
+    const note = 'This is not the whole answer: the model reached its limit of tokens (“max_tokens”).';
+    expect(back).toEqual({ ok: true, answer: `Half an ans\n\n[${note}]` });
+    const long = handedBack({ answer: 'x'.repeat(5_000), error: null, incomplete }, settings, 1_000);
+    expect(long.ok && long.answer.endsWith(`\n\n[${note}]`) && long.answer.length < 1_000).toBe(true);
   });
 
   it('as a dead letter: the run that waits for it ends, and nothing where no run does', () => {

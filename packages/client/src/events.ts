@@ -1,4 +1,4 @@
-import type { AskedApproval } from './generated/api.js';
+import type { AskedApproval, IncompleteAnswer } from './generated/api.js';
 
 export interface Usage {
   readonly input_tokens: number;
@@ -76,5 +76,7 @@ export type RunEvent =
       readonly type: 'end';
       readonly answer: string | null;
       readonly error: { readonly code: string; readonly message: string } | null;
+      /** Why the answer is not a whole one, with the provider’s word for it; null where it is whole. */
+      readonly incomplete: IncompleteAnswer | null;
       readonly usage: Usage;
     };

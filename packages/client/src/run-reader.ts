@@ -1,5 +1,5 @@
 import type { ApprovalOutcome, RunEvent, RunPlace, Usage } from './events.js';
-import type { AskedApproval } from './generated/api.js';
+import type { AskedApproval, IncompleteAnswer } from './generated/api.js';
 import { IterationText } from './iteration-text.js';
 import type { Chunk } from './sse.js';
 
@@ -21,6 +21,7 @@ export class RunReader {
   readonly #texts = new Map<number, IterationText>();
   #iteration = 0;
   #error: { readonly code: string; readonly message: string } | null = null;
+  #incomplete: IncompleteAnswer | null = null;
   /** The parts of this connection, in order. */
   #open: Open[] = [];
 
@@ -29,6 +30,7 @@ export class RunReader {
     this.#open = [];
     this.#iteration = 0;
     this.#error = null;
+    this.#incomplete = null;
     this.wasCut = false;
     for (const text of this.#texts.values()) text.connected();
   }
@@ -125,6 +127,9 @@ export class RunReader {
         return [
           { type: 'tool_progress', tool_call_id: String(members['toolCallId']), text: String(members['text'] ?? '') },
         ];
+      case 'incomplete':
+        this.#incomplete = data as IncompleteAnswer;
+        return [];
       case 'decision':
         return this.#once(`decision ${String(members['iteration'])}`, { type: 'decision', decision: members });
       case 'approval_requested': {
@@ -148,7 +153,7 @@ export class RunReader {
     }
     this.ended = true;
     const answer = error === null ? (this.#texts.get(Math.max(0, ...this.#texts.keys()))?.last ?? '') : null;
-    return [{ type: 'end', answer, error, usage: usageOf(chunk) }];
+    return [{ type: 'end', answer, error, incomplete: this.#incomplete, usage: usageOf(chunk) }];
   }
 
   #textOf(): IterationText {

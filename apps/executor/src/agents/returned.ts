@@ -6,7 +6,7 @@ export type AllReturned = ReadonlyMap<number, Returned>;
 
 /** The result of a call that ran as a sub-agent. */
 export interface Returned {
-  readonly end: Pick<AgentResponse, 'answer' | 'error'>;
+  readonly end: Pick<AgentResponse, 'answer' | 'error' | 'incomplete'>;
   readonly agentRun: AgentRun;
   /** When the call began, milliseconds since the epoch. */
   readonly startedAt: number;

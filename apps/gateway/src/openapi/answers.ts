@@ -51,6 +51,10 @@ const outcome = {
   kind: text('`answer` or `error`.'),
   answer: textOrNull('The answer, of a run that has one.'),
   error: { anyOf: [ref('RunError'), { type: 'null' }], description: 'Why the run has no answer.' },
+  incomplete: {
+    anyOf: [ref('IncompleteAnswer'), { type: 'null' }],
+    description: 'Why the answer is not a whole one; null where it is, and where there is none.',
+  },
 };
 /** Of a run that began. */
 const inside = {
@@ -78,6 +82,7 @@ export function answerSchemas(): Readonly<Record<string, JsonSchema>> {
   return {
     ...schemasOfRecord('AgentStep', 'answer'),
     ...schemasOfRecord('RunError', 'answer'),
+    ...schemasOfRecord('IncompleteAnswer', 'answer'),
     RunningRun: object(
       'A run that has not ended, with its calls and tokens so far.',
       { ...ids, status: { const: 'running' }, since: time('No record of the run is older.'), ...progress },

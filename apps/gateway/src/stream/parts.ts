@@ -17,7 +17,16 @@ import { TextPart } from './text-part.js';
 
 type Json = Extract<AssistantStreamChunk, { type: 'data' }>['data'][number];
 
+type FinishReason = Extract<AssistantStreamChunk, { type: 'step-finish' }>['finishReason'];
+
 const toMessage: readonly number[] = [];
+
+const finishReasons: Readonly<Record<string, FinishReason>> = { length: 'length', filtered: 'content-filter' };
+
+function finishOf({ error, incomplete }: Pick<AgentResponse, 'error' | 'incomplete'>): FinishReason {
+  if (error !== null) return 'error';
+  return incomplete === null ? 'stop' : (finishReasons[incomplete.reason] ?? 'other');
+}
 
 /**
  * Turns a run’s records into the chunks of one assistant message: a step for each iteration, a
@@ -205,14 +214,23 @@ export class RunParts {
     ]);
   }
 
-  #end({ answer, error, run, history, decision, iterations }: AgentResponse): readonly AssistantStreamChunk[] {
+  #end({
+    answer,
+    incomplete,
+    error,
+    run,
+    history,
+    decision,
+    iterations,
+  }: AgentResponse): readonly AssistantStreamChunk[] {
     const usage = { inputTokens: run?.inputTokens ?? 0, outputTokens: run?.outputTokens ?? 0 };
-    const finishReason = error === null ? 'stop' : 'error';
+    const finishReason = finishOf({ error, incomplete });
     return [
       ...this.#missed(history),
       ...this.#text.complete(answer ?? ''),
       ...this.#text.close(),
       ...this.#decided(decision, iterations),
+      ...(incomplete === null ? [] : this.#data('incomplete', recordToJson('IncompleteAnswer', incomplete) as Json)),
       ...this.#callParts.closeAll(),
       ...(error === null ? [] : [{ type: 'error', path: toMessage, error: error.message, code: error.code } as const]),
       ...(run === null ? [] : this.#finishStep(finishReason, run, false)),
@@ -221,7 +239,7 @@ export class RunParts {
   }
 
   #finishStep(
-    finishReason: 'stop' | 'error' | 'tool-calls',
+    finishReason: FinishReason,
     { inputTokens, outputTokens }: Run,
     isContinued: boolean,
   ): readonly AssistantStreamChunk[] {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { clockSkewMs, printable } from '@sluice/core';
 import type { Bus, Incoming } from '@sluice/bus';
-import { longestId } from '@sluice/contracts';
+import { longestId, recordToJson } from '@sluice/contracts';
 import type { AgentRequest, AgentResponse } from '@sluice/contracts';
 import { openBus, openLogFile, ownToken, verifierIfAny } from '@sluice/host';
 import { appliedConfiguration } from '../system/applied.js';
@@ -132,11 +132,16 @@ async function publishAndFollow(
   if (before !== null && !json)
     write(paint.dim(`\nThe request ${request.requestId} was made before, and this is what came of it.\n`));
   if (response === null) return 130;
-  if (json)
-    print(
-      `${JSON.stringify({ request_id: response.requestId, session_id: session, kind: response.kind, answer: response.answer, error: response.error, state: response.state, iterations: response.iterations })}\n`,
-    );
+  if (json) print(`${JSON.stringify(endJson(response, session))}\n`);
   return response.error === null ? 0 : 1;
+}
+
+function endJson(
+  { requestId, kind, answer, incomplete, error, state, iterations }: AgentResponse,
+  session: string,
+): object {
+  const whole = incomplete === null ? null : recordToJson('IncompleteAnswer', incomplete);
+  return { request_id: requestId, session_id: session, kind, answer, incomplete: whole, error, state, iterations };
 }
 
 async function askNow(

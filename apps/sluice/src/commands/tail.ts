@@ -88,7 +88,7 @@ function gist(message: Incoming): string {
       return whatTheTurnDid(message.record);
     case 'agent.responses':
       return message.record.error === null
-        ? `answer: ${message.record.answer ?? ''}`
+        ? `${message.record.incomplete === null ? 'answer' : `incomplete answer (${message.record.incomplete.reason})`}: ${message.record.answer ?? ''}`
         : `error ${message.record.error.code}: ${message.record.error.message}`;
     case 'agent.progress':
       return `${message.record.kind} ${message.record.tool ?? ''} ${message.record.text}`;

@@ -53,7 +53,7 @@ export class AuditStory {
         return `${text(d, 'decision')} by ${text(d, 'decided_by')} ${d['not_taken'] === null ? 'was taken' : paint.bad(`does not count: ${text(d, 'not_taken')}`)}${because(d)}`;
       case 'run_ended':
         return d['outcome'] === 'answer'
-          ? `${paint.good('answered')}: ${shorten(text(d, 'answer'))} ${paint.dim(`${took(d)}${asked(d)}${prompts(d)}`)}${decided(d)}`
+          ? `${d['incomplete'] === undefined ? paint.good('answered') : paint.bad(`answered in part (${text(d, 'incomplete')}, ${text(d, 'finish_reason')})`)}: ${shorten(text(d, 'answer'))} ${paint.dim(`${took(d)}${asked(d)}${prompts(d)}`)}${decided(d)}`
           : `${paint.bad('ended without an answer')}: ${text(d, 'message')} ${paint.dim(`(${text(d, 'outcome')})`)}`;
       case 'dead_letter':
         return `${paint.bad('a record was given up')}: ${text(d, 'topic')} ${text(d, 'partition')} ${text(d, 'offset')}, ${text(d, 'code')}: ${shorten(text(d, 'reason'))}`;

@@ -1,4 +1,4 @@
-import { agentBegunBy, printableIn, toolChoiceOf } from '@sluice/core';
+import { agentBegunBy, printableIn, toolChoiceOf, whyIncomplete } from '@sluice/core';
 import type { ToolChoice } from '@sluice/core';
 import type {
   AgentResponse,
@@ -108,6 +108,7 @@ export class Story {
       return;
     }
     this.write(`\n${paint.strong('Answer')}  ${response.answer ?? ''}\n`);
+    if (response.incomplete !== null) this.line('', paint.bad(whyIncomplete(response.incomplete)));
   }
 
   private line(label: string, text: string): void {

@@ -51,6 +51,9 @@ export function responseEntry(response: AgentResponse): Told {
     message: error === null ? null : cut(error.message),
     answer: response.answer === null ? null : cut(response.answer),
     answer_hash: response.answer === null ? null : sha256(response.answer),
+    ...(response.incomplete === null
+      ? {}
+      : { incomplete: response.incomplete.reason, finish_reason: cut(response.incomplete.finishReason) }),
     iterations: response.iterations,
     input_tokens: run?.inputTokens ?? 0,
     output_tokens: run?.outputTokens ?? 0,

@@ -434,6 +434,15 @@ export const schemas = {
         ],
         "doc": "What the run's strategy decided for the turn; null where it is `react`, where no turn ended the run, or where an earlier version wrote the record.",
         "default": null
+      },
+      {
+        "name": "incomplete",
+        "type": [
+          "null",
+          "IncompleteAnswer"
+        ],
+        "doc": "Why the answer is not a whole one; null for a whole answer, for an error, or where an earlier version wrote the record.",
+        "default": null
       }
     ]
   },
@@ -1569,6 +1578,24 @@ export const schemas = {
         },
         "doc": "group, state, policy, unavailable, …",
         "default": []
+      }
+    ]
+  },
+  "IncompleteAnswer": {
+    "type": "record",
+    "name": "IncompleteAnswer",
+    "namespace": "sluice",
+    "doc": "Why a model's text is not its whole answer: its provider ended the turn otherwise than with a stop.",
+    "fields": [
+      {
+        "name": "reason",
+        "type": "string",
+        "doc": "`length` (a limit of tokens), `filtered` (a content filter or a refusal) or `other`."
+      },
+      {
+        "name": "finish_reason",
+        "type": "string",
+        "doc": "The provider's own word for it, such as `max_tokens`; empty where it gave none."
       }
     ]
   },

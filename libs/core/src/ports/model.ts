@@ -1,6 +1,7 @@
 import type { NativeSearchSettings } from '../configuration/discovery-types.js';
 import type { JsonObject } from '../json.js';
 import type { ToolChoice } from '../rules/tool-choice.js';
+import type { IncompleteAnswer } from '../run/incomplete.js';
 import type { Step } from '../run/step.js';
 
 /** A tool as the model sees it: exactly the offered ones, by id. */
@@ -76,6 +77,8 @@ export interface ModelTurn {
   readonly thought: string;
   readonly calls: readonly ModelCall[];
   readonly answer: string | null;
+  /** Why the answer is not a whole one; absent where it is, and where there is none. */
+  readonly incomplete?: IncompleteAnswer;
   readonly inputTokens: number;
   readonly outputTokens: number;
   /** Of the input, what the provider had in its cache; absent where it read nothing from one. */

@@ -124,6 +124,8 @@ export interface AgentResponse {
   readonly model: TurnModel | null;
   /** What the run's strategy decided for the turn; null where it is `react`, where no turn ended the run, or where an earlier version wrote the record. */
   readonly decision: StrategyDecision | null;
+  /** Why the answer is not a whole one; null for a whole answer, for an error, or where an earlier version wrote the record. */
+  readonly incomplete: IncompleteAnswer | null;
 }
 
 /** The run that a call of an agent tool was. */
@@ -514,6 +516,14 @@ export interface HiddenTool {
   readonly key: string;
   /** group, state, policy, unavailable, … */
   readonly reasons: readonly string[];
+}
+
+/** Why a model's text is not its whole answer: its provider ended the turn otherwise than with a stop. */
+export interface IncompleteAnswer {
+  /** `length` (a limit of tokens), `filtered` (a content filter or a refusal) or `other`. */
+  readonly reason: string;
+  /** The provider's own word for it, such as `max_tokens`; empty where it gave none. */
+  readonly finishReason: string;
 }
 
 /** A tool the model may choose in this turn. */

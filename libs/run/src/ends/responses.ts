@@ -1,6 +1,14 @@
 import { localPrincipal, normaliseState } from '@sluice/core';
 import type { RunErrorCode, Tenant } from '@sluice/core';
-import type { AgentRequest, AgentResponse, AgentStep, Run, StrategyDecision, TurnModel } from '@sluice/contracts';
+import type {
+  AgentRequest,
+  AgentResponse,
+  AgentStep,
+  IncompleteAnswer,
+  Run,
+  StrategyDecision,
+  TurnModel,
+} from '@sluice/contracts';
 
 /** An AgentResponse of kind error for a request that has begun or not. */
 export function errorResponse(
@@ -30,6 +38,7 @@ export function errorResponse(
     tenantId: about.run === null && about.tenant !== localPrincipal.tenantId ? (about.tenant ?? null) : null,
     model: null,
     decision: null,
+    incomplete: null,
   };
 }
 
@@ -46,6 +55,8 @@ export function answerResponse(
     /** The model that gave it; absent where a tool did. */
     readonly model?: TurnModel | null;
     readonly decision?: StrategyDecision | null;
+    /** Why the model’s text is not its whole answer; absent where it is. */
+    readonly incomplete?: IncompleteAnswer | null;
   },
   endedAt: number,
 ): AgentResponse {
@@ -66,6 +77,7 @@ export function answerResponse(
     tenantId: null,
     model: about.model ?? null,
     decision: about.decision ?? null,
+    incomplete: about.incomplete ?? null,
   };
 }
 

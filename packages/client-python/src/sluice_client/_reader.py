@@ -85,6 +85,7 @@ class RunReader:
         self._texts: dict[int, IterationText] = {}
         self._iteration = 0
         self._error: events.EndError | None = None
+        self._incomplete: models.IncompleteAnswer | None = None
         #: The parts of this connection, in order.
         self._open: list[_Open] = []
 
@@ -93,6 +94,7 @@ class RunReader:
         self._open = []
         self._iteration = 0
         self._error = None
+        self._incomplete = None
         for text in self._texts.values():
             text.connected()
 
@@ -177,6 +179,9 @@ class RunReader:
             case "tool_progress":
                 text = str(members.get("text") or "")
                 return [events.ToolProgress(tool_call_id=str(members.get("toolCallId")), text=text)]
+            case "incomplete":
+                self._incomplete = models.IncompleteAnswer.model_validate(members)
+                return []
             case "decision":
                 return self._once(f"decision {members.get('iteration')}", events.Decided(decision=members))
             case "approval_requested":
@@ -194,7 +199,7 @@ class RunReader:
         self.ended = True
         text = self._texts.get(max(self._texts, default=0))
         answer = (text.last if text is not None else "") if error is None else None
-        return [events.End(answer=answer, error=error, usage=_usage(chunk))]
+        return [events.End(answer=answer, error=error, incomplete=self._incomplete, usage=_usage(chunk))]
 
     def _text(self) -> IterationText:
         return self._texts.setdefault(self._iteration, IterationText())

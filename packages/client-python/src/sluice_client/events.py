@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from .models import AskedApproval
+from .models import AskedApproval, IncompleteAnswer
 
 
 class Event(BaseModel):
@@ -147,6 +147,7 @@ class End(Event):
     type: Literal["end"] = "end"
     answer: str | None
     error: EndError | None
+    incomplete: IncompleteAnswer | None = None
     usage: Usage
 
 

@@ -159,6 +159,13 @@ class RunError(Answer):
     message: str = Field(description="A sentence for the caller.")
 
 
+class IncompleteAnswer(Answer):
+    """Why a model's text is not its whole answer: its provider ended the turn otherwise than with a stop."""
+
+    reason: str = Field(description="`length` (a limit of tokens), `filtered` (a content filter or a refusal) or `other`.")
+    finish_reason: str = Field(description="The provider's own word for it, such as `max_tokens`; empty where it gave none.")
+
+
 class RunningRun(Answer):
     """A run that has not ended, with its calls and tokens so far."""
 
@@ -180,6 +187,7 @@ class EndedRun(Answer):
     kind: str = Field(description="`answer` or `error`.")
     answer: str | None = Field(description="The answer, of a run that has one.")
     error: RunError | None = Field(description="Why the run has no answer.")
+    incomplete: IncompleteAnswer | None = Field(description="Why the answer is not a whole one; null where it is, and where there is none.")
     state: str | None = Field(default=None, description="The state that the run ended in.")
     iterations: int | None = Field(default=None, description="How many iterations it had.")
     history: list[AgentStep] | None = Field(default=None, description="The steps, those that the request brought along included.")

@@ -64,6 +64,7 @@ class AgentResponse(Record):
     tenant_id: str | None = Field(default=None, description="For which tenant, where there is no `run` to say it; null where there is one, and where no credential was verified.")
     model: TurnModel | None = Field(default=None, description="The model that gave the answer, and what it was asked; null where no model ended the run, or where an earlier version wrote the record.")
     decision: StrategyDecision | None = Field(default=None, description="What the run's strategy decided for the turn; null where it is `react`, where no turn ended the run, or where an earlier version wrote the record.")
+    incomplete: IncompleteAnswer | None = Field(default=None, description="Why the answer is not a whole one; null for a whole answer, for an error, or where an earlier version wrote the record.")
 
 
 class AgentRun(Record):
@@ -146,6 +147,13 @@ class FanOut(Record):
 
     first: int = Field(description="The place of the first of them in the turn, from 0.")
     size: int = Field(description="How many they are.")
+
+
+class IncompleteAnswer(Record):
+    """Why a model's text is not its whole answer: its provider ended the turn otherwise than with a stop."""
+
+    reason: str = Field(description="`length` (a limit of tokens), `filtered` (a content filter or a refusal) or `other`.")
+    finish_reason: str = Field(description="The provider's own word for it, such as `max_tokens`; empty where it gave none.")
 
 
 class ParentCall(Record):

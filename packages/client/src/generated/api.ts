@@ -226,6 +226,14 @@ export interface RunError {
   readonly message: string;
 }
 
+/** Why a model's text is not its whole answer: its provider ended the turn otherwise than with a stop. */
+export interface IncompleteAnswer {
+  /** `length` (a limit of tokens), `filtered` (a content filter or a refusal) or `other`. */
+  readonly reason: string;
+  /** The provider's own word for it, such as `max_tokens`; empty where it gave none. */
+  readonly finish_reason: string;
+}
+
 /** A run that has not ended, with its calls and tokens so far. */
 export interface RunningRun {
   /** Names the run. */
@@ -255,6 +263,8 @@ export interface EndedRun {
   readonly answer: string | null;
   /** Why the run has no answer. */
   readonly error: RunError | null;
+  /** Why the answer is not a whole one; null where it is, and where there is none. */
+  readonly incomplete: IncompleteAnswer | null;
   /** The state that the run ended in. */
   readonly state?: string;
   /** How many iterations it had. */

@@ -90,6 +90,8 @@ export interface AgentResponse {
   readonly model: TurnModel | null;
   /** What the run's strategy decided for the turn; null where it is `react`, where no turn ended the run, or where an earlier version wrote the record. */
   readonly decision: StrategyDecision | null;
+  /** Why the answer is not a whole one; null for a whole answer, for an error, or where an earlier version wrote the record. */
+  readonly incomplete: IncompleteAnswer | null;
 }
 
 /** The run that a call of an agent tool was. */
@@ -212,6 +214,14 @@ export interface FanOut {
   readonly first: number;
   /** How many they are. */
   readonly size: number;
+}
+
+/** Why a model's text is not its whole answer: its provider ended the turn otherwise than with a stop. */
+export interface IncompleteAnswer {
+  /** `length` (a limit of tokens), `filtered` (a content filter or a refusal) or `other`. */
+  readonly reason: string;
+  /** The provider's own word for it, such as `max_tokens`; empty where it gave none. */
+  readonly finish_reason: string;
 }
 
 /** The call that a run answers, where it runs as an agent tool: where its turn is parked, what is done of it, and what the run may use up. */
