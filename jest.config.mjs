@@ -4,6 +4,7 @@
  */
 const shared = {
   testEnvironment: 'node',
+  setupFilesAfterEnv: ['<rootDir>/test/infra/sqlite-plans.ts'],
   extensionsToTreatAsEsm: ['.ts'],
   moduleNameMapper: {
     '^@sluice/([a-z]+)$': '<rootDir>/libs/$1/src/index.ts',

@@ -18,6 +18,9 @@ import type { TestSystem } from '../harness/system.js';
 import { infra, startTimeout } from '../infra/client.js';
 import { freshDatabase } from '../infra/fresh.js';
 import type { FreshDatabase } from '../infra/fresh.js';
+import { prepared } from '../infra/prepared.js';
+import { scansOn } from '../infra/postgres-plans.js';
+import { askForAllPages } from './all-pages.js';
 import { post } from './over-http.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-projection-'));
@@ -26,6 +29,11 @@ const counts = (): Promise<boolean> => Promise.resolve(true);
 
 /** A name with what databases differ in: longer than an index takes, and with what PostgreSQL keeps in no text. */
 const hard = `\u0000${'ж'.repeat(1_500)}`;
+
+function numbered(text: string): string {
+  let count = 0;
+  return text.replaceAll('?', () => `$${++count}`);
+}
 
 describe('the projection', () => {
   let system: TestSystem;
@@ -116,6 +124,25 @@ describe('the projection', () => {
     const postgres = await open('"schema-with.name');
     await postgres.apply(messages, counts);
     expect(text(await seen(postgres))).toBe(text(expected));
+  });
+
+  it('is read and written by its indexes, whatever is asked', async () => {
+    const [file, shared] = [await open('file'), await open('indexed')];
+    for (const projection of [file, shared]) {
+      await projection.apply(messages, counts);
+      await projection.forget({ approvals: 1, runs: 1, audit: 1, letters: 1 });
+      await askForAllPages(projection, viewer);
+    }
+    // What both were asked is held by every suite. What is written to PostgreSQL is sent with its values in place, in batches.
+    const written = [...prepared].filter((each) => /^(?:INSERT|UPDATE|DELETE)/.test(each));
+    const tables = /^(?:INSERT INTO|UPDATE|DELETE FROM) (?:runs|labels|steps|audit|letters|approvals)\b/;
+    const texts = written.filter((each) => tables.test(each));
+    expect(texts.filter((each) => each.includes('link = ?')).length).toBeGreaterThan(0);
+    const off = ['seqscan', 'bitmapscan', 'hashjoin', 'mergejoin'].map((each) => `-c enable_${each}=off`);
+    const options = [...off, '-c search_path=indexed'].join(' ');
+    expect(await scansOn({ connectionString: database.url, options }, texts.map(numbered))).toEqual([]);
+    const slow = numbered('DELETE FROM audit WHERE hash = ?');
+    expect(await scansOn({ connectionString: database.url, options }, [slow])).toHaveLength(1);
   });
 
   it('goes on in PostgreSQL where it was, and is empty after it was cleared', async () => {

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
+import { requirePlans, watchStatements } from './postgres-plans.ts';
 
 /** A prefix for the topics, groups and transactional ids of one test: lower case, digits and `-`, different each time. */
 export function freshPrefix(name = 'test'): string {
@@ -8,7 +9,7 @@ export function freshPrefix(name = 'test'): string {
 
 export interface FreshDatabase {
   readonly url: string;
-  /** Drops it, whoever is still connected. */
+  /** Drops it, whoever is still connected. Rejects if the project’s code sent a statement that reads the whole of a table that grows. */
   drop(): Promise<void>;
 }
 
@@ -18,7 +19,15 @@ export async function freshDatabase(databaseUrl: string): Promise<FreshDatabase>
   await run(databaseUrl, `create database ${name}`);
   const url = new URL(databaseUrl);
   url.pathname = `/${name}`;
-  return { url: url.href, drop: () => run(databaseUrl, `drop database if exists ${name} with (force)`) };
+  watchStatements();
+  const drop = async (): Promise<void> => {
+    try {
+      await requirePlans(url.href);
+    } finally {
+      await run(databaseUrl, `drop database if exists ${name} with (force)`);
+    }
+  };
+  return { url: url.href, drop };
 }
 
 async function run(databaseUrl: string, statement: string): Promise<void> {

@@ -63,6 +63,7 @@ describe('the ledger’s tables', () => {
         { version: 2 },
         { version: 3 },
         { version: 4 },
+        { version: 5 },
       ]);
     }));
 

@@ -10,13 +10,15 @@ const columns = `id, link, at, kind, request_id, session_id, tool, outcome, auth
   details`;
 const put = `INSERT INTO audit (${columns}, tenant, actor, subject)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
+/** The index has only entries with a link; a database takes it where the statement says so itself. */
+const linked = "link = ? AND link <> ''";
 /** An entry that does not say whose it is belongs to those who have what it is about, if that is one tenant alone. */
 const owner = (column: string): string =>
-  `(SELECT CASE WHEN count(DISTINCT tenant) = 1 THEN min(${column}) END FROM audit WHERE link = ? AND tenant <> '')`;
+  `(SELECT CASE WHEN count(DISTINCT tenant) = 1 THEN min(${column}) END FROM audit WHERE ${linked} AND tenant <> '')`;
 const putLinked = `INSERT INTO audit (${columns}, tenant, actor, subject)
   SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, coalesce(${owner('tenant')}, ''), coalesce(${owner('actor')}, ''), ${owner('subject')}
   WHERE true ON CONFLICT DO NOTHING`;
-const claim = "UPDATE audit SET tenant = ?, actor = ?, subject = ? WHERE link = ? AND tenant = ''";
+const claim = `UPDATE audit SET tenant = ?, actor = ?, subject = ? WHERE ${linked} AND tenant = ''`;
 
 /** What entries of a tenant tell of, as docs/audit.md has it; other kinds are of no tenant. */
 export const listedKinds = [

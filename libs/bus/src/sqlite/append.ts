@@ -21,8 +21,8 @@ export function topicIds(database: DatabaseSync): TopicIds {
 /** Puts records at the end of the log and returns their offsets; to be called in a transaction. */
 export type Append = (records: readonly Encoded[]) => readonly number[];
 
-/** Offsets and sequence numbers are read and written back once a transaction: other processes append too. */
-export function appender(database: DatabaseSync, ids: TopicIds, clock: Clock): Append {
+/** Offsets and sequence numbers are read and written back once a transaction: other processes append too. `appending` hears of each. */
+export function appender(database: DatabaseSync, ids: TopicIds, clock: Clock, appending: () => void): Append {
   const readSeq = database.prepare('SELECT next_seq FROM log');
   const writeSeq = database.prepare('UPDATE log SET next_seq = ?');
   const readOffset = database.prepare('SELECT next_offset FROM topics WHERE id = ?');
@@ -33,6 +33,7 @@ export function appender(database: DatabaseSync, ids: TopicIds, clock: Clock): A
 
   return (records) => {
     if (records.length === 0) return [];
+    appending();
     const timestamp = clock.now();
     const nextOffsets = new Map<number, number>();
     let seq = readSeq.get()?.['next_seq'] as number;

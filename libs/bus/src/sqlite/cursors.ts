@@ -18,7 +18,7 @@ export class Cursors {
   next(limit: number): readonly Place[] {
     const { fetch, progress } = this;
     for (const [topic, offset] of this.#offsets) this.#offsets.set(topic, progress.of(topic).unfinishedFrom(offset));
-    return fetch.places(this.#offsets, fetch.end(), limit).filter(({ topic, offset }) => {
+    return fetch.places(this.#offsets, fetch.knownEnd(), limit).filter(({ topic, offset }) => {
       const position = progress.of(topic);
       const expected = this.#offsets.get(topic) as number;
       this.#offsets.set(topic, offset + 1);

@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Topic } from '@sluice/contracts';
 import type { Stored } from '../processing/stored.js';
 import type { TopicIds } from './append.js';
+import type { Ends } from './ends.js';
 
 /** Where a record stands: in its topic, and among all records of the log. */
 export interface Place {
@@ -11,8 +12,10 @@ export interface Place {
 }
 
 export interface Fetch {
-  /** The sequence number the next record will get. */
+  /** The sequence number the next record will get, read from the file now. */
   end(): number;
+  /** The same as far as this process has heard of it, for who is woken by what it has not heard. */
+  knownEnd(): number;
   /** The offset the next record of the topic will get. */
   endOf(topic: Topic): number;
   /** The first offset whose record the log took at `time` or later; the topic's end if there is none. */
@@ -23,8 +26,7 @@ export interface Fetch {
   record(place: Place): Stored | undefined;
 }
 
-export function fetcher(database: DatabaseSync, ids: TopicIds): Fetch {
-  const end = database.prepare('SELECT next_seq FROM log');
+export function fetcher(database: DatabaseSync, ids: TopicIds, ends: Ends): Fetch {
   const endOf = database.prepare('SELECT next_offset FROM topics WHERE id = ?');
   const offsetAt = database.prepare(
     'SELECT offset FROM records WHERE topic = ? AND timestamp >= ? ORDER BY offset LIMIT 1',
@@ -36,13 +38,17 @@ export function fetcher(database: DatabaseSync, ids: TopicIds): Fetch {
   const idOf = (topic: Topic): number => ids.get(topic) as number;
 
   const fetch: Fetch = {
-    end: () => end.get()?.['next_seq'] as number,
+    end: () => ends.read().seq,
+    knownEnd: () => ends.known().seq,
     endOf: (topic) => endOf.get(idOf(topic))?.['next_offset'] as number,
     offsetAt: (topic, time) =>
       (offsetAt.get(idOf(topic), time)?.['offset'] as number | undefined) ?? fetch.endOf(topic),
     places: (cursors, before, limit) => {
       const found: Place[] = [];
+      const { offsets } = ends.known(before);
       for (const [topic, cursor] of cursors) {
+        // Most topics have nothing new: those are not asked.
+        if (cursor >= (offsets.get(idOf(topic)) as number)) continue;
         // Commits may come between the topics' queries; what is below `before` was there for all of them.
         for (const row of places.all(idOf(topic), cursor, before, limit)) {
           found.push({ topic, offset: row['offset'] as number, seq: row['seq'] as number });

@@ -44,7 +44,7 @@ async function* iterate(
   ending.addEventListener('abort', gate.open);
   try {
     while (!ending.aborted) {
-      const places = await patiently(doing, () => fetch.places(cursors, follow ? fetch.end() : end, pageRecords));
+      const places = await patiently(doing, () => fetch.places(cursors, follow ? fetch.knownEnd() : end, pageRecords));
       if (places.length === 0) {
         if (!follow) return;
         await gate.wait();

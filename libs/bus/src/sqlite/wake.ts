@@ -6,8 +6,11 @@ export class Wakeups {
   #timer: NodeJS.Timeout | undefined;
   #version: number | undefined;
 
-  /** `version` changes whenever another connection commits. */
-  constructor(private readonly version: () => number) {}
+  /** `version` changes whenever another connection commits; `changed` hears of that before the listeners do. */
+  constructor(
+    private readonly version: () => number,
+    private readonly changed: () => void,
+  ) {}
 
   /** Returns what ends the listening. */
   listen(listener: () => void): () => void {
@@ -35,6 +38,7 @@ export class Wakeups {
     }
     if (version !== undefined && version === this.#version) return;
     this.#version = version;
+    this.changed();
     this.notify();
   }
 }

@@ -35,6 +35,9 @@ const migrations: readonly ((schema: string) => string)[] = [
     alter table ${schema}.sluice_documents add column expires_at bigint;
     create index sluice_documents_by_expiry on ${schema}.sluice_documents (expires_at) where expires_at is not null;
   `,
+  (schema) => `
+    create index sluice_rates_by_expiry on ${schema}.sluice_rates (expire);
+  `,
 ];
 
 /** Any number, the same in every version: a process that migrates a ledger in this database holds it. */

@@ -33,6 +33,9 @@ const migrations: readonly string[] = [
   ALTER TABLE documents ADD COLUMN expires_at INTEGER;
   CREATE INDEX documents_by_expiry ON documents (expires_at) WHERE expires_at IS NOT NULL;
   `,
+  `
+  CREATE INDEX rates_by_expiry ON rates (expire);
+  `,
 ];
 
 /** Opens or makes the file. Throws SQLite's error if it is locked at the moment, else Fault('ledger_unreachable') with what to change. */

@@ -27,6 +27,9 @@ const settings = [
   // Pages are read in the order of an index, also before the server has measured the tables.
   'enable_seqscan=off',
   'enable_bitmapscan=off',
+  // What is forgotten is found row by row, and not by reading all that is kept beside it.
+  'enable_hashjoin=off',
+  'enable_mergejoin=off',
   'jit=off',
 ];
 

@@ -20,6 +20,8 @@ const kind = {
      CREATE INDEX by_target ON relationships (target);
      CREATE TABLE numbers (counter TEXT NOT NULL, call TEXT NOT NULL, number INTEGER NOT NULL, PRIMARY KEY (counter, call),
        UNIQUE (counter, number)) STRICT;`,
+    `CREATE INDEX by_id ON nodes (id);
+     CREATE INDEX by_name ON nodes (properties ->> 'name');`,
   ],
 } as const;
 
