@@ -1,7 +1,7 @@
 import { Transform } from 'node:stream';
 import { valuesOf } from '@sluice/proxy';
 import { decodeStream, decodeTurn, type DecodedTurn, type StreamDecoder, type WireName } from '@sluice/wires';
-import { decompressor } from './decompressor.js';
+import { decompressor } from './compression.js';
 import type { Answer } from './upstreams.js';
 
 /** Bytes of an answer in one piece that are kept to be read; of a longer one it is not known which tools it calls. */

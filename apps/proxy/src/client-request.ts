@@ -1,6 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { Http2ServerRequest } from 'node:http2';
 import { Readable } from 'node:stream';
+import type { UnreadReason } from '@sluice/proxy';
+import { plainBody } from './compression.js';
 
 /** Bytes of a body that are read before anything is sent on; a longer one passes unread. */
 export const longestReadBody = 64 << 20;
@@ -26,8 +28,33 @@ export function clientRequest(request: IncomingMessage): ClientRequest {
   };
 }
 
+/** A request’s body as it came, and as it is read. */
+export interface RequestBody {
+  readonly raw: Buffer | Readable | null;
+  /** Without its content coding; null where it is not read. */
+  readonly plain: Buffer | null;
+  /** Why it is not read; null where it is, or where nobody needs to. */
+  readonly unread: UnreadReason | null;
+}
+
+/** The body of a request that no part of the proxy needs to read. */
+export function passedBody(request: IncomingMessage): RequestBody {
+  return { raw: hasBody(request) ? request : null, plain: null, unread: null };
+}
+
+export async function readableBody(
+  request: IncomingMessage,
+  { headers }: ClientRequest,
+  limit = longestReadBody,
+): Promise<RequestBody> {
+  const raw = await readBody(request, limit);
+  if (!Buffer.isBuffer(raw)) return { raw, plain: null, unread: 'too_large' };
+  const plain = await plainBody(headers, raw, limit);
+  return Buffer.isBuffer(plain) ? { raw, plain, unread: null } : { raw, plain: null, unread: plain };
+}
+
 /** The whole body, or a stream of it where it is too long to be read first. */
-export async function readBody(request: IncomingMessage, limit = longestReadBody): Promise<Buffer | Readable> {
+async function readBody(request: IncomingMessage, limit: number): Promise<Buffer | Readable> {
   const chunks: Buffer[] = [];
   let length = 0;
   const iterator = request.iterator({ destroyOnReturn: false }) as NodeJS.AsyncIterator<Buffer>;
@@ -45,7 +72,7 @@ async function* rest(read: readonly Buffer[], iterator: NodeJS.AsyncIterator<Buf
 }
 
 /** Whether a request has a body at all. */
-export function hasBody(request: IncomingMessage): boolean {
+function hasBody(request: IncomingMessage): boolean {
   if (request.httpVersionMajor >= 2) return !(request as unknown as Http2ServerRequest).stream.endAfterHeaders;
   return request.headers['content-length'] !== undefined || request.headers['transfer-encoding'] !== undefined;
 }

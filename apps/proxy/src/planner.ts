@@ -1,5 +1,4 @@
 import { createHash, randomUUID } from 'node:crypto';
-import type { Readable } from 'node:stream';
 import type { NativeSearchSettings } from '@sluice/core';
 import {
   AnswerIds,
@@ -12,9 +11,18 @@ import {
 } from '@sluice/discovery';
 import { DiscoveryRecords, LoadWatch, type Runtime } from '@sluice/host';
 import { Embedders } from '@sluice/model';
-import { type Endpoint, type ModelRequest, readRequest, SearchLoop, withPreviousAnswer } from '@sluice/proxy';
+import {
+  type Endpoint,
+  type ModelRequest,
+  readRequest,
+  SearchLoop,
+  unreadMessages,
+  type UnreadReason,
+  withPreviousAnswer,
+} from '@sluice/proxy';
 import type { Loaded } from '@sluice/run';
 import { type NativeSearch, nativeSearchOf, type NoNativeSearch, type WireName } from '@sluice/wires';
+import type { RequestBody } from './client-request.js';
 import { type KnownCaller, rightsOf } from './rights.js';
 
 /** What is done to the tools of a request. */
@@ -33,6 +41,8 @@ export interface Plan {
   readonly known: ((shownId: string, id: string) => Promise<void>) | null;
   /** Whether it has to be known which tools an answer calls that passes as it comes. */
   readonly isWatched: boolean;
+  /** Why the body was not read, so that it passes as it came; null where it was. */
+  readonly unread: UnreadReason | null;
 }
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex');
@@ -67,18 +77,19 @@ export class Planner {
   /** Null where the request goes on with every byte, and nothing is to be said of it. Throws Unreadable where rights need it read and it cannot be. */
   async plan(
     endpoint: Endpoint,
-    body: Buffer | Readable | null,
+    body: RequestBody,
     caller: KnownCaller | null,
     { signal, models }: { readonly signal: AbortSignal; readonly models: readonly (string | null)[] },
   ): Promise<Plan | null> {
     const { pipes } = this.runtime.configurations.current().configuration;
     if (pipes?.toolDiscovery.enabled !== true && caller === null) return null;
-    const text = Buffer.isBuffer(body) ? body.toString('utf8') : null;
+    const text = body.plain?.toString('utf8') ?? null;
     const request = text === null ? null : readRequest(endpoint, text);
     if (text === null || request === null) {
+      const reason = body.unread ?? 'unreadable';
       // Rights fail closed, the choice of tools does not.
-      if (caller !== null) throw new Unreadable();
-      return null;
+      if (caller !== null) throw new Unreadable(reason);
+      return this.#unread(endpoint, reason);
     }
     const owner = ownerOf(caller);
     const previous = request.previousAnswer === null ? null : await this.#answers.find(owner, request.previousAnswer);
@@ -111,7 +122,7 @@ export class Planner {
     try {
       loop.request();
     } catch (error) {
-      if (caller !== null) throw new Unreadable({ cause: error });
+      if (caller !== null) throw new Unreadable('unreadable', { cause: error });
       this.runtime.log.warn(
         { error: (error as Error).message },
         'a request with other tools could not be written, so it passes unchanged',
@@ -119,6 +130,20 @@ export class Planner {
       return { ...planOf(turn.failed('failed'), request), body: sent };
     }
     return { ...begun, loop, searchTool: searchTool?.name ?? null, native: isNative ? native : null };
+  }
+
+  /** The plan for a body that passes unread: nothing is done to it, and the record says why. */
+  #unread({ wire, model }: Endpoint, reason: UnreadReason): Plan {
+    const { configuration } = this.runtime.configurations.current();
+    const turn = this.#discovery.unread(
+      configuration.pipes,
+      {
+        ...{ requestId: randomUUID(), sessionId: '', configVersion: configuration.version },
+        ...{ tenantId: ownerOf(null).tenantId, wire, model: model?.name ?? '' },
+      },
+      reason,
+    );
+    return { turn, ...nothingDone, unread: reason };
   }
 
   async #rightsOf(
@@ -198,11 +223,11 @@ export class Planner {
 
 /** A request of a caller whose rights are known, which cannot be held to them. */
 export class Unreadable extends Error {
-  constructor(options?: ErrorOptions) {
-    super(
-      'The body cannot be read as a request of this API, so that its tools cannot be held to what the caller may use. Send JSON of at most 64 MB.',
-      options,
-    );
+  constructor(
+    readonly reason: UnreadReason,
+    options?: ErrorOptions,
+  ) {
+    super(`The request’s tools cannot be held to what the caller may use. ${unreadMessages[reason]}`, options);
   }
 }
 
@@ -228,5 +253,10 @@ function nativeFor(
 function planOf(turn: DiscoveryTurn, { toolList }: ModelRequest): Plan {
   const { pipe, bypass, shadow } = turn.start;
   const isWatched = pipe === 'tool_discovery' && (bypass === null || shadow !== null);
-  return { turn, loop: null, searchTool: null, native: null, toolList, isWatched, body: null, known: null };
+  return { ...nothingDone, turn, toolList, isWatched };
 }
+
+const nothingDone = {
+  ...{ loop: null, searchTool: null, native: null, toolList: null, body: null, known: null },
+  ...{ isWatched: false, unread: null },
+};

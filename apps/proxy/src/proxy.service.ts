@@ -25,11 +25,13 @@ import {
   routesByModel,
   type Target,
   targetsOf,
+  unreadHeader,
+  type UnreadReason,
   withBodyModel,
   withModel,
 } from '@sluice/proxy';
 import { CalledTools } from './called-tools.js';
-import { clientRequest, type ClientRequest, hasBody, readBody } from './client-request.js';
+import { clientRequest, type ClientRequest, passedBody, readableBody, type RequestBody } from './client-request.js';
 import { Credentials } from './credentials.js';
 import { type Plan, Planner, Unreadable } from './planner.js';
 import type { KnownCaller } from './rights.js';
@@ -77,7 +79,8 @@ export class ProxyService {
       await this.#exchange({ incoming, outgoing, request, endpoint, api, signal: cancel.signal });
     } catch (error) {
       if (cancel.signal.aborted) return;
-      if (error instanceof Unreadable) this.#refuse(outgoing, api, 'unreadable', error.message, null);
+      if (error instanceof Unreadable)
+        this.#refuse(outgoing, api, 'unreadable', error.message, null, unreadHeaders(error.reason));
       else if (error instanceof UpstreamFailure) this.#refuse(outgoing, api, error.kind, error.message, error.upstream);
       else {
         this.runtime.log.error({ err: error }, 'the proxy could not handle a request');
@@ -102,8 +105,9 @@ export class ProxyService {
       this.#refuse(outgoing, api, 'no_upstream', 'No upstream is configured: write one into `proxy.upstreams`.', null);
       return;
     }
-    const body = endpoint === null ? (hasBody(incoming) ? incoming : null) : await readBody(incoming);
-    const model = endpoint?.model?.name ?? (routesByModel(settings) && Buffer.isBuffer(body) ? readModel(body) : null);
+    const body = endpoint === null ? passedBody(incoming) : await readableBody(incoming, request);
+    const model =
+      endpoint?.model?.name ?? (routesByModel(settings) && body.plain !== null ? readModel(body.plain) : null);
     const targets = targetsOf(settings, { api, path: request.target, model });
     const [first] = targets;
     if (first === undefined) {
@@ -120,8 +124,8 @@ export class ProxyService {
       endpoint === null
         ? null
         : await this.#planner.plan(endpoint, body, caller, { signal, models: targets.map((one) => one.model) });
-    if (endpoint === null || plan === null || !Buffer.isBuffer(body)) {
-      const given = { body, isChanged: false, isRead: false, beta: null, signal, targets };
+    if (endpoint === null || plan === null) {
+      const given = { body, text: null, isRead: false, beta: null, signal, targets };
       return sendAnswer(outgoing, (await this.#ask(request, endpoint, given)).answer);
     }
     let called: readonly string[] = [];
@@ -137,23 +141,22 @@ export class ProxyService {
     { outgoing, request, signal }: Exchange,
     { endpoint, plan, targets, body }: Planned,
   ): Promise<readonly string[]> {
-    const { loop, searchTool, native, toolList, isWatched, known } = plan;
+    const { loop, searchTool, native, toolList, isWatched, known, unread } = plan;
     const isScreened = searchTool !== null || native !== null;
     const beta = native?.betaHeader ?? null;
     const text = loop?.request() ?? plan.body;
-    const sent = text === null ? body : Buffer.from(text);
-    const given = { body: sent, isChanged: text !== null, isRead: isScreened, beta, signal };
+    const given = { body, text, isRead: isScreened, beta, signal };
     const { answer, target } = await this.#ask(request, endpoint, { ...given, targets });
     if (loop === null || !isScreened) {
       const tools = isWatched ? new CalledTools(endpoint.wire, answer) : null;
-      await sendAnswer(outgoing, answer, tools?.watch);
+      await sendAnswer(outgoing, answer, { watch: tools?.watch ?? null, added: unreadHeaders(unread) });
       return (await tools?.names()) ?? [];
     }
     await sendScreened(outgoing, answer, {
       ...{ wire: endpoint.wire, loop, signal },
       screening: { searchTool, tools: toolList },
       again: async (next) => {
-        const once = { ...given, body: Buffer.from(next), targets: [target] };
+        const once = { ...given, text: next, targets: [target] };
         return (await this.#ask(request, endpoint, once)).answer;
       },
       known: known ?? (() => Promise.resolve()),
@@ -175,21 +178,24 @@ export class ProxyService {
   async #ask(
     request: ClientRequest,
     endpoint: Endpoint | null,
-    given: Pick<Sending, 'body' | 'isChanged' | 'isRead' | 'beta' | 'signal'> & { readonly targets: readonly Target[] },
+    given: Asked,
   ): Promise<{ readonly answer: Answer; readonly target: Target }> {
-    const { targets, body, isChanged, isRead, beta, signal } = given;
+    const { targets, text, isRead, beta, signal } = given;
+    const { raw, plain } = given.body;
+    const changed = text === null ? null : Buffer.from(text);
     const { metrics } = this.runtime;
     for (const [at, target] of targets.entries()) {
       // A body that is too long to be kept can be sent once.
-      const isLast = at === targets.length - 1 || !Buffer.isBuffer(body);
+      const isLast = at === targets.length - 1 || (changed === null && raw !== null && !Buffer.isBuffer(raw));
       const path =
         target.model === null || endpoint === null ? request.target : withModel(request.target, endpoint, target.model);
-      const isNamed = target.model !== null && endpoint?.model === null && Buffer.isBuffer(body);
-      const sent = isNamed ? withBodyModel(body, target.model) : body;
+      const readable = changed ?? plain;
+      const isNamed = target.model !== null && endpoint?.model === null && readable !== null;
+      const written = isNamed ? withBodyModel(readable, target.model) : changed;
       const began = performance.now();
       const label = { upstream: target.upstream.id };
       try {
-        const sending = { target, path, body: sent, isChanged: isChanged || isNamed, isRead, beta, signal };
+        const sending = { target, path, body: written ?? raw, isChanged: written !== null, isRead, beta, signal };
         const answer = await this.#upstreams.send(request, sending);
         metrics.proxyFirstByte.observe(label, (performance.now() - began) / 1_000);
         metrics.proxyRequests.inc({ ...label, status: String(answer.status) });
@@ -236,10 +242,11 @@ export class ProxyService {
     failure: ProxyFailure,
     message: string,
     upstream: UpstreamSettings | null,
+    added: Readonly<Record<string, string>> = {},
   ): void {
     if (upstream === null || failure === 'refused')
       this.runtime.metrics.proxyRequests.inc({ upstream: upstream?.id ?? '', status: failure });
-    sendRefusal(outgoing, { status: failureStatus[failure], body: errorBody(api, failure, message), api });
+    sendRefusal(outgoing, { status: failureStatus[failure], body: errorBody(api, failure, message), api, added });
   }
 }
 
@@ -252,11 +259,23 @@ interface Exchange {
   readonly signal: AbortSignal;
 }
 
+/** What is sent to an upstream: the client’s body, or a text in its place. */
+interface Asked extends Pick<Sending, 'isRead' | 'beta' | 'signal'> {
+  readonly body: RequestBody;
+  readonly text: string | null;
+  readonly targets: readonly Target[];
+}
+
 interface Planned {
   readonly endpoint: Endpoint;
   readonly plan: Plan;
   readonly targets: readonly Target[];
-  readonly body: Buffer;
+  readonly body: RequestBody;
+}
+
+/** Says why a body was not read. */
+function unreadHeaders(reason: UnreadReason | null): Readonly<Record<string, string>> {
+  return reason === null ? {} : { [unreadHeader]: reason };
 }
 
 class Refused {

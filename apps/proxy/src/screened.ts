@@ -14,7 +14,7 @@ import {
   type StreamFailure,
   type WireName,
 } from '@sluice/wires';
-import { decompressor } from './decompressor.js';
+import { decompressor } from './compression.js';
 import { sendAnswer, writeHead } from './send.js';
 import { type Answer, UpstreamFailure } from './upstreams.js';
 

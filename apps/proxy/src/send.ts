@@ -5,6 +5,8 @@ import type { ProxyApi } from '@sluice/core';
 import { forwarded } from '@sluice/proxy';
 import type { Answer } from './upstreams.js';
 
+type AddedHeaders = Readonly<Record<string, string>>;
+
 /**
  * Passes an answer on as it comes, no faster than the client reads it. Where the upstream breaks off, so does the connection to the client;
  * where the client goes, the one to the upstream is closed. A `watch` sees every byte and changes none.
@@ -12,10 +14,10 @@ import type { Answer } from './upstreams.js';
 export async function sendAnswer(
   outgoing: ServerResponse,
   answer: Answer,
-  watch: Transform | null = null,
+  { watch = null, added = {} }: { readonly watch?: Transform | null; readonly added?: AddedHeaders } = {},
 ): Promise<void> {
   const { body } = answer;
-  writeHead(outgoing, answer, forwarded(answer.headers));
+  writeHead(outgoing, answer, forwarded(answer.headers, { added }));
   // A stream may be silent at first, and its client wants to know that it is one.
   if (outgoing.getHeader('content-length') === undefined) outgoing.flushHeaders();
   try {
@@ -49,7 +51,12 @@ function isHttp2(outgoing: ServerResponse): boolean {
 /** The proxy’s own answer. */
 export function sendRefusal(
   outgoing: ServerResponse,
-  { status, body, api }: { readonly status: number; readonly body: string; readonly api: ProxyApi },
+  {
+    status,
+    body,
+    api,
+    added = {},
+  }: { readonly status: number; readonly body: string; readonly api: ProxyApi; readonly added?: AddedHeaders },
 ): void {
   if (outgoing.headersSent) {
     outgoing.destroy();
@@ -62,6 +69,7 @@ export function sendRefusal(
     'content-type': 'application/json',
     'content-length': Buffer.byteLength(body),
     ...named,
+    ...added,
     ...close,
   });
   outgoing.end(body);

@@ -64,6 +64,8 @@ export class Upstreams {
       name === 'host' ||
       name === 'expect' ||
       (name === 'content-length' && (isChanged || Buffer.isBuffer(body))) ||
+      // What is written here is plain.
+      (name === 'content-encoding' && isChanged) ||
       (name === 'accept-encoding' && isRead) ||
       (name === betaHeader && beta !== null) ||
       (isOwn && (isCredential(name) || name.startsWith('x-amz-')));

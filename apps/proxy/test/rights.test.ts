@@ -1,7 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { SearchLoop } from '@sluice/proxy';
 import { audience, issuer, newIssuer } from '../../../libs/identity/test/issuer.js';
 import { ScriptedUpstream, startTestProxy } from './proxying.js';
 import type { TestProxy } from './proxying.js';
@@ -37,10 +39,14 @@ proxy: { unknown_tools: ${unknownTools}, upstreams: { main: { api: openai, url: 
     rmSync(folder, { recursive: true });
   });
 
-  const ask = (proxy: TestProxy, body: string | Buffer, who = bearer): Promise<Response> =>
+  const ask = (proxy: TestProxy, body: string | Buffer, who = bearer, encoding?: string): Promise<Response> =>
     fetch(`${proxy.url}/v1/chat/completions`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', 'x-sluice-authorization': who },
+      headers: {
+        'content-type': 'application/json',
+        'x-sluice-authorization': who,
+        ...(encoding === undefined ? {} : { 'content-encoding': encoding }),
+      },
       body,
     });
   const sentTools = (): readonly string[] => {
@@ -68,6 +74,40 @@ proxy: { unknown_tools: ${unknownTools}, upstreams: { main: { api: openai, url: 
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({ error: { code: 'unreadable' } });
     expect(upstream.received).toHaveLength(before);
+  });
+
+  it('are those of a compressed body too', async () => {
+    expect((await ask(hiding, gzipSync(question('locked', 'own')), bearer, 'gzip')).status).toBe(200);
+    expect(sentTools()).toEqual([]);
+  });
+
+  it.each([
+    ['unknown_encoding', 'snappy', question('locked')],
+    ['bad_encoding', 'gzip', question('locked')],
+    ['too_large', 'gzip', gzipSync(Buffer.alloc(65 << 20, 0x20))],
+    ['unreadable', 'gzip', gzipSync('[]')],
+  ])('cannot be held to where the body is %s (%s), which goes nowhere', async (reason, encoding, body) => {
+    const before = upstream.received.length;
+    const response = await ask(passing, body, bearer, encoding);
+    expect(response.status).toBe(400);
+    expect(response.headers.get('x-sluice-unread')).toBe(reason);
+    expect(upstream.received).toHaveLength(before);
+  });
+
+  it('cannot be held to in a request that cannot be rewritten, which goes nowhere', async () => {
+    const before = upstream.received.length;
+    const rewriting = jest.spyOn(SearchLoop.prototype, 'request').mockImplementation(() => {
+      throw new Error('no place for the tools');
+    });
+    try {
+      const response = await ask(hiding, question('locked', 'own'));
+      expect(response.status).toBe(400);
+      expect(await response.json()).toMatchObject({ error: { code: 'unreadable' } });
+      expect(rewriting).toHaveBeenCalled();
+      expect(upstream.received).toHaveLength(before);
+    } finally {
+      rewriting.mockRestore();
+    }
   });
 
   it('are not decided on where the credential does not hold', async () => {

@@ -8,7 +8,7 @@ import { IndexCache } from './index-cache.js';
 import type { NativeSearchAt } from './report.js';
 import type { DiscoveryParts, DiscoveryRequest } from './request.js';
 import { routeOf } from './route.js';
-import type { BypassReason } from './route.js';
+import type { BypassReason, UnreadBypass } from './route.js';
 import { searchToolOf } from './search-tool.js';
 import { DiscoverySessions, emptySession } from './sessions.js';
 import type { DiscoverySession } from './sessions.js';
@@ -70,6 +70,24 @@ export class Discovery {
       warn({ error: (error as Error).message }, 'tools could not be chosen, so a request passes unchanged');
       return turn(unchanged('failed'));
     }
+  }
+
+  /** A request whose body could not be read, so that it passes as it came: there is nothing to choose, and a record of that. */
+  unread(
+    pipes: Pipes | undefined,
+    said: Pick<DiscoveryRequest, 'requestId' | 'sessionId' | 'configVersion' | 'tenantId' | 'wire' | 'model'>,
+    bypass: UnreadBypass,
+  ): DiscoveryTurn {
+    const request: DiscoveryRequest = {
+      ...said,
+      ...{ source: 'proxy', iteration: 0, tools: [], query: '', recentlyUsed: new Set(), hasToolOutputs: false },
+      session: null,
+    };
+    const isOn = pipes?.toolDiscovery.enabled === true;
+    return new DiscoveryTurn(this.turnParts, pipes?.toolDiscovery ?? null, request, {
+      ...{ pipe: isOn ? 'tool_discovery' : null, bypass, kept: [], deferred: [], searchTool: null, nativeSearch: null },
+      ...{ session: emptySession, shadow: null, chooseMs: 0, isUnread: true },
+    });
   }
 
   private choose(

@@ -19,12 +19,20 @@ export const bypassReasons = [
   'own_search',
   /** A tool of the client has the search tool’s name. */
   'name_clash',
-  /** Where tools should be is something else. */
+  /** The body is no JSON or not of its API, or where tools should be is something else. */
   'unreadable',
+  /** The body’s content coding is not one that is read, or its bytes are none of it. */
+  'unknown_encoding',
+  'bad_encoding',
+  /** The body is longer than is read. */
+  'too_large',
   /** The strategy failed, or the changed request could not be written. */
   'failed',
 ] as const;
 export type BypassReason = (typeof bypassReasons)[number];
+
+/** Those of a request that was not read at all. */
+export type UnreadBypass = Extract<BypassReason, 'unreadable' | 'unknown_encoding' | 'bad_encoding' | 'too_large'>;
 
 /** What is known of a request before a pipe is chosen. */
 export interface Routed {

@@ -36,6 +36,8 @@ export interface TurnStart {
   readonly session: DiscoverySession;
   readonly shadow: readonly number[] | null;
   readonly chooseMs: number;
+  /** True where the request was not read, so that nothing of its tools is known. */
+  readonly isUnread?: boolean;
 }
 
 /** Tools of a list that is repeated are the same objects, and so are these. */
@@ -163,7 +165,7 @@ export class DiscoveryTurn {
   /** Tokens of the lists, once where they are the same. The search tool counts among those that were sent. */
   private async tokens(): Promise<Pick<DiscoveryReport, 'tokensBefore' | 'tokensAfter' | 'tokenizer'>> {
     const { parts, request, start } = this;
-    if (start.pipe !== 'tool_discovery') return uncounted;
+    if (start.pipe !== 'tool_discovery' || start.isUnread === true) return uncounted;
     try {
       const raws = request.tools.map(({ raw }) => raw);
       const { tokens: tokensBefore, tokenizer } = await parts.counter.count(raws, request.model);

@@ -5,3 +5,4 @@ export * from './refusal.js';
 export * from './body-model.js';
 export * from './read-request.js';
 export * from './search-loop.js';
+export * from './unread.js';
