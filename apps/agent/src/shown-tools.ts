@@ -74,6 +74,7 @@ export class ShownTools {
       ...{
         query: request.question,
         recentlyUsed: new Set(isNative ? [] : request.history.map(({ toolId }) => toolId)),
+        used: new Set(request.history.map(({ toolId }) => toolId)),
       },
       ...{ hasToolOutputs: request.history.length > 0, session: null, takesSearchTool: false },
       ...(nativeSearch === null ? {} : { nativeSearch }),

@@ -33,7 +33,7 @@ export interface RequestBody {
   readonly raw: Buffer | Readable | null;
   /** Without its content coding; null where it is not read. */
   readonly plain: Buffer | null;
-  /** Why it is not read; null where it is, or where nobody needs to. */
+  /** Why it is not read; null where it is, or where it need not be. */
   readonly unread: UnreadReason | null;
 }
 

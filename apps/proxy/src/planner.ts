@@ -10,8 +10,10 @@ import {
   type SessionOwner,
 } from '@sluice/discovery';
 import { DiscoveryRecords, LoadWatch, type Runtime } from '@sluice/host';
+import { SecretSealer } from '@sluice/identity';
 import { Embedders } from '@sluice/model';
 import {
+  conversationId,
   type Endpoint,
   type ModelRequest,
   readRequest,
@@ -22,7 +24,8 @@ import {
 } from '@sluice/proxy';
 import type { Loaded } from '@sluice/run';
 import { type NativeSearch, nativeSearchOf, type NoNativeSearch, type WireName } from '@sluice/wires';
-import type { RequestBody } from './client-request.js';
+import type { ClientRequest, RequestBody } from './client-request.js';
+import { CredentialOwner } from './credential-owner.js';
 import { type KnownCaller, rightsOf } from './rights.js';
 
 /** What is done to the tools of a request. */
@@ -45,6 +48,13 @@ export interface Plan {
   readonly unread: UnreadReason | null;
 }
 
+/** What is known of a request beside its body and its caller. */
+export interface PlanAt {
+  readonly client: ClientRequest;
+  readonly signal: AbortSignal;
+  readonly models: readonly (string | null)[];
+}
+
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 /** Plans a request’s tools: rights first, where the caller is known, then discovery. */
@@ -53,6 +63,7 @@ export class Planner {
   readonly #records: DiscoveryRecords;
   readonly #loads: LoadWatch;
   readonly #answers: AnswerIds;
+  readonly #owners: CredentialOwner;
 
   constructor(private readonly runtime: Runtime) {
     const { clock, documents, environment, log } = runtime;
@@ -62,7 +73,10 @@ export class Planner {
     const warn = (details: object, message: string): void => {
       log.warn(details, message);
     };
+    const secretsKey = environment.secretsKey?.() ?? null;
+    const sealer = secretsKey === null ? null : SecretSealer.of(secretsKey);
     this.#answers = new AnswerIds(documents, clock, warn);
+    this.#owners = new CredentialOwner(documents, sealer, warn);
     this.#discovery = new Discovery({
       ...{ documents, clock },
       secret: (variable) => environment.secret(variable),
@@ -79,7 +93,7 @@ export class Planner {
     endpoint: Endpoint,
     body: RequestBody,
     caller: KnownCaller | null,
-    { signal, models }: { readonly signal: AbortSignal; readonly models: readonly (string | null)[] },
+    { client, signal, models }: PlanAt,
   ): Promise<Plan | null> {
     const { pipes } = this.runtime.configurations.current().configuration;
     if (pipes?.toolDiscovery.enabled !== true && caller === null) return null;
@@ -91,11 +105,13 @@ export class Planner {
       if (caller !== null) throw new Unreadable(reason);
       return this.#unread(endpoint, reason);
     }
-    const owner = ownerOf(caller);
+    const owner = await this.#owners.of(client, caller);
     const previous = request.previousAnswer === null ? null : await this.#answers.find(owner, request.previousAnswer);
     const sent =
       previous === null || previous.id === request.previousAnswer ? null : withPreviousAnswer(text, previous.id);
-    const session = previous?.session ?? sessionKey(owner, request.previousAnswer ?? request.firstUserMessage, digest);
+    const id = conversationId(text, (name) => client.header(name));
+    const session =
+      previous?.session ?? sessionKey(owner, { said: request.previousAnswer ?? request.firstSaid, id }, digest);
     const { turn, isAllowed, native } = await this.#begin(endpoint, request, { caller, owner, session, models });
     const isWhole = turn.unchanged && request.tools.every(({ name }) => isAllowed(name));
     const isKept = endpoint.wire === 'openai-responses' && request.isKept;
@@ -139,7 +155,7 @@ export class Planner {
       configuration.pipes,
       {
         ...{ requestId: randomUUID(), sessionId: '', configVersion: configuration.version },
-        ...{ tenantId: ownerOf(null).tenantId, wire, model: model?.name ?? '' },
+        ...{ tenantId: 'local', wire, model: model?.name ?? '' },
       },
       reason,
     );
@@ -196,7 +212,7 @@ export class Planner {
     const nativeAt = typeof native === 'string' ? native : 'provider';
     const isNative = wanted !== undefined && nativeAt === 'provider' && settings?.strategy !== 'api';
     const isOneRound = settings?.enableSearchFallback === true && request.oneRound !== null && !isNative;
-    const { recentlyUsed, hasToolOutputs, forced } = request;
+    const { recentlyUsed, hasToolOutputs, used, forced } = request;
     const turn = await this.#discovery.begin(pipes, {
       ...{
         source: 'proxy',
@@ -205,8 +221,8 @@ export class Planner {
         iteration: 0,
       },
       ...{ configVersion: configuration.version, tenantId, wire, model: name },
-      ...{ tools: allowedOf(request.tools, isAllowed), isAllowed, query: request.decoded.query },
-      ...{ recentlyUsed, hasToolOutputs, forced },
+      ...{ tools: allowedOf(request.tools, isAllowed), isAllowed, query: request.question },
+      ...{ recentlyUsed, hasToolOutputs, used, forced },
       session,
       ...{ nativeSearch: nativeAt, hasOwnSearch: request.hasNativeSearch },
       unsupported: isChanged && (wire === 'gemini' || isOneRound),
@@ -234,10 +250,6 @@ export class Unreadable extends Error {
 /** The very list where it is allowed as a whole: what is known of it is used again. */
 function allowedOf(tools: ModelRequest['tools'], isAllowed: (name: string) => boolean): ModelRequest['tools'] {
   return tools.every(({ name }) => isAllowed(name)) ? tools : tools.filter(({ name }) => isAllowed(name));
-}
-
-function ownerOf(caller: KnownCaller | null): SessionOwner {
-  return { tenantId: caller?.principal.tenantId ?? 'local', userId: caller?.principal.actorId ?? 'user:local' };
 }
 
 /** The provider’s search, where all models that may be asked have it. */

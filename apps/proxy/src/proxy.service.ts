@@ -123,7 +123,10 @@ export class ProxyService {
     const plan =
       endpoint === null
         ? null
-        : await this.#planner.plan(endpoint, body, caller, { signal, models: targets.map((one) => one.model) });
+        : await this.#planner.plan(endpoint, body, caller, {
+            ...{ client: request, signal },
+            models: targets.map((one) => one.model),
+          });
     if (endpoint === null || plan === null) {
       const given = { body, text: null, isRead: false, beta: null, signal, targets };
       return sendAnswer(outgoing, (await this.#ask(request, endpoint, given)).answer);

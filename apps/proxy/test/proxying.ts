@@ -119,6 +119,7 @@ export async function startTestProxy(text: string, secrets: Readonly<Record<stri
       allowedHosts: [],
       drainMs: 1_000,
       secret: (variable: string) => secrets[variable],
+      secretsKey: () => secrets['SLUICE_SECRETS_KEY'] ?? null,
     },
     clock: { now: () => Date.now() },
     documents: ledger.documents,

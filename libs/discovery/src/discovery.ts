@@ -103,19 +103,20 @@ export class Discovery {
       expanded: new Set(session.expanded),
       alwaysKeep: new Set(settings.alwaysKeep),
     };
-    const forced = new Set(request.forced);
+    const nativeSearch = nativeSearchAt(settings, request);
+    const isNative = nativeSearch === 'provider';
+    const forced = new Set([...(request.forced ?? []), ...(isNative ? [] : (request.used ?? []))]);
     const isForced = (index: number): boolean => forced.has(tools[index]?.name ?? '');
     const all = tools.map((_, index) => index);
     const chosenBy = (strategy: ChoosingStrategy): Choice => {
       const choice = chooseTools(strategy, tools, asked, settings, (list) => this.indexes.indexOf(list), known);
       if (!choice.deferred.some(isForced)) return choice;
       const deferred = choice.deferred.filter((index) => !isForced(index));
-      return { ...choice, kept: all.filter((index) => !deferred.includes(index)), deferred };
+      const gone = new Set(deferred);
+      return { ...choice, kept: all.filter((index) => !gone.has(index)), deferred };
     };
     const { shadow: beside } = settings;
     const shadow = beside === null ? null : this.shadow(() => chosenBy(beside));
-    const nativeSearch = nativeSearchAt(settings, request);
-    const isNative = nativeSearch === 'provider';
     const takesSearchTool = settings.enableSearchFallback && !isNative && request.takesSearchTool !== false;
     const searchTool = takesSearchTool ? searchToolOf(settings.searchToolName) : null;
     switch (settings.strategy) {

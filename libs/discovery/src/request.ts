@@ -24,11 +24,13 @@ export interface DiscoveryRequest {
   readonly tools: readonly RequestTool[];
   /** Names of tools of former requests that the caller may not use now. */
   readonly isAllowed?: (name: string) => boolean;
-  /** The last message of the user. */
+  /** What the user asked last. */
   readonly query: string;
   /** Names of the tools whose outputs the request holds. */
   readonly recentlyUsed: ReadonlySet<string>;
   readonly hasToolOutputs: boolean;
+  /** Names of tools that the conversation has used: they stay, unless the provider’s own search has what it found in the conversation. */
+  readonly used?: ReadonlySet<string>;
   /** Names of tools that the model is made to call: they stay. */
   readonly forced?: readonly string[];
   /** Names of tools that are left to the provider's own search, where it stands in. */

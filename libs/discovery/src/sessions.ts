@@ -23,7 +23,7 @@ export const emptySession: DiscoverySession = { deferred: [], expanded: [] };
 
 export interface SessionOwner {
   readonly tenantId: string;
-  /** Who asks: `user:<id>`. */
+  /** Who asks: `user:<id>`; without an identity, `key:<hash>` of the credential for the provider. */
   readonly userId: string;
 }
 
@@ -34,10 +34,22 @@ export const sessionMs = 3_600_000;
 export const largestSession = 2_000_000;
 export const mostExpanded = 500;
 
-/** The key of a conversation: whose it is, and the first 16 hexadecimal digits of SHA-256 over its first user message as canonical JSON. */
-export function sessionKey(owner: SessionOwner, firstUserMessage: JsonValue, digest: Digest): string {
-  const message = digest(canonicalJson(firstUserMessage)).slice(0, 16);
-  return `discovery/${encodeURIComponent(owner.tenantId)}/${encodeURIComponent(owner.userId)}/${message}`;
+/** By what a client’s conversation is known. */
+export interface Conversation {
+  /** What was said first in it. */
+  readonly said: JsonValue;
+  /** The client’s own id of it; null where it sends none. */
+  readonly id: string | null;
+}
+
+/**
+ * The key of a conversation: whose it is, and the first 16 hexadecimal digits of SHA-256 over what was said first as canonical JSON; behind them those of the
+ * client’s own id.
+ */
+export function sessionKey(owner: SessionOwner, { said, id }: Conversation, digest: Digest): string {
+  const short = (text: string): string => digest(text).slice(0, 16);
+  const conversation = `${short(canonicalJson(said))}${id === null ? '' : `-${short(id)}`}`;
+  return `discovery/${encodeURIComponent(owner.tenantId)}/${encodeURIComponent(owner.userId)}/${conversation}`;
 }
 
 /** A note that no one waits for waits so long for others, milliseconds: a write to the disk stops what else the process does. */

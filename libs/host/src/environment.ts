@@ -35,6 +35,8 @@ export interface Environment {
   readonly sessionsKeptMs: number | null;
   /** The file with the keys of filter and executor. SLUICE_KEYS_FILE, default none; SLUICE_KEYS may hold the keys themselves. */
   readonly keyFile: string | null;
+  /** Keys that seal what is kept of conversations, SLUICE_SECRETS_KEY; null or absent: it is kept in the clear. Asked for at the moment of use. */
+  secretsKey?(): string | null;
   /** The configuration file that `sluice start` follows. SLUICE_CONFIG, default none. */
   readonly configFile: string | null;
   /** Address of health and metrics. SLUICE_HOST and SLUICE_PORT, default 127.0.0.1 and 8090. */
@@ -100,6 +102,7 @@ export function readEnvironment(values: Readonly<Record<string, string | undefin
       absolute(variables.text('SLUICE_WORKSPACES')) ?? (bus === 'kafka' ? null : dataFiles({ dataFolder }).workspaces),
     sessionsKeptMs: variables.integer('SLUICE_SESSION_DAYS', bus === 'kafka' ? 30 : 0, 0, 36_500) * dayMs || null,
     keyFile: absolute(variables.text('SLUICE_KEYS_FILE')),
+    secretsKey: () => variables.secret('SLUICE_SECRETS_KEY') ?? null,
     configFile: absolute(variables.text('SLUICE_CONFIG')),
     host: variables.text('SLUICE_HOST') ?? '127.0.0.1',
     port,

@@ -1,5 +1,6 @@
 export * from './keys/key-set.js';
 export * from './keys/read-key-set.js';
+export { SecretSealer } from './keys/secret-sealer.js';
 export * from './keys/signatures.js';
 export { readingUnknown, unverified } from './keys/unverified.js';
 export { createVerifier } from './keys/verifier.js';

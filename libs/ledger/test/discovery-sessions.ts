@@ -116,16 +116,19 @@ export function discoverySessionsContract(store: string, open: () => Promise<Pai
 
     it('have a key by tenant, user and first message (DS-98, DS-99, XS-21)', () => {
       const owner = { tenantId: 'acme', userId: 'user:ann' };
-      const key = sessionKey(owner, { role: 'user', content: 'Hi' }, sha256);
-      expect(key).toBe(`discovery/acme/user%3Aann/${sha256('{"content":"Hi","role":"user"}').slice(0, 16)}`);
-      expect(sessionKey(owner, { content: 'Hi', role: 'user' }, sha256)).toBe(key);
+      const hi = { said: { text: 'Hi', images: [] }, id: null };
+      const key = sessionKey(owner, hi, sha256);
+      expect(key).toBe(`discovery/acme/user%3Aann/${sha256('{"images":[],"text":"Hi"}').slice(0, 16)}`);
+      expect(sessionKey(owner, { ...hi, said: { images: [], text: 'Hi' } }, sha256)).toBe(key);
       const others = [
-        sessionKey({ ...owner, tenantId: 'other' }, { role: 'user', content: 'Hi' }, sha256),
-        sessionKey({ ...owner, userId: 'user:bob' }, { role: 'user', content: 'Hi' }, sha256),
-        sessionKey(owner, { role: 'user', content: 'Hi!' }, sha256),
-        sessionKey({ tenantId: 'acme/user%3Aann', userId: '' }, { role: 'user', content: 'Hi' }, sha256),
+        sessionKey({ ...owner, tenantId: 'other' }, hi, sha256),
+        sessionKey({ ...owner, userId: 'user:bob' }, hi, sha256),
+        sessionKey(owner, { ...hi, said: { text: 'Hi!', images: [] } }, sha256),
+        sessionKey(owner, { ...hi, id: 'c-1' }, sha256),
+        sessionKey(owner, { ...hi, id: 'c-2' }, sha256),
+        sessionKey({ tenantId: 'acme/user%3Aann', userId: '' }, hi, sha256),
       ];
-      expect(new Set([key, ...others]).size).toBe(5);
+      expect(new Set([key, ...others]).size).toBe(7);
     });
   });
 }

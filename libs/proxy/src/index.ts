@@ -6,3 +6,5 @@ export * from './body-model.js';
 export * from './read-request.js';
 export * from './search-loop.js';
 export * from './unread.js';
+export * from './injected.js';
+export * from './conversation.js';

@@ -9,6 +9,7 @@ import {
   type WireName,
   type WireTool,
 } from '@sluice/wires';
+import { firstSaid, questionIn, usedTools } from './conversation.js';
 import type { Endpoint } from './endpoint.js';
 
 /** A request to a model as discovery sees it. */
@@ -18,7 +19,12 @@ export interface ModelRequest {
   /** Names of tools whose outputs stand in the history. */
   readonly recentlyUsed: ReadonlySet<string>;
   readonly hasToolOutputs: boolean;
-  readonly firstUserMessage: JsonValue;
+  /** Names of the tools that were called or whose outputs stand in the history. */
+  readonly used: ReadonlySet<string>;
+  /** What the person asked last, without what the client put in. */
+  readonly question: string;
+  /** What the person said first: by it the conversation is known again; null where there is no such thing. */
+  readonly firstSaid: JsonValue;
   /** The list of tools as it stands; null where there is none. */
   readonly toolList: string | null;
   /** Tools that the model is made to call. */
@@ -60,7 +66,9 @@ export function readRequest(endpoint: Endpoint, body: string): ModelRequest | nu
     tools,
     recentlyUsed: new Set(results.flatMap(({ name }) => name ?? [])),
     hasToolOutputs: results.length > 0,
-    firstUserMessage: firstUserMessage(wire, root),
+    used: usedTools(decoded.messages),
+    question: questionIn(decoded.messages, decoded.query),
+    firstSaid: firstSaid(decoded.messages),
     toolList: root.member('tools')?.source ?? null,
     forced: decoded.toolChoice?.type === 'tool' ? [decoded.toolChoice.id] : [],
     hasNativeSearch: hasNativeSearch(root),
@@ -87,13 +95,6 @@ function toolsWith(
   }));
   known.set(tools, made);
   return made;
-}
-
-/** By its text the conversation is known again: clients send the whole of it with every request. */
-function firstUserMessage(wire: WireName, root: JsonSpan): JsonValue {
-  const list = root.member(wire === 'openai-responses' ? 'input' : wire === 'gemini' ? 'contents' : 'messages');
-  if (list?.isString === true) return list.value;
-  return list?.items.find((item) => item.member('role')?.string === 'user')?.value ?? null;
 }
 
 function oneRound(decoded: DecodedRequest, root: JsonSpan): ModelRequest['oneRound'] {
