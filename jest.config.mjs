@@ -1,5 +1,5 @@
 /**
- * Two projects. `pure` needs nothing but Node and takes a minute or two: the libraries, the rules about the source, what services do in one
+ * Three projects. `pure` needs nothing but Node and takes a minute or two: the libraries, the rules about the source, what services do in one
  * process. `real` needs a broker, a database or processes of its own; its tests mostly wait, so that more of them run at once than there are cores.
  */
 const shared = {
@@ -50,8 +50,18 @@ export default {
       testPathIgnorePatterns: [
         '/node_modules/',
         '<rootDir>/test/static/',
+        '<rootDir>/test/wide/',
         `<rootDir>/libs/(?!${real.map((p) => p.replace(/^libs\//, '')).join('|')})`,
       ],
+      globalSetup: '<rootDir>/test/infra/jest-start.ts',
+      globalTeardown: '<rootDir>/test/infra/jest-stop.ts',
+    },
+    // What needs minutes: `npm run test:wide`, by the names in test/wide/parts.mjs.
+    {
+      ...shared,
+      displayName: 'wide',
+      roots: ['<rootDir>/test/wide'],
+      testMatch: ['**/*.test.ts'],
       globalSetup: '<rootDir>/test/infra/jest-start.ts',
       globalTeardown: '<rootDir>/test/infra/jest-stop.ts',
     },

@@ -135,19 +135,33 @@ const jest = (args) => [
 /** More suites than this do not fail by chance. */
 const mostFlakes = 3;
 
+/** The suites that failed by chance before, and wait for a person: they are not run again. */
+const flakesFile = inRoot('test', 'flakes.json');
+const knownFlakes = () => (existsSync(flakesFile) ? JSON.parse(readFileSync(flakesFile, 'utf8')) : []);
+
 /**
  * Runs the few suites that failed beside three others once more, alone: on a shared machine a process can be late by minutes. What passes
- * now is named as a flake, for a person to mend; what fails again has failed.
+ * now is written into test/flakes.json, for a person to mend; what fails again has failed, and so has what stands there already.
  */
 async function again(results) {
   if (!existsSync(results)) return 1;
   const suites = JSON.parse(readFileSync(results, 'utf8')).testResults;
   const failed = suites.filter(({ status }) => status === 'failed').map(({ name }) => name);
   if (failed.length === 0 || failed.length > mostFlakes) return 1;
-  const names = failed.map((name) => relative(root, name)).join(', ');
+  const paths = failed.map((name) => relative(root, name).replaceAll('\\', '/'));
+  const names = paths.join(', ');
+  const known = knownFlakes();
+  const again = paths.filter((path) => known.includes(path));
+  if (again.length > 0) {
+    console.error(`sluice: not run again, since test/flakes.json has it: ${again.join(', ')}`);
+    return 1;
+  }
   console.error(`sluice: once more, alone: ${names}`);
   const code = await runs(jest(['--runInBand', '--runTestsByPath', ...failed]), { cwd: root });
-  if (code === 0) console.error(`sluice: FLAKE: failed beside other suites and passed alone: ${names}`);
+  if (code === 0) {
+    console.error(`sluice: FLAKE: failed beside other suites and passed alone: ${names}`);
+    writeFileSync(flakesFile, `${JSON.stringify([...known, ...paths].sort(), null, 2)}\n`);
+  }
   return code;
 }
 
@@ -169,6 +183,28 @@ const commands = {
   },
   'test:quick': (args) => run(jest(['--selectProjects', 'pure', '--maxWorkers=2', ...args]), { cwd: root }),
   'test:stack': (args) => commands.test(['--config', inRoot('test/stack/jest.docker.mjs'), ...args]),
+  'test:wide': async (args) => {
+    const { parts } = await import('../test/wide/parts.mjs');
+    const [part, ...more] = args;
+    if (part === '--list')
+      return console.log(
+        Object.entries(parts)
+          .map(([name, what]) => `${name.padEnd(12)}${what}`)
+          .join('\n'),
+      );
+    if (part !== undefined && !Object.hasOwn(parts, part))
+      stop(`There is no part ${part} of test:wide. There are: ${Object.keys(parts).join(', ')}.`);
+    const failed = [];
+    for (const name of part === undefined ? Object.keys(parts) : [part]) {
+      console.error(`sluice: test:wide ${name} …`);
+      const main = inRoot('test', 'wide', name, 'main.ts');
+      const program = existsSync(main)
+        ? [`--import=${inRoot('test/process/typescript.mjs')}`, main, ...more]
+        : jest(['--selectProjects', 'wide', '--runInBand', '--', `test/wide/${name}/`, ...more]);
+      if ((await runs(program, { cwd: root })) !== 0) failed.push(name);
+    }
+    if (failed.length > 0) stop(`Failed: ${failed.join(', ')}.`);
+  },
   bench: (args) => run([inRoot('dist/bench/main.js'), ...args], { cwd: root }),
   build: () => undefined,
   infra: (args) => run([inRoot('test/infra/main.ts'), ...args], { cwd: root }),

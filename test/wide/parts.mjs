@@ -1,0 +1,8 @@
+/**
+ * The parts of `npm run test:wide`: what needs minutes, and is run by whoever changed what it covers. Each takes at most 20 minutes on two quiet cores.
+ * A part is a folder beside this file: a script `main.ts`, or test files of the Jest project `wide`.
+ */
+export const parts = {
+  mutants:
+    'changes single expressions of the doors and the pipeline, and names the changes that no nearby test notices',
+};
