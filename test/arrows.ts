@@ -6,14 +6,15 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   sqlite: ['core'],
   bus: ['core', 'contracts', 'sqlite'],
   ledger: ['core', 'contracts', 'sqlite'],
-  tools: ['core', 'sqlite'],
+  patterns: ['core'],
+  tools: ['core', 'sqlite', 'patterns'],
   wires: ['core'],
   model: ['core', 'wires'],
   authorization: ['core'],
   identity: ['core'],
   connections: ['core'],
   tokens: ['core'],
-  discovery: ['records', 'core', 'tokens'],
+  discovery: ['records', 'core', 'tokens', 'patterns'],
   proxy: ['core', 'wires', 'discovery'],
   run: ['core', 'contracts', 'bus'],
   archive: ['core', 'contracts', 'bus', 'run'],
@@ -25,6 +26,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   apps: [
     ...['core', 'contracts', 'bus', 'ledger', 'tools', 'model', 'authorization', 'identity', 'connections', 'host'],
     ...['run', 'archive', 'audit', 'replay', 'discovery', 'proxy', 'wires', 'mcp', 'projection', 'tokens'],
+    'patterns',
   ],
 };
 

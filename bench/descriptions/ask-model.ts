@@ -52,7 +52,7 @@ export async function askModel(
     const { calls } = await model.turn(request, { signal: AbortSignal.timeout(turnMs) });
     const [call] = calls;
     if (call === undefined) return { tool: null, extraCalls: turn };
-    const answer = answered(approach, call, progress);
+    const answer = await answered(approach, call, progress);
     if (answer === null) return { tool: evaluator.byId(call.tool)?.key ?? null, extraCalls: turn };
     progress = answer.progress;
     history.push(stepOf(call, answer.text, turn + 1));
@@ -61,16 +61,16 @@ export async function askModel(
 }
 
 /** The answer to a call that only looks for the right tool; null for the choice itself. */
-function answered(
+async function answered(
   approach: Approach,
   call: ModelCall,
   progress: Progress,
-): { readonly text: string; readonly progress: Progress } | null {
+): Promise<{ readonly text: string; readonly progress: Progress } | null> {
   const { evaluator } = approach;
   const all = offeredBy(approach).map(asOffered);
   if (call.tool === defaultSearchTool) {
     const query = queryOf(call.arguments);
-    const { matches } = searchTools(all, query, { maxResults: 5, alwaysKeep: new Set() });
+    const { matches } = await searchTools(all, query, { maxResults: 5, alwaysKeep: new Set() });
     const found = matches.flatMap((at) => all[at] ?? []);
     const names = new Set([...progress.found, ...found.map(({ name }) => name)]);
     return { text: searchResultText(query, found), progress: { ...progress, found: names } };

@@ -35,7 +35,7 @@ export async function play(approach: Approach, steps: readonly Labelled[], close
     for (let tries = 0; ; tries++) {
       const bound = await sent(approach, progress, closeness);
       requests.push({ definitions: bound.tools.map(definitionText), left: [...left] });
-      const next = before(approach, bound, { tool, progress, read });
+      const next = await before(approach, bound, { tool, progress, read });
       if (next === null) break;
       if (tries >= mostExtra) throw new Error(`${approach.name} does not reach ${tool}.`);
       left.push(...next.left);
@@ -55,11 +55,11 @@ interface Before {
 }
 
 /** What the model does before it can call the tool of a step; null where it calls it at once. */
-function before(
+async function before(
   approach: Approach,
   { tools, deferred }: BoundTools,
   { tool, progress, read }: { readonly tool: string; readonly progress: Progress; readonly read: Set<string> },
-): Before | null {
+): Promise<Before | null> {
   const { evaluator } = approach;
   const target = wanted(approach, tool);
   const configured = evaluator.byId(target.id);
@@ -82,10 +82,10 @@ function before(
   return { left: loaded(approach, group), progress: withLoaded(progress, group), isSameRequest: false };
 }
 
-function searched(approach: Approach, tool: string, progress: Progress): Before {
+async function searched(approach: Approach, tool: string, progress: Progress): Promise<Before> {
   const all = offeredBy(approach).map(asOffered);
   const query = tool.replace(/[_-]/g, ' ');
-  const { matches } = searchTools(all, tool, { maxResults: 5, alwaysKeep: new Set() });
+  const { matches } = await searchTools(all, tool, { maxResults: 5, alwaysKeep: new Set() });
   const found = matches.flatMap((at) => all[at] ?? []);
   return {
     left: [JSON.stringify({ [defaultSearchTool]: { query } }), searchResultText(query, found)],

@@ -41,6 +41,10 @@ describe('what a case expects', () => {
     [{ answer: { contains: ['Paris'] } }, 'The answer does not have “Paris”.'],
     [{ answer: { excludes: ['Rome'] } }, 'The answer has “Rome”.'],
     [{ answer: { matches: ['^R'] } }, 'The answer does not match ^R.'],
+    [
+      { answer: { matches: ['([^x]+)+x$'] } },
+      'Whether the answer matches ([^x]+)+x$ takes too long. Write a simpler pattern.',
+    ],
     [{ answer: { equals: 'Rome' } }, 'The answer is not “Rome”.'],
     [{ answer: { json: { '$.rows[1]': 1 } } }, 'The answer has nothing at $.rows[1], not 1.'],
     [{ answer: { json: { '$.rows[0].name': 'Paris' } } }, 'The answer has "Rome" at $.rows[0].name, not "Paris".'],

@@ -1,7 +1,8 @@
 import { discoveryRanges, firstSentence } from '@sluice/core';
 import type { AgentDiscovery, Configuration } from '@sluice/core';
-import { askSelector, longestPattern, searchTools } from '@sluice/discovery';
+import { askSelector, searchTools } from '@sluice/discovery';
 import type { Environment } from '@sluice/host';
+import { longestPattern } from '@sluice/patterns';
 import { mostNamed } from '@sluice/run';
 import type { RunTools } from '@sluice/run';
 import type { SearchedToolset } from '@sluice/tools';
@@ -27,8 +28,8 @@ export async function searchOffered(
     ...{ name: id, description, parameters: inputSchema },
   }));
   if (settings?.strategy !== 'api') {
-    const { by, matches } = searchTools(searched, query, { maxResults, alwaysKeep: new Set() });
-    const note = [...(by === 'keywords' ? [noPattern] : []), noteOn(matches.length)].join(' ');
+    const { by, isNoPattern, matches } = await searchTools(searched, query, { maxResults, alwaysKeep: new Set() });
+    const note = [...(isNoPattern ? [noPattern] : []), noteOn(matches.length)].join(' ');
     return { tools: named(offered, matches), by, fail_open: null, note };
   }
   const { alwaysKeep, api } = settings;
@@ -52,7 +53,7 @@ function named(offered: Offered, order: readonly number[]): SearchedToolset['too
 }
 
 const noPattern =
-  `The query is no regular expression that can be run (RE2: no look-around, no back-references, ${longestPattern} characters at most), ` +
+  `The query is no regular expression that can be run (RE2: no look-around, no back-references, ${longestPattern} characters and small repetition counts at most), ` +
   'so its words were looked for. Write a few words, or a pattern such as "file|directory".';
 const allNote = 'The search has no selection, so all your tools can be called from your next turn on.';
 

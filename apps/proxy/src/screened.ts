@@ -35,6 +35,9 @@ export interface Screened {
 /** Bytes of an answer that is read before it is passed on; a longer one passes as it comes. */
 const longestWhole = 64 << 20;
 
+/** Bytes of a streamed round in which searches are answered: four times what a model that runs away was seen to write, and Responses repeats it. */
+const longestRound = 16 << 20;
+
 /** Passes an answer on without the search tool, and asks the model again as long as it only searches. */
 export async function sendScreened(outgoing: ServerResponse, answer: Answer, screened: Screened): Promise<void> {
   const [type = ''] = valuesOf(answer.headers, 'content-type');
@@ -55,7 +58,7 @@ async function sendStream(outgoing: ServerResponse, first: Answer, screened: Scr
   let shownId: string | null = null;
   for (let answer = first; ;) {
     const splitter = createSplitter(wire);
-    let decoder: StreamDecoder | null = decodeStream(wire);
+    let decoder: StreamDecoder | null = decodeStream(wire, {}, longestRound);
     try {
       for await (const chunk of decompressed(answer)) {
         decoder = pushed(decoder, chunk);
@@ -70,6 +73,13 @@ async function sendStream(outgoing: ServerResponse, first: Answer, screened: Scr
     }
     for (const event of splitter.end()) await write(screen.event(event));
     const turn = ended(decoder);
+    if (turn === null && screen.isHiding) {
+      // Without its search the answer would be an empty one.
+      const message = `The answer of the upstream ${answer.upstream.id} could not be read to its end, so its search for tools was not answered.`;
+      await write([errorFrame(wire, { status: 502, message, body: null })]);
+      outgoing.end();
+      return;
+    }
     const { goesOn, hasCalls } = turn === null ? { goesOn: false, hasCalls: true } : await loop.take(turn);
     shownId ??= turn?.id ?? null;
     if (!goesOn) {

@@ -1,3 +1,4 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { decodeRequest, encodeTurn } from '@sluice/wires';
 import { ScriptedUpstream, startTestProxy, type TestProxy } from './proxying.js';
@@ -138,6 +139,24 @@ describe('a search that is hostile', () => {
       expect(upstream.received).toHaveLength(2);
     },
   );
+
+  it('holds up no other request meanwhile, whatever its pattern repeats', async () => {
+    const repeated = ['(.{0,1000})'.repeat(45), '(?:a?){160}a{160}b', '(?:(?:(?:a*)*)*)*b', '(a|aa)*[ab]{300}c'];
+    for (const query of repeated) {
+      const { proxy } = await proxied(search, query);
+      const tools = Array.from({ length: 400 }, (_, at) =>
+        toolOf(`tool_${String(at)}`, { description: 'a'.repeat(9_000) }),
+      );
+      const began = process.threadCpuUsage();
+      const longest = monitorEventLoopDelay({ resolution: 5 });
+      longest.enable();
+      expect(await ask(proxy, bodyOf(tools))).toBe(200);
+      longest.disable();
+      const { user } = process.threadCpuUsage(began);
+      // Without bounds each of these takes from many seconds to hours.
+      expect([query, user < 10_000_000, longest.max < 5e9]).toEqual([query, true, true]);
+    }
+  });
 
   it('may have arguments that are no JSON, and no credential is in a line, a metric or a record', async () => {
     const { upstream, proxy } = await proxied(search);

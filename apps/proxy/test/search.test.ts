@@ -95,6 +95,8 @@ function bytesOf(wire: WireName, stream: boolean, parts: readonly TurnPart[], ro
   return Buffer.concat([encoder.start(), ...parts.map((part) => encoder.part(part)), encoder.end(finish, usage)]);
 }
 
+const damage = (wire: Wire): Buffer => (wire.startsWith('bedrock') ? Buffer.alloc(32) : Buffer.from('data: {"a\n\n'));
+
 interface Setup {
   readonly wire: Wire;
   readonly stream: boolean;
@@ -104,6 +106,8 @@ interface Setup {
   /** How the upstream’s bytes are cut. */
   readonly cut?: number;
   readonly zipped?: boolean;
+  /** Whether something follows the first round that is no event. */
+  readonly isDamaged?: boolean;
 }
 
 async function between({
@@ -113,6 +117,7 @@ async function between({
   strategy = 'strategy: tool-search',
   cut,
   zipped = false,
+  isDamaged = false,
 }: Setup): Promise<{
   upstream: ScriptedUpstream;
   proxy: TestProxy;
@@ -120,7 +125,8 @@ async function between({
   let round = 0;
   const upstream = await ScriptedUpstream.start(async (_, response) => {
     const parts = rounds[Math.min(round, rounds.length - 1)] ?? [];
-    const plain = bytesOf(wire, stream, parts, round++);
+    const sound = bytesOf(wire, stream, parts, round++);
+    const plain = isDamaged ? Buffer.concat([sound, damage(wire)]) : sound;
     const bytes = zipped ? gzipSync(plain) : plain;
     response.writeHead(200, {
       'content-type': stream ? streamContentType(wire) : 'application/json',
@@ -198,6 +204,34 @@ describe.each(both)('a search over %s, streamed: %s', (wire, stream) => {
     // The definition is the client’s, to the byte.
     const definition = /\{[^{}]*"get_weather".*?\{"city":\{"type":"string"\}\}\}/.exec(body)?.[0] ?? '?';
     expect(upstream.received[1]?.body.toString()).toContain(definition);
+  });
+
+  it('of more characters than are searched for is answered with a sentence, and recorded without what may be a credential', async () => {
+    const runaway = `weather ${'-eyJhbGciOi'.repeat(130_000)}`;
+    const { upstream, proxy } = await between({
+      ...{ wire, stream, rounds: [[searchCall(runaway)], [text('Ok.')]] },
+      ...(stream ? { cut: 16_384 } : {}),
+    });
+    const { turn } = await ask(proxy, wire, stream);
+    expect(saidBy(turn)).toBe('Ok.');
+    const second = decodeRequest(wire, upstream.received[1]?.body.toString() ?? '');
+    expect(second.messages.at(-1)?.parts[0]).toMatchObject({
+      type: 'result',
+      text: expect.stringMatching(/^Nothing was searched: the query has 1430008 characters, and a search takes 2000/),
+    });
+    expect(second.tools.map(({ name }) => name)).toEqual([search]);
+    open.splice(open.indexOf(proxy), 1);
+    await proxy.close();
+    expect(proxy.published[0]?.record).toMatchObject({ searches: [{ query: 'weather ', by: 'too_long' }] });
+  });
+
+  it('in an answer that cannot be read to its end ends in an error, and not in an empty answer', async () => {
+    if (!stream) return;
+    const { proxy } = await between({ wire, stream, rounds: [[searchCall('weather')]], isDamaged: true });
+    const response = await fetch(proxy.url + pathOf(wire, stream), { method: 'POST', body: question(wire, stream) });
+    const bytes = Buffer.from(await response.arrayBuffer());
+    expect(plainOf(wire, bytes)).toMatch(/could not be read to its end, so its search for tools was not answered/);
+    expect(plainOf(wire, bytes)).not.toMatch(/gateway_search|search-1/);
   });
 
   it('ends after five rounds with an answer that has no trace of it (DS-88, DS-89, DS-94, DS-130, XS-16)', async () => {

@@ -89,7 +89,7 @@ export { approvable, approvalSeconds, needsApproval } from './configuration/appr
 export { findUnasked } from './configuration/findings.js';
 export { schemaProblems } from './configuration/input-schema.js';
 export { checkableSchema, soundSchema } from './configuration/sound-schema.js';
-export { regexFlags } from './configuration/regex-flags.js';
+export { longestSchemaPattern, regexFlags } from './configuration/regex-flags.js';
 export * from './configuration/keys.js';
 export { mcpToolType } from './configuration/entries.js';
 export { planRanges, planToolType } from './configuration/plan-entry.js';

@@ -49,8 +49,14 @@ export function discoveryRecord(report: DiscoveryReport): DiscoveryRecord {
 }
 
 function searchRecord({ query, by, matched, failOpen }: SearchReport) {
-  const text = withoutCredentials(query.toWellFormed()).slice(0, longestQuery).toWellFormed();
+  const text = withoutCredentials(beginningOf(query)).slice(0, longestQuery).toWellFormed();
   return { query: text, by, matched: names(matched), matchedTools: matched.length, failOpen };
+}
+
+/** Enough of a query to repeat: what is cut at its end could be a credential of which the rest is missing. */
+function beginningOf(query: string): string {
+  const most = 2 * longestQuery;
+  return query.length <= most ? query : query.slice(0, most).replace(/\S*$/, '');
 }
 
 function names(list: readonly string[]): readonly string[] {

@@ -6,8 +6,11 @@ import type { FailOpenReason } from './selector.js';
 export const nativeSearchAts = ['provider', 'unsupported_wire', 'unsupported_model'] as const;
 export type NativeSearchAt = (typeof nativeSearchAts)[number];
 
-/** How a search was answered; `provider` by the provider’s own search, `all` where the service of the strategy `api` did not answer as it should. */
-export const searchAnswers = ['regex', 'keywords', 'blank', 'ranked', 'api', 'provider', 'all'] as const;
+/**
+ * How a search was answered; `provider` by the provider’s own search, `all` where the service of the strategy `api` did not answer as it should,
+ * `too_long` where the query has more characters than are searched for.
+ */
+export const searchAnswers = ['regex', 'keywords', 'blank', 'ranked', 'api', 'provider', 'all', 'too_long'] as const;
 
 /** One search of a model. */
 export interface SearchReport {

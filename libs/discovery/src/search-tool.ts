@@ -41,6 +41,14 @@ export function queryOf(argumentsText: string): string {
   }
 }
 
+/** Characters of a query. A model that runs away writes a million. */
+export const longestSearch = 2_000;
+
+/** What the model reads where its query is longer. */
+export function tooLongText(length: number): string {
+  return `Nothing was searched: the query has ${String(length)} characters, and a search takes ${String(longestSearch)} at most. Search again with a few words or a short pattern.`;
+}
+
 /** What the model reads as the result of a search. */
 export function searchResultText(
   query: string,

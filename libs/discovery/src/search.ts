@@ -1,10 +1,8 @@
-import { RE2JS } from 're2js';
+import { setImmediate } from 'node:timers/promises';
+import { OutOfTime, longestPattern, searchPattern } from '@sluice/patterns';
+import { stemsOf } from './ranked.js';
 import { comparedLength, comparedQuestion, parametersOf } from './tool.js';
 import type { OfferedTool } from './tool.js';
-import { tokensOf } from './tokens.js';
-
-/** Characters of a pattern; a longer one counts as no regular expression. */
-export const longestPattern = 512;
 
 /** Where a query was found in a tool, the best place first. */
 const places = ['name', 'description', 'parameters'] as const;
@@ -13,65 +11,108 @@ const places = ['name', 'description', 'parameters'] as const;
 export interface Found {
   /** How the query was taken. */
   readonly by: 'regex' | 'keywords' | 'blank';
+  /** Whether the query looks like a pattern and is none that is run. */
+  readonly isNoPattern: boolean;
   /** Indexes of the tools that match, best first, no more than the cap. */
   readonly matches: readonly number[];
   /** Indexes of tools that are always kept and did not match. */
   readonly kept: readonly number[];
 }
 
+/** What a search may give. */
+export interface SearchBounds {
+  readonly maxResults: number;
+  readonly alwaysKeep: ReadonlySet<string>;
+}
+
 /**
- * Searches tools as `gateway_search_tools` does: by the query as a regular expression without regard to case or, where it is none, by its
- * words. The time it takes grows with the texts’ length alone, whatever the pattern.
+ * Searches tools as `gateway_search_tools` does, without regard to case: several plain words as words, anything else as a regular expression
+ * or, where it is none, takes too long or is a sentence that stands in no tool, by its words. Others have their turn meanwhile.
  */
-export function searchTools(
+export async function searchTools(
   tools: readonly OfferedTool[],
   query: string,
-  { maxResults, alwaysKeep }: { readonly maxResults: number; readonly alwaysKeep: ReadonlySet<string> },
-): Found {
-  const { by, order } = ordered(tools, query);
+  { maxResults, alwaysKeep }: SearchBounds,
+): Promise<Found> {
+  const { by, order, isNoPattern = false } = await ordered(tools, query);
   const matches = order.slice(0, maxResults);
   const matched = new Set(matches);
   const kept = tools.flatMap(({ name }, index) => (alwaysKeep.has(name) && !matched.has(index) ? [index] : []));
-  return { by, matches, kept };
+  return { by, isNoPattern, matches, kept };
 }
 
-function ordered(
-  tools: readonly OfferedTool[],
-  query: string,
-): Pick<Found, 'by'> & { readonly order: readonly number[] } {
-  if (query.trim() === '') return { by: 'blank', order: tools.map((_, index) => index) };
-  const pattern = compiled(query);
-  if (pattern !== null) return { by: 'regex', order: byPlace(tools, (text) => pattern.matcher(text).find()) };
-  return { by: 'keywords', order: byKeywords(tools, query) };
-}
+type Ordered = Pick<Found, 'by'> & Partial<Pick<Found, 'isNoPattern'>> & { readonly order: readonly number[] };
 
-function compiled(query: string): RE2JS | null {
-  if (query.length > longestPattern) return null;
-  try {
-    return RE2JS.compile(query, RE2JS.CASE_INSENSITIVE);
-  } catch {
-    return null;
+/** Words with nothing between them that a pattern would have. */
+const plainWords = /^[\p{L}\p{M}\p{N}_-]+(?:[\s,]+[\p{L}\p{M}\p{N}_-]+)+$/u;
+
+async function ordered(tools: readonly OfferedTool[], query: string): Promise<Ordered> {
+  const text = query.trim();
+  if (text === '') return { by: 'blank', order: tools.map((_, index) => index) };
+  if (isSeveralWords(text)) {
+    const order = await byKeywords(tools, text);
+    if (order.length > 0) return { by: 'keywords', order };
+    const phrase = (await byPattern(tools, query)) ?? [];
+    return { by: phrase.length > 0 ? 'regex' : 'keywords', order: phrase };
   }
+  const order = await byPattern(tools, query);
+  // One word or a pattern without a blank that is in no tool means what it says; a sentence means its words.
+  if (order !== null && (order.length > 0 || !/\s/.test(text))) return { by: 'regex', order };
+  const words = await byKeywords(tools, text);
+  if (order === null) return { by: 'keywords', order: words, isNoPattern: true };
+  return { by: words.length > 0 ? 'keywords' : 'regex', order: words };
 }
 
-/** Those that match by name, then by description, then by a parameter; each in the order of the tools. */
-function byPlace(tools: readonly OfferedTool[], matches: (text: string) => boolean): readonly number[] {
+/** Whether a query is several words, and no phrase of words that say nothing. */
+function isSeveralWords(query: string): boolean {
+  return query.length <= longestPattern && plainWords.test(query) && wordsOf(query).size > 0;
+}
+
+/** Null where the query is no regular expression, or takes longer for these tools than it may. */
+async function byPattern(tools: readonly OfferedTool[], query: string): Promise<readonly number[] | null> {
+  const pattern = searchPattern(query);
+  if (pattern === null) return null;
   const found: Record<(typeof places)[number], number[]> = { name: [], description: [], parameters: [] };
   const length = comparedLength(tools.length);
-  tools.forEach((tool, index) => {
-    const place = places.find((one) => textsAt(tool, one, length).some((text) => text !== '' && matches(text)));
-    if (place !== undefined) found[place].push(index);
-  });
+  try {
+    for (const [index, tool] of tools.entries()) {
+      const place = places.find((one) => textsAt(tool, one, length).some((text) => text !== '' && pattern.find(text)));
+      if (place !== undefined) found[place].push(index);
+      await pattern.pause();
+    }
+  } catch (error) {
+    if (error instanceof OutOfTime) return null;
+    throw error;
+  }
+  // Those that match by name, then by description, then by a parameter; each in the order of the tools.
   return places.flatMap((place) => found[place]);
 }
 
-function byKeywords(tools: readonly OfferedTool[], query: string): readonly number[] {
-  const words = new Set(tokensOf(comparedQuestion(query)));
+/** Words of a query that are looked for: a tool can hold no more of them than fit into its name and description. */
+const mostWords = 200;
+
+function wordsOf(query: string): ReadonlySet<string> {
+  return new Set(stemsOf(comparedQuestion(query)).slice(0, mostWords));
+}
+
+/** Characters after which others have their turn. */
+const uninterrupted = 100_000;
+
+/** Those that hold most of the words first; words are compared by their stems. */
+async function byKeywords(tools: readonly OfferedTool[], query: string): Promise<readonly number[]> {
+  const words = [...wordsOf(query)];
   const length = comparedLength(tools.length);
-  const hits = tools.map((tool) => {
-    const own = new Set(places.flatMap((place) => textsAt(tool, place, length)).flatMap(tokensOf));
-    return [...words].filter((word) => own.has(word)).length;
-  });
+  const hits: number[] = [];
+  let read = 0;
+  for (const tool of tools) {
+    const texts = places.flatMap((place) => textsAt(tool, place, length));
+    const own = new Set(texts.flatMap(stemsOf));
+    hits.push(words.filter((word) => own.has(word)).length);
+    read += texts.reduce((sum, text) => sum + text.length, 0);
+    if (read < uninterrupted) continue;
+    read = 0;
+    await setImmediate();
+  }
   return tools
     .map((_, index) => index)
     .filter((index) => (hits[index] ?? 0) > 0)

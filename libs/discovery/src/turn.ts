@@ -5,7 +5,7 @@ import { readTools } from './read-tools.js';
 import type { DiscoveryReport, NativeSearchAt, SearchReport } from './report.js';
 import type { DiscoveryOutcome, DiscoveryParts, DiscoveryRequest, RequestTool, SearchAnswer } from './request.js';
 import type { BypassReason } from './route.js';
-import { searchResultText } from './search-tool.js';
+import { longestSearch, searchResultText, tooLongText } from './search-tool.js';
 import type { SearchTool } from './search-tool.js';
 import { searchTools } from './search.js';
 import { askSelector } from './selector.js';
@@ -82,6 +82,10 @@ export class DiscoveryTurn {
   async search(query: string, signal?: AbortSignal): Promise<SearchAnswer> {
     const { settings } = this;
     if (settings === null) throw new Error('A request without discovery has no search.');
+    if (query.length > longestSearch) {
+      this.note({ query, matched: [], by: 'too_long', failOpen: null });
+      return { added: [], text: tooLongText(query.length) };
+    }
     const candidates = this.candidates();
     const { order, by, failOpen } = await this.found(candidates, query, settings, signal);
     const tools = order.flatMap((index) => candidates[index] ?? []);
@@ -233,7 +237,7 @@ export class DiscoveryTurn {
     const tools = candidates.map(({ tool }) => tool);
     const { maxSearchResults: maxResults, alwaysKeep, api } = settings;
     if (settings.strategy !== 'api') {
-      const { by, matches, kept } = searchTools(tools, query, { maxResults, alwaysKeep: new Set(alwaysKeep) });
+      const { by, matches, kept } = await searchTools(tools, query, { maxResults, alwaysKeep: new Set(alwaysKeep) });
       return { by, order: [...matches, ...kept], failOpen: null };
     }
     const key = api.apiKeyEnv === null ? undefined : this.parts.secret(api.apiKeyEnv);

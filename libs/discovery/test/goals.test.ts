@@ -29,9 +29,9 @@ describe('what discovery is for', () => {
     expect(discoveryStrategies).toEqual(['passthrough', 'relevance', 'tool-search', 'api', 'ranked', 'hybrid']);
   });
 
-  it('says to use other words where a pattern misses what was meant (DS-132)', () => {
+  it('says to use other words where a pattern misses what was meant (DS-132)', async () => {
     const query = 'gets?_the_forecast$';
-    expect(searchTools(tools, query, { maxResults: 5, alwaysKeep: new Set() }).matches).toEqual([]);
+    expect((await searchTools(tools, query, { maxResults: 5, alwaysKeep: new Set() })).matches).toEqual([]);
     expect(searchResultText(query, [])).toMatch(/Search again with other or fewer words/);
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { longestPattern, searchTools } from '@sluice/discovery';
+import { longestPattern } from '@sluice/patterns';
+import { searchTools } from '@sluice/discovery';
 import type { OfferedTool } from '@sluice/discovery';
 
 const tools: readonly OfferedTool[] = [
@@ -12,8 +13,8 @@ const tools: readonly OfferedTool[] = [
     parameters: { properties: { zone: { items: { properties: { region: {} } } } } },
   },
 ];
-const search = (query: string, maxResults = 5, alwaysKeep: readonly string[] = []) => {
-  const { by, matches, kept } = searchTools(tools, query, { maxResults, alwaysKeep: new Set(alwaysKeep) });
+const search = async (query: string, maxResults = 5, alwaysKeep: readonly string[] = []) => {
+  const { by, matches, kept } = await searchTools(tools, query, { maxResults, alwaysKeep: new Set(alwaysKeep) });
   return { by, matches: matches.map((at) => tools[at]?.name), kept: kept.map((at) => tools[at]?.name) };
 };
 
@@ -22,44 +23,60 @@ describe('the search for tools', () => {
     ['READ.*FILE', 'regex', ['read_file', 'store'], 'without regard to case, name hits first (DS-63, DS-66)'],
     ['^the time$', 'regex', ['clock'], 'by the description (DS-67)'],
     ['recipient', 'regex', ['mail'], 'by a parameter’s name (DS-68)'],
-    ['whom to', 'regex', ['mail'], 'by a parameter’s description (DS-68)'],
+    ['whom.to', 'regex', ['mail'], 'by a parameter’s description (DS-68)'],
     ['region', 'regex', ['clock'], 'by a nested parameter (DS-68)'],
     ['read(', 'keywords', ['read_file', 'store'], 'by words where it is no regular expression (DS-64)'],
     ['(?=read)', 'keywords', ['read_file', 'store'], 'by words where a linear engine cannot have it (DS-64, DS-65)'],
-    ['no such thing', 'regex', [], 'to nothing (DS-71)'],
-  ])('takes %j as %s and finds %j: %s', (query, by, matches) => {
-    expect(search(query)).toEqual({ by, matches, kept: [] });
+    ['no.such.thing', 'regex', [], 'to nothing (DS-71)'],
+    ['no such thing', 'keywords', [], 'to nothing, by its words (DS-71)'],
+    [
+      'weather reads zones',
+      'keywords',
+      ['read_file', 'store', 'clock'],
+      'several words as words, whatever their endings',
+    ],
+    ['recipient, clock file', 'keywords', ['read_file', 'mail', 'store', 'clock'], 'words between commas as words'],
+    ['orkspac', 'regex', ['read_file'], 'one word as a part of a word'],
+    ['ads a fil', 'regex', ['read_file'], 'a phrase that has no whole word as it stands'],
+    ['Which one is the time?', 'keywords', ['clock'], 'a sentence by its words where it stands in no tool'],
+    ['reads?|clock', 'regex', ['read_file', 'clock', 'store'], 'alternatives as a pattern'],
+  ])('takes %j as %s and finds %j: %s', async (query, by, matches) => {
+    expect(await search(query)).toEqual({ by, matches, kept: [] });
   });
 
-  it('gives the first tools for a blank query (DS-72, XS-15)', () => {
-    expect(search('  ', 2)).toEqual({ by: 'blank', matches: ['read_file', 'mail'], kept: [] });
+  it('gives the first tools for a blank query (DS-72, XS-15)', async () => {
+    expect(await search('  ', 2)).toEqual({ by: 'blank', matches: ['read_file', 'mail'], kept: [] });
   });
 
-  it('gives no more than the cap, and beyond it what is always kept, each once (DS-69, DS-70, XS-9, XS-10)', () => {
-    expect(search('.', 2, ['clock', 'mail'])).toEqual({ by: 'regex', matches: ['read_file', 'mail'], kept: ['clock'] });
-    expect(search('read(', 2, ['clock']).kept).toEqual(['clock']);
-    expect(search('', 1, ['clock', 'unknown']).kept).toEqual(['clock']);
+  it('gives no more than the cap, and beyond it what is always kept, each once (DS-69, DS-70, XS-9, XS-10)', async () => {
+    expect(await search('.', 2, ['clock', 'mail'])).toEqual({
+      by: 'regex',
+      matches: ['read_file', 'mail'],
+      kept: ['clock'],
+    });
+    expect((await search('read(', 2, ['clock'])).kept).toEqual(['clock']);
+    expect((await search('', 1, ['clock', 'unknown'])).kept).toEqual(['clock']);
   });
 
-  it('takes a pattern beyond the limit by its words (DS-65, XS-14)', () => {
-    expect(search('x'.repeat(longestPattern + 1)).by).toBe('keywords');
+  it('takes a pattern beyond the limit by its words (DS-65, XS-14)', async () => {
+    expect((await search('x'.repeat(longestPattern + 1))).by).toBe('keywords');
   });
 
-  it('is not held up by a hostile pattern: its time grows with the text (DS-65, XS-14)', () => {
+  it('is not held up by a hostile pattern: its time grows with the text (DS-65, XS-14)', async () => {
     const hostile = [{ name: 'long', description: 'a'.repeat(50_000), parameters: null }];
     const began = process.cpuUsage();
-    const found = searchTools(hostile, '(a+)+$b', { maxResults: 5, alwaysKeep: new Set() });
+    const found = await searchTools(hostile, '(a+)+$b', { maxResults: 5, alwaysKeep: new Set() });
     const { user } = process.cpuUsage(began);
     expect(found.matches).toEqual([]);
     // A backtracking engine would not be through in years.
     expect(user).toBeLessThan(20_000_000);
   });
 
-  it('ranks keyword hits by the number of words (XS-13)', () => {
-    expect(search('workspace file [', 5).matches).toEqual(['read_file', 'store']);
+  it('ranks keyword hits by the number of words (XS-13)', async () => {
+    expect((await search('workspace file [', 5)).matches).toEqual(['read_file', 'store']);
   });
 
-  it('never throws for a schema of any shape', () => {
+  it('never throws for a schema of any shape', async () => {
     const odd = [
       null,
       7,
@@ -70,6 +87,6 @@ describe('the search for tools', () => {
       { anyOf: [7, { properties: { b: {} } }] },
     ];
     const given = odd.map((parameters, at) => ({ name: `t${at}`, description: '', parameters }));
-    expect(searchTools(given, 'b', { maxResults: 5, alwaysKeep: new Set() }).matches).toEqual([6]);
+    expect((await searchTools(given, 'b', { maxResults: 5, alwaysKeep: new Set() })).matches).toEqual([6]);
   });
 });

@@ -2,7 +2,7 @@ import { Ajv } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { regexFlags, soundSchema, takeOffer, ToolInputError } from '@sluice/core';
+import { longestSchemaPattern, regexFlags, soundSchema, takeOffer, ToolInputError } from '@sluice/core';
 import type { JsonObject, JsonValue } from '@sluice/core';
 import { jsonSchemaInput, jsonSchemaOutput } from '../src/binding/json-schema-input.js';
 
@@ -165,6 +165,24 @@ describe('a pattern', () => {
     ['(', null],
   ])('is compiled as its author meant it, or not at all: %s', (pattern, flags) => {
     expect(regexFlags(pattern)).toBe(flags);
+  });
+
+  it('of more characters than an engine reads quickly is none', () => {
+    expect(offered(property({ pattern: 'a'.repeat(longestSchemaPattern) }))).not.toHaveProperty('problems');
+    expect(offered(property({ pattern: 'a'.repeat(longestSchemaPattern + 1) }))).toEqual({
+      problems: ['The input schema has a pattern of more than 4000 characters at /properties/a/pattern: write one on the server.'], // prettier-ignore
+    });
+  });
+
+  it('that takes longer than a check may does not fit, in arguments and in results, by names too', () => {
+    const slow = `${'a'.repeat(100)}b`;
+    for (const pattern of ['(a+)+$', `${'(.{0,1000})'.repeat(45)}z`]) {
+      const text = pattern.startsWith('(a') ? slow : 'x'.repeat(4_000);
+      expect(passes(jsonSchemaInput(inputOf(property({ type: 'string', pattern }))), { a: text })).toBe(false);
+      expect(() => jsonSchemaOutput(property({ type: 'string', pattern }))({ a: text })).toThrow();
+      const named = { type: 'object', patternProperties: { [pattern]: {} }, additionalProperties: false };
+      expect(() => jsonSchemaOutput(named)({ [text]: 1 })).toThrow();
+    }
   });
 
   it('that needs no `u` holds', () => {

@@ -33,9 +33,9 @@ export function encodeTurn(wire: WireName, turn: Turn, createdAtMs: number): Enc
   return codecs[wire].encodeTurn(turn, createdAtMs);
 }
 
-/** Reads one streamed turn; each stream has a decoder of its own. */
-export function decodeStream(wire: WireName, listener?: TurnListener): StreamDecoder {
-  return createStreamDecoder(codecs[wire], listener);
+/** Reads one streamed turn of so many bytes at most; each stream has a decoder of its own. */
+export function decodeStream(wire: WireName, listener?: TurnListener, largest?: number): StreamDecoder {
+  return createStreamDecoder(codecs[wire], listener, largest);
 }
 
 /** Writes one turn for a client as a stream. */

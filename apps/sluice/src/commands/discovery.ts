@@ -57,7 +57,7 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
     targetRatio: ratio(values.ratio),
   };
   const closeness = strategy === 'hybrid' ? await closenessIn(values.model, tools, question) : null;
-  const { lines, note } = judged(strategy, tools, asked, counts, closeness);
+  const { lines, note } = await judged(strategy, tools, asked, counts, closeness);
   if (values.json) surroundings.print(`${JSON.stringify({ strategy, question, note, tools: lines })}\n`);
   else for (const line of inWords(lines, note, surroundings)) surroundings.print(`${line}\n`);
   await surroundings.taken();
@@ -89,15 +89,15 @@ async function closenessIn(
   return new Meanings(() => 0).closeness(() => embedder, tools, question, patienceMs);
 }
 
-function judged(
+async function judged(
   strategy: Strategy,
   tools: readonly OfferedTool[],
   asked: Asked,
   counts: Parameters<typeof chooseTools>[3],
   closeness: readonly number[] | null,
-): { readonly lines: readonly Line[]; readonly note: string } {
+): Promise<{ readonly lines: readonly Line[]; readonly note: string }> {
   if (strategy === 'tool-search') {
-    const { by, matches, kept } = searchTools(tools, asked.query, { maxResults: counts.maxTools, ...asked });
+    const { by, matches, kept } = await searchTools(tools, asked.query, { maxResults: counts.maxTools, ...asked });
     const found = [...matches, ...kept];
     const lines = [...found, ...tools.map((_, at) => at).filter((at) => !found.includes(at))].map((at): Line => {
       const why = matches.includes(at) ? [`matches the ${by === 'regex' ? 'pattern' : 'words'}`] : [];

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { strategyNames } from '@sluice/core';
+import { longestSchemaPattern, regexFlags, strategyNames } from '@sluice/core';
 import { recordFromJson, ShapeError } from '@sluice/contracts';
 import type { AgentStep } from '@sluice/contracts';
 import { historyProblem } from '@sluice/run';
@@ -109,7 +109,10 @@ export function readEvaluation(file: string): Evaluation {
 function caseOf(written: Written['cases'][number], path: string, mistakes: string[]): Case {
   const { name, question, group, state, history = [], recorded: record, expect } = written;
   for (const [place, pattern] of (expect.answer?.matches ?? []).entries())
-    if (!isPattern(pattern)) mistakes.push(`  ${path}.expect.answer.matches.${place}: is no regular expression`);
+    if (regexFlags(pattern) !== 'u')
+      mistakes.push(
+        `  ${path}.expect.answer.matches.${place}: is no regular expression of at most ${String(longestSchemaPattern)} characters`,
+      );
   for (const wanted of Object.keys(expect.answer?.json ?? {}))
     if (jsonPath(wanted) === null)
       mistakes.push(`  ${path}.expect.answer.json: “${wanted}” is no path; write one as $.rows[0].name`);
@@ -144,15 +147,6 @@ function historyOf(steps: readonly Record<string, unknown>[], path: string, mist
     if (!(error instanceof ShapeError)) throw error;
     mistakes.push(`  ${path}: ${error.message}`);
     return [];
-  }
-}
-
-function isPattern(pattern: string): boolean {
-  try {
-    new RegExp(pattern, 'u');
-    return true;
-  } catch {
-    return false;
   }
 }
 

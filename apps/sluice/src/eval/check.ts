@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Configuration, JsonValue } from '@sluice/core';
+import { matchesInTime } from '@sluice/patterns';
 import type { AgentResponse } from '@sluice/contracts';
 import type { Expectation } from './cases.js';
 import { jsonPath, valueAt } from './json-path.js';
@@ -64,9 +65,12 @@ function checkAnswer(
   const failures = [
     ...contains.filter((text) => !said.includes(text)).map((text) => `The answer does not have “${text}”. ${whole}`),
     ...excludes.filter((text) => said.includes(text)).map((text) => `The answer has “${text}”. ${whole}`),
-    ...matches
-      .filter((pattern) => !new RegExp(pattern, 'u').test(said))
-      .map((pattern) => `The answer does not match ${pattern}. ${whole}`),
+    ...matches.flatMap((pattern) => {
+      const isMatch = matchesInTime(pattern, said);
+      if (isMatch === null)
+        return [`Whether the answer matches ${pattern} takes too long. Write a simpler pattern. ${whole}`];
+      return isMatch ? [] : [`The answer does not match ${pattern}. ${whole}`];
+    }),
   ];
   if (equals !== undefined && said.trim() !== equals.trim())
     failures.push(`The answer is not “${shorten(equals)}”. ${whole}`);

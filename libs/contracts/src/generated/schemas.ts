@@ -1480,7 +1480,7 @@ export const schemas = {
       {
         "name": "by",
         "type": "string",
-        "doc": "How it was answered: regex, keywords, blank, ranked, api, or all where the service of the strategy api gave no selection."
+        "doc": "How it was answered: regex, keywords, blank, ranked, api, provider, all where the service of the strategy api gave no selection, or too_long where the query was too long to be searched for."
       },
       {
         "name": "matched",

@@ -1,7 +1,7 @@
 import { type JsonObject, type JsonValue, canonicalJson, isJsonObject } from '../json.js';
 import { escaped, nested, nestedByName, pathShown } from './input-schema.js';
 import { quote, sentenceList } from './problems.js';
-import { regexFlags } from './regex-flags.js';
+import { longestSchemaPattern, regexFlags } from './regex-flags.js';
 
 export interface SoundSchema {
   /** The same object where there was nothing to repair. */
@@ -175,9 +175,7 @@ function keyword(key: string, value: JsonValue, path: string, problems: string[]
     case '$ref':
       return typeof value === 'string' ? value : wrong('no reference');
     case 'pattern':
-      return typeof value === 'string' && regexFlags(value) !== null
-        ? value
-        : wrong('no regular expression of ECMAScript');
+      return typeof value === 'string' && regexFlags(value) !== null ? value : wrong(patternProblem(value));
     default:
       return value;
   }
@@ -239,8 +237,7 @@ function named(key: string, value: JsonValue, path: string, problems: string[]):
   const entries = Object.entries(value).map(([name, schema]): [string, JsonValue] => {
     const place = `${path}/${escaped(name)}`;
     if (key === 'dependencies' && areNames(schema)) return [name, different(schema as readonly JsonValue[])];
-    if (key === 'patternProperties' && regexFlags(name) === null)
-      problems.push(problemAt(place, 'no regular expression of ECMAScript'));
+    if (key === 'patternProperties' && regexFlags(name) === null) problems.push(problemAt(place, patternProblem(name)));
     return [name, schema === null ? {} : item(schema, place, problems)];
   });
   return same(value, entries) ? value : Object.fromEntries(entries);
@@ -250,6 +247,12 @@ function item(value: JsonValue, path: string, problems: string[]): JsonValue {
   if (isJsonObject(value)) return repaired(value, path, problems);
   if (typeof value !== 'boolean') problems.push(problemAt(path, 'no schema'));
   return value;
+}
+
+function patternProblem(value: JsonValue): string {
+  return typeof value === 'string' && value.length > longestSchemaPattern
+    ? `a pattern of more than ${String(longestSchemaPattern)} characters`
+    : 'no regular expression of ECMAScript';
 }
 
 function problemAt(path: string, what: string, remedy = 'write one'): string {

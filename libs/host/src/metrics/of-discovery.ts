@@ -24,7 +24,7 @@ export function discoveryMetrics({ counter, histogram }: Kinds) {
     ),
     discoverySearches: counter(
       'sluice_discovery_searches_total',
-      'Searches of models, by how they were answered: regex, keywords, blank, ranked, api, provider, or all where a selector gave no selection.',
+      'Searches of models, by how they were answered: regex, keywords, blank, ranked, api, provider, all where a selector gave no selection, or too_long where the query was.',
       'by',
     ),
     discoveryMatches: counter(

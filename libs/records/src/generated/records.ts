@@ -480,7 +480,7 @@ export interface DiscoveryRecord {
 export interface DiscoverySearch {
   /** What it searched for, at most 2,000 characters. */
   readonly query: string;
-  /** How it was answered: regex, keywords, blank, ranked, api, or all where the service of the strategy api gave no selection. */
+  /** How it was answered: regex, keywords, blank, ranked, api, provider, all where the service of the strategy api gave no selection, or too_long where the query was too long to be searched for. */
   readonly by: string;
   /** Names of the tools that it got, in order; the first 100. */
   readonly matched: readonly string[];

@@ -2,8 +2,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { ErrorObject, ValidateFunction } from 'ajv';
 import { checkableSchema, hasRawNumbers, soundSchema, ToolInputError, withPlainNumbers } from '@sluice/core';
 import type { InputProblem, JsonObject, JsonValue } from '@sluice/core';
+import { RegexTimeBudget } from '@sluice/patterns';
 import { kindAt, named, pointer } from './input.js';
-import { RegexTimeBudget } from './regex-time-budget.js';
 
 /** Problems that are named of one call: a list of a thousand bad elements is as clear from the first ones. */
 const mostProblems = 20;

@@ -24,6 +24,10 @@ export class ChatScreen implements Screen {
 
   constructor(private readonly screening: Screening) {}
 
+  get isHiding(): boolean {
+    return this.#isHiding;
+  }
+
   event({ raw, data }: RawEvent): readonly Uint8Array[] {
     if (data === null) return [raw];
     const chunk = parsed(data);

@@ -17,6 +17,10 @@ export class ConverseScreen implements Screen {
 
   constructor(private readonly screening: Screening) {}
 
+  get isHiding(): boolean {
+    return this.#isHiding;
+  }
+
   event({ raw, data, name }: RawEvent): readonly Uint8Array[] {
     const event = data === null ? null : parsed(data);
     if (event === null) return [raw];

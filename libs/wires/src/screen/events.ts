@@ -1,4 +1,5 @@
 import { readAwsMessage } from '../stream/frames.js';
+import { HeldBytes } from '../stream/held-bytes.js';
 import type { WireName } from '../types.js';
 
 /** One event of a stream, with its bytes as they came. */
@@ -20,17 +21,18 @@ export function createSplitter(wire: WireName): EventSplitter {
   return wire === 'bedrock' || wire === 'bedrock-anthropic' ? new AmazonSplitter() : new ServerSentSplitter();
 }
 
+const none = new Uint8Array(0);
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
 
 class ServerSentSplitter implements EventSplitter {
-  #held: Uint8Array = new Uint8Array(0);
+  readonly #held = new HeldBytes();
   /** How far the held bytes were searched, and whether a line begins there. */
   #at = 0;
   #isLineStart = true;
 
   push(bytes: Uint8Array): readonly RawEvent[] {
-    const held = this.#held.length === 0 ? bytes : Buffer.concat([this.#held, bytes]);
+    const held = this.#held.with(bytes);
     const events: RawEvent[] = [];
     let start = 0;
     let at = this.#at;
@@ -51,13 +53,13 @@ class ServerSentSplitter implements EventSplitter {
       }
       this.#isLineStart = true;
     }
-    this.#held = held.slice(start);
+    this.#held.drop(start);
     this.#at = at - start;
     return events;
   }
 
   end(): readonly RawEvent[] {
-    return this.#held.length === 0 ? [] : [eventOf(this.#held)];
+    return this.#held.length === 0 ? [] : [eventOf(this.#held.with(none))];
   }
 }
 
@@ -75,25 +77,25 @@ function eventOf(raw: Uint8Array): RawEvent {
 
 /** Amazon’s event stream: each message begins with its length. */
 class AmazonSplitter implements EventSplitter {
-  #held: Buffer = Buffer.alloc(0);
+  readonly #held = new HeldBytes();
 
   push(bytes: Uint8Array): readonly RawEvent[] {
-    this.#held = Buffer.concat([this.#held, bytes]);
+    const held = this.#held.with(bytes);
     const events: RawEvent[] = [];
     let at = 0;
-    while (this.#held.length - at >= 4) {
-      const length = this.#held.readUInt32BE(at);
-      if (length < 16 || this.#held.length - at < length) break;
-      const raw = this.#held.subarray(at, at + length);
+    while (held.length - at >= 4) {
+      const length = held.readUInt32BE(at);
+      if (length < 16 || held.length - at < length) break;
+      const raw = held.subarray(at, at + length);
       const message = readAwsMessage(raw);
       events.push({ raw, data: message?.data ?? null, name: message?.name ?? '' });
       at += length;
     }
-    this.#held = this.#held.subarray(at);
+    this.#held.drop(at);
     return events;
   }
 
   end(): readonly RawEvent[] {
-    return this.#held.length === 0 ? [] : [{ raw: this.#held, data: null, name: '' }];
+    return this.#held.length === 0 ? [] : [{ raw: this.#held.with(none), data: null, name: '' }];
   }
 }

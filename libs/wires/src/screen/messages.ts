@@ -21,6 +21,10 @@ export class MessagesScreen implements Screen {
     private readonly frame: Frame,
   ) {}
 
+  get isHiding(): boolean {
+    return this.#isHiding;
+  }
+
   event({ raw, data, name }: RawEvent): readonly Uint8Array[] {
     const event = data === null ? null : parsed(data);
     if (event === null) return [raw];

@@ -12,6 +12,8 @@ export interface RoundEnd {
  * ones get the numbers that they would have had, heads of further rounds are left out, and the usage at the end is that of all rounds.
  */
 export interface Screen {
+  /** Whether a call of the search tool was left out of this round. */
+  readonly isHiding: boolean;
   /** What the client gets for an event. */
   event(event: RawEvent): readonly Uint8Array[];
   /** The round is over and another one follows: what was held back of its end is dropped. */

@@ -43,14 +43,18 @@ export interface StreamDecoder {
   end(): DecodedTurn;
 }
 
-export function createStreamDecoder(wire: StreamWire, listener: TurnListener = {}): StreamDecoder {
+export function createStreamDecoder(
+  wire: StreamWire,
+  listener: TurnListener = {},
+  largest = largestTurn,
+): StreamDecoder {
   const builder = new TurnBuilder(wire.partsOf, (type, piece) => {
     if (type === 'text') listener.onText?.(piece);
     else if (type === 'reasoning') listener.onReasoning?.(piece);
   });
   const assembler = wire.assembler(builder);
   const repeated = new RepeatedShape();
-  let left = largestTurn;
+  let left = largest;
   let body: BodyReader | null = null;
   let isSniffed = false;
 
@@ -77,7 +81,7 @@ export function createStreamDecoder(wire: StreamWire, listener: TurnListener = {
   return {
     push(bytes) {
       left -= bytes.length;
-      if (left < 0) throw faults.tooLong(largestTurn);
+      if (left < 0) throw faults.tooLong(largest);
       if (!isSniffed) {
         const kind = sniff(bytes);
         if (kind === 'space') return;

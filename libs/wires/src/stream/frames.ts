@@ -1,6 +1,7 @@
 import { EventStreamCodec } from '@smithy/eventstream-codec';
 import { createParser } from 'eventsource-parser';
 import { faults } from '../diagnosis.js';
+import { HeldBytes } from './held-bytes.js';
 
 /** How a wire puts events into bytes: server-sent events, or Amazon’s event stream. */
 export type FrameSource = 'sse' | 'aws' | 'aws-chunks';
@@ -46,13 +47,13 @@ const largestMessage = 16 << 20;
 
 /** Messages of lengths, checksums, headers and a JSON payload; where `areChunks`, the payload holds the event as base64. */
 function amazonEvents(onEvent: (data: string, name: string) => void, areChunks: boolean): Frames {
-  let held = new Uint8Array(0);
+  const kept = new HeldBytes();
   return {
     push(bytes) {
-      held = held.length === 0 ? new Uint8Array(bytes) : joined(held, bytes);
+      const held = kept.with(bytes);
       let at = 0;
       while (held.length - at >= 4) {
-        const length = new DataView(held.buffer, held.byteOffset + at).getUint32(0);
+        const length = held.readUInt32BE(at);
         if (length < 16 || length > largestMessage) throw faults.damaged();
         if (held.length - at < length) break;
         const { name, data } = messageOf(held.subarray(at, at + length));
@@ -60,19 +61,12 @@ function amazonEvents(onEvent: (data: string, name: string) => void, areChunks: 
         if (areChunks && name === 'chunk') onEvent(chunkOf(data), '');
         else onEvent(data, name);
       }
-      held = held.slice(at);
+      kept.drop(at);
     },
     end() {
-      if (held.length > 0) throw faults.cutOff();
+      if (kept.length > 0) throw faults.cutOff();
     },
   };
-}
-
-function joined(one: Uint8Array, other: Uint8Array): Uint8Array<ArrayBuffer> {
-  const all = new Uint8Array(one.length + other.length);
-  all.set(one);
-  all.set(other, one.length);
-  return all;
 }
 
 function messageOf(bytes: Uint8Array): { readonly name: string; readonly data: string } {

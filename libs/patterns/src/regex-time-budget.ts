@@ -23,6 +23,11 @@ export class RegexTimeBudget {
     this.left = patienceMs;
   }
 
+  /** Whether a pattern did not come to its end since the check began. */
+  get isSpent(): boolean {
+    return this.left < 1;
+  }
+
   /** Takes the place of RegExp in ajv. Throws where the pattern is none. */
   readonly regExp = Object.assign((pattern: string): Pattern => this.compile(pattern), { code: 'new RegExp' });
 
@@ -36,7 +41,7 @@ export class RegexTimeBudget {
   }
 
   private within(test: Script, text: string): boolean {
-    if (this.left < 1) return false;
+    if (this.isSpent) return false;
     const before = performance.now();
     const sandbox = (this.sandbox ??= createContext(Object.create(null) as object, {
       codeGeneration: { strings: false, wasm: false },
@@ -51,4 +56,11 @@ export class RegexTimeBudget {
       this.left -= performance.now() - before;
     }
   }
+}
+
+/** Whether a text has a pattern of ECMAScript; null where that is not known in time. Throws where the pattern is none. */
+export function matchesInTime(pattern: string, text: string): boolean | null {
+  const budget = new RegexTimeBudget();
+  const isMatch = budget.regExp(pattern).test(text);
+  return budget.isSpent && !isMatch ? null : isMatch;
 }
