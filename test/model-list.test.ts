@@ -56,6 +56,7 @@ describe('a list of models, and what they get back', () => {
         shown: null,
         deferred: [],
         nativeSearch: null,
+        askedAgain: null,
         definitionTokens: expect.any(Number),
         resultTokens: expect.any(Number),
         otherTokens: expect.any(Number),

@@ -231,6 +231,27 @@ describe('a result below its threshold', () => {
     expect(overriding).not.toContain('"steps"');
   });
 
+  it('the model may answer with a new plan, and with none beyond those that it may have', async () => {
+    const again = JSON.stringify({ steps: [step([lookupId, rows(0)])] });
+    const { opened, end } = await running(
+      [step([lookupId, rows(0)])],
+      callOr(({ review: asked }) => (asked === undefined ? [lookupId, rows(0)] : [ids.plan, again])),
+      { plan: 'max_plans: 2', confidence: '{ simplify: false, retries: 0 }' },
+    );
+    const response = await end();
+    const made = await decisions(opened, response);
+    expect(actions(made).map(([action]) => action)).toEqual([
+      'plan',
+      'call',
+      'override',
+      'call',
+      'override',
+      'partial',
+    ]);
+    expect(response.history.at(-1)).toMatchObject({ outcome: 'validation', reason: 'plan_refused' });
+    expect(response.decision?.reason).toContain('The run has made all of its 2 plans.');
+  });
+
   it('ends with a partial answer that says how sure it is, where the model stops or nobody may override', async () => {
     const steps = [step([lookupId, rows(1)]), step(calls.query), step(calls.analysis)];
     for (const override of ['model', 'none']) {
@@ -374,6 +395,42 @@ describe('a model that judges', () => {
     expect(made[3]?.score).toMatchObject({ formula: 1, judged: 0.2, confidence: 0.2, accepted: '' });
     expect(made[5]?.score).toMatchObject({ formula: 0.8, judged: 0.99, confidence: 0.8, accepted: 'threshold' });
     expect(model.asked[1]?.tools.map(({ id }) => id)).toEqual([ids.plan]);
+  });
+
+  it('says nothing with `0.0`: however it is spelled, it is a number', async () => {
+    const said = ['0.0', '0.10', '9.0e-1'];
+    const { opened, end } = await running(
+      [step([lookupId, rows(5)])],
+      callOr(({ review: asked }) =>
+        asked?.kind === 'judge'
+          ? [ids.plan, `{"review":{"why":"w","confidence":${said.shift() ?? '1.0'}}}`]
+          : [lookupId, rows(5)],
+      ),
+      { confidence: '{ judge: model, retries: 2 }' },
+    );
+    const made = await decisions(opened, await end());
+    expect(actions(made).map(([action]) => action)).toEqual([
+      ...['plan', 'call', 'judge', 'retry', 'judge', 'retry', 'judge', 'answer'],
+    ]);
+    expect(made.map(({ score }) => score?.judged).filter((one) => one !== null && one !== undefined)).toEqual([
+      ...[0, 0.1, 0.9],
+    ]);
+  });
+
+  it('and gives steps instead makes a new plan, as long as the run may have one; then the formula’s word counts', async () => {
+    const again = JSON.stringify({ steps: [step([lookupId, rows(4)])] });
+    const { opened, end } = await running(
+      [step([lookupId, rows(5)])],
+      callOr(() => [ids.plan, again]),
+      { plan: 'max_plans: 2', confidence: '{ judge: model }' },
+    );
+    const response = await end();
+    const made = await decisions(opened, response);
+    expect(actions(made).map(([action]) => action)).toEqual(['plan', 'call', 'judge', 'call', 'judge', 'answer']);
+    expect(response.history.map(({ outcome, reason }) => reason ?? outcome)).toEqual([
+      ...['ok', 'ok', 'ok', 'ok', 'plan_refused'],
+    ]);
+    expect(response.decision).toMatchObject({ action: 'answer', plan: 2 });
   });
 
   it('makes a plan need two turns a step, and one that has them not is refused', async () => {

@@ -3,6 +3,7 @@ import { asked, decide, short } from '../harness/approving.js';
 import { applyTo, versioned } from '../harness/applied.js';
 import { calls } from '../harness/configurations.js';
 import { eventually } from '../harness/eventually.js';
+import { ScriptedModel } from '../harness/system.js';
 import type { TestSystem } from '../harness/system.js';
 import { ids, planned, planner, startPlans, step, wholeWorkflow } from '../harness/with-plans.js';
 import { replayed } from '../replay/replaying.js';
@@ -80,6 +81,45 @@ describe('what a planner is shown (G-67)', () => {
   });
 });
 
+describe('a model that does not call the tool for plans', () => {
+  it('is told so and asked once more, in the same turn', async () => {
+    let asked = 0;
+    const { opened, model, end } = await running(
+      new ScriptedModel(({ planning }) => {
+        if (planning === undefined) return { answer: 'All is done.' };
+        return asked++ === 0 ? { answer: 'I would look it up.' } : planned(step(calls.query));
+      }),
+    );
+    const response = await end();
+    expect([response.error, response.answer, response.history.length]).toEqual([null, 'All is done.', 2]);
+    const [first, second] = model.asked;
+    expect(second?.instructions).toBe(
+      `${first?.instructions ?? ''}\n\nYou did not call the tool ${ids.plan}. Your last reply was not taken. Reply with that call, and nothing else.`,
+    );
+    const [turn] = await opened.all('agent.tool-calls');
+    expect(turn?.record.model?.askedAgain).toContain('You did not call');
+    expect(turn?.record.run.outputTokens).toBe(2);
+    expect(await unlike(opened)).toEqual([]);
+  });
+
+  it('and does not then either ends the run', async () => {
+    const { model, end } = await running(new ScriptedModel(() => ({ answer: 'No plan.' })));
+    const response = await end();
+    expect(response.error?.message).toContain(`did not call the tool ${ids.plan}`);
+    expect(model.asked).toHaveLength(2);
+  });
+
+  it('and gives a review instead has that counted as a plan that was refused', async () => {
+    const review = { calls: [[ids.plan, '{"review":{"why":"w","confidence":0.10}}']] } as const;
+    const { opened, model, end } = await running(planner([review]), { plan: '{ max_plans: 2 }' });
+    const response = await end();
+    expect(response.history.map(({ reason }) => reason)).toEqual(['plan_refused', 'plan_refused']);
+    expect(response.history[0]?.observation).toContain('Give the steps of a plan, and no review.');
+    expect([response.answer, model.asked.length]).toEqual(['All is done.', 3]);
+    expect(await unlike(opened)).toEqual([]);
+  });
+});
+
 describe('a plan that cannot be walked (G-68)', () => {
   const impossible = [
     ['needs a state that it does not reach', [step(calls.query), step(calls.reset), step(calls.analysis)], 'Step 3'],
@@ -94,6 +134,21 @@ describe('a plan that cannot be walked (G-68)', () => {
     ['plans a plan', [step([ids.plan, '{"steps":[]}'])], 'holds no other plan'],
     ['has more steps than turns are left', Array.from({ length: 9 }, () => step(calls.query)), '9 turns left'],
     ['has arguments that are no JSON', [step([ids.query, 'SELECT'])], 'no JSON object'],
+    [
+      'names a result in a form that nobody fills in',
+      [step([ids.text, '{"prompt":"Say {step_1}"}']), step([ids.text, '{"prompt":"Dear {name}: $1.50"}'])],
+      'Step 1 (core__text-completion) cannot be made: its arguments hold `{step_1}`',
+    ],
+    [
+      'names a result that is no part of what its tool gives',
+      [step(calls.query), step([ids.analysis, '{"rows":{"$step":1,"path":"/nothing"}}'])],
+      'has nothing at /nothing',
+    ],
+    [
+      'names the result of a later step',
+      [step([ids.query, '{"sparql":{"$step":2}}']), step(calls.analysis)],
+      'needs step 2',
+    ],
   ] as const;
   it('is refused with the reason before anything runs, and another one is made', async () => {
     for (const [what, steps, why] of impossible) {
@@ -146,6 +201,47 @@ describe('a step of a plan', () => {
     const asked = model.asked.find(({ toolChoice }) => toolChoice.type === 'tool' && toolChoice.id === ids.analysis);
     expect(asked?.tools.map(({ id }) => id)).toEqual([ids.analysis]);
     expect(asked?.instructions).toContain('Step 2 of 2');
+    expect(await unlike(opened)).toEqual([]);
+  });
+
+  it('gets a result where its arguments name it, and the numbers of the plan may be spelled anyhow', async () => {
+    const sparql = 'SELECT ?name ?size WHERE { VALUES (?name ?size) { ("a" 1) ("b" 3) } }';
+    const query = step([ids.query, JSON.stringify({ sparql })]);
+    const rows = [query, step([ids.analysis, '{"rows": {"$step": 1.0, "path": "/rows"}}'])];
+    const spelled = JSON.stringify({ steps: [...rows, step(calls.reset)] }).replace(
+      '{"steps":[{',
+      '{"steps":[{"confidence":5e-1,"retries":1.0,',
+    );
+    const { opened, model, end } = await running(planner([{ calls: [[ids.plan, spelled]] }]));
+    const response = await end();
+    expect(response.history.map(({ outcome }) => outcome)).toEqual(['ok', 'ok', 'ok', 'ok']);
+    const [, queried, analysis] = response.history;
+    const { rows: found } = JSON.parse(queried?.observation ?? '') as { rows: unknown[] };
+    expect(found).toHaveLength(2);
+    expect(JSON.parse(analysis?.arguments ?? '')).toEqual({ rows: found });
+    expect([model.asked.length, response.answer]).toEqual([2, 'All is done.']);
+    expect(await unlike(opened)).toEqual([]);
+  });
+
+  it('has its arguments asked for where the result that they name is of another kind than its tool takes', async () => {
+    const steps = [step(calls.query), step([ids.text, '{"prompt":{"$step":1,"path":"/rows/0/n"}}'])];
+    const { opened, model, end } = await running(
+      planner([planned(...steps)], ({ tools }) =>
+        tools.length === 0 ? { answer: 'All is done.' } : { calls: [[ids.text, '{"prompt":"One"}']] },
+      ),
+    );
+    const response = await end();
+    expect(short(response.history).map(([action, outcome]) => [action, outcome])).toEqual([
+      ...[
+        ['make-plan', 'ok'],
+        ['knowledge-query', 'ok'],
+        ['text-completion', 'ok'],
+      ],
+    ]);
+    expect(response.history[2]?.arguments).toBe('{"prompt":"One"}');
+    expect(model.asked.map(({ instructions }) => instructions).join('\n')).toContain(
+      'needs other arguments than were planned: the result of step 1 has no string at /rows/0/n',
+    );
     expect(await unlike(opened)).toEqual([]);
   });
 

@@ -8,6 +8,7 @@ import type { Run, StrategyDecision, Toolset, TurnModel } from '@sluice/contract
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
 import {
   answer,
+  askedAgain,
   asGivenUp,
   asWritten,
   boundedTurn,
@@ -30,7 +31,7 @@ import {
   turnModel,
   withTokens,
 } from '@sluice/run';
-import type { CountedTokens, Cancelled, Loaded, Move } from '@sluice/run';
+import type { BoundRequest, CountedTokens, Cancelled, Loaded, Move } from '@sluice/run';
 import {
   chatSpan,
   lookForCancel,
@@ -155,16 +156,21 @@ export class AgentService implements OnModuleDestroy {
     const { request } = asked;
     const models = modelsOfRun(toolset.run, evaluator);
     const counting = this.count(request, models[0], configuration);
+    let again: string | null = null;
     try {
       const { turn, settings, passedOver } = await askInOrder(
         models,
-        (one) => this.askOne(one, request, toolset, configuration, context),
+        async (one) => {
+          const held = await this.askHeld(one, asked, move, toolset, configuration, context);
+          again = held.again;
+          return held.turn;
+        },
         (one, fault) => this.passOver(one, fault),
       );
       if (shown !== null) context.afterCommit(() => this.shownTools.end(shown, turn));
       const counted = await counting;
       if (counted !== undefined) context.afterCommit(() => measurePrompt(counted, settings, this.runtime.metrics));
-      return { ...turn, model: turnModel(asked, modelName(settings), passedOver, ids, counted) };
+      return { ...turn, model: turnModel(asked, modelName(settings), passedOver, ids, counted, again) };
     } catch (error) {
       if (error instanceof TimeUp) return null;
       if (error instanceof WasCancelled) return error;
@@ -185,6 +191,26 @@ export class AgentService implements OnModuleDestroy {
     } catch (error) {
       this.runtime.log.warn({ error: (error as Error).message }, 'the tokens of a turn could not be counted');
       return undefined;
+    }
+  }
+
+  /** Tells a model that did not call what the run’s strategy wants, and asks it once more: not every provider holds to tool_choice. */
+  private async askHeld(
+    settings: ModelSettings,
+    asked: BoundRequest,
+    move: Move,
+    toolset: Toolset,
+    configuration: Configuration,
+    context: HandlerContext,
+  ): Promise<{ readonly turn: ModelTurn; readonly again: string | null }> {
+    try {
+      return { turn: await this.askOne(settings, asked.request, toolset, configuration, context), again: null };
+    } catch (error) {
+      if (!(error instanceof NotAsChosen) || move.kind !== 'ask') throw error;
+      const again = `${error.missing} Your last reply was not taken. Reply with that call, and nothing else.`;
+      const { request } = askedAgain(asked, again);
+      const turn = await this.askOne(settings, request, toolset, configuration, context);
+      return { turn: withTokensOf(turn, error.turn), again };
     }
   }
 
@@ -214,7 +240,8 @@ export class AgentService implements OnModuleDestroy {
         const turn = asWritten(await model.turn(request, options));
         end({ attributes: usage(turn) });
         this.sayBeside(turn);
-        if (!isAsChosen(request.toolChoice, turn.calls)) throw notAsChosen(model.name, request.toolChoice, toolset);
+        if (!isAsChosen(request.toolChoice, turn.calls))
+          throw notAsChosen(model.name, request.toolChoice, toolset, turn);
         return turn;
       });
       const took = seconds();
@@ -278,14 +305,37 @@ function noAnswer(limits: Limits, cause: unknown): Fault {
 }
 
 /** Nothing of such a turn is done or streamed: an answer that looked nothing up must not pass for one that did. */
-function notAsChosen(name: string, choice: ToolChoice, { run }: Pick<Toolset, 'run'>): Fault {
+class NotAsChosen extends Fault {
+  constructor(
+    message: string,
+    /** What is missing, for the model. */
+    readonly missing: string,
+    readonly turn: ModelTurn,
+  ) {
+    super('model_refused', message, false);
+  }
+}
+
+function notAsChosen(name: string, choice: ToolChoice, { run }: Pick<Toolset, 'run'>, turn: ModelTurn): NotAsChosen {
   const wanted = choice.type === 'tool' ? `the tool ${choice.id}` : 'a tool';
   const [who, what] =
     run.strategy === null || run.strategy.name === 'react'
       ? ['the request’s tool_choice wants it', 'leave tool_choice out']
       : [`the strategy ${run.strategy.name} wants it`, 'use another strategy'];
   const message = `The model ${name} did not call ${wanted}, as ${who}: ${what}, or configure a model whose provider holds to it.`;
-  return new Fault('model_refused', message, false);
+  return new NotAsChosen(message, `You did not call ${wanted}.`, turn);
+}
+
+/** The tokens of both replies are the turn’s. */
+function withTokensOf(turn: ModelTurn, before: ModelTurn): ModelTurn {
+  const { cachedInputTokens = 0, cacheWriteTokens = 0 } = turn;
+  return {
+    ...turn,
+    inputTokens: turn.inputTokens + before.inputTokens,
+    outputTokens: turn.outputTokens + before.outputTokens,
+    cachedInputTokens: cachedInputTokens + (before.cachedInputTokens ?? 0),
+    cacheWriteTokens: cacheWriteTokens + (before.cacheWriteTokens ?? 0),
+  };
 }
 
 /** A model that is away may come back, so it is asked again until the run’s time is up. */

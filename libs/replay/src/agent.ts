@@ -119,8 +119,9 @@ function modelOf(
   const passedOver = recorded.passedOver
     .slice(0, place)
     .map((one, before) => ({ ...one, name: names[before] ?? one.name }));
+  // That it was asked once more the model’s first reply decided, which is not recorded.
   // What discovery chose is an input of the turn: it may have asked an embedding model, or gone by what was called before.
-  const { shown, nativeSearch } = recorded;
+  const { shown, nativeSearch, askedAgain } = recorded;
   // Tokens were counted by a tokenizer that may be another one now.
   return turnModel(
     modelRequestOf(toolset, evaluator, shown, undefined, nativeSearch !== null),
@@ -128,6 +129,7 @@ function modelOf(
     passedOver,
     shown,
     recorded,
+    askedAgain,
   );
 }
 

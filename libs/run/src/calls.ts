@@ -1,4 +1,4 @@
-import { halfWritten, parseExactJson } from '@sluice/core';
+import { deepestJson, halfWritten, isDeeperThan, parseExactJson, withPlainNumbers } from '@sluice/core';
 import type { JsonValue, ToolExecResult, ToolInvocationContext } from '@sluice/core';
 import { sha256 } from '@sluice/contracts';
 import type { RequestedCall, ToolCall } from '@sluice/contracts';
@@ -32,6 +32,15 @@ export function callerOf({ run }: ToolCall): Pick<ToolInvocationContext, 'actorI
   if (run.principal === null) throw new Error('A verified ToolCall says who asks.');
   const { actorId, tenantId, subjectId } = run.principal;
   return { actorId, tenantId, ...(subjectId === null ? {} : { subjectId }) };
+}
+
+/**
+ * What a model wrote as JSON, for code of ours that goes by it: every number is one, however it was spelled (`1.0`, `5e-1`). Undefined for
+ * what is no JSON, or nested deeper than JSON may be. What is passed on to a tool is parseArguments, which keeps the spelling.
+ */
+export function readWritten(text: string): JsonValue | undefined {
+  const written = parseArguments(text);
+  return written === undefined || isDeeperThan(written, deepestJson) ? undefined : withPlainNumbers(written);
 }
 
 /** The message for arguments that are no JSON. It does not repeat them: they may hold a secret. */

@@ -121,19 +121,29 @@ function earlierOf({ memory }: Pick<Toolset['run'], 'memory'>): Pick<ModelReques
   return { earlier: memory.map(({ question, answer }) => ({ question, answer })) };
 }
 
-/** The model that took a turn, as the turn’s record names it; `name` is that of `modelName`. */
+/** The same, asked once more with what was wrong with the first reply; `why` null for the first time. */
+export function askedAgain(asked: BoundRequest, why: string | null): BoundRequest {
+  if (why === null) return asked;
+  const instructions = `${asked.request.instructions}\n\n${why}`;
+  return { ...asked, request: { ...asked.request, instructions } };
+}
+
+/** The model that took a turn, as the turn’s record names it, which was asked `first` and, where `again` is not null, once more; `name` is that of `modelName`. */
 export function turnModel(
-  { request, bound }: BoundRequest,
+  first: BoundRequest,
   name: string,
   passedOver: TurnModel['passedOver'],
   shown: TurnModel['shown'] = null,
   counted: CountedTokens = uncounted,
+  again: TurnModel['askedAgain'] = null,
 ): TurnModel {
+  const { request } = askedAgain(first, again);
+  const { bound } = first;
   const { definitionTokens, resultTokens, otherTokens, tokenizer } = counted;
   return {
     ...{ name, promptHash: promptHash(request, name, sha256), passedOver, shown, deferred: bound.deferred },
     nativeSearch: request.searched === undefined ? null : 'provider',
-    ...{ definitionTokens, resultTokens, otherTokens, tokenizer },
+    ...{ definitionTokens, resultTokens, otherTokens, tokenizer, askedAgain: again },
   };
 }
 

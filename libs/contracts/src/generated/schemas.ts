@@ -2678,6 +2678,15 @@ export const schemas = {
         ],
         "doc": "What counted the three: with `~` before it where the model has another one and they are approximations.",
         "default": null
+      },
+      {
+        "name": "asked_again",
+        "type": [
+          "null",
+          "string"
+        ],
+        "doc": "What it was told when it was asked once more, since it had not called what the run's strategy wants; null where its first reply was the turn.",
+        "default": null
       }
     ]
   }

@@ -866,4 +866,6 @@ export interface TurnModel {
   readonly otherTokens: number | null;
   /** What counted the three: with `~` before it where the model has another one and they are approximations. */
   readonly tokenizer: string | null;
+  /** What it was told when it was asked once more, since it had not called what the run's strategy wants; null where its first reply was the turn. */
+  readonly askedAgain: string | null;
 }

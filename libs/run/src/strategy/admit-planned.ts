@@ -6,11 +6,11 @@ import { expected } from './confidence/expected.js';
 import type { Expected } from './confidence/expected.js';
 import { flowOf, heldStep } from './confidence/flow.js';
 import { personalReview } from './confidence/move.js';
-import { planIn, planOf } from './plan.js';
+import { planIn } from './plan.js';
 import { needsPlan, planProgress } from './progress.js';
 import type { PlanProgress } from './progress.js';
 import { reviewIn, reviewOf } from './review.js';
-import { walkPlan } from './walk.js';
+import { refused, walkPlan } from './walk.js';
 
 interface PlannedCall {
   readonly record: ToolCall;
@@ -39,8 +39,7 @@ function notPlanned(instead: string): Verdict {
 function isNext(call: RequestedCall, progress: PlanProgress, { tool, byId }: Evaluator): boolean {
   const called = byId(call.tool);
   if (called === undefined) return false;
-  if (needsPlan(progress))
-    return called.plan !== undefined && progress.plans < called.plan.maxPlans && reviewIn(call.arguments) === null;
+  if (needsPlan(progress)) return called.plan !== undefined && progress.plans < called.plan.maxPlans;
   const { next } = progress;
   if (next === null || tool(next.tool)?.id !== called.id) return false;
   return next.arguments === null || next.arguments === call.arguments;
@@ -62,18 +61,17 @@ function isExpected(call: RequestedCall, next: Expected, { byId }: Evaluator): b
   if (called === undefined) return false;
   switch (next.kind) {
     case 'plan':
-      // Arguments of another form the tool’s own check refuses.
-      return called.plan !== undefined && reviewIn(call.arguments) === null;
+      return called.plan !== undefined;
     case 'call':
       return called.id === next.tool.id && (next.step.arguments ?? call.arguments) === call.arguments;
     case 'retry':
     case 'simplify':
       return next.tools.some(({ id }) => id === called.id);
     case 'judge':
-      return called.id === next.planner.id && planIn(call.arguments) === null;
+      return called.id === next.planner.id;
     case 'override':
       if (called.id !== next.planner.id) return false;
-      return next.by === 'person' ? call.arguments === personalReview(next) : planIn(call.arguments) === null;
+      return next.by === 'model' || call.arguments === personalReview(next);
     default:
       return false;
   }
@@ -103,17 +101,23 @@ export function plannedMs({ record, index }: Pick<PlannedCall, 'record' | 'index
   return heldStep(flowOf(record, evaluator))?.limitMs ?? Infinity;
 }
 
-/** Whether a plan can be walked from the turn that brings it, under every configuration; of a call of any other tool nothing is said. */
+/**
+ * Whether a plan can be walked from the turn that brings it, under every configuration; of a call of any other tool nothing is said. The plan
+ * is read from the very text that the run goes by later.
+ */
 export function planVerdict(
   record: ToolCall,
   tool: ConfiguredTool | undefined,
-  args: JsonValue,
+  text: string,
   at: number,
-  judges: readonly Evaluator[],
+  judges: readonly [Evaluator, ...Evaluator[]],
 ): Verdict {
-  const plan = tool?.plan === undefined ? null : planOf(args);
+  if (tool?.plan === undefined) return { ok: true };
+  const plan = planIn(text);
+  const misplaced = misplacedIn(record, tool.plan.maxPlans, plan !== null, reviewIn(text) !== null, judges[0]);
+  if (misplaced !== null) return misplaced;
   // Arguments of another form the tool’s own check refuses.
-  if (plan === null || tool?.plan === undefined) return { ok: true };
+  if (plan === null) return { ok: true };
   const { request, run } = record;
   const toolCalls = countCall(run.toolCalls, tool.id, { outcome: 'ok', reason: null });
   const { maxSteps, confidence = defaultConfidence } = tool.plan;
@@ -121,6 +125,29 @@ export function planVerdict(
   const turnsPerStep = isConfidence(run.strategy?.name ?? '') && confidence.judge === 'model' ? 2 : 1;
   const bounds = { maxSteps, turnsPerStep, turnsLeft: run.maxIterations - run.iteration };
   return walkPlan(plan, { request, run: { ...run, toolCalls }, at }, bounds, judges);
+}
+
+/**
+ * Why steps or a review come where they cannot be taken; null where they can. Steps where a review is asked for are a new plan, as long as the
+ * run may have one. The refusal counts, as that of any plan, so that a model that gives the same again does not use up the run.
+ */
+function misplacedIn(
+  record: ToolCall,
+  maxPlans: number,
+  isPlan: boolean,
+  isReview: boolean,
+  granting: Evaluator,
+): Verdict | null {
+  const name = record.run.strategy?.name ?? '';
+  if (!isPlanned(name)) return null;
+  const next = isConfidence(name) ? expectedOf(record, granting).kind : 'plan';
+  if (next === 'plan' && isReview)
+    return refused('A plan was asked for and a review came.', 'Give the steps of a plan, and no review.');
+  if (next === 'plan' || !isPlan || flowOf(record, granting).plans < maxPlans) return null;
+  return refused(
+    `A review was asked for and steps came, and the run has made all of its ${maxPlans} plans.`,
+    'The run goes on without a review.',
+  );
 }
 
 /**

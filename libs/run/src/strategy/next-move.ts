@@ -45,11 +45,7 @@ export function nextMove(toolset: Toolset, evaluator: Evaluator): Move {
   const tool = evaluator.tool(next.tool);
   if (tool === undefined) return answer(`There is no tool ${next.tool} any more.`);
   if (next.arguments === null && tools.some(({ id }) => id === tool.id)) {
-    const decision = decided(
-      'arguments',
-      `Step ${next.number} of ${count} was planned without arguments.`,
-      next.number,
-    );
+    const decision = decided('arguments', `Step ${next.number} of ${count} ${next.open ?? ''}.`, next.number);
     return { kind: 'ask', decision, tools: [tool], choice: { type: 'tool', id: tool.id } };
   }
   const call = {

@@ -1,14 +1,15 @@
 import { isJsonObject, wellFormedJson } from '@sluice/core';
 import type { JsonValue } from '@sluice/core';
-import { parseArguments } from '../calls.js';
+import { parseArguments, readWritten } from '../calls.js';
+import { referencesIn } from './references.js';
 
 /** A step of a plan, as a model wrote it. */
 export interface PlannedStep {
   /** The tool’s id or key. */
   readonly tool: string;
-  /** The arguments as JSON text; null where they are written when the step’s turn comes. */
+  /** The arguments as JSON text, references to results in it; null where they are written when the step’s turn comes. */
   readonly arguments: string | null;
-  /** Numbers of the steps before it whose results it needs. */
+  /** Numbers of the steps before it whose results it needs, those that its arguments name among them. */
   readonly after: readonly number[];
   /** The state that it leads to, where the plan says so. */
   readonly state: string | null;
@@ -25,14 +26,14 @@ export interface RunPlan {
 }
 
 /** The plan that these arguments of a call hold; null where they are not of the form, which the tool’s own check says. */
-export function planOf(args: JsonValue | undefined): RunPlan | null {
+function planOf(args: JsonValue | undefined): RunPlan | null {
   if (!isJsonObject(args) || !Array.isArray(args['steps'])) return null;
   const steps = args['steps'].map(stepOf);
   return steps.some((step) => step === null) ? null : { steps: steps as PlannedStep[] };
 }
 
 export function planIn(text: string): RunPlan | null {
-  return planOf(parseArguments(text));
+  return planOf(readWritten(text));
 }
 
 function stepOf(value: JsonValue): PlannedStep | null {
@@ -44,7 +45,9 @@ function stepOf(value: JsonValue): PlannedStep | null {
   const { confidence = null, retries = null, timeout_seconds: seconds = null } = value;
   if (!isNumberOrNull(confidence) || !isNumberOrNull(retries) || !isNumberOrNull(seconds)) return null;
   const limits = { confidence, retries, timeoutMs: seconds === null ? null : seconds * 1_000 };
-  return { tool, arguments: args === null ? null : wellFormedJson(args), after, state, why, ...limits };
+  const own = args === null ? null : wellFormedJson(args);
+  const named = own === null ? [] : referencesIn(parseArguments(own) ?? null).references.map(({ step }) => step);
+  return { tool, arguments: own, after: [...new Set([...after, ...named])], state, why, ...limits };
 }
 
 function isNumberOrNull(value: JsonValue): value is number | null {

@@ -1,6 +1,7 @@
 import type { ConfiguredTool, Evaluator, RunState, Step } from '@sluice/core';
 import { planIn } from './plan.js';
 import type { PlannedStep, RunPlan } from './plan.js';
+import { filled } from './references.js';
 
 /** How far a run is with its plan, by its recorded steps alone. */
 export interface PlanProgress {
@@ -15,7 +16,30 @@ export interface PlanProgress {
   /** The step that failed, so that another plan is needed; null while none has. */
   readonly failed: Step | null;
   /** The step whose turn it is; null where there is none. */
-  readonly next: (PlannedStep & { readonly number: number }) | null;
+  readonly next: NextStep | null;
+}
+
+/** A step whose turn it is. */
+export interface NextStep extends PlannedStep {
+  readonly number: number;
+  /** With the results that they name in their places; null where the model is asked for them. */
+  readonly arguments: string | null;
+  /** Why the model is asked for them, as a clause; null where it is not. */
+  readonly open: string | null;
+}
+
+/** The step as it is called, by the results of those before it. */
+export function nextStep<Planned extends PlannedStep & { readonly number: number }>(
+  step: Planned,
+  results: readonly Step[],
+  { tool, configuration }: Pick<Evaluator, 'tool' | 'configuration'>,
+): Planned & NextStep {
+  const schema = tool(step.tool)?.spec?.inputSchema ?? null;
+  if (step.arguments === null) return { ...step, open: 'was planned without arguments' };
+  const whole = filled(step.arguments, results, schema, configuration.limits.argumentBytes);
+  return 'missing' in whole
+    ? { ...step, arguments: null, open: `needs other arguments than were planned: ${whole.missing}` }
+    : { ...step, ...whole, open: null };
 }
 
 /** A run as far as its plan goes by it. */
@@ -28,7 +52,10 @@ export interface PlannedRun {
  * The run’s plan, from the steps of its own. A turn makes one step of a plan, which is the first call of the turn; whatever else is called is
  * refused (`not_planned`), and counts for nothing here: the same step comes again.
  */
-export function planProgress({ request, run }: PlannedRun, evaluator: Pick<Evaluator, 'tool'>): PlanProgress {
+export function planProgress(
+  { request, run }: PlannedRun,
+  evaluator: Pick<Evaluator, 'tool' | 'configuration'>,
+): PlanProgress {
   const own = ownSteps({ request, run });
   const made = own.filter((step) => takesPlans(step, evaluator));
   const last = made.at(-1);
@@ -37,9 +64,10 @@ export function planProgress({ request, run }: PlannedRun, evaluator: Pick<Evalu
     return { plans: made.length, made: last ?? null, plan: null, done: 0, failed: null, next: null };
   const since = own.slice(own.lastIndexOf(last) + 1);
   const failed = since.find(({ outcome }) => outcome !== 'ok') ?? null;
-  const done = since.filter(({ outcome }) => outcome === 'ok').length;
+  const results = since.filter(({ outcome }) => outcome === 'ok');
+  const done = results.length;
   const step = failed === null ? plan.steps[done] : undefined;
-  const next = step === undefined ? null : { ...step, number: done + 1 };
+  const next = step === undefined ? null : nextStep({ ...step, number: done + 1 }, results, evaluator);
   return { plans: made.length, made: last, plan, done, failed, next };
 }
 

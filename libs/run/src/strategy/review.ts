@@ -1,6 +1,6 @@
 import { isJsonObject } from '@sluice/core';
 import type { JsonValue } from '@sluice/core';
-import { parseArguments } from '../calls.js';
+import { readWritten } from '../calls.js';
 
 /** How a run goes on behind a step whose result is below its threshold. */
 export const reviewDecisions = ['accept', 'replan', 'stop'] as const;
@@ -28,5 +28,5 @@ export function reviewOf(args: JsonValue | undefined): PlanReview | null {
 }
 
 export function reviewIn(text: string): PlanReview | null {
-  return reviewOf(parseArguments(text));
+  return reviewOf(readWritten(text));
 }

@@ -1,8 +1,8 @@
-import { countCall, isJsonObject, normaliseState, transition } from '@sluice/core';
+import { countCall, normaliseState, transition } from '@sluice/core';
 import type { ConfiguredTool, Decision, Evaluator, RunState, Verdict } from '@sluice/core';
 import type { AgentRequest } from '@sluice/contracts';
-import { parseArguments } from '../calls.js';
 import { decideTools } from '../decide-tools.js';
+import { argumentsProblem } from './planned-arguments.js';
 import type { PlannedStep, RunPlan } from './plan.js';
 
 /** Tools that a message names, at most. */
@@ -39,14 +39,20 @@ export function walkPlan({ steps }: RunPlan, from: RunAt, bounds: PlanBounds, ju
   }
   let now = from;
   for (const [index, step] of steps.entries()) {
-    const walked = walkStep(step, index, now, judges);
+    const walked = walkStep(steps, index, now, judges);
     if (typeof walked === 'string') return refused(`Step ${index + 1} (${step.tool}) cannot be made: ${walked}`);
     now = walked;
   }
   return { ok: true };
 }
 
-function walkStep(step: PlannedStep, index: number, now: RunAt, judges: readonly Evaluator[]): RunAt | string {
+function walkStep(
+  steps: readonly PlannedStep[],
+  index: number,
+  now: RunAt,
+  judges: readonly Evaluator[],
+): RunAt | string {
+  const step = steps[index] as PlannedStep;
   const later = step.after.find((number) => !Number.isInteger(number) || number < 1 || number > index);
   if (later !== undefined) return `it needs step ${later}, which is none before it.`;
   const tool = judges[0]?.tool(step.tool);
@@ -61,8 +67,8 @@ function walkStep(step: PlannedStep, index: number, now: RunAt, judges: readonly
     const reasons = hidden.find(({ key }) => key === tool.key)?.reasons ?? [];
     return `it is not available there (${reasons.join(', ') || 'not offered'}). ${inState(granted)}`;
   }
-  if (step.arguments !== null && !isJsonObject(parseArguments(step.arguments)))
-    return 'its arguments are no JSON object. Write one, or leave them out.';
+  const problem = argumentsProblem(steps, index, tool, judges[0]);
+  if (problem !== null) return problem;
   const state = transition(tool, granted.state);
   if (step.state !== null && step.state !== state)
     return `it leads to the state ${state}, and the plan says ${step.state}.`;
@@ -86,8 +92,10 @@ function inState({ state, offered }: Decision): string {
     : `In the state ${state} available are: ${ids.slice(0, namedTools).join(', ')}.`;
 }
 
-function refused(message: string): Verdict {
-  const again = 'Nothing of the plan ran. Make another plan, or one of fewer steps.';
+export function refused(
+  message: string,
+  again = 'Nothing of the plan ran. Make another plan, or one of fewer steps.',
+): Verdict {
   return { ok: false, code: 'validation', reason: 'plan_refused', message: `${message} ${again}` };
 }
 

@@ -152,7 +152,7 @@ function pipelineFor(of: CallInTurn, source: ToolSource, world: CallWorld): Tool
     },
     approval: async (tool, invocation, args) => {
       // Before anybody is asked: a plan that cannot be walked needs no approval.
-      const walked = planVerdict(record, judges.granting.byId(tool.id), args, of.at, both);
+      const walked = planVerdict(record, judges.granting.byId(tool.id), call.arguments, of.at, both);
       if (!walked.ok) return walked;
       if (!waitsForPerson(record, tool, args, both)) return { ok: true };
       const approvalId = approvalIdOf(invocation.callKey);

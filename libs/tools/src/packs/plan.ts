@@ -8,7 +8,10 @@ const step = z.strictObject({
     .string()
     .max(65_536)
     .optional()
-    .describe('Its arguments, as JSON text. Leave them out where they need the results of steps before.'),
+    .describe(
+      'Its arguments, as JSON text. A value in them may be the result of a step before it: {"$step": 1} for the whole, {"$step": 1, "path": "/name"} for a part. ' +
+        'Leave the arguments out where they are otherwise made from results: you are asked for them when the step’s turn comes.',
+    ),
   after: z
     .array(z.int().min(1).max(100))
     .max(100)
@@ -56,7 +59,8 @@ export const plan = defineTool({
   type: 'plan',
   description:
     'Takes your plan: the tool calls that the question needs, in order. Each runs only once the one before it has succeeded, and may change the state, ' +
-    'which decides what may be called next. A plan that cannot be walked is refused with the reason. A question that needs no tool has a plan without steps.',
+    'which decides what may be called next. A plan that cannot be walked is refused with the reason. ' +
+    'Where an argument is the result of a step before, write {"$step": N} or {"$step": N, "path": "/name"} in its place, and no other form: nothing else is filled in. A question that needs no tool has a plan without steps.',
   input: z.object({
     steps: z.array(step).max(100).optional().describe('The steps, in the order in which they run.'),
     review: review

@@ -308,6 +308,7 @@ class TurnModel(Record):
     result_tokens: int | None = Field(default=None, description="Tokens of what calls had given before, as `definition_tokens`.")
     other_tokens: int | None = Field(default=None, description="Tokens of instructions, question, thoughts and arguments, as `definition_tokens`.")
     tokenizer: str | None = Field(default=None, description="What counted the three: with `~` before it where the model has another one and they are approximations.")
+    asked_again: str | None = Field(default=None, description="What it was told when it was asked once more, since it had not called what the run's strategy wants; null where its first reply was the turn.")
 
 
 for _record in Record.__subclasses__():

@@ -14,7 +14,7 @@ export function inContext(request: ModelRequest, move: Move, toolset: Toolset, e
   if (move.kind !== 'ask' || strategy === null || !isConfidence(strategy.name)) return request;
   const flow = flowOf(toolset, evaluator);
   const after = heldStep(flow)?.after ?? [];
-  const needed = new Set(after.flatMap((number) => flow.results[number - 1] ?? []));
+  const needed = new Set(after.flatMap((number) => flow.results[number - 1]?.toolCallId ?? []));
   const { earlier: _, ...own } = request;
   const tokens = flow.settings.contextTokens;
   return { ...own, history: contextOf(request.history, { brought: strategy.brought, tokens, needed }) };

@@ -1,5 +1,7 @@
 import { cut, normaliseState, transition } from '@sluice/core';
 import type { ConfiguredTool, Evaluator, Step } from '@sluice/core';
+import { nextStep } from '../progress.js';
+import type { NextStep } from '../progress.js';
 import { bestAttempt, heldStep, settled } from './flow.js';
 import type { Attempt, Flow, HeldStep } from './flow.js';
 
@@ -14,7 +16,7 @@ export type Planner = ConfiguredTool & { readonly plan: NonNullable<ConfiguredTo
 /** What the run’s next call is to be, or that there is none. The agent asks for it, and the executor admits nothing else. */
 export type Expected =
   | { readonly kind: 'plan'; readonly planner: Planner; readonly why: string }
-  | { readonly kind: 'call'; readonly step: HeldStep; readonly tool: ConfiguredTool }
+  | { readonly kind: 'call'; readonly step: HeldStep & NextStep; readonly tool: ConfiguredTool }
   | {
       readonly kind: 'retry' | 'simplify';
       readonly step: HeldStep;
@@ -58,7 +60,7 @@ export function expected(flow: Flow, facts: TurnFacts, evaluator: Evaluator): Ex
   const tool = evaluator.tool(step.tool);
   if (tool === undefined) return anotherPlan(flow, planner, `There is no tool ${step.tool} any more.`);
   const last = attempts.at(-1);
-  if (last === undefined) return { kind: 'call', step, tool };
+  if (last === undefined) return { kind: 'call', step: nextStep(step, flow.results, evaluator), tool };
   const again = nextAttempt(flow, step, tool, facts, evaluator);
   if (again !== null) return again;
   const best = bestAttempt(flow);

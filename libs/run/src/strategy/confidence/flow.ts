@@ -28,8 +28,8 @@ export interface Flow {
   readonly done: number;
   /** Steps of earlier plans that were not done, where no later plan has steps in their place. */
   readonly givenUp: number;
-  /** Ids of the calls whose results these steps came to, in order. */
-  readonly results: readonly string[];
+  /** What the steps of the plan that were accepted came to, in order. */
+  readonly results: readonly Step[];
   /** The confidence of every step that was accepted, those of earlier plans too. */
   readonly accepted: readonly number[];
   /** Calls that were made for the step whose turn it is, in order. */
@@ -73,6 +73,8 @@ function after(flow: Flow, step: Step, tools: Tools): Flow {
   const review = reviewIn(step.arguments);
   if (review !== null) return reviewed(flow, step, review);
   const plan = step.outcome === 'ok' ? planIn(step.arguments) : null;
+  // Steps in place of a judge’s word that were refused, or what was neither: the plan goes on, by the formula’s word.
+  if (flow.isJudging && plan === null) return settled(flow);
   const givenUp = plan !== null && plan.steps.length > 0 ? 0 : leftOf(flow);
   return {
     ...{ ...flow, plans: flow.plans + 1, made: step, plan, givenUp },
@@ -135,7 +137,7 @@ function reviewed(flow: Flow, step: Step, { decision, confidence, why }: PlanRev
 function accept(flow: Flow, { step, score }: Attempt, by: string): Flow {
   return {
     ...{ ...flow, done: flow.done + 1, accepted: [...flow.accepted, score.confidence] },
-    results: [...flow.results, step.toolCallId],
+    results: [...flow.results, step],
     ...{ attempts: [], isJudging: false, scored: { ...score, accepted: by } },
   };
 }

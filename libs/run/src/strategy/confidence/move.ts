@@ -27,14 +27,7 @@ export function confidenceMove(toolset: Toolset, evaluator: Evaluator): Move {
       if (step.arguments === null && toolset.tools.some(({ id }) => id === tool.id))
         return askFor(
           [tool],
-          decided(
-            toolset,
-            flow,
-            'arguments',
-            `Step ${step.number} of ${count} was planned without arguments.`,
-            step.number,
-            1,
-          ),
+          decided(toolset, flow, 'arguments', `Step ${step.number} of ${count} ${step.open ?? ''}.`, step.number, 1),
         );
       const id = `plan-${flow.plans}-${step.number}`;
       return {
