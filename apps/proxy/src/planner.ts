@@ -5,6 +5,7 @@ import {
   Discovery,
   discoveryRecord,
   type DiscoveryTurn,
+  HiddenRounds,
   queryOf,
   sessionKey,
   type SessionOwner,
@@ -15,11 +16,13 @@ import { Embedders } from '@sluice/model';
 import {
   conversationId,
   type Endpoint,
+  keptRounds,
   type ModelRequest,
   readRequest,
   SearchLoop,
   unreadMessages,
   type UnreadReason,
+  withHiddenRounds,
   withPreviousAnswer,
 } from '@sluice/proxy';
 import type { Loaded } from '@sluice/run';
@@ -42,6 +45,8 @@ export interface Plan {
   readonly body: string | null;
   /** Notes by which id the client knows an answer, and by which its provider does; null where it keeps none. */
   readonly known: ((shownId: string, id: string) => Promise<void>) | null;
+  /** Keeps the rounds of an answer that the client sees as one, once they are over. Never rejects. */
+  readonly settle: () => Promise<void>;
   /** Whether it has to be known which tools an answer calls that passes as it comes. */
   readonly isWatched: boolean;
   /** Why the body was not read, so that it passes as it came; null where it was. */
@@ -64,6 +69,7 @@ export class Planner {
   readonly #loads: LoadWatch;
   readonly #answers: AnswerIds;
   readonly #owners: CredentialOwner;
+  readonly #rounds: HiddenRounds;
 
   constructor(private readonly runtime: Runtime) {
     const { clock, documents, environment, log } = runtime;
@@ -77,6 +83,7 @@ export class Planner {
     const sealer = secretsKey === null ? null : SecretSealer.of(secretsKey);
     this.#answers = new AnswerIds(documents, clock, warn);
     this.#owners = new CredentialOwner(documents, sealer, warn);
+    this.#rounds = new HiddenRounds({ documents, clock, digest, seal: sealer, warn });
     this.#discovery = new Discovery({
       ...{ documents, clock },
       secret: (variable) => environment.secret(variable),
@@ -107,8 +114,10 @@ export class Planner {
     }
     const owner = await this.#owners.of(client, caller);
     const previous = request.previousAnswer === null ? null : await this.#answers.find(owner, request.previousAnswer);
-    const sent =
-      previous === null || previous.id === request.previousAnswer ? null : withPreviousAnswer(text, previous.id);
+    const { wire } = endpoint;
+    const restored = await withHiddenRounds(wire, text, (key) => this.#rounds.find(owner, key), digest);
+    const goesOn = previous === null || previous.id === request.previousAnswer ? null : previous.id;
+    const sent = goesOn === null ? restored : withPreviousAnswer(restored ?? text, goesOn);
     const id = conversationId(text, (name) => client.header(name));
     const session =
       previous?.session ?? sessionKey(owner, { said: request.previousAnswer ?? request.firstSaid, id }, digest);
@@ -145,7 +154,11 @@ export class Planner {
       );
       return { ...planOf(turn.failed('failed'), request), body: sent };
     }
-    return { ...begun, loop, searchTool: searchTool?.name ?? null, native: isNative ? native : null };
+    const settle = async (): Promise<void> => {
+      const kept = loop.hiddenRounds === null ? null : keptRounds(loop.hiddenRounds, digest);
+      if (kept !== null) await this.#rounds.note(owner, kept);
+    };
+    return { ...begun, loop, searchTool: searchTool?.name ?? null, native: isNative ? native : null, settle };
   }
 
   /** The plan for a body that passes unread: nothing is done to it, and the record says why. */
@@ -270,5 +283,5 @@ function planOf(turn: DiscoveryTurn, { toolList }: ModelRequest): Plan {
 
 const nothingDone = {
   ...{ loop: null, searchTool: null, native: null, toolList: null, body: null, known: null },
-  ...{ isWatched: false, unread: null },
+  ...{ isWatched: false, unread: null, settle: () => Promise.resolve() },
 };

@@ -144,7 +144,7 @@ export class ProxyService {
     { outgoing, request, signal }: Exchange,
     { endpoint, plan, targets, body }: Planned,
   ): Promise<readonly string[]> {
-    const { loop, searchTool, native, toolList, isWatched, known, unread } = plan;
+    const { loop, searchTool, native, toolList, isWatched, known, unread, settle } = plan;
     const isScreened = searchTool !== null || native !== null;
     const beta = native?.betaHeader ?? null;
     const text = loop?.request() ?? plan.body;
@@ -162,7 +162,9 @@ export class ProxyService {
         const once = { ...given, text: next, targets: [target] };
         return (await this.#ask(request, endpoint, once)).answer;
       },
-      known: known ?? (() => Promise.resolve()),
+      settled: async (shownId, id) => {
+        await Promise.all([known?.(shownId, id), settle()]);
+      },
       broken: ({ upstream }) => {
         this.runtime.metrics.proxyRequests.inc({ upstream: upstream.id, status: 'broken_off' });
       },

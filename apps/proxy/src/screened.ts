@@ -26,8 +26,8 @@ export interface Screened {
   readonly signal: AbortSignal;
   /** Asks the model again, with another body. */
   readonly again: (body: string) => Promise<Answer>;
-  /** Notes by which id the client knows an answer, and by which its provider does. Never rejects. */
-  readonly known: (shownId: string, id: string) => Promise<void>;
+  /** Notes what a later request needs: by which id the client knows the answer and by which its provider does, and its rounds. Never rejects. */
+  readonly settled: (shownId: string, id: string) => Promise<void>;
   /** Notes that an answer broke off. */
   readonly broken: (answer: Answer) => void;
 }
@@ -83,7 +83,7 @@ async function sendStream(outgoing: ServerResponse, first: Answer, screened: Scr
     const { goesOn, hasCalls } = turn === null ? { goesOn: false, hasCalls: true } : await loop.take(turn);
     shownId ??= turn?.id ?? null;
     if (!goesOn) {
-      if (turn !== null && shownId !== null) await screened.known(shownId, turn.id);
+      if (turn !== null && shownId !== null) await screened.settled(shownId, turn.id);
       await write(screen.last({ hasCalls }));
       outgoing.end();
       return;
@@ -133,7 +133,7 @@ async function sendWhole(outgoing: ServerResponse, first: Answer, screened: Scre
     const isSearched = turn.parts.some((part) => part.type === 'call' && part.name === screening.searchTool);
     const { goesOn, hasCalls } = await loop.take(turn);
     if (!goesOn) {
-      await screened.known(turn.id, turn.id);
+      await screened.settled(turn.id, turn.id);
       const isSame = bodies.length === 1 && !isSearched && wire !== 'openai-responses';
       return sendBytes(
         outgoing,

@@ -21,3 +21,4 @@ export { discoveryRecord } from './record.js';
 export * from './request.js';
 export { Discovery } from './discovery.js';
 export { DiscoveryTurn } from './turn.js';
+export * from './hidden-rounds.js';

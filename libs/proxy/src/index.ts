@@ -8,3 +8,4 @@ export * from './search-loop.js';
 export * from './unread.js';
 export * from './injected.js';
 export * from './conversation.js';
+export * from './hidden-rounds.js';

@@ -4,8 +4,9 @@ import {
   type DecodedTurn,
   editRequest,
   type Message,
-  type MessagePart,
   type NativeSearch,
+  type ResultPart,
+  type Round,
   type WireName,
   type WireTool,
   withBeta,
@@ -44,6 +45,9 @@ export interface RoundResult {
   readonly hasCalls: boolean;
 }
 
+/** What a later request says of a search that was not answered: every call has a result. */
+const noSearch = 'This search was not answered. Search again if you need to.';
+
 /** The conversation with the model for one request of a client: its searches are answered here, and it is asked again with what they found. */
 export class SearchLoop {
   /** Rounds whose searches were answered. */
@@ -51,6 +55,7 @@ export class SearchLoop {
   /** Tokens of each round, in order. */
   readonly usages: DecodedTurn['usage'][] = [];
   readonly #called = new Set<string>();
+  readonly #rounds: Round[] = [];
   readonly #messages: Message[] = [];
   readonly #found: string[] = [];
   #next: string | null = null;
@@ -60,6 +65,11 @@ export class SearchLoop {
   /** Names of the client’s tools that the model called. */
   get called(): readonly string[] {
     return [...this.#called];
+  }
+
+  /** The rounds so far, where the client sees them as one answer and some of their calls not at all; null where it sees what the model said. */
+  get hiddenRounds(): readonly Round[] | null {
+    return this.#rounds.some(({ results }) => results.length > 0) ? this.#rounds : null;
   }
 
   /** The body of the next request to the model. What stays of the client’s request keeps its bytes and its order. */
@@ -86,7 +96,8 @@ export class SearchLoop {
     this.usages.push(turn.usage);
     this.#next = null;
     if (this.setup.native !== null) for (const search of answeredSearches(turn.parts)) this.setup.answered(search);
-    const searches: MessagePart[] = [];
+    const searches: ResultPart[] = [];
+    const unanswered: ResultPart[] = [];
     let hasCalls = false;
     const isComplete = turn.finish === 'calls' || turn.finish === 'stop';
     for (const part of turn.parts) {
@@ -98,8 +109,16 @@ export class SearchLoop {
         const { added, text } = await this.setup.search(part.args);
         this.#found.push(...added.map(({ raw }) => raw));
         searches.push({ type: 'result', toolCallId: part.toolCallId, name: part.name, text, isError: false });
-      }
+      } else
+        unanswered.push({
+          type: 'result',
+          toolCallId: part.toolCallId,
+          name: part.name,
+          text: noSearch,
+          isError: true,
+        });
     }
+    this.#rounds.push({ parts: turn.parts, results: [...searches, ...unanswered] });
     if (searches.length === 0) return { goesOn: false, hasCalls };
     this.rounds += 1;
     if (hasCalls) return { goesOn: false, hasCalls };

@@ -13,3 +13,5 @@ export { createScreen } from './screen/screens.js';
 export { errorFrame, type StreamFailure } from './screen/error-frame.js';
 export { mergeAnswers } from './screen/whole.js';
 export { isObjectText } from './json/json-text.js';
+export * from './past-answers.js';
+export * from './part-keys.js';

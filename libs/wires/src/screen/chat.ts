@@ -19,6 +19,9 @@ export class ChatScreen implements Screen {
   #roundUsage: JsonValue | undefined;
   #calls = new Map<JsonValue, Call>();
   #shown = 0;
+  /** How many numbers `reasoning_details` had in former rounds, and the last one of this round. */
+  #details = 0;
+  #roundDetails = -1;
   #isHiding = false;
   #end: (Record<string, JsonValue> | string)[] = [];
 
@@ -32,12 +35,13 @@ export class ChatScreen implements Screen {
     if (data === null) return [raw];
     const chunk = parsed(data);
     if (chunk === null) {
-      if (data.trim() === '[DONE]' && this.#isHiding) this.#end.push(data);
+      if (data.trim() === '[DONE]' && this.#isHeld) this.#end.push(data);
       else return [raw];
       return [];
     }
     const [choice] = listAt(chunk, 'choices');
     const delta = objectAt(choice, 'delta');
+    this.#roundDetails = Math.max(this.#roundDetails, lastDetail(delta));
     const isEnd = choice?.['finish_reason'] !== undefined && choice['finish_reason'] !== null;
     const usage = objectAt(chunk, 'usage');
     if (this.#isFirst && this.#head === null && choice !== undefined) this.#head = headOf(chunk);
@@ -52,14 +56,20 @@ export class ChatScreen implements Screen {
     if (!this.#isFirst) {
       Object.assign(chunk, this.#head);
       delete delta?.['role'];
+      numberDetails(delta, this.#details);
     }
-    if (this.#isHiding && (isEnd || choice === undefined)) {
+    if (this.#isHeld && (isEnd || choice === undefined)) {
       this.#end.push(chunk);
       return [];
     }
     if (!isEnd && choice !== undefined && usage === null && isEmpty(delta, this.#isFirst)) return [];
     const now = JSON.stringify(chunk);
     return now === had ? [raw] : [sseFrame(now)];
+  }
+
+  /** The end of a later round waits until it is kept what the rounds were. */
+  get #isHeld(): boolean {
+    return this.#isHiding || !this.#isFirst;
   }
 
   #screenCalls(delta: Record<string, JsonValue>): void {
@@ -89,6 +99,8 @@ export class ChatScreen implements Screen {
   next(): void {
     this.#usage = addUsage(this.#usage, this.#roundUsage);
     this.#roundUsage = undefined;
+    this.#details += this.#roundDetails + 1;
+    this.#roundDetails = -1;
     this.#isFirst = false;
     this.#calls = new Map();
     this.#shown = 0;
@@ -115,4 +127,17 @@ function headOf(chunk: JsonObject): JsonObject {
 /** Whether nothing is left of a delta that a client would miss. */
 function isEmpty(delta: JsonObject | null, isFirst: boolean): boolean {
   return Object.entries(delta ?? {}).every(([, value]) => !isFirst && (value === null || value === ''));
+}
+
+/** Clients put the pieces of one number together, so a later round’s numbers follow those of the former. */
+function numberDetails(delta: Record<string, JsonValue> | null, before: number): void {
+  if (delta === null || delta['reasoning_details'] === undefined || before === 0) return;
+  delta['reasoning_details'] = listAt(delta, 'reasoning_details').map((detail) =>
+    typeof detail['index'] === 'number' ? { ...detail, index: detail['index'] + before } : detail,
+  );
+}
+
+function lastDetail(delta: JsonObject | null): number {
+  const numbers = listAt(delta, 'reasoning_details').map(({ index }) => (typeof index === 'number' ? index : 0));
+  return Math.max(-1, ...numbers);
 }

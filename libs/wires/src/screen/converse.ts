@@ -34,11 +34,11 @@ export class ConverseScreen implements Screen {
       case 'metadata':
         this.#roundUsage = event['usage'];
         if (this.#usage !== undefined) event['usage'] = addUsage(this.#usage, this.#roundUsage) ?? null;
-        if (!this.#isHiding) return [this.#usage === undefined ? raw : awsFrame(name, JSON.stringify(event))];
+        if (!this.#isHeld) return [this.#usage === undefined ? raw : awsFrame(name, JSON.stringify(event))];
         this.#end.push([name, event]);
         return [];
       case 'messageStop':
-        if (!this.#isHiding) return [raw];
+        if (!this.#isHeld) return [raw];
         this.#end.push([name, event]);
         return [];
       default:
@@ -60,6 +60,11 @@ export class ConverseScreen implements Screen {
     if (block === 'hidden') return [];
     if (block === index) return [raw];
     return [awsFrame(name, JSON.stringify({ ...event, contentBlockIndex: block }))];
+  }
+
+  /** The end of a later round waits until it is kept what the rounds were. */
+  get #isHeld(): boolean {
+    return this.#isHiding || !this.#isFirst;
   }
 
   next(): void {

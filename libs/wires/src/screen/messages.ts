@@ -47,12 +47,12 @@ export class MessagesScreen implements Screen {
         const usage = objectAt(event, 'usage') ?? {};
         for (const [one, value] of Object.entries(usage)) if (value !== null) this.#roundUsage[one] = value;
         if (this.#usage !== undefined) event['usage'] = addUsage(this.#usage, this.#roundUsage) ?? null;
-        if (!this.#isHiding) return [this.#usage === undefined ? raw : this.frame(event)];
+        if (!this.#isHeld) return [this.#usage === undefined ? raw : this.frame(event)];
         this.#end.push(event);
         return [];
       }
       case 'message_stop':
-        if (!this.#isHiding) return [raw];
+        if (!this.#isHeld) return [raw];
         this.#end.push(event);
         return [];
       default:
@@ -66,6 +66,11 @@ export class MessagesScreen implements Screen {
     if (block === undefined || block === event['index']) return [raw];
     event['index'] = block;
     return [this.frame(event)];
+  }
+
+  /** The end of a later round waits until it is kept what the rounds were. */
+  get #isHeld(): boolean {
+    return this.#isHiding || !this.#isFirst;
   }
 
   next(): void {

@@ -1,4 +1,4 @@
-import { type JsonObject } from '@sluice/core';
+import { type JsonObject, type JsonValue } from '@sluice/core';
 import { faults } from '../../diagnosis.js';
 import { countUnknown, integer, object, objects, text } from '../../json/read.js';
 import { JsonSpan } from '../../json/span.js';
@@ -185,6 +185,7 @@ export class ResponsesAssembler implements Assembler {
       first.echo = {
         ...(id === undefined ? {} : { id }),
         ...(secret === undefined ? {} : { encrypted_content: secret }),
+        ...unlikeText(whole),
       };
     } else if (first?.type === 'other') first.text = source()?.source ?? '{}';
   }
@@ -226,6 +227,14 @@ function finishOf(status: string, reason: string | undefined): Finish {
   if (status === 'incomplete')
     return reason === 'content_filter' ? 'filtered' : reason === 'max_output_tokens' ? 'length' : 'other';
   return status === 'cancelled' ? 'error' : 'other';
+}
+
+/** A thought must come back as it was: what a text of its own would be written otherwise is kept beside it. */
+function unlikeText({ summary, content }: JsonObject): Record<string, JsonValue> {
+  const hasContent = Array.isArray(content) && content.length > 0;
+  const hasParts = Array.isArray(summary) && summary.length > 1;
+  if (!hasContent && !hasParts) return {};
+  return { ...(summary === undefined ? {} : { summary }), ...(hasContent ? { content } : {}) };
 }
 
 function without(event: JsonObject, name: string): JsonObject {
