@@ -88,6 +88,7 @@ function sampleResponse(): Incoming<'agent.responses'> {
       model: null,
       decision: null,
       incomplete: null,
+      recordSignature: null,
     },
   };
   return { topic: 'agent.responses', partition: 0, offset: 0, key: 'session', headers: {}, timestamp: 1, record };

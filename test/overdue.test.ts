@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { placeOf, topics } from '@sluice/contracts';
-import { claimEnd, returnedTurn, signReturned } from '@sluice/run';
+import { claimEnd, errorResponse, returnedTurn, signReturned } from '@sluice/run';
 import { createSignatures, newKeySet, readKeySet, writeKeySet } from '@sluice/identity';
 import { builtInTools, defineTool } from '@sluice/tools';
 import { ExpirySweep } from '../apps/executor/src/approvals/expiry-sweep.js';
@@ -285,6 +285,23 @@ describe('a run that is overdue', () => {
     expect(done).toBe(0);
     expect(await system.all('agent.responses')).toHaveLength(1);
     expect(await system.all('agent.dead-letters')).toEqual([]);
+  });
+
+  it('ends though somebody wrote an end of it that no service signed', async () => {
+    await begin();
+    await system.start('filter');
+    await ask('hushed', 3_000);
+    const { record } = await eventually(async () => (await system.all('agent.toolsets'))[0]);
+    const { requestId, sessionId, run } = record;
+    const about = { request: record.request, run, configVersion: record.configVersion };
+    const error = { code: 'model_failed', message: 'Forged.' } as const;
+    const forged = errorResponse({ requestId, sessionId }, error, about, run.deadline + 60_000);
+    await system.bus.publish([{ topic: topics.responses, key: sessionId, record: forged }]);
+    const ends = await eventually(async () => {
+      const all = await system.all('agent.responses');
+      return all.length > 1 && all.map((one) => one.record.error?.code);
+    });
+    expect(ends).toEqual(['model_failed', 'deadline_exceeded']);
   });
 
   it('ends, and so does the run that it answers as an agent', async () => {

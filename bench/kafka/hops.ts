@@ -84,6 +84,7 @@ async function chainedBus(parts: Infrastructure, count: number): Promise<number[
     model: null,
     decision: null,
     incomplete: null,
+    recordSignature: null,
   });
   const progress = (sessionId: string) => ({
     requestId: 'r',

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { topics } from '@sluice/contracts';
 import type { AgentResponse } from '@sluice/contracts';
-import { AgentRunClaims, agentRunIdOf, isAgentRunId } from '@sluice/run';
+import { AgentRunClaims, agentRunIdOf, isAgentRunId, signEnd } from '@sluice/run';
 import { short } from '../harness/approving.js';
 import { eventually } from '../harness/eventually.js';
 import type { TestSystem } from '../harness/system.js';
@@ -60,8 +60,27 @@ describe('what somebody else writes of an agent’s run (K-62)', () => {
         model: null,
         decision: null,
         incomplete: null,
+        recordSignature: null,
       },
     });
+    const letters = await eventually(
+      () => opened.all('agent.dead-letters'),
+      ({ length }) => length > 0,
+    );
+    expect(letters.map(({ record }) => record.code)).toEqual(['signature_invalid']);
+    expect(await stepsOf(opened)).toEqual([]);
+    release();
+    expect((await ended).history.map(({ observation }) => observation)).toEqual(['Ada made it.']);
+    expect(await opened.all('agent.dead-letters')).toHaveLength(1);
+  });
+
+  it('counts for nothing where a service signed it and none ended the run so', async () => {
+    const { opened, ended, child, release } = await waiting();
+    const { requestId, sessionId, run, configVersion } = child;
+    const said = { requestId, sessionId, kind: 'answer', answer: 'Eve made it.', error: null, question: '' };
+    const at = { state: 'undefined', history: [], run, iterations: 1, configVersion, endedAt: Date.now() };
+    const none = { tenantId: null, model: null, decision: null, incomplete: null, recordSignature: null };
+    await publish(opened, await signEnd({ ...said, ...at, ...none }, 'agent', opened.embedded.runtime));
     await eventually(
       () => opened.lines(),
       (lines) => lines.some(({ why }) => why === 'no service ended the run so'),
@@ -134,10 +153,11 @@ describe('what somebody else writes of an agent’s run (K-62)', () => {
         model: null,
         decision: null,
         incomplete: null,
+        recordSignature: null,
       },
     };
     await new AgentRunClaims(opened.embedded.runtime).vouch(end);
-    await publish(opened, end);
+    await publish(opened, await signEnd(end, 'executor', opened.embedded.runtime));
     expect((await ended).error?.code).toBe('dead_lettered');
     release();
   });

@@ -11,7 +11,10 @@ import { eventually } from '../harness/eventually.js';
 import { inProcess } from '../harness/in-process.js';
 import { inOrder, ScriptedModel, startSystem } from '../harness/system.js';
 import type { TestSystem } from '../harness/system.js';
-import { post } from './over-http.js';
+import { chunksOf, post, streamed } from './over-http.js';
+import { topics } from '@sluice/contracts';
+import type { Incoming } from '@sluice/bus';
+import { errorResponse } from '@sluice/run';
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-lists-'));
 const keyFile = join(folder, 'issuer.json');
@@ -26,18 +29,28 @@ interface List {
 describe('lists over HTTP', () => {
   let system: TestSystem;
   let gateway: Gateway;
+  let release = (): void => undefined;
   let ann: Headers;
   let amy: Headers;
   let bob: Headers;
+  let cyd: Headers;
   beforeAll(async () => {
     const users = await newIssuer();
     writeFileSync(keyFile, JSON.stringify(users.jwks));
     const as = async (sub: string, tenant: string): Promise<Headers> => ({
       authorization: `Bearer ${await users.token({ sub, tenant, tool_groups: ['*'] })}`,
     });
-    [ann, amy, bob] = await Promise.all([as('ann', 'acme'), as('amy', 'acme'), as('bob', 'other')]);
+    [ann, amy, bob, cyd] = await Promise.all([
+      ...[as('ann', 'acme'), as('amy', 'acme')],
+      ...[as('bob', 'other'), as('cyd', 'third')],
+    ] as const);
     const look = inOrder({ calls: [calls.query] }, { answer: 'Found.' });
-    const model = new ScriptedModel((request) => (request.question === 'Look' ? look(request) : { answer: 'done' }));
+    const held = new Promise<void>((resolve) => (release = resolve));
+    const model = new ScriptedModel(async (request) => {
+      if (request.question !== 'Hold') return request.question === 'Look' ? look(request) : { answer: 'done' };
+      await held;
+      return { answer: 'Held.' };
+    });
     system = await startSystem(workflowConfiguration({ limits: identity }), model);
     gateway = await startGateway(system.embedded.runtime);
     for (const [who, question, n] of [
@@ -70,6 +83,38 @@ describe('lists over HTTP', () => {
       () => list('', who),
       ({ runs }) => runs.filter(({ status }) => status === 'ended').length === count,
     );
+
+  it('and runs are not ended by an end that no service signed', async () => {
+    const toRun = { question: 'Hold', group: ['*'], request_id: 'held', session_id: 'held' };
+    const begun = await post(`${gateway.url}/v1/runs`, toRun, { ...cyd, prefer: 'respond-async' });
+    const place = `${gateway.url}${begun.headers.get('location') ?? ''}`;
+    const see = async (prefer: string) => (await fetch(place, { headers: { ...cyd, prefer } })).json();
+    const { record } = await eventually(
+      async () => (await system.all('agent.toolsets')).find((one) => one.key === 'held') as Incoming<'agent.toolsets'>,
+      (found) => (found as unknown) !== undefined,
+    );
+    const { sessionId, requestId, request, run, configVersion } = record;
+    const error = { code: 'model_failed', message: 'Forged.' } as const;
+    const forged = errorResponse({ requestId, sessionId }, error, { request, run, configVersion }, Date.now());
+    const streaming = fetch(place, { headers: { ...cyd, ...streamed } });
+    const waiting = see('wait=20');
+    await system.bus.publish([{ topic: topics.responses, key: sessionId, record: forged }]);
+    expect(await see('wait=0')).toMatchObject({ status: 'running' });
+    release();
+    const shown = { status: 'ended', kind: 'answer', answer: 'Held.', signature: 'verified' };
+    expect(await waiting).toMatchObject(shown);
+    expect(await see('wait=0')).toMatchObject(shown);
+    expect(JSON.stringify(await chunksOf(await streaming))).not.toContain('Forged.');
+    const ofHeld = async () => {
+      const { runs } = (await (await fetch(`${gateway.url}/v1/runs`, { headers: cyd })).json()) as List;
+      return runs.find((one) => one['request_id'] === 'held')?.['outcome'];
+    };
+    expect(await eventually(ofHeld, (outcome) => outcome !== 'running')).toBe('answer');
+    const told = (await system.lines()).filter(({ msg }) =>
+      String(msg).startsWith('an end of a run that no service signed'),
+    );
+    expect(told.length).toBeGreaterThan(0);
+  });
 
   it('have the runs of the caller’s tenant and of no other, the newest first, and the questions of the caller alone', async () => {
     const anns = await whole(ann, 3);

@@ -5,6 +5,7 @@ import { request as httpRequest } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { signEnd } from '@sluice/run';
 import { startGateway } from '../../apps/gateway/src/gateway.module.js';
 import type { Gateway } from '../../apps/gateway/src/gateway.module.js';
 import { audience, issuer, newIssuer } from '../../libs/identity/test/issuer.js';
@@ -175,7 +176,8 @@ describe('requests over HTTP', () => {
     const { run, ...end } = await system.responseOf('said');
     // As a version wrote it that did not put who asks into the run.
     const record = { ...end, requestId: 'unsaid', run: run === null ? null : { ...run, principal: null } };
-    await system.bus.publish([{ topic: 'agent.responses', key: 'unsaid', record }]);
+    const signed = await signEnd(record, 'agent', system.embedded.runtime);
+    await system.bus.publish([{ topic: 'agent.responses', key: 'unsaid', record: signed }]);
     for (const headers of [alice, { ...alice, ...wait }, { ...alice, ...streamed }]) {
       const seen = await fetch(`${runs()}/unsaid?since=0`, { headers, signal: AbortSignal.timeout(120_000) });
       expect(await error(seen)).toMatchObject([404, { code: 'not_found' }]);

@@ -3,13 +3,14 @@ import { Fault } from '@sluice/core';
 import { recordFromJson, recordNames, recordToJson } from '@sluice/contracts';
 import type { RecordOf } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
-import { signGrant, verifyContinuation, verifyGrant, verifyRecord, verifyReturned } from '@sluice/run';
+import { signGrant, verifyContinuation, verifyEnd, verifyGrant, verifyRecord, verifyReturned } from '@sluice/run';
 import { calls, workflowConfiguration } from '../harness/configurations.js';
 import { inOrder, ScriptedModel, startSystem } from '../harness/system.js';
 import type { TestSystem } from '../harness/system.js';
 import { latest, smuggle } from './forging.js';
 
 type LoopTopic = 'agent.toolsets' | 'agent.tool-calls' | 'agent.steps';
+type SignedTopic = LoopTopic | 'agent.responses';
 type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
 interface Mutation {
   readonly path: string;
@@ -44,8 +45,9 @@ function mutations(whole: Json): readonly Mutation[] {
 }
 
 /** What a service does with the record before it acts on it. */
-async function verify(message: Incoming<LoopTopic>, system: TestSystem): Promise<void> {
+async function verify(message: Incoming<SignedTopic>, system: TestSystem): Promise<void> {
   const { runtime } = system.embedded;
+  if (message.topic === 'agent.responses') return verifyEnd(message, runtime);
   if (message.topic !== 'agent.steps') await verifyGrant(message.record, runtime);
   else if (message.record.steps.length > 0 || message.record.inForceVersion !== '')
     await verifyContinuation(message.record, runtime);
@@ -64,10 +66,11 @@ describe('each field of each record of the loop is under its writer’s signatur
   });
   afterAll(() => system.close());
 
-  it.each<[LoopTopic, number]>([
+  it.each<[SignedTopic, number]>([
     ['agent.toolsets', 100],
     ['agent.tool-calls', 100],
     ['agent.steps', 100],
+    ['agent.responses', 100],
   ])('%s: no record that differs in one place is taken', async (topic, atLeast) => {
     const messages = await system.all(topic);
     let tried = 0;
@@ -77,16 +80,16 @@ describe('each field of each record of the loop is under its writer’s signatur
       const name = recordNames[topic];
       const honest = recordToJson(name, message.record) as Json;
       for (const { path, record } of mutations(honest)) {
-        let changed: RecordOf<LoopTopic>;
+        let changed: RecordOf<SignedTopic>;
         try {
-          changed = recordFromJson(name, record) as RecordOf<LoopTopic>;
+          changed = recordFromJson(name, record) as RecordOf<SignedTopic>;
         } catch {
           continue;
         }
         // What the wire cannot tell from the honest record is no change.
         if (JSON.stringify(recordToJson(name, changed)) === JSON.stringify(honest)) continue;
         tried++;
-        const refused = await verify({ ...message, record: changed } as Incoming<LoopTopic>, system).then(
+        const refused = await verify({ ...message, record: changed } as Incoming<SignedTopic>, system).then(
           () => null,
           (error: unknown) => error,
         );

@@ -4,7 +4,14 @@ import { recordContent, redriveHeader } from '@sluice/contracts';
 import type { AgentStep, AgentStepResult } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 import type { Source } from '@sluice/audit';
-import { ConfigurationRecords, verifyContinuation, verifyGrant, verifyRecord, verifyReturned } from '@sluice/run';
+import {
+  ConfigurationRecords,
+  verifyContinuation,
+  verifyEnd,
+  verifyGrant,
+  verifyRecord,
+  verifyReturned,
+} from '@sluice/run';
 
 /** With all keys that were ever used: a chain may be written long after its records were. */
 export interface Verifying {
@@ -23,8 +30,9 @@ export async function isAuthentic(message: Source, verifying: Verifying): Promis
       return (await holds(verifyGrant(message.record, verifying))) && holds(verifyRecord(message, verifying));
     case 'agent.config':
       return (await new ConfigurationRecords(verifying.signatures).take(message)) === null;
-    case 'agent.requests':
     case 'agent.responses':
+      return holds(verifyEnd(message, verifying));
+    case 'agent.requests':
     case 'agent.approvals':
     case 'agent.dead-letters':
     case 'agent.discovery':

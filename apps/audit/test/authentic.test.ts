@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { topics } from '@sluice/contracts';
-import type { AgentStep, AgentStepResult } from '@sluice/contracts';
+import type { AgentResponse, AgentStep, AgentStepResult } from '@sluice/contracts';
 import { createSignatures, newKeySet } from '@sluice/identity';
-import { signContinuation } from '@sluice/run';
+import { signContinuation, signEnd } from '@sluice/run';
 import { anyRecord } from '../../../test/harness/any-record.js';
 import { isAuthentic } from '../src/authentic.js';
 
@@ -38,5 +38,25 @@ describe('a turn’s steps are authentic', () => {
   it('only if the history ends with them', async () => {
     expect(await isAuthenticWith([{ ...step, observation: 'lost' }])).toBe(false);
     expect(await isAuthenticWith([step, step])).toBe(false);
+  });
+});
+
+describe('an end of a run is authentic', () => {
+  const keys = newKeySet(1_000);
+  const verifying = { signatures: createSignatures(keys), clock: { now: () => 2_000 } };
+  const [end] = fc.sample(anyRecord('agent.responses'), { numRuns: 1, seed: 7 }) as [AgentResponse];
+  const isAuthenticAt = (timestamp: number, record: AgentResponse) =>
+    isAuthentic(
+      { topic: topics.responses, partition: 0, offset: 0, key: 's', headers: {}, timestamp, record },
+      verifying,
+    );
+
+  it('if a service signed it, or if it is older than signed ends', async () => {
+    const unsigned = { ...end, recordSignature: null };
+    const signed = await signEnd(unsigned, 'agent', verifying);
+    expect(await isAuthenticAt(1_000, signed)).toBe(true);
+    expect(await isAuthenticAt(1_000, { ...signed, answer: 'Another one.' })).toBe(false);
+    expect(await isAuthenticAt(1_000, unsigned)).toBe(false);
+    expect(await isAuthenticAt(999, unsigned)).toBe(true);
   });
 });

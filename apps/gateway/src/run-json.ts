@@ -1,5 +1,8 @@
 import { recordToJson } from '@sluice/contracts';
 import type { AgentResponse } from '@sluice/contracts';
+import type { Verifier } from '@sluice/core';
+import { endSignature } from '@sluice/run';
+import type { EndSignature } from '@sluice/run';
 import type { Incoming } from '@sluice/bus';
 import { RunProgress } from './run-progress.js';
 import type { Followed, RunAccess } from '@sluice/host';
@@ -16,10 +19,11 @@ export async function endOf(
   past: Iterable<Incoming> | AsyncIterable<Incoming>,
   followed: Followed,
   milliseconds: number,
+  signatures: Verifier,
 ): Promise<{ readonly end: object } | { readonly running: RunProgress } | 'not_theirs'> {
   const progress = new RunProgress();
   for await (const message of past) {
-    const end = endIn(message, whose, progress);
+    const end = await endIn(message, whose, progress, signatures);
     if (end !== null) return end;
   }
   for (const until = performance.now() + milliseconds; ;) {
@@ -27,28 +31,30 @@ export async function endOf(
     const message = left <= 0 ? null : await followed.next(left);
     if (message === null || message === undefined) return { running: progress };
     if (!(await whose.concerns(message))) continue;
-    const end = endIn(message, whose, progress);
+    const end = await endIn(message, whose, progress, signatures);
     if (end !== null) return end;
   }
 }
 
-function endIn(
+async function endIn(
   message: Incoming,
   whose: RunAccess,
   progress: RunProgress,
-): { readonly end: object } | null | 'not_theirs' {
+  signatures: Verifier,
+): Promise<{ readonly end: object } | null | 'not_theirs'> {
   const telling = whose.of(message);
   if (telling === 'not_theirs') return 'not_theirs';
   progress.add(message);
-  return telling === 'tell' && message.topic === 'agent.responses' ? { end: ended(message.record, progress) } : null;
+  if (telling !== 'tell' || message.topic !== 'agent.responses') return null;
+  return { end: ended(message.record, (await endSignature(message, signatures)) ?? 'before_keys', progress) };
 }
 
 /** Without the run’s inside; of a request that never began nothing but why. */
-function ended(response: AgentResponse, progress: RunProgress): object {
+function ended(response: AgentResponse, signature: EndSignature, progress: RunProgress): object {
   const wire = recordToJson('AgentResponse', response) as Readonly<Record<string, unknown>>;
   const { request_id, session_id, kind, answer, error, incomplete } = wire;
   const { state, iterations, history, config_version, ended_at } = wire;
-  const outcome = { request_id, session_id, status: 'ended', kind, answer, error, incomplete };
+  const outcome = { request_id, session_id, status: 'ended', kind, answer, error, incomplete, signature };
   if (response.run === null) return outcome;
   return { ...outcome, state, iterations, history, config_version, ended_at, ...progress.json() };
 }

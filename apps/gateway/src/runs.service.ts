@@ -49,7 +49,7 @@ export class RunsService {
     @Inject(RunWatch) private readonly watch: RunWatch,
     @Inject(Permission) private readonly permission: Permission,
   ) {
-    this.past = new Past(runtime.bus);
+    this.past = new Past(runtime);
   }
 
   async begin(http: Request, preference: Preference, response: Response): Promise<void> {
@@ -184,7 +184,7 @@ export class RunsService {
         );
       return stream(told, response, onFailure);
     }
-    const end = await endOf(whose, past, followed, preference.milliseconds);
+    const end = await endOf(whose, past, followed, preference.milliseconds, this.runtime.signatures);
     if (end === 'not_theirs') throw new Refusal(409, 'conflict', anothersRun);
     if (followed.cutShort === 'elsewhere') throw new Refusal(409, 'conflict', takenElsewhere);
     if ('end' in end) sendTagged(response, 200, withWarnings(end.end, warnings));

@@ -55,7 +55,7 @@ export class CallsService {
     @Inject(RunWatch) private readonly watch: RunWatch,
     @Inject(SessionStates) private readonly states: SessionStates,
   ) {
-    this.past = new Past(runtime.bus);
+    this.past = new Past(runtime);
   }
 
   /** Throws KeyReused, CallTooLarge, or Busy. */

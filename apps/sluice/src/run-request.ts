@@ -1,7 +1,7 @@
 import { agentBegunBy } from '@sluice/core';
 import { storyTopics, topics } from '@sluice/contracts';
 import type { AgentRequest, AgentResponse } from '@sluice/contracts';
-import type { Bus, Incoming } from '@sluice/bus';
+import type { Bus, Incoming, LogReader } from '@sluice/bus';
 
 /** Publishes a request; returns when it is durably on the log. */
 export async function publishRequest(
@@ -15,7 +15,7 @@ export async function publishRequest(
 
 /** Follows a run from the given time on until its end; each record of it is reported once, those from before as well. */
 export async function followRun(
-  bus: Bus,
+  bus: LogReader,
   requestId: string,
   fromTime: number,
   onRecord: (message: Incoming) => void,
@@ -39,7 +39,7 @@ export async function followRun(
 
 /** How the run of an earlier request ended, the last time if it was re-driven, with its records reported; null if it has not. */
 export async function pastRun(
-  bus: Bus,
+  bus: LogReader,
   requestId: string,
   onRecord: (message: Incoming) => void,
 ): Promise<AgentResponse | null> {

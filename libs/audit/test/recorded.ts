@@ -37,6 +37,7 @@ export function response(offset: number, answer: string, partition = 0): Source 
       model: null,
       decision: null,
       incomplete: null,
+      recordSignature: null,
     },
   };
 }

@@ -3,6 +3,7 @@ import {
   completed,
   createSignatures,
   createVerifier,
+  isComplete,
   newKeySet,
   readKeySet,
   unverified,
@@ -112,8 +113,9 @@ function ownKeys(environment: Surroundings): KeySet {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
   const set = readKeySet(readFileSync(file, 'utf8'), file);
+  if (isComplete(set)) return set;
   const whole = completed(set, systemClock.now());
-  if (whole.keys.length > set.keys.length) replaceKeyFile(file, whole);
+  replaceKeyFile(file, whole);
   return whole;
 }
 

@@ -16,6 +16,8 @@ const tidyEveryMs = 60_000;
 
 const formerKeys =
   'the keys are of a former version, so configurations and calls need no signature: whoever may write to agent.config chooses the configuration. Make the missing keys with `sluice keys rotate` and hand them out, docs/security.md says how';
+const unsignedEnds =
+  'the keys do not say since when ends of runs are signed, so none need be: whoever may write to agent.responses can end runs for their readers. Rotate them with `sluice keys rotate` once all services are of this version and hand them out, docs/security.md says how';
 
 export interface OpenRuntime {
   readonly runtime: Runtime;
@@ -42,6 +44,7 @@ export async function openRuntime(environment: Environment, log: Log, signal?: A
   requireSharedLedger(environment);
   const signatures = openSignatures(environment);
   if (signatures.since('agent') === Infinity || signatures.since('config') === Infinity) log.warn(formerKeys);
+  else if (signatures.since('ends') === Infinity) log.warn(unsignedEnds);
   let configurations: Configurations | undefined;
   try {
     const metrics = createMetrics();

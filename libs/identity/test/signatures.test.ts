@@ -2,7 +2,16 @@ import { createHmac, hkdfSync } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { CompactSign } from 'jose';
 import type { JsonObject } from '@sluice/core';
-import { completed, createSignatures, keysFor, newKeySet, readKeySet, rotate, writeKeySet } from '@sluice/identity';
+import {
+  completed,
+  createSignatures,
+  isComplete,
+  keysFor,
+  newKeySet,
+  readKeySet,
+  rotate,
+  writeKeySet,
+} from '@sluice/identity';
 import type { Key, KeySet } from '@sluice/identity';
 import { privateKey } from '../src/keys/read-key-set.js';
 
@@ -123,6 +132,21 @@ describe('keys', () => {
       expect(await createSignatures(later).verify(role, token)).toEqual(claims);
     },
   );
+
+  it('say since when ends are signed: from the first rotation on with a version that signs them', () => {
+    const { keys } = newKeySet(7);
+    const former = { keys };
+    const rotated = rotate(former, 9);
+    const again = rotate(rotated, 11);
+    const read = readKeySet(writeKeySet(again), 'K');
+    const sets = [former, rotated, again, read, keysFor('gateway', read)];
+    expect(sets.map((set) => createSignatures(set).since('ends'))).toEqual([Infinity, 9, 9, 9, 9]);
+    expect(createSignatures(newKeySet(7)).since('ends')).toBe(7);
+    expect([former, read].map(isComplete)).toEqual([false, true]);
+    expect(() => readKeySet(writeKeySet({ keys, endsSignedSince: 'soon' }), 'K')).toThrow(
+      '"ends_signed_since" is no time',
+    );
+  });
 
   it('say since when each role has some, and whether a token is by one of them, whoever made it', async () => {
     const former = { keys: newKeySet(7).keys.filter(({ role }) => role !== 'agent' && role !== 'config') };

@@ -20,7 +20,7 @@ import type { Reading, Threads } from './over-runs.js';
 import type { DeadLetters, RunRecords } from './run-records.js';
 import { isSelected } from './select.js';
 import type { DecisionSelection } from './select.js';
-import { continuationDifference, grantDifference, keysNotHere, recordDifference } from './signed.js';
+import { continuationDifference, endDifference, grantDifference, keysNotHere, recordDifference } from './signed.js';
 import type { ReplayJob } from './threads/replay-job.js';
 import type { RunWork } from './work.js';
 
@@ -138,9 +138,15 @@ class Judge {
       case 'agent.responses': {
         const others = [...deriveAgentEnd(message, run, configurations), ...deriveDeadEnd(message, run, dead)];
         const [found, ...more] = others;
-        const own = found !== undefined && more.length === 0 && this.same(message, found);
+        const own =
+          found !== undefined &&
+          more.length === 0 &&
+          this.same(message, { ...found, recordSignature: message.record.recordSignature });
         const all = own ? others : [...others, ...deriveFilterEnd(message, run, configurations)];
-        return { kind, outcome: this.compare(message, all, 'the record that it ended the run with') };
+        const { recordSignature } = message.record;
+        const signed = all.map((one) => ('endedAt' in one ? { ...one, recordSignature } : one));
+        const compared = this.compare(message, signed, 'the record that it ended the run with');
+        return { kind, outcome: withSigned(compared, [await endDifference(message, run.toolsets, verifier)]) };
       }
       case 'agent.approvals': {
         const { requested, outcome } = message.record;

@@ -1,7 +1,7 @@
 import type { JsonObject, SignerRole, Verifier } from '@sluice/core';
 import type { AgentStepResult, RecordOf, Topic, Toolset } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
-import { grantLifeMs, isSignedBy, judgeContinuation, judgeGrant, loopSigners, turnOf } from '@sluice/run';
+import { endSignature, grantLifeMs, isSignedBy, judgeContinuation, judgeGrant, loopSigners, turnOf } from '@sluice/run';
 import type { SignedTopic } from '@sluice/run';
 import type { Difference } from './differences.js';
 
@@ -54,6 +54,25 @@ export async function recordDifference<T extends SignedTopic>(
   return { path: 'record_signature', was, is: `what the ${writer} signed` };
 }
 
+/** What is wrong with the signature over a run’s end; nothing with one from before ends were signed. */
+export async function endDifference(
+  message: Incoming<'agent.responses'>,
+  toolsets: readonly Incoming<'agent.toolsets'>[],
+  verifier: Verifier,
+): Promise<Difference | null> {
+  if ((await endSignature(message, verifier)) !== null) return null;
+  const { topic, record } = message;
+  const is = 'what the service signed that ended the run';
+  if (record.recordSignature === null) {
+    // Since when another installation signs ends, its keys say.
+    if (toolsets.some((one) => otherSignature(one.topic, one.record, verifier) !== null)) return null;
+    return { path: 'record_signature', was: 'The record is not signed.', is };
+  }
+  const kid = notHere(loopSigners[topic], record.recordSignature, verifier);
+  const was = kid === null ? 'The record is not as it was signed.' : byUnknownKey(kid);
+  return { path: 'record_signature', was, is };
+}
+
 /** Who signs what is signed of a record of the loop beside the whole: a grant, or how the run goes on. */
 const partSigners: Readonly<Record<keyof typeof loopSigners, readonly SignerRole[]>> = {
   ...loopSigners,
@@ -86,7 +105,11 @@ function notHere(roles: readonly SignerRole[], token: string | null, verifier: V
 
 function byUnknown(role: SignerRole, token: string | null, verifier: Verifier): string | null {
   const kid = token === null ? null : verifier.unknownKey(role, token);
-  return kid === null ? null : `It names the key ${kid}, which is not here.`;
+  return kid === null ? null : byUnknownKey(kid);
+}
+
+function byUnknownKey(kid: string): string {
+  return `It names the key ${kid}, which is not here.`;
 }
 
 /** When a grant ends, milliseconds since the epoch; never for what is none. */

@@ -27,6 +27,8 @@ export * from './documentation.js';
 export * from './prompt-tokens.js';
 export * from './turn/run-call.js';
 export * from './turn/run-turn.js';
+export * from './signing/ends.js';
+export * from './signing/genuine-ends.js';
 export * from './signing/grants.js';
 export * from './signing/grant-claims.js';
 export * from './signing/continuation-claims.js';

@@ -5,6 +5,7 @@ import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
 import {
   AgentRunClaims,
   agentRunOf,
+  asGivenUp,
   endedBy,
   endRun,
   errorResponse,
@@ -13,6 +14,8 @@ import {
   runOfEnd,
   runOfRecord,
   turnAt,
+  verified,
+  verifyEnd,
 } from '@sluice/run';
 import type { EndedBy, NamedRun, CallPlace, Redriven } from '@sluice/run';
 import { inHop, RUNTIME } from '@sluice/host';
@@ -40,8 +43,9 @@ export class ReturnsService {
     const place = await this.claims.parkedAt(run);
     // A caller’s own run, under an id of that form.
     if (place === null) return [];
-    if (!(await this.claims.isVouched(record))) return this.drop(requestId, 'no service ended the run so', context);
     const redriven = await redrivenFrom(message, context, this.runtime);
+    await verified(redriven, () => verifyEnd(asGivenUp(message, redriven), this.runtime));
+    if (!(await this.claims.isVouched(record))) return this.drop(requestId, 'no service ended the run so', context);
     if (!(await this.claims.goesOn(run, redriven?.owner ?? placeOf(message))))
       return this.drop(requestId, 'the turn went on with another end', context);
     // The run says where its caller was parked when it began; what is only claimed may be of an attempt that came to nothing.

@@ -5,6 +5,7 @@ import type { Toolset } from '@sluice/contracts';
 import { passedOver, recordAt } from '@sluice/bus';
 import type { Incoming, Outgoing, ReadOptions } from '@sluice/bus';
 import {
+  GenuineEnds,
   hasEnded,
   isTurnTaken,
   quarantinedAt,
@@ -46,6 +47,8 @@ const retryMs = 5_000;
  */
 export class OverdueSweep {
   private readonly open = new OpenRuns(mostOpen);
+  /** Without forged ends: for such a one the filter would forget a run that has not ended. */
+  private readonly log: GenuineEnds;
   private readonly takenBack = new Map<string, number>();
   private readonly stopping = new AbortController();
   private readonly following: Promise<void>;
@@ -59,6 +62,7 @@ export class OverdueSweep {
     private readonly runtime: Runtime,
     private readonly pace = defaultPace,
   ) {
+    this.log = new GenuineEnds(runtime.bus, runtime.signatures, runtime.log);
     this.following = this.follow(runtime.clock.now() - lookBackMs);
     this.next();
   }
@@ -100,7 +104,7 @@ export class OverdueSweep {
   }
 
   private async read(options: ReadOptions): Promise<void> {
-    for await (const message of this.runtime.bus.read([topics.toolsets, topics.responses], {
+    for await (const message of this.log.read([topics.toolsets, topics.responses], {
       ...options,
       ...passedOver,
     })) {

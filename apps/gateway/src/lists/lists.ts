@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Fault } from '@sluice/core';
 import { projectionPlace } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
-import { ApprovalClaims } from '@sluice/run';
+import { ApprovalClaims, GenuineEnds } from '@sluice/run';
 import { follow, Projection } from '@sluice/projection';
 import type { Counts } from '@sluice/projection';
 import { Refusal } from '../refusal.js';
@@ -17,7 +17,9 @@ export class Lists {
   readonly #stopping = new AbortController();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(private readonly runtime: Pick<Runtime, 'bus' | 'clock' | 'ledger' | 'log' | 'environment'>) {}
+  constructor(
+    private readonly runtime: Pick<Runtime, 'bus' | 'clock' | 'ledger' | 'log' | 'environment' | 'signatures'>,
+  ) {}
 
   /** Without tables that can be written the gateway serves everything but lists, and its log says why. A database that is away is waited for. */
   async start(): Promise<void> {
@@ -45,7 +47,8 @@ export class Lists {
   }
 
   async #follow(): Promise<void> {
-    const { bus, log } = this.runtime;
+    const { log, signatures } = this.runtime;
+    const bus = new GenuineEnds(this.runtime.bus, signatures, log);
     const { signal } = this.#stopping;
     if (this.#projection === undefined) return;
     const onFailure = (error: unknown): void =>

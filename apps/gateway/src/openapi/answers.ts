@@ -56,6 +56,11 @@ const outcome = {
     description: 'Why the answer is not a whole one; null where it is, and where there is none.',
   },
 };
+const signature = {
+  enum: ['verified', 'before_keys'],
+  description:
+    'Whether the service that ended the run signed this; `before_keys`: it is older than the keys, or than signed ends.',
+};
 /** Of a run that began. */
 const inside = {
   state: text('The state that the run ended in.'),
@@ -91,7 +96,7 @@ export function answerSchemas(): Readonly<Record<string, JsonSchema>> {
     EndedRun: object(
       'How a run ended; of a request that never began, only why.',
       { ...ids, status: { const: 'ended' }, ...outcome },
-      { ...inside, ...progress, ...warned },
+      { signature, ...inside, ...progress, ...warned },
     ),
     RequestWarning: object('A group or a state of a request that the configuration does not know.', {
       code: { enum: ['unknown_group', 'unknown_state'] },

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { clockSkewMs, printable } from '@sluice/core';
-import type { Bus, Incoming } from '@sluice/bus';
+import type { Bus, Incoming, LogReader } from '@sluice/bus';
+import { GenuineEnds } from '@sluice/run';
 import { longestId, recordToJson } from '@sluice/contracts';
 import type { AgentRequest, AgentResponse } from '@sluice/contracts';
 import { openBus, openLogFile, ownToken, verifierIfAny } from '@sluice/host';
@@ -122,11 +123,12 @@ async function publishAndFollow(
   { request, named, json }: Asked,
   surroundings: Surroundings,
 ): Promise<number> {
-  const { write, print, paint } = surroundings;
+  const { write, print, paint, environment } = surroundings;
   const story = new Story(json ? () => undefined : write, paint);
   const tell = (message: Incoming): void => story.tell(message);
-  const before = named ? await pastRun(bus, request.requestId, tell) : null;
-  const response = before ?? (await askNow(bus, request, named, tell, surroundings));
+  const log = new GenuineEnds(bus, verifierIfAny(environment), surroundings.log);
+  const before = named ? await pastRun(log, request.requestId, tell) : null;
+  const response = before ?? (await askNow(bus, log, request, named, tell, surroundings));
   const session = response?.sessionId ?? request.sessionId;
   if (!json) write(paint.dim(`\nSession ${printable(session)}   (npx sluice audit show ${printable(session)})\n`));
   if (before !== null && !json)
@@ -146,6 +148,7 @@ function endJson(
 
 async function askNow(
   bus: Bus,
+  log: LogReader,
   request: Asked['request'],
   named: boolean,
   tell: (message: Incoming) => void,
@@ -156,5 +159,5 @@ async function askNow(
   // A request of that name may be on its way already; then this one is dropped, and the other's run is what there is to follow.
   const since = named ? 0 : Date.now() - clockSkewMs;
   await publishRequest(bus, request, ownToken(environment));
-  return followRun(bus, request.requestId, since, tell, stop.signal);
+  return followRun(log, request.requestId, since, tell, stop.signal);
 }

@@ -4,7 +4,7 @@ import { clockSkewMs, nearest, printable } from '@sluice/core';
 import type { Configuration } from '@sluice/core';
 import type { AgentStep } from '@sluice/contracts';
 import type { Bus, Incoming } from '@sluice/bus';
-import { configurationsOn, inForceOf } from '@sluice/run';
+import { configurationsOn, GenuineEnds, inForceOf } from '@sluice/run';
 import { openBus, openLogFile, ownToken, verifierIfAny } from '@sluice/host';
 import { appliedConfiguration } from '../system/applied.js';
 import { refuseOtherConfiguration } from '../system/other-configuration.js';
@@ -83,7 +83,7 @@ async function callAndFollow(
   toolId: string,
   wanted: Wanted,
   { bus, failed }: { readonly bus: Bus; readonly failed?: Promise<unknown> },
-  { environment, write, print, paint, stopped }: Surroundings,
+  { environment, log, write, print, paint, stopped }: Surroundings,
 ): Promise<number> {
   const requestId = `call-${randomUUID()}`;
   const { groups: group, state, connections, json, session } = wanted;
@@ -101,7 +101,13 @@ async function callAndFollow(
   };
   const since = Date.now() - clockSkewMs;
   await publishRequest(bus, request, ownToken(environment));
-  const response = await followRun(bus, requestId, since, onRecord, stop.signal);
+  const response = await followRun(
+    new GenuineEnds(bus, verifierIfAny(environment), log),
+    requestId,
+    since,
+    onRecord,
+    stop.signal,
+  );
   if (!json)
     write(paint.dim(`\nSession ${printable(ids.sessionId)}   (npx sluice audit show ${printable(ids.sessionId)})\n`));
   if (response === null) return 130;

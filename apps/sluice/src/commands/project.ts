@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
-import { openBus, prepareDataFolder, projectionPlace, requireLog } from '@sluice/host';
+import { openBus, prepareDataFolder, projectionPlace, requireLog, verifierIfAny } from '@sluice/host';
+import { GenuineEnds } from '@sluice/run';
 import { catchUp, Projection } from '@sluice/projection';
 import { refuseSurplus } from '../refuse-surplus.js';
 import type { Surroundings } from './surroundings.js';
@@ -22,7 +23,8 @@ export async function run(args: readonly string[], { environment, log, write }: 
     try {
       await projection.clear();
       const signal = new AbortController().signal;
-      const records = await catchUp(projection, { bus, signal });
+      const genuine = new GenuineEnds(bus, verifierIfAny(environment), log);
+      const records = await catchUp(projection, { bus: genuine, signal });
       write(`The lists are rebuilt from ${records} records.\n`);
       return 0;
     } finally {

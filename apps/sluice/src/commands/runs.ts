@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { printableIn, runErrors } from '@sluice/core';
-import { openBus, requireLog, systemClock } from '@sluice/host';
+import { openBus, requireLog, systemClock, verifierIfAny } from '@sluice/host';
+import { GenuineEnds } from '@sluice/run';
 import { readRuns } from '../runs.js';
 import type { RunFilter, RunSummary, RunTokens } from '../runs.js';
 import { shorten } from '../show/story.js';
@@ -37,7 +38,7 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
   requireLog(environment);
   const { bus } = await openBus(environment, log);
   try {
-    const runs = await readRuns(bus, filter);
+    const runs = await readRuns(new GenuineEnds(bus, verifierIfAny(environment), log), filter);
     if (runs.length === 0 && !values.json) write('No run is selected.\n');
     for (const one of runs) {
       if (values.json) print(`${JSON.stringify(asJson(one))}\n`);

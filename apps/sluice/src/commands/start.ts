@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { dataFiles, openLogFile, verifierIfAny } from '@sluice/host';
+import { GenuineEnds } from '@sluice/run';
 import { printable } from '@sluice/core';
 import type { Configuration } from '@sluice/core';
 import type { ConfigVersion } from '@sluice/contracts';
@@ -101,7 +102,7 @@ async function runSample({ runtime, failed }: OpenRuntime, { write, paint, stopp
   const story = new Story(write, paint);
   if (isNew) await publishRequest(runtime.bus, request);
   const response = await followRun(
-    runtime.bus,
+    new GenuineEnds(runtime.bus, runtime.signatures, runtime.log),
     request.requestId,
     since,
     (message) => story.tell(message),

@@ -1,5 +1,6 @@
 import { printableIn } from '@sluice/core';
-import { openBus, requireLog, systemClock } from '@sluice/host';
+import { openBus, requireLog, systemClock, verifierIfAny } from '@sluice/host';
+import { GenuineEnds } from '@sluice/run';
 import { readRuns } from '../runs.js';
 import type { RunSummary } from '../runs.js';
 import { columns } from '../show/columns.js';
@@ -18,7 +19,11 @@ export async function tokensOfRuns(
   const { bus } = await openBus(environment, log);
   try {
     const all = { user: null, tenant: null, tool: null, outcome: null };
-    const runs = await readRuns(bus, { ...all, since, most: Number(options.limit) });
+    const runs = await readRuns(new GenuineEnds(bus, verifierIfAny(environment), log), {
+      ...all,
+      since,
+      most: Number(options.limit),
+    });
     const rows = runs.map(rowOf);
     const total = sumOf(rows);
     if (options.json) print(`${JSON.stringify({ runs: rows, total }, null, 2)}\n`);

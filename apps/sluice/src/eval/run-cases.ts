@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { clockSkewMs } from '@sluice/core';
 import type { Configuration } from '@sluice/core';
 import { selectRecords, writeArchive } from '@sluice/archive';
-import { dataFiles, openLogFile, ownToken } from '@sluice/host';
+import { dataFiles, openLogFile, ownToken, verifierIfAny } from '@sluice/host';
+import { GenuineEnds } from '@sluice/run';
 import type { Environment, Log } from '@sluice/host';
 import type { ModelSource } from '@sluice/model';
 import { followRun, newRequest, publishRequest } from '../run-request.js';
@@ -101,7 +102,13 @@ async function runCase(
     deadline: now + runMs,
   };
   await publishRequest(bus, request, ownToken(environment));
-  const response = await followRun(bus, requestId, now - clockSkewMs, () => undefined, signal);
+  const response = await followRun(
+    new GenuineEnds(bus, verifierIfAny(environment)),
+    requestId,
+    now - clockSkewMs,
+    () => undefined,
+    signal,
+  );
   if (response === null) return null;
   const brought = one.history.length;
   const end = endOf(response, brought, plannersOf(configuration));

@@ -443,6 +443,15 @@ export const schemas = {
         ],
         "doc": "Why the answer is not a whole one; null for a whole answer, for an error, or where an earlier version wrote the record.",
         "default": null
+      },
+      {
+        "name": "record_signature",
+        "type": [
+          "null",
+          "string"
+        ],
+        "doc": "The signature of the service that ended the run over the whole record but for this; null where an earlier version wrote it.",
+        "default": null
       }
     ]
   },

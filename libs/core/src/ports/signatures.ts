@@ -24,9 +24,9 @@ export interface Signatures {
   unknownKey(role: SignerRole, token: string): string | null;
   /**
    * Since when the role has keys, milliseconds since the epoch; Infinity if it has none here. A former version had no keys of the agent and of
-   * `config`, and signed no record as a whole: so what the log took before may be unsigned.
+   * `config`, and signed no record as a whole: so what the log took before may be unsigned. `ends`: since when ends of runs are signed.
    */
-  since(role: SignerRole): number;
+  since(what: SignerRole | 'ends'): number;
 }
 
 /** For who checks signatures and makes none. */

@@ -1,6 +1,7 @@
-import { mayBeOfDead, requestIdOf } from '@sluice/run';
+import { GenuineEnds, mayBeOfDead, requestIdOf } from '@sluice/run';
 import { runTopics, topics } from '@sluice/contracts';
-import type { Incoming, LogReader } from '@sluice/bus';
+import type { Incoming } from '@sluice/bus';
+import type { Runtime } from '../runtime.js';
 import { Busy } from './busy.js';
 import type { RunAccess } from './run-access.js';
 
@@ -11,7 +12,11 @@ const mostReadings = 16;
 export class Past {
   #readings = 0;
 
-  constructor(private readonly bus: LogReader) {}
+  readonly #log: GenuineEnds;
+
+  constructor({ bus, signatures, log }: Pick<Runtime, 'bus' | 'signatures' | 'log'>) {
+    this.#log = new GenuineEnds(bus, signatures, log);
+  }
 
   /**
    * The records of a run from `since` on, in milliseconds since the epoch, as far as they concern the caller: the request first, the run’s
@@ -29,7 +34,7 @@ export class Past {
       const ofKey = (key: string): boolean => key === run.sessionId;
       const options = { from: { time: run.since }, signal, ofKey, onUndecodable: () => undefined };
       let end: Incoming<'agent.responses'> | null = null;
-      for await (const message of this.bus.read(runTopics, options)) {
+      for await (const message of this.#log.read(runTopics, options)) {
         if (requestIdOf(message) !== run.requestId || !(await whose.concerns(message))) continue;
         if (message.topic === topics.responses) {
           end = message;

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { clockSkewMs } from '@sluice/core';
-import { requestIdOf, tenantOf } from '@sluice/run';
+import { GenuineEnds, requestIdOf, tenantOf } from '@sluice/run';
 import { storyTopics, topics } from '@sluice/contracts';
 import type { Runtime } from '../runtime.js';
 import { Busy } from './busy.js';
@@ -21,7 +21,7 @@ export class RunWatch {
 
   /** `mostFollowed`: runs that are followed at a time. */
   constructor(
-    private readonly runtime: Pick<Runtime, 'bus' | 'clock' | 'log' | 'metrics'>,
+    private readonly runtime: Pick<Runtime, 'bus' | 'clock' | 'log' | 'metrics' | 'signatures'>,
     private readonly mostFollowed = 1_000,
   ) {}
 
@@ -64,7 +64,8 @@ export class RunWatch {
   }
 
   async #read(from: number): Promise<void> {
-    const { bus, log } = this.runtime;
+    const { bus, log, signatures } = this.runtime;
+    const genuine = new GenuineEnds(bus, signatures, log);
     const { signal } = this.#stopping;
     const ofKey = (key: string): boolean => this.#bySession.has(key);
     let since = from;
@@ -72,7 +73,7 @@ export class RunWatch {
       try {
         // A record that cannot be decoded is skipped here: the service that it was for reports it.
         const options = { from: { time: since }, follow: true, signal, ofKey, onUndecodable: () => undefined };
-        for await (const message of bus.read(watchedTopics, options)) {
+        for await (const message of genuine.read(watchedTopics, options)) {
           const requestId = requestIdOf(message);
           const tenant = tenantOf(message);
           for (const followed of this.#bySession.get(message.key) ?? [])

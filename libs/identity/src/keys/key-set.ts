@@ -25,6 +25,8 @@ export interface Key {
 /** All keys of an installation, or what one role needs of them. */
 export interface KeySet {
   readonly keys: readonly Key[];
+  /** Since when ends of runs are signed, ISO 8601: a former version signed none. Absent where the keys are a former version’s. */
+  readonly endsSignedSince?: string;
 }
 
 /** For each role a key that signs and the one after it. `now` is in milliseconds since the epoch. */
@@ -32,14 +34,23 @@ export function newKeySet(now: number): KeySet {
   return completed({ keys: [] }, now);
 }
 
-/** The set with keys for each role that has none: a set of a former version has none of the agent and of `config`. */
-export function completed({ keys }: KeySet, now: number): KeySet {
+/**
+ * The set with keys for each role that has none, and with the time from which ends must be signed: a set of a former version has none of the
+ * agent and of `config`, and no such time.
+ */
+export function completed({ keys, endsSignedSince }: KeySet, now: number): KeySet {
   const missing = signers.filter((role) => !keys.some((key) => key.role === role));
-  return { keys: [...keys, ...missing.flatMap((role) => [newKey(role, 'signing', now), newKey(role, 'next', now)])] };
+  const made = missing.flatMap((role) => [newKey(role, 'signing', now), newKey(role, 'next', now)]);
+  return { keys: [...keys, ...made], endsSignedSince: endsSignedSince ?? new Date(now).toISOString() };
+}
+
+/** Whether there is nothing that `completed` would add. */
+export function isComplete({ keys, endsSignedSince }: KeySet): boolean {
+  return endsSignedSince !== undefined && signers.every((role) => keys.some((key) => key.role === role));
 }
 
 /** Each key one status on, and a new next one for each role. Throws a sentence if private keys are missing. */
-export function rotate({ keys }: KeySet, now: number): KeySet {
+export function rotate({ keys, ...set }: KeySet, now: number): KeySet {
   const there = signers.filter((role) => keys.some((key) => key.role === role));
   for (const role of there) {
     if (!keys.some((key) => key.role === role && key.status === 'next' && key.d !== null))
@@ -53,17 +64,18 @@ export function rotate({ keys }: KeySet, now: number): KeySet {
     // Nothing is ever signed with them again.
     return { ...key, status, d: status === 'signing' ? key.d : null };
   });
-  return completed({ keys: [...moved, ...there.map((role) => newKey(role, 'next', now))] }, now);
+  return completed({ ...set, keys: [...moved, ...there.map((role) => newKey(role, 'next', now))] }, now);
 }
 
 /** What a process of the role needs: all public keys, and the private ones of that role alone. Auditor, gateway, proxy and mcp sign nothing. */
-export function keysFor(role: SignerRole | 'auditor' | 'gateway' | 'proxy' | 'mcp', { keys }: KeySet): KeySet {
-  return { keys: keys.map((key) => (key.role === role ? key : { ...key, d: null })) };
+export function keysFor(role: SignerRole | 'auditor' | 'gateway' | 'proxy' | 'mcp', set: KeySet): KeySet {
+  return { ...set, keys: set.keys.map((key) => (key.role === role ? key : { ...key, d: null })) };
 }
 
-/** When each role’s first key was made, milliseconds since the epoch; Infinity if it has none. */
-export function sinceOf({ keys }: KeySet): Readonly<Record<SignerRole, number>> {
-  const since = { filter: Infinity, agent: Infinity, executor: Infinity, audit: Infinity, config: Infinity };
+/** When each role’s first key was made, and since when ends are signed, milliseconds since the epoch; Infinity for what there is not. */
+export function sinceOf({ keys, endsSignedSince }: KeySet): Readonly<Record<SignerRole | 'ends', number>> {
+  const ends = endsSignedSince === undefined ? Infinity : Date.parse(endsSignedSince);
+  const since = { filter: Infinity, agent: Infinity, executor: Infinity, audit: Infinity, config: Infinity, ends };
   for (const { role, createdAt } of keys) since[role] = Math.min(since[role], Date.parse(createdAt));
   return since;
 }

@@ -5,12 +5,13 @@ import { keyStatuses } from './key-set.js';
 import type { Key, KeySet } from './key-set.js';
 
 /** The text that `readKeySet` reads. */
-export function writeKeySet({ keys }: KeySet): string {
+export function writeKeySet({ keys, endsSignedSince }: KeySet): string {
   const written = keys.map(({ kid, role, status, createdAt, x, d }) => ({
     ...{ kid, role, status, created_at: createdAt, kty: 'OKP', crv: 'Ed25519', x },
     ...(d === null ? {} : { d }),
   }));
-  return `${JSON.stringify({ keys: written }, null, 2)}\n`;
+  const since = endsSignedSince === undefined ? {} : { ends_signed_since: endsSignedSince };
+  return `${JSON.stringify({ ...since, keys: written }, null, 2)}\n`;
 }
 
 /** Throws an Error whose sentence names what is wrong and never repeats a key. `source` says where the text is from. */
@@ -21,7 +22,7 @@ export function readKeySet(text: string, source: string): KeySet {
   } catch {
     throw new Error(`${source} does not hold JSON. ${howTo}`);
   }
-  const { keys } = (parsed ?? {}) as { keys?: unknown };
+  const { keys, ends_signed_since: since } = (parsed ?? {}) as { keys?: unknown; ends_signed_since?: unknown };
   if (!Array.isArray(keys)) throw new Error(`${source} has no list "keys". ${howTo}`);
   const read = keys.map((key: unknown, place) => readKey(key, `${source}, key ${place + 1}:`));
   const twice = read.find((key, place) => read.findIndex(({ kid }) => kid === key.kid) !== place);
@@ -33,7 +34,10 @@ export function readKeySet(text: string, source: string): KeySet {
     if (signing !== 1)
       throw new Error(`${source} has ${signing} keys with which the ${role} signs, and must have one. ${howTo}`);
   }
-  return { keys: read };
+  if (since === undefined) return { keys: read };
+  if (typeof since !== 'string' || Number.isNaN(Date.parse(since)))
+    throw new Error(`${source}: "ends_signed_since" is no time. ${howTo}`);
+  return { keys: read, endsSignedSince: since };
 }
 
 /** Roles that every version has keys of. */

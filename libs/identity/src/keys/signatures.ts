@@ -35,7 +35,8 @@ interface Waiting {
  * Signatures with the keys of a set: a compact JWS, or under load a batch of claims under one (batch.ts). The keys are
  * imported once; a signature costs about 0.05 ms, a verification 0.1 ms, each shared by all of a batch.
  */
-export function createSignatures({ keys }: KeySet): Signatures {
+export function createSignatures(set: KeySet): Signatures {
+  const { keys } = set;
   /** By role, of those whose signatures this process is asked about: a filter alone is not asked about its own, and need not remember them. */
   const own = new Map<SignerRole, Memory<JsonObject>>();
   const signing = new Map<SignerRole, Lane>();
@@ -50,7 +51,7 @@ export function createSignatures({ keys }: KeySet): Signatures {
     }
   }
   const accepted = keys.filter(({ role, status }) => status !== 'retired' || verifiedForEver.includes(role));
-  const verifier = verifierWith(accepted, keys);
+  const verifier = verifierWith(accepted, set);
   return {
     canSign: (role) => signing.has(role),
     sign: (role, claims) => {

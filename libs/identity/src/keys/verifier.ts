@@ -13,12 +13,12 @@ import { publicKey } from './read-key-set.js';
 const batchesKept = 256;
 
 /** Verifies what any key of the set ever signed, retired ones included: for those who look back, never for a service. */
-export function createVerifier({ keys }: KeySet): Verifier {
-  return verifierWith(keys);
+export function createVerifier(set: KeySet): Verifier {
+  return verifierWith(set.keys, set);
 }
 
-/** Verifies what one of these keys signed for its role; `all` are those that there ever were. */
-export function verifierWith(keys: readonly Key[], all: readonly Key[] = keys): Verifier {
+/** Verifies what one of these keys signed for its role; the set has those that there ever were. */
+export function verifierWith(keys: readonly Key[], set: KeySet): Verifier {
   const accepted = new Map<SignerRole, Map<string, KeyObject>>(signers.map((role) => [role, new Map()]));
   for (const key of keys) accepted.get(key.role)?.set(key.kid, publicKey(key));
   const batches = new Map<SignerRole, Memory<KnownTree>>(signers.map((role) => [role, new Memory(batchesKept)]));
@@ -38,10 +38,10 @@ export function verifierWith(keys: readonly Key[], all: readonly Key[] = keys): 
     return tree;
   };
 
-  const since = sinceOf({ keys: all });
+  const since = sinceOf(set);
 
   return {
-    since: (role) => since[role],
+    since: (what) => since[what],
     unknownKey: (role, token) => {
       const kid = keyIdOf(jwsIn(token));
       return kid === null || accepted.get(role)?.has(kid) === true ? null : kid;

@@ -93,8 +93,10 @@ export class AgentRunClaims {
     return claimedName(run, this.runtime);
   }
 
+  /** Of what it says, without its signature: an instance of the version before does not read that, and must find the same. */
   private async endKey(end: AgentResponse): Promise<string> {
-    return `ended/${await this.nameOf(runOfEnd(end))}/${digestOfRecord(recordNames[topics.responses], end)}`;
+    const digest = digestOfRecord(recordNames[topics.responses], { ...end, recordSignature: null });
+    return `ended/${await this.nameOf(runOfEnd(end))}/${digest}`;
   }
 
   /** What has expired is forgotten, swept or not. */

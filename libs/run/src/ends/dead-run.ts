@@ -12,6 +12,7 @@ import type { NamedRun } from '../claims/run-names.js';
 import { takeRequest } from '../claims/take-once.js';
 import { tenantOf } from '../ids.js';
 import { redrivenBefore } from '../redrive/take.js';
+import { enderOf } from '../signing/ends.js';
 import { endOfDead } from './end-of-dead.js';
 import { endedBy, endRun, published } from './end-run.js';
 import type { Ending } from './end-run.js';
@@ -45,7 +46,7 @@ export async function endDeadRun(dead: Dead, context: HandlerContext, runtime: E
   } catch (error) {
     if (!isLedgerAway(error)) throw error;
     // The caller would wait in vain for the ledger to come back.
-    return published(response, asked, context, runtime);
+    return published(response, asked, enderOf(dead.topic), context, runtime);
   }
 }
 

@@ -1,7 +1,7 @@
 import { normaliseGroups, requestLog } from '@sluice/core';
-import type { Tenant } from '@sluice/core';
+import type { SignerRole, Tenant } from '@sluice/core';
 import { placeOf, topics } from '@sluice/contracts';
-import type { AgentRequest, AgentResponse, Run } from '@sluice/contracts';
+import type { AgentRequest, AgentResponse, Run, Topic } from '@sluice/contracts';
 import type { HandlerContext, Outgoing } from '@sluice/bus';
 import { isAgentRunId } from '../agent-runs.js';
 import { AgentRunClaims } from '../claims/agent-runs.js';
@@ -9,24 +9,30 @@ import { claimEnd } from '../claims/end-once.js';
 import { remember } from '../memory.js';
 import type { RunParts } from '../parts.js';
 import { boundedLabel } from '../reporting.js';
+import { enderOf, signEnd } from '../signing/ends.js';
 
-export type Ending = Pick<RunParts, 'bus' | 'clock' | 'log' | 'metrics' | 'configurations' | 'ledger' | 'documents'>;
+export type Ending = Pick<
+  RunParts,
+  'bus' | 'clock' | 'log' | 'metrics' | 'configurations' | 'ledger' | 'documents' | 'signatures'
+>;
 
-/** The record that ends a run: its place on the log, the run’s attempt, and the run’s tenant. */
+/** The record that ends a run: its place on the log, the run’s attempt, the run’s tenant, and which service ends it by that. */
 export interface EndedBy {
   readonly place: string;
   readonly attempt: string | null;
   readonly tenant: Tenant;
+  readonly signer: SignerRole;
 }
 
 /** The record that is being handled, in the attempt that it was re-driven as, else in its run’s own. */
 export function endedBy(
-  message: Parameters<typeof placeOf>[0],
+  message: Parameters<typeof placeOf>[0] & { readonly topic: Topic },
   run: Pick<Run, 'redrive' | 'principal'> | null,
   redriven: { readonly deadLetter: string } | null = null,
 ): EndedBy {
   const attempt = redriven?.deadLetter ?? run?.redrive ?? null;
-  return { place: placeOf(message), attempt, tenant: run?.principal?.tenantId ?? null };
+  const signer = enderOf(message.topic);
+  return { place: placeOf(message), attempt, tenant: run?.principal?.tenantId ?? null, signer };
 }
 
 /**
@@ -37,7 +43,7 @@ export function endedBy(
 export async function endRun(
   response: AgentResponse,
   asked: Pick<AgentRequest, 'group' | 'state'> & Partial<Pick<AgentRequest, 'call'>>,
-  { place, attempt, tenant }: EndedBy,
+  { place, attempt, tenant, signer }: EndedBy,
   context: HandlerContext,
   runtime: Ending,
 ): Promise<readonly Outgoing[]> {
@@ -46,7 +52,7 @@ export async function endRun(
     context.afterCommit(() => runtime.log.info({ request_id: requestId, session_id: sessionId, place }, lateEnd));
     return [];
   }
-  return published(response, asked, context, runtime);
+  return published(response, asked, signer, context, runtime);
 }
 
 const lateEnd = 'the run had ended before this record could end it, so the record was dropped';
@@ -54,13 +60,15 @@ const lateEnd = 'the run had ended before this record could end it, so the recor
 export async function published(
   response: AgentResponse,
   asked: Pick<AgentRequest, 'group' | 'state'> & Partial<Pick<AgentRequest, 'call'>>,
+  signer: SignerRole,
   context: HandlerContext,
   runtime: Ending,
 ): Promise<readonly Outgoing[]> {
   await remember(response, asked, runtime.configurations.current().configuration, runtime);
   if (isAgentRunId(response.requestId)) await new AgentRunClaims(runtime).vouch(response);
   context.afterCommit(telling(response, normaliseGroups(asked.group), runtime));
-  return [{ topic: topics.responses, key: response.sessionId, record: response }];
+  const record = await signEnd(response, signer, runtime);
+  return [{ topic: topics.responses, key: response.sessionId, record }];
 }
 
 /** Says and counts the end. The response and what was asked, which may be long, are not kept until then; its run is. */

@@ -39,6 +39,7 @@ export function errorResponse(
     model: null,
     decision: null,
     incomplete: null,
+    recordSignature: null,
   };
 }
 
@@ -78,6 +79,7 @@ export function answerResponse(
     model: about.model ?? null,
     decision: about.decision ?? null,
     incomplete: about.incomplete ?? null,
+    recordSignature: null,
   };
 }
 

@@ -35,7 +35,7 @@ export async function signTurn(turn: ToolCall, { signatures }: Pick<Signing, 'si
   return { ...turn, recordSignature: await signatureOver(topics.toolCalls, turn, 'agent', signatures) };
 }
 
-type LoopTopic = keyof typeof loopSigners;
+type LoopTopic = Exclude<keyof typeof loopSigners, 'agent.responses'>;
 
 /**
  * Throws Fault('signature_invalid') if the service that writes the topic did not sign the whole record; `writer` is another one where it says so. Whole

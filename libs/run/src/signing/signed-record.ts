@@ -3,13 +3,14 @@ import { recordContent, recordNames, sha256 } from '@sluice/contracts';
 import type { RecordOf } from '@sluice/contracts';
 
 /** The topics whose records their writer signs as a whole. */
-export type SignedTopic = 'agent.toolsets' | 'agent.tool-calls' | 'agent.steps' | 'agent.config';
+export type SignedTopic = 'agent.toolsets' | 'agent.tool-calls' | 'agent.steps' | 'agent.responses' | 'agent.config';
 
-/** Who signs the records of the loop as a whole, its writer first: a turn that goes back to the filter carries the filter’s signatures. */
+/** Who signs the records of the loop as a whole, its writer first: a turn that goes back to the filter carries the filter’s signatures, and any of them ends a run. */
 export const loopSigners = {
   'agent.toolsets': ['filter'],
   'agent.tool-calls': ['agent'],
   'agent.steps': ['executor', 'filter'],
+  'agent.responses': ['filter', 'agent', 'executor'],
 } as const satisfies Partial<Record<SignedTopic, readonly SignerRole[]>>;
 
 /** The writer’s own signatures in a record. One of them is over a part of it, and is verified for itself. */
@@ -17,6 +18,7 @@ const signaturesIn: Readonly<Record<SignedTopic, readonly string[]>> = {
   'agent.toolsets': ['grant', 'recordSignature'],
   'agent.tool-calls': ['recordSignature'],
   'agent.steps': ['signature', 'recordSignature'],
+  'agent.responses': ['recordSignature'],
   'agent.config': ['recordSignature'],
 };
 

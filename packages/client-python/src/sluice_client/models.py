@@ -188,6 +188,7 @@ class EndedRun(Answer):
     answer: str | None = Field(description="The answer, of a run that has one.")
     error: RunError | None = Field(description="Why the run has no answer.")
     incomplete: IncompleteAnswer | None = Field(description="Why the answer is not a whole one; null where it is, and where there is none.")
+    signature: Literal["verified", "before_keys"] | str | None = Field(default=None, description="Whether the service that ended the run signed this; `before_keys`: it is older than the keys, or than signed ends.")
     state: str | None = Field(default=None, description="The state that the run ended in.")
     iterations: int | None = Field(default=None, description="How many iterations it had.")
     history: list[AgentStep] | None = Field(default=None, description="The steps, those that the request brought along included.")

@@ -65,6 +65,7 @@ class AgentResponse(Record):
     model: TurnModel | None = Field(default=None, description="The model that gave the answer, and what it was asked; null where no model ended the run, or where an earlier version wrote the record.")
     decision: StrategyDecision | None = Field(default=None, description="What the run's strategy decided for the turn; null where it is `react`, where no turn ended the run, or where an earlier version wrote the record.")
     incomplete: IncompleteAnswer | None = Field(default=None, description="Why the answer is not a whole one; null for a whole answer, for an error, or where an earlier version wrote the record.")
+    record_signature: str | None = Field(default=None, description="The signature of the service that ended the run over the whole record but for this; null where an earlier version wrote it.")
 
 
 class AgentRun(Record):

@@ -265,6 +265,8 @@ export interface EndedRun {
   readonly error: RunError | null;
   /** Why the answer is not a whole one; null where it is, and where there is none. */
   readonly incomplete: IncompleteAnswer | null;
+  /** Whether the service that ended the run signed this; `before_keys`: it is older than the keys, or than signed ends. */
+  readonly signature?: "verified" | "before_keys";
   /** The state that the run ended in. */
   readonly state?: string;
   /** How many iterations it had. */

@@ -92,6 +92,8 @@ export interface AgentResponse {
   readonly decision: StrategyDecision | null;
   /** Why the answer is not a whole one; null for a whole answer, for an error, or where an earlier version wrote the record. */
   readonly incomplete: IncompleteAnswer | null;
+  /** The signature of the service that ended the run over the whole record but for this; null where an earlier version wrote it. */
+  readonly record_signature: string | null;
 }
 
 /** The run that a call of an agent tool was. */

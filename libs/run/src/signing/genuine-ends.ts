@@ -1,0 +1,48 @@
+import type { Verifier } from '@sluice/core';
+import type { Topic } from '@sluice/contracts';
+import type { Incoming, LogReader, ReadOptions } from '@sluice/bus';
+import type { RunLog } from '../reporting.js';
+import { endSignature } from './ends.js';
+
+/** Places of forged ends that have their log line, so that a second reading writes none. */
+const mostTold = 1_000;
+
+/**
+ * A log without the ends of runs that no service signed, for readers that go by ends. A run with a forged end goes on for them until its own
+ * end comes.
+ */
+export class GenuineEnds implements LogReader {
+  readonly #told = new Set<string>();
+
+  constructor(
+    private readonly log: LogReader,
+    private readonly signatures: Verifier,
+    private readonly report?: Pick<RunLog, 'error'>,
+  ) {}
+
+  async *read<T extends Topic>(
+    topics: readonly T[],
+    options: ReadOptions,
+  ): AsyncGenerator<Incoming<T>, void, undefined> {
+    for await (const message of this.log.read(topics, options))
+      if (!(await this.isForged(message as Incoming))) yield message;
+  }
+
+  private async isForged(message: Incoming): Promise<boolean> {
+    if (message.topic !== 'agent.responses') return false;
+    if ((await endSignature(message, this.signatures)) !== null) return false;
+    this.tell(message);
+    return true;
+  }
+
+  private tell({ topic, partition, offset, record }: Incoming<'agent.responses'>): void {
+    const place = `${partition}/${offset}`;
+    if (this.#told.has(place)) return;
+    if (this.#told.size >= mostTold) this.#told.clear();
+    this.#told.add(place);
+    this.report?.error(
+      { topic, partition, offset, request_id: record.requestId },
+      'an end of a run that no service signed was passed over; find out who wrote it',
+    );
+  }
+}
