@@ -302,7 +302,8 @@ function entryOf<T>(table: Readonly<Record<string, T>>, name: string): T | undef
 
 /** Why a record could not be processed: thrown by handlers, read by the bus. */
 export const faultCodes = {
-  undecodable: 'The payload is neither Avro of a known schema nor JSON of the topic’s shape.',
+  undecodable:
+    'The payload is neither Avro of a known schema nor JSON of the topic’s shape, or its batch cannot be decompressed.',
   invalid_request: 'The record was decoded, but cannot be what it says.',
   unknown_configuration: 'The record names a configuration version that is not here yet, or cannot be read here.',
   identity_unreachable: 'The keys that credentials are verified with, or the permissions of a caller, cannot be had.',

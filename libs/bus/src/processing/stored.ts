@@ -13,6 +13,8 @@ export interface Stored {
   readonly headers: Readonly<Record<string, string>>;
   /** Milliseconds since the epoch. */
   readonly timestamp: number;
+  /** Why its bytes could not be had from the log, in a sentence; there are none then. */
+  readonly unreadable?: string;
 }
 
 /** A stored record with what its bytes say, or why they say nothing. `session` names the lane it runs in. */
@@ -22,6 +24,7 @@ export type Opened =
 
 /** A promise only where the codec has to ask for a schema. Throws what is retryable: the registry could not be asked. */
 export function openStored(codec: Codec, stored: Stored): Opened | Promise<Opened> {
+  if (stored.unreadable !== undefined) return unreadable(stored, new Fault('undecodable', stored.unreadable, false));
   try {
     const record = codec.decode(stored.topic, stored.value);
     if (record instanceof Promise) {

@@ -72,7 +72,7 @@ export function topicConfig(topic: Topic, names: Names, options: TopicOptions): 
     'max.message.bytes': topic === 'agent.dead-letters' ? 2 * maxMessageBytes : maxMessageBytes,
     // Whether a credential had expired is judged by when the log took it, so that no producer can choose the time.
     'message.timestamp.type': 'LogAppendTime',
-    // Producers may compress as they like; the broker undoes it, because kafkajs reads nothing but gzip.
+    // Producers may compress as they like; the broker undoes it, so that each reader’s library reads it.
     'compression.type': 'uncompressed',
     ...(replication >= 3 ? { 'min.insync.replicas': 2 } : {}),
   };

@@ -6,6 +6,7 @@ import { restIdleConnections } from './idle-timer.js';
 import { joinAgainIfForgotten } from './lost-member.js';
 import { askForNoTopics } from './narrow-metadata.js';
 import { askAgainIfNoBrokers } from './no-brokers.js';
+import { readCompressed } from './compressed.js';
 import { fetchToken } from './oauth.js';
 import { timeoutsOf } from '../options.js';
 import type { KafkaBusOptions, SaslOptions } from '../options.js';
@@ -32,6 +33,7 @@ export type Clients = () => Kafka;
 export function clientsFor(options: KafkaBusOptions): Clients {
   restIdleConnections();
   passOverAborted();
+  readCompressed();
   askForNoTopics();
   askAgainIfNoBrokers();
   noteGenerations();

@@ -1,17 +1,21 @@
 import type { Topic } from '@sluice/contracts';
 import type { IHeaders, KafkaMessage } from 'kafkajs';
 import type { Stored } from '../../processing/stored.js';
+import { unreadable } from '../kafkajs/compressed.js';
 
 /** What kafkajs read, as the bus keeps records. No key is the empty key, and no value is the empty value, which nothing can be decoded from. */
 export function storedOf(topic: Topic, partition: number, message: KafkaMessage): Stored {
+  const headers = message.headers === undefined ? {} : headersOf(message.headers);
+  const why = unreadable(headers);
   return {
     topic,
     partition,
     offset: Number(message.offset),
     key: message.key?.toString('utf8') ?? '',
     value: message.value ?? Buffer.alloc(0),
-    headers: message.headers === undefined ? {} : headersOf(message.headers),
+    headers: why === undefined ? headers : {},
     timestamp: Number(message.timestamp),
+    ...(why === undefined ? {} : { unreadable: why }),
   };
 }
 
