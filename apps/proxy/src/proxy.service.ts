@@ -20,6 +20,7 @@ import {
   errorBody,
   failureStatus,
   isWorthAnother,
+  plainTarget,
   type ProxyFailure,
   readModel,
   routesByModel,
@@ -66,7 +67,14 @@ export class ProxyService {
 
   /** Never throws: whatever happens, the client has an answer or a closed connection. */
   async handle(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
-    const request = clientRequest(incoming);
+    const given = clientRequest(incoming);
+    const target = plainTarget(given.method, given.target);
+    if (target === null) {
+      const asked = apiOf(given.target, (name) => given.header(name));
+      this.#refuse(outgoing, asked, 'unreadable', notPlain, null);
+      return;
+    }
+    const request = { ...given, target };
     const endpoint = endpointOf(request.method, request.target);
     const api = endpoint?.api ?? apiOf(request.target, (name) => request.header(name));
     const cancel = new AbortController();
@@ -287,5 +295,7 @@ class Refused {
   constructor(readonly message: string) {}
 }
 
+const notPlain =
+  'The path of this request can be read as more than one. Write it plainly, such as `/v1/chat/completions`: without `..` and `#`, and with a slash encoded in a model’s name alone.';
 const noPages =
   'Without an identity in the configuration no page in a browser may ask with Sluice’s key. Ask from a server of yours, which sends no header `origin`, or configure an identity.';

@@ -208,6 +208,34 @@ proxy:
     expect(proxy.lines() + (await proxy.metrics())).not.toMatch(/sk-of/);
   });
 
+  it('gets Sluice’s key on no other path than those that it is for, however the path is written', async () => {
+    const { upstream, proxy } = await between(
+      ({ target }, response) => void response.end(target),
+      (url) =>
+        `proxy: { upstreams: { main: { api: openai, url: '${url}/base', paths: [/v1/chat/], api_key_env: KEY } } }`,
+      { KEY: 'sk-of-sluice' },
+    );
+    const statusOf = async (path: string): Promise<number | undefined> => {
+      const { hostname, port } = new URL(proxy.url);
+      const sent = httpRequest({ hostname, port, path, agent: false }).end();
+      const [response] = (await once(sent, 'response')) as [IncomingMessage];
+      response.resume();
+      return response.statusCode;
+    };
+    for (const path of ['/v1/files', '/v1/chat/../files', '/v1/chat/%2e%2e/files', '/v1/chat\\..\\files', '/v1//files'])
+      expect([path, await statusOf(path)]).toEqual([path, 503]);
+    for (const path of [
+      '/v1/chat/..%2Ffiles',
+      '/v1/chat%2f..%2ffiles',
+      '/v1/chat/%252e%252e/files',
+      '/v1/chat/..;/files',
+    ])
+      expect([path, await statusOf(path)]).toEqual([path, 400]);
+    expect(upstream.received).toEqual([]);
+    expect(await statusOf('//v1/chat/%63ompletions/x?y=/../z')).toBe(200);
+    expect(upstream.received.map(({ target }) => target)).toEqual(['/base/v1/chat/completions/x?y=/../z']);
+  });
+
   it('has another name for the model, and another model where it fails', async () => {
     const { a, b, proxy } = await both((_, response) => void response.writeHead(503).end('no'));
     const got = await ask(proxy.url + chat, { body: '{"x": [1.50], "model" : "fast"}' });

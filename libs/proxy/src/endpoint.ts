@@ -18,23 +18,23 @@ export function endpointOf(method: string, target: string): Endpoint | null {
   if (method !== 'POST') return null;
   const [path = '', query = ''] = target.split('?');
   const said = { model: null, stream: null, isFramed: true };
-  if (/\/chat\/completions$/.test(path)) return { api: 'openai', wire: 'openai-chat', ...said };
-  if (/\/responses$/.test(path)) return { api: 'openai', wire: 'openai-responses', ...said };
-  if (/\/v1\/messages$/.test(path)) return { api: 'anthropic', wire: 'anthropic', ...said };
-  const gemini = /\/models\/([^/:]+):(generateContent|streamGenerateContent)$/d.exec(path);
+  if (/\/chat\/completions\/?$/i.test(path)) return { api: 'openai', wire: 'openai-chat', ...said };
+  if (/\/responses\/?$/i.test(path)) return { api: 'openai', wire: 'openai-responses', ...said };
+  if (/\/v1\/messages\/?$/i.test(path)) return { api: 'anthropic', wire: 'anthropic', ...said };
+  const gemini = /\/models\/([^/:]+):(generateContent|streamGenerateContent)\/?$/di.exec(path);
   if (gemini !== null) {
-    const stream = gemini[2] === 'streamGenerateContent';
+    const stream = gemini[2]?.toLowerCase() === 'streamgeneratecontent';
     const isFramed = /(^|&)alt=sse(&|$)/.test(query);
     return { api: 'gemini', wire: 'gemini', model: modelIn(gemini), stream, isFramed };
   }
-  const bedrock = /^\/model\/([^/]+)\/(converse|converse-stream|invoke|invoke-with-response-stream)$/d.exec(path);
+  const bedrock = /^\/model\/([^/]+)\/(converse|converse-stream|invoke|invoke-with-response-stream)\/?$/di.exec(path);
   if (bedrock === null) return null;
-  const wire = bedrock[2]?.startsWith('converse') === true ? 'bedrock' : 'bedrock-anthropic';
+  const wire = bedrock[2]?.toLowerCase().startsWith('converse') === true ? 'bedrock' : 'bedrock-anthropic';
   return {
     api: 'bedrock',
     wire,
     model: modelIn(bedrock),
-    stream: bedrock[2]?.endsWith('stream') === true,
+    stream: bedrock[2]?.toLowerCase().endsWith('stream') === true,
     isFramed: true,
   };
 }

@@ -1,4 +1,5 @@
 export * from './endpoint.js';
+export * from './plain-target.js';
 export * from './route.js';
 export * from './headers.js';
 export * from './refusal.js';

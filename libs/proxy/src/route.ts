@@ -25,7 +25,7 @@ export function targetsOf(
     const found =
       upstream === null
         ? candidates.find(({ models }) => models.length === 0 || models.some((pattern) => isLike(model, pattern)))
-        : settings.upstreams.find(({ id, api }) => id === upstream && api === request.api);
+        : candidates.find(({ id }) => id === upstream);
     return found === undefined ? [] : [{ upstream: found, model: model === request.model ? null : model }];
   };
   if (request.model === null) return candidates.slice(0, 1).map((upstream) => ({ upstream, model: null }));
