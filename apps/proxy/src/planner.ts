@@ -225,7 +225,7 @@ export class Planner {
     const nativeAt = typeof native === 'string' ? native : 'provider';
     const isNative = wanted !== undefined && nativeAt === 'provider' && settings?.strategy !== 'api';
     const isOneRound = settings?.enableSearchFallback === true && request.oneRound !== null && !isNative;
-    const { recentlyUsed, hasToolOutputs, used, forced } = request;
+    const { recentlyUsed, hasToolOutputs, used, forced, isLimited } = request;
     const turn = await this.#discovery.begin(pipes, {
       ...{
         source: 'proxy',
@@ -235,7 +235,7 @@ export class Planner {
       },
       ...{ configVersion: configuration.version, tenantId, wire, model: name },
       ...{ tools: allowedOf(request.tools, isAllowed), isAllowed, query: request.question },
-      ...{ recentlyUsed, hasToolOutputs, used, forced },
+      ...{ recentlyUsed, hasToolOutputs, used, forced, takesSearchTool: !isLimited },
       session,
       ...{ nativeSearch: nativeAt, hasOwnSearch: request.hasNativeSearch },
       unsupported: isChanged && (wire === 'gemini' || isOneRound),

@@ -27,8 +27,10 @@ export interface ModelRequest {
   readonly firstSaid: JsonValue;
   /** The list of tools as it stands; null where there is none. */
   readonly toolList: string | null;
-  /** Tools that the model is made to call. */
+  /** Tools that the model is made to call, or alone may call: they stay. */
   readonly forced: readonly string[];
+  /** Whether the model may call no others: `allowed_tools` names the forced ones, and a search tool could not be called. */
+  readonly isLimited: boolean;
   /** The answer that the provider keeps and that this request goes on from; null for none. */
   readonly previousAnswer: string | null;
   /** Whether the provider keeps the answer, as far as the request says. */
@@ -61,6 +63,7 @@ export function readRequest(endpoint: Endpoint, body: string): ModelRequest | nu
   if (tools === null) return null;
   const results = decoded.messages.flatMap(({ parts }) => parts.filter((part) => part.type === 'result'));
   const root = JsonSpan.of(body);
+  const limited = allowedTools(root.member('tool_choice'), tools);
   return {
     decoded,
     tools,
@@ -70,11 +73,12 @@ export function readRequest(endpoint: Endpoint, body: string): ModelRequest | nu
     question: questionIn(decoded.messages, decoded.query),
     firstSaid: firstSaid(decoded.messages),
     toolList: root.member('tools')?.source ?? null,
-    forced: decoded.toolChoice?.type === 'tool' ? [decoded.toolChoice.id] : [],
+    forced: decoded.toolChoice?.type === 'tool' ? [decoded.toolChoice.id] : limited,
+    isLimited: limited.length > 0,
     hasNativeSearch: hasNativeSearch(root),
     previousAnswer: previousAnswer(wire, root),
     isKept: root.member('store')?.source !== 'false',
-    oneRound: oneRound(decoded, root),
+    oneRound: oneRound(decoded, root, limited.length > 0),
   };
 }
 
@@ -97,13 +101,22 @@ function toolsWith(
   return made;
 }
 
-function oneRound(decoded: DecodedRequest, root: JsonSpan): ModelRequest['oneRound'] {
+/** The functions of the request that its `allowed_tools` names, as chat completions or Responses write it; none where it has no such choice. */
+function allowedTools(choice: JsonSpan | undefined, tools: readonly RequestTool[]): readonly string[] {
+  if (choice?.member('type')?.string !== 'allowed_tools') return [];
+  const list = choice.member('allowed_tools')?.member('tools') ?? choice.member('tools');
+  const named = (list?.items ?? []).map((item) => (item.member('function') ?? item).member('name')?.string);
+  const own = new Set(tools.map(({ name }) => name));
+  return named.filter((name): name is string => name !== undefined && own.has(name));
+}
+
+function oneRound(decoded: DecodedRequest, root: JsonSpan, isLimited: boolean): ModelRequest['oneRound'] {
   const choices = root.member('n');
   if (choices !== undefined && !choices.isNull && choices.source !== '1') return 'many_choices';
   if (root.member('background')?.source === 'true') return 'kept_by_provider';
   const conversation = root.member('conversation');
   if (conversation !== undefined && !conversation.isNull) return 'kept_by_provider';
-  return decoded.beyond.includes('tool_choice') ? 'tool_choice' : null;
+  return decoded.beyond.includes('tool_choice') && !isLimited ? 'tool_choice' : null;
 }
 
 function previousAnswer(wire: WireName, root: JsonSpan): string | null {
