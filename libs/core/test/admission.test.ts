@@ -1,6 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
-import { allowed, compileConfiguration, compileEvaluator, eligible, formatProblems } from '@sluice/core';
-import type { Evaluator } from '@sluice/core';
+import {
+  allowed,
+  compileConfiguration,
+  compileEvaluator,
+  eligible,
+  formatProblems,
+  hiddenReasons,
+  refusalOfHidden,
+} from '@sluice/core';
+import type { AgentSettings, ConfiguredTool, Evaluator, Facts, HiddenReason, RuleFacts } from '@sluice/core';
 import fc from 'fast-check';
 import { sampleInputs } from './sample-inputs.js';
 
@@ -111,6 +119,79 @@ describe('one call', () => {
       ...{ completed: false, nested: false, connections: [] },
     };
     expect(eligible('core__a', facts, { granting: judge, inForce: judge })).toEqual({ ok: true });
+  });
+});
+
+describe('a call of a tool that is hidden', () => {
+  const plain = evaluatorOf({
+    tool: { a: { type: 'knowledge-query' } },
+    policy: { allowed_tools: ['*'] },
+  }).configuration;
+  const agent: AgentSettings = {
+    ...{ groups: [], state: null, maxIterations: null, tokens: null, microUsd: null, instructions: null },
+    answerBytes: 100,
+  };
+  const rules: RuleFacts = {
+    ...{ at: 0, tenant: 't', actor: 'user:a', channel: 'http', claims: {}, question: '', held: [], succeeded: {} },
+    ...{ loads: { calls_in_flight: 9 }, approved: {}, spent: { tokens: 0, microUsd: null } },
+  };
+  const history = { after: [], notAfter: [], atMost: 0, whileApproved: [] };
+  const load = { measure: 'calls_in_flight', isHighClosing: true, close: 1, open: 0 } as const;
+  const never = { zone: 'UTC', days: [], from: 0, until: 1_440, holidays: [] };
+
+  /** What makes the tool hidden: of itself, of the configuration, or of the facts. */
+  const causes: Readonly<
+    Record<HiddenReason, { tool?: object; configuration?: object; rule?: object; facts?: object }>
+  > = {
+    group: { tool: { groups: ['other'] } },
+    state: { tool: { states: ['other'] } },
+    policy: { configuration: { policy: { ...plain.policy, allowedTools: [] } } },
+    tool_ids: { facts: { toolIds: [] } },
+    budget: {
+      configuration: { policy: { ...plain.policy, budgets: { callsPerRun: 1, tools: {} } } },
+      facts: { calls: { core__a: 1 } },
+    },
+    connection: { tool: { connection: 'github' } },
+    unavailable: { tool: { spec: null } },
+    depth: {
+      tool: { agent },
+      configuration: { policy: { ...plain.policy, allowedTools: ['core__a'], allowedAgents: ['core__a'] } },
+      facts: { nested: true },
+    },
+    context: { rule: { when: { tenants: [] } } },
+    time: { rule: { time: never } },
+    load: { rule: { load } },
+    history: { rule: { history } },
+    strategy: { tool: { plan: { approve: false, maxPlans: 1, maxSteps: 1 } } },
+  };
+
+  it.each(hiddenReasons)('for the reason %s is refused for its own reason', (reason) => {
+    const { tool, configuration, rule, facts } = causes[reason];
+    const own = { name: 'r', tools: ['core__a'], ...rule };
+    const evaluator = compileEvaluator({
+      ...plain,
+      ...configuration,
+      tools: [{ ...(plain.tools[0] as ConfiguredTool), ...tool }],
+      rules: rule === undefined ? [] : [own as never],
+    });
+    const asked: Facts = {
+      ...{ groups: null, state: null, toolIds: null, calls: {}, connections: [] },
+      ...(rule === undefined ? {} : { rules }),
+      ...facts,
+    };
+    const decision = evaluator.evaluate(asked);
+    expect(decision.hidden).toEqual([{ key: 'a', reasons: [reason] }]);
+    const call = {
+      ...{ groups: decision.groups, state: decision.state, offered: new Set<string>(), toolChoice: null },
+      ...{ calls: asked.calls, completed: false, nested: asked.nested ?? false, connections: [] },
+      ...(rule === undefined ? {} : { rules }),
+    };
+    const judges = { granting: evaluator, inForce: evaluator };
+    const verdict = eligible('core__a', call, judges);
+    const last = verdict.ok ? allowed('core__a', call, judges) : verdict;
+    // The stage of connections comes after these two, and refuses whatever the request does not name (libs/run).
+    if (reason === 'connection') expect(last).toEqual({ ok: true });
+    else expect(last).toMatchObject({ ok: false, reason: refusalOfHidden[reason] });
   });
 });
 

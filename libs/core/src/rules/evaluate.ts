@@ -73,10 +73,17 @@ const bit = Object.fromEntries(hiddenReasons.map((reason, place) => [reason, 1 <
   number
 >;
 
-/** The list of reasons for every sum of these bits. */
-const reasonLists: readonly (readonly HiddenReason[])[] = Array.from({ length: 1 << hiddenReasons.length }, (_, bits) =>
-  Object.freeze(hiddenReasons.filter((reason) => (bits & bit[reason]) !== 0)),
-);
+/** One list for each set of reasons that occurs, shared by all decisions: of all possible sets there are thousands. */
+const reasonLists = new Map<number, readonly HiddenReason[]>();
+
+function reasonsIn(bits: number): readonly HiddenReason[] {
+  let list = reasonLists.get(bits);
+  if (list === undefined) {
+    list = Object.freeze(hiddenReasons.filter((reason) => (bits & bit[reason]) !== 0));
+    reasonLists.set(bits, list);
+  }
+  return list;
+}
 
 /**
  * The one evaluator: what is listed and explained is one evaluation, and a call is admitted by the same rules, policy and budgets, asked
@@ -146,7 +153,7 @@ export function compileEvaluator(configuration: Configuration): Evaluator {
       const closing = closed & availability.ofTool(place);
       if (closing !== 0) for (const kind of availability.kindsOf(closing)) bits |= bit[kind];
       if (bits === 0) offered.push(tool);
-      else hidden.push({ key: tool.key, reasons: reasonLists[bits] as readonly HiddenReason[] });
+      else hidden.push({ key: tool.key, reasons: reasonsIn(bits) });
     });
     return {
       permitted: Object.freeze(permitted),

@@ -1,3 +1,5 @@
+import type { ToolErrorReason } from '../errors.js';
+
 /** Why a tool is not offered, and what is said of it: every reason that holds is named, in this order. */
 export const hiddenReasonTexts = {
   group: 'It is in none of the requested groups.',
@@ -18,3 +20,23 @@ export const hiddenReasonTexts = {
 export type HiddenReason = keyof typeof hiddenReasonTexts;
 
 export const hiddenReasons = Object.keys(hiddenReasonTexts) as readonly HiddenReason[];
+
+/**
+ * What a call of a tool that is hidden for this reason alone is refused with. Admission (`tool/admission.ts`) and the connection stage decide; a test
+ * makes such a call for each. `grant_invalid` is the answer where nothing but the turn's offer leaves the tool out.
+ */
+export const refusalOfHidden: Readonly<Record<HiddenReason, ToolErrorReason>> = {
+  group: 'not_eligible_group',
+  state: 'not_eligible_state',
+  policy: 'not_allowed',
+  tool_ids: 'grant_invalid',
+  budget: 'budget_used',
+  connection: 'connection_not_allowed',
+  unavailable: 'not_bound',
+  depth: 'nested_agent',
+  context: 'closed_by_context',
+  time: 'closed_by_time',
+  load: 'closed_by_load',
+  history: 'closed_by_history',
+  strategy: 'grant_invalid',
+};
