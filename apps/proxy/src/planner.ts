@@ -114,8 +114,7 @@ export class Planner {
     }
     const owner = await this.#owners.of(client, caller);
     const previous = request.previousAnswer === null ? null : await this.#answers.find(owner, request.previousAnswer);
-    const { wire } = endpoint;
-    const restored = await withHiddenRounds(wire, text, (key) => this.#rounds.find(owner, key), digest);
+    const restored = await this.#restored(owner, endpoint.wire, text);
     const goesOn = previous === null || previous.id === request.previousAnswer ? null : previous.id;
     const sent = goesOn === null ? restored : withPreviousAnswer(restored ?? text, goesOn);
     const id = conversationId(text, (name) => client.header(name));
@@ -159,6 +158,32 @@ export class Planner {
       if (kept !== null) await this.#rounds.note(owner, kept);
     };
     return { ...begun, loop, searchTool: searchTool?.name ?? null, native: isNative ? native : null, settle };
+  }
+
+  /** A conversation with the rounds of its answers in their place; null where it goes on with every byte. */
+  async history(
+    wire: WireName,
+    body: RequestBody,
+    caller: KnownCaller | null,
+    client: ClientRequest,
+  ): Promise<string | null> {
+    if (body.plain === null) return null;
+    const owner = await this.#owners.of(client, caller);
+    try {
+      return await this.#restored(owner, wire, body.plain.toString('utf8'));
+    } catch {
+      // It is not of its API, which its provider says in its own words.
+      return null;
+    }
+  }
+
+  /** Whether a conversation may have rounds that its client does not see. */
+  get hidesRounds(): boolean {
+    return this.runtime.configurations.current().configuration.pipes?.toolDiscovery.enabled === true;
+  }
+
+  #restored(owner: SessionOwner, wire: WireName, text: string): Promise<string | null> {
+    return withHiddenRounds(wire, text, (key) => this.#rounds.find(owner, key), digest);
   }
 
   /** The plan for a body that passes unread: nothing is done to it, and the record says why. */

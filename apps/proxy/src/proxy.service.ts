@@ -19,6 +19,7 @@ import {
   endpointOf,
   errorBody,
   failureStatus,
+  historyWire,
   isWorthAnother,
   plainTarget,
   type ProxyFailure,
@@ -113,7 +114,9 @@ export class ProxyService {
       this.#refuse(outgoing, api, 'no_upstream', 'No upstream is configured: write one into `proxy.upstreams`.', null);
       return;
     }
-    const body = endpoint === null ? passedBody(incoming) : await readableBody(incoming, request);
+    const history = this.#planner.hidesRounds ? historyWire(request.method, request.target) : null;
+    const isRead = endpoint !== null || history !== null;
+    const body = isRead ? await readableBody(incoming, request) : passedBody(incoming);
     const model =
       endpoint?.model?.name ?? (routesByModel(settings) && body.plain !== null ? readModel(body.plain) : null);
     const targets = targetsOf(settings, { api, path: request.target, model });
@@ -136,7 +139,8 @@ export class ProxyService {
             models: targets.map((one) => one.model),
           });
     if (endpoint === null || plan === null) {
-      const given = { body, text: null, isRead: false, beta: null, signal, targets };
+      const text = history === null ? null : await this.#planner.history(history, body, caller, request);
+      const given = { body, text, isRead: false, beta: null, signal, targets };
       return sendAnswer(outgoing, (await this.#ask(request, endpoint, given)).answer);
     }
     let called: readonly string[] = [];

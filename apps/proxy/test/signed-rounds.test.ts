@@ -68,7 +68,7 @@ class Client {
     private readonly stream: boolean,
   ) {}
 
-  async ask(): Promise<DecodedTurn> {
+  async ask(onPiece: (piece: string) => void = () => undefined): Promise<DecodedTurn> {
     const { wire, stream } = this;
     const { body } = encodeRequest(wire, {
       ...{ model: 'm', instructions: '', messages: this.messages, tools: (this.hasTools ? tools : []) as never },
@@ -79,7 +79,12 @@ class Client {
       headers: { 'content-type': 'application/json', authorization: `Bearer ${this.key}` },
       body,
     });
-    const bytes = Buffer.from(await response.arrayBuffer());
+    const pieces: Uint8Array[] = [];
+    for await (const piece of response.body ?? []) {
+      onPiece(Buffer.from(piece).toString());
+      pieces.push(piece);
+    }
+    const bytes = Buffer.concat(pieces);
     expect([response.status, response.status === 200 ? '' : bytes.toString()]).toEqual([200, '']);
     if (!stream) return decodeTurn(wire, bytes.toString());
     const decoder = decodeStream(wire);
@@ -192,6 +197,31 @@ describe('signed thoughts over rounds that the client does not see', () => {
     expect(written.join()).not.toMatch(/Thought|signature|sky/);
   });
 
+  it.each(wires)('are kept before the client has the end of its answer: %s', async (wire) => {
+    const setup = await between(wire);
+    const { documents } = setup.proxy.runtime as unknown as {
+      documents: { put(key: string, ...args: unknown[]): Promise<boolean> };
+    };
+    let isKept = false;
+    const put = documents.put.bind(documents);
+    documents.put = async (key, ...args) => {
+      const isRounds = key.startsWith('discovery-rounds/');
+      // A slow database.
+      if (isRounds) await new Promise((resolve) => setTimeout(resolve, 100));
+      const isDone = await put(key, ...args);
+      isKept ||= isRounds;
+      return isDone;
+    };
+    const client = new Client(setup, wire, true);
+    client.say('What is the sky like?');
+    const ends = /message_stop|bWVzc2FnZV9zdG9w|messageStop|finish_reason":"|\[DONE\]|response\.completed/;
+    const atEnd: boolean[] = [];
+    await client.ask((piece) => {
+      if (ends.test(piece)) atEnd.push(isKept);
+    });
+    expect(new Set(atEnd)).toEqual(new Set([true]));
+  });
+
   it('leave the mark of a client’s cache at the end of its answer', async () => {
     const setup = await between('anthropic');
     const client = new Client(setup, 'anthropic', true);
@@ -218,6 +248,37 @@ describe('signed thoughts over rounds that the client does not see', () => {
       ['thinking', false],
       ['tool_use', true],
     ]);
+  });
+
+  it('stand in their rounds too where their tokens are counted, and where instructions follow them', async () => {
+    const setup = await between('anthropic');
+    const client = new Client(setup, 'anthropic', false);
+    await client.errand('What is the sky like?');
+    await client.errand('Now write a letter');
+    const { body } = encodeRequest('anthropic', {
+      ...{ model: 'm', instructions: '', messages: client.messages, tools: tools as never, toolChoice: null },
+      ...{ maxOutputTokens: 9, temperature: null, topP: null, stopSequences: [], stream: false },
+    });
+    const request = JSON.parse(body) as { messages: { role: string; content: unknown }[] };
+    // As Claude Code does, behind the answer that searched beside a call.
+    const at = request.messages.findIndex(({ content }) => JSON.stringify(content).includes('Bergen'));
+    request.messages.splice(at + 1, 0, { role: 'system', content: 'Be brief.' });
+    setup.model.upstream.script = (_, response) => void response.end('{"input_tokens":7}');
+    const response = await fetch(`${setup.proxy.url}/v1/messages/count_tokens`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        authorization: 'Bearer sk-ann',
+        'anthropic-version': '2023-06-01',
+      },
+      body: JSON.stringify(request),
+    });
+    expect(await response.json()).toEqual({ input_tokens: 7 });
+    const counted = JSON.parse(setup.model.upstream.received.at(-1)?.body.toString() ?? '{}') as typeof request;
+    const messages = counted.messages.filter(({ role }) => role !== 'system');
+    expect(setup.model.problemOf({ messages })).toBeNull();
+    expect(JSON.stringify(messages)).toContain('call-s-1');
+    expect(counted.messages).toHaveLength(messages.length + 1);
   });
 
   it('of Gemini pass with every byte', async () => {

@@ -90,7 +90,7 @@ export class SigningModel {
     const model = new SigningModel(wire, upstream);
     upstream.script = async ({ body, target }, response) => {
       const request = JSON.parse(body.toString()) as Json;
-      const problem = model.#problemOf(request);
+      const problem = model.problemOf(request);
       if (problem !== null) {
         model.refused.push(problem);
         response.writeHead(400, { 'content-type': 'application/json' });
@@ -117,7 +117,8 @@ export class SigningModel {
     else this.#given.push(wire === 'openai-chat' ? chatCanon(choice) : canon(list(message['content'])));
   }
 
-  #problemOf(request: Json): string | null {
+  /** Why it refuses a request; null where it takes it. */
+  problemOf(request: Json): string | null {
     if (this.wire === 'openai-responses') return this.#itemProblem(list(request['input']));
     const messages = list(request['messages']);
     return this.wire === 'openai-chat' ? this.#chatProblem(messages) : this.#messageProblem(messages);

@@ -39,6 +39,14 @@ export function endpointOf(method: string, target: string): Endpoint | null {
   };
 }
 
+/** Paths that ask no model and are sent a conversation all the same, to count its tokens or to shorten it: there, too, it has to be one that its provider takes. */
+export function historyWire(method: string, target: string): WireName | null {
+  if (method !== 'POST') return null;
+  const [path = ''] = target.split('?');
+  if (/\/v1\/messages\/count_tokens$/.test(path)) return 'anthropic';
+  return /\/responses\/(?:compact|input_tokens)$/.test(path) ? 'openai-responses' : null;
+}
+
 function modelIn(match: RegExpExecArray): Endpoint['model'] {
   const [start = 0, end = 0] = match.indices?.[1] ?? [];
   const written = match[1] ?? '';

@@ -95,6 +95,15 @@ describe('the question', () => {
     );
   });
 
+  it('is not what instructions in the middle of a conversation say', () => {
+    const messages = [...history.slice(0, 1), { role: 'system', content: 'Agent types: files, mail' }];
+    expect(read('anthropic', { messages }).question).toBe('What is the weather?');
+    expect(read('anthropic', { messages }).decoded.query).toContain('What is the weather?');
+    expect(read('anthropic', { messages: messages.toReversed() }).firstSaid).toEqual(
+      read('anthropic', { messages }).firstSaid,
+    );
+  });
+
   it('is what stands there where no person said anything', () => {
     expect(read('anthropic', { messages: [user(reminder)] }).question).toBe(reminder);
   });

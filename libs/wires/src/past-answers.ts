@@ -119,7 +119,9 @@ function roundsIn(
   const marked = hasBlocks(wire) ? withCacheMark(written, items) : written;
   const edit = { start: first.start, end: last.end, text: marked.join(',') };
   if (!hasBlocks(wire) || results.length === 0) return [edit];
-  return resultEdits(wire, edit, { next: list.items[answer.to], results });
+  // Instructions may stand before the client’s results.
+  const next = list.items.slice(answer.to).find((item) => item.member('role')?.string !== 'system');
+  return resultEdits(wire, edit, { next, results });
 }
 
 /** Results of calls beside the client’s own stand with those, at the beginning of the message that follows. */

@@ -269,3 +269,17 @@ describe.each(wireNames)('over %s', (wire) => {
     );
   });
 });
+
+describe('instructions in the middle of a conversation', () => {
+  it('of Anthropic are nobody’s words, and stay messages of their own', () => {
+    const messages = [
+      { role: 'user', content: [{ type: 'text', text: 'Hi' }] },
+      { role: 'system', content: 'Be brief.' },
+      { role: 'user', content: [{ type: 'text', text: 'Now?' }] },
+    ];
+    const decoded = decodeRequest('anthropic', JSON.stringify({ model: 'm', max_tokens: 9, messages }));
+    expect(decoded.query).toBe('Now?');
+    expect(decoded.messages[1]?.parts).toMatchObject([{ type: 'other', kind: 'message system' }]);
+    expect(JSON.parse(encodeRequest('anthropic', decoded).body)).toMatchObject({ messages });
+  });
+});

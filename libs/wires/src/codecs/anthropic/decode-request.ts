@@ -20,8 +20,12 @@ export function decodeRequest(raw: string, address?: Address): DecodedRequest {
     instructions: textOf(read, root.member('system'), 'system'),
     messages: read.objects(root.member('messages'), 'messages').map((message, index) => {
       const at = `messages[${String(index)}]`;
+      const said = read.text(message.member('role'), `${at}.role`);
+      // Instructions in the middle of a conversation, which no user wrote.
+      if (said === 'system')
+        return { role: 'user', parts: [{ type: 'other', wire, kind: 'message system', raw: message.source }] };
       read.holds(message, at, ['role', 'content']);
-      const role = read.text(message.member('role'), `${at}.role`) === 'assistant' ? 'assistant' : 'user';
+      const role = said === 'assistant' ? 'assistant' : 'user';
       return { role, parts: partsIn(read, message.member('content'), `${at}.content`) };
     }),
     tools: toolsIn(read, root),

@@ -65,8 +65,20 @@ export function encodeTool({ name, description, inputSchema }: WireTool, isMarke
 
 export function messagesOf(messages: readonly Message[], dropped: Dropped): readonly string[] {
   return inTurns(messages).flatMap(({ role, parts }) => {
-    const blocks = parts.flatMap((part) => blockOf(part, dropped));
-    return blocks.length === 0 ? [] : [writeJson({ role, content: blocks })];
+    const written: string[] = [];
+    let blocks: Writable[] = [];
+    const flush = (): void => {
+      if (blocks.length > 0) written.push(writeJson({ role, content: blocks }));
+      blocks = [];
+    };
+    for (const part of parts) {
+      if (part.type === 'other' && part.wire === wire && part.kind.startsWith('message ')) {
+        flush();
+        written.push(part.raw);
+      } else blocks.push(...blockOf(part, dropped));
+    }
+    flush();
+    return written;
   });
 }
 
