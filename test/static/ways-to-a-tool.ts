@@ -20,6 +20,8 @@ export function waysToATool({ checker, files, typeNamed }: Sources): readonly st
   const wanted = members.map(({ member, of, from }) => ({ member, type: typeNamed(from, of) }));
   const found = new Set<string>();
 
+  const isWanted = (member: string | undefined): member is string =>
+    member === wire.method || wanted.some((one) => one.member === member);
   const reaches = (object: ts.Type, member: string): boolean => {
     if (member === wire.method) return true;
     if (object.flags & (ts.TypeFlags.Any | ts.TypeFlags.Never)) return false;
@@ -40,7 +42,8 @@ export function waysToATool({ checker, files, typeNamed }: Sources): readonly st
   };
   const look = (path: string, node: ts.Node): void => {
     const [object, member] = reached(node, checker);
-    if (object !== undefined && member !== undefined && reaches(checker.getTypeAtLocation(object), member))
+    // Only objects of which a member of that name is taken are worth asking for their type, which takes long.
+    if (object !== undefined && isWanted(member) && reaches(checker.getTypeAtLocation(object), member))
       found.add(`${path}: ${member}`);
     if (ts.isStringLiteralLike(node) && node.text === wire.literal) found.add(`${path}: ${wire.literal}`);
     node.forEachChild((child) => look(path, child));
