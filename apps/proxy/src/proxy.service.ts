@@ -158,17 +158,19 @@ export class ProxyService {
   ): Promise<readonly string[]> {
     const { loop, searchTool, native, toolList, isWatched, known, unread, settle } = plan;
     const isScreened = searchTool !== null || native !== null;
+    const { meanings } = plan.turn.start;
+    const added = { ...unreadHeaders(unread), ...(meanings === null ? {} : { [meaningsHeader]: meanings }) };
     const beta = native?.betaHeader ?? null;
     const text = loop?.request() ?? plan.body;
     const given = { body, text, isRead: isScreened, beta, signal };
     const { answer, target } = await this.#ask(request, endpoint, { ...given, targets });
     if (loop === null || !isScreened) {
       const tools = isWatched ? new CalledTools(endpoint.wire, answer) : null;
-      await sendAnswer(outgoing, answer, { watch: tools?.watch ?? null, added: unreadHeaders(unread) });
+      await sendAnswer(outgoing, answer, { watch: tools?.watch ?? null, added });
       return (await tools?.names()) ?? [];
     }
     await sendScreened(outgoing, answer, {
-      ...{ wire: endpoint.wire, loop, signal },
+      ...{ wire: endpoint.wire, loop, signal, added },
       screening: { searchTool, tools: toolList },
       again: async (next) => {
         const once = { ...given, text: next, targets: [target] };
@@ -289,6 +291,9 @@ interface Planned {
   readonly targets: readonly Target[];
   readonly body: RequestBody;
 }
+
+/** Says what `hybrid` went by. */
+const meaningsHeader = 'x-sluice-meanings';
 
 /** Says why a body was not read. */
 function unreadHeaders(reason: UnreadReason | null): Readonly<Record<string, string>> {

@@ -24,6 +24,8 @@ export interface Screened {
   readonly screening: Screening;
   readonly loop: SearchLoop;
   readonly signal: AbortSignal;
+  /** Headers of Sluice’s for the answer. */
+  readonly added: Readonly<Record<string, string>>;
   /** Asks the model again, with another body. */
   readonly again: (body: string) => Promise<Answer>;
   /** Notes what a later request needs: by which id the client knows the answer and by which its provider does, and its rounds. Never rejects. */
@@ -41,16 +43,16 @@ const longestRound = 16 << 20;
 /** Passes an answer on without the search tool, and asks the model again as long as it only searches. */
 export async function sendScreened(outgoing: ServerResponse, answer: Answer, screened: Screened): Promise<void> {
   const [type = ''] = valuesOf(answer.headers, 'content-type');
-  if (answer.status >= 300) return sendAnswer(outgoing, answer);
+  if (answer.status >= 300) return sendAnswer(outgoing, answer, { added: screened.added });
   if (/event-?stream/.test(type)) return sendStream(outgoing, answer, screened);
   if (/json/.test(type)) return sendWhole(outgoing, answer, screened);
-  return sendAnswer(outgoing, answer);
+  return sendAnswer(outgoing, answer, { added: screened.added });
 }
 
 async function sendStream(outgoing: ServerResponse, first: Answer, screened: Screened): Promise<void> {
-  const { wire, loop, screening, signal } = screened;
+  const { wire, loop, screening, signal, added } = screened;
   const screen = createScreen(wire, screening);
-  writePlainHead(outgoing, first);
+  writePlainHead(outgoing, first, added);
   outgoing.flushHeaders();
   const write = async (frames: readonly Uint8Array[]): Promise<void> => {
     for (const frame of frames) if (!outgoing.write(frame)) await once(outgoing, 'drain', { signal });
@@ -128,7 +130,7 @@ async function sendWhole(outgoing: ServerResponse, first: Answer, screened: Scre
     const bytes = await wholeOrBroken(answer, screened);
     const body = bytes.toString('utf8');
     const turn = answer.status >= 300 ? null : readTurn(wire, body);
-    if (turn === null) return sendBytes(outgoing, answer, bytes);
+    if (turn === null) return sendBytes(outgoing, answer, bytes, screened.added);
     bodies.push(body);
     const isSearched = turn.parts.some((part) => part.type === 'call' && part.name === screening.searchTool);
     const { goesOn, hasCalls } = await loop.take(turn);
@@ -139,6 +141,7 @@ async function sendWhole(outgoing: ServerResponse, first: Answer, screened: Scre
         outgoing,
         answer,
         isSame ? bytes : Buffer.from(mergeAnswers(wire, bodies, screening, { hasCalls })),
+        screened.added,
       );
     }
     answer = await screened.again(loop.request());
@@ -168,13 +171,13 @@ async function wholeBody(answer: Answer): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-function sendBytes(outgoing: ServerResponse, answer: Answer, bytes: Buffer): void {
-  writePlainHead(outgoing, answer, { 'content-length': String(bytes.length) });
+function sendBytes(outgoing: ServerResponse, answer: Answer, bytes: Buffer, added: Screened['added']): void {
+  writePlainHead(outgoing, answer, { ...added, 'content-length': String(bytes.length) });
   outgoing.end(bytes);
 }
 
 /** The head of an answer whose bytes are read here, and so are neither compressed nor of their former length. */
-function writePlainHead(outgoing: ServerResponse, answer: Answer, added: Readonly<Record<string, string>> = {}): void {
+function writePlainHead(outgoing: ServerResponse, answer: Answer, added: Screened['added']): void {
   const without = (name: string): boolean => name === 'content-length' || name === 'content-encoding';
   writeHead(outgoing, answer, forwarded(answer.headers, { without, added }));
 }

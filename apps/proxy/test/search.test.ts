@@ -380,6 +380,26 @@ async function reportsOf(proxy: TestProxy): Promise<readonly Record<string, unkn
 }
 
 describe('discovery in front of a model', () => {
+  it.each([true, false])(
+    'says under hybrid that words alone decided, in header, record and metric, streamed: %s',
+    async (stream) => {
+      for (const fallback of [true, false]) {
+        const { proxy } = await between({
+          ...{ wire: 'openai-chat', stream, rounds: [[text('Hello.')]] },
+          strategy: `strategy: hybrid, min_tools: 1, target_ratio: 0.4, enable_search_fallback: ${String(fallback)}`,
+        });
+        const body = question('openai-chat', stream);
+        const response = await fetch(proxy.url + pathOf('openai-chat', stream), { method: 'POST', body });
+        expect([fallback, response.headers.get('x-sluice-meanings')]).toEqual([fallback, 'no_model']);
+        await response.arrayBuffer();
+        open.splice(open.indexOf(proxy), 1);
+        await proxy.close();
+        expect(proxy.published[0]?.record).toMatchObject({ strategy: 'hybrid', meanings: 'no_model' });
+        expect(await proxy.metrics()).toContain('sluice_discovery_meanings_total{source="proxy",way="no_model"} 1');
+      }
+    },
+  );
+
   it('asks the service that selects tools, and gives all of them where it fails (DS-73, DS-74, DS-77, DS-79)', async () => {
     const selector = await ScriptedUpstream.start((_, response) => {
       if (selector.received.length > 1) response.writeHead(500);

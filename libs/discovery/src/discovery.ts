@@ -1,8 +1,8 @@
-import type { ChoosingStrategy, DiscoveryPipe, DiscoveryStrategy, Pipes } from '@sluice/core';
+import type { ChoosingStrategy, DiscoveryPipe, DiscoveryStrategy, Embedder, Pipes } from '@sluice/core';
 import { chooseTools } from './choose.js';
 import type { Choice, Known } from './choose.js';
 import { habitShares, HabitStore } from './habits.js';
-import { Meanings } from './hybrid.js';
+import { type Closeness, Meanings } from './hybrid.js';
 import { inTime } from './in-time.js';
 import { IndexCache } from './index-cache.js';
 import type { NativeSearchAt } from './report.js';
@@ -37,7 +37,7 @@ export class Discovery {
     const route = routeOf(pipes, { hasToolOutputs: request.hasToolOutputs, toolCount: request.tools.length });
     const unchanged = (bypass: BypassReason): TurnStart => ({
       ...{ pipe: route.pipe, bypass, kept: request.tools.map((_, index) => index), deferred: [], searchTool: null },
-      nativeSearch: null,
+      ...{ nativeSearch: null, meanings: null },
       ...{ session: emptySession, shadow: null, chooseMs: clock.now() - startedAt },
     });
     const turn = (start: TurnStart): DiscoveryTurn =>
@@ -65,7 +65,13 @@ export class Discovery {
         this.known(settings, request),
       ]);
       const chosen = this.choose(settings, request, session, known);
-      return turn({ ...chosen, pipe: 'tool_discovery', session, chooseMs: clock.now() - startedAt });
+      return turn({
+        ...chosen,
+        pipe: 'tool_discovery',
+        meanings: known.meanings,
+        session,
+        chooseMs: clock.now() - startedAt,
+      });
     } catch (error) {
       warn({ error: (error as Error).message }, 'tools could not be chosen, so a request passes unchanged');
       return turn(unchanged('failed'));
@@ -85,7 +91,15 @@ export class Discovery {
     };
     const isOn = pipes?.toolDiscovery.enabled === true;
     return new DiscoveryTurn(this.turnParts, pipes?.toolDiscovery ?? null, request, {
-      ...{ pipe: isOn ? 'tool_discovery' : null, bypass, kept: [], deferred: [], searchTool: null, nativeSearch: null },
+      ...{
+        pipe: isOn ? 'tool_discovery' : null,
+        bypass,
+        kept: [],
+        deferred: [],
+        searchTool: null,
+        nativeSearch: null,
+        meanings: null,
+      },
       ...{ session: emptySession, shadow: null, chooseMs: 0, isUnread: true },
     });
   }
@@ -151,23 +165,29 @@ export class Discovery {
   }
 
   /** What the choice goes by beside words. Never rejects: without it words decide. */
-  private async known(settings: DiscoveryPipe, request: DiscoveryRequest): Promise<Known> {
-    const [closeness, habits] = await Promise.all([this.closeness(settings, request), this.habits(settings, request)]);
-    return { closeness, ...(habits === null ? {} : { habits }) };
+  private async known(
+    settings: DiscoveryPipe,
+    request: DiscoveryRequest,
+  ): Promise<Known & Pick<TurnStart, 'meanings'>> {
+    const [close, habits] = await Promise.all([this.closeness(settings, request), this.habits(settings, request)]);
+    return {
+      ...{ closeness: close?.closeness ?? null, meanings: close?.way ?? null },
+      ...(habits === null ? {} : { habits }),
+    };
   }
 
+  /** Null where the settings do not ask for it. */
   private async closeness(
     { strategy, shadow, embeddings }: DiscoveryPipe,
     { tools, query }: DiscoveryRequest,
-  ): Promise<readonly number[] | null> {
-    if (embeddings === undefined) return null;
+  ): Promise<Closeness | null> {
     if (strategy !== 'hybrid' && shadow !== 'hybrid') return null;
-    try {
-      return await this.meanings.closeness(() => this.parts.embedder(embeddings), tools, query, embeddings.timeoutMs);
-    } catch (error) {
-      this.parts.warn({ error: (error as Error).message }, 'tools could not be embedded, so words alone decide');
-      return null;
-    }
+    if (embeddings === undefined) return { way: 'no_model', closeness: null };
+    const embedder = (): Promise<Embedder> => this.parts.embedder(embeddings);
+    const found = await this.meanings.atOnce(embedder, tools, query, embeddings.timeoutMs);
+    if (found.error !== undefined)
+      this.parts.warn({ error: found.error.message }, 'tools could not be embedded, so words alone decide');
+    return found;
   }
 
   private async habits({ recent }: DiscoveryPipe, request: DiscoveryRequest): Promise<readonly number[] | null> {

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Embedder } from '@sluice/core';
 import type { OfferedTool } from './tool.js';
 
@@ -14,6 +15,33 @@ const batch = 64;
 export const mostEmbedded = 5_000;
 /** A model that failed is left alone for so long. */
 const restMs = 30_000;
+
+/** So many vectors that are missing are waited for where it is not known how long the model takes. */
+const fewMissing = 8;
+
+/** What `hybrid` went by. All but the first went by words alone. */
+export const meaningsWays = [
+  /** The closeness of meanings. */
+  'used',
+  /** The list has tools without vectors, which are made meanwhile, for later requests. */
+  'preparing',
+  /** The model did not answer in time. */
+  'late',
+  /** The model failed, now or within the last half minute. */
+  'failed',
+  /** The list is longer than is embedded. */
+  'too_many_tools',
+  /** The configuration names no model. */
+  'no_model',
+] as const;
+export type MeaningsWay = (typeof meaningsWays)[number];
+
+/** How close the tools are to a question, as far as that is known, and why it is not. */
+export interface Closeness {
+  readonly way: MeaningsWay;
+  readonly closeness: readonly number[] | null;
+  readonly error?: Error;
+}
 
 /** Joins the scores by words with the closeness of meanings: each from 0 to 1 before it is weighed. */
 export function fused(words: ArrayLike<number>, meanings: ArrayLike<number>): readonly number[] {
@@ -35,8 +63,48 @@ export class Meanings {
   private readonly vectors = new Map<string, Float32Array>();
   private readonly pending = new Map<string, Promise<void>>();
   private restsUntil = 0;
+  /** Milliseconds that the model took for a text of late; null where that is not known. */
+  private msForText: number | null = null;
 
   constructor(private readonly now: () => number) {}
+
+  /**
+   * The same for a request, which waits only for what may come in time: a list of tools that the model would take longer for is prepared for the
+   * requests after it. Never rejects.
+   */
+  async atOnce(
+    embedderOf: () => Promise<Embedder>,
+    tools: readonly OfferedTool[],
+    query: string,
+    timeoutMs: number,
+  ): Promise<Closeness> {
+    if (tools.length > mostEmbedded) return { way: 'too_many_tools', closeness: null };
+    if (this.now() < this.restsUntil) return { way: 'failed', closeness: null };
+    try {
+      const loading = embedderOf();
+      const embedder = await Promise.race([loading, setImmediate(null)]);
+      if (embedder === null || this.takesLonger(embedder, tools, timeoutMs)) {
+        this.prepare(loading, tools);
+        return { way: 'preparing', closeness: null };
+      }
+      const closeness = await this.closeness(embedderOf, tools, query, timeoutMs);
+      return { way: closeness === null ? 'late' : 'used', closeness };
+    } catch (error) {
+      this.rest();
+      return { way: 'failed', closeness: null, error: error as Error };
+    }
+  }
+
+  /** Whether the vectors that are missing would come too late, with room for the question’s. */
+  private takesLonger(embedder: Embedder, tools: readonly OfferedTool[], timeoutMs: number): boolean {
+    const missing = new Set(tools.map(textOf).filter((text) => !this.vectors.has(keyOf(embedder, text)))).size;
+    if (missing === 0) return false;
+    return this.msForText === null ? missing > fewMissing : missing * this.msForText > timeoutMs / 2;
+  }
+
+  private prepare(loading: Promise<Embedder>, tools: readonly OfferedTool[]): void {
+    loading.then((embedder) => this.embed(embedder, tools.map(textOf))).catch(() => this.rest());
+  }
 
   /**
    * How close each tool is to the question, in the order of the tools; null where that is not known within the time. What has no vector yet gets one
@@ -96,11 +164,15 @@ export class Meanings {
     const list = [...missing];
     for (let at = 0; at < list.length; at += batch) {
       const some = list.slice(at, at + batch);
+      const began = this.now();
       const done = embedder.embed(some, { signal: AbortSignal.timeout(60_000) }).then((vectors) => {
         some.forEach((text, index) => {
           const vector = vectors[index];
           if (vector !== undefined) this.vectors.set(keyOf(embedder, text), vector);
         });
+        const took = (this.now() - began) / some.length;
+        // One text says little: most of its time may be the way to the model.
+        if (some.length > 1) this.msForText = this.msForText === null ? took : (this.msForText + took) / 2;
       });
       for (const text of some) this.pending.set(keyOf(embedder, text), done);
       try {

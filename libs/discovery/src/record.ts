@@ -25,6 +25,7 @@ export function discoveryRecord(report: DiscoveryReport): DiscoveryRecord {
     keptTools: report.keptTools,
     deferredTools: report.deferredTools,
     nativeSearch: report.nativeSearch,
+    meanings: report.meanings,
     searches: report.searches.slice(0, mostSearches).map(searchRecord),
     rounds: report.rounds,
     called: names(called),

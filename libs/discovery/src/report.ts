@@ -1,4 +1,5 @@
 import type { DiscoveryStrategy } from '@sluice/core';
+import type { MeaningsWay } from './hybrid.js';
 import type { BypassReason } from './route.js';
 import type { FailOpenReason } from './selector.js';
 
@@ -51,6 +52,8 @@ export interface DiscoveryReport {
   readonly deferredTools: number;
   /** Whether the provider’s own search stood in for the search tool, as the settings wish; null where they do not, or nothing was left out. */
   readonly nativeSearch: NativeSearchAt | null;
+  /** What `hybrid` went by, also where it ran beside; null where it was not asked for. */
+  readonly meanings: MeaningsWay | null;
   readonly searches: readonly SearchReport[];
   /** Rounds of searches that were answered before the client got its answer. */
   readonly rounds: number;

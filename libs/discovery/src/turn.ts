@@ -1,5 +1,6 @@
 import type { DiscoveryPipe } from '@sluice/core';
 import type { HabitStore } from './habits.js';
+import type { MeaningsWay } from './hybrid.js';
 import { inTime } from './in-time.js';
 import { readTools } from './read-tools.js';
 import type { DiscoveryReport, NativeSearchAt, SearchReport } from './report.js';
@@ -33,6 +34,8 @@ export interface TurnStart {
   readonly searchTool: SearchTool | null;
   /** Whether the provider’s own search finds those that are left out; null where the settings do not ask for it. */
   readonly nativeSearch: NativeSearchAt | null;
+  /** What `hybrid` went by; null where it was not asked for. */
+  readonly meanings: MeaningsWay | null;
   readonly session: DiscoverySession;
   readonly shadow: readonly number[] | null;
   readonly chooseMs: number;
@@ -154,7 +157,7 @@ export class DiscoveryTurn {
       ...{ tenantId: request.tenantId, wire: request.wire, model: request.model },
       ...{ pipe: start.pipe, strategy: settings?.strategy ?? 'passthrough', bypass: start.bypass },
       ...{ totalTools: request.tools.length, keptTools: start.kept.length, deferredTools: start.deferred.length },
-      nativeSearch: start.nativeSearch,
+      ...{ nativeSearch: start.nativeSearch, meanings: start.meanings },
       ...{ searches: this.searches, rounds, called: names },
       calledDeferred: names.filter((name) => !first.has(name)).length,
       ...{ ...counted, chooseMs: start.chooseMs },

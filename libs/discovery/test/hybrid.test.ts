@@ -48,6 +48,64 @@ describe('the strategy hybrid', () => {
     expect(texts).toHaveLength(4);
   });
 
+  const many = Array.from(
+    { length: 20 },
+    (_, at) => ({ ...tools[0], name: `tool_${String(at)}`, parameters: null }) as never,
+  );
+  const settled = async (): Promise<void> => {
+    for (let round = 0; round < 5; round++) await new Promise((resolve) => setImmediate(resolve));
+  };
+
+  it('does not wait for the vectors of a list that is new, and has them for the next request', async () => {
+    let release: () => void = () => undefined;
+    const { texts, of } = embedder(() => new Promise((resolve) => (release = resolve)));
+    const meanings = new Meanings(() => 0);
+    // With a limit of hours: a request that waited would not come back.
+    const first = await meanings.atOnce(of, many, query, 9_999_999);
+    expect(first).toEqual({ way: 'preparing', closeness: null });
+    await settled();
+    expect(texts).toHaveLength(20);
+    release();
+    await settled();
+    const second = meanings.atOnce(of, many, query, 9_999_999);
+    await settled();
+    release();
+    expect(await second).toEqual({ way: 'used', closeness: many.map(() => 1) });
+    expect(texts).toHaveLength(21);
+  });
+
+  it('waits for as many vectors as the model was quick enough for of late, and for few', async () => {
+    let now = 0;
+    const { of } = embedder(() => {
+      now += 100;
+      return Promise.resolve();
+    });
+    const meanings = new Meanings(() => now);
+    expect((await meanings.atOnce(of, tools, query, 1_000)).way).toBe('used');
+    // 25 ms a text: 20 take 500.
+    const renamed = (name: string): never[] =>
+      many.map((one: object) => ({ ...one, name: name + String(Math.random()) }) as never);
+    expect((await meanings.atOnce(of, renamed('a'), query, 900)).way).toBe('preparing');
+    await settled();
+    expect((await meanings.atOnce(of, renamed('b'), query, 2_000)).way).toBe('used');
+  });
+
+  it('says why words alone decided', async () => {
+    let now = 0;
+    const meanings = new Meanings(() => now);
+    const failing = () => Promise.reject(new Error('no model'));
+    expect(await meanings.atOnce(failing, tools, query, 1_000)).toMatchObject({
+      way: 'failed',
+      error: { message: 'no model' },
+    });
+    expect(await meanings.atOnce(embedder().of, tools, query, 1_000)).toEqual({ way: 'failed', closeness: null });
+    now = 31_000;
+    const endless = embedder(() => new Promise(() => undefined));
+    expect((await meanings.atOnce(endless.of, tools, query, 1)).way).toBe('late');
+    const list = Array.from({ length: 5_001 }, () => tools[0] as never);
+    expect((await meanings.atOnce(embedder().of, list, query, 1_000)).way).toBe('too_many_tools');
+  });
+
   it('leaves a model alone for a while that failed', async () => {
     let now = 0;
     const meanings = new Meanings(() => now);

@@ -1463,6 +1463,15 @@ export const schemas = {
         "default": null
       },
       {
+        "name": "meanings",
+        "type": [
+          "null",
+          "string"
+        ],
+        "doc": "What the strategy hybrid went by: used for the closeness of meanings; words alone where it was preparing, late, failed, too_many_tools or no_model; null where it was not asked for.",
+        "default": null
+      },
+      {
         "name": "config_version",
         "type": "string",
         "doc": "The configuration of the choice.",

@@ -99,6 +99,7 @@ function count(record: DiscoveryRecord, metrics: Runtime['metrics']): void {
   if (record.bypass === null) metrics.discoveryRounds.observe({ source }, record.rounds);
   metrics.discoveryCalled.inc({ strategy, shown: 'first' }, record.calledTools - record.calledDeferred);
   metrics.discoveryCalled.inc({ strategy, shown: 'found' }, record.calledDeferred);
+  if (record.meanings !== null) metrics.discoveryMeanings.inc({ source, way: record.meanings });
   metrics.discoveryTime.observe({ strategy }, record.chooseMs / 1_000);
   if (shadow === null) return;
   const beside = { strategy: shadow.strategy };

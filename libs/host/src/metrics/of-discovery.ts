@@ -55,6 +55,12 @@ export function discoveryMetrics({ counter, histogram }: Kinds) {
       'strategy',
       'result',
     ),
+    discoveryMeanings: counter(
+      'sluice_discovery_meanings_total',
+      'Requests under hybrid, by what it went by: used for the closeness of meanings; words alone where it was preparing, late, failed, too_many_tools or no_model.',
+      'source',
+      'way',
+    ),
     discoveryTime: histogram(
       'sluice_discovery_choose_seconds',
       'Time to choose the tools of a request.',

@@ -472,6 +472,8 @@ export interface DiscoveryRecord {
   readonly chooseMs: number;
   /** What another strategy would have shown; null where none ran beside. */
   readonly shadow: DiscoveryShadow | null;
+  /** What the strategy hybrid went by: used for the closeness of meanings; words alone where it was preparing, late, failed, too_many_tools or no_model; null where it was not asked for. */
+  readonly meanings: string | null;
   /** The configuration of the choice. */
   readonly configVersion: string;
   /** Milliseconds since the epoch. */
