@@ -22,6 +22,10 @@ export interface Cluster {
   close(): Promise<void>;
 }
 
+const localSecret = 'what-requests-over-http-send-here';
+/** What has the local secret of every cluster, for routes that need it without an identity. */
+export const withSecret = { authorization: `Bearer ${localSecret}` };
+
 /** Services as separate processes on the shared Kafka, registry and PostgreSQL, under a prefix and a database of their own; `more` are variables for all of them, `keys` what they sign with. */
 export async function openCluster(
   configuration: string,
@@ -46,6 +50,7 @@ export async function openCluster(
     SLUICE_PREFIX: prefix,
     SLUICE_PARTITIONS: '4',
     SLUICE_DATA: folder,
+    SLUICE_LOCAL_SECRET: localSecret,
     ...more,
   };
   const running: Program[] = [];

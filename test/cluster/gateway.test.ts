@@ -6,7 +6,7 @@ import { scriptedEndpoint } from '../harness/scripted-endpoint.js';
 import type { ScriptedEndpoint } from '../harness/scripted-endpoint.js';
 import { decoded, post, restOf, streamed, upTo } from '../gateway/over-http.js';
 import { startTimeout } from '../infra/client.ts';
-import { openCluster } from './cluster.js';
+import { openCluster, withSecret } from './cluster.js';
 import type { Cluster } from './cluster.js';
 
 /** Two gateways beside the services, all of them processes of their own; one of them is killed while it tells a run. */
@@ -43,7 +43,7 @@ describe('the gateway on Kafka', () => {
     const again = decoded(await fetch(place, { headers: streamed }))[Symbol.asyncIterator]();
     expect(await upTo('approval_requested', again)).toEqual(asked);
     const decision = { ...asked, decision: 'approve', decided_by: 'user:ann' };
-    expect((await post(`${left}/v1/approvals`, decision)).status).toBe(202);
+    expect((await post(`${left}/v1/approvals`, decision, withSecret)).status).toBe(202);
     expect(await upTo('approval_outcome', again)).toMatchObject({ decision: 'approve', not_taken: null });
     const rest = await restOf(again);
     expect(rest).toContainEqual(expect.objectContaining({ type: 'result', isError: false }));
@@ -81,12 +81,12 @@ describe('a run that is cancelled on Kafka', () => {
     // Its call waits for an approval, so that nothing but the cancellation ends it.
     const told = decoded(await post(`${asked}/v1/runs`, request, streamed))[Symbol.asyncIterator]();
     await upTo('approval_requested', told);
-    const cancelled = await post(`${other}/v1/runs/c1/cancel`, { reason: 'Not any more.' }, { prefer: 'wait=50' });
+    const cancelled = await post(`${other}/v1/runs/c1/cancel`, { reason: 'Not any more.' }, { prefer: 'wait=50', ...withSecret });
     const error = { code: 'cancelled', message: 'The run was cancelled by its caller: Not any more.' };
     expect([cancelled.status, await cancelled.json()]).toMatchObject([200, { status: 'ended', kind: 'error', error }]);
     expect(await restOf(told)).toContainEqual(expect.objectContaining({ type: 'error', code: 'cancelled' }));
     const listed = async (): Promise<unknown> =>
-      (await (await fetch(`${other}/v1/runs?outcome=cancelled`)).json()) as object;
+      (await (await fetch(`${other}/v1/runs?outcome=cancelled`, { headers: withSecret })).json()) as object;
     await eventually(listed, (list) => JSON.stringify(list).includes('"request_id":"c1"'));
 
     // One that does not count: the run has ended.

@@ -15,7 +15,7 @@ import type { Owned } from '../infra/client.ts';
 import { freshPrefix } from '../infra/fresh.ts';
 import { asAdmin } from '../infra/ready.ts';
 import { passwordOf, securedUsers } from '../infra/settings.ts';
-import { openCluster } from './cluster.js';
+import { openCluster, withSecret } from './cluster.js';
 import type { Cluster } from './cluster.js';
 import { grant, revokeGroup, setScramPassword } from './secured.js';
 
@@ -138,7 +138,7 @@ describe('a broker that asks over TLS who one is, and grants nothing by itself',
 
     const url = /"url":"(http[^"]+)"[^\n]*requests over HTTP/.exec(running.get('gateway')?.said() ?? '')?.[1] ?? '';
     const run = async (): Promise<object> =>
-      (await (await fetch(`${url}/v1/runs/r-1?session_id=s-1&since=0`)).json()) as object;
+      (await (await fetch(`${url}/v1/runs/r-1?session_id=s-1&since=0`, { headers: withSecret })).json()) as object;
     expect(await eventually(run, (seen) => 'kind' in seen)).toMatchObject({ status: 'ended', kind: 'answer' });
 
     expect(await command('operator', 'config', 'list')).toMatchObject({ code: 0, errors: '' });

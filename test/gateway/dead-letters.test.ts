@@ -4,6 +4,7 @@ import type { Gateway } from '../../apps/gateway/src/gateway.module.js';
 import { hops, startDying } from '../dead-letters/dying.js';
 import type { Dying } from '../dead-letters/dying.js';
 import { eventually } from '../harness/eventually.js';
+import { localHeaders } from '../harness/local-headers.js';
 
 type Json = Readonly<Record<string, unknown>>;
 interface List {
@@ -37,7 +38,10 @@ describe('dead letters over HTTP', () => {
   });
 
   const get = async (path: string, method = 'GET'): Promise<[number, Json]> => {
-    const response = await fetch(`${gateway.url}/v1/dead-letters${path}`, { method });
+    const response = await fetch(`${gateway.url}/v1/dead-letters${path}`, {
+      method,
+      headers: localHeaders(dying.runtime),
+    });
     return [response.status, (await response.json()) as Json];
   };
   const list = async (query: string): Promise<List> => (await get(query))[1] as unknown as List;
@@ -101,7 +105,8 @@ describe('dead letters over HTTP', () => {
     for (const id of ['0-999999', '9-0', 'x', '0', '-1-2', '0%2F999999', '999999-999999999999999'])
       expect([id, (await get(`/${id}`))[0]]).toEqual([id, 404]);
     expect(await get('?code=model_refusd')).toMatchObject([400, { detail: expect.stringContaining('Did you mean model_refused?') }]); // prettier-ignore
-    const body = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"force":true}' };
+    const headers = { ...localHeaders(dying.runtime), 'content-type': 'application/json' };
+    const body = { method: 'POST', headers, body: '{"force":true}' };
     const surplus = await fetch(`${gateway.url}/v1/dead-letters/${await idOf(0)}/redrive`, body);
     expect([surplus.status, await surplus.json()]).toMatchObject([400, { detail: expect.stringContaining('force') }]);
   });

@@ -12,6 +12,7 @@ import { openApi } from '../../apps/gateway/src/openapi/document.js';
 import { calls, workflowConfiguration } from '../harness/configurations.js';
 import { inOrder, ScriptedModel, startSystem } from '../harness/system.js';
 import type { TestSystem } from '../harness/system.js';
+import { localHeaders } from '../harness/local-headers.js';
 import { requestsTo } from './from-openapi.js';
 import type { Document, Sent } from './from-openapi.js';
 import { post } from './over-http.js';
@@ -27,12 +28,14 @@ describe('the gateway under requests from its own description', () => {
   let system: TestSystem;
   let gateway: Gateway;
   let document: Document;
+  let secret: ReturnType<typeof localHeaders>;
   beforeAll(async () => {
     const look = inOrder({ calls: [calls.query] }, { answer: 'Found.' });
     const model = new ScriptedModel((asked) => (asked.question === 'Look' ? look(asked) : { answer: 'done' }));
     const { http } = readEnvironment({ SLUICE_HTTP_REQUEST_SECONDS: '3' });
     system = await startSystem(workflowConfiguration({}), model, undefined, { http });
     gateway = await startGateway(system.embedded.runtime);
+    secret = localHeaders(system.embedded.runtime);
     document = (await (await fetch(`${gateway.url}/openapi.json`)).json()) as Document;
     const body = { question: 'Look', group: ['*'], request_id: 'there', session_id: 's' };
     await post(`${gateway.url}/v1/runs`, body, { prefer: 'wait=30' });
@@ -48,22 +51,26 @@ describe('the gateway under requests from its own description', () => {
 
   const send = ({ method, path, headers, body }: Sent): Promise<Answer> =>
     new Promise((resolve, reject) => {
-      const sent = request(`${gateway.url}`, { method, path, headers, setDefaultHeaders: true }, (response) => {
-        const parts: Buffer[] = [];
-        response.on('data', (part: Buffer) => parts.push(part));
-        response.on('error', reject);
-        const answer = (): void => {
-          const text = Buffer.concat(parts).toString();
-          resolve({ status: response.statusCode ?? 0, type: response.headers['content-type'] ?? '', text });
-        };
-        response.on('end', answer);
-        // The stream of approvals has no end.
-        if (response.headers['content-type']?.startsWith('text/event-stream') !== true) return;
-        setTimeout(() => {
-          answer();
-          response.destroy();
-        }, 500).unref();
-      });
+      const sent = request(
+        `${gateway.url}`,
+        { method, path, headers: { ...secret, ...headers }, setDefaultHeaders: true },
+        (response) => {
+          const parts: Buffer[] = [];
+          response.on('data', (part: Buffer) => parts.push(part));
+          response.on('error', reject);
+          const answer = (): void => {
+            const text = Buffer.concat(parts).toString();
+            resolve({ status: response.statusCode ?? 0, type: response.headers['content-type'] ?? '', text });
+          };
+          response.on('end', answer);
+          // The stream of approvals has no end.
+          if (response.headers['content-type']?.startsWith('text/event-stream') !== true) return;
+          setTimeout(() => {
+            answer();
+            response.destroy();
+          }, 500).unref();
+        },
+      );
       sent.on('error', reject);
       sent.end(body ?? undefined);
     });

@@ -14,6 +14,7 @@ import { calls, workflowConfiguration } from '../harness/configurations.js';
 import { eventually } from '../harness/eventually.js';
 import { inOrder, ScriptedModel, startSystem } from '../harness/system.js';
 import type { TestSystem } from '../harness/system.js';
+import { localHeaders } from '../harness/local-headers.js';
 import { post } from './over-http.js';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -52,6 +53,9 @@ describe('the gateway’s description of itself', () => {
     await system.close();
   });
 
+  /** As who has the local secret. */
+  const see = (url: string, { headers, ...init }: RequestInit = {}): Promise<Response> =>
+    fetch(url, { ...init, headers: { ...localHeaders(system.embedded.runtime), ...(headers as object) } });
   const errorsOf = (schema: Json, value: unknown): unknown => {
     const name = String(schema['$ref']).replace('#', 'described#');
     return ajv.validate({ $ref: name }, value) ? [] : ajv.errors;
@@ -100,17 +104,16 @@ describe('the gateway’s description of itself', () => {
     const warned = await post(`${gateway.url}/v1/runs`, { question: 'Hello', group: ['Admin'] }, { prefer: 'wait=20' });
     await system.bus.appendRaw('agent.steps', 'forged', Buffer.from('\u0000no record'));
     await eventually(
-      async () =>
-        (await (await fetch(`${gateway.url}/v1/dead-letters`)).json()) as { dead_letters: readonly unknown[] },
+      async () => (await (await see(`${gateway.url}/v1/dead-letters`)).json()) as { dead_letters: readonly unknown[] },
       ({ dead_letters: letters }) => letters.length === 1,
     );
     await eventually(
       async () =>
-        (await (await fetch(`${gateway.url}/v1/audit?kind=run_ended`)).json()) as { entries: readonly unknown[] },
+        (await (await see(`${gateway.url}/v1/audit?kind=run_ended`)).json()) as { entries: readonly unknown[] },
       ({ entries }) => entries.length === 3,
     );
     await eventually(
-      async () => (await (await fetch(`${gateway.url}/v1/runs?outcome=answer`)).json()) as { runs: readonly unknown[] },
+      async () => (await (await see(`${gateway.url}/v1/runs?outcome=answer`)).json()) as { runs: readonly unknown[] },
       ({ runs }) => runs.length === 3,
     );
     const answers: readonly (readonly [string, number, Response])[] = [
@@ -118,11 +121,11 @@ describe('the gateway’s description of itself', () => {
       ['startRun', 202, begun],
       ['startRun', 200, warned],
       ['readRun', 200, await fetch(`${gateway.url}${ended.headers.get('location') ?? ''}`)],
-      ['readRun', 404, await fetch(`${gateway.url}/v1/runs/x?since=0`)],
-      ['listRuns', 200, await fetch(`${gateway.url}/v1/runs`)],
-      ['listRuns', 400, await fetch(`${gateway.url}/v1/runs?limt=1`)],
-      ['listSessions', 200, await fetch(`${gateway.url}/v1/sessions`)],
-      ['listSteps', 200, await fetch(`${gateway.url}/v1/sessions/one/steps`)],
+      ['readRun', 404, await see(`${gateway.url}/v1/runs/x?since=0`)],
+      ['listRuns', 200, await see(`${gateway.url}/v1/runs`)],
+      ['listRuns', 400, await see(`${gateway.url}/v1/runs?limt=1`)],
+      ['listSessions', 200, await see(`${gateway.url}/v1/sessions`)],
+      ['listSteps', 200, await see(`${gateway.url}/v1/sessions/one/steps`)],
       ['listTools', 200, await fetch(`${gateway.url}/v1/tools?group=*&state=analysis`)],
       ['listGroups', 200, await fetch(`${gateway.url}/v1/groups`)],
       ['readGroup', 200, await fetch(`${gateway.url}/v1/groups/admin`)],
@@ -132,16 +135,20 @@ describe('the gateway’s description of itself', () => {
       ['listStates', 200, await fetch(`${gateway.url}/v1/states`)],
       ['tryToolset', 200, await post(`${gateway.url}/v1/toolsets`, { question: 'Q', group: ['Admin'] })],
       ['tryToolset', 400, await post(`${gateway.url}/v1/toolsets`, {})],
-      ['listApprovals', 200, await fetch(`${gateway.url}/v1/approvals`)],
-      ['listApprovals', 400, await fetch(`${gateway.url}/v1/approvals?limit=0`)],
-      ['listAudit', 200, await fetch(`${gateway.url}/v1/audit`)],
-      ['listAudit', 400, await fetch(`${gateway.url}/v1/audit?kind=x`)],
-      ['listDeadLetters', 200, await fetch(`${gateway.url}/v1/dead-letters`)],
-      ['listDeadLetters', 400, await fetch(`${gateway.url}/v1/dead-letters?limit=x`)],
-      ['readDeadLetter', 200, await fetch(`${gateway.url}/v1/dead-letters/0-0`)],
-      ['readDeadLetter', 404, await fetch(`${gateway.url}/v1/dead-letters/0-9`)],
-      ['redrive', 409, await post(`${gateway.url}/v1/dead-letters/0-0/redrive`, {})],
-      ['decide', 415, await fetch(`${gateway.url}/v1/approvals`, { method: 'POST', body: '{}' })],
+      ['listApprovals', 200, await see(`${gateway.url}/v1/approvals`)],
+      ['listApprovals', 400, await see(`${gateway.url}/v1/approvals?limit=0`)],
+      ['listAudit', 200, await see(`${gateway.url}/v1/audit`)],
+      ['listAudit', 400, await see(`${gateway.url}/v1/audit?kind=x`)],
+      ['listDeadLetters', 200, await see(`${gateway.url}/v1/dead-letters`)],
+      ['listDeadLetters', 400, await see(`${gateway.url}/v1/dead-letters?limit=x`)],
+      ['readDeadLetter', 200, await see(`${gateway.url}/v1/dead-letters/0-0`)],
+      ['readDeadLetter', 404, await see(`${gateway.url}/v1/dead-letters/0-9`)],
+      [
+        'redrive',
+        409,
+        await post(`${gateway.url}/v1/dead-letters/0-0/redrive`, {}, localHeaders(system.embedded.runtime)),
+      ],
+      ['decide', 415, await see(`${gateway.url}/v1/approvals`, { method: 'POST', body: '{}' })],
     ];
     for (const [id, status, response] of answers) {
       const json = await response.json();
@@ -154,7 +161,7 @@ describe('the gateway’s description of itself', () => {
   });
 
   it('explains refusals, which are problems of RFC 9457 and have the code and the sentence as before', async () => {
-    const response = await fetch(`${gateway.url}/v1/runs?limt=1`);
+    const response = await see(`${gateway.url}/v1/runs?limt=1`);
     expect(response.headers.get('content-type')).toBe('application/problem+json; charset=utf-8');
     const message = 'limt is no parameter here. Did you mean limit?';
     const problem = (await response.json()) as { readonly type: string };
@@ -187,7 +194,7 @@ describe('the gateway’s description of itself', () => {
     ];
     for (const [id, path, body, isRead] of bodies) {
       const schema = operation(id).requestBody?.content['application/json']?.schema ?? {};
-      const { status } = await post(`${gateway.url}/${path}`, body);
+      const { status } = await post(`${gateway.url}/${path}`, body, localHeaders(system.embedded.runtime));
       expect([body, JSON.stringify(errorsOf(schema, body)) === '[]', status]).toEqual([
         body,
         isRead,
@@ -223,10 +230,10 @@ describe('the gateway’s description of itself', () => {
       { prefer: 'wait=20' },
     );
     for (const path of ['/openapi.json', '/docs', '/v1/tools?group=*', '/v1/runs/tagged?session_id=s&since=0']) {
-      const first = await fetch(`${gateway.url}${path}`);
+      const first = await see(`${gateway.url}${path}`);
       const tag = first.headers.get('etag') ?? '';
       expect([path, first.status, tag]).toEqual([path, 200, expect.stringMatching(/^"[\w-]{27}"$/)]);
-      const again = (value: string) => fetch(`${gateway.url}${path}`, { headers: { 'if-none-match': value } });
+      const again = (value: string) => see(`${gateway.url}${path}`, { headers: { 'if-none-match': value } });
       for (const value of [tag, `W/${tag}`, `"other", ${tag}`, '*']) {
         const known = await again(value);
         expect([path, known.status, await known.text(), known.headers.get('etag')]).toEqual([path, 304, '', tag]);

@@ -148,8 +148,12 @@ describe('requests over HTTP', () => {
     const configurations = { current: () => ({ configuration: { identity: { provider: 'none' } } }) };
     const { runtime } = system.embedded;
     const callers = new Callers({ ...runtime, configurations } as never, createAuthenticator());
-    const from = (remoteAddress: string) => callers.of({ get: () => undefined, socket: { remoteAddress } } as never);
-    expect(await from('127.0.0.1')).toMatchObject({ actorId: 'user:local' });
+    const from = (remoteAddress: string) =>
+      callers.asking({
+        get: (name: string) => (name === 'host' ? 'localhost' : undefined),
+        socket: { remoteAddress },
+      } as never);
+    expect(await from('127.0.0.1')).toMatchObject({ principal: { actorId: 'user:local' } });
     await expect(from('10.0.0.7')).rejects.toMatchObject({
       status: 403,
       message: expect.stringContaining('Configure an identity'),

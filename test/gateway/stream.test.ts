@@ -77,7 +77,7 @@ describe('a run over HTTP', () => {
   it('says first what it takes to find the run again, and with each iteration its state and tools', async () => {
     const chunks = await chunksOf(await ask('one', { request_id: 'named', session_id: 'a session' }));
     expect(dataOf(chunks, 'run')).toEqual([
-      { request_id: 'named', session_id: 'a session', since: expect.any(Number) },
+      { request_id: 'named', session_id: 'a session', since: expect.any(Number), token: expect.any(String) },
     ]);
     expect(dataOf(chunks, 'iteration')).toMatchObject([
       { iteration: 1, state: 'undefined', tools: expect.arrayContaining([ids.query]) },

@@ -14,6 +14,7 @@ import { eventually } from '../harness/eventually.js';
 import { inProcess } from '../harness/in-process.js';
 import { ScriptedModel, startSystem } from '../harness/system.js';
 import type { TestSystem } from '../harness/system.js';
+import { localHeaders } from '../harness/local-headers.js';
 import { decoded, post, streamed } from './over-http.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-waiting-'));
@@ -206,14 +207,17 @@ describe('the list of calls that wait for an approval', () => {
 });
 
 describe('the list of waiting calls without an identity', () => {
-  it('is for everybody on the machine, as decisions are', async () => {
+  it('is for who has the local secret, as decisions are', async () => {
     const model = new ScriptedModel(() => ({ calls: [calls.reset] }));
     const system = await startSystem(configured("{ approvers: ['user:boss'] }"), model);
     const gateway = await startGateway(system.embedded.runtime);
     try {
       await post(`${gateway.url}/v1/runs`, { question: 'Reset', group: ['*'], state: 'analysis' });
       const { approvals } = await eventually(
-        async () => (await (await fetch(`${gateway.url}/v1/approvals`)).json()) as List,
+        async () =>
+          (await (
+            await fetch(`${gateway.url}/v1/approvals`, { headers: localHeaders(system.embedded.runtime) })
+          ).json()) as List,
         (found) => found.approvals.length === 1,
       );
       expect(approvals).toMatchObject([{ decisions: ['approve', 'refuse'] }]);

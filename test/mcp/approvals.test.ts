@@ -1,6 +1,7 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { anyone, asked, configured, outcomes } from '../harness/approving.js';
+import { localHeaders } from '../harness/local-headers.js';
 import { clientInfo, newClient, startMcpSystem } from './with-mcp.js';
 import type { McpSystem } from './with-mcp.js';
 
@@ -12,14 +13,19 @@ const update = (subject: string) => ({
 type Answer = { action: 'accept' | 'decline' | 'cancel'; content?: Record<string, string> };
 
 /** A client that shows forms, in either era. */
-async function formsClient(url: string, era: string, answer: () => Answer): Promise<Client> {
+async function formsClient(
+  url: string,
+  era: string,
+  answer: () => Answer,
+  headers: Readonly<Record<string, string>>,
+): Promise<Client> {
   const options = { capabilities: { elicitation: { form: {} } } };
   const client = new Client(
     clientInfo,
     era === 'newer' ? { ...options, versionNegotiation: { mode: { pin: '2026-07-28' } } } : options,
   );
   client.setRequestHandler('elicitation/create', () => answer());
-  await client.connect(new StreamableHTTPClientTransport(new URL(url)));
+  await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }));
   return client;
 }
 
@@ -34,9 +40,15 @@ describe.each(['older', 'newer'])('a call that needs an approval, from a client 
     system = await startMcpSystem(configuration.replace('    group: ["write", "knowledge", "admin"]\n', ''));
   });
   afterAll(() => system.close());
+  const secret = () => localHeaders(system.embedded.runtime);
 
   it('asks the person there, and runs when it is accepted (M-03)', async () => {
-    const client = await formsClient(system.mcp.url, era, () => ({ action: 'accept', content: { reason: 'Checked' } }));
+    const client = await formsClient(
+      system.mcp.url,
+      era,
+      () => ({ action: 'accept', content: { reason: 'Checked' } }),
+      secret(),
+    );
     expect(await client.callTool(update('accepted'))).toMatchObject({ isError: false });
     const taken = (await outcomes(system)).at(-1);
     expect(taken).toMatchObject({ decision: 'approve', decidedBy: 'user:local', reason: 'Checked', notTaken: null });
@@ -44,14 +56,14 @@ describe.each(['older', 'newer'])('a call that needs an approval, from a client 
   });
 
   it('is refused when it is declined', async () => {
-    const client = await formsClient(system.mcp.url, era, () => ({ action: 'decline' }));
+    const client = await formsClient(system.mcp.url, era, () => ({ action: 'decline' }), secret());
     const result = await client.callTool(update('declined'));
     expect(result).toMatchObject({ isError: true, _meta: { 'sluice/error': { reason: 'approval_refused' } } });
     await client.close();
   });
 
   it('stays pending when the person puts it off, or the client has no forms', async () => {
-    const client = await formsClient(system.mcp.url, era, () => ({ action: 'cancel' }));
+    const client = await formsClient(system.mcp.url, era, () => ({ action: 'cancel' }), secret());
     const pending = { isError: true, _meta: { 'sluice/approval': { status: 'pending' } } };
     expect(await client.callTool(update('put off'))).toMatchObject(pending);
     await client.close();
@@ -62,10 +74,35 @@ describe.each(['older', 'newer'])('a call that needs an approval, from a client 
 });
 
 describe('a call that its caller may not approve', () => {
+  it.each(['older', 'newer'])(
+    'is not approved by a client of the %s era that has not the local secret',
+    async (era) => {
+      const system = await startMcpSystem(configured("{ approvers: ['*'], effects: [read_only] }"));
+      let forms = 0;
+      const client = await formsClient(system.mcp.url, era, () => ({ action: (forms++, 'accept') }), {
+        authorization: 'Bearer wrong',
+      });
+      const call = { name: 'knowledge-query', arguments: { sparql: 'ASK {}' } };
+      const pending = { _meta: { 'sluice/approval': { status: 'pending' } } };
+      const result = await client.callTool(call);
+      expect(result).toMatchObject({ ...pending, content: [{ text: expect.stringContaining('local secret') }] });
+      expect(await client.callTool(call)).toMatchObject(pending);
+      expect(forms).toBe(0);
+      expect((await system.all('agent.approvals')).map(({ record }) => record.decided)).toEqual([null]);
+      await client.close();
+      await system.close();
+    },
+  );
+
   it('is not asked for in the client', async () => {
     const system = await startMcpSystem(configured("{ approvers: ['user:ann'], effects: [read_only] }"));
     let forms = 0;
-    const client = await formsClient(system.mcp.url, 'newer', () => ({ action: (forms++, 'accept') }));
+    const client = await formsClient(
+      system.mcp.url,
+      'newer',
+      () => ({ action: (forms++, 'accept') }),
+      localHeaders(system.embedded.runtime),
+    );
     const call = { name: 'knowledge-query', arguments: { sparql: 'ASK {}' } };
     expect(await client.callTool(call)).toMatchObject({ _meta: { 'sluice/approval': { status: 'pending' } } });
     expect(forms).toBe(0);

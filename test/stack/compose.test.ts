@@ -135,7 +135,8 @@ describe('the services of the project’s own image', () => {
       const secrets = volumes.map((mount) => mount.split(':')[0]).filter((source) => source?.startsWith('secret-'));
       // Who signs nothing has the public keys.
       const own = ['gateway', 'proxy', 'mcp'].includes(name) ? 'secret-public' : `secret-${name}`;
-      expect(new Set(secrets)).toEqual(new Set(['secret-database', own]));
+      const local = ['gateway', 'mcp'].includes(name) ? ['secret-local'] : [];
+      expect(new Set(secrets)).toEqual(new Set(['secret-database', own, ...local]));
     }
     for (const [name, { volumes = [] }] of serving)
       for (const mount of volumes.filter((each) => each.startsWith('secret-')))

@@ -120,7 +120,7 @@ export class ApprovalsController {
     const decided = recordOf<ApprovalDecided>('ApprovalDecided', given);
     const record = { requested: null, decided, outcome: null };
     requireSize(topics.approvals, record);
-    const headers = recordHeaders(request);
+    const headers = recordHeaders(request, this.runtime);
     await bus.publish([{ topic: topics.approvals, key: decided.sessionId, record, headers }]);
     return { approval_id: decided.approvalId, status: 'published' };
   }

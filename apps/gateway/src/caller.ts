@@ -5,8 +5,10 @@ import type { Incoming } from '@sluice/bus';
 import type { Authenticator, JsonObject, Principal } from '@sluice/core';
 import { AUTHENTICATOR, hostProblem, isLoopback, otherMachine, peerOf, RUNTIME, VerifiedCallers } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
+import { requireLink, requireSecret } from './local-access.js';
 import { countCaller } from './rate-limit.js';
 import { Refusal } from './refusal.js';
+import type { RunPlace } from './run-place.js';
 
 type Came = Pick<Request, 'get' | 'res'> & { readonly socket: Pick<Socket, 'remoteAddress'> };
 
@@ -28,13 +30,30 @@ export class Callers {
     this.verified = new VerifiedCallers(runtime, authenticator);
   }
 
-  /** Counts the request as one of its caller. Throws Refusal(401) where the credential does not hold, and where there are none, Refusal(403) for another machine and for a page in a browser, and Refusal(429) beyond the caller’s limit. */
+  /**
+   * Counts the request as one of its caller. Throws Refusal(401) where the credential does not hold, or without an identity the local secret, and
+   * Refusal(429) beyond the caller’s limit. Where there is no identity, Refusal(403) for another machine and for a page in a browser.
+   */
   async of(request: Came): Promise<Principal> {
-    return (await this.withClaims(request)).principal;
+    this.requireNear(request);
+    requireSecret(request, this.runtime);
+    return (await this.verify(request)).principal;
   }
 
-  /** As `of`, with the claims of the credential. */
-  async withClaims(request: Came): Promise<Caller> {
+  /** As `of`, for what begins a run or says what one may ask for: that needs no local secret. */
+  async asking(request: Came): Promise<Caller> {
+    this.requireNear(request);
+    return this.verify(request);
+  }
+
+  /** As `of`, for what is about one run: the token of its link is enough. */
+  async ofRun(request: Came, run: RunPlace, token: unknown): Promise<Principal> {
+    this.requireNear(request);
+    requireLink(request, run, token, this.runtime);
+    return (await this.verify(request)).principal;
+  }
+
+  private requireNear(request: Came): void {
     const { identity } = this.runtime.configurations.current().configuration;
     const origin = request.get('origin');
     if (identity.provider === 'none' && !isLoopback(peerOf(request.socket, this.runtime.environment)))
@@ -45,6 +64,9 @@ export class Callers {
     // A page that a name of its own brings to this address would ask as everybody, and browsers say for every page where it is from.
     const isPage = origin !== undefined && !this.runtime.environment.httpOrigins.includes(origin);
     if (identity.provider === 'none' && isPage) throw new Refusal(403, 'authz_denied', noPages);
+  }
+
+  private async verify(request: Came): Promise<Caller> {
     const sender = await this.verified.verify(request.get('authorization'));
     if (!sender.ok) throw new Refusal(401, 'authz_denied', sender.message, { 'www-authenticate': 'Bearer' });
     const { principal, claims } = sender;

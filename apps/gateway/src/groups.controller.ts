@@ -28,7 +28,7 @@ export class GroupsController {
   /** Which of these groups suit a question. Stands before the route of a group, so that it is not one. */
   @Get('groups/recommended')
   async recommended(@Req() http: Request, @Query('question') question: unknown): Promise<object> {
-    const caller = await this.callers.of(http);
+    const { principal: caller } = await this.callers.asking(http);
     if (typeof question !== 'string' || question.trim() === '')
       throw new Refusal(400, 'invalid_request', 'Write the question once: /v1/groups/recommended?question=…');
     const { evaluator } = this.runtime.configurations.current();
@@ -82,7 +82,7 @@ export class GroupsController {
 
   private async asked(http: Request): Promise<Asked> {
     const { configurations, clock } = this.runtime;
-    const { principal, claims } = await this.callers.withClaims(http);
+    const { principal, claims } = await this.callers.asking(http);
     const loaded = configurations.current();
     const { evaluator } = loaded;
     const origin = originOf({ [channelHeader]: 'http' }, claims, evaluator);

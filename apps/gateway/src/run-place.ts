@@ -15,12 +15,14 @@ export interface RunPlace {
 export const placeParameters = {
   session_id: 'The session of the run; where it is the request_id it may be left out.',
   since: 'From when on to look for the run: milliseconds since the epoch, or as 2026-01-31T12:00:00Z.',
+  token: 'Of the link that the answer to its `POST` has: what it needs where no identity is configured.',
 } as const;
 
 /** Those of a cancellation: without them the ledger says where the run is. */
 export const cancelParameters = {
   session_id: 'The session of the run, beside `since`.',
   since: 'From when on to look for the run; it may be left out once a filter has taken its request.',
+  token: placeParameters.token,
 } as const;
 
 /** The place of a run that is asked for now. */
@@ -36,9 +38,10 @@ export function placeOfRequest(message: Incoming<'agent.requests'>): RunPlace {
   return { ...requestIds(message, message.record), since: Math.max(0, message.timestamp - clockSkewMs) };
 }
 
-/** Where a run is to be seen, at any instance. */
-export function whereIs({ requestId, sessionId, since }: RunPlace): string {
+/** Where a run is to be seen, at any instance; with the token that the link needs without an identity. */
+export function whereIs({ requestId, sessionId, since }: RunPlace, token: string | null = null): string {
   const query = new URLSearchParams({ session_id: sessionId, since: String(since) });
+  if (token !== null) query.set('token', token);
   return `/v1/runs/${encodeURIComponent(requestId)}?${query.toString()}`;
 }
 

@@ -13,6 +13,7 @@ import { Callers } from './caller.js';
 import { cancelReason } from './cancel-reason.js';
 import { leaveStuck, whenGone } from './client-disconnect.js';
 import { sendTagged } from './etag.js';
+import { linkToken } from './local-access.js';
 import { Permission } from './permission.js';
 import type { Preference } from './prefers.js';
 import { Refusal } from './refusal.js';
@@ -54,7 +55,7 @@ export class RunsService {
 
   async begin(http: Request, preference: Preference, response: Response): Promise<void> {
     const { bus, clock } = this.runtime;
-    const caller = await this.callers.of(http);
+    const { principal: caller } = await this.callers.asking(http);
     const { request, isNamed } = requestOf(strictBody(http, ['AgentRequest']), idOfKey(http, caller));
     requireSize(topics.requests, request);
     await this.permission.require(request, caller, 'POST /v1/runs');
@@ -72,7 +73,7 @@ export class RunsService {
           topic: topics.requests,
           key: run.sessionId,
           record: request,
-          headers: { ...recordHeaders(http), [channelHeader]: 'http' },
+          headers: { ...recordHeaders(http, this.runtime), [channelHeader]: 'http' },
         },
       ]);
       // An id that was made here belongs to no other run.
@@ -102,8 +103,9 @@ export class RunsService {
     preference: Preference,
     response: Response,
   ): Promise<void> {
-    const caller = await this.callers.of(http);
-    await this.show(placeAsked(asked), caller, preference, response);
+    const run = placeAsked(asked);
+    const caller = await this.callers.ofRun(http, run, asked.query['token']);
+    await this.show(run, caller, preference, response);
   }
 
   /**
@@ -117,15 +119,20 @@ export class RunsService {
     response: Response,
   ): Promise<void> {
     const { bus, clock } = this.runtime;
-    const caller = await this.callers.of(http);
+    const { requestId, query } = asked;
+    const linked = query['since'] === undefined ? null : placeAsked(asked);
+    // Who started a run may end it; the link says that for this run alone.
+    const caller =
+      linked === null ? await this.callers.of(http) : await this.callers.ofRun(http, linked, query['token']);
     const reason = cancelReason(http);
-    const { requestId } = asked;
-    const run = asked.query['since'] === undefined ? await this.placeOf(requestId, caller) : placeAsked(asked);
+    const run = linked ?? (await this.placeOf(requestId, caller));
     await this.show(run, caller, preference, response, async () => {
       if (await hasEnded({ requestId, tenant: caller.tenantId, attempt: null }, this.runtime)) return;
       const { sessionId } = run;
       const record = { requestId, sessionId, reason, askedAt: clock.now(), outcome: null };
-      await bus.publish([{ topic: topics.cancellations, key: sessionId, record, headers: recordHeaders(http) }]);
+      await bus.publish([
+        { topic: topics.cancellations, key: sessionId, record, headers: recordHeaders(http, this.runtime) },
+      ]);
     });
   }
 
@@ -175,14 +182,14 @@ export class RunsService {
   private async tell(told: RunView, preference: Preference, response: Response): Promise<void> {
     const { run, whose, past, followed, warnings } = told;
     whenGone(response, () => followed.end());
-    response.set('location', whereIs(run));
+    response.set('location', whereIs(run, linkToken(run, this.runtime)));
     if (preference.kind === 'stream') {
       const onFailure = (error: unknown): void =>
         this.runtime.log.warn(
           { request_id: run.requestId, error: error instanceof Error ? error.message : String(error) },
           'a stream over HTTP was cut',
         );
-      return stream(told, response, onFailure);
+      return stream(told, linkToken(run, this.runtime), response, onFailure);
     }
     const end = await endOf(whose, past, followed, preference.milliseconds, this.runtime.signatures);
     if (end === 'not_theirs') throw new Refusal(409, 'conflict', anothersRun);
@@ -196,10 +203,11 @@ const howToSee = 'GET /v1/runs/<request_id>?session_id=<session_id>&since=<when 
 
 async function stream(
   { run, whose, past, followed }: RunView,
+  token: string | null,
   response: Response,
   onFailure: (error: unknown) => void,
 ): Promise<void> {
-  const { body, headers } = encoded(runChunks(run, whose, past, followed, onFailure));
+  const { body, headers } = encoded(runChunks(run, token, whose, past, followed, onFailure));
   response.status(200).set(headers).flushHeaders();
   leaveStuck(response);
   // A client may go away: the run goes on without it.

@@ -39,7 +39,7 @@ export class ToolsController {
     @Query() query: Readonly<Record<string, unknown>>,
     @Res() response: Response,
   ): Promise<void> {
-    const caller = await this.callers.withClaims(http);
+    const caller = await this.callers.asking(http);
     for (const name of Object.keys(toolParameters))
       if (Array.isArray(query[name])) {
         const list = name === 'state' ? '' : ', with commas between its names';
@@ -67,7 +67,7 @@ export class ToolsController {
   @Post('toolsets')
   @HttpCode(200)
   async toolset(@Req() http: Request): Promise<object> {
-    const caller = await this.callers.withClaims(http);
+    const caller = await this.callers.asking(http);
     const { request } = requestOf(strictBody(http, ['AgentRequest']));
     requireSize(topics.requests, request);
     const { decided, groups, evaluator } = await this.decide(request, caller, 'POST /v1/toolsets', []);

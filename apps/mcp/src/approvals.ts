@@ -29,7 +29,7 @@ export function askForDecision(
   const decider = { actorId: caller.principal.actorId, tenantId: caller.principal.tenantId };
   const written = { approvalId, argumentsHash, decision: 'approve' };
   const isAnswered = inputResponse(context.mcpReq.inputResponses, approvalId).kind !== 'missing';
-  if (isAnswered || notTaken !== null || !hasForms(server, context)) return null;
+  if (!caller.mayDecide || isAnswered || notTaken !== null || !hasForms(server, context)) return null;
   if (judgeDecision(requested, written, decider, now, policy) !== null) return null;
   const message = `${name} needs an approval. Its arguments: ${requested.arguments} Accept to let it run, decline to refuse it, or cancel to decide later (${approvalId}).`;
   const reason = { type: 'string', title: 'Reason', description: 'Why, for the audit.', maxLength: 1_000 } as const;

@@ -14,6 +14,10 @@ export interface Caller {
   /** Those of its credential; undefined where there is none. */
   readonly claims: JsonObject | undefined;
   readonly authorization: string | undefined;
+  /** What a state credential of the caller stands for: the credential, or without an identity the local secret where it came; null for neither. */
+  readonly token: string | null;
+  /** Whether the caller may decide on calls that wait. Without an identity that takes the local secret: any program of the machine may call. */
+  readonly mayDecide: boolean;
   /** The state credential that came with the request; null where there is none. */
   readonly state: StateCredential | null;
 }
@@ -24,7 +28,7 @@ export class Callers {
   private readonly verified: VerifiedCallers;
 
   constructor(
-    @Inject(RUNTIME) runtime: Runtime,
+    @Inject(RUNTIME) private readonly runtime: Runtime,
     @Inject(AUTHENTICATOR) authenticator: Authenticator,
     @Inject(StateCredentials) private readonly credentials: StateCredentials,
   ) {
@@ -38,9 +42,19 @@ export class Callers {
     const sender = await this.verified.verify(own);
     if (!sender.ok) return { refused: sender.message };
     const { principal, claims } = sender;
-    if (written === null) return { principal, claims, authorization: own, state: null };
+    const caller = { principal, claims, ...this.proven(own) };
+    if (written === null) return { ...caller, state: null };
     const state = await this.credentials.verify(written.session, written.secret, principal);
-    return 'refused' in state ? state : { principal, claims, authorization: own, state };
+    return 'refused' in state ? state : { ...caller, state };
+  }
+
+  /** What the header proves. The local secret does not belong on the log. */
+  private proven(own: string | undefined): Pick<Caller, 'authorization' | 'token' | 'mayDecide'> {
+    const { configurations, localSecret } = this.runtime;
+    const isOpen = configurations.current().configuration.identity.provider === 'none';
+    const mayDecide = !isOpen || localSecret.isIn(own);
+    const token = mayDecide ? (own?.replace(/^Bearer +/i, '') ?? null) : null;
+    return { authorization: isOpen ? undefined : own, token, mayDecide };
   }
 
   isSender(caller: Principal, request: Incoming<'agent.requests'>): Promise<boolean> {

@@ -15,6 +15,11 @@ import type { MintedCredential } from './state-credentials.js';
 /** The member of `_meta` that names a call, so that repeating it repeats nothing. */
 export const idempotencyKey = 'sluice/idempotency_key';
 
+/** Of a caller that may not decide no answer counts. */
+const noAnswer = (): null => null;
+const closedHere =
+  'To decide here, send the local secret as the bearer token (docs/mcp.md); or decide with `sluice approvals` or over HTTP. ';
+
 type Answer = CallResult | InputRequiredResult;
 
 /** A call as it came. */
@@ -67,7 +72,12 @@ export function serveCalls(server: Server, parts: ServerParts, connection: Conne
     const made = await attempt(async () => {
       const state = await parts.states.stateOf(session, caller.principal);
       const wanted = { tool, args, session, state, key: keyOf(context), headers: traceOf(context) };
-      const call = await parts.calls.make(caller, { ...wanted, answer: answerIn(context) }, signal, hops(came));
+      const call = await parts.calls.make(
+        caller,
+        { ...wanted, answer: caller.mayDecide ? answerIn(context) : noAnswer },
+        signal,
+        hops(came),
+      );
       return { state, call };
     });
     return finished(made.call, made.state, came);
@@ -89,7 +99,8 @@ export function serveCalls(server: Server, parts: ServerParts, connection: Conne
         const { configurations, clock } = parts.runtime;
         const { policy } = configurations.current().configuration;
         const asked = askForDecision(outcome, { server, caller, context, name, policy, now: clock.now() });
-        return asked ?? pendingResult(outcome.requested, name, ids, outcome.notTaken);
+        const closed = caller.mayDecide ? '' : closedHere;
+        return asked ?? pendingResult(outcome.requested, name, ids, outcome.notTaken, closed);
       }
       case 'ended': {
         const { code, message } = outcome.error ?? { code: 'unavailable', message: 'The call ended without a result.' };
@@ -106,13 +117,12 @@ export function serveCalls(server: Server, parts: ServerParts, connection: Conne
   /** Moves the session to its next state; returns the credential that stands for it, in the era where the state is in one. */
   async function moved(state: string | null, caller: Caller): Promise<MintedCredential | null> {
     if (session === null) return null;
-    const { principal } = caller;
+    const { principal, token } = caller;
     if (caller.state === null) {
       await parts.states.move(session, principal, state);
       await sayListsChanged(server);
       return null;
     }
-    const token = caller.authorization?.replace(/^Bearer +/i, '') ?? null;
     const minted = await parts.credentials.after(caller.state, { principal, token });
     if (minted !== null) await parts.states.move(session, principal, state);
     return minted;

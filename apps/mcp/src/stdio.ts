@@ -30,8 +30,10 @@ export async function serveOverStdio(
 ): Promise<StdioService> {
   const credentials = new StateCredentials(runtime);
   const callers = new Callers(runtime, authenticatorOf(runtime), credentials);
-  const caller = await callers.of(token === undefined ? undefined : `Bearer ${token}`);
-  if ('refused' in caller) throw new Error(`${caller.refused} SLUICE_TOKEN holds it.`);
+  const found = await callers.of(token === undefined ? undefined : `Bearer ${token}`);
+  if ('refused' in found) throw new Error(`${found.refused} SLUICE_TOKEN holds it.`);
+  // Who started this process reads the data folder, and with it the local secret, or may write to the log.
+  const caller = { ...found, mayDecide: true };
   const watch = new RunWatch(runtime);
   watch.start();
   const states = new SessionStates(runtime);

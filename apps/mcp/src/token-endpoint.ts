@@ -4,6 +4,7 @@ import { RUNTIME } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
 import { readCredential } from '@sluice/mcp';
 import { Callers } from './callers.js';
+import type { Caller } from './callers.js';
 import { Limits } from './limits.js';
 import { strangerOf } from './loopback.js';
 import { StateCredentials } from './state-credentials.js';
@@ -44,8 +45,7 @@ export class TokenEndpoint {
       const given = form.get('subject_token') ?? '';
       const written = readCredential(given);
       const token = written === null ? given : written.token;
-      const principal = await this.principal(token);
-      const held = { principal, token: this.isOpen() ? null : token };
+      const held = await this.holder(token);
       const minted =
         written === null ? await this.credentials.begin(held) : await this.credentials.exchange(written.session, held);
       if (minted === null)
@@ -58,7 +58,7 @@ export class TokenEndpoint {
     return this.answer(request, response, async (form) => {
       const written = readCredential(form.get('token') ?? '');
       if (written === null) return {};
-      await this.credentials.revoke(written.session, await this.principal(written.token));
+      await this.credentials.revoke(written.session, (await this.holder(written.token)).principal);
       return {};
     });
   }
@@ -68,13 +68,13 @@ export class TokenEndpoint {
   }
 
   /** Whose token it is. Each use counts as a call of the caller. */
-  private async principal(token: string | null) {
-    const caller = await this.callers.of(token === null || this.isOpen() ? undefined : `Bearer ${token}`);
+  private async holder(token: string | null): Promise<Pick<Caller, 'principal' | 'token'>> {
+    const caller = await this.callers.of(token === null ? undefined : `Bearer ${token}`);
     if ('refused' in caller) throw new Refused(400, 'invalid_grant', caller.refused);
     const limited = await this.limits.admit(caller.principal);
     if ('refused' in limited) throw new Refused(429, 'slow_down', limited.refused);
     limited.done();
-    return caller.principal;
+    return caller;
   }
 
   private async answer(

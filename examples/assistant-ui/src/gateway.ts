@@ -3,7 +3,7 @@ import type { AssistantMessage } from 'assistant-stream';
 
 export interface Gateway {
   readonly url: string;
-  /** The credential; none where no identity is configured. */
+  /** The credential; where no identity is configured the local secret, which only decisions on calls need here. */
   readonly token?: string | undefined;
 }
 
@@ -54,6 +54,8 @@ interface RunPlace {
   readonly request_id: string;
   readonly session_id: string;
   readonly since: number;
+  /** Opens the run where no identity is configured. */
+  readonly token?: string;
 }
 
 /** The first part of a run’s message says where the run is. */
@@ -62,8 +64,8 @@ function placeIn({ parts }: AssistantMessage): RunPlace | null {
   return part?.type === 'data' ? (part.data as unknown as RunPlace) : null;
 }
 
-async function cancel(gateway: Gateway, { request_id, session_id, since }: RunPlace): Promise<void> {
-  const query = new URLSearchParams({ session_id, since: String(since) });
+async function cancel(gateway: Gateway, { request_id, session_id, since, token }: RunPlace): Promise<void> {
+  const query = new URLSearchParams({ session_id, since: String(since), ...(token === undefined ? {} : { token }) });
   await send(gateway, `/v1/runs/${encodeURIComponent(request_id)}/cancel?${query.toString()}`, {});
 }
 

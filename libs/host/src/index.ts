@@ -43,6 +43,7 @@ export { chatSpan, mcpSpan, toolSpan, usage } from './traces/spans.js';
 export { inHop } from './traces/hop.js';
 // The stores and keys that commands open by themselves
 export { dataFiles, makeFolder, prepareDataFolder } from './data-folder.js';
+export { readLocalSecret } from './local-secret-environment.js';
 export { openLogFile, requireLog } from './open-sqlite.js';
 export { openBus, openLedger, projectionPlace, requireSharedLedger } from './open-stores.js';
 export {

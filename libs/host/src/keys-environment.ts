@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import {
   completed,
   createSignatures,
@@ -13,6 +13,7 @@ import type { KeySet } from '@sluice/identity';
 import type { Signatures, SignerRole, Verifier } from '@sluice/core';
 import { dataFiles, prepareDataFolder } from './data-folder.js';
 import type { Environment } from './environment.js';
+import { writePrivate } from './private-files.js';
 import { systemClock } from './runtime.js';
 
 /** Holds the keys, or with _FILE behind it names the file that does. */
@@ -138,9 +139,7 @@ export function createKeyFile(file: string, set: KeySet): void {
 }
 
 function writeOwn(file: string, set: KeySet): void {
-  writeFileSync(file, writeKeySet(set), { mode: 0o600 });
-  // The mode above is only for a file that was not there.
-  chmodSync(file, 0o600);
+  writePrivate(file, writeKeySet(set));
 }
 
 /** The credential of the command line’s user, as `Bearer` takes it; kept nowhere. */

@@ -3,6 +3,7 @@ import { Configurations } from '@sluice/run';
 import type { Environment } from './environment.js';
 import { Health } from './health.js';
 import { openSignatures } from './keys-environment.js';
+import { openLocalSecret } from './local-secret-environment.js';
 import type { Log } from './log.js';
 import { collectProcessMetrics, createMetrics } from './metrics.js';
 import { openBus, openLedger, requireSharedLedger } from './open-stores.js';
@@ -43,6 +44,7 @@ export async function openRuntime(environment: Environment, log: Log, signal?: A
 
   requireSharedLedger(environment);
   const signatures = openSignatures(environment);
+  const localSecret = openLocalSecret(environment);
   if (signatures.since('agent') === Infinity || signatures.since('config') === Infinity) log.warn(formerKeys);
   else if (signatures.since('ends') === Infinity) log.warn(unsignedEnds);
   let configurations: Configurations | undefined;
@@ -108,6 +110,7 @@ export async function openRuntime(environment: Environment, log: Log, signal?: A
       rates: ledger,
       documents: ledger.documents,
       signatures,
+      localSecret,
       configurations: followed,
       fail,
     };

@@ -2,6 +2,7 @@ import type { Clock, RateLimiter } from '@sluice/core';
 import type { RunParts } from '@sluice/run';
 import type { Environment } from './environment.js';
 import type { Health } from './health.js';
+import type { LocalSecret } from './local-secret.js';
 import type { Log } from './log.js';
 import type { Metrics } from './metrics.js';
 import type { Traces } from './traces/traces.js';
@@ -15,6 +16,8 @@ export interface Runtime extends RunParts {
   readonly health: Health;
   /** On the ledger's database, so that a limit holds across instances. */
   readonly rates: RateLimiter;
+  /** What requests prove themselves by where no identity is configured. */
+  readonly localSecret: LocalSecret;
   /** A service can no longer work: the process says why and ends with a code other than 0. */
   fail(error: Error): void;
 }

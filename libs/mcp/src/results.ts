@@ -66,11 +66,13 @@ export function pendingResult(
   name: string,
   ids: { readonly requestId: string },
   notTaken: string | null = null,
+  /** What else there is to say about deciding. */
+  about = '',
 ): CallResult {
   const until = new Date(expiresAt).toISOString();
   const without =
     notTaken !== null && isNotTaken(notTaken) ? `The decision does not count: ${notTakenReasons[notTaken]} ` : '';
-  const message = `${without}The call of ${name} waits for an approval (${approvalId}, until ${until}), so it was not made yet. Call ${name} again with the same arguments after the decision to get its result; until then the answer stays this one.`;
+  const message = `${without}The call of ${name} waits for an approval (${approvalId}, until ${until}), so it was not made yet. ${about}Call ${name} again with the same arguments after the decision to get its result; until then the answer stays this one.`;
   const result = refusal('permission', message, ids, { code: 'pending', reason: 'approval' });
   const approval = { approval_id: approvalId, expires_at: expiresAt, status: 'pending', not_taken: notTaken };
   return { ...result, _meta: { ...result._meta, 'sluice/approval': approval } };

@@ -11,6 +11,8 @@ export interface RunPlace {
   readonly session_id: string;
   /** Milliseconds since the epoch; no record of the run is older. */
   readonly since: number;
+  /** Opens this run where the gateway has no identity. */
+  readonly token?: string;
 }
 
 /** Whether a decision on a call counted; `not_taken` says why it did not. */

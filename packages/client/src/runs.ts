@@ -19,7 +19,7 @@ export type RunRef =
   | string
   | { readonly location: string }
   | { readonly href: string | null }
-  | { readonly request_id: string; readonly session_id?: string; readonly since: number };
+  | { readonly request_id: string; readonly session_id?: string; readonly since: number; readonly token?: string };
 
 export interface CreateOptions extends CallOptions {
   /** Stands for a request_id; made here where the request has none, so that an attempt that was cut starts no second run. */
@@ -190,8 +190,8 @@ function pathOf(run: RunRef): string {
     if (run.href === null) throw new TypeError('The run is another caller’s, so it has no href.');
     return pathOf(run.href);
   }
-  const { request_id: id, session_id, since } = run;
-  return `/v1/runs/${encodeURIComponent(id)}${queryOf({ session_id, since })}`;
+  const { request_id: id, session_id, since, token } = run;
+  return `/v1/runs/${encodeURIComponent(id)}${queryOf({ session_id, since, token })}`;
 }
 
 /** The id is another request’s: on a stream that has begun, only its end can say so. */

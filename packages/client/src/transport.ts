@@ -3,7 +3,7 @@ import { ConnectionError, errorOf, ProblemError } from './errors.js';
 export interface ClientOptions {
   /** Where the gateway is, such as `https://sluice.example.com`. */
   readonly url: string;
-  /** The credential, or what gives it for each request; none where no identity is configured. */
+  /** The credential, or what gives it for each request. Where no identity is configured it is the local secret; without it one may ask, and follow the runs that one started. */
   readonly token?: string | (() => string | Promise<string>) | undefined;
   /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>>;

@@ -2,10 +2,14 @@ import { Controller, Get, Inject, Param, Query, Req } from '@nestjs/common';
 import type { Request } from 'express';
 import type { Principal } from '@sluice/core';
 import type { ListedRun } from '@sluice/projection';
+import { RUNTIME } from '@sluice/host';
+import type { Runtime } from '@sluice/host';
 import { Callers } from '../caller.js';
+import { linkToken } from '../local-access.js';
 import { Refusal } from '../refusal.js';
 import { stepJson, tokensOf } from '../run-progress.js';
 import { whereIs } from '../run-place.js';
+import type { RunPlace } from '../run-place.js';
 import { cursorFor, limitOf, parametersOf, runQuery, sessionParameters, stepParameters } from './list-query.js';
 import { Lists } from './lists.js';
 
@@ -15,6 +19,7 @@ type Queried = Readonly<Record<string, unknown>>;
 @Controller('v1')
 export class ListsController {
   constructor(
+    @Inject(RUNTIME) private readonly runtime: Runtime,
     @Inject(Callers) private readonly callers: Callers,
     @Inject(Lists) private readonly lists: Lists,
   ) {}
@@ -27,7 +32,9 @@ export class ListsController {
     const found = await this.lists.projection.runs(caller, filter, after, limit + 1);
     const page = found.slice(0, limit);
     const last = found.length > limit ? page.at(-1) : undefined;
-    return { runs: page.map((run) => listed(run, caller)), next_cursor: last === undefined ? null : cursorFor(last) };
+    const linkTo = (run: RunPlace): string => whereIs(run, linkToken(run, this.runtime));
+    const runs = page.map((run) => listed(run, caller, linkTo));
+    return { runs, next_cursor: last === undefined ? null : cursorFor(last) };
   }
 
   /** The caller’s own sessions. */
@@ -65,7 +72,7 @@ export class ListsController {
   }
 }
 
-function listed(run: ListedRun, caller: Principal): object {
+function listed(run: ListedRun, caller: Principal, linkTo: (run: RunPlace) => string): object {
   const { requestId, sessionId, actor, subject, startedAt, endedAt } = run;
   const own = actor === caller.actorId && subject === caller.subjectId;
   return {
@@ -81,6 +88,6 @@ function listed(run: ListedRun, caller: Principal): object {
     tokens: tokensOf(run),
     started_at: startedAt,
     ended_at: endedAt,
-    href: own ? whereIs({ requestId, sessionId, since: startedAt }) : null,
+    href: own ? linkTo({ requestId, sessionId, since: startedAt }) : null,
   };
 }

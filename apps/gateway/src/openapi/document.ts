@@ -34,7 +34,7 @@ export function openApi(): JsonSchema {
       license: { name: 'Apache 2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],
-    security: [{ bearer: [] }, {}],
+    security: [{ bearer: [] }],
     tags: [...new Set(operations.map(({ tag }) => tag))].map((name) => ({ name })),
     paths,
     components: {
@@ -43,7 +43,12 @@ export function openApi(): JsonSchema {
           type: 'http',
           scheme: 'bearer',
           description:
-            'A JWT or an API key, as the configuration’s identity says; none where no identity is configured.',
+            'A JWT or an API key, as the configuration’s identity says; where no identity is configured, the local secret.',
+        },
+        link: {
+          ...{ type: 'apiKey', in: 'query', name: 'token' },
+          description:
+            'Where no identity is configured: the token of the link that the answer to a `POST` of a run has.',
         },
       },
       schemas: { ...bodySchemas(), ...answerSchemas() },
@@ -52,7 +57,7 @@ export function openApi(): JsonSchema {
 }
 
 function described(operation: Operation): JsonSchema {
-  const { id, tag, summary, description, body, answers, isBodyOptional, isOpen, isTagged } = operation;
+  const { id, tag, summary, description, body, answers, isBodyOptional, isOpen, isTagged, without } = operation;
   const parameters = parametersOf(operation);
   return {
     operationId: id,
@@ -60,6 +65,7 @@ function described(operation: Operation): JsonSchema {
     summary,
     ...(description === undefined ? {} : { description }),
     ...(isOpen === true ? { security: [] } : {}),
+    ...(without === undefined ? {} : { security: [{ bearer: [] }, without === 'link' ? { link: [] } : {}] }),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body === undefined
       ? {}

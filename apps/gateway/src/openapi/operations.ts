@@ -31,6 +31,8 @@ export interface Operation {
   readonly isTagged?: true;
   /** Whether it is answered without a credential. */
   readonly isOpen?: true;
+  /** Where no identity is configured: what is answered to every program of the machine, or also by the token of the run’s link. All else needs the local secret. */
+  readonly without?: 'nothing' | 'link';
 }
 
 export interface Answer {
@@ -72,7 +74,7 @@ const json = (name: string, meaning: string): Readonly<Record<number, Answer>> =
 /** Every route; a test compares them with those that Nest has. */
 export const operations: readonly Operation[] = [
   {
-    ...{ id: 'startRun', method: 'post', path: '/v1/runs', tag: 'Runs', summary: 'Start a run' },
+    ...{ id: 'startRun', without: 'nothing', method: 'post', path: '/v1/runs', tag: 'Runs', summary: 'Start a run' },
     description: 'Publishes the request; streams the run, waits for its end, or returns at once.',
     headers: {
       ...preferences,
@@ -94,6 +96,7 @@ export const operations: readonly Operation[] = [
   {
     ...{
       id: 'readRun',
+      without: 'link',
       method: 'get',
       path: '/v1/runs/{request_id}',
       tag: 'Runs',
@@ -108,7 +111,14 @@ export const operations: readonly Operation[] = [
     refusals: [400, 401, 403, 404, 409, 500, 503],
   },
   {
-    ...{ id: 'cancelRun', method: 'post', path: '/v1/runs/{request_id}/cancel', tag: 'Runs', summary: 'Cancel a run' },
+    ...{
+      id: 'cancelRun',
+      without: 'link',
+      method: 'post',
+      path: '/v1/runs/{request_id}/cancel',
+      tag: 'Runs',
+      summary: 'Cancel a run',
+    },
     description:
       'The run ends with the error `cancelled`; a call under way ends as far as its tool lets it, and none behind it is made. A run that has ended is shown as it ended. The run is returned in the same three ways as where it is started.',
     places: { request_id: 'Names the run.' },
@@ -136,6 +146,7 @@ export const operations: readonly Operation[] = [
   {
     ...{
       id: 'listTools',
+      without: 'nothing',
       method: 'get',
       path: '/v1/tools',
       tag: 'Tools',
@@ -147,7 +158,7 @@ export const operations: readonly Operation[] = [
     refusals: [400, 401, 403, 500, 503],
   },
   {
-    ...{ id: 'tryToolset', method: 'post', path: '/v1/toolsets', tag: 'Tools' },
+    ...{ id: 'tryToolset', without: 'nothing', method: 'post', path: '/v1/toolsets', tag: 'Tools' },
     summary: 'See what a request would be offered',
     description:
       'The first decision about the request, as it would be made now. Nothing is published, and no run begins.',
@@ -156,12 +167,19 @@ export const operations: readonly Operation[] = [
     refusals: [400, 401, 403, 413, 415, 500, 503],
   },
   {
-    ...{ id: 'listGroups', method: 'get', path: '/v1/groups', tag: 'Tools', summary: 'List the groups to ask for' },
+    ...{
+      id: 'listGroups',
+      without: 'nothing',
+      method: 'get',
+      path: '/v1/groups',
+      tag: 'Tools',
+      summary: 'List the groups to ask for',
+    },
     answers: json('GroupList', 'The groups.'),
     refusals: [401, 403, 500, 503],
   },
   {
-    ...{ id: 'recommendGroups', method: 'get', path: '/v1/groups/recommended', tag: 'Tools' },
+    ...{ id: 'recommendGroups', without: 'nothing', method: 'get', path: '/v1/groups/recommended', tag: 'Tools' },
     summary: 'Recommend groups for a question',
     description:
       'Of the groups that the caller may ask for, those that suit the question, best first. It gives no right.',
@@ -170,13 +188,20 @@ export const operations: readonly Operation[] = [
     refusals: [400, 401, 403, 500, 503],
   },
   {
-    ...{ id: 'readGroup', method: 'get', path: '/v1/groups/{name}', tag: 'Tools', summary: 'Read a group' },
+    ...{
+      id: 'readGroup',
+      without: 'nothing',
+      method: 'get',
+      path: '/v1/groups/{name}',
+      tag: 'Tools',
+      summary: 'Read a group',
+    },
     places: { name: 'The name of the group; slashes in it may stand as they are.' },
     answers: json('Group', 'The group.'),
     refusals: [401, 403, 404, 500, 503],
   },
   {
-    ...{ id: 'listStates', method: 'get', path: '/v1/states', tag: 'Tools' },
+    ...{ id: 'listStates', without: 'nothing', method: 'get', path: '/v1/states', tag: 'Tools' },
     summary: 'List the states, and which tools lead where',
     answers: {
       200: { meaning: 'The states.', json: 'StateList', others: { 'text/vnd.mermaid': 'The states as a diagram.' } },

@@ -58,6 +58,7 @@ export class RunParts {
     readonly request_id: string;
     readonly session_id: string;
     readonly since: number;
+    readonly token?: string;
   }): readonly AssistantStreamChunk[] {
     return this.#data('run', run);
   }

@@ -16,6 +16,7 @@ const keepAliveMs = 15_000;
  */
 export async function* runChunks(
   { requestId, sessionId, since }: RunPlace,
+  token: string | null,
   whose: RunAccess,
   past: Iterable<Incoming> | AsyncIterable<Incoming>,
   followed: Followed,
@@ -24,7 +25,7 @@ export async function* runChunks(
   const parts = new RunParts();
   const again = `The run goes on: GET /v1/runs/${encodeURIComponent(requestId)} tells it from its beginning.`;
   try {
-    yield* parts.begin({ request_id: requestId, session_id: sessionId, since });
+    yield* parts.begin({ request_id: requestId, session_id: sessionId, since, ...(token === null ? {} : { token }) });
     for await (const message of past) if (followed.isNews(message) && (yield* told(message, whose, parts))) return;
     for (;;) {
       const message = await followed.next(keepAliveMs);

@@ -64,7 +64,7 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
     if (applied !== null) write(`In force is ${aboutVersion(applied)}. It stays, so there is no sample.\n`);
     const right = own || (await runSample(system, surroundings));
     if (values.once) return right ? 0 : 1;
-    write(whatNext(surroundings, gateway, own));
+    write(whatNext(surroundings, gateway, own, secretFile(configurations.current().configuration, environment)));
     const reason = await Promise.race([stopped, system.failed]);
     if (reason instanceof Error) throw reason;
     write('\nStopping: running work may end, the rest goes on at the next start.\n');
@@ -117,7 +117,25 @@ async function runSample({ runtime, failed }: OpenRuntime, { write, paint, stopp
   return mistakes.length === 0;
 }
 
-function whatNext({ paint }: Surroundings, { url }: Gateway, own: boolean): string {
+/** How to list runs over HTTP, which needs the local secret. */
+function aboutSecret(url: string, file: string | null): readonly string[] {
+  if (file === null) return [];
+  const shown = `'${file.replaceAll("'", `'\\''`)}'`;
+  return [`  curl ${url}/v1/runs -H "authorization: Bearer $(cat ${shown})"`];
+}
+
+/** The file of the secret that HTTP needs; null where an identity is configured, or the secret came from elsewhere. */
+function secretFile(
+  configuration: Pick<Configuration, 'identity'>,
+  environment: Surroundings['environment'],
+): string | null {
+  const file = dataFiles(environment).localSecret;
+  return configuration.identity.provider === 'none' && environment.secret('SLUICE_LOCAL_SECRET') === undefined
+    ? file
+    : null;
+}
+
+function whatNext({ paint }: Surroundings, { url }: Gateway, own: boolean, secretFile: string | null): string {
   const ask = own
     ? 'npx sluice ask "your question" --group your-group'
     : 'npx sluice ask "What is the capital of Japan?" --group read-only';
@@ -125,6 +143,7 @@ function whatNext({ paint }: Surroundings, { url }: Gateway, own: boolean): stri
     `\n${paint.strong('It keeps serving.')} In another terminal:`,
     `  ${ask}`,
     `  curl -N ${url}/v1/runs -H 'content-type: application/json' -H 'accept: text/event-stream' -d '{"question":"…"}'`,
+    ...aboutSecret(url, secretFile),
     '  npx sluice tail                              every record as it happens',
     '  npx sluice check examples/countries/sluice.yaml',
     own ? '' : '  SLUICE_CONFIG=my.yaml npm start               your own tools; docs/configuration.md says how',

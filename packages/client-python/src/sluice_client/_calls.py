@@ -167,7 +167,8 @@ def path_of(run: RunRef) -> str:
                 raise ValueError("The run is another caller’s, so it has no href.")
             return run.href
         case RunBegun():
-            place = urlencode({"session_id": run.session_id, "since": run.since}, quote_via=quote)
+            token = {} if run.token is None else {"token": run.token}
+            place = urlencode({"session_id": run.session_id, "since": run.since, **token}, quote_via=quote)
             return f"/v1/runs/{quote(run.request_id, safe='')}?{place}"
         case _ if run.startswith("/"):
             return run

@@ -25,6 +25,8 @@ class RunBegun(Event):
     request_id: str
     session_id: str
     since: int
+    #: Opens this run where the gateway has no identity.
+    token: str | None = None
 
 
 class IterationBegun(Event):

@@ -612,6 +612,9 @@ class ReadRunQuery(TypedDict, total=False):
     since: str | int
     """From when on to look for the run: milliseconds since the epoch, or as 2026-01-31T12:00:00Z."""
 
+    token: str
+    """Of the link that the answer to its `POST` has: what it needs where no identity is configured."""
+
 
 class CancelRunQuery(TypedDict, total=False):
     """The query of: Cancel a run."""
@@ -621,6 +624,9 @@ class CancelRunQuery(TypedDict, total=False):
 
     since: str | int
     """From when on to look for the run; it may be left out once a filter has taken its request."""
+
+    token: str
+    """Of the link that the answer to its `POST` has: what it needs where no identity is configured."""
 
 
 class ListSessionsQuery(TypedDict, total=False):

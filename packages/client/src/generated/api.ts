@@ -839,6 +839,8 @@ export interface ReadRunQuery {
   readonly session_id?: string;
   /** From when on to look for the run: milliseconds since the epoch, or as 2026-01-31T12:00:00Z. */
   readonly since: string | number;
+  /** Of the link that the answer to its `POST` has: what it needs where no identity is configured. */
+  readonly token?: string;
 }
 
 /** The query of: Cancel a run. */
@@ -847,6 +849,8 @@ export interface CancelRunQuery {
   readonly session_id?: string;
   /** From when on to look for the run; it may be left out once a filter has taken its request. */
   readonly since?: string | number;
+  /** Of the link that the answer to its `POST` has: what it needs where no identity is configured. */
+  readonly token?: string;
 }
 
 /** The query of: List one’s sessions. */
