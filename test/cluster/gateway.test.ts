@@ -81,7 +81,11 @@ describe('a run that is cancelled on Kafka', () => {
     // Its call waits for an approval, so that nothing but the cancellation ends it.
     const told = decoded(await post(`${asked}/v1/runs`, request, streamed))[Symbol.asyncIterator]();
     await upTo('approval_requested', told);
-    const cancelled = await post(`${other}/v1/runs/c1/cancel`, { reason: 'Not any more.' }, { prefer: 'wait=50', ...withSecret });
+    const cancelled = await post(
+      `${other}/v1/runs/c1/cancel`,
+      { reason: 'Not any more.' },
+      { prefer: 'wait=50', ...withSecret },
+    );
     const error = { code: 'cancelled', message: 'The run was cancelled by its caller: Not any more.' };
     expect([cancelled.status, await cancelled.json()]).toMatchObject([200, { status: 'ended', kind: 'error', error }]);
     expect(await restOf(told)).toContainEqual(expect.objectContaining({ type: 'error', code: 'cancelled' }));
