@@ -24,7 +24,7 @@ export function dataFiles({ dataFolder }: { readonly dataFolder: string }) {
 /** Makes the data folder if it is not there. Throws a sentence if it cannot be used. */
 export function prepareDataFolder(folder: string): void {
   try {
-    makeFolder(folder);
+    makeFolder(folder, 0o700);
     accessSync(folder, constants.W_OK);
   } catch (error) {
     throw new Error(
@@ -38,15 +38,15 @@ export function prepareDataFolder(folder: string): void {
  * Makes a folder and those above it that are not there. Node's own way of it never ends where a folder that is there says that it is not,
  * as /proc does.
  */
-export function makeFolder(folder: string): void {
+export function makeFolder(folder: string, mode = 0o777): void {
   try {
-    mkdirSync(folder);
+    mkdirSync(folder, mode);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'EEXIST' && statSync(folder).isDirectory()) return;
     const above = dirname(folder);
     if (code !== 'ENOENT' || existsSync(above)) throw error;
     makeFolder(above);
-    makeFolder(folder);
+    makeFolder(folder, mode);
   }
 }

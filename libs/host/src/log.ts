@@ -50,7 +50,7 @@ export function commandLog(): Log {
 
 /** For a command that a person watches: lines go to the file, and what needs attention to the terminal as well, unless that shows something else. */
 export function logToFile(file: string, { fileOnly = false } = {}): DestinationStream {
-  const lines = pino.destination({ dest: file, append: true, sync: true });
+  const lines = pino.destination({ dest: file, append: true, sync: true, mode: 0o600 });
   let full = false;
   lines.on('error', (error: Error) => {
     // Work goes on without its lines: a full disk stops the log of records by itself, with a sentence of its own.

@@ -11,6 +11,7 @@ import { watchReadiness } from './readiness-metric.js';
 import { surviveUnhandled } from './unhandled.js';
 import { systemClock } from './runtime.js';
 import type { Runtime } from './runtime.js';
+import { tightenDataFolder } from './tighten.js';
 import { openTraces } from './traces/open-traces.js';
 
 const tidyEveryMs = 60_000;
@@ -43,6 +44,7 @@ export async function openRuntime(environment: Environment, log: Log, signal?: A
   const failed = new Promise<Error>((resolve) => (fail = resolve));
 
   requireSharedLedger(environment);
+  if (environment.bus === 'sqlite') tightenDataFolder(environment, log);
   const signatures = openSignatures(environment);
   const localSecret = openLocalSecret(environment);
   if (signatures.since('agent') === Infinity || signatures.since('config') === Infinity) log.warn(formerKeys);

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Fault } from '@sluice/core';
@@ -26,6 +26,7 @@ export function openFile(file: string, kind: FileKind): DatabaseSync {
   let database: DatabaseSync | undefined;
   try {
     mkdirSync(dirname(file), { recursive: true });
+    makeOwn(file);
     database = new DatabaseSync(file);
     const mode = pragma(database, 'journal_mode = WAL');
     if (mode !== 'wal') {
@@ -44,6 +45,16 @@ export function openFile(file: string, kind: FileKind): DatabaseSync {
       throw refusal(file, kind, why, error);
     }
     throw error;
+  }
+}
+
+/** Makes the file, if it is not there, for its owner alone: SQLite would let everybody read it, and gives the files beside it the same rights. */
+export function makeOwn(file: string): void {
+  try {
+    closeSync(openSync(file, 'wx', 0o600));
+  } catch (error) {
+    // SQLite says better why it cannot be opened.
+    if (!isSystemError(error)) throw error;
   }
 }
 

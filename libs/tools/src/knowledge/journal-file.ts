@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { ToolUnavailableError } from '@sluice/core';
+import { makeOwn } from '@sluice/sqlite';
 import type { ChangeJournal, JournalEntry } from './journal.js';
 
 /** How many entries are read at once. */
@@ -26,7 +27,10 @@ export function openJournalFile(path: string | null): ChangeJournal {
 
 function openDatabase(path: string | null): DatabaseSync {
   try {
-    if (path !== null) mkdirSync(dirname(path), { recursive: true });
+    if (path !== null) {
+      mkdirSync(dirname(path), { recursive: true });
+      makeOwn(path);
+    }
     const database = new DatabaseSync(path ?? ':memory:');
     database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
     database.exec(
