@@ -12,7 +12,7 @@ const own = new RegExp(
 const folders = ['graphs', 'workspaces'];
 
 /**
- * Takes from others on the machine what they may do with a data folder that a former version, or somebody by hand, made: it holds questions, answers
+ * Takes from others on the machine what they may do with a data folder of a former version, or one made by hand: it holds questions, answers
  * and keys. Says what it changed, and what it could not.
  */
 export function tightenDataFolder(

@@ -19,7 +19,12 @@ afterEach(() => {
 });
 
 const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8);
-const kind = { noun: 'log', code: 'storage', applicationId: 1, migrations: ['CREATE TABLE one (x INTEGER) STRICT'] } as const;
+const kind = {
+  noun: 'log',
+  code: 'storage',
+  applicationId: 1,
+  migrations: ['CREATE TABLE one (x INTEGER) STRICT'],
+} as const;
 /** A log that keeps what it is given. */
 function lines() {
   const said: string[] = [];
