@@ -38,6 +38,15 @@ interface Kustomization {
   }[];
 }
 
+/** Of what a policy lets out. */
+interface Rule {
+  readonly ports?: readonly { readonly port: number }[];
+  readonly to: readonly {
+    readonly ipBlock?: { readonly cidr: string; readonly except: readonly string[] };
+    readonly podSelector?: object;
+  }[];
+}
+
 /** Of an overlay on the page. */
 interface Patch {
   readonly target: { readonly kind: string; readonly name?: string };
@@ -112,6 +121,7 @@ describe('the manifests for Kubernetes', () => {
       ['Deployment', `sluice-${role}`],
       ['PodDisruptionBudget', `sluice-${role}`],
       ['HorizontalPodAutoscaler', `sluice-${role}`],
+      ...(role === 'executor' ? [['NetworkPolicy', 'sluice-executor']] : []),
     ]);
     const labels = { 'app.kubernetes.io/name': 'sluice', 'app.kubernetes.io/component': role };
     expect(own[0]?.spec).toMatchObject({
@@ -135,10 +145,35 @@ describe('the manifests for Kubernetes', () => {
       scaleTargetRef: { kind: 'Deployment', name: `sluice-${role}` },
       metrics: [{ external: { metric: { selector: { matchLabels: { consumer_group: role } } } } }],
     });
-    // The roles differ in their name and their memory, and in nothing else.
+    // The roles differ in their name and their memory, and in nothing else but what the executor may reach.
     const plain = (text: string, name: string) =>
-      text.replaceAll(name, 'ROLE').replaceAll(/memory: \d+Mi/g, 'memory: N');
+      text
+        .replaceAll(name, 'ROLE')
+        .replaceAll(/memory: \d+Mi/g, 'memory: N')
+        .replace(/---\n# Tools run here[^]*$/, '');
     expect(plain(read(`${folder}/${role}.yaml`), role)).toBe(plain(read(`${folder}/filter.yaml`), 'filter'));
+  });
+
+  it('lets the executor, which runs tools, reach what it needs and the web, and no other pod and no private network', () => {
+    const policy = documents.find(([file, { kind }]) => file === 'executor.yaml' && kind === 'NetworkPolicy')?.[1];
+    const { egress, ...spec } = policy?.spec as { readonly egress: readonly Rule[] };
+    const labels = { 'app.kubernetes.io/name': 'sluice', 'app.kubernetes.io/component': 'executor' };
+    expect(spec).toEqual({ podSelector: { matchLabels: labels }, policyTypes: ['Egress'] });
+    // Whatever needs no label: these ports, none of which is one of Sluice’s own doors.
+    const ofPods = egress.filter(({ to }) => to.some(({ ipBlock, podSelector }) => !ipBlock && !podSelector));
+    expect(ofPods.flatMap(({ ports = [] }) => ports.map(({ port }) => port)).sort()).toEqual([
+      53, 53, 5432, 8081, 9092,
+    ]);
+    const blocks = egress.flatMap(({ to }) => to.flatMap(({ ipBlock }) => ipBlock ?? []));
+    const v4 = blocks.find(({ cidr }) => cidr === '0.0.0.0/0');
+    for (const range of ['10.0.0.0/8', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.168.0.0/16'])
+      expect(v4?.except).toContain(range);
+    const v6 = blocks.find(({ cidr }) => cidr === '::/0');
+    for (const range of ['::1/128', 'fc00::/7', 'fe80::/10']) expect(v6?.except).toContain(range);
+    const wide = egress.filter(({ ports }) => ports === undefined).flatMap(({ to }) => to);
+    expect(wide).toEqual([
+      { namespaceSelector: {}, podSelector: { matchLabels: { 'sluice-executor-server': 'true' } } },
+    ]);
   });
 
   it.each([
