@@ -106,6 +106,26 @@ describe('discovery of a request', () => {
     expect(later.start.kept).toEqual([40]);
   });
 
+  it.each([relevance, search, '{ enabled: true, strategy: ranked, min_tools: 2, max_tools: 3 }'])(
+    'never hides what the conversation has used, beyond the count too: %s',
+    async (settings) => {
+      const { discovery, request } = discovering();
+      const used = new Set(['tool_31', 'tool_32', 'tool_33', 'tool_34', 'gone']);
+      const { start } = await discovery.begin(pipes(settings), request({ query: 'use tool_39', used }));
+      expect(start.kept).toEqual(expect.arrayContaining([31, 32, 33, 34]));
+      expect(start.deferred).not.toContain(31);
+      expect([...start.kept, ...start.deferred].sort((one, other) => one - other)).toEqual(many.map((_, at) => at));
+    },
+  );
+
+  it('leaves to the provider’s own search what that has found in the conversation: its list stays the same', async () => {
+    const { discovery, request } = discovering();
+    const settings = '{ enabled: true, strategy: tool-search, native_search: always }';
+    const of = { used: new Set(['tool_31']), nativeSearch: 'provider' as const };
+    const { start } = await discovery.begin(pipes(settings), request(of));
+    expect(start.deferred).toContain(31);
+  });
+
   it('defers a short list as well, and what is always kept, which a search gives (XS-10, XS-11, XS-12)', async () => {
     const { discovery, request } = discovering();
     const tools = many.slice(0, 2);
