@@ -111,7 +111,7 @@ describe('the memory of a session', () => {
   it('has no run that ended without an answer, and no single call', async () => {
     const { asked, opened } = await start('memory: { last: 5 }');
     await opened.ask({ ...inSession('One?', 'run-1'), toolChoice: 'nothing' });
-    await opened.ask({ ...inSession('Two?', 'run-2'), call: { tool: 'now', arguments: '{}' } });
+    await opened.ask({ ...inSession('Two?', 'run-2'), call: { tool: 'now', arguments: '{}', order: null } });
     const end = await opened.ask(inSession('Three?', 'run-3'));
     expect([end.answer, asked.at(-1)?.earlier, end.run?.memory]).toEqual([expect.any(String), undefined, []]);
   });

@@ -183,7 +183,7 @@ describe('examples/requirements', () => {
       for (const [, tool = '', args = '', group = ''] of commands) {
         const { requestId, kind, error } = await system.ask({
           group: [group],
-          call: { tool: `core__${tool}`, arguments: args },
+          call: { tool: `core__${tool}`, arguments: args, order: null },
         });
         const steps = (await system.all('agent.steps')).filter(({ record }) => record.requestId === requestId);
         const [step] = steps.flatMap(({ record }) => record.steps);

@@ -22,14 +22,15 @@ describe('a request that comes again over HTTP', () => {
   let gateway: Gateway;
   let ann: Headers;
   let bob: Headers;
+  let otherAnn: Headers;
 
   beforeAll(async () => {
     const users = await newIssuer();
     writeFileSync(keyFile, JSON.stringify(users.jwks));
-    const as = async (sub: string): Promise<Headers> => ({
-      authorization: `Bearer ${await users.token({ sub, tenant: 'acme', tool_groups: ['*'] })}`,
+    const as = async (sub: string, tenant = 'acme'): Promise<Headers> => ({
+      authorization: `Bearer ${await users.token({ sub, tenant, tool_groups: ['*'] })}`,
     });
-    [ann, bob] = [await as('ann'), await as('bob')];
+    [ann, bob, otherAnn] = [await as('ann'), await as('bob'), await as('ann', 'other')];
     const model = new ScriptedModel(({ question }) => ({ answer: `To “${question}”.` }));
     system = await startSystem(workflowConfiguration({ limits: identity }), model);
     gateway = await startGateway(system.embedded.runtime);
@@ -74,6 +75,9 @@ describe('a request that comes again over HTTP', () => {
     expect(await published(first[1]['request_id'])).toBe(1);
     expect(await ask({ question: 'Another' }, { ...ann, ...key })).toMatchObject([409, { code: 'conflict' }]);
     expect(await ask({ question: 'Bob’s' }, { ...bob, ...key })).toMatchObject([200, { answer: 'To “Bob’s”.' }]);
+    // An id is taken in a tenant, so that the same user of another one has a run of its own too.
+    const others = await ask({ question: 'Other’s' }, { ...otherAnn, ...key });
+    expect(others).toMatchObject([200, { answer: 'To “Other’s”.' }]);
   });
 
   it.each([

@@ -22,8 +22,13 @@ describe('a call over MCP', () => {
     writeFileSync(join(folder, 'slow_write.mjs'), slow('slow_write', 'external_side_effect'));
     system = await startMcpSystem(`
 tool_folders: ["${folder}"]
-tool: { slow_read: { type: slow_read, group: [g] }, slow_write: { type: slow_write, group: [g] } }
-policy: { allowed_tools: [slow_read, slow_write], approval: { none: "A test." } }
+tool:
+  slow_read: { type: slow_read, group: [g] }
+  slow_write: { type: slow_write, group: [g] }
+  slow_move: { type: slow_read, group: [g], state: later }
+  slow_later: { type: slow_read, group: [g], available_in_states: [later] }
+policy: { allowed_tools: [slow_read, slow_write, slow_move, slow_later], approval: { none: "A test." } }
+limits: { tool_seconds: 300, run_seconds: 600 }
 `);
   });
   afterAll(async () => {
@@ -70,6 +75,35 @@ policy: { allowed_tools: [slow_read, slow_write], approval: { none: "A test." } 
       isError: true,
       _meta: { 'sluice/error': { code: 'execution', reason } },
     });
+    await client.close();
+  });
+
+  it.each([
+    ['2025-11-25', oldClient],
+    ['2026-07-28', newClient],
+  ] as const)('that hangs holds up no other of its client, in the era of %s (M-20)', async (_, connect) => {
+    const client = await connect(system.mcp.url);
+    const cancel = new AbortController();
+    // Longer than the test waits for any call.
+    const hanging = Promise.allSettled(
+      [240_001, 240_002, 240_003].map((n) => {
+        const call = { name: 'slow_read', arguments: { n } };
+        const options = { signal: cancel.signal, timeout: 240_000 };
+        return connect === oldClient
+          ? (client as Awaited<ReturnType<typeof oldClient>>).callTool(call, undefined, options)
+          : (client as Awaited<ReturnType<typeof newClient>>).callTool(call, options);
+      }),
+    );
+    const made = async (name: string, n: number) => (await client.callTool({ name, arguments: { n } })).content;
+    const done = [{ type: 'text', text: 'Done.' }];
+    expect(await Promise.all([made('slow_read', 3), made('slow_write', 4), made('slow_move', 5)])).toEqual([
+      done,
+      done,
+      done,
+    ]);
+    if (connect === oldClient) expect(await made('slow_later', 6)).toEqual(done);
+    cancel.abort();
+    await hanging;
     await client.close();
   });
 

@@ -5,10 +5,13 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { strangerProblem } from '../../apps/mcp/src/loopback.js';
 import type { Origin } from '../../apps/mcp/src/loopback.js';
 import { audience, issuer, newIssuer } from '../../libs/identity/test/issuer.js';
+import type { Principal } from '@sluice/core';
+import { callRequest, requestIdOf } from '@sluice/mcp';
+import { eventually } from '../harness/eventually.js';
 import { anyone, asked, configured, decide } from '../harness/approving.js';
 import { workflowConfiguration } from '../harness/configurations.js';
 import { askedAs } from '../gateway/over-http.js';
-import { oldClient, startMcpSystem } from './with-mcp.js';
+import { newClient, oldClient, startMcpSystem } from './with-mcp.js';
 import type { McpSystem } from './with-mcp.js';
 
 const query = { name: 'knowledge-query', arguments: { sparql: 'SELECT * WHERE { ?a ?b ?c } LIMIT 1' } };
@@ -130,12 +133,16 @@ describe('calls over MCP of callers who are known', () => {
   let system: McpSystem;
   let ann: string;
   let bob: string;
+  let cat: string;
+  let dan: string;
 
   beforeAll(async () => {
     const users = await newIssuer();
     writeFileSync(keyFile, JSON.stringify(users.jwks));
     ann = await users.token({ sub: 'ann', tenant: 'acme', tool_groups: ['read-only'] });
     bob = await users.token({ sub: 'bob', tenant: 'other', tool_groups: ['*'] });
+    cat = await users.token({ sub: 'cat', tenant: 'acme', tool_groups: ['*'] });
+    dan = await users.token({ sub: 'dan', tenant: 'acme', tool_groups: ['*'] });
     const identity = `identity: { provider: jwt, key_file: "${keyFile}", issuer: "${issuer}", audience: ${audience} }\n`;
     system = await startMcpSystem(identity + workflowConfiguration(), { mcpCallsPerMinute: 3 });
   });
@@ -179,6 +186,41 @@ describe('calls over MCP of callers who are known', () => {
     const served = await post(system.mcp.url, list, as(bob));
     expect(served.status).toBe(200);
     await served.text();
+  });
+
+  it('that two of one tenant name alike are two, in the era without sessions too; a key whose id is taken is refused at once', async () => {
+    const [catClient, danClient] = [await newClient(system.mcp.url, cat), await newClient(system.mcp.url, dan)];
+    const call = { name: 'text-completion', arguments: { prompt: 'Say so' }, ...key('k-1') };
+    const ids = [await catClient.callTool(call), await danClient.callTool(call), await catClient.callTool(call)];
+    expect(ids.map(({ isError }) => isError)).toEqual([false, false, false]);
+    const [cats, dans, again] = ids.map(requestId);
+    expect(again).toBe(cats);
+    expect(dans).not.toBe(cats);
+
+    const taken = 'k-2';
+    const { configurations, bus } = system.embedded.runtime;
+    const tool = configurations.current().evaluator.configuration.tools.find(({ key: of }) => of === 'text-completion');
+    if (tool === undefined) throw new Error('The tool is not configured.');
+    const caller: Principal = {
+      tenantId: 'acme',
+      actorId: 'user:dan',
+      subjectId: null,
+      groups: ['*'],
+      connections: [],
+    };
+    const id = requestIdOf('', caller, { kind: 'key', text: taken });
+    const record = callRequest(caller, null, tool, {}, { requestId: id, sessionId: id });
+    await bus.publish([{ topic: 'agent.requests', key: id, record, headers: { authorization: `Bearer ${cat}` } }]);
+    await eventually(
+      async () => (await system.all('agent.responses')).some(({ record: { requestId: of } }) => of === id),
+      (hasEnded) => hasEnded,
+    );
+    await expect(danClient.callTool({ ...call, ...key(taken) })).rejects.toMatchObject({
+      code: -32_602,
+      message: expect.stringContaining('names another run'),
+    });
+    await catClient.close();
+    await danClient.close();
   });
 
   it('are limited in a minute, and a refused one says when to try again (M-81)', async () => {

@@ -7,7 +7,16 @@ import type { Incoming } from '@sluice/bus';
 import { requestWarnings } from '@sluice/core';
 import type { Principal, RequestWarning } from '@sluice/core';
 import { channelHeader, hasEnded, requestOwner, requestTaken } from '@sluice/run';
-import { anothersRun, Past, RunAccess, RUNTIME, RunWatch } from '@sluice/host';
+import {
+  anothersRun,
+  endIfElsewhere,
+  isElsewhere,
+  Past,
+  RunAccess,
+  RUNTIME,
+  RunWatch,
+  takenElsewhere,
+} from '@sluice/host';
 import type { Followed, Runtime } from '@sluice/host';
 import { Callers } from './caller.js';
 import { cancelReason } from './cancel-reason.js';
@@ -26,7 +35,6 @@ import { beginOf, placeAsked, placeOfRequest, whereIs } from './run-place.js';
 import type { RunPlace } from './run-place.js';
 import { encoded, runChunks } from './stream/run-stream.js';
 import { strictBody } from './strict-body.js';
-import { endIfElsewhere, isElsewhere, takenElsewhere } from './watch/elsewhere.js';
 import { withWarnings } from './with-warnings.js';
 
 /** What a caller sees: a run, by whom it may be seen, its records so far and those that come. */

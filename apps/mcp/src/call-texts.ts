@@ -1,6 +1,6 @@
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { Busy } from '@sluice/host';
-import { CallTooLarge, KeyReused } from './calls.service.js';
+import { CallGone, CallTooLarge, KeyReused, KeyTaken } from './calls.service.js';
 
 /** What each record of a run says to who waits for it. */
 export const progressTexts: Readonly<Record<string, string>> = {
@@ -24,11 +24,18 @@ export async function attempt<T>(act: () => Promise<T>): Promise<T> {
   } catch (error) {
     if (error instanceof KeyReused)
       throw invalid('The key of this call was used for another tool or other arguments before. Choose another key.');
+    if (error instanceof KeyTaken) throw invalid(keyTaken);
+    if (error instanceof CallGone)
+      throw invalid(
+        'The call of this key was made, and is no longer on the log. Choose another key to make it once more.',
+      );
     if (error instanceof CallTooLarge) throw invalid('The arguments are larger than a call may be.');
     if (error instanceof Busy) throw new ProtocolError(ProtocolErrorCode.InternalError, error.message);
     throw error;
   }
 }
+
+export const keyTaken = 'The key of this call names another run. Choose another key.';
 
 export function invalid(message: string): ProtocolError {
   return new ProtocolError(ProtocolErrorCode.InvalidParams, message);

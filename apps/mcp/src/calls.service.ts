@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { claimMemoryMs, clockSkewMs } from '@sluice/core';
-import type { ConfiguredTool, JsonValue } from '@sluice/core';
+import type { ConfiguredTool, JsonValue, Principal } from '@sluice/core';
 import { maxPayloadBytes, payloadBytes, sha256, topics } from '@sluice/contracts';
 import type { ApprovalDecided } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
-import { Past, RunAccess, RUNTIME, RunWatch } from '@sluice/host';
+import { endIfElsewhere, isElsewhere, Past, RunAccess, RUNTIME, RunWatch } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
-import { cancelRun, channelHeader, requestOwner } from '@sluice/run';
-import { callDigest, callRequest, requestIdOf } from '@sluice/mcp';
+import { cancelRun, channelHeader, requestOwner, requestTaken } from '@sluice/run';
+import { callDigest, callRequest, formerRequestIdOf, requestIdOf } from '@sluice/mcp';
 import { Callers } from './callers.js';
 import type { Caller } from './callers.js';
 import { followCall } from './follow-call.js';
@@ -42,6 +42,10 @@ export interface MadeCall {
 
 /** The key was used for another call before. */
 export class KeyReused extends Error {}
+/** The id that the key stands for is that of another run. */
+export class KeyTaken extends Error {}
+/** The call under the key was made, and is no longer on the log. */
+export class CallGone extends Error {}
 export class CallTooLarge extends Error {}
 
 /** Makes calls of MCP clients as runs of their own, on the log as any other, and follows them. */
@@ -58,7 +62,7 @@ export class CallsService {
     this.past = new Past(runtime);
   }
 
-  /** Throws KeyReused, CallTooLarge, or Busy. */
+  /** Throws KeyReused, KeyTaken, CallGone, CallTooLarge, or Busy. */
   async make(
     caller: Caller,
     wanted: WantedCall,
@@ -76,11 +80,12 @@ export class CallsService {
       return made;
     }
     const since = clock.now() - clockSkewMs;
-    const requestId = wanted.key === null ? `mcp-${randomUUID()}` : requestIdOf(session ?? '', wanted.key);
-    const repeated = wanted.key === null ? null : await this.claimKey(caller, requestId, digest);
+    const requestId = wanted.key === null ? `mcp-${randomUUID()}` : await this.idOf(caller, session ?? '', wanted.key);
+    const named = { requestId, session, key: wanted.key };
+    const repeated = wanted.key === null ? null : await this.claimKey(caller, named, digest);
     if (repeated !== null) {
-      const named = { requestId, since: repeated, session, answer };
-      return this.followAgain(caller, named, signal, onRecord);
+      const made = { requestId, since: repeated, session, answer };
+      return this.followAgain(caller, made, signal, onRecord);
     }
     const made = await this.begin(caller, wanted, { requestId, since }, signal, onRecord);
     if (made.outcome.kind === 'waiting')
@@ -111,7 +116,7 @@ export class CallsService {
 
   private async begin(
     caller: Caller,
-    { tool, args, session, state, headers }: WantedCall,
+    { tool, args, session, state, headers, key }: WantedCall,
     { requestId, since }: Named,
     signal: AbortSignal,
     onRecord: (message: Incoming) => void,
@@ -127,6 +132,8 @@ export class CallsService {
         { ...record, headers: { ...headers, ...credential(caller), [channelHeader]: 'mcp' } },
       ]);
       const whose = this.access(caller, requestId);
+      // An id that was made here belongs to no other run.
+      if (key !== null) void endIfElsewhere(this.place(caller, { requestId, session }), followed, this.runtime);
       const outcome = await followCall({ past: nothing(), followed, whose, signal, onRecord, decide: never });
       await this.cancelled(caller, requestId, outcome);
       return { requestId, sessionId, since, outcome };
@@ -162,17 +169,46 @@ export class CallsService {
     };
   }
 
-  /** When the call under this key began, if it did; null if it is to begin now. Throws KeyReused if the key is another call’s. */
-  private async claimKey({ principal }: Caller, requestId: string, digest: string): Promise<number | null> {
+  /** The request_id that the key stands for; the former one where the key was used under that. Sessions, which ids of messages are of, outlast no upgrade. */
+  private async idOf({ principal }: Caller, session: string, key: CallKey): Promise<string> {
     const { ledger, clock } = this.runtime;
-    const { tenantId: tenant } = principal;
-    const key = `mcp/key/${sha256(JSON.stringify([tenant, principal.actorId, requestId]))}`;
+    const own = requestIdOf(session, principal, key);
+    if (key.kind === 'message') return own;
+    const former = formerRequestIdOf(session, key);
+    const found = await ledger.find(claimName(principal, former));
+    return found !== undefined && found.expiresAt > clock.now() ? former : own;
+  }
+
+  /**
+   * When the call under this key began, if it did; null if it is to begin now. Throws KeyReused if the key is another call’s, KeyTaken if
+   * its id is another run’s, and CallGone if its records are.
+   */
+  private async claimKey(
+    caller: Caller,
+    { requestId, session, key }: OfSession & Pick<WantedCall, 'key'>,
+    digest: string,
+  ): Promise<number | null> {
+    const { ledger, clock } = this.runtime;
+    const { tenantId: tenant } = caller.principal;
     const now = clock.now();
-    const claim = await ledger.claim({ key, owner: digest, now, ttlMs: claimMemoryMs });
+    const claimed = { key: claimName(caller.principal, requestId), owner: digest, now, ttlMs: claimMemoryMs };
+    const claim = await ledger.claim(claimed);
     if (claim.owner !== digest) throw new KeyReused();
+    // Only a request made for it takes the id of a message before; that is found out while the call is followed.
+    if (key?.kind === 'message' && claim.claimedAt === now) return null;
     // An earlier attempt that claimed the key may have ended before its request was on the log.
-    const hasBegun = claim.claimedAt !== now && (await requestOwner({ requestId, tenant }, this.runtime)) !== null;
-    return hasBegun ? claim.claimedAt - clockSkewMs : null;
+    if ((await requestOwner({ requestId, tenant }, this.runtime)) === null) return null;
+    if (await isElsewhere(this.place(caller, { requestId, session }), this.runtime)) throw new KeyTaken();
+    if ((await requestTaken({ requestId, tenant }, this.runtime)) === null) throw new CallGone();
+    return claim.claimedAt - clockSkewMs;
+  }
+
+  private place(caller: Caller, { requestId, session }: OfSession): Parameters<typeof endIfElsewhere>[0] {
+    const { principal } = caller;
+    return {
+      ...{ requestId, sessionId: sessionIdOf(session, requestId), tenant: principal.tenantId },
+      isSender: (request) => this.callers.isSender(principal, request),
+    };
   }
 
   private access({ principal }: Caller, requestId: string): RunAccess {
@@ -182,6 +218,12 @@ export class CallsService {
       isTaken: async () => (await requestOwner({ requestId, tenant }, this.runtime)) !== null,
     });
   }
+}
+
+type OfSession = { readonly requestId: string; readonly session: string | null };
+
+function claimName({ tenantId, actorId }: Principal, requestId: string): string {
+  return `mcp/key/${sha256(JSON.stringify([tenantId, actorId, requestId]))}`;
 }
 
 /** Calls of one session of the protocol are one session of tools too; where there is none, each call has its own. */

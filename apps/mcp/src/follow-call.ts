@@ -84,7 +84,10 @@ export async function followCall({ past, followed, whose, signal, onRecord, deci
     for (;;) {
       if (signal.aborted) return { kind: 'cut', why: 'cancelled' };
       const message = await followed.next(lookEveryMs);
-      if (message === undefined) return { kind: 'cut', why: cutBy(followed, signal) };
+      if (message === undefined)
+        return followed.cutShort === 'elsewhere'
+          ? { kind: 'not_theirs' }
+          : { kind: 'cut', why: cutBy(followed, signal) };
       if (message === null || !(await whose.concerns(message))) continue;
       const outcome = look(message);
       if (outcome !== null) return outcome;

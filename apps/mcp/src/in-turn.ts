@@ -1,22 +1,24 @@
 /**
- * The calls of one session: those that can move its state run alone, the others side by side. So each is checked against the state that
- * the ones before it left (XB-13), and calls that change nothing do not wait for each other.
+ * The calls of one session: those that can move its state run one after another, so that each is checked against the state that the ones before
+ * it left (XB-13). The others wait for nothing; only one that the present state does not permit waits for what is about to move it.
  */
 export class InTurn {
-  #alone: Promise<unknown> = Promise.resolve();
-  readonly #together = new Set<Promise<unknown>>();
+  #moving: Promise<unknown> | null = null;
 
-  together<T>(call: () => Promise<T>): Promise<T> {
-    const made = this.#alone.then(call);
-    const settled = made.then(nothing, nothing);
-    this.#together.add(settled);
-    void settled.then(() => this.#together.delete(settled));
-    return made;
+  /** A call that cannot move the state. `isPermitted` says whether the present state permits it; it is asked while a call may move that. */
+  async besides<T>(call: () => Promise<T>, isPermitted: () => Promise<boolean>): Promise<T> {
+    const moving = this.#moving;
+    if (moving !== null && !(await isPermitted().catch(() => false))) await moving;
+    return call();
   }
 
+  /** A call that can move the state. */
   alone<T>(call: () => Promise<T>): Promise<T> {
-    const made = Promise.all([this.#alone, ...this.#together]).then(call);
-    this.#alone = made.then(nothing, nothing);
+    const made = (this.#moving ?? Promise.resolve()).then(call);
+    const settled = made.then(nothing, nothing).then(() => {
+      if (this.#moving === settled) this.#moving = null;
+    });
+    this.#moving = settled;
     return made;
   }
 }

@@ -1,14 +1,15 @@
 import type { InputRequiredResult, Server, ServerContext } from '@modelcontextprotocol/server';
 import type { Incoming } from '@sluice/bus';
 import type { ConfiguredTool, JsonObject } from '@sluice/core';
-import { namesIn, pendingResult, refusal, resultOf, stateAfter } from '@sluice/mcp';
+import { namesIn, offeredTo, pendingResult, refusal, resultOf, stateAfter } from '@sluice/mcp';
 import type { CallResult } from '@sluice/mcp';
 import { answerIn, askForDecision } from './approvals.js';
-import { attempt, cutTexts, invalid, progressTexts } from './call-texts.js';
+import { attempt, cutTexts, invalid, keyTaken, progressTexts } from './call-texts.js';
 import type { Caller } from './callers.js';
 import type { CallKey, MadeCall } from './calls.service.js';
 import type { Connection } from './connection.js';
 import { sayListsChanged } from './lists-changed.js';
+import { askingOf } from './server-parts.js';
 import type { ServerParts } from './server-parts.js';
 import type { MintedCredential } from './state-credentials.js';
 
@@ -53,7 +54,10 @@ export function serveCalls(server: Server, parts: ServerParts, connection: Conne
     try {
       const came = { tool, name: params.name, args: (params.arguments ?? {}) as JsonObject, caller, context };
       const result = await (tool.target === null
-        ? inTurn.together(() => answer(came))
+        ? inTurn.besides(
+            () => answer(came),
+            () => isPermitted(came),
+          )
         : inTurn.alone(() => answer(came)));
       metrics.mcpCalls.inc({ outcome: outcomeOf(result) });
       return result;
@@ -65,6 +69,12 @@ export function serveCalls(server: Server, parts: ServerParts, connection: Conne
       limited.done();
     }
   });
+
+  /** Whether the call would be admitted in the present state of the session, as far as a list of tools says. */
+  async function isPermitted({ tool, caller }: Came): Promise<boolean> {
+    const { evaluator } = parts.runtime.configurations.current();
+    return offeredTo(await askingOf(caller, session, parts), evaluator, null).includes(tool);
+  }
 
   async function answer(came: Came): Promise<Answer> {
     const { tool, args, caller, context } = came;
@@ -108,7 +118,7 @@ export function serveCalls(server: Server, parts: ServerParts, connection: Conne
         return refusal(category, message, ids, { code, reason: null });
       }
       case 'not_theirs':
-        throw invalid('The key of this call names another caller’s run. Choose another key.');
+        throw invalid(keyTaken);
       case 'cut':
         return refusal('system', cutTexts[outcome.why], ids, { code: 'unavailable', reason: outcome.why });
     }

@@ -45,7 +45,7 @@ export function authorizerOf({ configurations }: Pick<Runtime, 'configurations'>
   };
 }
 
-export type CallsInTurn = Pick<InTurn, 'alone' | 'together'>;
+export type CallsInTurn = Pick<InTurn, 'alone' | 'besides'>;
 
 /** The token under which Nest injects them. */
 export const SERVER_PARTS = Symbol('server-parts');

@@ -20,6 +20,7 @@ export type { Service } from './start-service.js';
 export { Handles } from './handles.js';
 // Following runs
 export { Busy } from './watch/busy.js';
+export { endIfElsewhere, isElsewhere, takenElsewhere } from './watch/elsewhere.js';
 export type { Followed } from './watch/followed.js';
 export { Past } from './watch/past.js';
 export { anothersRun, isSame, RunAccess } from './watch/run-access.js';

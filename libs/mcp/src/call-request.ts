@@ -38,11 +38,13 @@ export function callQuestion({ key }: Pick<ConfiguredTool, 'key'>): string {
 export function callRequest(
   caller: Principal,
   state: string | null,
-  tool: Pick<ConfiguredTool, 'id' | 'key' | 'mcp'>,
+  tool: Pick<ConfiguredTool, 'id' | 'key' | 'mcp' | 'target'>,
   args: JsonValue,
   ids: Ids,
 ): AgentRequest & Ids {
-  const call = { tool: tool.id, arguments: JSON.stringify(args) };
+  // What cannot move the state of the session waits for no other call of it, and holds none up.
+  const order = tool.target === null ? 'none' : null;
+  const call = { tool: tool.id, arguments: JSON.stringify(args), order };
   // What is passed on beside tools has to be named, or it is not there.
   const toolIds = tool.mcp?.kind === undefined ? null : [tool.id];
   return { ...callerRequest(caller, state, callQuestion(tool), ids), toolIds, call };
@@ -53,10 +55,22 @@ export function callDigest(toolId: string, args: JsonValue): string {
   return sha256(`${toolId}\n${canonicalJson(args)}`);
 }
 
+type KeyOfCall = { readonly kind: 'key' | 'message'; readonly text: string };
+
 /**
  * The request_id of a call that its client may repeat: from the key that the client gave, or from the id of the message where the protocol
- * keeps that unique within the session. The same key in the same session is the same run, so its effect happens once.
+ * keeps that unique within the session. The same key of the same caller in the same session is the same run, so its effect happens once.
  */
-export function requestIdOf(session: string, key: { readonly kind: 'key' | 'message'; readonly text: string }): string {
-  return `mcp-${sha256(JSON.stringify([session, key.kind, key.text])).slice(0, 40)}`;
+export function requestIdOf(session: string, caller: Principal, { kind, text }: KeyOfCall): string {
+  const { tenantId, actorId, subjectId } = caller;
+  return named([tenantId, actorId, subjectId, session, kind, text]);
+}
+
+/** As former versions named it, for calls that are repeated after an upgrade: keys of two callers without a session were one. */
+export function formerRequestIdOf(session: string, { kind, text }: KeyOfCall): string {
+  return named([session, kind, text]);
+}
+
+function named(parts: readonly (string | null)[]): string {
+  return `mcp-${sha256(JSON.stringify(parts)).slice(0, 40)}`;
 }

@@ -30,7 +30,7 @@ export interface RunIds {
 /** What is wrong with a request, whatever its sender, as a sentence that says what to write; null if nothing is. */
 export function requestProblem(
   { requestId, sessionId }: RunIds,
-  { question, connections, history }: Pick<AgentRequest, 'question' | 'connections' | 'history'>,
+  { question, connections, history, call }: Pick<AgentRequest, 'question' | 'connections' | 'history' | 'call'>,
 ): string | null {
   if (requestId.length > longestId)
     return `request_id has more than ${longestId} characters. Give it 1 to ${longestId}, or leave it out.`;
@@ -40,6 +40,8 @@ export function requestProblem(
   const odd = connections?.findIndex((id) => id !== wildcard && !connectionIdForm.test(id)) ?? -1;
   if (odd !== -1)
     return `connections[${odd}] is no id of a connection: write 1 to 64 letters, digits, \`_\` and \`-\`, or \`*\`.`;
+  if (!['', 'none'].includes(call?.order ?? ''))
+    return 'call.order is not known: write `none`, or leave it out for the order of the session.';
   return historyProblem(history);
 }
 

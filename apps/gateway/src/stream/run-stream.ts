@@ -2,7 +2,7 @@ import { AssistantTransportEncoder } from 'assistant-stream';
 import type { AssistantStreamChunk } from 'assistant-stream';
 import type { Incoming } from '@sluice/bus';
 import type { RunPlace } from '../run-place.js';
-import { takenElsewhere } from '../watch/elsewhere.js';
+import { takenElsewhere } from '@sluice/host';
 import { anothersRun } from '@sluice/host';
 import type { Followed, RunAccess } from '@sluice/host';
 import { RunParts } from './parts.js';

@@ -88,7 +88,7 @@ async function callAndFollow(
   const requestId = `call-${randomUUID()}`;
   const { groups: group, state, connections, json, session } = wanted;
   const ids = { requestId, sessionId: session ?? requestId };
-  const call = { tool: toolId, arguments: wanted.args };
+  const call = { tool: toolId, arguments: wanted.args, order: null };
   const question = `Call ${wanted.tool} with ${wanted.args}`;
   const request = { ...newRequest(question, ids), call, group, state, connections };
   const stop = new AbortController();

@@ -1,4 +1,5 @@
 import { sessionName } from '@sluice/core';
+import type { AgentRequest, DirectCall, Run } from '@sluice/contracts';
 import type { Incoming } from '../port.js';
 import { credentialOf } from './credential.js';
 
@@ -10,9 +11,10 @@ import { credentialOf } from './credential.js';
 export function sessionOf(message: Incoming): string {
   switch (message.topic) {
     case 'agent.requests': {
-      const { sessionId, requestId } = message.record;
+      const { sessionId, requestId, call } = message.record;
       // A request that names nothing starts a run of its own, so it waits for no other.
-      const named = sessionId || message.key || requestId || `${message.topic}/${message.partition}/${message.offset}`;
+      const place = `${message.topic}/${message.partition}/${message.offset}`;
+      const named = isBeside(call) ? beside(requestId || place) : sessionId || message.key || requestId || place;
       // The sender is not verified yet. Only who has a user’s credential gets into that user’s lane.
       const credential = credentialOf(message.headers);
       return credential === undefined ? named : `${JSON.stringify(named)} ${credential}`;
@@ -24,15 +26,38 @@ export function sessionOf(message: Incoming): string {
     }
     case 'agent.toolsets':
     case 'agent.tool-calls':
+      return laneOfRun(message, message.record.request);
     case 'agent.steps':
-    case 'agent.responses': {
-      const { sessionId, run } = message.record;
-      return sessionName(sessionId || message.key, run?.principal ?? null);
-    }
+      return laneOfRun(message, message.record.next);
+    case 'agent.responses':
+      return laneOfRun(message, null);
     case 'agent.progress':
     case 'agent.audit':
       return message.record.sessionId || message.key;
     default:
       return message.key;
   }
+}
+
+/** A run of one call that waits for no other has a lane of its own; what is of that run is in order all the same. */
+function laneOfRun(
+  { key, record: { requestId, sessionId, run } }: OfRun,
+  request: Pick<AgentRequest, 'call'> | null,
+): string {
+  const named = isBeside(request?.call) ? beside(requestId) : sessionId || key;
+  return sessionName(named, run?.principal ?? null);
+}
+
+interface OfRun {
+  readonly key: string;
+  readonly record: { readonly requestId: string; readonly sessionId: string; readonly run: Run | null };
+}
+
+function isBeside(call: DirectCall | null | undefined): boolean {
+  return call?.order === 'none';
+}
+
+/** As no session is likely to be called: where one is, its records wait for a single call at most. */
+function beside(requestId: string): string {
+  return `beside ${requestId}`;
 }

@@ -24,11 +24,36 @@ describe('the session whose lane a record runs in', () => {
     expect(new Set([of({}), of({ authorization: 'Bearer a' }), of({ authorization: 'Bearer b' })]).size).toBe(3);
   });
 
+  it('of one call beside the others of its session is its run, of the same sender and user', () => {
+    const call = { tool: 'now', arguments: '{}', order: 'none' };
+    const requested = (requestId: string, order: string | null) => {
+      const record = { ...requestRecord('session', 'x'), requestId, call: { ...call, order } };
+      return sessionOf({ ...place, topic: 'agent.requests', key: 'session', record });
+    };
+    const lanes = ['one', 'two'].map((requestId) => requested(requestId, 'none'));
+    expect(new Set([...lanes, requested('one', null), requested('two', '')])).toEqual(new Set([...lanes, 'session']));
+    const principal = { tenantId: 'acme', actorId: 'user:ann', subjectId: null };
+    const of = (topic: string, requestId: string, more: object) => {
+      const record = { requestId, sessionId: 'session', run: { principal }, ...more };
+      return sessionOf({ ...place, topic, key: 'session', record } as unknown as Incoming);
+    };
+    for (const [topic, more] of [
+      ['agent.toolsets', { request: { call } }],
+      ['agent.tool-calls', { request: { call } }],
+      ['agent.steps', { next: { call } }],
+    ] as const) {
+      expect(of(topic, 'one', more)).toBe(of('agent.toolsets', 'one', { request: { call } }));
+      expect(of(topic, 'one', more)).not.toBe(of(topic, 'two', more));
+      expect(of(topic, 'one', { request: { call: null }, next: { call: null } })).not.toContain('one');
+    }
+  });
+
   it.each(['toolsets', 'tool-calls', 'steps', 'responses'])(
     'of a record of agent.%s is that of the run’s user',
     (topic) => {
       const of = (tenantId: string, actorId: string, subjectId: string | null) => {
-        const record = { sessionId: 'session', run: { principal: { tenantId, actorId, subjectId } } };
+        const asked = { request: { call: null }, next: { call: null } };
+        const record = { sessionId: 'session', run: { principal: { tenantId, actorId, subjectId } }, ...asked };
         return sessionOf({ ...place, topic: `agent.${topic}`, key: 'key', record } as unknown as Incoming);
       };
       expect(of('local', 'user:local', null)).toBe('session');

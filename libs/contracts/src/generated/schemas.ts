@@ -1300,6 +1300,15 @@ export const schemas = {
         "name": "arguments",
         "type": "string",
         "doc": "The arguments, as JSON text."
+      },
+      {
+        "name": "order",
+        "type": [
+          "null",
+          "string"
+        ],
+        "doc": "`none` if the call's run does not wait for others of its session, and they not for it. Absent, null or empty means that it runs in their order.",
+        "default": null
       }
     ]
   },

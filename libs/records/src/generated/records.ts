@@ -422,6 +422,8 @@ export interface DirectCall {
   readonly tool: string;
   /** The arguments, as JSON text. */
   readonly arguments: string;
+  /** `none` if the call's run does not wait for others of its session, and they not for it. Absent, null or empty means that it runs in their order. */
+  readonly order: string | null;
 }
 
 /** Which of a request’s tools a model was shown, what it searched for and what it called. */

@@ -77,6 +77,7 @@ class DirectCallInBody(Body):
 
     tool: str = Field(description="The key or id of the tool.")
     arguments: str = Field(description="The arguments, as JSON text.")
+    order: str | None = Field(default=None, description="`none` if the call's run does not wait for others of its session, and they not for it. Absent, null or empty means that it runs in their order.")
 
 
 class ApprovalDecision(Body):

@@ -94,6 +94,8 @@ export interface DirectCallInBody {
   readonly tool: string;
   /** The arguments, as JSON text. */
   readonly arguments: string;
+  /** `none` if the call's run does not wait for others of its session, and they not for it. Absent, null or empty means that it runs in their order. */
+  readonly order?: string | null;
 }
 
 /** Somebody decided on a waiting call. What `approval_requested` holds may stand there too. */

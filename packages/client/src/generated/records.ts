@@ -208,6 +208,8 @@ export interface DirectCall {
   readonly tool: string;
   /** The arguments, as JSON text. */
   readonly arguments: string;
+  /** `none` if the call's run does not wait for others of its session, and they not for it. Absent, null or empty means that it runs in their order. */
+  readonly order: string | null;
 }
 
 /** The calls of one turn that run side by side, each as an agent's run: neighbours of the turn, begun together and joined when all have ended. */

@@ -2,8 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { requestIds, topics } from '@sluice/contracts';
 import { passedOver, recordAt } from '@sluice/bus';
 import { requestOwner, requestPlace } from '@sluice/run';
-import type { Followed, Runtime } from '@sluice/host';
-import type { RunPlace } from '../run-place.js';
+import type { Incoming } from '@sluice/bus';
+import type { Runtime } from '../runtime.js';
+import type { Followed } from './followed.js';
 
 type Reading = Pick<Runtime, 'bus' | 'ledger' | 'clock'>;
 
@@ -14,11 +15,17 @@ export const takenElsewhere =
 /** Longer than filters that are not behind need to take a request, in milliseconds. */
 const lookEveryMs = 2_000;
 
-type TenantsRun = Pick<RunPlace, 'requestId' | 'sessionId'> & { readonly tenant: string };
+interface TenantsRun {
+  readonly requestId: string;
+  readonly sessionId: string;
+  readonly tenant: string;
+  /** Whether the caller sent the request, where that matters: another sender’s is elsewhere too. */
+  readonly isSender?: (request: Incoming<'agent.requests'>) => Promise<boolean>;
+}
 
 /** Whether the run’s id belongs to a request of another session, as far as its record can be read; null while the id is unused. */
 export async function isElsewhere(
-  { requestId, sessionId, tenant }: TenantsRun,
+  { requestId, sessionId, tenant, isSender }: TenantsRun,
   runtime: Reading,
 ): Promise<boolean | null> {
   const owner = await requestOwner({ requestId, tenant }, runtime);
@@ -27,7 +34,9 @@ export async function isElsewhere(
   // An agent’s run has a session of its own, by the same name.
   if (place === null) return requestId !== sessionId;
   const message = await recordAt(runtime.bus, topics.requests, place, passedOver);
-  return message !== undefined && requestIds(message, message.record).sessionId !== sessionId;
+  if (message === undefined) return false;
+  if (requestIds(message, message.record).sessionId !== sessionId) return true;
+  return isSender !== undefined && !(await isSender(message));
 }
 
 /** Ends the following of a run once its id turns out to belong to another session; looks until a record of the run has come. */
