@@ -44,6 +44,8 @@ export async function startFixture(): Promise<Fixture> {
   const limits = `identity: { provider: jwt, key_file: "${keyFile}", issuer: "${issuer}", audience: ${audience}, operators: [{ principals: ['user:olga'], tenants: [acme] }] }`; // prettier-ignore
   const model = new Model(({ question, history }) => {
     const call = firstCalls[question];
+    if (question === 'Cut')
+      return { answer: 'Half an ans', incomplete: { reason: 'length', finishReason: 'max_tokens' } };
     if (call === undefined) return { answer: 'done' };
     return history.length === 0 ? { calls: [call] } : { answer: 'Found.' };
   });

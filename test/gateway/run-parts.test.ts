@@ -2,9 +2,13 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { AssistantStreamChunk } from 'assistant-stream';
 import type { Incoming } from '@sluice/bus';
-import type { AgentStep, StrategyDecision } from '@sluice/contracts';
+import type { Outgoing } from '@sluice/bus';
+import type { AgentProgress, AgentStep, StrategyDecision } from '@sluice/contracts';
+import { decodeStream, encodeStream, noUsage, wireNames } from '@sluice/wires';
+import { ProgressText } from '../../apps/agent/src/progress.js';
 import { encoded } from '../../apps/gateway/src/stream/run-stream.js';
 import { RunParts } from '../../apps/gateway/src/stream/parts.js';
+import { cutAt } from '../../libs/wires/test/streams.js';
 import { chunksOf, messageOf } from './over-http.js';
 
 interface Turn {
@@ -83,7 +87,10 @@ function recordsOf({ brought, turns, answer }: Script): readonly Incoming[] {
   const iterations = turns.length + 1;
   const run = runAt(iterations);
   const ofStrategy = { decision: decisionOf(iterations), iterations };
-  records.push({ topic: 'agent.responses', record: { ...ids, answer, error, run, history, ...ofStrategy } });
+  records.push({
+    topic: 'agent.responses',
+    record: { ...ids, answer, error, incomplete: null, run, history, ...ofStrategy },
+  });
   return records as unknown as readonly Incoming[];
 }
 
@@ -163,7 +170,89 @@ async function expectWhole(chunks: readonly AssistantStreamChunk[]): Promise<voi
   expect(JSON.stringify(await chunksOf(new Response(body, { headers })))).toBe(JSON.stringify(chunks));
 }
 
+/** A text with white space in and around it, and the places where a provider’s stream is cut. */
+const spaced = fc
+  .array(
+    fc.oneof(fc.constantFrom(' ', '\n', '\t', '\u00a0', '\ufeff', '\ud83d', '\ude00'), fc.string({ unit: 'binary' })),
+  )
+  .map((pieces) => pieces.join(''));
+const streamed = fc.record({
+  pieces: fc.array(spaced, { maxLength: 6 }),
+  cuts: fc.array(fc.nat(4_000), { maxLength: 6 }),
+  wire: fc.constantFrom(...wireNames),
+});
+
+/** What a stream of the run sends while a model says this, and at its end, of which the record has `answer`. */
+function chunksWhile(pieces: readonly string[], answer: string): readonly AssistantStreamChunk[] {
+  const parts = new RunParts();
+  const toolset = { requestId: 'r', sessionId: 's', iteration: 1, run: { principal: null } };
+  const about = { ...toolset, state: 'undefined', tools: [], request: { history: [] } };
+  const chunks: AssistantStreamChunk[] = [];
+  const take = (topic: string, record: object): void => void chunks.push(...parts.of({ topic, record } as never));
+  take('agent.toolsets', about);
+  // A record keeps half a character as the log does.
+  const emit = (sent: readonly Outgoing[]): void =>
+    sent.forEach(({ topic, record }) => {
+      const { text } = record as AgentProgress;
+      take(topic, { ...record, text: text.toWellFormed() });
+    });
+  const progress = new ProgressText(toolset as never, 'a', { emit }, { now: () => 0 });
+  for (const piece of pieces) progress.add(piece);
+  progress.flush();
+  take('agent.responses', {
+    ...toolset,
+    answer,
+    error: null,
+    incomplete: null,
+    history: [],
+    decision: null,
+    iterations: 1,
+  });
+  return chunks;
+}
+
 describe('the parts of a run', () => {
+  it('have the text of the record once, whatever white space stands around it and wherever a stream is cut', async () => {
+    await fc.assert(
+      fc.asyncProperty(streamed, async ({ pieces, cuts, wire }) => {
+        const encoder = encodeStream(wire, { id: 'i', model: 'm', createdAtMs: 0 });
+        const written = pieces.map((text) => encoder.part({ type: 'text', text }));
+        const bytes = Buffer.concat([encoder.start(), ...written, encoder.end('stop', noUsage)]);
+        const heard: string[] = [];
+        const decoder = decodeStream(wire, { onText: (piece) => heard.push(piece) });
+        for (const piece of cutAt(bytes, cuts)) decoder.push(piece);
+        const texts = decoder.end().parts.map((part) => (part.type === 'text' ? part.text : ''));
+        const answer = texts.join('').trim().toWellFormed();
+        const { parts } = await messageOf(chunksWhile(heard, answer));
+        const said = parts.flatMap((part) => (part.type === 'text' ? [part.text] : []));
+        expect(said).toEqual(answer === '' ? [] : [answer]);
+      }),
+    );
+  });
+
+  it.each([
+    [null, 'stop'],
+    [{ reason: 'length', finishReason: 'max_tokens' }, 'length'],
+    [{ reason: 'filtered', finishReason: 'SAFETY' }, 'content-filter'],
+    [{ reason: 'other', finishReason: 'weird' }, 'other'],
+  ])('say of the answer, where it is %j, that it ends with %s', async (incomplete, finishReason) => {
+    const told = recordsOf({ brought: 0, turns: [], answer: 'Half an ans' });
+    const marked = told.map((one) =>
+      one.topic === 'agent.responses' ? { ...one, record: { ...one.record, incomplete } } : one,
+    );
+    const chunks = chunksFor(marked);
+    await expectWhole(chunks);
+    expect(chunks.at(-1)).toMatchObject({ type: 'message-finish', finishReason });
+    const data = chunks.flatMap((chunk) =>
+      chunk.type === 'part-start' && chunk.part.type === 'data' && chunk.part.name === 'incomplete'
+        ? [chunk.part.data]
+        : [],
+    );
+    expect(data).toEqual(
+      incomplete === null ? [] : [{ reason: incomplete.reason, finish_reason: incomplete.finishReason }],
+    );
+  });
+
   it.each(['{"a":{"__proto__":1}}', '[{"constructor":{"prototype":{}}}]', '{"\\u005f_proto__":null}'])(
     'have the result %s, which clients take as text alone',
     async (observation) => {

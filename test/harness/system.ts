@@ -13,7 +13,7 @@ import { newRequest } from '../../apps/sluice/src/run-request.js';
 /** What a scripted model says in a turn: calls by id, or an answer. */
 export type Said =
   | { readonly calls: readonly (readonly [tool: string, args: string])[]; readonly thought?: string }
-  | { readonly answer: string };
+  | ({ readonly answer: string } & Pick<ModelTurn, 'incomplete'>);
 
 /** A model that follows a script and keeps what it was asked; a script is a function of the request, so runs may go side by side. */
 export class ScriptedModel implements Model {
@@ -26,7 +26,7 @@ export class ScriptedModel implements Model {
     this.asked.push(request);
     const said = await this.script(request);
     const usage = { inputTokens: 1, outputTokens: 1 };
-    if ('answer' in said) return { thought: '', calls: [], answer: said.answer, ...usage };
+    if ('answer' in said) return { thought: '', calls: [], ...said, ...usage };
     const calls = said.calls.map(([tool, args], index) => ({
       toolCallId: `call-${request.history.length + index}`,
       tool,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import type { OnModuleDestroy } from '@nestjs/common';
-import { Fault, isAsChosen, modelName, promptHash } from '@sluice/core';
+import { Fault, isAsChosen, modelName, promptHash, whyIncomplete } from '@sluice/core';
 import type { Configuration, Limits, ModelRequest, ModelSettings, ModelTurn, ToolChoice } from '@sluice/core';
 import { sha256, topics } from '@sluice/contracts';
 import type { Run, StrategyDecision, Toolset, TurnModel } from '@sluice/contracts';
@@ -322,7 +322,8 @@ function notAsChosen(name: string, choice: ToolChoice, { run }: Pick<Toolset, 'r
     run.strategy === null || run.strategy.name === 'react'
       ? ['the request’s tool_choice wants it', 'leave tool_choice out']
       : [`the strategy ${run.strategy.name} wants it`, 'use another strategy'];
-  const message = `The model ${name} did not call ${wanted}, as ${who}: ${what}, or configure a model whose provider holds to it.`;
+  const cut = turn.incomplete === undefined ? '' : ` ${whyIncomplete(turn.incomplete)}`;
+  const message = `The model ${name} did not call ${wanted}, as ${who}: ${what}, or configure a model whose provider holds to it.${cut}`;
   return new NotAsChosen(message, `You did not call ${wanted}.`, turn);
 }
 

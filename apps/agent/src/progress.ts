@@ -11,10 +11,14 @@ const gatherLength = 4_096;
 
 /**
  * Sends a model’s text out as it comes: the first piece at once, those behind it a few times a second at most. Pieces are numbered within their
- * attempt, so that a reader sees where one was lost, and where the model was asked again and starts over.
+ * attempt, so that a reader sees where one was lost, and where the model was asked again and starts over. White space around the whole is left
+ * out, as the turn’s record has none: what may be its end waits for more text.
  */
 export class ProgressText {
   private text = '';
+  /** White space that goes out if more text follows. */
+  private space = '';
+  private hasBegun = false;
   private sequence = 0;
   private timer: NodeJS.Timeout | undefined;
 
@@ -27,8 +31,15 @@ export class ProgressText {
   ) {}
 
   add(piece: string): void {
-    if (piece === '') return;
-    this.text += piece;
+    const said = this.hasBegun ? piece : piece.trimStart();
+    const written = said.trimEnd();
+    if (written === '') {
+      if (this.hasBegun) this.space += said;
+      return;
+    }
+    this.hasBegun = true;
+    this.text += this.space + written;
+    this.space = said.slice(written.length);
     if (this.timer === undefined || this.text.length >= gatherLength) this.sendWhole();
   }
 

@@ -33,6 +33,13 @@ describe('the text that a model writes', () => {
     expect(sent).toHaveLength(3);
   });
 
+  it('has no white space around it, as the record of its turn has none, and all of that within it', () => {
+    for (const piece of ['\n', ' To', 'kyo \n', '', '  is', ' there.', '\n\n']) progress.add(piece);
+    progress.flush();
+    expect(sent.map(({ text }) => text).join('')).toBe('Tokyo \n  is there.');
+    expect(sent[0]).toEqual({ text: 'To', attempt: 'a', sequence: 0 });
+  });
+
   it('goes out early where much of it comes, and never with half a character', () => {
     progress.add('x');
     progress.add(`${'y'.repeat(4_096)}\ud83d`);

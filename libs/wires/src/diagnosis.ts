@@ -92,6 +92,7 @@ export const noteMeanings: Readonly<Record<NoteKind, string>> = {
   calls_beside_stop: 'Calls came with an end that is of an answer; they were taken as calls.',
   finish_without_calls: 'An end that is of calls came without any; the text was taken as the answer.',
   malformed_call: 'The provider could not read the model’s call; it is given back to the model as invalid JSON.',
+  repeated_arguments: 'Arguments that came twice, or beside an empty object, were taken once.',
   bad_usage: 'A count of tokens that is no whole number, or below zero, was ignored.',
 };
 
@@ -108,6 +109,10 @@ export class Notes {
     const found = this.#counts.get(key);
     if (found === undefined) this.#counts.set(key, { kind, what: key.slice(kind.length + 1), count: 1 });
     else found.count += 1;
+  }
+
+  addAll(others: Notes): void {
+    for (const { kind, what, count } of others.list()) for (let left = count; left > 0; left -= 1) this.add(kind, what);
   }
 
   list(): readonly Note[] {

@@ -13,6 +13,10 @@ export interface Slot {
   echo: Record<string, JsonValue> | null;
   /** Whether the provider said that it is complete. */
   isClosed: boolean;
+  /** What stood at its beginning, until its deltas tell whether they say that again. */
+  begun: string | null;
+  /** What its deltas said meanwhile. */
+  held: string;
 }
 
 /** One turn under assembly: its parts in the order in which they began. One builder serves one turn. */
@@ -31,12 +35,53 @@ export class TurnBuilder {
   ) {}
 
   append(slot: Slot, piece: string): void {
+    if (piece === '') return;
+    if (slot.begun !== null) {
+      this.#appendBehind(slot, slot.begun, piece);
+      return;
+    }
     slot.text += piece;
-    if (piece !== '') this.onPiece(slot.type, piece);
+    this.onPiece(slot.type, piece);
+  }
+
+  /** A part with what it holds as it begins: all of it, its first piece, or what its deltas say again. */
+  begin(slot: Slot, text: string): void {
+    if (text !== '') slot.begun = text;
+  }
+
+  /** Deltas of arguments are all of them. Those of a text go on behind its beginning, or say it again. */
+  #appendBehind(slot: Slot, begun: string, piece: string): void {
+    slot.held += piece;
+    if (slot.type !== 'call' && begun.length > slot.held.length && begun.startsWith(slot.held)) return;
+    const isAgain = slot.type === 'call' || slot.held.startsWith(begun);
+    const said = isAgain ? slot.held : begun + slot.held;
+    slot.begun = null;
+    slot.held = '';
+    this.append(slot, said);
+  }
+
+  /** No more deltas come of the part. */
+  settle(slot: Slot): void {
+    const { begun, held } = slot;
+    if (begun === null) return;
+    slot.begun = null;
+    slot.held = '';
+    this.append(slot, begun + held);
+  }
+
+  /**
+   * What a part is in the end, as its provider says it again. Of a text that adds what no delta said: what was said stays, since it was
+   * streamed. Arguments are what was said last, and none at all are no reason to forget those that came.
+   */
+  whole(slot: Slot, text: string): void {
+    this.settle(slot);
+    if (slot.type === 'call') {
+      if (slot.text === '' || !isNoArguments(text)) slot.text = text;
+    } else if (text.startsWith(slot.text)) this.append(slot, text.slice(slot.text.length));
   }
 
   open(type: Slot['type'], name = '', toolCallId = ''): Slot {
-    const slot: Slot = { type, text: '', toolCallId, name, echo: null, isClosed: false };
+    const slot: Slot = { type, text: '', toolCallId, name, echo: null, isClosed: false, begun: null, held: '' };
     this.slots.push(slot);
     return slot;
   }
@@ -56,6 +101,7 @@ export class TurnBuilder {
    * calls, and an end as of calls without any is that of an answer. `saysCalls` is false on wires that have one word for both.
    */
   turn(saysCalls = true): DecodedTurn {
+    for (const slot of this.slots) this.settle(slot);
     const hasCalls = this.calls.length > 0;
     let finish = this.finish ?? (hasCalls ? 'calls' : 'stop');
     if (finish === 'stop' && hasCalls) {
@@ -68,12 +114,19 @@ export class TurnBuilder {
     return {
       id: this.id,
       model: this.model,
-      parts: this.slots.filter(isSaid).map((slot) => partOf(slot, this.wire)),
+      parts: this.slots.filter(isSaid).map((slot) => this.#part(slot)),
       finish,
       finishAs: this.finishAs,
       usage: this.usage,
       notes: this.notes.list(),
     };
+  }
+
+  #part(slot: Slot): TurnPart {
+    const once = slot.type === 'call' ? saidOnce(slot.text) : null;
+    if (once === null) return partOf(slot, this.wire);
+    this.notes.add('repeated_arguments', slot.name);
+    return partOf({ ...slot, text: once }, this.wire);
   }
 }
 
@@ -99,4 +152,26 @@ function partOf(slot: Slot, wire: WireName): TurnPart {
 /** A call without arguments has none of any tool’s: an empty object. */
 export function argumentsOf(written: string): string {
   return written.trim() === '' ? '{}' : written;
+}
+
+function isNoArguments(written: string): boolean {
+  return /^\s*(?:\{\s*\}\s*)?$/.test(written);
+}
+
+/** Arguments that a server wrote twice, or beside an empty object, once; null for any others. */
+function saidOnce(written: string): string | null {
+  const text = written.trim();
+  if (!text.startsWith('{') || isJson(text)) return null;
+  const half = text.slice(0, text.length / 2).trim();
+  const single = half + half === text ? half : text.replace(/^\{\s*\}\s*(?=\{)|(?<=\})\s*\{\s*\}$/, '');
+  return single !== text && isJson(single) ? single : null;
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }

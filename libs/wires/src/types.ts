@@ -103,8 +103,11 @@ export interface Encoded {
   readonly dropped: readonly string[];
 }
 
-/** Why a turn ended. `calls` exactly if the provider stood by calls that it made. */
-export type Finish = 'stop' | 'calls' | 'length' | 'filtered' | 'error' | 'other';
+/**
+ * Why a turn ended. `calls` exactly if the provider stood by calls that it made; `paused` where it goes on once the turn is sent back;
+ * `other` is any word that is not known.
+ */
+export type Finish = 'stop' | 'calls' | 'length' | 'filtered' | 'error' | 'paused' | 'other';
 
 /** Tokens of a turn. Input counts all that was read, what came from a cache or went into one included. */
 export interface Usage {
@@ -157,4 +160,5 @@ export type NoteKind =
   | 'calls_beside_stop'
   | 'finish_without_calls'
   | 'malformed_call'
+  | 'repeated_arguments'
   | 'bad_usage';

@@ -217,7 +217,7 @@ export class RunParts {
 
   #end({
     answer,
-    incomplete,
+    incomplete = null,
     error,
     run,
     history,

@@ -1,5 +1,5 @@
-import { Fault, isJsonObject, type ModelTool } from '@sluice/core';
-import { errorNames, errorSentence, WireFault } from '@sluice/wires';
+import { Fault, finishReasonOf, isJsonObject, type ModelTool } from '@sluice/core';
+import { errorNames, errorSentence, type Finish, WireFault } from '@sluice/wires';
 import { patience } from './http.js';
 import { quoted, toolNamed } from './refusal.js';
 
@@ -15,11 +15,13 @@ export interface Faults {
   /** An error while the turn was read. Returns the signal's reason if it was aborted, and what is not of reading as it is. */
   fromStream(error: unknown): unknown;
   outOfTokens(): Fault;
-  emptyTurn(filtered: boolean): Fault;
-  /** A turn with calls that the provider's content filter stopped. */
-  filteredCalls(): Fault;
-  /** A turn with calls that the provider ended with an error. */
-  failedTurn(): Fault;
+  emptyTurn(finish: Finish, finishAs: string | null): Fault;
+  /** A turn with calls that the provider does not stand by: its content filter stopped it, or it ended in a way that is not known. */
+  unrunCalls(isFiltered: boolean, finishAs: string | null): Fault;
+  /** A turn that the provider ended with an error, or cancelled. */
+  failedTurn(finishAs: string | null): Fault;
+  /** The provider’s word for the end of a turn, without secrets. */
+  finishReason(finishAs: string | null): string;
 }
 
 export interface FaultContext {
@@ -34,28 +36,34 @@ export function createFaults(name: string, { signal, tools, hide }: FaultContext
   const unreachable = (text: string) => new Fault('model_unreachable', `The model ${name} ${text}`, true);
   const refused = (text: string) => new Fault('model_refused', `The model ${name} ${text}`, false);
 
+  const finishReason = (finishAs: string | null): string => finishReasonOf(hide(finishAs ?? ''));
+  const said = (finishAs: string | null): string => {
+    const word = finishReason(finishAs);
+    return word === '' ? '' : ` (“${word}”)`;
+  };
+
   function fromStatus(status: number, body: string, type: string): Fault {
     const error = errorIn(body);
     const named = [errorNames(error), errorNames({ type })].filter((part) => part !== '');
-    const said = [String(status), ...new Set(named)].join(' ');
-    if (status === 429) return unreachable(`asks to wait (${said}).`);
-    if (isTemporary(status)) return unreachable(`failed on its own side (${said}); it can be asked again.`);
+    const names = [String(status), ...new Set(named)].join(' ');
+    if (status === 429) return unreachable(`asks to wait (${names}).`);
+    if (isTemporary(status)) return unreachable(`failed on its own side (${names}); it can be asked again.`);
     if (status === 401 || status === 403)
-      return refused(`did not accept the key (${said}): check the variable named in model.api_key_env.`);
-    if (status === 404) return refused(`was not found (${said}): check model.name and model.base_url.`);
-    if (status >= 300 && status < 400) return refused(`answered with a redirect (${said}): check model.base_url.`);
-    if (status < 300) return refused(`answered without a turn (${said}): check model.base_url.`);
-    return refusedRequest(said, errorSentence(error));
+      return refused(`did not accept the key (${names}): check the variable named in model.api_key_env.`);
+    if (status === 404) return refused(`was not found (${names}): check model.name and model.base_url.`);
+    if (status >= 300 && status < 400) return refused(`answered with a redirect (${names}): check model.base_url.`);
+    if (status < 300) return refused(`answered without a turn (${names}): check model.base_url.`);
+    return refusedRequest(names, errorSentence(error));
   }
 
-  function refusedRequest(said: string, sentence: string): Fault {
+  function refusedRequest(names: string, sentence: string): Fault {
     const why = sentence === '' ? '.' : `: ${quoted(sentence, hide)}`;
     const tool = toolNamed(sentence, tools);
     const remedy =
       tool === undefined
         ? 'Check model.name, model.max_output_tokens and the tools’ schemas.'
         : `This is about the tool ${tool}: take it out of policy.allowed_tools, or have its server describe it otherwise.`;
-    return refused(`refused the request (${said})${why} ${remedy}`);
+    return refused(`refused the request (${names})${why} ${remedy}`);
   }
 
   function fromRequest(error: unknown): unknown {
@@ -95,14 +103,19 @@ export function createFaults(name: string, { signal, tools, hide }: FaultContext
     fromStatus,
     fromStream,
     outOfTokens: () => refused('used up its tokens before the turn was complete: raise model.max_output_tokens.'),
-    emptyTurn: (filtered) =>
-      refused(`gave an empty turn${filtered ? ': its content filter stopped it' : ''}; ask in other words.`),
-    filteredCalls: () =>
+    emptyTurn: (finish, finishAs) => {
+      const isStop = finish === 'stop' || finish === 'calls';
+      const why = finish === 'filtered' ? ': its content filter stopped it' : isStop ? '' : ', which no stop ended';
+      return refused(`gave an empty turn${why}${isStop ? '' : said(finishAs)}; ask in other words.`);
+    },
+    unrunCalls: (isFiltered, finishAs) =>
       refused(
-        'was stopped by its content filter within a turn with tool calls, so none of them was run; ask in other words.',
+        isFiltered
+          ? `was stopped by its content filter${said(finishAs)} within a turn with tool calls, so none of them was run; ask in other words.`
+          : `ended a turn with tool calls for a reason that is not known${said(finishAs)}, so none of them was run; ask in other words, or check the server behind model.base_url.`,
       ),
-    failedTurn: () =>
-      unreachable('ended a turn with tool calls with an error, so none of them was run; it can be asked again.'),
+    failedTurn: (finishAs) => unreachable(`ended its turn with an error${said(finishAs)}; it can be asked again.`),
+    finishReason,
   };
 }
 

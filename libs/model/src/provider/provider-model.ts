@@ -7,6 +7,8 @@ import {
   encodeRequest,
   type NativeSearch,
   nativeSearchOf,
+  type TurnPart,
+  type Usage,
   withBeta,
   type WireName,
   type WireRequest,
@@ -47,19 +49,40 @@ export function createProviderModel(setup: ProviderSetup): Model {
   async function turn(request: ModelRequest, options: ModelOptions): Promise<ModelTurn> {
     options.signal.throwIfAborted();
     const faults = createFaults(name, { signal: options.signal, tools: request.tools, hide: hiding(setup.secrets) });
-    const response = await open(request, options).catch((error: unknown) => {
+    let read = await answered(request, [], options, faults);
+    for (let pauses = 0; goesOn(read) && pauses < mostPauses; pauses += 1)
+      read = joined(read, await answered(request, read.parts, options, faults));
+    return turnOf(read, { history: request.history, origin, faults });
+  }
+
+  /** What the model says, behind what it said of the same turn before its provider paused it. */
+  async function answered(
+    request: ModelRequest,
+    said: readonly TurnPart[],
+    options: ModelOptions,
+    faults: Faults,
+  ): Promise<DecodedTurn> {
+    const response = await open(request, said, options).catch((error: unknown) => {
       throw faults.fromRequest(error);
     });
     if (response.status !== 200) throw await refusal(response, faults);
-    return turnOf(await read(response, options, faults), { history: request.history, origin, faults });
+    return read(response, options, faults);
   }
 
-  async function open(asked: ModelRequest, { signal }: ModelOptions): Promise<ProviderResponse> {
+  async function open(
+    asked: ModelRequest,
+    said: readonly TurnPart[],
+    { signal }: ModelOptions,
+  ): Promise<ProviderResponse> {
     const withheld = asked.toolChoice.type === 'none' && setup.lacksNone === true;
     const search = withheld ? null : searchOf(asked);
     const { searched, ...shown } = asked;
     const given = search === null ? shown : asked;
-    const request = wireRequestOf(withheld ? { ...given, tools: [] } : given, { ...setup, origin });
+    const begun = wireRequestOf(withheld ? { ...given, tools: [] } : given, { ...setup, origin });
+    const request =
+      said.length === 0
+        ? begun
+        : { ...begun, messages: [...begun.messages, { role: 'assistant', parts: said } as const] };
     const deferred = new Set(search === null ? [] : searched?.tools.map(({ id }) => id));
     const post = (sent: WireRequest): Promise<ProviderResponse> => postWith(sent, { search, deferred }, signal);
     const response = await post(request);
@@ -122,6 +145,31 @@ export function createProviderModel(setup: ProviderSetup): Model {
   }
 
   return { name, turn };
+}
+
+/** How often a turn is sent back that its provider pauses. */
+const mostPauses = 16;
+
+/** A pause with calls of ours is none that can be sent back: they have no results yet. */
+function goesOn({ finish, parts }: DecodedTurn): boolean {
+  return finish === 'paused' && parts.length > 0 && parts.every(({ type }) => type !== 'call');
+}
+
+/** A turn that was paused and what followed, as one. Each request read all that was said before. */
+function joined(before: DecodedTurn, then: DecodedTurn): DecodedTurn {
+  const sum = (name: keyof Usage): number => before.usage[name] + then.usage[name];
+  return {
+    ...then,
+    parts: [...before.parts, ...then.parts],
+    usage: {
+      inputTokens: sum('inputTokens'),
+      outputTokens: sum('outputTokens'),
+      cachedInputTokens: sum('cachedInputTokens'),
+      cacheWriteTokens: sum('cacheWriteTokens'),
+      reasoningTokens: sum('reasoningTokens'),
+    },
+    notes: [...before.notes, ...then.notes],
+  };
 }
 
 /** What the receiver of the text threw, which is no matter of reading. */

@@ -1,6 +1,6 @@
 import { halfWritten } from '@sluice/core';
 import type { ModelCall, ModelStep, ModelTurn, RawPart } from '@sluice/core';
-import type { CallPart, DecodedTurn } from '@sluice/wires';
+import type { CallPart, DecodedTurn, Finish } from '@sluice/wires';
 import { withUsableIds } from './call-ids.js';
 import type { Faults } from './faults.js';
 import { isTooLarge, type Origin, providerData } from './provider-data.js';
@@ -8,7 +8,10 @@ import { isTooLarge, type Origin, providerData } from './provider-data.js';
 /**
  * The turn that a stream amounts to: text beside calls is the thought, text alone the answer. A turn of neither is
  * refused, as is one whose only calls were cut off by the token limit: what such a turn says was not meant as an answer.
- * Calls of a turn that a content filter stopped, or that ended with an error, are not run: the provider did not stand by them.
+ *
+ * Whether the provider stands by it says how it ended. A stop, calls, or a complete end without a reason (`finish_missing`) make a whole turn;
+ * a turn at the limit of tokens runs its whole calls. Of any other end no call is run, and a text alone is an answer that says why it is not
+ * whole. A turn that failed is asked for again.
  */
 export function turnOf(
   read: DecodedTurn,
@@ -39,11 +42,10 @@ export function turnOf(
     ...(cacheWriteTokens === 0 ? {} : { cacheWriteTokens }),
   };
   const rest = { inputTokens, outputTokens, ...cached, ...(raw.length === 0 ? {} : { raw }) };
-  if (made.length > 0) {
-    if (read.finish === 'filtered') throw faults.filteredCalls();
-    if (read.finish === 'error') throw faults.failedTurn();
-  }
-  const calls = read.finish === 'length' ? withHalfWritten(made) : made;
+  const { finish, finishAs } = read;
+  if (finish === 'error') throw faults.failedTurn(finishAs);
+  if (made.length > 0 && !runsCalls.has(finish)) throw faults.unrunCalls(finish === 'filtered', finishAs);
+  const calls = finish === 'length' ? withHalfWritten(made) : made;
 
   const withData = (call: ModelCall, index: number): ModelCall => {
     const own = isDropped ? null : (data[index] ?? null);
@@ -53,10 +55,16 @@ export function turnOf(
   if (calls.some((call) => call.args !== halfWritten)) {
     return { thought: text, calls: withUsableIds(calls, history).map(withData), answer: null, ...rest };
   }
-  if (read.finish === 'length' && (text === '' || calls.length > 0)) throw faults.outOfTokens();
-  if (text === '') throw faults.emptyTurn(read.finish === 'filtered');
-  return { thought: '', calls: [], answer: text, ...rest };
+  if (finish === 'length' && (text === '' || calls.length > 0)) throw faults.outOfTokens();
+  if (text === '') throw faults.emptyTurn(finish, finishAs);
+  const answer = { thought: '', calls: [], answer: text, ...rest };
+  if (finish === 'stop' || finish === 'calls') return answer;
+  const reason = finish === 'length' || finish === 'filtered' ? finish : 'other';
+  return { ...answer, incomplete: { reason, finishReason: faults.finishReason(finishAs) } };
 }
+
+/** The ends of a turn whose calls are run. */
+const runsCalls: ReadonlySet<Finish> = new Set<Finish>(['stop', 'calls', 'length']);
 
 /**
  * The last call of a turn that hit the limit may be half written. Half an argument is no JSON; and where nothing of the arguments was

@@ -11,6 +11,7 @@ export const anthropic: Wire = {
     text = [],
     calls = [],
     finish = calls.length > 0 ? 'calls' : 'stop',
+    finishAs,
     inputTokens = 7,
     outputTokens = 5,
     cached,
@@ -65,7 +66,8 @@ export const anthropic: Wire = {
       ),
       event('message_delta', {
         delta: {
-          stop_reason: { stop: 'end_turn', calls: 'tool_use', length: 'max_tokens', filtered: 'refusal' }[finish],
+          stop_reason:
+            finishAs ?? { stop: 'end_turn', calls: 'tool_use', length: 'max_tokens', filtered: 'refusal' }[finish],
           stop_sequence: null,
         },
         usage: { output_tokens: outputTokens },

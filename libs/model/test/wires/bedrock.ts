@@ -10,6 +10,7 @@ export const bedrock: Wire = {
     text = [],
     calls = [],
     finish = calls.length > 0 ? 'calls' : 'stop',
+    finishAs,
     inputTokens = 7,
     outputTokens = 5,
     cached,
@@ -48,9 +49,9 @@ export const bedrock: Wire = {
         ];
       }),
       frame('messageStop', {
-        stopReason: { stop: 'end_turn', calls: 'tool_use', length: 'max_tokens', filtered: 'guardrail_intervened' }[
-          finish
-        ],
+        stopReason:
+          finishAs ??
+          { stop: 'end_turn', calls: 'tool_use', length: 'max_tokens', filtered: 'guardrail_intervened' }[finish],
       }),
       frame('metadata', {
         usage: {

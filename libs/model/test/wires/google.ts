@@ -9,6 +9,7 @@ export const google: Wire = {
     text = [],
     calls = [],
     finish = 'stop',
+    finishAs,
     inputTokens = 7,
     outputTokens = 5,
     signature,
@@ -32,7 +33,7 @@ export const google: Wire = {
         candidates: [
           {
             content: { role: 'model', parts: [] },
-            finishReason: { stop: 'STOP', calls: 'STOP', length: 'MAX_TOKENS', filtered: 'SAFETY' }[finish],
+            finishReason: finishAs ?? { stop: 'STOP', calls: 'STOP', length: 'MAX_TOKENS', filtered: 'SAFETY' }[finish],
             index: 0,
           },
         ],

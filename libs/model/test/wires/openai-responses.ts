@@ -9,6 +9,7 @@ export const openaiResponses: Wire = {
     text = [],
     calls = [],
     finish = calls.length > 0 ? 'calls' : 'stop',
+    finishAs,
     inputTokens = 7,
     outputTokens = 5,
     cached,
@@ -31,14 +32,16 @@ export const openaiResponses: Wire = {
     const message = { id: 'msg_1', type: 'message', status: 'completed', role: 'assistant' };
     const summary = [{ type: 'summary_text', text: thinking.join('') }];
     const longest = Math.max(0, ...calls.map(({ pieces }) => pieces.length));
-    const isCut = finish === 'length' || finish === 'filtered';
+    const isStatus = finishAs === 'cancelled' || finishAs === 'completed' || finishAs === 'incomplete';
+    const cut = { stop: undefined, calls: undefined, length: 'max_output_tokens', filtered: 'content_filter' }[finish];
+    const reason = isStatus ? undefined : (finishAs ?? cut);
     const response = {
       id: 'resp_1',
       object: 'response',
       created_at: 1,
-      status: isCut ? 'incomplete' : 'completed',
+      status: isStatus ? finishAs : reason === undefined ? 'completed' : 'incomplete',
       error: null,
-      incomplete_details: isCut ? { reason: finish === 'length' ? 'max_output_tokens' : 'content_filter' } : null,
+      incomplete_details: reason === undefined ? null : { reason },
       model: 'gpt-test',
       output: [],
       usage: {

@@ -14,6 +14,7 @@ export const openai: Wire = {
     text = [],
     calls = [],
     finish = calls.length > 0 ? 'calls' : 'stop',
+    finishAs,
     inputTokens = 7,
     outputTokens = 5,
     signature,
@@ -46,7 +47,10 @@ export const openai: Wire = {
       ...text.map((content) => delta({ content })),
       ...opened,
       ...interleaved,
-      delta({}, { stop: 'stop', calls: 'tool_calls', length: 'length', filtered: 'content_filter' }[finish]),
+      delta(
+        {},
+        finishAs ?? { stop: 'stop', calls: 'tool_calls', length: 'length', filtered: 'content_filter' }[finish],
+      ),
       chunk({
         choices: [],
         usage: {

@@ -11,6 +11,8 @@ export interface Script {
   /** Of the input tokens, those read from a cache, and those written into one where the wire says so. */
   readonly cached?: { readonly read: number; readonly written: number };
   readonly finish?: 'stop' | 'calls' | 'length' | 'filtered';
+  /** The provider’s own word for the end, in place of that of `finish`. */
+  readonly finishAs?: string;
   readonly inputTokens?: number;
   readonly outputTokens?: number;
 }

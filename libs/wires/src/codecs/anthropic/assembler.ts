@@ -3,12 +3,12 @@ import { errorNames, faults } from '../../diagnosis.js';
 import { countUnknown, integer, object, text } from '../../json/read.js';
 import { applyEdits } from '../../json/edit.js';
 import { JsonSpan } from '../../json/span.js';
+import { endTurn } from '../../finish.js';
 import type { Assembler } from '../../stream/decoder.js';
 import type { Append } from '../../stream/repeated-shape.js';
 import type { TurnBuilder } from '../../turn-builder.js';
 import { type Slot } from '../../turn-builder.js';
 import { type DecodedTurn } from '../../types.js';
-import { finishes } from './finish.js';
 import { usageOf } from './usage.js';
 
 const messageFields = new Set([
@@ -31,6 +31,7 @@ export class MessagesAssembler implements Assembler {
   readonly #blocks = new Map<number, { readonly slot: Slot; readonly kind: string }>();
   /** What calls of the provider’s own tools are given, in pieces. */
   readonly #inputs = new Map<Slot, string>();
+  readonly #signatures = new Map<Slot, string>();
   #hasEnded = false;
 
   constructor(readonly builder: TurnBuilder) {}
@@ -79,10 +80,7 @@ export class MessagesAssembler implements Assembler {
   }
 
   #ends(holder: JsonObject, at: string): void {
-    const reason = text(holder, 'stop_reason', at);
-    if (reason === undefined) return;
-    this.builder.finishAs = reason;
-    this.builder.finish = finishes[reason] ?? 'other';
+    endTurn(this.builder, text(holder, 'stop_reason', at));
   }
 
   #messageDelta(event: JsonObject): void {
@@ -107,14 +105,14 @@ export class MessagesAssembler implements Assembler {
     switch (type) {
       case 'text': {
         const slot = builder.open('text');
-        slot.text = text(block, 'text', at) ?? '';
+        builder.begin(slot, text(block, 'text', at) ?? '');
         if (Array.isArray(block['citations']) && block['citations'].length > 0)
           builder.notes.add('unknown_field', `${at}.citations`);
         return slot;
       }
       case 'thinking': {
         const slot = builder.open('reasoning');
-        slot.text = text(block, 'thinking', at) ?? '';
+        builder.begin(slot, text(block, 'thinking', at) ?? '');
         slot.echo = { signature: text(block, 'signature', at) ?? '' };
         return slot;
       }
@@ -128,7 +126,7 @@ export class MessagesAssembler implements Assembler {
         // A streamed call begins with an empty object and is written in pieces behind it.
         const input = block['input'];
         if (input !== undefined && input !== null && JSON.stringify(input) !== '{}')
-          slot.text = source()?.member('input')?.source ?? '';
+          builder.begin(slot, source()?.member('input')?.source ?? '');
         return slot;
       }
       default:
@@ -139,6 +137,7 @@ export class MessagesAssembler implements Assembler {
 
   #close(slot: Slot): void {
     slot.isClosed = true;
+    this.builder.settle(slot);
     const input = this.#inputs.get(slot);
     if (input !== undefined) slot.text = withInput(slot.text, input);
   }
@@ -157,8 +156,10 @@ export class MessagesAssembler implements Assembler {
       return null;
     }
     if (type !== 'signature_delta') return { slot: block.slot, piece };
-    const signature = block.slot.echo?.['signature'];
-    block.slot.echo = { signature: `${typeof signature === 'string' ? signature : ''}${piece}` };
+    // A signature at the start of the block is the one that the deltas write again.
+    const before = this.#signatures.get(block.slot) ?? '';
+    this.#signatures.set(block.slot, before + piece);
+    block.slot.echo = { signature: before + piece };
     return null;
   }
 

@@ -1,13 +1,13 @@
-import { type JsonObject } from '@sluice/core';
+import { isJsonObject, type JsonObject } from '@sluice/core';
 import { faults } from '../../diagnosis.js';
 import { writeJson, type Writable } from '../../json/json-text.js';
 import { countUnknown, integer, object, text } from '../../json/read.js';
+import { endTurn } from '../../finish.js';
 import type { Assembler } from '../../stream/decoder.js';
 import type { Append } from '../../stream/repeated-shape.js';
 import type { TurnBuilder } from '../../turn-builder.js';
 import { type Slot } from '../../turn-builder.js';
 import { type DecodedTurn } from '../../types.js';
-import { finish } from './finish.js';
 import { usageOf } from './usage.js';
 
 const startFields = new Set(['start', 'contentBlockIndex', 'p']);
@@ -31,10 +31,11 @@ export class ConverseAssembler implements Assembler {
       case 'contentBlockStop': {
         const slot = this.#blocks.get(integer(event, 'contentBlockIndex', '') ?? 0);
         if (slot !== undefined) slot.isClosed = true;
+        if (slot !== undefined) builder.settle(slot);
         return null;
       }
       case 'messageStop':
-        finish(builder, event);
+        endTurn(builder, text(event, 'stopReason', ''));
         return null;
       case 'metadata':
         builder.usage = usageOf(object(event, 'usage', ''), builder);
@@ -56,7 +57,17 @@ export class ConverseAssembler implements Assembler {
     const use = object(start, 'toolUse', 'start');
     if (use !== undefined) {
       const id = text(use, 'toolUseId', 'start.toolUse') ?? '';
-      this.#blocks.set(index, builder.open('call', text(use, 'name', 'start.toolUse') ?? '', id));
+      const slot = builder.open('call', text(use, 'name', 'start.toolUse') ?? '', id);
+      this.#blocks.set(index, slot);
+      // Servers that imitate the wire may give a call whole.
+      builder.begin(slot, inputIn(use, 'start.toolUse'));
+      return;
+    }
+    const said = text(start, 'text', 'start');
+    if (said !== undefined) {
+      const slot = builder.open('text');
+      this.#blocks.set(index, slot);
+      builder.begin(slot, said);
       return;
     }
     const [kind] = Object.keys(start);
@@ -73,7 +84,7 @@ export class ConverseAssembler implements Assembler {
     const said = text(delta, 'text', 'delta');
     if (said !== undefined) return this.#append(index, 'text', said);
     const use = object(delta, 'toolUse', 'delta');
-    if (use !== undefined) return this.#append(index, 'call', text(use, 'input', 'delta.toolUse') ?? '');
+    if (use !== undefined) return this.#append(index, 'call', inputIn(use, 'delta.toolUse'));
     const reasoning = object(delta, 'reasoningContent', 'delta');
     if (reasoning !== undefined) return this.#reasoning(index, reasoning);
     if (this.#blocks.get(index)?.type !== 'other')
@@ -124,4 +135,10 @@ export class ConverseAssembler implements Assembler {
     if (builder.finish === null) throw faults.cutOff();
     return builder.turn();
   }
+}
+
+/** Some servers send the input as the object that it is. */
+function inputIn(use: JsonObject, at: string): string {
+  const given = use['input'];
+  return isJsonObject(given) ? writeJson(given as Writable) : (text(use, 'input', at) ?? '');
 }

@@ -1,11 +1,11 @@
 import { type JsonObject, type JsonValue } from '@sluice/core';
 import { faults } from '../../diagnosis.js';
+import { endTurn } from '../../finish.js';
 import { object, objects, text } from '../../json/read.js';
 import { JsonSpan } from '../../json/span.js';
 import { TurnBuilder } from '../../turn-builder.js';
 import { type DecodedTurn } from '../../types.js';
 import { parseWhole } from '../parse-whole.js';
-import { finish } from './finish.js';
 import { usageOf } from './usage.js';
 import { wire } from './wire.js';
 
@@ -21,7 +21,7 @@ export function decodeTurn(body: string): DecodedTurn {
   objects(message, 'content', 'output.message').forEach((block, index) => {
     wholeBlock(builder, block, items[index], `output.message.content[${String(index)}]`);
   });
-  finish(builder, whole);
+  endTurn(builder, text(whole, 'stopReason', ''));
   builder.usage = usageOf(object(whole, 'usage', ''), builder);
   if (builder.finish === null) builder.notes.add('finish_missing', '');
   return builder.turn();

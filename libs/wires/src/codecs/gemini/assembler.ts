@@ -2,11 +2,11 @@ import { isJsonObject, type JsonObject } from '@sluice/core';
 import { faults } from '../../diagnosis.js';
 import { countUnknown, object, objects, text } from '../../json/read.js';
 import { JsonSpan } from '../../json/span.js';
+import { endTurn } from '../../finish.js';
 import type { Assembler } from '../../stream/decoder.js';
 import type { Append } from '../../stream/repeated-shape.js';
 import type { Slot, TurnBuilder } from '../../turn-builder.js';
 import type { DecodedTurn } from '../../types.js';
-import { finishes } from './finish.js';
 import { PartialArguments } from './partial-arguments.js';
 import { usageOf } from './usage.js';
 import { argsIn } from './wire.js';
@@ -59,7 +59,7 @@ export class GeminiAssembler implements Assembler {
     const usage = object(event, 'usageMetadata', '');
     if (usage !== undefined) builder.usage = usageOf(usage, builder);
     const blocked = text(object(event, 'promptFeedback', '') ?? {}, 'blockReason', 'promptFeedback');
-    if (blocked !== undefined) [builder.finish, builder.finishAs] = ['filtered', blocked];
+    endTurn(builder, blocked, 'filtered');
     const [candidate] = objects(event, 'candidates', '');
     if (candidate === undefined) {
       if (usage === undefined && blocked === undefined) builder.notes.add('unknown_event', '');
@@ -113,21 +113,30 @@ export class GeminiAssembler implements Assembler {
     countUnknown(call, callFields, at, builder.notes);
     const name = text(call, 'name', at) ?? '';
     const id = text(call, 'id', at) ?? '';
-    const open = name === '' ? this.#open : null;
+    const open = this.#goesOn(name, id) ? this.#open : null;
     if (open === null) this.closeCall(false);
     const slot = open?.slot ?? builder.open('call', name, id);
     if (slot.toolCallId === '') slot.toolCallId = id;
     const args = open?.args ?? new PartialArguments();
     args.add(call, source, at);
     const goesOn = call['willContinue'] === true;
+    const whole = object(call, 'args', at);
+    if (whole !== undefined && Object.keys(whole).length > 0) {
+      const span = source();
+      if (span !== undefined) args.whole = argsIn(span);
+    }
     if (open !== null || goesOn || call['partialArgs'] !== undefined) {
       this.#open = { slot, args };
       if (!goesOn) this.closeCall(true);
-    } else if (object(call, 'args', at) !== undefined) {
-      const span = source();
-      slot.text = span === undefined ? '' : argsIn(span);
-    }
+    } else slot.text = args.whole ?? '';
     return slot;
+  }
+
+  /** Whether a call goes on with the one before it, whose arguments are coming: it may name it again. */
+  #goesOn(name: string, id: string): boolean {
+    if (this.#open === null || name === '') return this.#open !== null;
+    const { slot } = this.#open;
+    return name === slot.name && (id === '' || slot.toolCallId === '' || id === slot.toolCallId);
   }
 
   /** Ends a call whose arguments came in pieces; `isWhole` where the provider said that it is. */
@@ -144,14 +153,16 @@ export class GeminiAssembler implements Assembler {
 
   #finish(reason: string, message: string): void {
     const { builder } = this;
-    builder.finishAs = reason;
-    builder.finish = finishes[reason] ?? 'other';
-    if (reason !== 'MALFORMED_FUNCTION_CALL') return;
+    if (reason !== 'MALFORMED_FUNCTION_CALL') {
+      endTurn(builder, reason);
+      return;
+    }
+    // Calls beside one that Gemini could not read are none that it stands by.
+    endTurn(builder, reason, builder.calls.length > 0 ? 'error' : 'calls');
     // What the model wrote is no call that Gemini could read. As a call of what it wrote, the model is shown its mistake.
     const written = message.replace(/^Malformed function call:\s*/i, '');
     builder.open('call', nameOfMalformed(written) ?? 'unknown').text = written === '' ? reason : written;
     builder.notes.add('malformed_call', reason);
-    builder.finish = 'calls';
   }
 
   end(): DecodedTurn {

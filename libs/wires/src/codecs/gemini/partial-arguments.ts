@@ -12,6 +12,8 @@ type Node = Map<string, Node> | Node[] | string | boolean | null | JsonText;
 /** Arguments that come value by value, each with its path: `$.place.names[0]`. A text may come in pieces. */
 export class PartialArguments {
   readonly #root = new Map<string, Node>();
+  /** All of them, where a call says them at once. */
+  whole: string | null = null;
 
   /** Takes what one call says of its arguments; `source` is the call’s own text, for the digits of its numbers. */
   add(call: JsonObject, source: () => JsonSpan | undefined, at: string): void {
@@ -26,6 +28,7 @@ export class PartialArguments {
 
   /** The arguments as JSON. Of a call that did not end the last brace is missing, so that it is not taken for a whole one. */
   json(isWhole: boolean): string {
+    if (this.whole !== null) return this.whole;
     const whole = writeJson(writable(this.#root));
     return isWhole ? whole : whole.slice(0, -1);
   }

@@ -2,12 +2,11 @@ import { isJsonObject, type JsonObject } from '@sluice/core';
 import { faults } from '../../diagnosis.js';
 import { writeJson, type Writable } from '../../json/json-text.js';
 import { countUnknown, object, objects, text } from '../../json/read.js';
+import { endTurn } from '../../finish.js';
 import type { Assembler } from '../../stream/decoder.js';
 import type { Append } from '../../stream/repeated-shape.js';
-import type { TurnBuilder } from '../../turn-builder.js';
-import { type Slot } from '../../turn-builder.js';
+import { type Slot, TurnBuilder } from '../../turn-builder.js';
 import { type DecodedTurn } from '../../types.js';
-import { finish } from './finish.js';
 import { usageOf } from './usage.js';
 import { reasoningFields } from './wire.js';
 
@@ -55,6 +54,8 @@ export class ChatAssembler implements Assembler {
   #text: Slot | null = null;
   #reasoning: Slot | null = null;
   #isDone = false;
+  /** Calls came in the form of today, so that those in the former one repeat them. */
+  #isNew = false;
 
   constructor(readonly builder: TurnBuilder) {}
 
@@ -73,19 +74,45 @@ export class ChatAssembler implements Assembler {
       return null;
     }
     countUnknown(choice, choiceFields, 'choices[0]', builder.notes);
-    const delta = object(choice, 'delta', 'choices[0]') ?? object(choice, 'message', 'choices[0]');
+    const delta = object(choice, 'delta', 'choices[0]');
+    const message = object(choice, 'message', 'choices[0]');
     const had = builder.finish;
-    finish(builder, choice, 'choices[0]');
+    endTurn(builder, text(choice, 'finish_reason', 'choices[0]'));
     const appends = delta === undefined ? [] : this.#delta(delta);
     const [only] = appends;
     const isOnly = only?.isPure === true && appends.length === 1 && builder.finish === had && usage === undefined;
-    if (isOnly) return only;
+    if (isOnly && message === undefined) return only;
     for (const { slot, piece } of appends) builder.append(slot, piece);
+    if (message !== undefined) this.#message(message);
     return null;
   }
 
-  #delta(delta: JsonObject): Piece[] {
-    const at = 'choices[0].delta';
+  /** A whole message: of an answer that is no stream, or at the end of a stream, where it says again what the deltas said. */
+  #message(message: JsonObject): void {
+    const { builder } = this;
+    const said = new ChatAssembler(new TurnBuilder(builder.wire));
+    for (const { slot, piece } of said.#delta(message, 'choices[0].message')) said.builder.append(slot, piece);
+    builder.notes.addAll(said.builder.notes);
+    for (const whole of said.builder.slots) {
+      const slot = this.#counterpart(whole, said.builder) ?? builder.open(whole.type, whole.name, whole.toolCallId);
+      if (whole.type === 'text') this.#text ??= slot;
+      else if (whole.type === 'reasoning') this.#reasoning ??= slot;
+      builder.whole(slot, whole.text);
+      slot.echo ??= whole.echo;
+    }
+  }
+
+  /** What the deltas made of a part of the whole message: the text, the thought, or the call of its id or at its place. */
+  #counterpart(whole: Slot, { calls }: TurnBuilder): Slot | null {
+    if (whole.type === 'text') return this.#text;
+    if (whole.type === 'reasoning') return this.#reasoning;
+    const own = this.builder.calls;
+    const byId = whole.toolCallId === '' ? undefined : own.find((call) => call.toolCallId === whole.toolCallId);
+    const atPlace = own[calls.indexOf(whole)];
+    return byId ?? (atPlace?.name === whole.name ? atPlace : null);
+  }
+
+  #delta(delta: JsonObject, at = 'choices[0].delta'): Piece[] {
     const { builder } = this;
     countUnknown(delta, messageFields, at, builder.notes);
     const appends: Piece[] = [];
@@ -110,8 +137,10 @@ export class ChatAssembler implements Assembler {
     objects(delta, 'tool_calls', at).forEach((call, n) =>
       appends.push(...this.#call(call, `${at}.tool_calls[${String(n)}]`)),
     );
-    const old = object(delta, 'function_call', at);
-    if (old !== undefined) appends.push(...this.#call({ index: 0, function: old }, at));
+    // Some servers write a call in both ways.
+    const old = objects(delta, 'tool_calls', at).length > 0 ? undefined : object(delta, 'function_call', at);
+    this.#isNew ||= objects(delta, 'tool_calls', at).length > 0;
+    if (old !== undefined && !this.#isNew) appends.push(...this.#call({ index: 0, function: old }, at));
     return appends;
   }
 

@@ -2,45 +2,29 @@ import { type JsonObject, type JsonValue } from '@sluice/core';
 import { faults } from '../../diagnosis.js';
 import { countUnknown, integer, object, objects, text } from '../../json/read.js';
 import { JsonSpan } from '../../json/span.js';
+import { endTurn, finishOf } from '../../finish.js';
 import type { Assembler } from '../../stream/decoder.js';
 import type { Append } from '../../stream/repeated-shape.js';
 import type { TurnBuilder } from '../../turn-builder.js';
 import { type Slot } from '../../turn-builder.js';
-import type { DecodedTurn, Finish } from '../../types.js';
+import type { DecodedTurn } from '../../types.js';
+import { deltas, itemFields, itemTypes, partOfReasoning, redundant, wholes } from './events.js';
 import { usageOf } from './usage.js';
-
-const itemFields = new Set([
-  ...['id', 'type', 'role', 'status', 'content', 'phase', 'call_id', 'name', 'arguments', 'namespace'],
-  ...['summary', 'encrypted_content'],
-]);
+import { wire } from './wire.js';
 
 /** An item under assembly, with what of it is known to be whole. */
 interface Item {
   readonly slots: Slot[];
   readonly type: string;
+  readonly id: string;
 }
-
-/** Events that say again what deltas said, or say nothing of the turn. */
-const redundant = new Set([
-  ...['response.created', 'response.in_progress', 'response.queued', 'response.content_part.added'],
-  ...['response.content_part.done', 'response.output_text.done', 'response.refusal.done'],
-  ...['response.reasoning_summary_part.added', 'response.reasoning_summary_part.done'],
-  ...['response.reasoning_summary_text.done', 'response.reasoning_text.done', 'keepalive'],
-]);
-
-/** Deltas by type, with the kind of part that they belong to. */
-const deltas: Readonly<Record<string, Slot['type']>> = {
-  'response.output_text.delta': 'text',
-  'response.refusal.delta': 'text',
-  'response.reasoning_summary_text.delta': 'reasoning',
-  'response.reasoning_text.delta': 'reasoning',
-  'response.function_call_arguments.delta': 'call',
-};
 
 /** Assembles the items of one response. */
 export class ResponsesAssembler implements Assembler {
   readonly #items = new Map<number, Item>();
   #reasoningPart = '';
+  /** Parts of reasoning of which something came. */
+  readonly #reasoned = new Set<string>();
 
   constructor(readonly builder: TurnBuilder) {}
 
@@ -49,6 +33,11 @@ export class ResponsesAssembler implements Assembler {
     const type = text(event, 'type', '') ?? name;
     const kind = deltas[type];
     if (kind !== undefined) return this.#delta(event, kind, type);
+    const whole = wholes[type];
+    if (whole !== undefined) {
+      this.#whole(event, ...whole, type);
+      return null;
+    }
     switch (type) {
       case 'response.output_item.added':
         this.#added(event);
@@ -56,14 +45,12 @@ export class ResponsesAssembler implements Assembler {
       case 'response.output_item.done':
         this.#done(event, () => JsonSpan.of(data).member('item'));
         return null;
-      case 'response.function_call_arguments.done':
-        this.#arguments(event);
-        return null;
       case 'response.completed':
       case 'response.incomplete':
       case 'response.failed':
       case 'response.cancelled':
-        this.ends(object(event, 'response', '') ?? {}, 'response');
+        this.#completed(object(event, 'response', '') ?? {}, () => JsonSpan.of(data).member('response'));
+        this.ends(object(event, 'response', '') ?? {}, 'response', type.slice('response.'.length));
         return null;
       case 'error':
         throw faults.provider(object(event, 'error', '') ?? without(event, 'type'));
@@ -74,47 +61,63 @@ export class ResponsesAssembler implements Assembler {
     }
   }
 
-  #item(event: JsonObject): Item | undefined {
-    return this.#items.get(integer(event, 'output_index', '') ?? 0);
+  /** The item that an event is about, by its place or, where that is not said, by its id; one that was not announced begins. */
+  #item(event: JsonObject, type: string): Item {
+    const index = integer(event, 'output_index', '');
+    const id = text(event, 'item_id', '') ?? '';
+    const byId = index === undefined && id !== '' ? [...this.#items].find(([, one]) => one.id === id) : undefined;
+    const place = byId?.[0] ?? index ?? (id === '' ? 0 : this.#items.size);
+    const found = this.#items.get(place);
+    if (found !== undefined) return found;
+    const opened = this.#open({ type, ...(id === '' ? {} : { id }) }, 'item');
+    this.#items.set(place, opened);
+    return opened;
   }
 
   #added(event: JsonObject): void {
     const item = object(event, 'item', '') ?? {};
-    this.#items.set(integer(event, 'output_index', '') ?? 0, this.#open(item, 'item'));
+    this.#items.set(this.#placeOf(event, item), this.#open(item, 'item'));
+  }
+
+  #placeOf(event: JsonObject, item: JsonObject): number {
+    const id = text(item, 'id', 'item') ?? '';
+    const known = id === '' ? undefined : [...this.#items].find(([, one]) => one.id === id)?.[0];
+    return integer(event, 'output_index', '') ?? known ?? this.#items.size;
   }
 
   #open(item: JsonObject, at: string): Item {
     const { builder } = this;
     const type = text(item, 'type', at) ?? '';
+    const id = text(item, 'id', at) ?? '';
     if (type === 'message' || type === 'function_call' || type === 'reasoning')
       countUnknown(item, itemFields, at, builder.notes);
     switch (type) {
       case 'message':
-        return { type, slots: [] };
+        return { type, id, slots: [] };
       case 'function_call':
-        return { type, slots: [builder.open('call', text(item, 'name', at) ?? '', text(item, 'call_id', at) ?? '')] };
+        return {
+          ...{ type, id },
+          slots: [builder.open('call', text(item, 'name', at) ?? '', text(item, 'call_id', at) ?? '')],
+        };
       case 'reasoning':
-        return { type, slots: [builder.open('reasoning')] };
+        return { type, id, slots: [builder.open('reasoning')] };
       default:
         builder.other(type, '{}');
-        return { type, slots: [builder.slots.at(-1) as Slot] };
+        return { type, id, slots: [builder.slots.at(-1) as Slot] };
     }
   }
 
   #delta(event: JsonObject, kind: Slot['type'], type: string): Append | null {
     const { builder } = this;
-    const item = this.#item(event);
+    const item = this.#item(event, itemTypes[kind]);
     const piece = text(event, 'delta', '') ?? '';
-    if (item === undefined) {
+    if (item.type !== itemTypes[kind]) {
       builder.notes.add('unknown_event', type);
       return null;
     }
     if (kind !== 'text') {
       const [slot] = item.slots;
-      if (slot?.type !== kind) {
-        builder.notes.add('unknown_event', type);
-        return null;
-      }
+      if (slot === undefined) return null;
       if (kind === 'reasoning' && this.#isNextPart(event, slot)) {
         builder.append(slot, `\n${piece}`);
         return null;
@@ -126,7 +129,8 @@ export class ResponsesAssembler implements Assembler {
 
   /** Parts of a summary are paragraphs. */
   #isNextPart(event: JsonObject, slot: Slot): boolean {
-    const part = `${String(event['output_index'])}/${String(event['summary_index'] ?? event['content_index'])}`;
+    const part = partOfReasoning(event);
+    this.#reasoned.add(part);
     const isNext = part !== this.#reasoningPart && slot.text !== '';
     this.#reasoningPart = part;
     return isNext;
@@ -137,16 +141,24 @@ export class ResponsesAssembler implements Assembler {
     return item.slots[index] as Slot;
   }
 
-  #arguments(event: JsonObject): void {
-    const slot = this.#item(event)?.slots[0];
-    const whole = text(event, 'arguments', '');
-    if (slot?.type === 'call' && whole !== undefined && whole !== '') slot.text = whole;
+  /** A part as it is in the end, of which there may have been no delta. */
+  #whole(event: JsonObject, kind: Slot['type'], field: string, type: string): void {
+    const { builder } = this;
+    const said = text(event, field, '');
+    if (said === undefined || said === '') return;
+    const item = this.#item(event, itemTypes[kind]);
+    const [first] = item.slots;
+    if (item.type !== itemTypes[kind]) builder.notes.add('unknown_event', type);
+    else if (kind === 'text') builder.whole(this.#content(item, integer(event, 'content_index', '') ?? 0), said);
+    else if (first !== undefined && kind === 'call') builder.whole(first, said);
+    else if (first !== undefined && !this.#reasoned.has(partOfReasoning(event)))
+      builder.append(first, this.#isNextPart(event, first) ? `\n${said}` : said);
   }
 
   /** An item as it is in the end; it says again what its deltas said, and what none of them did. */
   #done(event: JsonObject, source: () => JsonSpan | undefined): void {
-    const index = integer(event, 'output_index', '') ?? 0;
     const whole = object(event, 'item', '') ?? {};
+    const index = this.#placeOf(event, whole);
     const item = this.#items.get(index) ?? this.#open(whole, 'item');
     this.#items.set(index, item);
     this.fill(item, whole, source, 'item');
@@ -167,12 +179,12 @@ export class ResponsesAssembler implements Assembler {
           return;
         }
         const slot = this.#content(item, index);
-        if (slot.text === '') slot.text = said;
+        builder.whole(slot, said);
         if (id !== undefined) slot.echo = { id, ...(phase === undefined ? {} : { phase }) };
       });
     } else if (item.type === 'function_call' && first !== undefined) {
       const args = text(whole, 'arguments', at);
-      if (args !== undefined && args !== '') first.text = args;
+      if (args !== undefined) builder.whole(first, args);
       if (first.name === '') first.name = text(whole, 'name', at) ?? '';
       if (first.toolCallId === '') first.toolCallId = text(whole, 'call_id', at) ?? '';
       if (id !== undefined) first.echo = { id };
@@ -180,29 +192,49 @@ export class ResponsesAssembler implements Assembler {
       const texts = [...objects(whole, 'summary', at), ...objects(whole, 'content', at)].map(
         (part) => text(part, 'text', `${at}.summary`) ?? '',
       );
-      if (first.text === '') first.text = texts.join('\n');
+      if (first.text === '') builder.append(first, texts.join('\n'));
       const secret = text(whole, 'encrypted_content', at);
       first.echo = {
+        ...first.echo,
         ...(id === undefined ? {} : { id }),
         ...(secret === undefined ? {} : { encrypted_content: secret }),
         ...unlikeText(whole),
       };
-    } else if (first?.type === 'other') first.text = source()?.source ?? '{}';
+    } else if (first?.type === 'other') first.text = source()?.source ?? first.text;
   }
 
-  /** The response as it is in the end. */
-  ends(response: JsonObject, at: string): void {
+  /**
+   * Reads the items of the response as it is in the end into those that came before: the one of the same id, or else the next of its kind. Some
+   * servers say there what they said nowhere else, and some leave out there what they said before.
+   */
+  #completed(response: JsonObject, source: () => JsonSpan | undefined): void {
+    const left = [...this.#items].sort(([one], [other]) => one - other).map(([, item]) => item);
+    let items: readonly JsonSpan[] | undefined;
+    objects(response, 'output', 'response').forEach((whole, index) => {
+      const at = `response.output[${String(index)}]`;
+      const [id, type] = [text(whole, 'id', at) ?? '', text(whole, 'type', at) ?? ''];
+      const known = left.find((one) => id !== '' && one.id === id) ?? left.find((one) => one.type === type);
+      if (known !== undefined) left.splice(left.indexOf(known), 1);
+      const item = known ?? this.#open(whole, at);
+      this.fill(item, whole, () => (items ??= source()?.member('output')?.items ?? [])[index], at);
+    });
+  }
+
+  /** The response as it is in the end; `as` is the status that its event names. */
+  ends(response: JsonObject, at: string, as?: string): void {
     const { builder } = this;
     builder.id = text(response, 'id', at) ?? '';
     builder.model = text(response, 'model', at) ?? '';
     builder.usage = usageOf(object(response, 'usage', at), builder);
     const error = object(response, 'error', at);
-    const status = text(response, 'status', at);
+    const status = text(response, 'status', at) ?? as;
     if (error !== undefined || status === 'failed') throw faults.provider(error);
     if (status === undefined) return;
     const reason = text(object(response, 'incomplete_details', at) ?? {}, 'reason', `${at}.incomplete_details`);
-    builder.finishAs = reason ?? status;
-    builder.finish = finishOf(status, reason);
+    const isCut = status === 'incomplete';
+    const meaning = finishOf(wire, isCut ? (reason ?? status) : status);
+    // What is cut is no whole turn, whatever the reason is called.
+    endTurn(builder, reason ?? status, isCut && (meaning === 'stop' || meaning === 'calls') ? 'other' : meaning);
   }
 
   /** All items of a response that came whole. */
@@ -220,13 +252,6 @@ export class ResponsesAssembler implements Assembler {
     if (this.builder.finish === null) throw faults.cutOff();
     return this.builder.turn(false);
   }
-}
-
-function finishOf(status: string, reason: string | undefined): Finish {
-  if (status === 'completed') return 'stop';
-  if (status === 'incomplete')
-    return reason === 'content_filter' ? 'filtered' : reason === 'max_output_tokens' ? 'length' : 'other';
-  return status === 'cancelled' ? 'error' : 'other';
 }
 
 /** A thought must come back as it was: what a text of its own would be written otherwise is kept beside it. */

@@ -42,7 +42,8 @@ export function endOf(finish: Finish): { readonly status: string; readonly incom
   if (finish === 'length') return { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } };
   if (finish === 'filtered') return { status: 'incomplete', incomplete_details: { reason: 'content_filter' } };
   if (finish === 'error') return { status: 'cancelled', incomplete_details: null };
-  return { status: 'completed', incomplete_details: null };
+  if (finish === 'stop' || finish === 'calls') return { status: 'completed', incomplete_details: null };
+  return { status: 'incomplete', incomplete_details: { reason: finish } };
 }
 
 export function encodeTurn(turn: Turn, createdAtMs: number): Encoded {
