@@ -5,23 +5,16 @@ import { JsonSpan } from '../../json/span.js';
 import { endTurn, finishOf } from '../../finish.js';
 import type { Assembler } from '../../stream/decoder.js';
 import type { Append } from '../../stream/repeated-shape.js';
-import type { TurnBuilder } from '../../turn-builder.js';
-import { type Slot } from '../../turn-builder.js';
+import type { Slot, TurnBuilder } from '../../turn-builder.js';
 import type { DecodedTurn } from '../../types.js';
 import { deltas, itemFields, itemTypes, partOfReasoning, redundant, wholes } from './events.js';
+import { type Item, Items } from './items.js';
 import { usageOf } from './usage.js';
 import { wire } from './wire.js';
 
-/** An item under assembly, with what of it is known to be whole. */
-interface Item {
-  readonly slots: Slot[];
-  readonly type: string;
-  readonly id: string;
-}
-
 /** Assembles the items of one response. */
 export class ResponsesAssembler implements Assembler {
-  readonly #items = new Map<number, Item>();
+  readonly #items = new Items();
   #reasoningPart = '';
   /** Parts of reasoning of which something came. */
   readonly #reasoned = new Set<string>();
@@ -61,17 +54,12 @@ export class ResponsesAssembler implements Assembler {
     }
   }
 
-  /** The item that an event is about, by its place or, where that is not said, by its id; one that was not announced begins. */
+  /** The item that an event is about; one that was not announced begins. */
   #item(event: JsonObject, type: string): Item {
-    const index = integer(event, 'output_index', '');
     const id = text(event, 'item_id', '') ?? '';
-    const byId = index === undefined && id !== '' ? [...this.#items].find(([, one]) => one.id === id) : undefined;
-    const place = byId?.[0] ?? index ?? (id === '' ? 0 : this.#items.size);
-    const found = this.#items.get(place);
-    if (found !== undefined) return found;
-    const opened = this.#open({ type, ...(id === '' ? {} : { id }) }, 'item');
-    this.#items.set(place, opened);
-    return opened;
+    return this.#items.at(this.#items.placeOf(event, id, 0), () =>
+      this.#open({ type, ...(id === '' ? {} : { id }) }, 'item'),
+    );
   }
 
   #added(event: JsonObject): void {
@@ -80,9 +68,7 @@ export class ResponsesAssembler implements Assembler {
   }
 
   #placeOf(event: JsonObject, item: JsonObject): number {
-    const id = text(item, 'id', 'item') ?? '';
-    const known = id === '' ? undefined : [...this.#items].find(([, one]) => one.id === id)?.[0];
-    return integer(event, 'output_index', '') ?? known ?? this.#items.size;
+    return this.#items.placeOf(event, text(item, 'id', 'item') ?? '', this.#items.size);
   }
 
   #open(item: JsonObject, at: string): Item {
@@ -158,9 +144,7 @@ export class ResponsesAssembler implements Assembler {
   /** An item as it is in the end; it says again what its deltas said, and what none of them did. */
   #done(event: JsonObject, source: () => JsonSpan | undefined): void {
     const whole = object(event, 'item', '') ?? {};
-    const index = this.#placeOf(event, whole);
-    const item = this.#items.get(index) ?? this.#open(whole, 'item');
-    this.#items.set(index, item);
+    const item = this.#items.at(this.#placeOf(event, whole), () => this.#open(whole, 'item'));
     this.fill(item, whole, source, 'item');
   }
 
@@ -208,14 +192,12 @@ export class ResponsesAssembler implements Assembler {
    * servers say there what they said nowhere else, and some leave out there what they said before.
    */
   #completed(response: JsonObject, source: () => JsonSpan | undefined): void {
-    const left = [...this.#items].sort(([one], [other]) => one - other).map(([, item]) => item);
+    const before = this.#items.counterparts();
     let items: readonly JsonSpan[] | undefined;
     objects(response, 'output', 'response').forEach((whole, index) => {
       const at = `response.output[${String(index)}]`;
       const [id, type] = [text(whole, 'id', at) ?? '', text(whole, 'type', at) ?? ''];
-      const known = left.find((one) => id !== '' && one.id === id) ?? left.find((one) => one.type === type);
-      if (known !== undefined) left.splice(left.indexOf(known), 1);
-      const item = known ?? this.#open(whole, at);
+      const item = before(id, type, text(whole, 'name', at) ?? '') ?? this.#open(whole, at);
       this.fill(item, whole, () => (items ??= source()?.member('output')?.items ?? [])[index], at);
     });
   }
