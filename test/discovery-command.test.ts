@@ -53,7 +53,10 @@ describe('sluice discovery try', () => {
     [['try', '--tools', file, 'two', 'questions'], /one question in quotes/],
     [['try', '--tools', 'none.json', 'x'], /none\.json cannot be read/],
     [['try', '--tools', 'README.md', 'x'], /The tools in README\.md cannot be read: .*JSON/s],
-    [['try', '--tools', file, '--strategy', 'best', 'x'], /There is no strategy best\. There are: relevance, ranked/],
+    [
+      ['try', '--tools', file, '--strategy', 'best', 'x'],
+      /There is no strategy best\. There are: relevance, tool-search, ranked/,
+    ],
     [['try', '--tools', file, '--max', '0', 'x'], /--max is "0"; it must be a whole number from 1 on/],
     [['try', '--tools', file, '--ratio', '1.5', 'x'], /--ratio is "1\.5"; it must be a number from 0 to 1/],
   ])('refuses %j', async (args, sentence) => {

@@ -1,4 +1,4 @@
-import { modelsOf, type Configuration, type ModelTurn } from '@sluice/core';
+import { discoveryStrategy, modelsOf, type Configuration, type ModelTurn } from '@sluice/core';
 import type { Toolset } from '@sluice/contracts';
 import type { SearchedRequest } from '@sluice/run';
 import { Discovery, discoveryRecord, failOpenReasons, searchAnswers } from '@sluice/discovery';
@@ -47,8 +47,9 @@ export class ShownTools {
     const native =
       wanted === undefined ? null : (await nativeSearches()).nativeSearchOfAll(modelsOf(configuration), wanted);
     const nativeSearch = native === null || typeof native === 'string' ? native : ('provider' as const);
-    const isSearch = settings.strategy === 'tool-search' || settings.strategy === 'api';
-    const isNative = nativeSearch === 'provider' && settings.strategy !== 'passthrough' && settings.strategy !== 'api';
+    const { kind, search } = discoveryStrategy(settings.strategy);
+    const isSearch = kind === 'search';
+    const isNative = nativeSearch === 'provider' && kind !== 'none' && search !== 'service';
     // Without a search, what is left out would be out of reach.
     const isBlind = isSearch && !isNative && searching.length === 0;
     const strategy = isBlind ? 'passthrough' : settings.strategy;

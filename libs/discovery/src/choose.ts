@@ -34,8 +34,7 @@ export function chooseTools(
   if (tools.length <= counts.minTools) return all(tools, 'few_tools');
   const count = keepCount(tools.length, counts);
   if (count >= tools.length) return all(tools, 'all_kept');
-  const scores =
-    strategy === 'relevance' ? relevanceOf(tools, asked) : rankedScores(strategy, tools, asked, indexOf(tools), known);
+  const scores = scoring[strategy]({ tools, asked, indexOf, known });
   const isForced = ({ name }: OfferedTool): boolean => asked.alwaysKeep.has(name) || asked.expanded.has(name);
   const kept = keepBest(tools, scores, count, isForced);
   const shown = new Set(kept);
@@ -57,15 +56,29 @@ export interface Known {
 /** How much a tool that is called most of all gains, as a share of the best score: less than a word that fits well. */
 export const habitWeight = 0.2;
 
-function rankedScores(
-  strategy: Exclude<ChoosingStrategy, 'relevance'>,
-  tools: readonly OfferedTool[],
-  asked: Asked,
-  index: ToolIndex,
-  { closeness = null, habits }: Known,
-): readonly number[] {
-  const words = Array.from(index.scores(asked.query));
-  const scores = strategy === 'hybrid' && closeness !== null ? fused(words, closeness) : words;
+interface Scored {
+  readonly tools: readonly OfferedTool[];
+  readonly asked: Asked;
+  readonly indexOf: (list: readonly OfferedTool[]) => ToolIndex;
+  readonly known: Known;
+}
+
+/** What each strategy that chooses gives every tool, in the order of the tools. */
+const scoring: Readonly<Record<ChoosingStrategy, (scored: Scored) => readonly number[]>> = {
+  relevance: ({ tools, asked }) => relevanceOf(tools, asked),
+  ranked: (scored) => withUse(scored, words(scored)),
+  hybrid: (scored) => {
+    const closeness = scored.known.closeness ?? null;
+    return withUse(scored, closeness === null ? words(scored) : fused(words(scored), closeness));
+  },
+};
+
+function words({ tools, asked, indexOf }: Scored): readonly number[] {
+  return Array.from(indexOf(tools).scores(asked.query));
+}
+
+/** Scores with what the conversation has used, and what the tenant's models call of late. */
+function withUse({ tools, asked, known: { habits } }: Scored, scores: readonly number[]): readonly number[] {
   const most = habits === undefined ? 0 : scores.reduce((found, score) => Math.max(found, score), 0) || 1;
   return tools.map(({ name }, at) => {
     const habit = habitWeight * most * (habits?.[at] ?? 0);

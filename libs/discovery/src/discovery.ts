@@ -145,7 +145,9 @@ export class Discovery {
         const deferred = all.filter((index) => !shown.has(index));
         return { kept, deferred, bypass: null, searchTool, nativeSearch, shadow };
       }
-      default: {
+      case 'relevance':
+      case 'ranked':
+      case 'hybrid': {
         const chosen = chosenBy(settings.strategy);
         const { kept, deferred, skipped } = isNative ? withDeferred(chosen, request, isForced) : chosen;
         if (skipped !== null) return { kept, deferred, bypass: skipped, searchTool: null, nativeSearch: null, shadow };

@@ -1,19 +1,18 @@
 import { parseArgs } from 'node:util';
+import { triableStrategies } from '@sluice/core';
+import type { TriableStrategy } from '@sluice/core';
 import { chooseTools, Meanings, readTools, relevanceParts, searchTools, sharedStems } from '@sluice/discovery';
 import type { Asked, OfferedTool } from '@sluice/discovery';
 import { createEmbedder } from '@sluice/model';
 import { readText } from '../read-text.js';
 import type { Surroundings } from './surroundings.js';
 
-export const usage = `sluice discovery try --tools FILE [--strategy relevance|ranked|hybrid|tool-search] [--model FOLDER]
+export const usage = `sluice discovery try --tools FILE [--strategy ${triableStrategies.join('|')}] [--model FOLDER]
     [--max N] [--min N] [--ratio R] [--keep NAME]… [--used NAME]… [--json] QUESTION
   Says which tools of the file a model would be shown for the question, with their scores and what these come from. The
   file holds tools as a model API or an MCP server writes them. Of tool-search the question is the query that a model
   would search with. hybrid needs the folder of a local embedding model, as docs/discovery.md says. Nothing is sent
   anywhere.`;
-
-const strategies = ['relevance', 'ranked', 'hybrid', 'tool-search'] as const;
-type Strategy = (typeof strategies)[number];
 
 interface Line {
   readonly name: string;
@@ -41,9 +40,9 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
   const [action, question, ...surplus] = positionals;
   if (action !== 'try' || values.tools === undefined || question === undefined || surplus.length > 0)
     throw new Error(`Name the tools and ask one question in quotes.\n${usage}`);
-  const strategy = strategies.find((one) => one === values.strategy);
+  const strategy = triableStrategies.find((one) => one === values.strategy);
   if (strategy === undefined)
-    throw new Error(`There is no strategy ${values.strategy}. There are: ${strategies.join(', ')}.`);
+    throw new Error(`There is no strategy ${values.strategy}. There are: ${triableStrategies.join(', ')}.`);
   const tools = toolsIn(values.tools);
   const asked = {
     query: question,
@@ -90,7 +89,7 @@ async function closenessIn(
 }
 
 async function judged(
-  strategy: Strategy,
+  strategy: TriableStrategy,
   tools: readonly OfferedTool[],
   asked: Asked,
   counts: Parameters<typeof chooseTools>[3],

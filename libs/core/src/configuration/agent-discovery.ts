@@ -1,5 +1,5 @@
 import { searchToolsType } from '../descriptions/types.js';
-import { agentStrategies, choosingStrategies } from './discovery-types.js';
+import { choosingStrategies, discoveryStrategies, discoveryStrategy } from './discovery-types.js';
 import type { IdentifiedTool } from './identities.js';
 import { configurationKeys } from './keys.js';
 import { readDiscovery, readSelector } from './pipes.js';
@@ -17,10 +17,10 @@ export function readAgentDiscovery(
   const agent = file.section('agents').section('default');
   if (!agent.has('tool_discovery')) return {};
   const section = agent.section('tool_discovery').closed(configurationKeys['agents.default.tool_discovery']);
-  const strategy = section.choice('strategy', agentStrategies);
+  const strategy = section.choice('strategy', discoveryStrategies);
   if (section.usable && !section.has('strategy'))
-    section.problem(section.at('strategy'), 'nothing', `one of ${agentStrategies.join(', ')}`);
-  const searches = strategy === 'tool-search' || strategy === 'api';
+    section.problem(section.at('strategy'), 'nothing', `one of ${discoveryStrategies.join(', ')}`);
+  const searches = strategy !== null && discoveryStrategy(strategy).kind === 'search';
   if (searches && !tools.some(({ entry }) => entry.type === searchToolsType))
     section.problem(
       section.at('strategy'),

@@ -1,18 +1,53 @@
-/** Strategies of tool discovery; the first is the default, and what an unknown one counts as. */
-export const discoveryStrategies = ['passthrough', 'relevance', 'tool-search', 'api', 'ranked', 'hybrid'] as const;
-export type DiscoveryStrategy = (typeof discoveryStrategies)[number];
+/** What is said of a strategy of tool discovery once; configuration, command line and docs follow it. */
+interface StrategyEntry {
+  /** `none` changes nothing. `choose` picks among the tools before the model is asked. `search` leaves them out until the model searches. */
+  readonly kind: 'none' | 'choose' | 'search';
+  /** Who answers the model’s searches: nobody, the search tool where the settings ask for it, always the search tool, or a service. */
+  readonly search: 'never' | 'optional' | 'always' | 'service';
+  /** Whether `sluice discovery try` can show it, without a model and a service. */
+  readonly triable: boolean;
+}
+
+/**
+ * The strategies of tool discovery; the first is the default, and what an unknown one counts as. A strategy that chooses has its scores in
+ * `libs/discovery/src/choose.ts`, where the compiler asks for them; the table of docs/discovery.md is held to this list by a test.
+ */
+const strategyEntries = {
+  passthrough: { kind: 'none', search: 'never', triable: false },
+  relevance: { kind: 'choose', search: 'never', triable: true },
+  'tool-search': { kind: 'search', search: 'always', triable: true },
+  api: { kind: 'search', search: 'service', triable: false },
+  ranked: { kind: 'choose', search: 'optional', triable: true },
+  hybrid: { kind: 'choose', search: 'optional', triable: true },
+} as const satisfies Record<string, StrategyEntry>;
+
+type Entries = typeof strategyEntries;
+export type DiscoveryStrategy = keyof Entries;
+type StrategyOf<Part extends Partial<StrategyEntry>> = {
+  [Name in DiscoveryStrategy]: Entries[Name] extends Part ? Name : never;
+}[DiscoveryStrategy];
+export type ChoosingStrategy = StrategyOf<{ kind: 'choose' }>;
+export type TriableStrategy = StrategyOf<{ triable: true }>;
+
+export const discoveryStrategies = Object.keys(strategyEntries) as readonly DiscoveryStrategy[];
+
+/** What holds of a strategy. */
+export function discoveryStrategy(name: DiscoveryStrategy): StrategyEntry {
+  return strategyEntries[name];
+}
+
+/** Whether a strategy chooses among the tools before the model is asked. */
+export function isChoosing(name: DiscoveryStrategy): name is ChoosingStrategy {
+  return discoveryStrategy(name).kind === 'choose';
+}
 
 /** Strategies that choose among the tools before the model is asked. */
-export const choosingStrategies = ['relevance', 'ranked', 'hybrid'] as const satisfies DiscoveryStrategy[];
-export type ChoosingStrategy = (typeof choosingStrategies)[number];
+export const choosingStrategies: readonly ChoosingStrategy[] = discoveryStrategies.filter(isChoosing);
 
-/** Strategies of the agent’s own discovery. */
-export const agentStrategies = [
-  'passthrough',
-  ...choosingStrategies,
-  'tool-search',
-  'api',
-] as const satisfies DiscoveryStrategy[];
+/** Those that `sluice discovery try` shows. */
+export const triableStrategies: readonly TriableStrategy[] = discoveryStrategies.filter(
+  (name): name is TriableStrategy => discoveryStrategy(name).triable,
+);
 
 /** Where the service is that selects tools for the strategy `api`. */
 export interface SelectorSettings {

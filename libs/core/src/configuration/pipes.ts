@@ -5,6 +5,7 @@ import {
   type SelectorSettings,
   choosingStrategies,
   discoveryStrategies,
+  discoveryStrategy,
   nativeSearchKinds,
   nativeSearchModes,
 } from './discovery-types.js';
@@ -66,8 +67,7 @@ export function readDiscovery(section: Section, api: SelectorSettings, findings:
     maxTools,
     targetRatio: readRatio(section),
     alwaysKeep: section.names('always_keep', 'a list of tool names, such as `["read_file"]`') ?? [],
-    enableSearchFallback:
-      strategy === 'tool-search' || strategy === 'api' || (wantsSearch && choosesWithSearch(strategy)),
+    enableSearchFallback: hasSearch(strategy, wantsSearch),
     searchToolName: readSearchTool(section),
     maxSearchResults: readCount(section, 'max_search_results'),
     api,
@@ -77,8 +77,17 @@ export function readDiscovery(section: Section, api: SelectorSettings, findings:
   };
 }
 
-function choosesWithSearch(strategy: DiscoverySettings['strategy']): boolean {
-  return strategy !== 'passthrough' && strategy !== 'relevance';
+function hasSearch(strategy: DiscoverySettings['strategy'], isWanted: boolean): boolean {
+  const { search } = discoveryStrategy(strategy);
+  switch (search) {
+    case 'never':
+      return false;
+    case 'optional':
+      return isWanted;
+    case 'always':
+    case 'service':
+      return true;
+  }
 }
 
 /** An unknown strategy changes nothing, which is said; it is no mistake (XS-27). */
