@@ -1,8 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { CompressionCodecs, CompressionTypes } from 'kafkajs';
+import kafkajs, { CompressionTypes } from 'kafkajs';
 import { gzip, lz4, snappy, zstd } from './decompress.js';
 import type { Decompress } from './decompress.js';
 import { once } from './once.js';
+
+// Node finds this name in no CommonJS module’s exports by itself.
+const { CompressionCodecs } = kafkajs;
 
 /** By a codec’s number in a batch’s attributes. The protocol has given five to seven to none. */
 const codecs: readonly (readonly [name: string, decompress: Decompress])[] = [
