@@ -1,12 +1,15 @@
-/** Writes the types of the clients from schemas/openapi.json and the schemas of the records. Run it with `npm run generate`. */
+/** Writes the types of the clients from schemas/openapi.json and the schemas of the records, and the blocking Python client from the other. Run it with `npm run generate`. */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { AvroRecord, Description } from './description.ts';
+import { blockingClient } from './python-sync.ts';
 import { modelsOfApi, modelsOfRecords } from './python.ts';
 import { typesOfApi, typesOfRecords } from './typescript.ts';
 
 /** Those that an upstream system reads or writes, and what is in them. */
 const onTheBus = ['AgentRequest', 'AgentStepResult', 'AgentResponse', 'AgentProgress', 'Cancellation'];
+
+const asyncClient = join(import.meta.dirname, '../client-python/src/sluice_client/_async.py');
 
 /** The generated files by their path from packages/. */
 export function generate(schemaFolder: string): Readonly<Record<string, string>> {
@@ -21,6 +24,7 @@ export function generate(schemaFolder: string): Readonly<Record<string, string>>
     'client/src/generated/records.ts': typesOfRecords(records),
     'client-python/src/sluice_client/models.py': modelsOfApi(description),
     'client-python/src/sluice_client/records.py': modelsOfRecords(records),
+    'client-python/src/sluice_client/_sync.py': blockingClient(readFileSync(asyncClient, 'utf8')),
   };
 }
 

@@ -2,6 +2,8 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { openApi } from '../../apps/gateway/src/openapi/document.js';
+import { operations } from '../../apps/gateway/src/openapi/operations.js';
+import { Sluice } from '../../packages/client/src/index.js';
 import { generate } from '../../packages/generate/main.js';
 import { importsOf } from '../arrows.js';
 
@@ -16,6 +18,19 @@ describe('the clients', () => {
         path,
         true,
       ]);
+  });
+
+  const methods = operations.flatMap(({ client }) => client ?? []);
+
+  it.each(methods)('both have %s', (method) => {
+    const [resource = '', name = ''] = method.split('.');
+    const client = new Sluice({ url: 'http://127.0.0.1:1' }) as unknown as Record<string, Record<string, unknown>>;
+    expect(typeof client[resource]?.[name]).toBe('function');
+    const snake = (camel: string): string => camel.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+    const python = read('packages/client-python/src/sluice_client/_async.py');
+    const [, type = ''] = new RegExp(`self\\.${snake(resource)} = (\\w+)\\(transport\\)`).exec(python) ?? [];
+    const [, members = ''] = new RegExp(`^class ${type}:\\n((?:    .*\\n|\\n)*)`, 'm').exec(python) ?? [];
+    expect(members).toMatch(new RegExp(`^    (?:async )?def ${snake(name)}\\(`, 'm'));
   });
 
   it('use nothing of the project, so that a package stands alone', () => {

@@ -9,6 +9,8 @@ import type { JsonSchema } from './record-schemas.js';
 /** A route of the gateway, as its description has it. */
 export interface Operation {
   readonly id: string;
+  /** The method of the TypeScript client that asks for it, as `resource.method`, and in snake case that of the Python client; null for none. */
+  readonly client: string | null;
   readonly method: 'get' | 'post';
   /** With `{name}` for what stands in its place. */
   readonly path: string;
@@ -74,7 +76,15 @@ const json = (name: string, meaning: string): Readonly<Record<number, Answer>> =
 /** Every route; a test compares them with those that Nest has. */
 export const operations: readonly Operation[] = [
   {
-    ...{ id: 'startRun', without: 'nothing', method: 'post', path: '/v1/runs', tag: 'Runs', summary: 'Start a run' },
+    ...{
+      id: 'startRun',
+      client: 'runs.create',
+      without: 'nothing',
+      method: 'post',
+      path: '/v1/runs',
+      tag: 'Runs',
+      summary: 'Start a run',
+    },
     description: 'Publishes the request; streams the run, waits for its end, or returns at once.',
     headers: {
       ...preferences,
@@ -88,7 +98,14 @@ export const operations: readonly Operation[] = [
     refusals: [400, 401, 403, 409, 413, 415, 500, 503],
   },
   {
-    ...{ id: 'listRuns', method: 'get', path: '/v1/runs', tag: 'Runs', summary: 'List the runs of the tenant' },
+    ...{
+      id: 'listRuns',
+      client: 'runs.list',
+      method: 'get',
+      path: '/v1/runs',
+      tag: 'Runs',
+      summary: 'List the runs of the tenant',
+    },
     query: runParameters,
     answers: json('RunList', 'A page of runs.'),
     refusals: [400, 401, 403, 500, 503],
@@ -96,6 +113,7 @@ export const operations: readonly Operation[] = [
   {
     ...{
       id: 'readRun',
+      client: 'runs.get',
       without: 'link',
       method: 'get',
       path: '/v1/runs/{request_id}',
@@ -113,6 +131,7 @@ export const operations: readonly Operation[] = [
   {
     ...{
       id: 'cancelRun',
+      client: 'runs.cancel',
       without: 'link',
       method: 'post',
       path: '/v1/runs/{request_id}/cancel',
@@ -130,13 +149,26 @@ export const operations: readonly Operation[] = [
     refusals: [400, 401, 403, 404, 409, 413, 415, 500, 503],
   },
   {
-    ...{ id: 'listSessions', method: 'get', path: '/v1/sessions', tag: 'Sessions', summary: 'List one’s sessions' },
+    ...{
+      id: 'listSessions',
+      client: 'sessions.list',
+      method: 'get',
+      path: '/v1/sessions',
+      tag: 'Sessions',
+      summary: 'List one’s sessions',
+    },
     query: sessionParameters,
     answers: json('SessionList', 'A page of sessions.'),
     refusals: [400, 401, 403, 500, 503],
   },
   {
-    ...{ id: 'listSteps', method: 'get', path: '/v1/sessions/{session_id}/steps', tag: 'Sessions' },
+    ...{
+      id: 'listSteps',
+      client: 'sessions.steps',
+      method: 'get',
+      path: '/v1/sessions/{session_id}/steps',
+      tag: 'Sessions',
+    },
     summary: 'List the steps of a session’s runs',
     places: { session_id: 'Names the session.' },
     query: stepParameters,
@@ -146,6 +178,7 @@ export const operations: readonly Operation[] = [
   {
     ...{
       id: 'listTools',
+      client: 'tools.list',
       without: 'nothing',
       method: 'get',
       path: '/v1/tools',
@@ -158,7 +191,14 @@ export const operations: readonly Operation[] = [
     refusals: [400, 401, 403, 500, 503],
   },
   {
-    ...{ id: 'tryToolset', without: 'nothing', method: 'post', path: '/v1/toolsets', tag: 'Tools' },
+    ...{
+      id: 'tryToolset',
+      client: 'tools.tryToolset',
+      without: 'nothing',
+      method: 'post',
+      path: '/v1/toolsets',
+      tag: 'Tools',
+    },
     summary: 'See what a request would be offered',
     description:
       'The first decision about the request, as it would be made now. Nothing is published, and no run begins.',
@@ -169,6 +209,7 @@ export const operations: readonly Operation[] = [
   {
     ...{
       id: 'listGroups',
+      client: 'groups.list',
       without: 'nothing',
       method: 'get',
       path: '/v1/groups',
@@ -179,7 +220,14 @@ export const operations: readonly Operation[] = [
     refusals: [401, 403, 500, 503],
   },
   {
-    ...{ id: 'recommendGroups', without: 'nothing', method: 'get', path: '/v1/groups/recommended', tag: 'Tools' },
+    ...{
+      id: 'recommendGroups',
+      client: 'groups.recommend',
+      without: 'nothing',
+      method: 'get',
+      path: '/v1/groups/recommended',
+      tag: 'Tools',
+    },
     summary: 'Recommend groups for a question',
     description:
       'Of the groups that the caller may ask for, those that suit the question, best first. It gives no right.',
@@ -190,6 +238,7 @@ export const operations: readonly Operation[] = [
   {
     ...{
       id: 'readGroup',
+      client: 'groups.get',
       without: 'nothing',
       method: 'get',
       path: '/v1/groups/{name}',
@@ -201,7 +250,7 @@ export const operations: readonly Operation[] = [
     refusals: [401, 403, 404, 500, 503],
   },
   {
-    ...{ id: 'listStates', without: 'nothing', method: 'get', path: '/v1/states', tag: 'Tools' },
+    ...{ id: 'listStates', client: 'states.list', without: 'nothing', method: 'get', path: '/v1/states', tag: 'Tools' },
     summary: 'List the states, and which tools lead where',
     answers: {
       200: { meaning: 'The states.', json: 'StateList', others: { 'text/vnd.mermaid': 'The states as a diagram.' } },
@@ -209,7 +258,7 @@ export const operations: readonly Operation[] = [
     refusals: [401, 403, 500, 503],
   },
   {
-    ...{ id: 'listApprovals', method: 'get', path: '/v1/approvals', tag: 'Approvals' },
+    ...{ id: 'listApprovals', client: 'approvals.list', method: 'get', path: '/v1/approvals', tag: 'Approvals' },
     summary: 'List the calls that wait for the caller’s decision',
     description: 'Those of the caller’s tenant, the oldest first; none for a caller that policy names no approver.',
     query: approvalParameters,
@@ -226,7 +275,7 @@ export const operations: readonly Operation[] = [
     refusals: [400, 401, 403, 500, 503],
   },
   {
-    ...{ id: 'decide', method: 'post', path: '/v1/approvals', tag: 'Approvals' },
+    ...{ id: 'decide', client: 'approvals.decide', method: 'post', path: '/v1/approvals', tag: 'Approvals' },
     summary: 'Approve or refuse a call that waits',
     description: 'Whether the decision counts, `approval_outcome` on the run’s stream says.',
     body: 'ApprovalDecision',
@@ -234,7 +283,14 @@ export const operations: readonly Operation[] = [
     refusals: [400, 401, 403, 413, 415, 500, 503],
   },
   {
-    ...{ id: 'listAudit', method: 'get', path: '/v1/audit', tag: 'Audit', summary: 'List the audit of the tenant' },
+    ...{
+      id: 'listAudit',
+      client: 'audit.list',
+      method: 'get',
+      path: '/v1/audit',
+      tag: 'Audit',
+      summary: 'List the audit of the tenant',
+    },
     description:
       'The newest first. Details of other callers’ entries are for operators. The audit follows the log, so an entry is there a moment later.',
     query: auditParameters,
@@ -249,7 +305,13 @@ export const operations: readonly Operation[] = [
     refusals: [400, 401, 403, 500, 503],
   },
   {
-    ...{ id: 'listDeadLetters', method: 'get', path: '/v1/dead-letters', tag: 'Dead letters' },
+    ...{
+      id: 'listDeadLetters',
+      client: 'deadLetters.list',
+      method: 'get',
+      path: '/v1/dead-letters',
+      tag: 'Dead letters',
+    },
     summary: 'List dead letters',
     description: 'Records of all tenants that a service could not handle, the newest first. For operators.',
     query: letterParameters,
@@ -257,7 +319,13 @@ export const operations: readonly Operation[] = [
     refusals: [400, 401, 403, 500, 503],
   },
   {
-    ...{ id: 'readDeadLetter', method: 'get', path: '/v1/dead-letters/{id}', tag: 'Dead letters' },
+    ...{
+      id: 'readDeadLetter',
+      client: 'deadLetters.get',
+      method: 'get',
+      path: '/v1/dead-letters/{id}',
+      tag: 'Dead letters',
+    },
     summary: 'Read a dead letter',
     description: 'What it holds, without credentials and signatures, and what a redrive would do. For operators.',
     places: { id: 'Names the dead letter.' },
@@ -265,7 +333,13 @@ export const operations: readonly Operation[] = [
     refusals: [401, 403, 404, 500, 503],
   },
   {
-    ...{ id: 'redrive', method: 'post', path: '/v1/dead-letters/{id}/redrive', tag: 'Dead letters' },
+    ...{
+      id: 'redrive',
+      client: 'deadLetters.redrive',
+      method: 'post',
+      path: '/v1/dead-letters/{id}/redrive',
+      tag: 'Dead letters',
+    },
     summary: 'Redrive a dead letter',
     description:
       'Puts its record on the log again, once, as a new attempt of its run. A conflict says why that cannot be, or who did it before. For operators.',
@@ -276,6 +350,7 @@ export const operations: readonly Operation[] = [
   {
     ...{
       id: 'readDescription',
+      client: null,
       method: 'get',
       path: '/openapi.json',
       tag: 'Description',
@@ -287,7 +362,7 @@ export const operations: readonly Operation[] = [
     refusals: [],
   },
   {
-    ...{ id: 'readPage', method: 'get', path: '/docs', tag: 'Description', isOpen: true, isTagged: true },
+    ...{ id: 'readPage', client: null, method: 'get', path: '/docs', tag: 'Description', isOpen: true, isTagged: true },
     summary: 'Read this description as a page',
     answers: { 200: { meaning: 'The page.', others: { 'text/html': 'The page.' } } },
     refusals: [],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
+import inspect  # async only
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import aclosing
 from types import TracebackType
@@ -87,8 +87,8 @@ class Transport:
 
     async def _request(self, call: Call[Any], headers: Mapping[str, str] | None = None) -> dict[str, Any]:
         token = self._token() if callable(self._token) else self._token
-        if inspect.isawaitable(token):
-            token = await token
+        if inspect.isawaitable(token):  # async only
+            token = await token  # async only
         return self.settings.request(call, token, headers)
 
 

@@ -1,13 +1,13 @@
-"""The client that blocks."""
+"""The client that blocks, written from _async.py by `npm run generate`. Do not edit."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator, Mapping
-from itertools import islice
+from collections.abc import Generator, Iterator, Callable, Mapping
+from contextlib import closing
 from types import TracebackType
 from typing import Any, Generic, Literal, Self, TypeVar, Unpack
 
+import time
 import httpx
 
 from . import _calls, models
@@ -20,6 +20,7 @@ from .events import End, RunEvent
 
 T = TypeVar("T")
 Cursor = str | int | None
+Token = str | Callable[[], str] | None
 
 
 class Pages(Generic[T]):
@@ -38,15 +39,22 @@ class Pages(Generic[T]):
 
     def __iter__(self) -> Iterator[T]:
         for items in self.pages():
-            yield from items
+            for item in items:
+                yield item
 
     def take(self, most: int) -> list[T]:
         """The first so many."""
-        return list(islice(self, most))
+        taken: list[T] = []
+        if most > 0:
+            for item in self:
+                taken.append(item)
+                if len(taken) >= most:
+                    break
+        return taken
 
 
 class Transport:
-    def __init__(self, settings: Settings, token: str | Callable[[], str] | None, http: httpx.Client) -> None:
+    def __init__(self, settings: Settings, token: Token, http: httpx.Client) -> None:
         self.settings = settings
         self._token = token
         self._http = http
@@ -66,14 +74,15 @@ class Transport:
                 error = failure_of(failure, f"{call.method} {call.path}")
             time.sleep(self.settings.policy.delay(attempt, error, repeatable=call.repeatable))
 
-    def lines(self, call: Call[Any], reader: RunReader | ApprovalReader) -> Iterator[str]:
+    def lines(self, call: Call[Any], reader: RunReader | ApprovalReader) -> Generator[str]:
         """One attempt, line by line."""
         with self._http.stream(**self._request(call, EVENTS)) as response:
             if not response.is_success:
                 response.read()
                 raise refusal_of(response)
             reader.connected()
-            yield from response.iter_lines()
+            for line in response.iter_lines():
+                yield line
 
     def _request(self, call: Call[Any], headers: Mapping[str, str] | None = None) -> dict[str, Any]:
         token = self._token() if callable(self._token) else self._token
@@ -88,7 +97,9 @@ class Runs:
         """Starts a run and returns at once."""
         return self._transport.run(_calls.start(request, idempotency_key))
 
-    def ask(self, request: Request, *, idempotency_key: str | None = None, timeout: float | None = None) -> FinishedRun:
+    def ask(
+        self, request: Request, *, idempotency_key: str | None = None, timeout: float | None = None
+    ) -> FinishedRun:
         """Starts a run and waits for its end."""
         limit = TimeLimit(timeout)
         run = self._transport.run(_calls.start(request, idempotency_key).waiting(limit.seconds()))
@@ -122,7 +133,7 @@ class Runs:
 
         return Pages(read)
 
-    def stream(self, request: Request, *, idempotency_key: str | None = None) -> Iterator[RunEvent]:
+    def stream(self, request: Request, *, idempotency_key: str | None = None) -> Generator[RunEvent]:
         """Starts a run and reports it as it happens.
 
         Where the connection is cut, the run is read again and goes on behind what was reported, each thing once. Leaving the loop leaves
@@ -130,31 +141,32 @@ class Runs:
         """
         return self._events(_calls.start(request, idempotency_key), None)
 
-    def follow(self, run: RunRef) -> Iterator[RunEvent]:
+    def follow(self, run: RunRef) -> Generator[RunEvent]:
         """A run that was started before, from its beginning to its end."""
         call = _calls.read_run(run)
         return self._events(call, call.path)
 
-    def _events(self, call: Call[Run], location: str | None) -> Iterator[RunEvent]:
+    def _events(self, call: Call[Run], location: str | None) -> Generator[RunEvent]:
         reader = RunReader()
         attempt = 0
         while True:
             attempt += 1
             problem: Exception = ConnectionFailedError("The stream ended before the run did.", location)
             try:
-                for line in self._transport.lines(call, reader):
-                    chunk = chunk_in(line)
-                    for event in reader.take(chunk) if chunk is not None else []:
-                        if reader.place is not None:
-                            call = _calls.read_run(reader.place)
-                            location = call.path
-                        # A cut is tried again so often until something new comes.
-                        attempt = 0
-                        if isinstance(event, End):
-                            _calls.refuse_conflict(event)
-                        yield event
-                    if reader.ended:
-                        return
+                with closing(self._transport.lines(call, reader)) as lines:
+                    for line in lines:
+                        chunk = chunk_in(line)
+                        for event in reader.take(chunk) if chunk is not None else []:
+                            if reader.place is not None:
+                                call = _calls.read_run(reader.place)
+                                location = call.path
+                            # A cut is tried again so often until something new comes.
+                            attempt = 0
+                            if isinstance(event, End):
+                                _calls.refuse_conflict(event)
+                            yield event
+                        if reader.ended:
+                            return
             except ConflictError:
                 raise
             except ProblemError as refusal:
@@ -205,7 +217,7 @@ class Approvals:
 
         return Pages(read)
 
-    def stream(self) -> Iterator[models.WaitingApproval]:
+    def stream(self) -> Generator[models.WaitingApproval]:
         """The calls that wait now, then those that come, each once. A connection that is cut is opened again."""
         call = _calls.follow_approvals()
         reader = ApprovalReader()
@@ -214,12 +226,13 @@ class Approvals:
             attempt += 1
             problem: Exception = ConnectionFailedError("The stream ended.", None)
             try:
-                for line in self._transport.lines(call, reader):
-                    chunk = chunk_in(line)
-                    for waiting in reader.take(chunk) if chunk is not None else []:
-                        # A cut is tried again so often until something new comes.
-                        attempt = 0
-                        yield waiting
+                with closing(self._transport.lines(call, reader)) as lines:
+                    for line in lines:
+                        chunk = chunk_in(line)
+                        for waiting in reader.take(chunk) if chunk is not None else []:
+                            # A cut is tried again so often until something new comes.
+                            attempt = 0
+                            yield waiting
             except ProblemError as refusal:
                 problem = refusal
             except EndOfStream:
@@ -328,7 +341,7 @@ class Sluice:
         self,
         url: str,
         *,
-        token: str | Callable[[], str] | None = None,
+        token: Token = None,
         headers: Mapping[str, str] | None = None,
         retries: int = 4,
         longest_retry_after: float = 60,
