@@ -61,6 +61,7 @@ describe('a turn that the same process handles again, since its partition was lo
     attempt: 1,
     emit: () => undefined,
     afterCommit: () => undefined,
+    credentialUsed: () => undefined,
     carried: '',
     carry: () => undefined,
   });

@@ -3,9 +3,9 @@ import { Fault } from '@sluice/core';
 import type { Authenticator, Principal } from '@sluice/core';
 import { longestId, topics } from '@sluice/contracts';
 import type { Cancellation } from '@sluice/contracts';
-import { credentialOf } from '@sluice/bus';
+import { credentialOf, isCredentialGone, senderHeader } from '@sluice/bus';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
-import { cancelRun, hasEnded, longestCancelReason, requestTaken } from '@sluice/run';
+import { cancelRun, hasEnded, longestCancelReason, requestTaken, senderName } from '@sluice/run';
 import type { NotCancelled } from '@sluice/run';
 import { AUTHENTICATOR, RUNTIME, VerifiedCallers } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
@@ -32,6 +32,7 @@ export class CancellationsService {
     const { identity } = configurations.current().configuration;
     const sender = await this.authenticator.authenticate(identity, credentialOf(headers), timestamp);
     const caller = sender.ok ? sender.principal : null;
+    context.credentialUsed(caller === null ? null : senderName(caller));
     const notTaken = caller === null ? 'not_authenticated' : await this.reasonAgainst(requestId, caller);
     // Of a run that has ended too: it may have ended with a dead letter, and a redrive of it is not wanted either.
     if (caller !== null && notTaken !== 'not_its_caller') await cancelRun(requestId, caller, reason, this.runtime);
@@ -55,8 +56,14 @@ export class CancellationsService {
   /** As far as its request can be read; the mark of anybody else would count for nothing. */
   private async isTheirs(requestId: string, caller: Principal): Promise<boolean> {
     const request = await requestTaken({ requestId, tenant: caller.tenantId }, this.runtime);
-    return request === null || (await this.callers.isSender(caller, request));
+    if (request === null || isNameless(request)) return true;
+    return this.callers.isSender(caller, request);
   }
+}
+
+/** A request that a former version handled, whose credential was blanked afterwards. */
+function isNameless({ headers }: Incoming<'agent.requests'>): boolean {
+  return isCredentialGone(headers) && headers[senderHeader] === undefined;
 }
 
 function requireValid({ requestId, sessionId, reason }: Cancellation): void {

@@ -3,7 +3,7 @@ import { Fault } from '@sluice/core';
 import type { Authenticator, Evaluator, RunState } from '@sluice/core';
 import { placeOf, requestIds, topics } from '@sluice/contracts';
 import type { AgentRequest, Toolset } from '@sluice/contracts';
-import { credentialOf } from '@sluice/bus';
+import { credentialOf, isCredentialGone } from '@sluice/bus';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
 import {
   asGivenUp,
@@ -29,6 +29,7 @@ import {
   verifyRecord,
   verifyReturned,
   withConditions,
+  senderName,
 } from '@sluice/run';
 import type { EndedBy, Loaded, Origin, Redriven, RunIds } from '@sluice/run';
 import { AUTHENTICATOR, countDenial, LoadWatch, RUNTIME } from '@sluice/host';
@@ -65,10 +66,12 @@ export class FilterService {
     const { clock, configurations } = this.runtime;
     const loaded = configurations.current();
     const ids = requestIds(message, message.record);
+    if (isCredentialGone(message.headers)) return this.dropHandled(ids, context);
 
     const { identity } = loaded.configuration;
     const sender = await this.authenticator.authenticate(identity, credentialOf(message.headers), message.timestamp);
     const tenant = sender.ok ? sender.principal.tenantId : null;
+    context.credentialUsed(sender.ok ? senderName(sender.principal) : null);
     keepSender(message, tenant);
 
     const redriven = await redrivenFrom(message, context, this.runtime);
@@ -97,6 +100,18 @@ export class FilterService {
     }
     context.afterCommit(() => this.countGroups(groups, loaded));
     return this.decide(ids, { request, run, by: endedBy(message, run) }, loaded, context, origin);
+  }
+
+  /** A record that was handled before, together with whose outputs its credential was blanked: its run has gone on. */
+  private dropHandled({ requestId }: RunIds, context: HandlerContext): readonly Outgoing[] {
+    const { log } = this.runtime;
+    context.afterCommit(() =>
+      log.warn(
+        { request_id: requestId },
+        'a request that was handled before came again, so the group’s offsets were set back',
+      ),
+    );
+    return [];
   }
 
   /** The next iteration of a run that the executor hands back. */

@@ -2,7 +2,7 @@ export * from './port.js';
 export { passedOver, recordAt } from './record-at.js';
 export { openSqliteBus } from './sqlite/bus.js';
 export type { SqliteBus, SqliteBusOptions } from './sqlite/bus.js';
-export { credentialOf, withoutCredentials } from './processing/credential.js';
+export { credentialOf, isCredentialGone, senderHeader, withoutCredentials } from './processing/credential.js';
 export { GroupHeld } from './sqlite/lease.js';
 export { openKafkaBus } from './kafka/open.js';
 export type { KafkaBus } from './kafka/bus.js';

@@ -38,6 +38,11 @@ export interface HandlerContext {
    * the action refers to stays in memory, so it should not be the message. It is synchronous.
    */
   afterCommit(action: () => void): void;
+  /**
+   * The record’s credential is needed no longer. A log that can change a record blanks it together with the outputs and the acknowledgement, and keeps
+   * `sender` in its place; Kafka cannot.
+   */
+  credentialUsed(sender: string | null): void;
   /** With `order: 'partition'`: what the record before this one in its partition left, '' if none did; always '' with sessions. */
   readonly carried: string;
   /**

@@ -65,6 +65,10 @@ class Staying implements HandlerContext {
     return this.context.carry;
   }
 
+  get credentialUsed(): HandlerContext['credentialUsed'] {
+    return this.context.credentialUsed;
+  }
+
   get afterCommit(): HandlerContext['afterCommit'] {
     const { context, what } = this;
     return (action) => context.afterCommit(actionAbout(what, action));

@@ -61,3 +61,4 @@ export * from './redrive/take.js';
 export * from './redrive/redrive.js';
 export type { RunParts } from './parts.js';
 export * from './reporting.js';
+export { senderName } from './sender.js';

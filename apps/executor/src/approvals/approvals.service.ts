@@ -42,6 +42,7 @@ export class ApprovalsService {
     const { configurations, clock } = this.runtime;
     const asked = await this.asked(decided);
     const decider = await this.decider(decided, message);
+    context.credentialUsed(null);
     const decidedBy = decider?.actorId ?? decided.decidedBy;
     const { policy, version: configVersion } = configurations.current().configuration;
     let notTaken = judgeDecision(asked, decided, decider, message.timestamp, policy);

@@ -20,6 +20,13 @@ export interface Finished {
   readonly afterCommit: readonly (() => void)[];
   /** What the partition carries from here on; '' where sessions are the order. */
   readonly carried: string;
+  /** Whose the record’s credential was, null where that is not known; absent where the credential stays. */
+  readonly credential?: Used;
+}
+
+/** A credential that is needed no longer. */
+export interface Used {
+  readonly sender: string | null;
 }
 
 export interface HandlingOptions {
@@ -55,7 +62,9 @@ export async function handleRecord(
       const outputs = await subscription.handle(opened.message, context);
       if (revocation.revoked) return null;
       const { topic, offset } = opened.stored;
-      return { topic, offset, outputs: encodeAll(codec, outputs), afterCommit, carried: carrying.left };
+      const { used } = context;
+      const finished = { topic, offset, outputs: encodeAll(codec, outputs), afterCommit, carried: carrying.left };
+      return used === undefined ? finished : { ...finished, credential: used };
     } catch (error) {
       if (revocation.revoked) return null;
       const verdict = judge(error, attempt, subscription.retry ?? defaultRetry, clock.now());
@@ -83,6 +92,8 @@ async function bury(
   const { topic, offset } = opened.stored;
   const dead = deadOf(opened, death, attempts);
   const letters = subscription.deadLetters === false ? [] : [deadLetter(codec, dead, subscription.group, clock.now())];
+  // Who only watches leaves it to who works on the record.
+  const used = subscription.deadLetters === false ? {} : { credential: { sender: null } };
   const through = (): void => subscription.afterDead?.(dead);
   const afterCommit: (() => void)[] = [];
   const carrying = new Carrying(found);
@@ -90,7 +101,7 @@ async function bury(
     const more = await subscription.onDead?.(dead, new Attempt(attempts, afterCommit, carrying, options, revocation));
     if (revocation.revoked) return null;
     const outputs = [...letters, ...encodeAll(codec, more ?? [])];
-    return { topic, offset, outputs, afterCommit: [through, ...afterCommit], carried: carrying.left };
+    return { topic, offset, outputs, afterCommit: [through, ...afterCommit], carried: carrying.left, ...used };
   } catch (error) {
     if (revocation.revoked) return null;
     // The record must not be stuck for ever because telling of its end fails too.
@@ -101,7 +112,7 @@ async function bury(
       offset,
       error: String(error),
     });
-    return { topic, offset, outputs: letters, afterCommit: [through], carried: found ?? '' };
+    return { topic, offset, outputs: letters, afterCommit: [through], carried: found ?? '', ...used };
   }
 }
 
@@ -131,6 +142,12 @@ class Attempt implements HandlerContext {
 
   get afterCommit(): HandlerContext['afterCommit'] {
     return (action) => void this.actions.push(action);
+  }
+
+  used: Used | undefined;
+
+  get credentialUsed(): HandlerContext['credentialUsed'] {
+    return (sender) => void (this.used = { sender });
   }
 
   get carry(): HandlerContext['carry'] {

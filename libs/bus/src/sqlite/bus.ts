@@ -14,6 +14,8 @@ import { emitter } from './emit.js';
 import { endsOf } from './ends.js';
 import { fetcher } from './fetch.js';
 import type { Fetch } from './fetch.js';
+import { forgetter } from './forget.js';
+import type { Forget } from './forget.js';
 import { GroupAppend } from './group-append.js';
 import { acquireLease, liveHolder } from './lease.js';
 import type { Holder, LiveHolder } from './lease.js';
@@ -73,6 +75,7 @@ export async function busOn(database: DatabaseSync, options: SqliteBusOptions): 
 
 class OpenBus implements SqliteBus {
   readonly #append: Append;
+  readonly #forget: Forget;
   readonly #fetch: Fetch;
   readonly #published: GroupAppend;
   readonly #emitted: GroupAppend;
@@ -95,6 +98,7 @@ class OpenBus implements SqliteBus {
     const ends = endsOf(database);
     this.#wakeups = new Wakeups(() => version.get()?.['data_version'] as number, ends.changed);
     this.#append = appender(database, ids, clock, ends.changed);
+    this.#forget = forgetter(database, ids);
     this.#fetch = fetcher(database, ids, ends);
     const appended = () => this.#wakeups.notify();
     this.#published = new GroupAppend(store, this.#append, 'powerLoss', appended);
@@ -140,6 +144,7 @@ class OpenBus implements SqliteBus {
         store: this.store,
         fetch: this.#fetch,
         append: this.#append,
+        forget: this.#forget,
         codec: this.codec,
         clock: this.options.clock,
         log: this.#log,

@@ -13,6 +13,7 @@ import { Slots } from '../processing/slots.js';
 import { openStored } from '../processing/stored.js';
 import type { Opened } from '../processing/stored.js';
 import type { Append } from './append.js';
+import type { Forget } from './forget.js';
 import { Cursors } from './cursors.js';
 import type { Fetch, Place } from './fetch.js';
 import { Flush } from './flush.js';
@@ -36,6 +37,7 @@ export interface ConsumerOptions {
   readonly store: Store;
   readonly fetch: Fetch;
   readonly append: Append;
+  readonly forget: Forget;
   readonly codec: Codec;
   readonly clock: Clock;
   readonly log: BusLog;

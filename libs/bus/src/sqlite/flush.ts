@@ -4,6 +4,7 @@ import { runAfterCommit } from '../processing/after-commit.js';
 import type { Finished } from '../processing/handling.js';
 import { backOff, pause } from '../processing/retry.js';
 import type { Append } from './append.js';
+import type { Forget } from './forget.js';
 import type { Lease } from './lease.js';
 import type { Progress } from './progress.js';
 import type { Store } from './store.js';
@@ -16,6 +17,7 @@ export interface FlushOptions {
   readonly group: string;
   readonly store: Store;
   readonly append: Append;
+  readonly forget: Forget;
   readonly progress: Progress;
   readonly lease: Lease;
   readonly log: BusLog;
@@ -86,7 +88,7 @@ export class Flush {
   }
 
   async #write(batch: readonly Finished[], began: number): Promise<void> {
-    const { store, append, progress, lease, committed } = this.options;
+    const { store, append, forget, progress, lease, committed } = this.options;
     const outputs = batch.flatMap((finished) => finished.outputs);
     for (const { topic, offset, carried } of batch) {
       progress.of(topic).finish(offset, offset + 1);
@@ -95,6 +97,8 @@ export class Flush {
     await store.write('processLoss', () => {
       lease.check();
       append(outputs);
+      for (const { topic, offset, credential } of batch)
+        if (credential !== undefined) forget(topic, offset, credential.sender);
       progress.save();
     });
     progress.saved();

@@ -51,4 +51,15 @@ export const migrations: readonly string[] = [
   `
   ALTER TABLE positions ADD COLUMN carried TEXT NOT NULL DEFAULT '';
   `,
+  // Credentials of records that were handled before credentials were blanked.
+  `
+  UPDATE records SET headers = json_set(headers, '$.authorization', '')
+  WHERE headers IS NOT NULL AND json_extract(headers, '$.authorization') <> '' AND EXISTS (
+    SELECT 1 FROM positions JOIN topics ON topics.id = positions.topic
+    WHERE positions.topic = records.topic AND records.offset < positions.prefix AND (
+      (topics.name IN ('agent.requests', 'agent.cancellations') AND positions.consumer_group = 'filter')
+      OR (topics.name = 'agent.approvals' AND positions.consumer_group = 'executor')
+    )
+  );
+  `,
 ];

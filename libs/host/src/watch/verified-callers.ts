@@ -1,7 +1,8 @@
-import { credentialOf } from '@sluice/bus';
+import { credentialOf, isCredentialGone, senderHeader } from '@sluice/bus';
 import type { Incoming } from '@sluice/bus';
 import type { Authentication, Authenticator, Principal } from '@sluice/core';
 import type { Runtime } from '../runtime.js';
+import { senderName } from '@sluice/run';
 import { isSame } from './run-access.js';
 
 /** A caller whose credential does not hold is not counted by name. */
@@ -26,9 +27,10 @@ export class VerifiedCallers {
     return sender;
   }
 
-  /** Whether the caller is who sent the request, by the credential that came with it. */
+  /** Whether the caller is who sent the request, by the credential that came with it, else by what stands in its place. */
   async isSender(caller: Principal, { headers, timestamp }: Incoming<'agent.requests'>): Promise<boolean> {
     const { identity } = this.runtime.configurations.current().configuration;
+    if (identity.provider !== 'none' && isCredentialGone(headers)) return headers[senderHeader] === senderName(caller);
     const sender = await this.authenticator.authenticate(identity, credentialOf(headers), timestamp);
     return sender.ok && isSame(sender.principal, caller);
   }
