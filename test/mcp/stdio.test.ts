@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
@@ -7,15 +7,29 @@ import { StdioClientTransport as NewTransport } from '@modelcontextprotocol/clie
 import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { projectRoot, workflowConfiguration } from '../harness/configurations.js';
+import { eventually } from '../harness/eventually.js';
 import { clientInfo } from './with-mcp.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-stdio-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const config = join(folder, 'sluice.yaml');
 writeFileSync(config, workflowConfiguration());
+/** Where a tool says that it has begun, and is told that it may end. */
+const gate = join(folder, 'gate');
+const sharedConfig = join(folder, 'shared.yaml');
+writeFileSync(
+  sharedConfig,
+  `tool: { wait: { type: mcp-tool, group: [g] }, now: { type: get_current_time, group: [g] } }
+mcp:
+  servers: { waiting: { command: node, args: ["${join(projectRoot, 'libs/tools/test/mcp-servers/waiting.mjs')}", "${gate}"] } }
+  tools: { wait: { server: waiting, tool: wait, effect: read_only, redaction: whole } }
+policy: { allowed_tools: [wait, now] }
+limits: { tool_seconds: 200, run_seconds: 400 }
+`,
+);
 
 /** The command as a client’s configuration has it, on a data folder where no services run. */
-const started = (data: string) => ({
+const started = (data: string, configuration = config) => ({
   command: process.execPath,
   args: [join(projectRoot, 'dist/apps/sluice/src/main.js'), 'mcp', 'serve'],
   cwd: projectRoot,
@@ -23,7 +37,7 @@ const started = (data: string) => ({
     PATH: process.env['PATH'] ?? '',
     NODE_COMPILE_CACHE: join(projectRoot, 'node_modules/.cache/compiled'),
     SLUICE_DATA: join(folder, data),
-    SLUICE_CONFIG: config,
+    SLUICE_CONFIG: configuration,
   },
 });
 const query = { name: 'knowledge-query', arguments: { sparql: 'SELECT * WHERE { ?a ?b ?c } LIMIT 1' } };
@@ -54,6 +68,56 @@ describe('`sluice mcp serve`, started by a client over stdio', () => {
     expect(names((await client.listTools()).tools)).toEqual(before);
     expect(await client.callTool({ name: 'graph-update', arguments: {} })).toMatchObject({ isError: true });
     await client.close();
+  });
+});
+
+describe('several clients on one data folder', () => {
+  const open: OldClient[] = [];
+  afterAll(() => Promise.all(open.map((client) => client.close())));
+  const connected = async (data: string) => {
+    const client = new OldClient(clientInfo);
+    const transport = new OldTransport(started(data, sharedConfig));
+    await client.connect(transport, { timeout: 120_000 });
+    open.push(client);
+    return { client, pid: transport.pid ?? 0 };
+  };
+  const now = { name: 'now', arguments: {} };
+  const done = { isError: false, content: [{ type: 'text', text: 'Done.' }] };
+  const begun = (n: number) =>
+    eventually(
+      () => (existsSync(`${gate}.begun`) ? readFileSync(`${gate}.begun`, 'utf8').split('\n') : []),
+      (lines) => lines.includes(String(n)),
+    );
+
+  it('share one set of services when they start at once, and take them over from one that quits', async () => {
+    const [one, two, three] = await Promise.all(['shared', 'shared', 'shared'].map(connected));
+    if (one === undefined || two === undefined || three === undefined) throw new Error('A client is missing.');
+    const calls = [one, two, three].map(({ client }) => client.callTool(now));
+    for (const call of calls) expect(await call).toMatchObject({ isError: false });
+    // Whichever runs the services: two of the three quit, one after another, in the middle of a call of the last.
+    const held = three.client.callTool({ name: 'waiting___wait', arguments: { n: 1 } }, undefined, {
+      timeout: 240_000,
+    });
+    await begun(1);
+    await one.client.close();
+    expect(await two.client.callTool(now)).toMatchObject({ isError: false });
+    await two.client.close();
+    expect(await three.client.callTool(now)).toMatchObject({ isError: false });
+    writeFileSync(`${gate}.1`, '');
+    expect(await held).toMatchObject(done);
+  });
+
+  it('lose nothing where the one that runs the services is killed in the middle of a call', async () => {
+    const first = await connected('killed');
+    const second = await connected('killed');
+    const held = second.client.callTool({ name: 'waiting___wait', arguments: { n: 2 } }, undefined, {
+      timeout: 240_000,
+    });
+    await begun(2);
+    process.kill(first.pid, 'SIGKILL');
+    expect(await second.client.callTool(now)).toMatchObject({ isError: false });
+    writeFileSync(`${gate}.2`, '');
+    expect(await held).toMatchObject(done);
   });
 });
 

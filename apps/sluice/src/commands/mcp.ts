@@ -27,7 +27,8 @@ sluice mcp approve SERVER [--yes] [--config FILE]
 sluice mcp serve
   Serves one MCP client over standard input and output: a client starts it by this command (docs/mcp.md). SLUICE_TOKEN is the caller's
   credential, where an identity is configured. Services that run are used, on Kafka and on the data folder alike; where none run on the data
-  folder, they run in this process, under SLUICE_CONFIG, else what is in force there, else the sample's configuration.`;
+  folder, they run in this process, under SLUICE_CONFIG, else what is in force there, else the sample's configuration. Several clients on
+  one data folder share them: when the process that runs them ends, another one takes them over.`;
 
 /** How long a server that no configuration has may take to start and to answer, in milliseconds. */
 const startMs = 60_000;

@@ -46,6 +46,16 @@ export class ConfigurationSource {
     if (compiled.configuration === null)
       throw new Error(`The configuration ${this.file} has mistakes:\n${formatProblems(compiled.problems)}`);
     await this.publish(compiled);
+    this.follow();
+  }
+
+  /** Instead of start(), where services run under what is in force already: a file with problems is refused, as one that is saved so. */
+  startBeside(): Promise<void> {
+    this.follow();
+    return this.again('file');
+  }
+
+  private follow(): void {
     this.watch(this.file);
     // An operator may allow changed tools with a command, too.
     this.runtime.configurations.onChange(({ configuration }) => {

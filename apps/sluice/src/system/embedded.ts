@@ -18,6 +18,8 @@ export async function startEmbedded(given: {
   readonly models?: ModelSource;
   /** Lines go to the file alone: the terminal shows something else. */
   readonly fileOnly?: boolean;
+  /** The services were run by another process until now: they begin under what is in force, and the file is compiled beside. */
+  readonly isTakeover?: boolean;
 }): Promise<OpenRuntime> {
   const { environment, configFile } = given;
   const models = given.models ?? new Models((variable) => environment.secret(variable));
@@ -37,7 +39,7 @@ export async function startEmbedded(given: {
     if (configFile !== null) {
       const followed = (source = new ConfigurationSource(configFile, servers, runtime));
       beforeClose(() => followed.close());
-      await followed.start();
+      if (given.isTakeover !== true) await followed.start();
     }
     await runtime.configurations.start();
     for (const start of [
@@ -49,6 +51,7 @@ export async function startEmbedded(given: {
       const service = await start();
       beforeClose(() => service.close());
     }
+    if (given.isTakeover === true) void source?.startBeside();
     return open;
   } catch (error) {
     await open.close();

@@ -1,25 +1,26 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
-import {
-  createLog,
-  dataFiles,
-  logToFile,
-  openLogFile,
-  openRuntime,
-  ownToken,
-  prepareDataFolder,
-  verifierIfAny,
-} from '@sluice/host';
-import type { OpenRuntime } from '@sluice/host';
+import { createLog, dataFiles, logToFile, openLogFile, openRuntime, ownToken, prepareDataFolder } from '@sluice/host';
+import type { Environment, OpenRuntime, Runtime } from '@sluice/host';
 import { serveOverStdio } from '../../../mcp/src/stdio.js';
 import type { Surroundings } from '../commands/surroundings.js';
 import { appliedConfiguration } from './applied.js';
 import { startEmbedded } from './embedded.js';
+import { SharedServices } from './shared-services.js';
 
-/** Serves one MCP client over this process’s standard input and output, until the client leaves. */
+/** How long services may let running calls end when the client of their process leaves, in milliseconds: its other clients' calls wait meanwhile. */
+const mostDrainMs = 500;
+const lookEveryMs = 50;
+
+/** Serves one MCP client over this process’s standard input and output, until the client leaves. Standard output is the protocol’s. */
 export async function serveMcpOverStdio(surroundings: Surroundings): Promise<number> {
   const { environment, stopped } = surroundings;
-  const open = await opened(surroundings);
+  prepareDataFolder(environment.dataFolder);
+  const lines = createLog(environment.logLevel, logToFile(dataFiles(environment).lines, { fileOnly: true }));
+  const open = await openRuntime({ ...environment, port: 0 }, lines);
   try {
+    await open.runtime.configurations.start();
+    if (environment.bus === 'sqlite') await withServices(open, surroundings);
     const transport = new StdioServerTransport();
     const service = await serveOverStdio(open.runtime, ownToken(environment), transport);
     open.beforeClose(() => service.close());
@@ -31,25 +32,32 @@ export async function serveMcpOverStdio(surroundings: Surroundings): Promise<num
   }
 }
 
-/** Beside the services that run, on Kafka or on the data folder; else with all services in this process. Standard output is the protocol’s. */
-async function opened({ environment, log, sampleConfiguration }: Surroundings): Promise<OpenRuntime> {
-  const own = { ...environment, port: 0 };
-  let { configFile } = environment;
-  if (environment.bus === 'sqlite') {
-    const bus = await openLogFile(environment, log);
-    try {
-      if ((await bus.holderOf('filter')) === null) {
-        if (configFile === null && (await appliedConfiguration(bus, verifierIfAny(environment))) === null)
-          configFile = await sampleConfiguration();
-        return await startEmbedded({ environment: own, configFile, fileOnly: true });
-      }
-    } finally {
-      await bus.close();
-    }
-  }
-  prepareDataFolder(environment.dataFolder);
-  const lines = createLog(environment.logLevel, logToFile(dataFiles(environment).lines, { fileOnly: true }));
-  const open = await openRuntime(own, lines);
-  await open.runtime.configurations.start();
-  return open;
+/** Beside the services that run on the data folder, and where none do, with all of them in this process. */
+async function withServices({ runtime, beforeClose, failed }: OpenRuntime, surroundings: Surroundings): Promise<void> {
+  const { environment, log } = surroundings;
+  const bus = await openLogFile(environment, log);
+  beforeClose(() => bus.close());
+  const own: Environment = { ...environment, port: 0, drainMs: Math.min(environment.drainMs, mostDrainMs) };
+  const services = new SharedServices({
+    bus,
+    log: runtime.log,
+    isUsable: () => runtime.configurations.inForceOrNull() !== null,
+    start: async (isTakeover) => {
+      let { configFile } = environment;
+      if (configFile === null && (await appliedConfiguration(bus, runtime.signatures)) === null)
+        configFile = await surroundings.sampleConfiguration();
+      return startEmbedded({ environment: own, configFile, fileOnly: true, isTakeover });
+    },
+  });
+  beforeClose(() => services.close());
+  const isOver = Promise.race([surroundings.stopped, failed]);
+  await Promise.race([services.ready, isOver]);
+  await configured(runtime, isOver);
+}
+
+/** What services put in force as they start is read here a moment later. */
+async function configured({ configurations }: Runtime, over: Promise<unknown>): Promise<void> {
+  let isOver = false;
+  void over.then(() => (isOver = true));
+  while (!isOver && configurations.inForceOrNull() === null) await delay(lookEveryMs);
 }
