@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import type { Clock, Ledger, Step, ToolSource } from '@sluice/core';
-import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
+import type { Bus, HandlerContext, Incoming, Outgoing } from '@sluice/bus';
 import { openSqliteLedger } from '@sluice/ledger';
 import { defineTool } from '@sluice/tools';
 import { ExecutorService } from '../apps/executor/src/executor.service.js';
@@ -37,6 +37,9 @@ const noServers = {
   status: () => [],
   close: async () => undefined,
 };
+
+/** The log as it is while the turn is under way: what it led to is not on it. */
+const withoutItsEnd = { read: async function* () {} } as unknown as Bus;
 
 const configured = (policy: object): object => ({
   tool: { act: { type: 'act', timeout_seconds: 1 } },
@@ -81,7 +84,7 @@ describe('a turn that the same process handles again, since its partition was lo
     await system.ask(id);
     const message = (await system.all('agent.tool-calls')).find(({ record }) => record.requestId === id);
     const handle = async (ledger: Ledger, { clock, source }: { clock?: Clock; source?: ToolSource } = {}) => {
-      const runtime = { ...system.open.runtime, ledger, ...(clock && { clock }) };
+      const runtime = { ...system.open.runtime, ledger, bus: withoutItsEnd, ...(clock && { clock }) };
       const other = source === undefined ? {} : { source: { value: async () => source } };
       const toolbox = Object.create(system.toolbox, other) as Toolbox;
       const executor = new ExecutorService(runtime, toolbox);
@@ -113,7 +116,7 @@ describe('a turn that the same process handles again, since its partition was lo
     const message = (await system.all('agent.tool-calls')).find(({ record }) => record.requestId === 'r');
     // A ledger that knows nothing of the run, so that the turn is as it was before it was taken.
     const ledger = await openSqliteLedger({ file: join(folder, 'ledger.sqlite') });
-    const executor = new ExecutorService({ ...system.open.runtime, ledger }, system.toolbox);
+    const executor = new ExecutorService({ ...system.open.runtime, ledger, bus: withoutItsEnd }, system.toolbox);
     const handle = (signal: AbortSignal) =>
       executor.execute(message as Incoming<'agent.tool-calls'>, contextWith(signal));
     done = 0;

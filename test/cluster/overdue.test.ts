@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Kafka, logLevel } from 'kafkajs';
 import { eventually } from '../harness/eventually.js';
 import type { Program } from '../harness/program.js';
 import { scriptedEndpoint } from '../harness/scripted-endpoint.js';
@@ -20,9 +21,10 @@ describe('runs on Kafka whose time is up while no agent lives', () => {
   let cluster: Cluster;
   let endpoint: ScriptedEndpoint;
   let reader: KafkaReader;
-  let filters: readonly Program[];
+  let running: Program[];
+  let asked = 0;
   beforeAll(async () => {
-    endpoint = await scriptedEndpoint([], 10);
+    endpoint = await scriptedEndpoint(() => void asked++, 10);
     cluster = await openCluster(`
 tool: { get_current_time: { type: get_current_time } }
 policy: { allowed_tools: [get_current_time] }
@@ -30,7 +32,7 @@ limits: { run_seconds: ${runSeconds} }
 model: { provider: openai-compatible, name: scripted, base_url: "${endpoint.baseUrl}" }
 `);
     reader = await KafkaReader.open(cluster);
-    filters = await Promise.all([cluster.start('filter'), cluster.start('filter')]);
+    running = await Promise.all([cluster.start('filter'), cluster.start('filter')]);
   }, 2 * startTimeout);
   afterAll(async () => {
     await reader?.close();
@@ -43,6 +45,10 @@ model: { provider: openai-compatible, name: scripted, base_url: "${endpoint.base
       .split('\n')
       .filter((line) => line !== '')
       .map((line) => JSON.parse(line) as Line);
+  const stopAll = async (): Promise<void> => {
+    for (const { process } of running) process.kill('SIGTERM');
+    await Promise.all(running.splice(0).map(({ ended }) => ended));
+  };
   const ask = (...names: string[]) =>
     reader.publishJson(names.map((name) => ({ question: 'Go', request_id: name, session_id: name })));
 
@@ -53,7 +59,7 @@ model: { provider: openai-compatible, name: scripted, base_url: "${endpoint.base
       () => on('agent.toolsets'),
       (toolsets) => toolsets.length === names.length,
     );
-    filters[0]?.process.kill('SIGKILL');
+    running[0]?.process.kill('SIGKILL');
     const ends = await eventually(
       () => on('agent.responses'),
       (responses) => responses.length >= names.length,
@@ -64,7 +70,7 @@ model: { provider: openai-compatible, name: scripted, base_url: "${endpoint.base
       expect(timestamp - deadline).toBeLessThan(15_000);
     }
 
-    await cluster.start('agent');
+    running.push(await cluster.start('agent'));
     await ask('in-time');
     const all = await eventually(
       () => on('agent.responses'),
@@ -73,5 +79,52 @@ model: { provider: openai-compatible, name: scripted, base_url: "${endpoint.base
     expect(all.map(({ record }) => record.request_id).sort()).toEqual([...names, 'in-time'].sort());
     expect(all.find(({ record }) => record.request_id === 'in-time')?.record.error).toBeNull();
     expect(await on('agent.dead-letters')).toEqual([]);
+  });
+
+  it('and others have no second end where the groups are set back to the beginning, and nothing is asked again', async () => {
+    const names = Array.from({ length: 8 }, (_, n) => `answered-${n}`);
+    await ask(...names);
+    const answered = (wanted: readonly string[]) => () =>
+      wanted.every((name) => reader.ended.has(name)) ? Promise.resolve(true) : Promise.resolve(false);
+    await eventually(answered(names), (all) => all);
+    await stopAll();
+    const counts = async () =>
+      Promise.all(
+        ['toolsets', 'tool-calls', 'steps', 'responses', 'dead-letters'].map(
+          async (name) => (await on(`agent.${name}`)).length,
+        ),
+      );
+    const [before, askedBefore] = [await counts(), asked];
+    const kafka = new Kafka({
+      brokers: (cluster.variables['KAFKA_BROKERS'] ?? '').split(','),
+      logLevel: logLevel.NOTHING,
+    });
+    const admin = kafka.admin();
+    await admin.connect();
+    // As kafka-consumer-groups --reset-offsets --to-earliest does.
+    for (const [group, topics] of [
+      ['filter', ['agent.requests', 'agent.steps']],
+      ['agent', ['agent.toolsets']],
+    ] as const)
+      for (const topic of topics) {
+        const [groupId, named] = [`${cluster.prefix}${group}`, `${cluster.prefix}${topic}`];
+        await eventually(
+          () => admin.describeGroups([groupId]),
+          ({ groups }) => groups.every(({ members }) => members.length === 0),
+        );
+        await admin.resetOffsets({ groupId, topic: named, earliest: true });
+      }
+    await admin.disconnect();
+
+    running.push(...(await Promise.all([cluster.start('filter'), cluster.start('agent')])));
+    const more = Array.from({ length: 8 }, (_, n) => `behind-${n}`);
+    await ask(...more);
+    await eventually(answered(more), (all) => all);
+    const output = running.map((program) => program.said()).join('');
+    await stopAll();
+    // A Toolset and an end for each of those behind.
+    expect(await counts()).toEqual(before.map((count, n) => (n === 0 || n === 3 ? count + more.length : count)));
+    expect(asked - askedBefore).toBe(more.length);
+    expect(output).toContain('passed over a record that was handled before');
   });
 });

@@ -17,18 +17,22 @@ import {
   directTurn,
   endedBy,
   endRun,
+  isTurnTaken,
   keptTo,
+  ledByToolset,
   modelRequestOf,
   modelsOfRun,
   nextMove,
   outOfTime,
   redrivenFrom,
+  runOfRecord,
   searchedRequestOf,
   signTurn,
   takeTurn,
   verifyGrant,
   verifyRecord,
   turnModel,
+  wasHandled,
   withTokens,
 } from '@sluice/run';
 import type { BoundRequest, CountedTokens, Cancelled, Loaded, Move } from '@sluice/run';
@@ -93,7 +97,8 @@ export class AgentService implements OnModuleDestroy {
     await verifyGrant(toolset, this.runtime);
     await verifyRecord(asGivenUp(message, redriven), this.runtime);
     // Before the model is asked: a copy of the record costs nothing, and ends no run a second time.
-    await takeTurn(message, this.runtime);
+    const { isAgain } = await takeTurn(message, this.runtime);
+    if (isAgain && context.attempt === 1 && (await this.wasHandled(message, context))) return [];
     const cancelled = await cancelOf(toolset, this.runtime);
     if (cancelled !== null) return this.endCancelled(message, toolset.run, cancelled, context);
     if (clock.now() >= toolset.run.deadline) return this.outOfTime(message, context);
@@ -137,6 +142,14 @@ export class AgentService implements OnModuleDestroy {
         ),
       },
     ];
+  }
+
+  /** Whether the turn was taken to its end before: its calls are on the log, or the run’s end. */
+  private wasHandled(message: Incoming<'agent.toolsets'>, context: HandlerContext): Promise<boolean> {
+    const { record } = message;
+    const isTaken = () => isTurnTaken(topics.toolCalls, record, this.runtime);
+    const run = { run: runOfRecord(record), attempt: record.run.redrive, sessions: [record.sessionId] };
+    return wasHandled({ message, ...run, isTaken, led: ledByToolset(record.iteration) }, context, this.runtime);
   }
 
   /** The turn of the first model that gives one; null if the run's time was up before it came, or that the run was cancelled. */

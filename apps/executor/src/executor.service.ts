@@ -4,12 +4,15 @@ import type { Step } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { AgentStepResult, ToolCall } from '@sluice/contracts';
 import {
+  agentRunIdOf,
   asGivenUp,
   attemptKept,
   boundedLabel,
   callKeyOf,
   claimedName,
   hasEnded,
+  isTurnTaken,
+  ledByTurn,
   redrivenBefore,
   redrivenFrom,
   resumedRun,
@@ -21,6 +24,7 @@ import {
   verified,
   verifyGrant,
   verifyRecord,
+  wasHandled,
 } from '@sluice/run';
 import type { Attempt, Loaded, Redriven } from '@sluice/run';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
@@ -50,10 +54,25 @@ export class ExecutorService {
     });
     const { takenAt, isAgain } = await takeTurn(message, this.runtime, redriven?.owner);
     const turn = this.anotherAttempt(message, redriven);
+    if (isAgain && context.attempt === 1 && (await this.wasHandled(message, turn, 0, context))) return [];
     // A turn that was taken in time may have done things: it is gone through again, and finds their outcomes.
     if (grant === 'expired' && (await verifyGrant(message.record, this.runtime, takenAt)) === 'expired')
       return (await this.isOver(turn.record, context)) ? [] : this.backToFilter(turn.record, context);
     return this.runTurn(turn, [], context, { isAgain });
+  }
+
+  /** Whether the turn went on from the call at `from` before, by this record. */
+  wasHandled(
+    by: Incoming,
+    turn: Incoming<'agent.tool-calls'>,
+    from: number,
+    context: HandlerContext,
+  ): Promise<boolean> {
+    const { record } = turn;
+    const isTaken = () => isTurnTaken(topics.steps, record, this.runtime);
+    const sessions = [record.sessionId, ...record.calls.map((call, index) => agentRunIdOf(record, call, index))];
+    const run = { run: runOfRecord(record), attempt: record.run.redrive, sessions };
+    return wasHandled({ message: by, ...run, isTaken, led: ledByTurn(turn, from) }, context, this.runtime);
   }
 
   /** A parked turn as it goes on: in the attempt that what brought it back was re-driven as, else in the one that it was parked in. */

@@ -1,11 +1,19 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Fault } from '@sluice/core';
 import type { Authenticator, Principal } from '@sluice/core';
-import { longestId, topics } from '@sluice/contracts';
+import { longestId, placeOf, topics } from '@sluice/contracts';
 import type { Cancellation } from '@sluice/contracts';
 import { credentialOf, isCredentialGone, senderHeader } from '@sluice/bus';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
-import { cancelRun, hasEnded, longestCancelReason, requestTaken, senderName } from '@sluice/run';
+import {
+  cancelRun,
+  claimOnce,
+  hasEnded,
+  longestCancelReason,
+  requestTaken,
+  senderName,
+  wasAnswered,
+} from '@sluice/run';
 import type { NotCancelled } from '@sluice/run';
 import { AUTHENTICATOR, RUNTIME, VerifiedCallers } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
@@ -28,6 +36,7 @@ export class CancellationsService {
     if (record.outcome !== null) return [];
     requireValid(record);
     const { requestId, reason } = record;
+    if (await this.wasTold(message, context)) return [];
     const { clock, configurations, log, metrics } = this.runtime;
     const { identity } = configurations.current().configuration;
     const sender = await this.authenticator.authenticate(identity, credentialOf(headers), timestamp);
@@ -45,6 +54,24 @@ export class CancellationsService {
     });
     const outcome = { actorId, tenantId, notTaken, at: clock.now() };
     return [{ topic: topics.cancellations, key, record: { ...record, sessionId: record.sessionId || key, outcome } }];
+  }
+
+  /** Whether the outcome of this cancellation is on the log: it came again. */
+  private async wasTold(message: Incoming<'agent.cancellations'>, context: HandlerContext): Promise<boolean> {
+    const place = placeOf(message);
+    const { isAgain } = await claimOnce(`judged/${place}`, place, this.runtime);
+    if (!isAgain || context.attempt > 1) return false;
+    const { timestamp: since, key } = message;
+    const { requestId, reason, askedAt } = message.record;
+    const is = ({ topic, record }: Incoming): Promise<boolean> =>
+      Promise.resolve(
+        topic === topics.cancellations &&
+          record.outcome !== null &&
+          record.requestId === requestId &&
+          record.reason === reason &&
+          record.askedAt === askedAt,
+      );
+    return wasAnswered({ topics: [topics.cancellations], since, keys: [key], is }, message, context, this.runtime);
   }
 
   private async reasonAgainst(requestId: string, caller: Principal): Promise<NotCancelled | null> {

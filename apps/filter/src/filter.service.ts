@@ -14,12 +14,16 @@ import {
   denial,
   endedBy,
   endRun,
+  isTurnTaken,
   keepSender,
+  ledByRequest,
+  ledBySteps,
   originOf,
   recall,
   redrivenFrom,
   requestProblem,
   resumedRun,
+  runOfRecord,
   signGrant,
   taken,
   takeRequest,
@@ -28,6 +32,7 @@ import {
   verifyContinuation,
   verifyRecord,
   verifyReturned,
+  wasHandled,
   withConditions,
   senderName,
 } from '@sluice/run';
@@ -76,8 +81,12 @@ export class FilterService {
 
     const redriven = await redrivenFrom(message, context, this.runtime);
     const owner = redriven?.owner ?? placeOf(message);
-    const { owner: takenBy } = await takeRequest({ requestId: ids.requestId, tenant }, owner, this.runtime);
+    const named = { requestId: ids.requestId, tenant };
+    const { owner: takenBy, isAgain } = await takeRequest(named, owner, this.runtime);
     if (takenBy !== owner) return this.dropDuplicate(ids, takenBy, context);
+    const attempt = redriven?.deadLetter ?? null;
+    const before = { message, run: named, attempt, sessions: [ids.sessionId], led: ledByRequest };
+    if (isAgain && context.attempt === 1 && (await wasHandled(before, context, this.runtime))) return [];
     // Only now: what is wrong with a record that came under another’s request_id ends nothing.
     const problem = requestProblem(ids, message.record);
     if (problem !== null) throw new Fault('invalid_request', problem, false);
@@ -92,7 +101,7 @@ export class FilterService {
     const { principal } = sender;
     const { run: begun, groups, permission } = beginning(message.record, principal, loaded.evaluator, clock.now());
     const memory = await recall(ids.sessionId, request, principal, loaded.configuration, this.runtime);
-    const run = { ...begun, redrive: redriven?.deadLetter ?? null, memory };
+    const run = { ...begun, redrive: attempt, memory };
     const origin = originOf(message.headers, sender.claims, loaded.evaluator);
     if (!permission.ok) {
       context.afterCommit(() => countDenial(ids.requestId, principal, permission, loaded, this.runtime));
@@ -119,7 +128,8 @@ export class FilterService {
     const { record } = message;
     const loaded = this.runtime.configurations.current();
     const redriven = await redrivenFrom(message, context, this.runtime);
-    if (redriven?.again) return this.decideAgain(message, redriven, loaded, context);
+    const wasLed = (iteration: number, run: RunState) => this.wasLed(message, iteration, run, context);
+    if (redriven?.again) return this.decideAgain(message, redriven, loaded, context, wasLed);
     if (await isOverdueTurn(message, this.runtime)) return endOverdue(message, context, this.runtime);
     await verified(redriven, async () => {
       await verifyContinuation(record, this.runtime);
@@ -130,8 +140,25 @@ export class FilterService {
     const about = { request: next, run, by: endedBy(message, run) };
     const decided = this.decide({ requestId, sessionId }, about, loaded, context);
     // Side by side, since each waits for something else; if the turn was taken, nothing of the decision goes out.
-    const [outputs] = await Promise.all([decided, takeTurn(message, this.runtime, redriven?.owner)]);
+    const [outputs, { isAgain }] = await Promise.all([decided, takeTurn(message, this.runtime, redriven?.owner)]);
+    if (isAgain && (await wasLed(record.iteration + 1, run))) return [];
     return outputs;
+  }
+
+  /** Whether the turn’s end was handled before: the Toolset that it led to is on the log, or the run’s end. */
+  private async wasLed(
+    message: Incoming<'agent.steps'>,
+    iteration: number,
+    run: RunState,
+    context: HandlerContext,
+  ): Promise<boolean> {
+    if (context.attempt > 1) return false;
+    const { runtime } = this;
+    const { record } = message;
+    const isTaken = () => isTurnTaken(topics.toolsets, { ...record, iteration, run }, runtime);
+    const { sessionId } = record;
+    const before = { message, run: runOfRecord(record), attempt: run.redrive, sessions: [sessionId], isTaken };
+    return wasHandled({ ...before, led: ledBySteps(iteration) }, context, runtime);
   }
 
   /** A turn that this service granted and the agent could not take: it is the same iteration, decided under today’s configuration. */
@@ -140,12 +167,14 @@ export class FilterService {
     redriven: Redriven,
     loaded: Loaded,
     context: HandlerContext,
+    wasLed: (iteration: number, run: RunState) => Promise<boolean>,
   ): Promise<readonly Outgoing[]> {
     const { record } = message;
     await verified(redriven, () => verifyReturned(record, this.runtime));
     const { requestId, sessionId, next } = record;
     const granted = { ...record.run, iteration: record.run.iteration - 1 };
     const run = resumedRun({ run: granted, asked: next }, redriven, loaded);
+    if (await wasLed(record.iteration, run)) return [];
     return this.decide({ requestId, sessionId }, { request: next, run, by: endedBy(message, run) }, loaded, context);
   }
 

@@ -37,6 +37,8 @@ export * from './signing/signed-record.js';
 export * from './configuration/records.js';
 export * from './configuration/configurations.js';
 export * from './configuration/log.js';
+export * from './claims/came-again.js';
+export { claimOnce } from './claims/once.js';
 export * from './claims/run-names.js';
 export * from './claims/take-once.js';
 export * from './claims/request-taken.js';

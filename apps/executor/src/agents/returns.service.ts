@@ -46,8 +46,8 @@ export class ReturnsService {
     const redriven = await redrivenFrom(message, context, this.runtime);
     await verified(redriven, () => verifyEnd(asGivenUp(message, redriven), this.runtime));
     if (!(await this.claims.isVouched(record))) return this.drop(requestId, 'no service ended the run so', context);
-    if (!(await this.claims.goesOn(run, redriven?.owner ?? placeOf(message))))
-      return this.drop(requestId, 'the turn went on with another end', context);
+    const { isOwn, isAgain } = await this.claims.goesOn(run, redriven?.owner ?? placeOf(message));
+    if (!isOwn) return this.drop(requestId, 'the turn went on with another end', context);
     // The run says where its caller was parked when it began; what is only claimed may be of an attempt that came to nothing.
     const parked = await this.parked(run, record.run?.parent ?? place);
     if (parked === undefined) {
@@ -55,13 +55,14 @@ export class ReturnsService {
       throw new Fault('invalid_request', why, false);
     }
     const turn = { group: 'executor', message: parked, context };
-    return inHop(this.runtime.traces, turn, (own) => this.goOn(message, parked, redriven, own));
+    return inHop(this.runtime.traces, turn, (own) => this.goOn(message, parked, redriven, isAgain, own));
   }
 
   private async goOn(
     message: Incoming<'agent.responses'>,
     parked: Incoming<'agent.tool-calls'>,
     redriven: Redriven | null,
+    isAgain: boolean,
     context: HandlerContext,
   ): Promise<readonly Outgoing[]> {
     const { record: end } = message;
@@ -78,6 +79,10 @@ export class ReturnsService {
     if (returned === null) return [];
     const wait = await waitForAgent(runOfEnd(end), parent.startedAt, this.runtime);
     const attempt = await this.executor.cameBack(parked, wait, redriven);
+    // Of agents side by side, what comes behind them all.
+    const from = parent.fanOut === null ? parent.index + 1 : parent.fanOut.first + parent.fanOut.size;
+    const wasHandled = () => this.executor.wasHandled(message, attempt, from, context);
+    if (isAgain && context.attempt === 1 && (await wasHandled())) return [];
     return this.executor.runTurn(attempt, parent.steps, context, { returned });
   }
 

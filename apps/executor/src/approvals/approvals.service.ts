@@ -5,7 +5,7 @@ import { maxPayloadBytes, payloadBytes, placeOf, sha256, topics } from '@sluice/
 import type { Approval, ApprovalDecided, ApprovalOutcome, ApprovalRequested } from '@sluice/contracts';
 import { credentialOf } from '@sluice/bus';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
-import { approvalAt, ApprovalClaims, redrivenFrom, turnAt } from '@sluice/run';
+import { approvalAt, ApprovalClaims, claimOnce, redrivenFrom, turnAt, wasAnswered } from '@sluice/run';
 import { AUTHENTICATOR, inHop, RUNTIME } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
 import { waitForApproval } from './park.js';
@@ -40,6 +40,7 @@ export class ApprovalsService {
     context: HandlerContext,
   ): Promise<readonly Outgoing[]> {
     const { configurations, clock } = this.runtime;
+    if (await this.wasTold(decided, message, context)) return [];
     const asked = await this.asked(decided);
     const decider = await this.decider(decided, message);
     context.credentialUsed(null);
@@ -65,6 +66,29 @@ export class ApprovalsService {
     }
     if (notTaken !== null) this.sayNotTaken(notTaken, decided, context);
     return [{ topic: topics.approvals, key: ids.sessionId, record: outcomeRecord({ ...outcome, notTaken }) }];
+  }
+
+  /** Whether the outcome of this decision is on the log: it came again. */
+  private async wasTold(
+    { approvalId, sessionId }: ApprovalDecided,
+    message: Incoming<'agent.approvals'>,
+    context: HandlerContext,
+  ): Promise<boolean> {
+    const place = placeOf(message);
+    const { isAgain } = await claimOnce(`judged/${place}`, place, this.runtime);
+    if (!isAgain || context.attempt > 1) return false;
+    const { timestamp: since, key } = message;
+    const is = async ({ topic, record }: Incoming): Promise<boolean> => {
+      const outcome = topic === topics.approvals ? record.outcome : null;
+      if (outcome?.approvalId !== approvalId) return false;
+      return outcome.notTaken !== null || this.claims.isDecided(outcome);
+    };
+    return wasAnswered(
+      { topics: [topics.approvals], since, keys: [key, sessionId], is },
+      message,
+      context,
+      this.runtime,
+    );
   }
 
   /** Whose decision it is: what its credential says, where an identity is configured, else what it says itself. Null: it proves nothing. */
@@ -95,7 +119,9 @@ export class ApprovalsService {
     const redriven = await redrivenFrom(message, context, this.runtime);
     const taken = await this.claims.decisionOn(approvalId);
     if (taken === null) throw new Fault('invalid_request', `The decision on ${approvalId} is not in the ledger.`, true);
-    if (taken === undefined || !(await this.claims.goesOn(approvalId, redriven?.owner ?? placeOf(message)))) {
+    const owner = redriven?.owner ?? placeOf(message);
+    const goesOn = taken === undefined ? null : await this.claims.goesOn(approvalId, owner);
+    if (taken === undefined || goesOn?.isOwn !== true) {
       const why = taken === undefined ? 'nobody decided' : 'the run went on with another outcome';
       context.afterCommit(() => log.warn({ approval_id: approvalId, why }, 'dropped an outcome of an approval'));
       return [];
@@ -106,6 +132,10 @@ export class ApprovalsService {
       const message = `The call that ${approvalId} is about is no longer on the log, or not as it was.`;
       throw new Fault('invalid_request', message, false);
     }
+    const attempt = await this.executor.cameBack(parked, waitForApproval(requested), redriven);
+    // The step of the call itself, or one behind it that waits; to wait for the same call once more is what led here.
+    const wasHandled = () => this.executor.wasHandled(message, attempt, requested.index + 1, context);
+    if (goesOn.isAgain && context.attempt === 1 && (await wasHandled())) return [];
     context.afterCommit(() => {
       const { decision, decidedBy } = taken;
       metrics.approvalsDecided.inc({ decision });
@@ -114,7 +144,6 @@ export class ApprovalsService {
         'decided',
       );
     });
-    const attempt = await this.executor.cameBack(parked, waitForApproval(requested), redriven);
     const turn = { group: 'executor', message: parked, context };
     return inHop(this.runtime.traces, turn, (own) => this.executor.runTurn(attempt, requested.steps, own));
   }

@@ -2,6 +2,8 @@ import { claimMemoryMs } from '@sluice/core';
 import type { Claim } from '@sluice/core';
 import { recordNames, topics } from '@sluice/contracts';
 import type { AgentResponse, FanOut } from '@sluice/contracts';
+import { claimOnce } from './once.js';
+import type { Taken } from './once.js';
 import { claimedName, requestKey, runOfEnd } from './run-names.js';
 import type { NamedRun } from './run-names.js';
 import type { RunParts } from '../parts.js';
@@ -52,9 +54,9 @@ export class AgentRunClaims {
     return (await this.find(await this.endKey(end))) !== undefined;
   }
 
-  /** True for the one end with which the waiting turn goes on; the same record may ask again. */
-  async goesOn(run: NamedRun, owner: string): Promise<boolean> {
-    return (await this.claim(`resumed/${await this.nameOf(run)}`, owner)).owner === owner;
+  /** Whether the waiting turn goes on with this end, which is the first. */
+  async goesOn(run: NamedRun, owner: string): Promise<Taken> {
+    return claimOnce(`resumed/${await this.nameOf(run)}`, owner, this.runtime);
   }
 
   /** Says with which record on agent.responses, by its place, the member of a fan-out ended. */

@@ -2,6 +2,8 @@ import { claimMemoryMs } from '@sluice/core';
 import type { ApprovalDecision } from '@sluice/core';
 import { placeOf } from '@sluice/contracts';
 import type { ApprovalOutcome, ApprovalRequested } from '@sluice/contracts';
+import { claimOnce } from './once.js';
+import type { Taken } from './once.js';
 import { digestOfAsked } from './vouched.js';
 import type { RunParts } from '../parts.js';
 
@@ -58,9 +60,9 @@ export class ApprovalClaims {
     return taken.decidedBy.toWellFormed() === decidedBy && taken.reason.toWellFormed() === reason;
   }
 
-  /** True for the one outcome with which the turn goes on; the same record may ask again. */
-  async goesOn(approvalId: string, owner: string): Promise<boolean> {
-    return (await this.claim(resumedKey(approvalId), owner)).owner === owner;
+  /** Whether the turn goes on with this outcome, which is the first. */
+  async goesOn(approvalId: string, owner: string): Promise<Taken> {
+    return claimOnce(resumedKey(approvalId), owner, this.runtime);
   }
 
   /** Whether the turn has gone on: a request that stands on the log behind that is a copy. */

@@ -1,6 +1,8 @@
 import { claimMemoryMs } from '@sluice/core';
 import { sha256 } from '@sluice/contracts';
 import type { Topic } from '@sluice/contracts';
+import { claimOnce } from './once.js';
+import type { Taken } from './once.js';
 import { claimedName } from './run-names.js';
 import type { NamedRun } from './run-names.js';
 import type { RunParts } from '../parts.js';
@@ -13,11 +15,26 @@ export interface EndOf extends NamedRun {
   readonly attempt: string | null;
 }
 
-/** True for the one record whose handling ends the run; the same record may ask again. A later one ends nothing. */
-export async function claimEnd(end: EndOf, owner: string, runtime: Claiming): Promise<boolean> {
-  const { ledger, clock } = runtime;
-  const claim = await ledger.claim({ key: await endKey(end, runtime), owner, now: clock.now(), ttlMs: claimMemoryMs });
-  return claim.owner === owner;
+/** Whether the record is the one whose handling ends the run; a later one ends nothing. */
+export async function claimEnd(end: EndOf, owner: string, runtime: Claiming): Promise<Taken> {
+  return claimOnce(await endKey(end, runtime), owner, runtime);
+}
+
+const onLog = 'published';
+
+/** Says that the end is on the log, once it is. If that is cut off, who asks looks on the log. */
+export async function keepPublished(end: EndOf, owner: string, runtime: Claiming): Promise<void> {
+  try {
+    await runtime.ledger.settle(await endKey(end, runtime), owner, onLog);
+  } catch {
+    // The ledger is away, or closed.
+  }
+}
+
+/** The record that ended the run, by its place, if its end is known to be on the log. */
+export async function publishedEnd(end: EndOf, runtime: Claiming): Promise<string | null> {
+  const claim = await runtime.ledger.find(await endKey(end, runtime));
+  return claim?.value === onLog ? claim.owner : null;
 }
 
 /** Whether a record has ended the run, or is about to. */

@@ -9,11 +9,20 @@ import type { RunParts } from '../parts.js';
 
 type Claiming = Pick<RunParts, 'ledger' | 'clock'>;
 
-/** A tenant’s request_id is taken once: the first record under it has it and may ask again. The claim says whose it is. */
-export async function takeRequest(run: NamedRun, owner: string, runtime: Claiming): Promise<Claim> {
+/**
+ * A tenant’s request_id is taken once: the first record under it has it and may ask again. The claim says whose it is, and whether it was there
+ * before.
+ */
+export async function takeRequest(
+  run: NamedRun,
+  owner: string,
+  runtime: Claiming,
+): Promise<Claim & { readonly isAgain: boolean }> {
   const { ledger, clock } = runtime;
   const key = requestKey(await claimedName(run, runtime));
-  return ledger.claim({ key, owner, now: clock.now(), ttlMs: claimMemoryMs });
+  const now = clock.now();
+  const claim = await ledger.claim({ key, owner, now, ttlMs: claimMemoryMs });
+  return { ...claim, isAgain: claim.claimedAt !== now };
 }
 
 /** Who has the tenant’s request_id by now, as its claimer is named; null if it is free, and another may still be first. */

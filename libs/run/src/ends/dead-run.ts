@@ -107,7 +107,7 @@ async function isItsRuns(dead: Dead, run: NamedRun, runtime: Ending): Promise<bo
   if (dead.message?.topic === topics.responses) {
     const claims = new AgentRunClaims(runtime);
     const { record } = dead.message;
-    return (await claims.isVouched(record)) && claims.goesOn(runOfEnd(record), await ownerOf());
+    return (await claims.isVouched(record)) && (await claims.goesOn(runOfEnd(record), await ownerOf())).isOwn;
   }
   if (dead.topic !== topics.requests) return true;
   try {

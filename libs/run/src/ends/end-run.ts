@@ -1,11 +1,12 @@
 import { normaliseGroups, requestLog } from '@sluice/core';
 import type { SignerRole, Tenant } from '@sluice/core';
 import { placeOf, topics } from '@sluice/contracts';
-import type { AgentRequest, AgentResponse, Run, Topic } from '@sluice/contracts';
-import type { HandlerContext, Outgoing } from '@sluice/bus';
+import type { AgentRequest, AgentResponse, Run } from '@sluice/contracts';
+import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
 import { isAgentRunId } from '../agent-runs.js';
 import { AgentRunClaims } from '../claims/agent-runs.js';
-import { claimEnd } from '../claims/end-once.js';
+import { wasHandled } from '../claims/came-again.js';
+import { claimEnd, keepPublished } from '../claims/end-once.js';
 import { remember } from '../memory.js';
 import type { RunParts } from '../parts.js';
 import { boundedLabel } from '../reporting.js';
@@ -18,7 +19,7 @@ export type Ending = Pick<
 
 /** The record that ends a run: its place on the log, the run’s attempt, the run’s tenant, and which service ends it by that. */
 export interface EndedBy {
-  readonly place: string;
+  readonly message: Pick<Incoming, 'topic' | 'partition' | 'offset' | 'timestamp'>;
   readonly attempt: string | null;
   readonly tenant: Tenant;
   readonly signer: SignerRole;
@@ -26,32 +27,38 @@ export interface EndedBy {
 
 /** The record that is being handled, in the attempt that it was re-driven as, else in its run’s own. */
 export function endedBy(
-  message: Parameters<typeof placeOf>[0] & { readonly topic: Topic },
+  { topic, partition, offset, timestamp }: EndedBy['message'],
   run: Pick<Run, 'redrive' | 'principal'> | null,
   redriven: { readonly deadLetter: string } | null = null,
 ): EndedBy {
   const attempt = redriven?.deadLetter ?? run?.redrive ?? null;
-  const signer = enderOf(message.topic);
-  return { place: placeOf(message), attempt, tenant: run?.principal?.tenantId ?? null, signer };
+  const message = { topic, partition, offset, timestamp };
+  return { message, attempt, tenant: run?.principal?.tenantId ?? null, signer: enderOf(topic) };
 }
 
 /**
  * The one end of a run as the message to publish; its log line and metrics follow once it is on the log. Nothing goes out if another record
- * has ended the run: one that came back after the run’s time is late, and no attack. Of an agent’s run the ledger says that it ended so: a
+ * has ended the run: one that came back after the run’s time is late, and no attack. Nor does it if this record ended the run before. Of an agent’s run the ledger says that it ended so: a
  * turn waits for that.
  */
 export async function endRun(
   response: AgentResponse,
   asked: Pick<AgentRequest, 'group' | 'state'> & Partial<Pick<AgentRequest, 'call'>>,
-  { place, attempt, tenant, signer }: EndedBy,
+  { message, attempt, tenant, signer }: EndedBy,
   context: HandlerContext,
   runtime: Ending,
 ): Promise<readonly Outgoing[]> {
   const { requestId, sessionId } = response;
-  if (!(await claimEnd({ requestId, tenant, attempt }, place, runtime))) {
+  const [end, place] = [{ requestId, tenant, attempt }, placeOf(message)];
+  const { isOwn, isAgain } = await claimEnd(end, place, runtime);
+  if (!isOwn) {
     context.afterCommit(() => runtime.log.info({ request_id: requestId, session_id: sessionId, place }, lateEnd));
     return [];
   }
+  const led = ({ topic }: Incoming): boolean => topic === topics.responses;
+  if (isAgain && (await wasHandled({ message, run: end, attempt, sessions: [sessionId], led }, context, runtime)))
+    return [];
+  context.afterCommit(() => void keepPublished(end, place, runtime));
   return published(response, asked, signer, context, runtime);
 }
 

@@ -29,7 +29,7 @@ describe('what a run is called where it is claimed', () => {
     for (const tenant of ['acme', 'other', null, 'local']) {
       expect(await requestOwner(run(tenant), runtime)).toBeNull();
       expect((await takeRequest(run(tenant), `of ${tenant}`, runtime)).owner).toBe(`of ${tenant}`);
-      expect(await claimEnd({ ...run(tenant), attempt: null }, `of ${tenant}`, runtime)).toBe(true);
+      expect(await claimEnd({ ...run(tenant), attempt: null }, `of ${tenant}`, runtime)).toMatchObject({ isOwn: true });
     }
     expect((await takeRequest(run('acme'), 'another', runtime)).owner).toBe('of acme');
     expect(await hasEnded({ ...run('acme'), attempt: '0/1' }, runtime)).toBe(false);

@@ -1,0 +1,196 @@
+import { Fault, localPrincipal } from '@sluice/core';
+import type { Verifier } from '@sluice/core';
+import { topics } from '@sluice/contracts';
+import type { Topic } from '@sluice/contracts';
+import type { Bus, HandlerContext, Incoming } from '@sluice/bus';
+import type { RunParts } from '../parts.js';
+import { endSignature } from '../signing/ends.js';
+import { verifyContinuation, verifyGrant, verifyRecord } from '../signing/grants.js';
+import { ApprovalClaims } from './approvals.js';
+import { publishedEnd } from './end-once.js';
+import { OnLog } from './on-log.js';
+import type { Sought } from './on-log.js';
+import { runOfEnd, runOfRecord } from './run-names.js';
+import type { NamedRun } from './run-names.js';
+
+type Looking = Pick<RunParts, 'bus' | 'ledger' | 'clock' | 'signatures' | 'log'>;
+
+/** A record that a service took before, and how to tell the records that it led to. */
+export interface TakenBefore {
+  readonly message: Pick<Incoming, 'topic' | 'partition' | 'offset' | 'timestamp'>;
+  readonly run: NamedRun;
+  readonly attempt: string | null;
+  /** The sessions of what it leads to. */
+  readonly sessions: readonly string[];
+  /** Whether a record that says it is of the run, in that attempt, is what this one led to. */
+  readonly led: (candidate: Incoming) => boolean;
+  /** What the ledger has of it, which spares a reading of the log: true if a service took what this record led to. */
+  readonly isTaken?: () => Promise<boolean>;
+}
+
+/**
+ * Whether the record was handled to its end before, so that what it led to is on the log. A crash leaves claims and no outputs: then the record is
+ * handled now. An operator who sets a group’s offsets back, or a log that loses them, leaves both: then nothing more may come of it, or a run
+ * would have a second end.
+ */
+export async function wasHandled(before: TakenBefore, context: HandlerContext, runtime: Looking): Promise<boolean> {
+  if (!(await isOnLog(before, runtime))) return false;
+  context.afterCommit(() => tell(before.message, runtime));
+  return true;
+}
+
+/** The same for a record that is answered by one record, which `sought` tells. */
+export async function wasAnswered(
+  sought: Sought,
+  message: TakenBefore['message'],
+  context: HandlerContext,
+  runtime: Looking,
+): Promise<boolean> {
+  if (!(await onLogOf(runtime.bus).has(sought))) return false;
+  context.afterCommit(() => tell(message, runtime));
+  return true;
+}
+
+async function isOnLog({ message, run, attempt, sessions, led, isTaken }: TakenBefore, runtime: Looking) {
+  if ((await isTaken?.()) === true) return true;
+  const end = await publishedEnd({ ...run, attempt }, runtime);
+  if (
+    end !== null &&
+    (!goesOnBehindEnds(message.topic) || end === `${message.topic}/${message.partition}/${message.offset}`)
+  )
+    return true;
+  return onLogOf(runtime.bus).has({
+    topics: [topics.toolsets, topics.toolCalls, topics.steps, topics.approvals, topics.responses],
+    since: message.timestamp,
+    keys: sessions,
+    is: async (candidate) => led(candidate) && isOf(candidate, run, attempt) && (await isGenuine(candidate, runtime)),
+  });
+}
+
+/** What an executor has begun becomes a step, also behind the run’s end. */
+function goesOnBehindEnds(topic: Topic): boolean {
+  return topic === topics.toolCalls || topic === topics.approvals || topic === topics.responses;
+}
+
+function isOf(candidate: Incoming, { requestId, tenant }: NamedRun, attempt: string | null): boolean {
+  const isRun = (named: NamedRun): boolean =>
+    named.requestId === requestId && (named.tenant ?? localPrincipal.tenantId) === (tenant ?? localPrincipal.tenantId);
+  switch (candidate.topic) {
+    case 'agent.toolsets':
+    case 'agent.tool-calls':
+      return isRun(runOfRecord(candidate.record)) && candidate.record.run.redrive === attempt;
+    case 'agent.steps': {
+      const { run } = candidate.record;
+      // The beginning of a sub-agent’s run is of the run that called it.
+      if (candidate.record.requestId !== requestId && run.parent !== null)
+        return isRun({ requestId: run.parent.requestId, tenant: run.principal?.tenantId ?? null });
+      return isRun(runOfRecord(candidate.record)) && run.redrive === attempt;
+    }
+    case 'agent.responses':
+      return isRun(runOfEnd(candidate.record)) && (candidate.record.run?.redrive ?? null) === attempt;
+    case 'agent.approvals': {
+      const { requested } = candidate.record;
+      return requested !== null && isRun({ requestId: requested.requestId, tenant: requested.tenantId });
+    }
+    default:
+      return false;
+  }
+}
+
+/** Whether a service wrote the record: a forged one must not stand for what a record led to. */
+async function isGenuine(candidate: Incoming, runtime: Looking & { readonly signatures: Verifier }): Promise<boolean> {
+  try {
+    switch (candidate.topic) {
+      case 'agent.toolsets':
+      case 'agent.tool-calls':
+        await verifyGrant(candidate.record, runtime);
+        await verifyRecord(candidate, runtime);
+        return true;
+      case 'agent.steps':
+        // Which a turn that the filter takes back is not.
+        await verifyContinuation(candidate.record, runtime);
+        await verifyRecord(candidate, runtime);
+        return true;
+      case 'agent.responses':
+        return (await endSignature(candidate, runtime.signatures)) !== null;
+      case 'agent.approvals':
+        return (
+          candidate.record.requested !== null &&
+          (await new ApprovalClaims(runtime).isVouched(candidate.record.requested))
+        );
+      default:
+        return false;
+    }
+  } catch (error) {
+    if (error instanceof Fault && !error.retryable) return false;
+    throw error;
+  }
+}
+
+const readers = new WeakMap<Bus, OnLog>();
+
+function onLogOf(bus: Bus): OnLog {
+  const known = readers.get(bus) ?? new OnLog(bus);
+  readers.set(bus, known);
+  return known;
+}
+
+/** How often a line says that records come again, of each topic, milliseconds: a group that is set back brings thousands. */
+const everyMs = 10_000;
+const lastTold = new WeakMap<object, Map<Topic, { at: number; unsaid: number }>>();
+
+function tell(
+  { topic, partition, offset }: TakenBefore['message'],
+  { log, clock }: Pick<Looking, 'log' | 'clock'>,
+): void {
+  const told = lastTold.get(log) ?? new Map<Topic, { at: number; unsaid: number }>();
+  lastTold.set(log, told);
+  const { at, unsaid } = told.get(topic) ?? { at: -Infinity, unsaid: 0 };
+  const now = clock.now();
+  if (now - at < everyMs) return void told.set(topic, { at, unsaid: unsaid + 1 });
+  told.set(topic, { at: now, unsaid: 0 });
+  const about = { topic, partition, offset, more: unsaid };
+  log.info(about, 'passed over a record that was handled before: the offsets of its group were set back, or lost');
+}
+
+/** What a request leads to: its first turn, or its end. */
+export function ledByRequest({ topic }: Incoming): boolean {
+  return topic === topics.toolsets || topic === topics.responses;
+}
+
+/** What a Toolset leads to: the turn’s calls, or the run’s end. */
+export function ledByToolset(iteration: number): TakenBefore['led'] {
+  return (candidate) =>
+    candidate.topic === topics.responses ||
+    (candidate.topic === topics.toolCalls && candidate.record.iteration === iteration);
+}
+
+/** What a turn’s end leads to: the Toolset of that iteration, or the run’s end. */
+export function ledBySteps(iteration: number): TakenBefore['led'] {
+  return (candidate) =>
+    candidate.topic === topics.responses ||
+    (candidate.topic === topics.toolsets && candidate.record.iteration === iteration);
+}
+
+/**
+ * What a turn leads to that goes on from the call at `from`: its end, or a call behind that it waits for. The run’s end says nothing: a filter may
+ * have ended an overdue run, and what its turn did becomes a step all the same.
+ */
+export function ledByTurn(turn: Incoming<'agent.tool-calls'>, from: number): TakenBefore['led'] {
+  const { iteration } = turn.record;
+  return (candidate) => {
+    switch (candidate.topic) {
+      case 'agent.approvals': {
+        const { requested } = candidate.record;
+        return requested !== null && requested.iteration === iteration && requested.index >= from;
+      }
+      case 'agent.steps': {
+        const { parent } = candidate.record.run;
+        if (candidate.record.requestId === turn.record.requestId) return candidate.record.iteration === iteration;
+        return parent?.partition === turn.partition && parent.offset === turn.offset && parent.index >= from;
+      }
+      default:
+        return false;
+    }
+  };
+}
