@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import type { DecodedTurn } from '@sluice/wires';
-import { readPieces } from './streams.js';
+import { type DecodedTurn, encodeRequest } from '@sluice/wires';
+import { awsMessage, readPieces } from './streams.js';
 
 const done = 'data: [DONE]\n\n';
 
@@ -173,5 +173,72 @@ describe('blocks of Messages', () => {
       ['a', 'a', '{"n":1}'],
       ['b', 'b', '{"m":2}'],
     ]);
+  });
+});
+
+describe('what must come back to the provider', () => {
+  it('is an Anthropic signature whole, in however many pieces it came', () => {
+    const event = (type: string, rest: object = {}) => `event: ${type}\ndata: ${JSON.stringify({ type, ...rest })}\n\n`;
+    const delta = (rest: object) => event('content_block_delta', { index: 0, delta: rest });
+    const text = [
+      event('message_start', { message: { id: 'm' } }),
+      event('content_block_start', { index: 0, content_block: { type: 'thinking', thinking: '', signature: '' } }),
+      delta({ type: 'thinking_delta', thinking: 'Hm.' }),
+      ...['one-', 'two-', 'three'].map((signature) => delta({ type: 'signature_delta', signature })),
+      event('content_block_stop', { index: 0 }),
+      event('message_delta', { delta: { stop_reason: 'end_turn' } }),
+      event('message_stop'),
+    ];
+    expect(readPieces('anthropic', [Buffer.from(text.join(''))]).parts).toEqual([
+      { type: 'reasoning', text: 'Hm.', echo: { wire: 'anthropic', fields: { signature: 'one-two-three' } } },
+    ]);
+  });
+
+  it('is each part of Gemini up to its signature, and what follows is a part of its own', () => {
+    const chunk = (parts: readonly object[], rest: object = {}) =>
+      `data: ${JSON.stringify({ candidates: [{ content: { role: 'model', parts }, ...rest }] })}\n\n`;
+    const text = [
+      chunk([{ text: 'Hm, ', thought: true }]),
+      chunk([{ text: 'so.', thought: true, thoughtSignature: 'of-thought' }]),
+      chunk([{ text: 'And?', thought: true }]),
+      chunk([{ text: 'Yes', thoughtSignature: 'of-text' }, { text: ', it ' }]),
+      chunk([{ text: 'is.' }], { finishReason: 'STOP' }),
+    ];
+    const echo = (fields: object) => ({ echo: { wire: 'gemini', fields } });
+    expect(readPieces('gemini', [Buffer.from(text.join(''))]).parts).toEqual([
+      { type: 'reasoning', text: 'Hm, so.', ...echo({ thoughtSignature: 'of-thought' }) },
+      { type: 'reasoning', text: 'And?', ...echo({}) },
+      { type: 'text', text: 'Yes', ...echo({ thoughtSignature: 'of-text' }) },
+      { type: 'text', text: ', it is.' },
+    ]);
+  });
+
+  it('is what Bedrock redacted of a thought, and goes back as it came', () => {
+    const delta = (contentBlockIndex: number, rest: object) =>
+      awsMessage('contentBlockDelta', JSON.stringify({ contentBlockIndex, delta: rest }));
+    const redacted = 'c2VjcmV0IHRob3VnaHQ=';
+    const turn = readPieces('bedrock', [
+      awsMessage('messageStart', '{"role":"assistant"}'),
+      delta(0, { reasoningContent: { redactedContent: redacted } }),
+      awsMessage('contentBlockStop', '{"contentBlockIndex":0}'),
+      delta(1, { text: 'Done.' }),
+      awsMessage('contentBlockStop', '{"contentBlockIndex":1}'),
+      awsMessage('messageStop', '{"stopReason":"end_turn"}'),
+    ]);
+    expect(turn.parts).toEqual([
+      { type: 'reasoning', text: '', echo: { wire: 'bedrock', fields: { redactedContent: redacted } } },
+      { type: 'text', text: 'Done.' },
+    ]);
+    const { body } = encodeRequest('bedrock', {
+      ...{ model: 'm', instructions: '', tools: [], toolChoice: null, maxOutputTokens: 100, temperature: null },
+      ...{ topP: null, stopSequences: [], stream: true },
+      messages: [
+        { role: 'user', parts: [{ type: 'text', text: 'Go.' }] },
+        { role: 'assistant', parts: turn.parts },
+        { role: 'user', parts: [{ type: 'text', text: 'On.' }] },
+      ],
+    });
+    const { messages } = JSON.parse(body) as { messages: readonly { content: unknown }[] };
+    expect(messages[1]?.content).toEqual([{ reasoningContent: { redactedContent: redacted } }, { text: 'Done.' }]);
   });
 });
