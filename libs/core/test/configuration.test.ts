@@ -253,6 +253,39 @@ describe('the version', () => {
   });
 });
 
+describe('a call of a configured tool', () => {
+  it('may be made again as its type or its binding says, or since it reads only', () => {
+    const [base] = sampleTypes as readonly [ToolType];
+    const types = (['read_only', 'state_change'] as const).flatMap((effect) =>
+      [true, false].map((repeatable) => ({ ...base, type: `${effect}-${String(repeatable)}`, effect, repeatable })),
+    );
+    const own = Object.fromEntries(types.map(({ type }) => [type, { type }]));
+    const bound = ['once', 'again', 'reads'];
+    const file = {
+      tool: { ...own, ...Object.fromEntries(bound.map((name) => [name, { type: 'mcp-tool' }])) },
+      mcp: {
+        servers: { analysis: { command: 'node' } },
+        tools: {
+          once: { server: 'analysis', tool: 'reset-workflow', redaction: 'whole' },
+          again: { server: 'analysis', tool: 'optional', redaction: 'whole', idempotent: true },
+          reads: { server: 'analysis', tool: 'complex-analysis', redaction: 'whole', effect: 'read_only' },
+        },
+      },
+    };
+    const { configuration, problems } = compileConfiguration(file, { ...sampleInputs, types });
+    expect(problems).toEqual([]);
+    expect(configuration?.tools.map(({ key, repeatable }) => [key, repeatable])).toEqual([
+      ['read_only-true', true],
+      ['read_only-false', true],
+      ['state_change-true', true],
+      ['state_change-false', false],
+      ['once', false],
+      ['again', true],
+      ['reads', true],
+    ]);
+  });
+});
+
 describe('input schemas (T-10d, T-26b3)', () => {
   const cases =
     readCases<readonly { name: string; schema: JsonObject; problems: readonly string[] }[]>('input-schemas.yaml');

@@ -103,7 +103,61 @@ describe('what a tool gives that cannot go on', () => {
   });
 });
 
+describe('what is taken out of a result because it is a credential', () => {
+  /** Puts something else in the place of what the tool gave. */
+  const concealing = (value: JsonValue): Partial<ToolPipeline> => ({
+    conceal: (_tool, result) => (result.ok ? { ...result, value } : result),
+  });
+
+  it('leaves a result that is measured again: what stands in its place may be longer (L-03, X-16)', async () => {
+    const limits = { argumentBytes: 8_192, resultBytes: 100 };
+    const small = pipeline(tool(), { ...concealing('x'.repeat(98)), limits });
+    expect(await resultOf(invocation(), small)).toMatchObject({ ok: true });
+    const large = pipeline(tool(), { ...concealing('x'.repeat(99)), limits });
+    expect(await resultOf(invocation(), large)).toMatchObject({
+      ...{ ok: false, errorCode: 'execution', reason: 'result_too_large', resultHash: 'hash of k {"a":1}' },
+    });
+  });
+
+  it('leaves a failure whose text is cut again', async () => {
+    const made = pipeline(tool({ exec: () => Promise.reject(new ToolUserError('No.')) }), {
+      conceal: (_tool, result) => (result.ok ? result : { ...result, safeMessage: 'x'.repeat(20_000) }),
+    });
+    const result = await resultOf(invocation(), made);
+    expect(result.ok ? Infinity : result.safeMessage.length).toBeLessThanOrEqual(4_097);
+  });
+
+  it.each<[string, Partial<ToolPipeline>, Partial<BoundTool>, boolean]>([
+    ['kept as it came', {}, {}, true],
+    ['not kept where it held one', concealing('[hidden]'), {}, false],
+    ['not kept where the tool failed', {}, { exec: () => Promise.reject(new Error('x')) }, false],
+    ['not kept where it is not of its shape', {}, { validateOutput: () => raise(new Error('x')) }, false],
+    ['not kept where the tool has no cache', {}, { cacheMs: undefined } as unknown as Partial<BoundTool>, false],
+  ])('is in no cache: an output is %s', async (_, stages, changes, isKept) => {
+    const made = pipeline(tool({ cacheMs: 1_000, ...changes }), stages);
+    await resultOf(invocation(), made);
+    expect(made.seen.includes('keep')).toBe(isKept);
+  });
+});
+
 describe('the end of a call', () => {
+  it.each<[string, Partial<BoundTool>]>([
+    ['a result', {}],
+    ['a failure', { exec: () => Promise.reject(new Error('x')) }],
+  ])('ends what the tool still asks of others: %s', async (_, changes) => {
+    let signal: AbortSignal | undefined;
+    const made = pipeline(tool(changes), {
+      capabilities: (_tool, _invocation, own) => {
+        signal = own;
+        return Promise.resolve({});
+      },
+    });
+    const call = invocation();
+    await resultOf(call, made);
+    expect(signal?.aborted).toBe(true);
+    expect(call.signal.aborted).toBe(false);
+  });
+
   it('reaches the tool where the service gives the record up', async () => {
     const given = new AbortController();
     const reason = new Error('the partition moved');

@@ -50,6 +50,37 @@ describe('an endpoint that goes wrong', () => {
     expect(performance.now() - first).toBeGreaterThanOrEqual(990);
   });
 
+  it.each([503, 529])('and asks for a wait with %i is asked again', async (status) => {
+    endpoint.respond = async (response) => {
+      if (endpoint.received.length > 1) return answer(response);
+      response.writeHead(status, { 'retry-after': '0' }).end('{}');
+    };
+    expect(await turn()).toMatchObject({ answer: 'ok' });
+    expect(endpoint.received).toHaveLength(2);
+  });
+
+  it('and asks for a wait with a status that says something else is not asked again', async () => {
+    endpoint.respond = (response) => void response.writeHead(500, { 'retry-after': '0' }).end('{}');
+    expect(await faultOf()).toMatchObject({ code: 'model_unreachable', retryable: true });
+    expect(endpoint.received).toHaveLength(1);
+  });
+
+  it('and says in its turn that the quota is used up is not asked again', async () => {
+    const error = {
+      message: 'You exceeded your current quota.',
+      type: 'insufficient_quota',
+      code: 'insufficient_quota',
+    };
+    endpoint.respond = (response) =>
+      void response
+        .writeHead(200, { 'content-type': openai.contentType })
+        .end(`data: {"choices":[{"delta":{"content":"Half"}}]}\n\ndata: ${JSON.stringify({ error })}\n\n`);
+    const fault = await faultOf();
+    expect(fault).toMatchObject({ code: 'model_refused', retryable: false });
+    expect(fault.message).toContain('insufficient_quota');
+    expect(endpoint.received).toHaveLength(1);
+  });
+
   it('and asks for a long wait, for none or for nonsense is left to the bus', async () => {
     for (const headers of [{ 'retry-after': '3600' }, {}, { 'retry-after': 'soon' }]) {
       endpoint.received.length = 0;

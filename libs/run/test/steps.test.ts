@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { invocationRecord } from '@sluice/core';
-import type { ToolExecResult } from '@sluice/core';
-import { stepOf } from '@sluice/run';
+import { invocationRecord, largestProviderData } from '@sluice/core';
+import type { Step, ToolExecResult } from '@sluice/core';
+import { callIdOf, stepOf, stepResult } from '@sluice/run';
 import type { ToolCall } from '@sluice/contracts';
 
 const call = { toolCallId: 'call-1', tool: 'core__find', arguments: '{"name": "a"}' };
@@ -72,5 +72,48 @@ describe('the record of a call (K-06, X-9)', () => {
       safeMessage: 'There is none.',
     } as const;
     expect(stepOf(record, 0, 's', undefined, ended(result))).toMatchObject({ action: 'core__find', reason: null });
+  });
+});
+
+describe('the id of a call', () => {
+  it.each([
+    ['', 'call-2-0'],
+    ['x', 'x'],
+    ['x'.repeat(128), 'x'.repeat(128)],
+    ['x'.repeat(129), 'call-2-0'],
+  ])('is the model’s own where it has 1 to 128 characters: “%s”', (toolCallId, expected) => {
+    const given = { ...call, toolCallId } as unknown as ToolCall['calls'][number];
+    expect(callIdOf(record, given, 0)).toBe(expected);
+  });
+});
+
+describe('what a provider wants back, in the history', () => {
+  const step = (n: number, more: Partial<Step> = {}) =>
+    ({
+      ...{ index: n, toolCallId: `c-${String(n)}`, arguments: '{}', agentRun: null, providerData: null },
+      ...more,
+    }) as unknown as Step;
+  const large = (name: string) => name.repeat(largestProviderData.history / 4);
+  const kept = (history: readonly Step[], steps: readonly Step[], calls: readonly object[]) => {
+    const given = { ...record, calls, request: { history }, run: { conditions: null } } as unknown as ToolCall;
+    const turn = { state: 's', calls: {}, answer: null, did: null };
+    return stepResult(given, steps, turn, '').next.history.map(({ providerData }) => providerData?.[0] ?? null);
+  };
+  const asked = (n: number, providerData: string | null) => ({
+    ...{ toolCallId: `c-${String(n)}`, tool: 't', arguments: '{}', argumentsBytes: null, providerData },
+  });
+
+  it('is that of the newest calls, where there is too much of it', () => {
+    const history = ['a', 'b', 'c'].map((name, n) => step(n, { providerData: large(name) }));
+    expect(kept(history, [step(0)], [asked(0, large('d'))])).toEqual(['a', 'b', 'c', 'd']);
+    const calls = [asked(0, large('d')), asked(1, large('e'))];
+    expect(kept(history, [step(0), step(1)], calls)).toEqual([null, 'b', 'c', 'd', 'e']);
+  });
+
+  it('is not that of a call that was refused: its step repeats nothing of it, and takes no room', () => {
+    const history = ['a', 'b', 'c'].map((name, n) => step(n, { providerData: large(name) }));
+    const refused = step(1, { arguments: '', outcome: 'execution', reason: 'record_full' });
+    const calls = [asked(0, large('d')), asked(1, large('e'))];
+    expect(kept(history, [step(0), refused], calls)).toEqual(['a', 'b', 'c', 'd', null]);
   });
 });

@@ -127,10 +127,35 @@ describe('redaction (X-20)', () => {
   });
 });
 
+describe('whether a call may be made again', () => {
+  const contract = (effect: 'read_only' | 'state_change') => ({ ...getCurrentTime, effect });
+  const mcpTool = (effect: 'read_only' | 'state_change', repeatable: boolean) => {
+    const tool = configuredMcp('analysis', 'complex-analysis', schema, { whole: true });
+    if (tool.spec === null) throw new Error('no specification');
+    const changed = { ...tool, repeatable, spec: { ...tool.spec, effect } };
+    return createToolSource(configurationOf([changed]), { contracts: [], mcp: new RecordingHub() }).getBoundTool(
+      tool.id,
+    );
+  };
+
+  it.each([
+    ['read_only', false, true],
+    ['read_only', true, true],
+    ['state_change', false, false],
+    ['state_change', true, true],
+  ] as const)('is said by its tool, or by its effect: %s, declared %s: %s', (effect, repeatable, expected) => {
+    const own = contract(effect);
+    expect(bindTool(own, configured(own, { repeatable })).repeatable).toBe(expected);
+    expect(mcpTool(effect, repeatable)?.repeatable).toBe(expected);
+  });
+});
+
 describe('a bound MCP tool', () => {
-  const bound = (inputSchema = schema) => {
+  const bound = (inputSchema = schema, outputSchema: JsonObject | null = null) => {
     const hub = new RecordingHub();
-    const tool = configuredMcp('analysis', 'complex-analysis', inputSchema, { fields: ['summary'] });
+    const offered = configuredMcp('analysis', 'complex-analysis', inputSchema, { fields: ['summary'] });
+    if (offered.mcp === null) throw new Error('no server');
+    const tool = { ...offered, mcp: { ...offered.mcp, outputSchema } };
     const source = createToolSource(configurationOf([tool]), { contracts: builtInTools, mcp: hub });
     const found = source.getBoundTool(tool.id);
     if (found === undefined) throw new Error('not bound');
@@ -153,6 +178,15 @@ describe('a bound MCP tool', () => {
         options: { signal, idempotencyKey: 'k-1', timeoutMs: 5_000, pin: null },
       },
     ]);
+  });
+
+  it('holds its results to the output schema that its server promised (P-09)', () => {
+    const { tool } = bound(schema, {
+      ...{ type: 'object', properties: { summary: { type: 'string' } }, required: ['summary'] },
+    });
+    expect(tool.validateOutput({ summary: 'fine' })).toEqual({ summary: 'fine' });
+    for (const output of [{ summary: 5 }, {}, 'fine', null]) expect(() => tool.validateOutput(output)).toThrow();
+    expect(bound().tool.validateOutput('anything')).toBe('anything');
   });
 
   it('validates arguments like any other tool, without repeating a value (M-75, T-01b)', () => {
