@@ -59,6 +59,35 @@ describe('the confidence in a result', () => {
     expect(given(kinds.mcp, [{ type: 'text', text: 'Error: no' }]).inputs).toMatchObject({ error: 1, structured: 0 });
   });
 
+  it('is halved by each hedge, and quartered at most', () => {
+    const mcp = (said: unknown) => given(kinds.mcp, said);
+    const long = 'France borders eight countries, of which Spain, Germany and Italy are the largest ones.';
+    const hedged = [`I do not know. ${long}`, `I am unsure, and there is no information. ${long}`];
+    const more = `We don’t know, we are not sure, it cannot be determined and was not found. ${long}`;
+    expect([long, ...hedged, more].map((said) => given(kinds.text, said).formula)).toEqual([
+      0.85, 0.425, 0.2125, 0.2125,
+    ]);
+    expect([long, ...hedged, more].map((said) => mcp(said).formula)).toEqual([0.8, 0.4, 0.2, 0.2]);
+    // Data is measured by its form: a word in it is no hedge.
+    expect(mcp({ status: 'no information' })).toMatchObject({ formula: 0.9, inputs: { hedges: 0 } });
+  });
+
+  it.each([
+    ...['I don’t know', 'we do not know', 'I am unable to say', 'We are unsure', 'I’m not sure'],
+    ...[
+      'It cannot be found',
+      'I could not find it',
+      'I can’t say',
+      'no results',
+      'no answer',
+      'no match',
+      'no matches',
+    ],
+    ...['not available', 'not enough information', 'Not known'],
+  ])('takes “%s” for a hedge', (words) => {
+    expect(given(kinds.text, `${words}.`).inputs).toMatchObject({ hedges: 1 });
+  });
+
   it('of a list goes by whether there is anything in it', () => {
     expect(given(kinds.list, { items: [], total: 0 })).toMatchObject({ kind: 'list', formula: 0.2 });
     expect(given(kinds.list, { items: [1, 2], has_more: true }).formula).toBe(0.704);

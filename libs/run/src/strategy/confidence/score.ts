@@ -20,7 +20,7 @@ const hedges = [
   /\b(?:i|we) (?:do not|don[’']t) know\b/i,
   /\b(?:i am|i[’']m|we are) (?:not sure|unsure|unable)\b/i,
   /\b(?:cannot|can[’']t|could not|couldn[’']t) (?:answer|find|determine|tell|say|be (?:found|determined|answered))\b/i,
-  /\bno (?:information|data|results?|answer|matches?)\b/i,
+  /\bno (?:information|data|results?|answer|match(?:es)?)\b/i,
   /\bnot (?:found|available|known|enough information)\b/i,
 ];
 
