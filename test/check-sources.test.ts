@@ -87,3 +87,50 @@ describe('sluice check asks what the configuration relies on outside of it', () 
     expect([gone.codes, gone.output]).toEqual([[0, 1], expect.stringContaining('cannot be reached')]);
   });
 });
+
+describe('sluice check --model asks each model once', () => {
+  async function asked(status: number, body: string): Promise<{ code: number; output: string; requests: number }> {
+    let requests = 0;
+    const server = createServer((_, response) => {
+      requests++;
+      response
+        .writeHead(status, { 'content-type': status === 200 ? 'text/event-stream' : 'application/json' })
+        .end(body);
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const found = await askedAt(port);
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+    return { ...found, requests };
+  }
+
+  async function askedAt(port: number) {
+    const config = join(folder, 'model.yaml');
+    const model = `model: { provider: openai-compatible, name: m, base_url: "http://127.0.0.1:${port}/v1" }`;
+    writeFileSync(config, workflowConfiguration({ limits: model, allowed: 'text-completion' }));
+    return command(['check', '--model', config], { SLUICE_DATA: folder });
+  }
+
+  it('and says that it answered, or plainly what is wrong', async () => {
+    const chunk = (delta: object, finish: string | null): string =>
+      `data: ${JSON.stringify({ id: 'x', object: 'chat.completion.chunk', created: 0, model: 'm', choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
+    const whole = `${chunk({ role: 'assistant', content: 'ok' }, null)}${chunk({}, 'stop')}data: [DONE]\n\n`;
+    const fine = await asked(200, whole);
+    expect([fine.code, fine.requests, fine.output]).toEqual([0, 1, expect.stringContaining('it answered in')]);
+    const problems: readonly (readonly [number, string, RegExp])[] = [
+      [401, '{"error":{"message":"Incorrect API key","code":"invalid_api_key"}}', /did not accept the key/],
+      [404, '{"error":{"message":"no model m"}}', /was not found .*check model\.name and model\.base_url/],
+      [503, '{}', /failed on its own side/],
+    ];
+    for (const [status, body, said] of problems) {
+      const { code, output, requests } = await asked(status, body);
+      expect([status, code, requests, output]).toEqual([status, 1, 1, expect.stringMatching(said)]);
+    }
+    const gone = await askedAt(1);
+    expect([gone.code, gone.output]).toEqual([
+      1,
+      expect.stringMatching(/could not be reached \(ECONNREFUSED\): check model\.base_url/),
+    ]);
+  });
+});

@@ -65,6 +65,7 @@ describe('a turn that the same process handles again, since its partition was lo
     emit: () => undefined,
     afterCommit: () => undefined,
     credentialUsed: () => undefined,
+    onRetry: () => undefined,
     carried: '',
     carry: () => undefined,
   });

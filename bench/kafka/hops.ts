@@ -98,6 +98,7 @@ async function chainedBus(parts: Infrastructure, count: number): Promise<number[
     tenantId: null,
     attempt: '',
     sequence: 0,
+    retryAt: null,
   });
   await one.subscribe({
     group: 'one',

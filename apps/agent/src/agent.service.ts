@@ -47,10 +47,11 @@ import {
   usage,
 } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
-import { askInOrder } from '@sluice/model';
+import { askInOrder, briefOf } from '@sluice/model';
 import type { ModelSource } from '@sluice/model';
 import { requestTokens, TokenCounter } from '@sluice/tokens';
 import { ProgressText } from './progress.js';
+import { RetryTold } from './retry-told.js';
 import { ShownTools } from './shown-tools.js';
 
 /** The token under which Nest injects where models come from. */
@@ -103,12 +104,14 @@ export class AgentService implements OnModuleDestroy {
     if (cancelled !== null) return this.endCancelled(message, toolset.run, cancelled, context);
     if (clock.now() >= toolset.run.deadline) return this.outOfTime(message, context);
 
+    const told = new RetryTold(toolset, context, this.runtime);
     const loaded = await configurations.version(toolset.configVersion);
     const direct = directTurn(toolset, loaded.evaluator);
     const move = nextMove(toolset, loaded.evaluator);
     const decision = move.kind === 'react' ? null : move.decision;
     const made = direct ?? (move.kind === 'call' ? move.turn : null);
     const turn = made === null ? await this.ask(toolset, loaded, move, context) : { ...made, model: null };
+    await told.over();
     if (turn === null) return this.outOfTime(message, context);
     if (turn instanceof WasCancelled) return this.endCancelled(message, toolset.run, turn.cancelled, context);
     if (decision !== null) context.afterCommit(() => this.measureDecision(decision));
@@ -314,6 +317,7 @@ export class AgentService implements OnModuleDestroy {
 function noAnswer(limits: Limits, cause: unknown): Fault {
   return new Fault('model_unreachable', `The model did not answer within ${limits.modelMs / 1_000} s.`, true, {
     cause,
+    brief: `it did not answer within ${limits.modelMs / 1_000} s`,
   });
 }
 
@@ -355,5 +359,5 @@ function withTokensOf(turn: ModelTurn, before: ModelTurn): ModelTurn {
 /** A model that is away may come back, so it is asked again until the run’s time is up. */
 function askedUntil(deadline: number, failure: unknown): unknown {
   if (!(failure instanceof Fault) || !failure.retryable) return failure;
-  return new Fault(failure.code, failure.message, true, { cause: failure, until: deadline });
+  return new Fault(failure.code, failure.message, true, { cause: failure, until: deadline, ...briefOf(failure) });
 }

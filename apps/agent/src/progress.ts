@@ -68,7 +68,7 @@ export class ProgressText {
     const { requestId, sessionId, iteration, run } = this.toolset;
     const ids = { requestId, sessionId, tenantId: run.principal?.tenantId ?? null };
     const piece = { text, attempt: this.attempt, sequence: this.sequence++, at: this.clock.now() };
-    const record = { ...ids, iteration, kind: 'text', toolCallId: null, tool: null, ...piece };
+    const record = { ...ids, iteration, kind: 'text', toolCallId: null, tool: null, ...piece, retryAt: null };
     this.context.emit([{ topic: topics.progress, key: sessionId, record }]);
   }
 }

@@ -5,8 +5,8 @@ import type { HandlerContext } from '@sluice/bus';
 import type { Loaded } from '@sluice/run';
 import type { Runtime } from '@sluice/host';
 
-/** Only pieces of text are numbered. */
-const noText = { attempt: '', sequence: 0 };
+/** Only pieces of text are numbered, and only a model is asked again. */
+const noText = { attempt: '', sequence: 0, retryAt: null };
 
 /** Tells of a turn's calls on agent.progress as they go; best effort. */
 export class TurnProgress {

@@ -4,13 +4,25 @@ import type { Verifier } from '@sluice/core';
 import { endSignature } from '@sluice/run';
 import type { EndSignature } from '@sluice/run';
 import type { Incoming } from '@sluice/bus';
+import type { Waiting } from '@sluice/run';
 import { RunProgress } from './run-progress.js';
 import type { Followed, RunAccess } from '@sluice/host';
 import type { RunPlace } from './run-place.js';
 
-/** A run that has not ended, with its calls and tokens so far. */
-export function running({ requestId, sessionId, since }: RunPlace, progress: RunProgress = new RunProgress()): object {
-  return { request_id: requestId, session_id: sessionId, status: 'running', since, ...progress.json() };
+/** A run that has not ended, with its calls and tokens so far, and what it waits for. */
+export function running(
+  { requestId, sessionId, since }: RunPlace,
+  progress: RunProgress,
+  waiting: Waiting | null = null,
+): object {
+  const isWaiting = waiting !== null && progress.isWithModel(waiting.iteration);
+  const waits = isWaiting ? { waiting: waitingJson(waiting) } : {};
+  return { request_id: requestId, session_id: sessionId, status: 'running', since, ...progress.json(), ...waits };
+}
+
+/** Since when a run waits for its model, and why. */
+export function waitingJson({ iteration, since, reason }: Waiting): object {
+  return { iteration, since, reason };
 }
 
 /** How a run ended, as its sender reads it; how far it is if it has not ended within so many milliseconds behind its past. */

@@ -21,6 +21,9 @@ export class RunProgress {
   #brought: number | null = null;
   #history: readonly AgentStep[] = [];
   #pending: ToolCall | null = null;
+  /** The turn that the model is asked for. */
+  #asked = 0;
+  #called = 0;
   #run: Run | null = null;
   /** The keys of the tools by the ids that the model writes. */
   readonly #keys = new Map<string, string>();
@@ -34,12 +37,14 @@ export class RunProgress {
         const { iteration, request, run } = message.record;
         for (const { id, key } of message.record.tools) this.#keys.set(id, key);
         if (iteration === 1) this.#brought = request.history.length;
+        this.#asked = Math.max(this.#asked, iteration);
         this.#see(request.history, run);
         break;
       }
       case 'agent.tool-calls':
         this.#see(message.record.request.history, message.record.run);
         this.#pending = message.record;
+        this.#called = Math.max(this.#called, message.record.iteration);
         break;
       case 'agent.steps':
         this.#see(message.record.next.history, message.record.run);
@@ -50,6 +55,11 @@ export class RunProgress {
         break;
       default:
     }
+  }
+
+  /** Whether the run is at the turn’s model by what the log has. */
+  isWithModel(iteration: number): boolean {
+    return this.#asked === iteration && this.#called < iteration;
   }
 
   json(): object {

@@ -6,7 +6,7 @@ import { topics } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 import { requestWarnings } from '@sluice/core';
 import type { Principal, RequestWarning } from '@sluice/core';
-import { channelHeader, hasEnded, requestOwner, requestTaken } from '@sluice/run';
+import { channelHeader, hasEnded, requestOwner, requestTaken, waitingOf } from '@sluice/run';
 import {
   anothersRun,
   endIfElsewhere,
@@ -203,7 +203,10 @@ export class RunsService {
     if (end === 'not_theirs') throw new Refusal(409, 'conflict', anothersRun);
     if (followed.cutShort === 'elsewhere') throw new Refusal(409, 'conflict', takenElsewhere);
     if ('end' in end) sendTagged(response, 200, withWarnings(end.end, warnings));
-    else sendTagged(response, 202, withWarnings(running(run, end.running), warnings));
+    else {
+      const waiting = whose.isTheirs ? await waitingOf(run.requestId, whose.tenantId, this.runtime) : null;
+      sendTagged(response, 202, withWarnings(running(run, end.running, waiting), warnings));
+    }
   }
 }
 

@@ -1,15 +1,23 @@
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
+import type { Incoming } from '@sluice/bus';
 import { Busy } from '@sluice/host';
 import { CallGone, CallTooLarge, KeyReused, KeyTaken } from './calls.service.js';
 
 /** What each record of a run says to who waits for it. */
-export const progressTexts: Readonly<Record<string, string>> = {
+const progressTexts: Readonly<Record<string, string>> = {
   'agent.toolsets': 'The tools of this call are decided.',
   'agent.tool-calls': 'The call is with the executor.',
   'agent.progress': 'The tool works.',
   'agent.approvals': 'The call’s approval went on.',
   'agent.steps': 'The call has ended.',
 };
+
+/** What the record says; undefined where it says nothing. */
+export function progressText(message: Incoming): string | undefined {
+  if (message.topic === 'agent.progress' && message.record.kind === 'model_retry')
+    return `The model is asked again: ${message.record.text}.`;
+  return progressTexts[message.topic];
+}
 
 export const cutTexts = {
   cancelled: 'The client cancelled the call; what it had begun is recorded.',

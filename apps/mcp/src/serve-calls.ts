@@ -4,7 +4,7 @@ import type { ConfiguredTool, JsonObject } from '@sluice/core';
 import { namesIn, offeredTo, pendingResult, refusal, resultOf, stateAfter } from '@sluice/mcp';
 import type { CallResult } from '@sluice/mcp';
 import { answerIn, askForDecision } from './approvals.js';
-import { attempt, cutTexts, invalid, keyTaken, progressTexts } from './call-texts.js';
+import { attempt, cutTexts, invalid, keyTaken, progressText } from './call-texts.js';
 import type { Caller } from './callers.js';
 import type { CallKey, MadeCall } from './calls.service.js';
 import type { Connection } from './connection.js';
@@ -155,12 +155,12 @@ function withCredential(result: CallResult, credential: MintedCredential | null)
 }
 
 /** Tells the client of each hop of the call’s run: under its progress token, and as a log line for who debugs. */
-function hops({ name, context }: Came): (message: Pick<Incoming, 'topic'>) => void {
+function hops({ name, context }: Came): (message: Incoming) => void {
   const { log, notify, _meta } = context.mcpReq;
   const token = _meta?.progressToken;
   let progress = 0;
-  return ({ topic }) => {
-    const message = progressTexts[topic];
+  return (hop) => {
+    const message = progressText(hop);
     if (message === undefined) return;
     void log('debug', { tool: name, message }, 'tools').catch(() => undefined);
     if (token === undefined) return;

@@ -13,6 +13,9 @@ export async function publishRequest(
   await bus.publish([{ topic: topics.requests, key: request.sessionId, record: request, headers }]);
 }
 
+/** What is told of a run while it goes on. */
+const watchedTopics = [...storyTopics, topics.progress] as const;
+
 /** Follows a run from the given time on until its end; each record of it is reported once, those from before as well. */
 export async function followRun(
   bus: LogReader,
@@ -29,7 +32,7 @@ export async function followRun(
     onUndecodable,
     ...(signal === undefined ? {} : { signal }),
   };
-  for await (const message of bus.read(storyTopics, options)) {
+  for await (const message of bus.read(watchedTopics, options)) {
     if (requestIdOf(message) !== requestId) continue;
     onRecord(message);
     if (message.topic === 'agent.responses') return message.record;
@@ -74,7 +77,7 @@ export function newRequest(question: string, ids: { readonly requestId: string; 
 }
 
 /** The run that the record is reported under: the beginning of a sub-agent’s run is shown where it was called. */
-function requestIdOf(message: Incoming<(typeof storyTopics)[number]>): string | undefined {
+function requestIdOf(message: Incoming<(typeof watchedTopics)[number]>): string | undefined {
   const begunBy = message.topic === 'agent.steps' ? agentBegunBy(message.record) : null;
   if (begunBy !== null) return begunBy.requestId;
   if (message.topic !== 'agent.approvals') return message.record.requestId;

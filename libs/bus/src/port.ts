@@ -1,3 +1,4 @@
+import type { Fault } from '@sluice/core';
 import type { RecordOf, Topic } from '@sluice/contracts';
 
 /** A record to be published. `key` is the session id: records of one key keep their order. */
@@ -43,6 +44,8 @@ export interface HandlerContext {
    * `sender` in its place; Kafka cannot.
    */
   credentialUsed(sender: string | null): void;
+  /** Called before the wait for another attempt at this record, where this one ends with a fault that may pass: to say so to whoever waits. */
+  onRetry(listener: (retry: Retry) => void): void;
   /** With `order: 'partition'`: what the record before this one in its partition left, '' if none did; always '' with sessions. */
   readonly carried: string;
   /**
@@ -50,6 +53,15 @@ export interface HandlerContext {
    * outputs and the acknowledgement of this one. Throws RangeError beyond `maxCarriedBytes`, and where sessions are the order.
    */
   carry(text: string): void;
+}
+
+/** That a record is handled again in a while, and why. */
+export interface Retry {
+  readonly fault: Fault;
+  /** The attempt that failed, from 1. */
+  readonly attempt: number;
+  /** Milliseconds until the next one. */
+  readonly waitMs: number;
 }
 
 /** The longest text that a partition carries, bytes in UTF-8: on Kafka it shares the metadata of the committed offset. */

@@ -417,13 +417,16 @@ export class Fault extends Error {
   override readonly name = 'Fault';
   /** Until when it is worth retrying, however often, milliseconds since the epoch; null: as often as the bus retries anything. */
   readonly until: number | null;
+  /** What went wrong in a few words that callers may read: nothing of where a system is. Null where there are none. */
+  readonly brief: string | null;
   constructor(
     readonly code: FaultCode,
     message: string,
     readonly retryable: boolean,
-    options?: { cause?: unknown; until?: number },
+    options?: { cause?: unknown; until?: number; brief?: string },
   ) {
     super(message, options);
     this.until = options?.until ?? null;
+    this.brief = options?.brief ?? null;
   }
 }

@@ -69,6 +69,10 @@ class Staying implements HandlerContext {
     return this.context.credentialUsed;
   }
 
+  get onRetry(): HandlerContext['onRetry'] {
+    return this.context.onRetry;
+  }
+
   get afterCommit(): HandlerContext['afterCommit'] {
     const { context, what } = this;
     return (action) => context.afterCommit(actionAbout(what, action));

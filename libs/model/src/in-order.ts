@@ -37,8 +37,16 @@ export async function askInOrder(
   throw new Error('A configuration has at least one model.');
 }
 
+/** The words for callers, as a fault that stands for another one has them. */
+export function briefOf({ brief }: Fault): { readonly brief?: string } {
+  return brief === null ? {} : { brief };
+}
+
 function withOthers(fault: Fault, passedOver: readonly PassedOver[]): Fault {
   if (passedOver.length === 0) return fault;
   const names = passedOver.map(({ name }) => name).join(', ');
-  return new Fault(fault.code, `${fault.message} Neither could ${names}.`, fault.retryable, { cause: fault });
+  return new Fault(fault.code, `${fault.message} Neither could ${names}.`, fault.retryable, {
+    cause: fault,
+    ...briefOf(fault),
+  });
 }

@@ -1,5 +1,5 @@
 export { createModel, type ModelSurroundings } from './create-model.js';
-export { askInOrder, type AskedTurn, type PassedOver } from './in-order.js';
+export { askInOrder, briefOf, type AskedTurn, type PassedOver } from './in-order.js';
 export { nativeSearches } from './native-searches.js';
 export { Models, type ModelSource } from './models.js';
 export { createRuleModel } from './rules/rule-model.js';

@@ -64,3 +64,4 @@ export * from './redrive/redrive.js';
 export type { RunParts } from './parts.js';
 export * from './reporting.js';
 export { senderName } from './sender.js';
+export * from './waiting.js';

@@ -51,6 +51,14 @@ export type RunEvent =
   /** Seen by those alone who follow meanwhile. */
   | { readonly type: 'tool_started'; readonly tool_call_id: string }
   | { readonly type: 'tool_progress'; readonly tool_call_id: string; readonly text: string }
+  /** The model could not be had: why, how often so far, and when it is asked again, in milliseconds since the epoch. */
+  | {
+      readonly type: 'model_retry';
+      readonly iteration: number;
+      readonly attempt: number;
+      readonly reason: string;
+      readonly retry_at: number;
+    }
   | {
       readonly type: 'tool_result';
       readonly tool_call_id: string;

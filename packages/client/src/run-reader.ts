@@ -127,6 +127,13 @@ export class RunReader {
         return [
           { type: 'tool_progress', tool_call_id: String(members['toolCallId']), text: String(members['text'] ?? '') },
         ];
+      case 'model_retry': {
+        const { iteration, attempt, reason, retry_at } = members as Omit<
+          Extract<RunEvent, { type: 'model_retry' }>,
+          'type'
+        >;
+        return [{ type: 'model_retry', iteration, attempt, reason, retry_at }];
+      }
       case 'incomplete':
         this.#incomplete = data as IncompleteAnswer;
         return [];

@@ -2,11 +2,14 @@ import { Controller, Get, Inject, Param, Query, Req } from '@nestjs/common';
 import type { Request } from 'express';
 import type { Principal } from '@sluice/core';
 import type { ListedRun } from '@sluice/projection';
+import { waitingOf } from '@sluice/run';
+import type { Waiting } from '@sluice/run';
 import { RUNTIME } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
 import { Callers } from '../caller.js';
 import { linkToken } from '../local-access.js';
 import { Refusal } from '../refusal.js';
+import { waitingJson } from '../run-json.js';
 import { stepJson, tokensOf } from '../run-progress.js';
 import { whereIs } from '../run-place.js';
 import type { RunPlace } from '../run-place.js';
@@ -32,9 +35,18 @@ export class ListsController {
     const found = await this.lists.projection.runs(caller, filter, after, limit + 1);
     const page = found.slice(0, limit);
     const last = found.length > limit ? page.at(-1) : undefined;
-    const linkTo = (run: RunPlace): string => whereIs(run, linkToken(run, this.runtime));
-    const runs = page.map((run) => listed(run, caller, linkTo));
+    const linkTo = (one: RunPlace): string => whereIs(one, linkToken(one, this.runtime));
+    const runs = await Promise.all(
+      page.map(async (run) => listed(run, caller, linkTo, await this.waiting(run, caller))),
+    );
     return { runs, next_cursor: last === undefined ? null : cursorFor(last) };
+  }
+
+  /** What the caller’s own run waits for; null for others, and where it waits for nothing. */
+  private async waiting(run: ListedRun, caller: Principal): Promise<Waiting | null> {
+    if (run.endedAt !== null || !isOwn(run, caller)) return null;
+    const waiting = await waitingOf(run.requestId, caller.tenantId, this.runtime);
+    return waiting?.iteration === run.iterations ? waiting : null;
   }
 
   /** The caller’s own sessions. */
@@ -72,9 +84,13 @@ export class ListsController {
   }
 }
 
-function listed(run: ListedRun, caller: Principal, linkTo: (run: RunPlace) => string): object {
+function isOwn({ actor, subject }: ListedRun, caller: Principal): boolean {
+  return actor === caller.actorId && subject === caller.subjectId;
+}
+
+function listed(run: ListedRun, caller: Principal, linkTo: (run: RunPlace) => string, waiting: Waiting | null): object {
   const { requestId, sessionId, actor, subject, startedAt, endedAt } = run;
-  const own = actor === caller.actorId && subject === caller.subjectId;
+  const own = isOwn(run, caller);
   return {
     request_id: requestId,
     session_id: sessionId,
@@ -88,6 +104,7 @@ function listed(run: ListedRun, caller: Principal, linkTo: (run: RunPlace) => st
     tokens: tokensOf(run),
     started_at: startedAt,
     ended_at: endedAt,
+    ...(waiting === null ? {} : { waiting: waitingJson(waiting) }),
     href: own ? linkTo({ requestId, sessionId, since: startedAt }) : null,
   };
 }

@@ -74,6 +74,8 @@ const progress = {
   tokens: ref('Tokens'),
 };
 
+const waits = { waiting: ref('Waiting') };
+
 const warned = { warnings: list(ref('RequestWarning'), 'Absent where there is nothing to warn of.') };
 
 const group = {
@@ -91,7 +93,7 @@ export function answerSchemas(): Readonly<Record<string, JsonSchema>> {
     RunningRun: object(
       'A run that has not ended, with its calls and tokens so far.',
       { ...ids, status: { const: 'running' }, since: time('No record of the run is older.'), ...progress },
-      warned,
+      { ...waits, ...warned },
     ),
     EndedRun: object(
       'How a run ended; of a request that never began, only why.',
@@ -114,19 +116,28 @@ export function answerSchemas(): Readonly<Record<string, JsonSchema>> {
       runs: list(ref('ListedRun'), 'The runs.'),
       next_cursor: textOrNull('The parameter `cursor` of the next page; null on the last one.'),
     }),
-    ListedRun: object('A run of the tenant.', {
-      ...ids,
-      user: text('The actor that asked.'),
-      on_behalf_of: textOrNull('The subject that the actor asked for.'),
-      question: textOrNull('What was asked; null for a run of another caller.'),
-      status: { enum: ['running', 'ended'] },
-      outcome: textOrNull('`answer`, or the code of an error; null while it runs.'),
-      state: text('The state that it is in, or ended in.'),
-      iterations: whole('How many iterations it had.'),
-      tokens: ref('Tokens'),
-      started_at: time('When it began.'),
-      ended_at: timeOrNull('When it ended.'),
-      href: textOrNull('Where the run is to be read; null for a run of another caller.'),
+    ListedRun: object(
+      'A run of the tenant.',
+      {
+        ...ids,
+        user: text('The actor that asked.'),
+        on_behalf_of: textOrNull('The subject that the actor asked for.'),
+        question: textOrNull('What was asked; null for a run of another caller.'),
+        status: { enum: ['running', 'ended'] },
+        outcome: textOrNull('`answer`, or the code of an error; null while it runs.'),
+        state: text('The state that it is in, or ended in.'),
+        iterations: whole('How many iterations it had.'),
+        tokens: ref('Tokens'),
+        started_at: time('When it began.'),
+        ended_at: timeOrNull('When it ended.'),
+        href: textOrNull('Where the run is to be read; null for a run of another caller.'),
+      },
+      waits,
+    ),
+    Waiting: object('That the run’s model could not be had and is asked again; absent where it is not so.', {
+      iteration: whole('The turn, from 1.'),
+      since: time('When it was first so.'),
+      reason: text('Why, as of then.'),
     }),
     SessionList: object('The caller’s own sessions, the latest first.', {
       sessions: list(ref('Session'), 'The sessions.'),

@@ -127,6 +127,8 @@ export class RunParts {
     if (toolCallId !== null) return this.#callProgress(record, toolCallId);
     if (iteration !== this.#iteration || this.#called.has(iteration)) return [];
     if (kind === 'text') return this.#text.piece(record);
+    if (kind === 'model_retry')
+      return this.#data(kind, { iteration, attempt: record.sequence, reason: text, retry_at: record.retryAt });
     return kind === 'thinking' ? this.#text.add('reasoning', text) : [];
   }
 

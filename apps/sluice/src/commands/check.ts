@@ -2,20 +2,22 @@ import { parseArgs } from 'node:util';
 import { formatFindings, formatProblems } from '@sluice/core';
 import { keyFileProblem } from '@sluice/identity';
 import { aboutTools, allOffered } from '../show/configuration.js';
+import { askModels } from '../system/ask-models.js';
 import { outsideSources } from '../system/outside-sources.js';
 import { compileForCommand } from '../system/compile-once.js';
 import type { Surroundings } from './surroundings.js';
 
-export const usage = `sluice check [--strict] FILE
+export const usage = `sluice check [--strict] [--model] FILE
   Compiles a configuration as the system would, asking the MCP servers of allowed tools what they offer. Asks once where permissions come
   from (file or table of users, lookup) and OpenFGA, with the variables that are set here. Exit code 1 if it has mistakes; with --strict
-  also if an allowed tool cannot be offered, as when its server does not answer, or if one of the others does not answer.`;
+  also if an allowed tool cannot be offered, as when its server does not answer, or if one of the others does not answer. With --model each model of the configuration is asked one short question, and what is wrong
+  (the key, the address, the name) is said; exit code 1 if one gives no answer.`;
 
 export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,
-    options: { strict: { type: 'boolean', default: false } },
+    options: { strict: { type: 'boolean', default: false }, model: { type: 'boolean', default: false } },
   });
   const [file, ...more] = positionals;
   if (file === undefined || more.length > 0) throw new Error(`Give one configuration file.\n${usage}`);
@@ -29,11 +31,22 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
   }
   const sources = await outsideSources(configuration, surroundings.environment);
   const silent = sources.filter(({ problem }) => problem !== null);
-  const refused = values.strict && (silent.length > 0 || !allOffered(configuration));
+  const models = values.model
+    ? await askModels(configuration, surroundings.environment.secret, configuration.limits.modelMs)
+    : [];
+  const refused =
+    models.some(({ problem }) => problem !== null) ||
+    (values.strict && (silent.length > 0 || !allOffered(configuration)));
   write(
     `${refused ? paint.bad('✗') : paint.good('✓')} ${file}: ${aboutTools(configuration)}, version ${configuration.version}\n`,
   );
   for (const { where, problem } of silent) write(`${paint.bad('!')} ${where}: ${problem ?? ''}\n`);
+  for (const { name, problem, ms } of models)
+    write(
+      problem === null
+        ? `${paint.good('✓')} model ${name}: it answered in ${ms} ms\n`
+        : `${paint.bad('!')} model ${name}: ${problem}\n`,
+    );
   if (findings.length > 0) write(`${formatFindings(findings)}\n`);
   return refused ? 1 : 0;
 }

@@ -1,6 +1,7 @@
 import { agentBegunBy, printableIn, toolChoiceOf, whyIncomplete } from '@sluice/core';
 import type { ToolChoice } from '@sluice/core';
 import type {
+  AgentProgress,
   AgentResponse,
   AgentStep,
   AgentStepResult,
@@ -40,6 +41,8 @@ export class Story {
         return this.end(message.record);
       case 'agent.approvals':
         return this.approval(message.record);
+      case 'agent.progress':
+        return this.retry(message.record);
       default:
         return;
     }
@@ -82,6 +85,13 @@ export class Story {
     const begunBy = agentBegunBy(result);
     if (begunBy !== null)
       this.line('agent', `${this.paint.tool(begunBy.tool)} runs as an agent of its own: ${result.requestId}`);
+  }
+
+  /** Nothing else of the progress is told: it stands on the records that follow. */
+  private retry({ kind, text, retryAt, at }: AgentProgress): void {
+    if (kind !== 'model_retry' || retryAt === null) return;
+    const seconds = Math.max(1, Math.round((retryAt - at) / 1_000));
+    this.line('waits', `the model is asked again in ${seconds} s: ${text}`);
   }
 
   private approval({ requested, outcome }: Approval): void {

@@ -1,6 +1,6 @@
 import type { Clock } from '@sluice/core';
 import type { Codec, Topic } from '@sluice/contracts';
-import type { BusLog, HandlerContext, Outgoing, Subscription } from '../port.js';
+import type { BusLog, HandlerContext, Outgoing, Retry, Subscription } from '../port.js';
 import { Carrying, keepsPartitionOrder } from './carrying.js';
 import { deadLetter, deadOf } from './dead.js';
 import { encodeAll } from './outputs.js';
@@ -57,8 +57,8 @@ export async function handleRecord(
   for (let attempt = 1; ; attempt++) {
     const afterCommit: (() => void)[] = [];
     const carrying = new Carrying(found);
+    const context = new Attempt(attempt, afterCommit, carrying, options, revocation);
     try {
-      const context = new Attempt(attempt, afterCommit, carrying, options, revocation);
       const outputs = await subscription.handle(opened.message, context);
       if (revocation.revoked) return null;
       const { topic, offset } = opened.stored;
@@ -71,6 +71,7 @@ export async function handleRecord(
       switch (verdict.kind) {
         case 'retry':
           retries.noticed(verdict.fault, opened.stored, attempt);
+          context.tellRetry({ fault: verdict.fault, attempt, waitMs: verdict.waitMs });
           if (!(await pause(verdict.waitMs, stopping))) return null;
           break;
         case 'dead':
@@ -118,6 +119,8 @@ async function bury(
 
 /** One attempt on one record. A handler may take apart what it gets; what it does not ask for is not made. */
 class Attempt implements HandlerContext {
+  private listener: ((retry: Retry) => void) | undefined;
+
   constructor(
     readonly attempt: number,
     private readonly actions: (() => void)[],
@@ -128,6 +131,14 @@ class Attempt implements HandlerContext {
 
   get signal(): AbortSignal {
     return this.revocation.signal;
+  }
+
+  get onRetry(): HandlerContext['onRetry'] {
+    return (listener) => void (this.listener = listener);
+  }
+
+  tellRetry(retry: Retry): void {
+    this.listener?.(retry);
   }
 
   get carried(): string {

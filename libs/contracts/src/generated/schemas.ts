@@ -129,7 +129,7 @@ export const schemas = {
       {
         "name": "kind",
         "type": "string",
-        "doc": "thinking, text, tool_call_start, tool_call_result or tool_progress."
+        "doc": "thinking, text, tool_call_start, tool_call_result, tool_progress or model_retry."
       },
       {
         "name": "tool_call_id",
@@ -152,7 +152,7 @@ export const schemas = {
       {
         "name": "text",
         "type": "string",
-        "doc": "Text, validated arguments or the redacted result.",
+        "doc": "Text, validated arguments, the redacted result, or why the model is asked again.",
         "default": ""
       },
       {
@@ -178,8 +178,17 @@ export const schemas = {
       {
         "name": "sequence",
         "type": "int",
-        "doc": "For text: the number of the piece in its attempt, from 0.",
+        "doc": "For text: the number of the piece in its attempt, from 0. For model_retry: how often the model was asked in vain.",
         "default": 0
+      },
+      {
+        "name": "retry_at",
+        "type": [
+          "null",
+          "long"
+        ],
+        "doc": "For model_retry: when it is asked again, in milliseconds since the epoch; null for all others.",
+        "default": null
       }
     ]
   },

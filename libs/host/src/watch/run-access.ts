@@ -46,6 +46,10 @@ export class RunAccess {
     return !isUnknown || this.caller.tenantId === localPrincipal.tenantId || !(await this.facts.isTaken());
   }
 
+  get tenantId(): string {
+    return this.caller.tenantId;
+  }
+
   /** Whether a record has said that the run is the caller’s. */
   get isTheirs(): boolean {
     return this.#theirs;

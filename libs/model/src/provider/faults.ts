@@ -33,7 +33,8 @@ export interface FaultContext {
 }
 
 export function createFaults(name: string, { signal, tools, hide }: FaultContext): Faults {
-  const unreachable = (text: string) => new Fault('model_unreachable', `The model ${name} ${text}`, true);
+  const unreachable = (text: string, brief: string) =>
+    new Fault('model_unreachable', `The model ${name} ${text}`, true, { brief });
   const refused = (text: string) => new Fault('model_refused', `The model ${name} ${text}`, false);
 
   const finishReason = (finishAs: string | null): string => finishReasonOf(hide(finishAs ?? ''));
@@ -46,8 +47,12 @@ export function createFaults(name: string, { signal, tools, hide }: FaultContext
     const error = errorIn(body);
     const named = [errorNames(error), errorNames({ type })].filter((part) => part !== '');
     const names = [String(status), ...new Set(named)].join(' ');
-    if (status === 429) return unreachable(`asks to wait (${names}).`);
-    if (isTemporary(status)) return unreachable(`failed on its own side (${names}); it can be asked again.`);
+    if (status === 429) return unreachable(`asks to wait (${names}).`, 'it asks to wait (429)');
+    if (isTemporary(status))
+      return unreachable(
+        `failed on its own side (${names}); it can be asked again.`,
+        `it failed on its own side (${status})`,
+      );
     if (status === 401 || status === 403)
       return refused(`did not accept the key (${names}): check the variable named in model.api_key_env.`);
     if (status === 404) return refused(`was not found (${names}): check model.name and model.base_url.`);
@@ -74,12 +79,19 @@ export function createFaults(name: string, { signal, tools, hide }: FaultContext
       case 'UND_ERR_INVALID_ARG':
         return refused('has no valid address: check model.base_url.');
       case 'UND_ERR_CONNECT_TIMEOUT':
-        return unreachable(`could not be connected to within ${seconds(patience.connectMs)}: check model.base_url.`);
+        return unreachable(
+          `could not be connected to within ${seconds(patience.connectMs)}: check model.base_url.`,
+          'no connection in time',
+        );
       case 'UND_ERR_HEADERS_TIMEOUT':
-        return unreachable(`sent nothing within ${seconds(patience.firstByteMs)}; it can be asked again.`);
+        return unreachable(
+          `sent nothing within ${seconds(patience.firstByteMs)}; it can be asked again.`,
+          'it sent nothing in time',
+        );
       default:
         return unreachable(
           `could not be reached${code === '' ? '' : ` (${code})`}: check model.base_url and the network.`,
+          inWords(code),
         );
     }
   }
@@ -88,14 +100,17 @@ export function createFaults(name: string, { signal, tools, hide }: FaultContext
     if (signal.aborted) return signal.reason;
     if (error instanceof WireFault) {
       const { isRetryable, kind, errorName, predicate, sentence } = error;
-      if (isRetryable) return unreachable(predicate);
+      if (isRetryable) return unreachable(predicate, 'it ended its turn with an error');
       const isRequest = kind === 'provider_error' && !/authentication|permission/i.test(errorName);
       return isRequest ? refusedRequest(errorName, sentence) : refused(predicate);
     }
     const code = systemCode(error);
     if (code === 'UND_ERR_BODY_TIMEOUT')
-      return unreachable(`was silent for ${seconds(patience.silenceMs)} within its turn; it can be asked again.`);
-    return unreachable('broke off before the end of its turn; it can be asked again.');
+      return unreachable(
+        `was silent for ${seconds(patience.silenceMs)} within its turn; it can be asked again.`,
+        'it fell silent within its turn',
+      );
+    return unreachable('broke off before the end of its turn; it can be asked again.', 'it broke off within its turn');
   }
 
   return {
@@ -114,9 +129,35 @@ export function createFaults(name: string, { signal, tools, hide }: FaultContext
           ? `was stopped by its content filter${said(finishAs)} within a turn with tool calls, so none of them was run; ask in other words.`
           : `ended a turn with tool calls for a reason that is not known${said(finishAs)}, so none of them was run; ask in other words, or check the server behind model.base_url.`,
       ),
-    failedTurn: (finishAs) => unreachable(`ended its turn with an error${said(finishAs)}; it can be asked again.`),
+    failedTurn: (finishAs) =>
+      unreachable(
+        `ended its turn with an error${said(finishAs)}; it can be asked again.`,
+        'it ended its turn with an error',
+      ),
     finishReason,
   };
+}
+
+/** What an operating system’s or TLS’s code says, without any address. */
+function inWords(code: string): string {
+  switch (code) {
+    case 'ECONNREFUSED':
+      return 'connection refused';
+    case 'ECONNRESET':
+    case 'EPIPE':
+    case 'UND_ERR_SOCKET':
+      return 'connection closed';
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return 'its host name is not known';
+    case 'ETIMEDOUT':
+      return 'no connection in time';
+    case 'EHOSTUNREACH':
+    case 'ENETUNREACH':
+      return 'no way to its host';
+    default:
+      return /CERT|TLS|SSL|SIGNED/.test(code) ? 'its certificate does not hold' : 'it could not be reached';
+  }
 }
 
 function seconds(ms: number): string {

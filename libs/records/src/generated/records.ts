@@ -42,13 +42,13 @@ export interface AgentProgress {
   readonly sessionId: string;
   /** From 1. */
   readonly iteration: number;
-  /** thinking, text, tool_call_start, tool_call_result or tool_progress. */
+  /** thinking, text, tool_call_start, tool_call_result, tool_progress or model_retry. */
   readonly kind: string;
   /** The call it belongs to. */
   readonly toolCallId: string | null;
   /** The tool's configuration key. */
   readonly tool: string | null;
-  /** Text, validated arguments or the redacted result. */
+  /** Text, validated arguments, the redacted result, or why the model is asked again. */
   readonly text: string;
   /** Milliseconds since the epoch. */
   readonly at: number;
@@ -56,8 +56,10 @@ export interface AgentProgress {
   readonly tenantId: string | null;
   /** For text: names one reply of the model. Another name is the model asked again, and its text starts over. Empty where an earlier version wrote the record. */
   readonly attempt: string;
-  /** For text: the number of the piece in its attempt, from 0. */
+  /** For text: the number of the piece in its attempt, from 0. For model_retry: how often the model was asked in vain. */
   readonly sequence: number;
+  /** For model_retry: when it is asked again, in milliseconds since the epoch; null for all others. */
+  readonly retryAt: number | null;
 }
 
 /** What an upstream system asks: a question, and what may be used to answer it. */

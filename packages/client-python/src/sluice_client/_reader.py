@@ -179,6 +179,8 @@ class RunReader:
             case "tool_progress":
                 text = str(members.get("text") or "")
                 return [events.ToolProgress(tool_call_id=str(members.get("toolCallId")), text=text)]
+            case "model_retry":
+                return [events.ModelRetry.model_validate(members)]
             case "incomplete":
                 self._incomplete = models.IncompleteAnswer.model_validate(members)
                 return []

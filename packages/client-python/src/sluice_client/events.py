@@ -76,6 +76,16 @@ class ToolProgress(Event):
     text: str
 
 
+class ModelRetry(Event):
+    """The model could not be had: why, how often so far, and when it is asked again, in milliseconds since the epoch."""
+
+    type: Literal["model_retry"] = "model_retry"
+    iteration: int
+    attempt: int
+    reason: str
+    retry_at: int
+
+
 class StepOutcome(Event):
     """`ok` or the tool error, its reason, and the states before and after."""
 
@@ -161,6 +171,7 @@ RunEvent = (
     | ToolCalled
     | ToolStarted
     | ToolProgress
+    | ModelRetry
     | ToolResult
     | Decided
     | ApprovalRequested

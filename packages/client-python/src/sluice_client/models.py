@@ -176,6 +176,7 @@ class RunningRun(Answer):
     since: int = Field(description="No record of the run is older. Milliseconds since the epoch.")
     tool_calls: list[ToolCall] = Field(description="The calls of the run, in order.")
     tokens: Tokens = Field(description="")
+    waiting: Waiting | None = Field(default=None, description="")
     warnings: list[RequestWarning] | None = Field(default=None, description="Absent where there is nothing to warn of.")
 
 
@@ -254,6 +255,15 @@ class ListedRun(Answer):
     started_at: int = Field(description="When it began. Milliseconds since the epoch.")
     ended_at: int | None = Field(description="When it ended. Milliseconds since the epoch.")
     href: str | None = Field(description="Where the run is to be read; null for a run of another caller.")
+    waiting: Waiting | None = Field(default=None, description="")
+
+
+class Waiting(Answer):
+    """That the run’s model could not be had and is asked again; absent where it is not so."""
+
+    iteration: int = Field(description="The turn, from 1.")
+    since: int = Field(description="When it was first so. Milliseconds since the epoch.")
+    reason: str = Field(description="Why, as of then.")
 
 
 class SessionList(Answer):

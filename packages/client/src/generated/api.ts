@@ -248,6 +248,7 @@ export interface RunningRun {
   /** The calls of the run, in order. */
   readonly tool_calls: readonly ToolCall[];
   readonly tokens: Tokens;
+  readonly waiting?: Waiting;
   /** Absent where there is nothing to warn of. */
   readonly warnings?: readonly RequestWarning[];
 }
@@ -363,6 +364,17 @@ export interface ListedRun {
   readonly ended_at: number | null;
   /** Where the run is to be read; null for a run of another caller. */
   readonly href: string | null;
+  readonly waiting?: Waiting;
+}
+
+/** That the run’s model could not be had and is asked again; absent where it is not so. */
+export interface Waiting {
+  /** The turn, from 1. */
+  readonly iteration: number;
+  /** When it was first so. Milliseconds since the epoch. */
+  readonly since: number;
+  /** Why, as of then. */
+  readonly reason: string;
 }
 
 /** The caller’s own sessions, the latest first. */

@@ -1,0 +1,44 @@
+import { modelName, modelsOf } from '@sluice/core';
+import type { Configuration, ModelRequest, ModelSettings } from '@sluice/core';
+import { Models } from '@sluice/model';
+
+/** A model’s answer to one short question, or why there is none. */
+export interface AskedModel {
+  readonly name: string;
+  readonly problem: string | null;
+  readonly ms: number;
+}
+
+const question: ModelRequest = {
+  instructions: 'Answer with one word.',
+  question: 'Say ok.',
+  state: 'undefined',
+  history: [],
+  tools: [],
+  toolChoice: { type: 'none' },
+};
+
+/** Asks each model of the configuration once, as the agent would, without tools. Nothing is asked again: what fails is said. */
+export async function askModels(
+  configuration: Pick<Configuration, 'model' | 'fallbacks'>,
+  secret: (variable: string) => string | undefined,
+  mostMs: number,
+): Promise<readonly AskedModel[]> {
+  const source = new Models(secret);
+  return Promise.all(modelsOf(configuration).map((settings) => askModel(settings, source, mostMs)));
+}
+
+async function askModel(settings: ModelSettings, source: Models, mostMs: number): Promise<AskedModel> {
+  const name = modelName(settings);
+  const begun = performance.now();
+  const asked = (problem: string | null): AskedModel => ({ name, problem, ms: Math.round(performance.now() - begun) });
+  const patience = AbortSignal.timeout(mostMs);
+  try {
+    const model = await source.get(settings);
+    await model.turn(question, { signal: patience, onText: () => undefined });
+    return asked(null);
+  } catch (error) {
+    if (patience.aborted) return asked(`it did not answer within ${mostMs / 1_000} s`);
+    return asked(error instanceof Error ? error.message : String(error));
+  }
+}
