@@ -18,6 +18,8 @@ describe('each layer in one place (spec/tool-use.md §1)', () => {
       'apps/agent/src/agent.service.ts',
       // The capability of the tool text-completion, which has no tools and no loop.
       'apps/executor/src/toolbox.ts',
+      // `sluice check --model`: one question without tools, and no loop.
+      'apps/sluice/src/system/ask-models.ts',
     ]);
     expect(holding(/\brunTool[(<]/)).toEqual(['libs/core/src/tool/run-tool.ts', 'libs/run/src/turn/run-call.ts']);
   });

@@ -12,7 +12,7 @@ const timesKept = 5;
 
 type Told = Pick<Runtime, 'clock' | 'documents' | 'log'>;
 
-/** Tells whoever follows the run that its model could not be had, why, and when it is asked again. */
+/** Tells the followers of a run that its model could not be had, why, and when it is asked again. */
 export class RetryTold {
   private readonly begunAt: number;
 

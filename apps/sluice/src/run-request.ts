@@ -13,7 +13,7 @@ export async function publishRequest(
   await bus.publish([{ topic: topics.requests, key: request.sessionId, record: request, headers }]);
 }
 
-/** What is told of a run while it goes on. */
+/** Where the records of a run are while it goes on. */
 const watchedTopics = [...storyTopics, topics.progress] as const;
 
 /** Follows a run from the given time on until its end; each record of it is reported once, those from before as well. */

@@ -44,7 +44,7 @@ export interface HandlerContext {
    * `sender` in its place; Kafka cannot.
    */
   credentialUsed(sender: string | null): void;
-  /** Called before the wait for another attempt at this record, where this one ends with a fault that may pass: to say so to whoever waits. */
+  /** Called before the wait for another attempt at this record, where this one ends with a fault that may pass: so that the handler can report it. */
   onRetry(listener: (retry: Retry) => void): void;
   /** With `order: 'partition'`: what the record before this one in its partition left, '' if none did; always '' with sessions. */
   readonly carried: string;

@@ -14,8 +14,8 @@ type Keeping = Pick<RunParts, 'documents' | 'clock'>;
 type Turn = Pick<Toolset, 'requestId' | 'iteration' | 'run'>;
 
 /**
- * Keeps it beside the log for whoever asks how the run is: what was told on agent.progress may be lost, and nobody may have listened. Best
- * effort; of a turn that is over, who reads it sees on the log that it is.
+ * Keeps it beside the log for those who ask later how the run is: records of agent.progress may be lost, and are for those who follow. Best
+ * effort; of a turn that is over the log says so.
  */
 export async function noteWaiting({ requestId, iteration, run }: Turn, reason: string, parts: Keeping): Promise<void> {
   const tenant = run.principal?.tenantId;

@@ -10,8 +10,9 @@ import type { Surroundings } from './surroundings.js';
 export const usage = `sluice check [--strict] [--model] FILE
   Compiles a configuration as the system would, asking the MCP servers of allowed tools what they offer. Asks once where permissions come
   from (file or table of users, lookup) and OpenFGA, with the variables that are set here. Exit code 1 if it has mistakes; with --strict
-  also if an allowed tool cannot be offered, as when its server does not answer, or if one of the others does not answer. With --model each model of the configuration is asked one short question, and what is wrong
-  (the key, the address, the name) is said; exit code 1 if one gives no answer.`;
+  also if an allowed tool cannot be offered, as when its server does not answer, or if one of the others does not answer.
+  With --model asks each model of the configuration one short question, and says what is wrong: the key, the address, the name. Exit code 1
+  if one gives no answer.`;
 
 export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
   const { values, positionals } = parseArgs({

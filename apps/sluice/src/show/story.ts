@@ -87,7 +87,7 @@ export class Story {
       this.line('agent', `${this.paint.tool(begunBy.tool)} runs as an agent of its own: ${result.requestId}`);
   }
 
-  /** Nothing else of the progress is told: it stands on the records that follow. */
+  /** Everything else of the progress stands on the records that follow as well. */
   private retry({ kind, text, retryAt, at }: AgentProgress): void {
     if (kind !== 'model_retry' || retryAt === null) return;
     const seconds = Math.max(1, Math.round((retryAt - at) / 1_000));
