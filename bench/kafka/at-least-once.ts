@@ -42,7 +42,10 @@ export function atLeastOnce(bus: Bus, brokers: readonly string[], registryUrl: s
         const lanes = new Map<string, Promise<unknown>>();
         const finished = await Promise.all(
           batch.messages.map(async (message) => {
-            const opened = await openStored(codec, storedOf(topic, batch.partition, message));
+            const opened = await openStored(
+              codec,
+              storedOf(topic, batch.partition, message, { now: () => Date.now() }),
+            );
             const before = lanes.get(opened.session) ?? Promise.resolve();
             const mine = before.then(() => handleRecord(opened, options, new Revocation()));
             lanes.set(opened.session, mine);

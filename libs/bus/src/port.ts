@@ -20,8 +20,10 @@ export type Incoming<T extends Topic = Topic> = {
     readonly key: string;
     readonly record: RecordOf<K>;
     readonly headers: Readonly<Record<string, string>>;
-    /** When the log took it, milliseconds since the epoch. */
+    /** When the log took it, milliseconds since the epoch. What decides about rights asks `takenAt`. */
     readonly timestamp: number;
+    /** When it was read here, where the topic leaves the timestamp to producers and it proves nothing. */
+    readonly readAt?: number | undefined;
     /** The Avro that the record was read from, if it is of today’s schema and the reader has it at hand: for callers that compare bytes. */
     readonly avro?: Buffer | null;
   };
@@ -79,6 +81,7 @@ export interface Dead {
   readonly value: Uint8Array;
   readonly headers: Readonly<Record<string, string>>;
   readonly timestamp: number;
+  readonly readAt?: number | undefined;
   readonly message: Incoming | null;
   readonly code: string;
   readonly reason: string;

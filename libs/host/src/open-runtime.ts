@@ -7,6 +7,7 @@ import { openLocalSecret } from './local-secret-environment.js';
 import type { Log } from './log.js';
 import { collectProcessMetrics, createMetrics } from './metrics.js';
 import { openBus, openLedger, requireSharedLedger } from './open-stores.js';
+import { watchTopics } from './topics-metric.js';
 import { watchReadiness } from './readiness-metric.js';
 import { surviveUnhandled } from './unhandled.js';
 import { systemClock } from './runtime.js';
@@ -78,11 +79,12 @@ export async function openRuntime(environment: Environment, log: Log, signal?: A
     closing.push(watchReadiness(health, metrics));
 
     // Served from here on, so that an operator sees what a process waits for that is not ready yet.
-    const { bus, trim, warnings } = await health.during('log', 'The log is not open yet.', (because) =>
+    const { bus, trim, warnings, findings } = await health.during('log', 'The log is not open yet.', (because) =>
       openBus(environment, log, signal, because),
     );
     closing.push(() => bus.close());
     for (const [name, check] of Object.entries(bus.checks)) health.add({ name, check });
+    closing.push(watchTopics(findings, metrics));
     for (const warning of await warnings()) log.warn(warning);
     const store = environment.databaseUrl === null ? 'ledger' : 'database';
     const { ledger, check } = await health.during(store, 'The ledger is not open yet.', (because) =>

@@ -1,7 +1,8 @@
-import type { Bus } from '@sluice/bus';
+import type { Bus, TopicFinding, TopicThere } from '@sluice/bus';
 import type { RateLimiter } from '@sluice/core';
 import { sha256 } from '@sluice/contracts';
 import { openPostgresLedger } from '@sluice/ledger';
+import type { Topic } from '@sluice/contracts';
 import type { DocumentedLedger, TimeThere } from '@sluice/ledger';
 import { dataFiles } from './data-folder.js';
 import type { Environment } from './environment.js';
@@ -17,6 +18,10 @@ export interface OpenBus {
   trim(): Promise<void>;
   /** What an operator should know of the log’s settings, as sentences. */
   warnings(): Promise<readonly string[]>;
+  /** What of the topics on a broker is not as Sluice needs it, as far as is known now. */
+  findings(): readonly TopicFinding[];
+  /** The topics on a broker, and their settings. */
+  topicsThere(): ReadonlyMap<Topic, TopicThere>;
   /** Gives what is there the retention that the environment names; returns what was otherwise, as sentences. */
   applyRetention(): Promise<readonly string[]>;
 }
@@ -34,12 +39,21 @@ export async function openBus(
       bus,
       trim: () => Promise.resolve(),
       warnings: () => bus.warnings(),
+      findings: () => bus.findings,
+      topicsThere: () => bus.topicsThere,
       applyRetention: () => bus.applyRetention(),
     };
   }
   const bus = await openLogFile(environment, log);
   const trim = (): Promise<void> => trimLog(bus, environment.retention);
-  return { bus, trim, warnings: async () => [], applyRetention: async () => trim().then(() => []) };
+  return {
+    bus,
+    trim,
+    warnings: async () => [],
+    findings: () => [],
+    topicsThere: () => new Map(),
+    applyRetention: async () => trim().then(() => []),
+  };
 }
 
 export interface OpenLedger {

@@ -1,3 +1,4 @@
+import { takenAt } from '@sluice/bus';
 import type { JsonObject, SignerRole, Verifier } from '@sluice/core';
 import type { AgentStepResult, RecordOf, Topic, Toolset } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
@@ -39,11 +40,17 @@ export async function continuationDifference(record: AgentStepResult, verifier: 
 
 /** What is wrong with the signature over a whole record; nothing with one from before there were keys of the agent, which is not signed so. */
 export async function recordDifference<T extends SignedTopic>(
-  { topic, record, timestamp }: { readonly topic: T; readonly record: RecordOf<T>; readonly timestamp: number },
+  message: {
+    readonly topic: T;
+    readonly record: RecordOf<T>;
+    readonly timestamp: number;
+    readonly readAt?: number | undefined;
+  },
   writer: SignerRole,
   verifier: Verifier,
 ): Promise<Difference | null> {
-  if (timestamp < verifier.since('agent') || (await isSignedBy(writer, topic, record, verifier))) return null;
+  const { topic, record } = message;
+  if (takenAt(message) < verifier.since('agent') || (await isSignedBy(writer, topic, record, verifier))) return null;
   const { recordSignature } = record;
   if (recordSignature === null) {
     // Since when another installation signs whole records, its keys say.

@@ -3,7 +3,7 @@ import { Fault, judgeDecision } from '@sluice/core';
 import type { ApprovalDecision, Authenticator, Decider, NotTaken } from '@sluice/core';
 import { maxPayloadBytes, payloadBytes, placeOf, sha256, topics } from '@sluice/contracts';
 import type { Approval, ApprovalDecided, ApprovalOutcome, ApprovalRequested } from '@sluice/contracts';
-import { credentialOf } from '@sluice/bus';
+import { credentialOf, takenAt } from '@sluice/bus';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
 import { approvalAt, ApprovalClaims, claimOnce, redrivenFrom, turnAt, wasAnswered } from '@sluice/run';
 import { AUTHENTICATOR, inHop, RUNTIME } from '@sluice/host';
@@ -46,7 +46,7 @@ export class ApprovalsService {
     context.credentialUsed(null);
     const decidedBy = decider?.actorId ?? decided.decidedBy;
     const { policy, version: configVersion } = configurations.current().configuration;
-    let notTaken = judgeDecision(asked, decided, decider, message.timestamp, policy);
+    let notTaken = judgeDecision(asked, decided, decider, takenAt(message), policy);
     const { approvalId, requestId, sessionId, decision, reason, argumentsHash } = decided;
     const ids = { approvalId, requestId: asked?.requestId ?? requestId, sessionId: asked?.sessionId ?? sessionId };
     const outcome = { ...ids, decision, decidedBy, reason, argumentsHash, notTaken, at: clock.now(), configVersion };
@@ -95,7 +95,7 @@ export class ApprovalsService {
   private async decider({ decidedBy }: ApprovalDecided, message: Incoming<'agent.approvals'>): Promise<Decider | null> {
     const { identity } = this.runtime.configurations.current().configuration;
     if (identity.provider === 'none') return { actorId: decidedBy, tenantId: null };
-    const sender = await this.authenticator.authenticate(identity, credentialOf(message.headers), message.timestamp);
+    const sender = await this.authenticator.authenticate(identity, credentialOf(message.headers), takenAt(message));
     if (!sender.ok) return null;
     const { actorId, tenantId } = sender.principal;
     return decidedBy === '' || decidedBy === actorId ? { actorId, tenantId } : null;

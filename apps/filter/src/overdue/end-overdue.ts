@@ -1,3 +1,4 @@
+import { takenAt } from '@sluice/bus';
 import { Fault } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { AgentStepResult } from '@sluice/contracts';
@@ -23,8 +24,8 @@ export async function isOverdueTurn(
   message: Incoming<'agent.steps'>,
   runtime: Pick<Runtime, 'signatures'>,
 ): Promise<boolean> {
-  const { record, timestamp } = message;
-  if (!isOverdue(record, timestamp)) return false;
+  const { record } = message;
+  if (!isOverdue(record, takenAt(message))) return false;
   try {
     await verifyReturned(record, runtime);
     await verifyRecord(message, runtime, 'filter');
@@ -46,7 +47,7 @@ export async function endOverdue(
 ): Promise<readonly Outgoing[]> {
   const { record } = message;
   // The clock of who took it back goes before: it comes again.
-  if (record.run.deadline > message.timestamp) return [];
+  if (record.run.deadline > takenAt(message)) return [];
   if (await isTurnTaken(topics.steps, record, runtime)) return [];
   const turn = { ...record, request: record.next };
   const now = runtime.clock.now();

@@ -10,10 +10,12 @@ import type { Surroundings } from './surroundings.js';
 const ages = { d: 86_400_000, h: 3_600_000, min: 60_000 };
 const sizes = { TB: 1024 ** 4, GB: 1024 ** 3, MB: 1024 ** 2 };
 
-export const usage = `sluice topics [--apply | --acls [--principal NAME]]
-  Lists the topics, who reads and writes them, and how long they are kept. --apply gives topics that are there the retention that
-  SLUICE_RETENTION_HOURS and SLUICE_RETENTION name, since only new ones are created with it. --acls prints the kafka-acls.sh commands
-  that give each role exactly what it needs; the principals are User:sluice-filter and so on, or NAME-filter with --principal NAME.`;
+export const usage = `sluice topics [--check | --apply | --acls [--principal NAME]]
+  Lists the topics, who reads and writes them, and how long they are kept. --check asks the broker for the settings of the
+  topics that are there, prints them, and says which are not as they must be; the exit code is 1 where rights or data are in
+  danger. --apply gives topics that are there the retention that SLUICE_RETENTION_HOURS and SLUICE_RETENTION name, since only
+  new ones are created with it. --acls prints the kafka-acls.sh commands that give each role exactly what it needs; the
+  principals are User:sluice-filter and so on, or NAME-filter with --principal NAME.`;
 
 export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
   const { environment, write, print } = surroundings;
@@ -22,16 +24,47 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
     options: {
       acls: { type: 'boolean', default: false },
       apply: { type: 'boolean', default: false },
+      check: { type: 'boolean', default: false },
       principal: { type: 'string' },
     },
   });
-  const taken = values.acls ? ['acls', 'principal'] : ['apply'];
+  const taken = values.acls ? ['acls', 'principal'] : values.check ? ['check'] : ['apply'];
   refuseSurplus({ values, words: [] }, { taken, words: 0 }, usage);
   const prefix = environment.kafka?.prefix ?? '';
   if (values.acls) for (const line of acls(prefix, values.principal ?? 'User:sluice')) print(`${line}\n`);
+  else if (values.check) return check(surroundings);
   else if (values.apply) await apply(surroundings);
   else for (const line of listing(prefix, environment)) write(`${line}\n`);
   return 0;
+}
+
+/** What is shown of each topic. */
+const shown = [
+  'message.timestamp.type',
+  'cleanup.policy',
+  'max.message.bytes',
+  'compression.type',
+  'retention.ms',
+  'retention.bytes',
+] as const;
+
+async function check({ environment, log, write }: Surroundings): Promise<number> {
+  const { bus, findings, topicsThere } = await openBus(environment, log);
+  try {
+    for (const [topic, { settings, partitions }] of topicsThere()) {
+      const values = shown.map((setting) => `${setting}=${settings.get(setting) ?? 'unknown'}`);
+      write(`${environment.kafka?.prefix ?? ''}${topic}: partitions=${partitions} ${values.join(' ')}\n`);
+    }
+    const found = findings();
+    for (const { sentence, endangers } of found) write(`${endangers ? '✗' : '!'} ${sentence}\n`);
+    if (environment.kafka === null) write('The embedded log has no settings to check.\n');
+    else if (topicsThere().size === 0)
+      write('This user may not see the settings. Allow it DescribeConfigs on the topics.\n');
+    else if (found.length === 0) write('✓ All topics are as they must be.\n');
+    return found.some(({ endangers }) => endangers) ? 1 : 0;
+  } finally {
+    await bus.close();
+  }
 }
 
 async function apply({ environment, log, write }: Surroundings): Promise<void> {

@@ -20,6 +20,9 @@ import { Reader } from './read/read.js';
 import { groupLag } from './admin/group-lag.js';
 import { confluentRegistry } from './admin/registry.js';
 import type { ConfluentRegistry } from './admin/registry.js';
+import type { TopicFinding, TopicThere } from './admin/findings.js';
+import { TopicWatch } from './admin/topic-watch.js';
+import { TopicLimits } from './produce/topic-limits.js';
 import { applyRetention, offsetsWarning } from './admin/retention.js';
 import { createTopics } from './admin/topics.js';
 
@@ -36,6 +39,10 @@ export interface KafkaBus extends Bus {
   appendRaw(topic: Topic, key: string, value: Uint8Array, headers?: Readonly<Record<string, string>>): Promise<void>;
   /** Emitted records that could not be sent. */
   readonly lostEmits: number;
+  /** What of the topics is not as Sluice needs it, as it was when it was last looked at. */
+  readonly findings: readonly TopicFinding[];
+  /** The topics, as they were then; none if this user may not see their settings. */
+  readonly topicsThere: ReadonlyMap<Topic, TopicThere>;
   /** What an operator should know of the broker’s settings, as sentences; none if all is well. */
   warnings(): Promise<readonly string[]>;
   /** Gives topics that are there the retention of the options; returns what was otherwise, as sentences. */
@@ -60,7 +67,10 @@ export async function busOn(clients: Clients, options: KafkaBusOptions): Promise
       }
     }, patience);
     const codec = await retryUntilThere(() => createCodec(registry), patience);
-    return new OpenBus({ clients, options, timeouts, names, registry, admin, codec, log });
+    const limits = new TopicLimits(names, () => void watch.look());
+    const watch = new TopicWatch({ admin, names, topics: options.topics, limits, log });
+    await watch.look();
+    return new OpenBus({ clients, options, timeouts, names, registry, admin, codec, log, limits, watch });
   } catch (error) {
     await admin.disconnect();
     throw error;
@@ -76,6 +86,8 @@ interface Parts {
   readonly admin: Admin;
   readonly codec: Codec;
   readonly log: BusLog;
+  readonly limits: TopicLimits;
+  readonly watch: TopicWatch;
 }
 
 class OpenBus implements KafkaBus {
@@ -93,9 +105,10 @@ class OpenBus implements KafkaBus {
       transactionTimeoutMs: timeouts.transactionMs,
       explain: this.#explain('The log could not be written'),
     });
-    this.#emitter = new Emitter(clients, names, log);
+    this.#emitter = new Emitter(clients, names, parts.limits, log);
     this.#reader = new Reader({
       ...parts,
+      clock: options.clock,
       closed: this.#closed.signal,
       explain: this.#explain('The log could not be read'),
     });
@@ -105,11 +118,19 @@ class OpenBus implements KafkaBus {
     return this.#emitter.lost;
   }
 
+  get findings(): readonly TopicFinding[] {
+    return this.parts.watch.findings;
+  }
+
+  get topicsThere(): ReadonlyMap<Topic, TopicThere> {
+    return this.parts.watch.there;
+  }
+
   async publish(messages: readonly Outgoing[]): Promise<void> {
     this.#assertOpen();
     let encoded: readonly Encoded[];
     try {
-      encoded = encodeAll(this.parts.codec, messages);
+      encoded = encodeAll(this.parts.codec, messages, this.parts.limits);
     } catch (error) {
       if (error instanceof OutputRefused) throw new Fault('invalid_request', error.message, false, { cause: error });
       throw error;
@@ -126,7 +147,10 @@ class OpenBus implements KafkaBus {
     const { admin, names } = this.parts;
     try {
       const offsets = await within(checkMs, notInTime, offsetsWarning(admin, names));
-      return offsets === null ? [] : [offsets];
+      const { unknown } = this.parts.watch;
+      const settings =
+        unknown === undefined ? [] : [`Whether the topics are as they must be could not be found out: ${unknown}`];
+      return [...settings, ...(offsets === null ? [] : [offsets])];
     } catch (error) {
       return [`Whether the broker keeps committed offsets for long enough could not be found out: ${String(error)}`];
     }
@@ -192,12 +216,17 @@ class OpenBus implements KafkaBus {
   }
 
   get checks(): Bus['checks'] {
-    return { broker: () => this.#checkBroker(), registry: () => this.parts.registry.check() };
+    return {
+      broker: () => this.#checkBroker(),
+      registry: () => this.parts.registry.check(),
+      topics: () => this.parts.watch.check(),
+    };
   }
 
   async check(): Promise<void> {
     await this.#checkBroker();
     await this.parts.registry.check();
+    await this.parts.watch.check();
     const stuck = [...this.#consumers.values()].find((consumer) => consumer?.trouble !== undefined)?.trouble;
     if (stuck !== undefined) throw new Fault('storage', stuck, true);
   }
@@ -220,6 +249,7 @@ class OpenBus implements KafkaBus {
   async close(): Promise<void> {
     if (this.#closed.signal.aborted) return;
     this.#closed.abort();
+    this.parts.watch.close();
     await Promise.all([...this.#consumers.values()].map(async (consumer) => consumer?.stop(0)));
     await Promise.all([this.#publisher.close(), this.#emitter.close(), this.#reader.close()]);
     await this.parts.admin.disconnect();
@@ -228,7 +258,7 @@ class OpenBus implements KafkaBus {
   #emit(messages: readonly Outgoing[]): void {
     if (this.#closed.signal.aborted) return;
     try {
-      this.#emitter.add(encodeAll(this.parts.codec, messages));
+      this.#emitter.add(encodeAll(this.parts.codec, messages, this.parts.limits));
     } catch (error) {
       this.#emitter.lose(messages.length, error);
     }

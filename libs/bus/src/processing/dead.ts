@@ -1,8 +1,11 @@
 import { topics } from '@sluice/contracts';
 import type { Codec } from '@sluice/contracts';
 import type { Dead } from '../port.js';
+import { takenAt } from '../taken-at.js';
 import { withoutCredentials } from './credential.js';
-import { encode } from './outputs.js';
+import { noLimits } from './limits.js';
+import type { Limits } from './limits.js';
+import { encode, wholeSizeOf } from './outputs.js';
 import type { Encoded } from './outputs.js';
 import type { Death } from './retry.js';
 import type { Opened } from './stored.js';
@@ -23,10 +26,25 @@ export function deadOf(opened: Opened, { code, reason, lastFault }: Death, attem
   };
 }
 
-/** The record for agent.dead-letters: the original bytes and headers, without credentials. */
-export function deadLetter(codec: Codec, dead: Dead, group: string, failedAt: number): Encoded {
-  const { topic, partition, offset, key, headers, timestamp, code, reason, lastFault, attempts } = dead;
+/** The record for agent.dead-letters: the original bytes and headers, without credentials; without both where the topic does not take as much. */
+export function deadLetter(
+  codec: Codec,
+  dead: Dead,
+  group: string,
+  failedAt: number,
+  limits: Limits = noLimits,
+): Encoded {
+  const letter = letterOf(codec, dead, group, failedAt);
+  const limit = limits.of(topics.deadLetters);
+  if (wholeSizeOf(letter) <= limit) return letter;
+  const without = `${dead.reason} Its ${dead.value.byteLength} bytes are left out, since ${topics.deadLetters} takes no more than ${limit} at once.`;
+  const reason = without.slice(-maxReason);
+  return letterOf(codec, { ...dead, value: Buffer.alloc(0), headers: {}, reason }, group, failedAt);
+}
+
+function letterOf(codec: Codec, dead: Dead, group: string, failedAt: number): Encoded {
+  const { topic, partition, offset, key, headers, code, reason, lastFault, attempts } = dead;
   const value = Buffer.from(dead.value);
-  const from = { topic, partition, offset, group, key, value, headers, timestamp };
+  const from = { topic, partition, offset, group, key, value, headers, timestamp: takenAt(dead) };
   return encode(codec, topics.deadLetters, key, { ...from, code, reason, attempts, failedAt, lastFault });
 }

@@ -1,9 +1,11 @@
 import type { Clock } from '@sluice/core';
 import type { Codec, Topic } from '@sluice/contracts';
-import type { BusLog, HandlerContext, Outgoing, Retry, Subscription } from '../port.js';
+import type { BusLog, Dead, HandlerContext, Outgoing, Retry, Subscription } from '../port.js';
 import { Carrying, keepsPartitionOrder } from './carrying.js';
 import { deadLetter, deadOf } from './dead.js';
-import { encodeAll } from './outputs.js';
+import { noLimits } from './limits.js';
+import type { Limits } from './limits.js';
+import { encodeAll, wholeSizeOf } from './outputs.js';
 import type { Encoded } from './outputs.js';
 import { dead as deadly, defaultRetry, judge, pause } from './retry.js';
 import type { Death } from './retry.js';
@@ -33,6 +35,8 @@ export interface HandlingOptions {
   readonly subscription: Subscription;
   readonly codec: Codec;
   readonly clock: Clock;
+  /** How large outputs may be. */
+  readonly limits?: Limits;
   readonly log: BusLog;
   readonly retries: RetryLog;
   readonly emit: (messages: readonly Outgoing[]) => void;
@@ -63,7 +67,13 @@ export async function handleRecord(
       if (revocation.revoked) return null;
       const { topic, offset } = opened.stored;
       const { used } = context;
-      const finished = { topic, offset, outputs: encodeAll(codec, outputs), afterCommit, carried: carrying.left };
+      const finished = {
+        topic,
+        offset,
+        outputs: encodeAll(codec, outputs, options.limits),
+        afterCommit,
+        carried: carrying.left,
+      };
       return used === undefined ? finished : { ...finished, credential: used };
     } catch (error) {
       if (revocation.revoked) return null;
@@ -89,10 +99,10 @@ async function bury(
   revocation: Revocation,
   found: string | null,
 ): Promise<Finished | null> {
-  const { subscription, codec, clock, log } = options;
+  const { subscription, codec, log } = options;
   const { topic, offset } = opened.stored;
   const dead = deadOf(opened, death, attempts);
-  const letters = subscription.deadLetters === false ? [] : [deadLetter(codec, dead, subscription.group, clock.now())];
+  const letters = subscription.deadLetters === false ? [] : lettersOf(dead, options);
   // Who only watches leaves it to who works on the record.
   const used = subscription.deadLetters === false ? {} : { credential: { sender: null } };
   const through = (): void => subscription.afterDead?.(dead);
@@ -101,7 +111,7 @@ async function bury(
   try {
     const more = await subscription.onDead?.(dead, new Attempt(attempts, afterCommit, carrying, options, revocation));
     if (revocation.revoked) return null;
-    const outputs = [...letters, ...encodeAll(codec, more ?? [])];
+    const outputs = [...letters, ...encodeAll(codec, more ?? [], options.limits)];
     return { topic, offset, outputs, afterCommit: [through, ...afterCommit], carried: carrying.left, ...used };
   } catch (error) {
     if (revocation.revoked) return null;
@@ -115,6 +125,17 @@ async function bury(
     });
     return { topic, offset, outputs: letters, afterCommit: [through], carried: found ?? '', ...used };
   }
+}
+
+/** None where the topic does not take even a letter without what it tells of: it would be sent for ever. */
+function lettersOf(dead: Dead, { codec, subscription: { group }, clock, limits = noLimits, log }: HandlingOptions) {
+  const letter = deadLetter(codec, dead, group, clock.now(), limits);
+  if (wholeSizeOf(letter) <= limits.of(letter.topic)) return [letter];
+  const { topic, partition, offset, reason: error } = dead;
+  log('error', `A record is given up, and ${letter.topic} takes no letter of it. Raise its max.message.bytes.`, {
+    ...{ group, topic, partition, offset, error },
+  });
+  return [];
 }
 
 /** One attempt on one record. A handler may take apart what it gets; what it does not ask for is not made. */

@@ -1,6 +1,8 @@
 import { maxPayloadBytes } from '@sluice/contracts';
 import type { Codec, RecordOf, Topic } from '@sluice/contracts';
 import type { Outgoing } from '../port.js';
+import { noLimits } from './limits.js';
+import type { Limits } from './limits.js';
 
 /** The longest key, in bytes: with the largest payload and its headers it is still within a broker's default limit. */
 const maxKeyBytes = 16_384;
@@ -26,7 +28,7 @@ export class OutputRefused extends Error {
 }
 
 /** Throws OutputRefused, naming topic and size or mistake. */
-export function encodeAll(codec: Codec, messages: readonly Outgoing[]): readonly Encoded[] {
+export function encodeAll(codec: Codec, messages: readonly Outgoing[], limits: Limits = noLimits): readonly Encoded[] {
   return messages.map((message) => {
     const encoded = encode(codec, message.topic, message.key, message.record, message.headers);
     const bytes = encoded.value.byteLength;
@@ -43,8 +45,31 @@ export function encodeAll(codec: Codec, messages: readonly Outgoing[]): readonly
         `The key of the output to ${message.topic} has ${keyBytes} bytes, more than the ${maxKeyBytes} a key may have. Give it a shorter session id.`,
       );
     }
+    const limit = limits.of(message.topic);
+    const whole = wholeSizeOf(encoded);
+    if (whole > limit) {
+      throw new OutputRefused(
+        'output_too_large',
+        `The output to ${message.topic} has ${whole} bytes with its key and headers, more than the ${limit} that the topic takes. Make it smaller, or raise the topic’s max.message.bytes.`,
+      );
+    }
     return encoded;
   });
+}
+
+/** What a batch has around its records, and at most what a record has around what is in it, bytes. */
+const framing = 64;
+
+/** What a record takes in a batch, bytes; rather too many than too few. */
+export function sizeOf({ key, value, headers }: Encoded): number {
+  let bytes = framing + value.byteLength + Buffer.byteLength(key);
+  for (const [name, text] of Object.entries(headers)) bytes += 10 + Buffer.byteLength(name) + Buffer.byteLength(text);
+  return bytes;
+}
+
+/** What a record takes alone: the batch around it too. */
+export function wholeSizeOf(record: Encoded): number {
+  return sizeOf(record) + framing;
 }
 
 /** Without the measure: a dead letter is as large as what it tells of. */

@@ -13,6 +13,8 @@ export interface Stored {
   readonly headers: Readonly<Record<string, string>>;
   /** Milliseconds since the epoch. */
   readonly timestamp: number;
+  /** As `Incoming` has it. */
+  readonly readAt?: number | undefined;
   /** Why its bytes could not be had from the log, in a sentence; there are none then. */
   readonly unreadable?: string;
 }
@@ -40,9 +42,10 @@ export function openStored(codec: Codec, stored: Stored): Opened | Promise<Opene
 }
 
 function opened(stored: Stored, record: Incoming['record']): Opened {
-  const { topic, partition, offset, key, headers, timestamp } = stored;
+  const { topic, partition, offset, key, headers, timestamp, readAt } = stored;
   // The codec gave the record of this very topic; the compiler cannot follow that through the union.
-  const message = { topic, partition, offset, key, record, headers, timestamp } as Incoming;
+  const told = { topic, partition, offset, key, record, headers, timestamp };
+  const message = (readAt === undefined ? told : { ...told, readAt }) as Incoming;
   return { stored, session: sessionOf(message), message, fault: null };
 }
 

@@ -5,6 +5,7 @@ import { Fault } from '@sluice/core';
 import { Commits } from '../../src/kafka/commit/commits.js';
 import { decodeFinished, encodeFinished, encodeWriter } from '../../src/kafka/commit/finished-set.js';
 import type { GroupOffsets } from '../../src/kafka/commit/group-offsets.js';
+import { TopicLimits } from '../../src/kafka/produce/topic-limits.js';
 import { Names } from '../../src/kafka/names.js';
 import type { TopicRecords } from '../../src/kafka/produce/produce-batches.js';
 import type { Member, OffsetCommit, PartitionOffset } from '../../src/kafka/produce/requests.js';
@@ -120,6 +121,7 @@ function consumerOn(log: Log, { hasEpochs = true } = {}) {
     producer: log.producer(hasEpochs),
     offsets: { settled } as unknown as GroupOffsets,
     names: new Names(''),
+    limits: new TopicLimits(new Names('')),
     group: 'g',
     log: () => undefined,
     observer: undefined,

@@ -46,6 +46,13 @@ export function logMetrics({ counter, gauge, histogram }: Kinds) {
       'Whether a part of the process can do its work: 1 or 0, looked at every 5 s.',
       'check',
     ),
+    topicFindings: gauge(
+      'sluice_topic_findings',
+      'Always 1: a setting of a topic on Kafka that is not as Sluice needs it, and whether it endangers rights or data.',
+      'topic',
+      'setting',
+      'endangers',
+    ),
     clockSkew: gauge(
       'sluice_clock_skew_seconds',
       'Lower bound of this host’s clock offset from the database; negative if behind, 0 on the embedded log.',

@@ -1,4 +1,4 @@
-import { credentialOf, isCredentialGone, senderHeader } from '@sluice/bus';
+import { credentialOf, isCredentialGone, senderHeader, takenAt } from '@sluice/bus';
 import type { Incoming } from '@sluice/bus';
 import type { Authentication, Authenticator, Principal } from '@sluice/core';
 import type { Runtime } from '../runtime.js';
@@ -28,10 +28,11 @@ export class VerifiedCallers {
   }
 
   /** Whether the caller is who sent the request, by the credential that came with it, else by what stands in its place. */
-  async isSender(caller: Principal, { headers, timestamp }: Incoming<'agent.requests'>): Promise<boolean> {
+  async isSender(caller: Principal, message: Incoming<'agent.requests'>): Promise<boolean> {
     const { identity } = this.runtime.configurations.current().configuration;
-    if (identity.provider !== 'none' && isCredentialGone(headers)) return headers[senderHeader] === senderName(caller);
-    const sender = await this.authenticator.authenticate(identity, credentialOf(headers), timestamp);
+    if (identity.provider !== 'none' && isCredentialGone(message.headers))
+      return message.headers[senderHeader] === senderName(caller);
+    const sender = await this.authenticator.authenticate(identity, credentialOf(message.headers), takenAt(message));
     return sender.ok && isSame(sender.principal, caller);
   }
 }

@@ -1,3 +1,4 @@
+import { takenAt } from '@sluice/bus';
 import { isVersionOf } from '@sluice/core';
 import type { Verifier } from '@sluice/core';
 import { sha256, topics } from '@sluice/contracts';
@@ -8,6 +9,7 @@ import { isSignedBy } from '../signing/signed-record.js';
 interface Recorded {
   readonly record: ConfigVersion;
   readonly timestamp: number;
+  readonly readAt?: number | undefined;
 }
 
 /** Why a record of agent.config takes no force, for operators. */
@@ -33,12 +35,13 @@ export class ConfigurationRecords {
   constructor(private readonly signatures: Verifier) {}
 
   /** Why the record takes no force; null if it may. */
-  async take({ record, timestamp }: Recorded): Promise<ConfigurationRefusal | null> {
+  async take(recorded: Recorded): Promise<ConfigurationRefusal | null> {
+    const { record } = recorded;
     const { version, configuration, recordSignature } = record;
     if (!isVersionOf(version, configuration, sha256)) return 'not_its_hash';
     this.#texts.set(version, configuration);
     if (recordSignature === null) {
-      const isFormer = !this.#areSigned && timestamp < this.signatures.since('config');
+      const isFormer = !this.#areSigned && takenAt(recorded) < this.signatures.since('config');
       return isFormer ? null : 'unsigned';
     }
     this.#areSigned = true;

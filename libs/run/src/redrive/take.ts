@@ -1,3 +1,4 @@
+import { takenAt } from '@sluice/bus';
 import { anotherAttempt, claimMemoryMs, Fault, isSecurityFault } from '@sluice/core';
 import { placeOf, redriveHeader } from '@sluice/contracts';
 import type { Topic } from '@sluice/contracts';
@@ -76,13 +77,13 @@ function attemptOf(message: Incoming, { deadLetter, permit }: Permitted, { clock
     again: permit.kind === 'again',
     owner: permit.owner,
     since: permit.since,
-    at: message.timestamp,
+    at: takenAt(message),
   };
 }
 
 /** The record as if the log had taken it when it took the dead one: what a former version wrote is not signed once more. */
 export function asGivenUp<T extends Topic>(message: Incoming<T>, redriven: Redriven | null): Incoming<T> {
-  return redriven === null ? message : { ...message, timestamp: redriven.since };
+  return redriven === null ? message : { ...message, timestamp: redriven.since, readAt: undefined };
 }
 
 /** The run as it goes on from here: another attempt of it if it was re-driven, else as it is. */

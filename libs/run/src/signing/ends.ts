@@ -1,3 +1,4 @@
+import { takenAt } from '@sluice/bus';
 import { Fault } from '@sluice/core';
 import type { Signatures, SignerRole, Verifier } from '@sluice/core';
 import { topics } from '@sluice/contracts';
@@ -33,18 +34,19 @@ export async function signEnd(
 
 /** What the end’s signature says; null if it is forged: since ends are signed, one that no service signed is no end. */
 export async function endSignature(
-  { record, timestamp }: { readonly record: AgentResponse; readonly timestamp: number },
+  message: { readonly record: AgentResponse; readonly timestamp: number; readonly readAt?: number | undefined },
   signatures: Verifier,
 ): Promise<EndSignature | null> {
+  const { record } = message;
   if (record.recordSignature !== null)
     for (const role of loopSigners[topics.responses])
       if (await isSignedBy(role, topics.responses, record, signatures)) return 'verified';
-  return timestamp < signatures.since('ends') ? 'before_keys' : null;
+  return takenAt(message) < signatures.since('ends') ? 'before_keys' : null;
 }
 
 /** Throws Fault('signature_invalid') for an end that is forged. */
 export async function verifyEnd(
-  message: { readonly record: AgentResponse; readonly timestamp: number },
+  message: { readonly record: AgentResponse; readonly timestamp: number; readonly readAt?: number | undefined },
   { signatures }: { readonly signatures: Verifier },
 ): Promise<void> {
   if ((await endSignature(message, signatures)) !== null) return;

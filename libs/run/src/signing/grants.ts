@@ -1,3 +1,4 @@
+import { takenAt } from '@sluice/bus';
 import { Fault, normaliseState } from '@sluice/core';
 import type { SignerRole, Verifier } from '@sluice/core';
 import { topics } from '@sluice/contracts';
@@ -42,11 +43,17 @@ type LoopTopic = Exclude<keyof typeof loopSigners, 'agent.responses'>;
  * records are signed since there are keys of the agent: what the log took before is as a former version wrote it.
  */
 export async function verifyRecord<T extends LoopTopic>(
-  { topic, record, timestamp }: { readonly topic: T; readonly record: RecordOf<T>; readonly timestamp: number },
+  message: {
+    readonly topic: T;
+    readonly record: RecordOf<T>;
+    readonly timestamp: number;
+    readonly readAt?: number | undefined;
+  },
   { signatures }: Pick<Verifying, 'signatures'>,
-  writer: SignerRole = loopSigners[topic][0],
+  writer: SignerRole = loopSigners[message.topic][0],
 ): Promise<void> {
-  if (timestamp < signatures.since('agent') || (await isSignedBy(writer, topic, record, signatures))) return;
+  const { topic, record } = message;
+  if (takenAt(message) < signatures.since('agent') || (await isSignedBy(writer, topic, record, signatures))) return;
   const found = record.recordSignature === null ? 'It is not signed.' : 'It is not as it was signed.';
   throw new Fault('signature_invalid', `The ${writer} did not sign this record as a whole. ${found}`, false);
 }

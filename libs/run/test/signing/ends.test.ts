@@ -40,6 +40,8 @@ describe('the signature over an end of a run', () => {
 
   it('need not be there before ends were signed, or where nobody has keys that say since when', async () => {
     expect(await endSignature(at(0, end, since - 1), signatures)).toBe('before_keys');
+    // Where producers choose the times of a topic, a time that has passed is no former version’s.
+    expect(await endSignature({ ...at(0, end, since - 1), readAt: since + 1 }, signatures)).toBeNull();
     expect(await endSignature(at(0, end), createSignatures({ keys: newKeySet(0).keys }))).toBe('before_keys');
     expect(await endSignature(at(0, end), unverified)).toBe('before_keys');
   });

@@ -4,11 +4,12 @@ import type { Topic } from '@sluice/contracts';
 import type { Names } from '../names.js';
 import { askOfAll } from '../kafkajs/narrow-metadata.js';
 import type { TopicOptions } from '../options.js';
+import { describeTopics, ofTopic } from './describe-topics.js';
+import type { Entry } from './describe-topics.js';
 import { topicConfig } from './topics.js';
 
 const day = 24 * 3_600_000;
-/** What is described, by the numbers of the protocol: the library does not export their names. */
-const ofTopic = 2 as ConfigResourceTypes;
+/** By the number of the protocol. */
 const ofBroker = 4 as ConfigResourceTypes;
 /** Where a setting comes from: the topic’s own. */
 const topicsOwn = 1;
@@ -30,12 +31,6 @@ const unlimited = '-1';
 /** In the place of a value: the topic has none of its own. */
 const brokers = 'the broker’s own';
 
-interface Entry {
-  readonly configName: string;
-  readonly configValue: string;
-  readonly configSource: number;
-}
-
 /** Settings of a topic that are not as they are wanted. */
 export interface Difference {
   readonly topic: Topic;
@@ -50,7 +45,7 @@ export async function retentionDifferences(
   names: Names,
   options: TopicOptions,
 ): Promise<readonly Difference[]> {
-  const found = await describe(admin, names);
+  const found = await describeTopics(admin, names);
   return allTopics.flatMap((topic) => {
     const entries = found.get(topic) ?? [];
     const wanted = wantedOf(topic, names, options);
@@ -70,7 +65,7 @@ export async function applyRetention(
   options: TopicOptions,
 ): Promise<readonly Difference[]> {
   const differences = await retentionDifferences(admin, names, options);
-  const found = await describe(admin, names);
+  const found = await describeTopics(admin, names);
   for (const topic of new Set(differences.map((difference) => difference.topic))) {
     const wanted = wantedOf(topic, names, options);
     const others = (found.get(topic) ?? [])
@@ -99,7 +94,7 @@ export async function offsetsWarning(admin: Admin, names: Names): Promise<string
   });
   const offsetsMs = Number(resources[0]?.configEntries[0]?.configValue ?? NaN) * 60_000;
   let longest = { topic: '', ms: 0 };
-  for (const [topic, entries] of await describe(admin, names)) {
+  for (const [topic, entries] of await describeTopics(admin, names)) {
     if (!committed.includes(topic)) continue;
     const ms = Number(entries.find(({ configName }) => configName === 'retention.ms')?.configValue);
     if (ms === -1 || ms > longest.ms) longest = { topic, ms: ms === -1 ? Infinity : ms };
@@ -130,15 +125,4 @@ function isSetting(name: string): boolean {
 
 function wantedOf(topic: Topic, names: Names, options: TopicOptions) {
   return (topicConfig(topic, names, options).configEntries ?? []).filter(({ name }) => isSetting(name));
-}
-
-async function describe(admin: Admin, names: Names): Promise<ReadonlyMap<Topic, readonly Entry[]>> {
-  const resources = allTopics.map((topic) => ({ type: ofTopic, name: names.topic(topic) }));
-  const described = await admin.describeConfigs({ includeSynonyms: false, resources });
-  return new Map(
-    described.resources.flatMap(({ resourceName, configEntries }) => {
-      const topic = names.topicOf(resourceName);
-      return topic === undefined ? [] : [[topic, configEntries as unknown as readonly Entry[]] as const];
-    }),
-  );
 }

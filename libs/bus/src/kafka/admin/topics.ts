@@ -9,7 +9,7 @@ import type { TopicOptions } from '../options.js';
 const hour = 3_600_000;
 const day = 24 * hour;
 /** What a broker takes by default, bytes. The bus refuses payloads of more than 1,000,000, so keys and headers have room. */
-const leastMessageBytes = 1_048_588;
+export const leastMessageBytes = 1_048_588;
 const createMs = 30_000;
 /** Smaller ones would make files without end. */
 const leastSegmentMs = hour / 6;

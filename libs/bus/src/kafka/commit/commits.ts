@@ -3,7 +3,7 @@ import type { Position } from '../../processing/position.js';
 import { pause } from '../../processing/retry.js';
 import { encodeCarried, encodeFinished, encodeWriter } from './finished-set.js';
 import type { Range } from './finished-set.js';
-import { sizeOf } from '../produce/produce-batches.js';
+import { sizeOf } from '../../processing/outputs.js';
 import type { PartitionOffset } from '../produce/requests.js';
 
 /** How long what leaves nothing but an offset waits for a transaction to go with, milliseconds. */

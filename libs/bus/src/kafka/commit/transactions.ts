@@ -12,6 +12,7 @@ import type { GroupOffsets } from './group-offsets.js';
 import type { Names } from '../names.js';
 import { produceBatchesOf } from '../produce/produce-batches.js';
 import type { Member, OffsetCommit, PartitionOffset } from '../produce/requests.js';
+import type { TopicLimits } from '../produce/topic-limits.js';
 import type { TransactionalProducer } from '../produce/transactional-producer.js';
 
 /** Output bytes of one transaction, unless a single record’s outputs have more. */
@@ -27,6 +28,7 @@ export interface TransactionsOptions {
   readonly producer: TransactionalProducer;
   readonly offsets: GroupOffsets;
   readonly names: Names;
+  readonly limits: TopicLimits;
   readonly group: string;
   readonly log: BusLog;
   readonly observer: ConsumerObserver | undefined;
@@ -162,7 +164,7 @@ export class Transactions implements SharedTransactions {
         return;
       }
       // What keeps the producer from beginning again is nothing that is in the transaction.
-      if (cleared !== undefined || mayPass(error)) refusals = 0;
+      if (cleared !== undefined || mayPass(error) || this.options.limits.learn(error)) refusals = 0;
       else if (++refusals > 1) return this.#refused(all, error);
       await this.#wait(error, attempt, member);
     }
@@ -183,14 +185,14 @@ export class Transactions implements SharedTransactions {
 
   /** Returns what it failed with; undefined if it is on the log. */
   async #attempt(parts: readonly Part[], member: Member): Promise<unknown> {
-    const { producer, names } = this.options;
+    const { producer, names, limits } = this.options;
     const due = this.#commitOf(member, this.#offsetsOf(parts));
     // Whatever happens from here on, the transaction is open until it has ended.
     this.#isUnclear = true;
     try {
       if (!(await this.#early.take(due))) await this.#sendOffsets(due);
       const outputs = parts.flatMap(({ records }) => records.flatMap(({ finished }) => finished.outputs));
-      await producer.send(produceBatchesOf(outputs, names));
+      await producer.send(produceBatchesOf(outputs, names, limits));
     } catch (error) {
       return error;
     }

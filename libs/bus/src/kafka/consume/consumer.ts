@@ -23,6 +23,7 @@ import type { Names } from '../names.js';
 import type { Timeouts } from '../options.js';
 import { Partition } from './partition.js';
 import { TruncationCheck } from './log-truncation.js';
+import type { TopicLimits } from '../produce/topic-limits.js';
 import type { Member } from '../produce/requests.js';
 import { TransactionalProducer } from '../produce/transactional-producer.js';
 import { boundsOf, acquire } from './acquire.js';
@@ -46,6 +47,7 @@ export interface ConsumerOptions {
   readonly timeouts: Timeouts;
   readonly codec: Codec;
   readonly clock: Clock;
+  readonly limits: TopicLimits;
   readonly log: BusLog;
   readonly emit: (messages: readonly Outgoing[]) => void;
   /** Called once, however it ends. */

@@ -128,13 +128,13 @@ export class PartitionOwner {
 
   /** What was read: everything from the cursor up to and including `last`, of which `messages` are records. */
   receive(messages: readonly KafkaMessage[], last: number): void {
-    const { source, partition } = this.options;
+    const { source, partition, handling } = this.options;
     // Records delivered again after a rebalance are here already (README, point 5).
     const fresh = messages.filter(({ offset }) => Number(offset) >= this.#cursor);
     if (last < this.#cursor) return;
     this.#pass(Number(fresh[0]?.offset ?? last + 1));
     fresh.forEach((message, index) => {
-      const stored = storedOf(source, partition, message);
+      const stored = storedOf(source, partition, message, handling.clock);
       // Control records follow the records they end and finish with the record before them (README, point 7).
       const past = Number(fresh[index + 1]?.offset ?? last + 1);
       if (this.#position.unfinishedFrom(stored.offset) === stored.offset) {

@@ -6,8 +6,10 @@ import type { Clients } from '../kafkajs/clients.js';
 import { clientRetry } from '../kafkajs/clients.js';
 import { disconnectQuietly } from '../kafkajs/disconnect.js';
 import type { Names } from '../names.js';
+import type { TopicLimits } from './topic-limits.js';
 import { choosePartition } from './partitioner.js';
-import { produceBatchesOf, sizeOf } from './produce-batches.js';
+import { produceBatchesOf } from './produce-batches.js';
+import { sizeOf } from '../../processing/outputs.js';
 
 /** Progress that waits for the broker, at most, bytes; what comes beyond it is lost, as best effort may be. */
 const maxWaitingBytes = 8 * 1024 * 1024;
@@ -27,6 +29,7 @@ export class Emitter {
   constructor(
     private readonly clients: Clients,
     private readonly names: Names,
+    private readonly limits: TopicLimits,
     private readonly log: BusLog,
   ) {}
 
@@ -67,7 +70,7 @@ export class Emitter {
       try {
         this.#producer ??= this.#connect();
         const producer = await this.#producer;
-        for (const topics of produceBatchesOf(records, this.names)) {
+        for (const topics of produceBatchesOf(records, this.names, this.limits)) {
           const topicMessages = topics.map(({ topic, records: of }) => ({ topic, messages: of.map(messageOf) }));
           await producer.sendBatch({ acks: 1, topicMessages });
           sent += topics.reduce((sum, { records: of }) => sum + of.length, 0);

@@ -1,10 +1,10 @@
+import { sizeOf } from '../../processing/outputs.js';
 import type { Encoded } from '../../processing/outputs.js';
 import type { Names } from '../names.js';
+import type { TopicLimits } from './topic-limits.js';
 
 /** Of one partition in one send, bytes, unless it is a single record: they are one batch, and a broker refuses batches above 1,048,588. */
 const sendBytes = 512 * 1024;
-/** What a record’s own framing takes at most, bytes. */
-const framing = 64;
 
 /** Records for one topic, by its name on the broker. */
 export interface TopicRecords {
@@ -16,7 +16,11 @@ export interface TopicRecords {
  * The records in sends that a broker takes, in their order. The bytes are counted by topic: the records of a
  * partition’s sessions mostly go to one partition anyway, and a topic’s sum is never less than a partition’s.
  */
-export function produceBatchesOf(records: readonly Encoded[], names: Names): readonly (readonly TopicRecords[])[] {
+export function produceBatchesOf(
+  records: readonly Encoded[],
+  names: Names,
+  limits?: Pick<TopicLimits, 'together'>,
+): readonly (readonly TopicRecords[])[] {
   const sends: TopicRecords[][] = [];
   let open = new Map<string, { bytes: number; records: Encoded[] }>();
   const close = (): void => {
@@ -27,7 +31,8 @@ export function produceBatchesOf(records: readonly Encoded[], names: Names): rea
     const topic = names.topic(record.topic);
     const bytes = sizeOf(record);
     const there = open.get(topic);
-    if (there !== undefined && there.bytes + bytes > sendBytes) close();
+    if (there !== undefined && there.bytes + bytes > Math.min(sendBytes, limits?.together(record.topic) ?? Infinity))
+      close();
     const target = open.get(topic) ?? { bytes: 0, records: [] };
     target.bytes += bytes;
     target.records.push(record);
@@ -35,11 +40,4 @@ export function produceBatchesOf(records: readonly Encoded[], names: Names): rea
   }
   close();
   return sends;
-}
-
-/** What a record takes in a batch, bytes; rather too many than too few. */
-export function sizeOf({ key, value, headers }: Encoded): number {
-  let bytes = framing + value.byteLength + Buffer.byteLength(key);
-  for (const [name, text] of Object.entries(headers)) bytes += 10 + Buffer.byteLength(name) + Buffer.byteLength(text);
-  return bytes;
 }

@@ -6,8 +6,10 @@ import { clusterOf } from '../kafkajs/cluster.js';
 import type { Cluster } from '../kafkajs/cluster.js';
 import { disconnectQuietly } from '../kafkajs/disconnect.js';
 import type { Names } from '../names.js';
-import { produceBatchesOf, sizeOf } from './produce-batches.js';
+import { produceBatchesOf } from './produce-batches.js';
+import { sizeOf } from '../../processing/outputs.js';
 import { IdempotentProducer } from './idempotent-producer.js';
+import type { TopicLimits } from './topic-limits.js';
 import { TransactionalProducer } from './transactional-producer.js';
 
 /** What is sent together, bytes, unless one caller’s records have more. */
@@ -16,6 +18,7 @@ const batchBytes = 512 * 1024;
 export interface PublisherOptions {
   readonly clients: Clients;
   readonly names: Names;
+  readonly limits: TopicLimits;
   readonly transactionalId: string;
   readonly transactionTimeoutMs: number;
   readonly log: BusLog;
@@ -71,6 +74,7 @@ export class Publisher {
         this.#trouble = undefined;
         for (const { resolve } of batch) resolve();
       } catch (error) {
+        this.options.limits.learn(error);
         const fault = this.options.explain(error);
         this.#trouble = { reason: fault.message, at: performance.now() };
         for (const { reject } of batch) reject(fault);
@@ -85,6 +89,7 @@ export class Publisher {
     const sends = produceBatchesOf(
       batch.flatMap(({ records }) => records),
       this.options.names,
+      this.options.limits,
     );
     if (batch.every(({ records }) => records.length === 1)) {
       this.#idempotent ??= this.#connect(new IdempotentProducer(this.#cluster()));

@@ -9,6 +9,7 @@ import type { ProducerIdentity } from './record-batch.js';
 import { produce } from './requests.js';
 import type { PartitionAnswer, PartitionBatch } from './requests.js';
 import { sendTo } from './send-to.js';
+import { TooLarge, tooLargeCodes } from './topic-limits.js';
 import { attempts, untilItPasses } from './until-it-passes.js';
 
 /** How long a broker waits for its replicas, milliseconds: less than a request waits for its answer, so that the next one does not stand behind it. */
@@ -136,11 +137,17 @@ export class Sender {
 /** UNKNOWN_TOPIC_OR_PARTITION: it may be there in a moment. */
 const unknownTopic = 3;
 
+/** Where a batch has the number of its records. */
+const countAt = 57;
+
 function errorOf(batch: PartitionBatch, answers: readonly PartitionAnswer[]) {
   const answer = answers.find(({ topic, partition }) => topic === batch.topic && partition === batch.partition);
   if (answer === undefined)
     return new UnansweredError(`Nobody said that the records for ${batch.topic}/${batch.partition} were written.`);
-  return answer.errorCode === 0 ? undefined : protocolError(answer.errorCode);
+  if (answer.errorCode === 0) return undefined;
+  const error = protocolError(answer.errorCode);
+  if (!tooLargeCodes.has(answer.errorCode)) return error;
+  return new TooLarge(batch.topic, batch.batch.readInt32BE(countAt), batch.batch.byteLength, error);
 }
 
 /** A broker answered, and said nothing of a partition that it was sent records for. */

@@ -1,5 +1,6 @@
 import Batch from 'kafkajs/src/consumer/batch.js';
 import type { Topic } from '@sluice/contracts';
+import type { Clock } from '@sluice/core';
 import { firstBehind } from '../../first-behind.js';
 import type { ReadFrom } from '../../port.js';
 import type { Stored } from '../../processing/stored.js';
@@ -83,11 +84,17 @@ function firstOf(
   return atTime === undefined || atTime < 0 ? end : atTime;
 }
 
+export interface Fetching {
+  /** How long the broker may wait for records, milliseconds. */
+  readonly waitMs: number;
+  readonly clock: Clock;
+}
+
 /** Fetches what comes next at each cursor. Throws what kafkajs throws; the cursors that were fetched have moved. */
-export async function fetchNext(cluster: Cluster, cursors: readonly Cursor[], waitMs: number): Promise<void> {
+export async function fetchNext(cluster: Cluster, cursors: readonly Cursor[], fetching: Fetching): Promise<void> {
   await cluster.refreshMetadataIfNecessary();
   const byLeader = Map.groupBy(cursors, (cursor) => leaderOf(cluster, cursor));
-  await Promise.all([...byLeader].map(([nodeId, led]) => fetchFrom(cluster, nodeId, led, waitMs)));
+  await Promise.all([...byLeader].map(([nodeId, led]) => fetchFrom(cluster, nodeId, led, fetching)));
 }
 
 function leaderOf(cluster: Cluster, { name, partition }: Cursor): string {
@@ -96,7 +103,12 @@ function leaderOf(cluster: Cluster, { name, partition }: Cursor): string {
   return nodeId;
 }
 
-async function fetchFrom(cluster: Cluster, nodeId: string, cursors: readonly Cursor[], waitMs: number): Promise<void> {
+async function fetchFrom(
+  cluster: Cluster,
+  nodeId: string,
+  cursors: readonly Cursor[],
+  { waitMs, clock }: Fetching,
+): Promise<void> {
   const leader = await cluster.findBroker({ nodeId });
   const topics = [...Map.groupBy(cursors, ({ name }) => name)].map(([topic, wanted]) => ({
     topic,
@@ -118,7 +130,7 @@ async function fetchFrom(cluster: Cluster, nodeId: string, cursors: readonly Cur
   for (const { topicName, partitions } of responses) {
     for (const data of partitions) {
       const cursor = cursors.find(({ name, partition }) => name === topicName && partition === data.partition);
-      if (cursor !== undefined) take(cursor, new Batch(topicName, String(cursor.next), data));
+      if (cursor !== undefined) take(cursor, new Batch(topicName, String(cursor.next), data), clock);
     }
   }
 }
@@ -140,10 +152,11 @@ function inTurn<T>(leader: Broker, fetch: () => Promise<T>): Promise<T> {
   return mine;
 }
 
-function take(cursor: Cursor, batch: Batch): void {
+function take(cursor: Cursor, batch: Batch, clock: Clock): void {
   if (batch.rawMessages.length === 0) return;
   for (const message of batch.messages) {
-    if (Number(message.offset) >= cursor.first) cursor.fetched.push(storedOf(cursor.topic, cursor.partition, message));
+    if (Number(message.offset) >= cursor.first)
+      cursor.fetched.push(storedOf(cursor.topic, cursor.partition, message, clock));
   }
   cursor.next = Number(batch.lastOffset()) + 1;
   cursor.shortSince = undefined;

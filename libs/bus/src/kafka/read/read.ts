@@ -1,5 +1,6 @@
 import { Fault } from '@sluice/core';
 import type { Codec, Topic } from '@sluice/contracts';
+import type { Clock } from '@sluice/core';
 import type { BusLog, Incoming, ReadOptions } from '../../port.js';
 import { backOff, pause } from '../../processing/retry.js';
 import { openStored } from '../../processing/stored.js';
@@ -20,6 +21,7 @@ export interface ReaderOptions {
   readonly clients: Clients;
   readonly names: Names;
   readonly codec: Codec;
+  readonly clock: Clock;
   readonly log: BusLog;
   /** Aborted when the bus closes: followers end then. */
   readonly closed: AbortSignal;
@@ -127,7 +129,7 @@ class Reading {
   async #fetch(cursors: readonly Cursor[]): Promise<void> {
     await this.#patiently(async () => {
       try {
-        await fetchNext(this.cluster, cursors, waitMs);
+        await fetchNext(this.cluster, cursors, { waitMs, clock: this.options.clock });
       } catch (error) {
         const follows = this.wanted.follow === true;
         if (!(await moveIntoRange(this.cluster, cursors, error, follows))) throw error;
