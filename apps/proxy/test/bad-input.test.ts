@@ -1,5 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { SearchLoop } from '@sluice/proxy';
 import { decodeRequest, encodeTurn } from '@sluice/wires';
 import { ScriptedUpstream, startTestProxy, type TestProxy } from './proxying.js';
 import { askedAs } from '../../../test/gateway/over-http.js';
@@ -71,6 +72,27 @@ describe('a request that is odd', () => {
     const { upstream, proxy } = await proxied(body.includes(searchName) ? search : relevance);
     expect(await ask(proxy, body)).toBe(200);
     expect(upstream.received[0]?.body.toString()).toBe(body);
+  });
+
+  it.each([relevance, search])('passes with every byte where it cannot be rewritten, under %s', async (pipe) => {
+    const { upstream, proxy } = await proxied(pipe);
+    const rewriting = jest.spyOn(SearchLoop.prototype, 'request').mockImplementation(() => {
+      throw new Error('no place for the tools');
+    });
+    const body = bodyOf(Array.from({ length: 10 }, (_, at) => toolOf(`tool_${String(at)}`)));
+    try {
+      expect(await ask(proxy, body)).toBe(200);
+      expect(rewriting).toHaveBeenCalled();
+    } finally {
+      rewriting.mockRestore();
+    }
+    expect(upstream.received.map(({ body: sent }) => sent.toString())).toEqual([body]);
+    open.splice(open.indexOf(proxy), 1);
+    await proxy.close();
+    expect(proxy.lines()).toContain('no place for the tools');
+    expect(proxy.published.map(({ record }) => record)).toMatchObject([
+      { bypass: 'failed', totalTools: 10, keptTools: 10, deferredTools: 0 },
+    ]);
   });
 
   it.each([relevance, search])('may name a tool twice and describe none, under %s', async (pipe) => {

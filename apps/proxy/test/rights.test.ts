@@ -3,8 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { compileEvaluator } from '@sluice/core';
+import type { Configuration, Principal } from '@sluice/core';
 import { SearchLoop } from '@sluice/proxy';
+import { configurationOf, configured } from '../../../libs/tools/test/configured.js';
+import { careless } from '../../../test/connections/careless.js';
 import { audience, issuer, newIssuer } from '../../../libs/identity/test/issuer.js';
+import { rightsOf } from '../src/rights.js';
 import { ScriptedUpstream, startTestProxy } from './proxying.js';
 import type { TestProxy } from './proxying.js';
 
@@ -114,5 +119,29 @@ proxy: { unknown_tools: ${unknownTools}, upstreams: { main: { api: openai, url: 
     const before = upstream.received.length;
     expect((await ask(passing, question('own'), 'Bearer forged')).status).toBe(401);
     expect(upstream.received).toHaveLength(before);
+  });
+});
+
+describe('a tool that takes a connection', () => {
+  const [reader] = careless;
+  if (reader === undefined) throw new Error('There is no tool.');
+  const tool = configured(reader, { connection: 'crm' });
+  const crm = { id: 'crm', tenants: ['acme'], adapter: 'environment', variable: 'CRM' } as const;
+  const configuration: Configuration = { ...configurationOf([tool]), connections: [crm] };
+  const ann: Principal = {
+    ...{ tenantId: 'acme', actorId: 'user:ann', subjectId: null, groups: ['*'], connections: ['crm'] },
+  };
+  const at = { question: 'Q', measured: { loads: {}, held: [] }, now: 0 };
+
+  it.each<[string, Partial<Principal>, boolean]>([
+    ['may use it', {}, true],
+    ['may use all', { connections: ['*'] }, true],
+    ['may use another', { connections: ['mail'] }, false],
+    ['may use none', { connections: [] }, false],
+    ['is of a tenant that it is not for', { tenantId: 'globex' }, false],
+  ])('is for a caller who %s: %j', (_, changes, isAllowed) => {
+    const caller = { principal: { ...ann, ...changes }, claims: undefined };
+    const rights = rightsOf(caller, compileEvaluator(configuration), 'hide', at);
+    expect([tool.id, tool.key, 'unknown'].map(rights)).toEqual([isAllowed, isAllowed, false]);
   });
 });

@@ -202,6 +202,26 @@ describe('discovery of a request', () => {
     expect(warnings.join()).toContain('away');
   });
 
+  it.each([
+    [relevance, 'failed', 'tools could not be chosen'],
+    ['{ enabled: true, strategy: ranked, min_tools: 2, max_tools: 3 }', 'failed', 'tools could not be chosen'],
+    ['{ enabled: true, strategy: passthrough, shadow: relevance }', 'passthrough', 'the shadow strategy failed'],
+  ])('passes a request whose tools cannot be chosen, and says so: %s (DS-126)', async (text, bypass, warning) => {
+    const { discovery, request, reports, warnings } = discovering();
+    const recentlyUsed = Object.assign(new Set<string>(), {
+      has: () => {
+        throw new Error('a mistake of the strategy');
+      },
+    });
+    const turn = await discovery.begin(pipes(text), request({ recentlyUsed }));
+    expect(turn.unchanged).toBe(true);
+    expect(turn.keptNames).toEqual(many.map(({ name }) => name));
+    await turn.end({ rounds: 0, called: [] });
+    expect(reports[0]).toMatchObject({ bypass, keptTools: 40, deferredTools: 0, shadow: null });
+    expect(warnings).toEqual([expect.stringContaining(warning)]);
+    expect(warnings[0]).toContain('a mistake of the strategy');
+  });
+
   it('runs a strategy beside passthrough, and reports what it would have left out of what was called', async () => {
     const { discovery, request, reports } = discovering();
     const shadow = pipes('{ enabled: true, shadow: ranked, min_tools: 2, max_tools: 2 }');
