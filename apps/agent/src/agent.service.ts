@@ -49,7 +49,7 @@ import {
 import type { Runtime } from '@sluice/host';
 import { askInOrder, briefOf } from '@sluice/model';
 import type { ModelSource } from '@sluice/model';
-import { requestTokens, TokenCounter } from '@sluice/tokens';
+import { checkedUsage, requestTokens, TokenCounter } from '@sluice/tokens';
 import { ProgressText } from './progress.js';
 import { RetryTold } from './retry-told.js';
 import { ShownTools } from './shown-tools.js';
@@ -77,6 +77,8 @@ class WasCancelled extends Error {
 export class AgentService implements OnModuleDestroy {
   private readonly shownTools: ShownTools;
   private readonly counter = new TokenCounter();
+  /** Models whose tokens were counted here: their operator is told once. */
+  private readonly miscounting = new Set<string>();
 
   constructor(
     @Inject(RUNTIME) private readonly runtime: Runtime,
@@ -177,7 +179,7 @@ export class AgentService implements OnModuleDestroy {
       const { turn, settings, passedOver } = await askInOrder(
         models,
         async (one) => {
-          const held = await this.askHeld(one, asked, move, toolset, configuration, context);
+          const held = await this.askHeld(one, asked, move, counting, toolset, configuration, context);
           again = held.again;
           return held.turn;
         },
@@ -215,17 +217,21 @@ export class AgentService implements OnModuleDestroy {
     settings: ModelSettings,
     asked: BoundRequest,
     move: Move,
+    counting: Promise<CountedTokens | undefined>,
     toolset: Toolset,
     configuration: Configuration,
     context: HandlerContext,
   ): Promise<{ readonly turn: ModelTurn; readonly again: string | null }> {
     try {
-      return { turn: await this.askOne(settings, asked.request, toolset, configuration, context), again: null };
+      return {
+        turn: await this.askOne(settings, asked.request, counting, toolset, configuration, context),
+        again: null,
+      };
     } catch (error) {
       if (!(error instanceof NotAsChosen) || move.kind !== 'ask') throw error;
       const again = `${error.missing} Your last reply was not taken. Reply with that call, and nothing else.`;
       const { request } = askedAgain(asked, again);
-      const turn = await this.askOne(settings, request, toolset, configuration, context);
+      const turn = await this.askOne(settings, request, counting, toolset, configuration, context);
       return { turn: withTokensOf(turn, error.turn), again };
     }
   }
@@ -233,6 +239,7 @@ export class AgentService implements OnModuleDestroy {
   private async askOne(
     settings: ModelSettings,
     request: ModelRequest,
+    counting: Promise<CountedTokens | undefined>,
     toolset: Toolset,
     { limits }: Configuration,
     context: HandlerContext,
@@ -253,7 +260,7 @@ export class AgentService implements OnModuleDestroy {
       const options = { signal: patience.signal, onText: (piece: string) => progress.add(piece) };
       const chat = () => chatSpan(settings, toolset.sessionId, promptHash(request, modelName(settings), sha256));
       const taken = await this.runtime.traces.span(chat, async (end) => {
-        const turn = asWritten(await model.turn(request, options));
+        const turn = await this.counted(asWritten(await model.turn(request, options)), settings, await counting);
         end({ attributes: usage(turn) });
         this.sayBeside(turn);
         if (!isAsChosen(request.toolChoice, turn.calls))
@@ -276,6 +283,27 @@ export class AgentService implements OnModuleDestroy {
       context.signal.removeEventListener('abort', giveUp);
       progress.flush();
     }
+  }
+
+  /** The turn with tokens that its text can have: a budget must hold with a server that reports none, or too few. */
+  private async counted(
+    turn: ModelTurn,
+    settings: ModelSettings,
+    prompt: CountedTokens | undefined,
+  ): Promise<ModelTurn> {
+    if (settings.provider === 'rules' || prompt === undefined) return turn;
+    const { definitionTokens, resultTokens, otherTokens } = prompt;
+    const sent = (definitionTokens ?? 0) + (resultTokens ?? 0) + (otherTokens ?? 0);
+    const name = modelName(settings);
+    const checked = await checkedUsage(turn, sent, name, this.counter);
+    const isReported = checked.inputTokens === turn.inputTokens && checked.outputTokens === turn.outputTokens;
+    if (!isReported && !this.miscounting.has(name)) {
+      this.miscounting.add(name);
+      const { inputTokens, outputTokens } = turn;
+      const why = 'the model reports no tokens, or a number that its text cannot have, so Sluice counts them itself';
+      this.runtime.log.warn({ model: name, input_tokens: inputTokens, output_tokens: outputTokens }, why);
+    }
+    return { ...turn, ...checked };
   }
 
   private measureDecision({ strategy, action, score }: StrategyDecision): void {

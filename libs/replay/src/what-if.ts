@@ -1,8 +1,8 @@
-import { chooseTools, mayRequest, runEnd, runErrorOf } from '@sluice/core';
+import { chooseTools, mayRequest, nextIteration, runEnd, runErrorOf } from '@sluice/core';
 import type { Decision, Evaluator, Verifier } from '@sluice/core';
 import type { AgentRequest, ApprovalOutcome, Run, Toolset } from '@sluice/contracts';
 import type { Incoming, LogReader } from '@sluice/bus';
-import { modelsOfRun, decideTools, notRecorded } from '@sluice/run';
+import { modelsOfRun, decideTools, notRecorded, toolset, turnBudgetEnd } from '@sluice/run';
 import { askedFor } from './about.js';
 import { isAgentBeginning } from './agent-runs.js';
 import type { Change } from './change.js';
@@ -182,8 +182,13 @@ function endUnder(request: AgentRequest, run: Run, candidate: Evaluator, now: nu
     maxOutputTokens: model.maxOutputTokens,
   });
   if (end !== null) return end.code;
-  const { offered } = decidedBy(candidate, { request, run }, now);
-  return chooseTools(request.toolChoice, run.iteration + 1, offered).ok ? null : 'invalid_request';
+  const decision = decidedBy(candidate, { request, run }, now);
+  const next = nextIteration(run, decision);
+  const chosen = chooseTools(request.toolChoice, next.iteration, decision.offered);
+  if (!chosen.ok) return 'invalid_request';
+  // No id decides about a budget.
+  const ids = { requestId: request.requestId ?? '', sessionId: request.sessionId ?? '' };
+  return turnBudgetEnd(toolset(ids, request, next, decision, chosen.choice, now), candidate)?.code ?? null;
 }
 
 /** The request as it stood at the run’s end. */

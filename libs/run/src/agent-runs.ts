@@ -26,6 +26,7 @@ import { sha256 } from '@sluice/contracts';
 import type { AgentResponse, AgentStepResult, FanOut, RequestedCall, Run, ToolCall } from '@sluice/contracts';
 import type { PlacedTurn } from './approvals/request.js';
 import { callIdOf, callKeyOf } from './calls.js';
+import { agentPromptBytes } from './definition-bytes.js';
 import { promptTokensOf } from './prompt-tokens.js';
 import { strategyRecord } from './strategy/choose.js';
 import { shareOfTime } from './strategy/fan-out.js';
@@ -90,10 +91,10 @@ export function mayAfford(
   { run }: Pick<ToolCall, 'run'>,
   judges: readonly Evaluator[],
 ): Verdict {
-  const bytes = Buffer.byteLength(question);
   for (const { configuration } of judges) {
     const { model, policy } = configuration;
     const budget = { ...policy.budgets, maxOutputTokens: model.maxOutputTokens };
+    const bytes = utf8Length(question) + agentPromptBytes(toolId, configuration);
     if (runBudgetEnd(run, model.price, bytes, budget) === null) continue;
     const message = `The tool ${toolId} is an agent, and a turn of it may use more than is left of this run’s tokens or money. Answer without it.`;
     return { ok: false, code: 'policy_denied', reason: 'budget_used', message };

@@ -20,6 +20,7 @@ import { historyProblem } from './history.js';
 import { decideTools } from './decide-tools.js';
 import { cannotBegin, strategyFor, strategyRefused } from './strategy/choose.js';
 import { routed } from './strategy/route.js';
+import { turnBudgetEnd } from './prompt-bytes.js';
 import { toolset } from './toolset.js';
 
 export interface RunIds {
@@ -123,11 +124,11 @@ export function decideIteration(
   if (!chosen.ok) return invalid(chosen.message);
   const unfit = run.iteration === 0 ? cannotBegin(run, decision, chosen.choice, evaluator) : null;
   if (unfit !== null) return invalid(unfit);
-  return {
-    kind: 'toolset',
-    record: { ...toolset(ids, request, next, decision, chosen.choice, now), fallbackGroups },
-    decision,
-  };
+  const record = { ...toolset(ids, request, next, decision, chosen.choice, now), fallbackGroups };
+  const beyond = turnBudgetEnd(record, evaluator);
+  if (beyond !== null)
+    return { kind: 'end', response: errorResponse(ids, beyond, { request, run, configVersion }, now) };
+  return { kind: 'toolset', record, decision };
 }
 
 /** Whether the record, which the log took then, has the form of a turn that comes back since its run’s time is up. */

@@ -1,5 +1,6 @@
 export * from './digest.js';
 export * from './ids.js';
+export * from './prompt-bytes.js';
 export * from './toolset.js';
 export * from './filter.js';
 export * from './agent.js';

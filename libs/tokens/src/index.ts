@@ -1,2 +1,3 @@
 export * from './token-counter.js';
 export * from './request-tokens.js';
+export * from './usage.js';

@@ -42,12 +42,14 @@ export function readBudgets(section: Section, tools: readonly IdentifiedTool[]):
   const ids = [...new Set(tools.map((tool) => tool.id))];
   const budgets = ids.map((id) => [id, filled(own.get(id) ?? noBudget, others)] as const);
   const microUsdPerRun = readUsd(section, 'usd_per_run');
+  const isLimited = microUsdPerRun !== null || section.has('tokens_per_run');
   return {
     callsPerRun: section.wholeNumber('calls_per_run', { byDefault: callsPerRun, most: budgetMaxima.calls_per_run }),
     ...(section.has('tokens_per_run')
       ? { tokensPerRun: section.wholeNumber('tokens_per_run', agentRanges.tokens) }
       : {}),
     ...(microUsdPerRun === null ? {} : { microUsdPerRun }),
+    ...(isLimited ? { setsAsideAll: true } : {}),
     tools: Object.fromEntries(budgets.filter(([, budget]) => Object.values(budget).some((value) => value !== null))),
   };
 }

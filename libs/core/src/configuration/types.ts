@@ -243,6 +243,11 @@ export interface Budgets {
   /** Tokens read and written together in one run, and millionths of a US dollar; absent for no limit. */
   readonly tokensPerRun?: number;
   readonly microUsdPerRun?: number;
+  /**
+   * Whether all that the model is sent is set aside before a turn: question, instructions and definitions of tools, too. Absent without such a
+   * limit, and in configurations of earlier versions, which set aside the history alone.
+   */
+  readonly setsAsideAll?: true;
   /** By tool id; a tool for which nothing is written is not among them. */
   readonly tools: Readonly<Record<string, ToolBudget>>;
 }
