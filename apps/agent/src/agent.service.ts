@@ -77,7 +77,7 @@ class WasCancelled extends Error {
 export class AgentService implements OnModuleDestroy {
   private readonly shownTools: ShownTools;
   private readonly counter = new TokenCounter();
-  /** Models whose tokens were counted here: their operator is told once. */
+  /** Models whose tokens were counted here. The log says so once for each. */
   private readonly miscounting = new Set<string>();
 
   constructor(
