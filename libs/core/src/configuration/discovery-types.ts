@@ -2,7 +2,7 @@
 interface StrategyEntry {
   /** `none` changes nothing. `choose` picks among the tools before the model is asked. `search` leaves them out until the model searches. */
   readonly kind: 'none' | 'choose' | 'search';
-  /** Who answers the model’s searches: nobody, the search tool where the settings ask for it, always the search tool, or a service. */
+  /** What answers the model’s searches: nothing, the search tool where the settings ask for it, always the search tool, or a service. */
   readonly search: 'never' | 'optional' | 'always' | 'service';
   /** Whether `sluice discovery try` can show it, without a model and a service. */
   readonly triable: boolean;
