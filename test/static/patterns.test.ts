@@ -5,10 +5,13 @@ import { describe, expect, it } from '@jest/globals';
 const known: Readonly<Record<string, string>> = {
   'libs/core/src/configuration/authorization.ts': 'of words of the source',
   'libs/core/src/configuration/regex-flags.ts': 'is compiled and never run, at most 4,000 characters of it',
+  'libs/host/src/tighten.ts': 'of words of the source',
   'libs/model/src/rules/clauses.ts': 'of words of the source',
   'libs/model/src/rules/plan.ts': 'a name in which every other character is a dot: nothing is repeated',
   'libs/patterns/src/regex-time-budget.ts': 'runs patterns of schemas and of cases within a time',
   'libs/patterns/src/search-pattern.ts': 'runs patterns of searches in a linear engine, within a size and a time',
+  'libs/proxy/src/injected.ts': 'of words of the source',
+  'libs/run/src/strategy/named-steps.ts': 'of words of the source',
   'libs/run/src/strategy/route.ts': 'of words of the source',
   'libs/tokens/src/token-counter.ts': 'of a number of the source',
   'libs/tools/src/document/entities.ts': 'a name of which every character stands for itself',

