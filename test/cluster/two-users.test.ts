@@ -3,6 +3,7 @@ import { Kafka, logLevel, Partitioners } from 'kafkajs';
 import { audience, issuer, newIssuer, serveKeys } from '../../libs/identity/test/issuer.js';
 import type { Issuer } from '../../libs/identity/test/issuer.js';
 import { calls, ids, workflowConfiguration } from '../harness/configurations.js';
+import { sluice } from '../harness/program.js';
 import type { Program } from '../harness/program.js';
 import { scriptedEndpoint } from '../harness/scripted-endpoint.js';
 import type { ScriptedEndpoint } from '../harness/scripted-endpoint.js';
@@ -180,6 +181,43 @@ rules:
   it('lets no credential go further than the request that brought it', () => {
     const programs = running.map((program) => program.said()).join('');
     for (const token of tokens) expect(JSON.stringify(lines) + programs + metrics).not.toContain(token);
+  });
+
+  it('takes a credential that is sealed to the filter, for the record that it came with and for no other', async () => {
+    const [token = ''] = tokens;
+    const own = { ...cluster.variables, SLUICE_KEYS: cluster.auditorKeys, SLUICE_TOKEN: token };
+    const asked = await sluice(['ask', 'Knowledge', '--group', 'read-only', '--request', 'sealed'], own).ended;
+    expect(asked).toMatchObject({ code: 0 });
+
+    const { KAFKA_BROKERS = '' } = cluster.variables;
+    const kafka = new Kafka({ brokers: KAFKA_BROKERS.split(','), logLevel: logLevel.NOTHING });
+    const consumer = kafka.consumer({ groupId: `${cluster.prefix}sealed-test` });
+    await consumer.connect();
+    await consumer.subscribe({ topic: `${cluster.prefix}agent.requests`, fromBeginning: true });
+    const header = await new Promise<string>((resolve) => {
+      void consumer.run({
+        eachMessage: ({ message: { key, headers } }) => {
+          if (key?.toString() === 'sealed') resolve(String(headers?.['authorization']));
+          return Promise.resolve();
+        },
+      });
+    });
+    await consumer.disconnect();
+    expect(header).toMatch(/^Sealed [\w-]+\.\.[\w-]+\.[\w-]+\.[\w-]+$/);
+
+    const producer = kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner });
+    await producer.connect();
+    const copy = { question: 'Knowledge', request_id: 'copied', session_id: 'copied', group: ['read-only'] };
+    const messages = [{ key: 'copied', value: JSON.stringify(copy), headers: { authorization: header } }];
+    await producer.send({ topic: `${cluster.prefix}agent.requests`, messages });
+    await producer.disconnect();
+    await until((seen) =>
+      seen.some(({ topic, record }) => topic === 'agent.responses' && record.request_id === 'copied'),
+    );
+    expect(of('agent.responses', 'copied')).toMatchObject([{ error: { code: 'authz_denied' }, run: null }]);
+    expect(of('agent.responses', 'sealed')).toMatchObject([
+      { kind: 'answer', run: { principal: { actor_id: 'user:a' } } },
+    ]);
   });
 });
 

@@ -3,7 +3,7 @@ import { Fault } from '@sluice/core';
 import type { Authenticator, Principal } from '@sluice/core';
 import { longestId, placeOf, topics } from '@sluice/contracts';
 import type { Cancellation } from '@sluice/contracts';
-import { credentialOf, isCredentialGone, senderHeader, takenAt } from '@sluice/bus';
+import { isCredentialGone, senderHeader, takenAt } from '@sluice/bus';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
 import {
   cancelRun,
@@ -31,7 +31,7 @@ export class CancellationsService {
   }
 
   async take(message: Incoming<'agent.cancellations'>, context: HandlerContext): Promise<readonly Outgoing[]> {
-    const { record, key, headers } = message;
+    const { record, key } = message;
     // What the filter itself wrote, or a copy of that: nothing is done by it.
     if (record.outcome !== null) return [];
     requireValid(record);
@@ -39,7 +39,11 @@ export class CancellationsService {
     if (await this.wasTold(message, context)) return [];
     const { clock, configurations, log, metrics } = this.runtime;
     const { identity } = configurations.current().configuration;
-    const sender = await this.authenticator.authenticate(identity, credentialOf(headers), takenAt(message));
+    const sender = await this.authenticator.authenticate(
+      identity,
+      await this.runtime.credentials.of(message),
+      takenAt(message),
+    );
     const caller = sender.ok ? sender.principal : null;
     context.credentialUsed(caller === null ? null : senderName(caller));
     const notTaken = caller === null ? 'not_authenticated' : await this.reasonAgainst(requestId, caller);

@@ -3,7 +3,7 @@ import { Fault } from '@sluice/core';
 import type { Authenticator, Evaluator, RunState } from '@sluice/core';
 import { placeOf, requestIds, topics } from '@sluice/contracts';
 import type { AgentRequest, Toolset } from '@sluice/contracts';
-import { credentialOf, isCredentialGone, takenAt } from '@sluice/bus';
+import { isCredentialGone, takenAt } from '@sluice/bus';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
 import {
   asGivenUp,
@@ -74,7 +74,11 @@ export class FilterService {
     if (isCredentialGone(message.headers)) return this.dropHandled(ids, context);
 
     const { identity } = loaded.configuration;
-    const sender = await this.authenticator.authenticate(identity, credentialOf(message.headers), takenAt(message));
+    const sender = await this.authenticator.authenticate(
+      identity,
+      await this.runtime.credentials.of(message),
+      takenAt(message),
+    );
     const tenant = sender.ok ? sender.principal.tenantId : null;
     context.credentialUsed(sender.ok ? senderName(sender.principal) : null);
     keepSender(message, tenant);

@@ -113,15 +113,16 @@ export class ApprovalsController {
   @HttpCode(202)
   async decide(@Req() request: Request): Promise<object> {
     const { bus, clock } = this.runtime;
-    await this.callers.of(request);
+    const caller = await this.callers.of(request);
     const body = strictBody(request, decisionRecords);
     const times = { decided_by: '', decided_at: clock.now() };
     const given = typeof body === 'object' && body !== null && !Array.isArray(body) ? { ...times, ...body } : body;
     const decided = recordOf<ApprovalDecided>('ApprovalDecided', given);
     const record = { requested: null, decided, outcome: null };
     requireSize(topics.approvals, record);
-    const headers = recordHeaders(request, this.runtime);
-    await bus.publish([{ topic: topics.approvals, key: decided.sessionId, record, headers }]);
+    const written = { topic: topics.approvals, record } as const;
+    const headers = await recordHeaders(request, written, caller, this.runtime);
+    await bus.publish([{ ...written, key: decided.sessionId, headers }]);
     return { approval_id: decided.approvalId, status: 'published' };
   }
 }

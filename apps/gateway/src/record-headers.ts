@@ -1,5 +1,7 @@
 import type { Request } from 'express';
-import type { Runtime } from '@sluice/host';
+import type { RecordOf } from '@sluice/contracts';
+import type { Principal } from '@sluice/core';
+import type { CredentialTopic, Runtime } from '@sluice/host';
 import { isOpen } from './local-access.js';
 
 /** The trace that the run belongs to (docs/upstream.md). */
@@ -9,15 +11,16 @@ const traceHeaders = ['traceparent', 'tracestate'] as const;
  * The headers of the record that a request becomes: the trace, and where an identity is configured the credential of who asks. Without one the
  * header may hold the local secret, which does not belong on the log.
  */
-export function recordHeaders(
+export async function recordHeaders<T extends CredentialTopic>(
   request: Pick<Request, 'get'>,
-  runtime: Pick<Runtime, 'configurations'>,
-): Readonly<Record<string, string>> {
-  const names = isOpen(runtime) ? traceHeaders : (['authorization', ...traceHeaders] as const);
-  return Object.fromEntries(
-    names.flatMap((name) => {
-      const value = request.get(name);
-      return value === undefined ? [] : [[name, value]];
-    }),
-  );
+  written: { readonly topic: T; readonly record: RecordOf<T> },
+  caller: Principal,
+  runtime: Pick<Runtime, 'configurations' | 'credentials'>,
+): Promise<Readonly<Record<string, string>>> {
+  const trace = traceHeaders.flatMap((name) => {
+    const value = request.get(name);
+    return value === undefined ? [] : [[name, value]];
+  });
+  const credential = isOpen(runtime) ? undefined : request.get('authorization');
+  return { ...(await runtime.credentials.headersFor(written, credential, caller)), ...Object.fromEntries(trace) };
 }

@@ -76,14 +76,9 @@ export class RunsService {
     // Before it is published, so that nothing of it is missed.
     const followed = this.watch.follow(run, tenant);
     try {
-      await bus.publish([
-        {
-          topic: topics.requests,
-          key: run.sessionId,
-          record: request,
-          headers: { ...recordHeaders(http, this.runtime), [channelHeader]: 'http' },
-        },
-      ]);
+      const written = { topic: topics.requests, record: request } as const;
+      const headers = { ...(await recordHeaders(http, written, caller, this.runtime)), [channelHeader]: 'http' };
+      await bus.publish([{ ...written, key: run.sessionId, headers }]);
       // An id that was made here belongs to no other run.
       if (isNamed) void endIfElsewhere({ ...run, tenant }, followed, this.runtime);
       await this.tell({ run, whose: this.access(caller, run), past: [], followed, warnings }, preference, response);
@@ -138,9 +133,9 @@ export class RunsService {
       if (await hasEnded({ requestId, tenant: caller.tenantId, attempt: null }, this.runtime)) return;
       const { sessionId } = run;
       const record = { requestId, sessionId, reason, askedAt: clock.now(), outcome: null };
-      await bus.publish([
-        { topic: topics.cancellations, key: sessionId, record, headers: recordHeaders(http, this.runtime) },
-      ]);
+      const written = { topic: topics.cancellations, record } as const;
+      const headers = await recordHeaders(http, written, caller, this.runtime);
+      await bus.publish([{ ...written, key: sessionId, headers }]);
     });
   }
 

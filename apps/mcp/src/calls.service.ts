@@ -3,10 +3,10 @@ import { Inject, Injectable } from '@nestjs/common';
 import { claimMemoryMs, clockSkewMs } from '@sluice/core';
 import type { ConfiguredTool, JsonValue, Principal } from '@sluice/core';
 import { maxPayloadBytes, payloadBytes, sha256, topics } from '@sluice/contracts';
-import type { ApprovalDecided } from '@sluice/contracts';
+import type { ApprovalDecided, RecordOf } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 import { endIfElsewhere, isElsewhere, Past, RunAccess, RUNTIME, RunWatch } from '@sluice/host';
-import type { Runtime } from '@sluice/host';
+import type { CredentialTopic, Runtime } from '@sluice/host';
 import { cancelRun, channelHeader, requestOwner, requestTaken } from '@sluice/run';
 import { callDigest, callRequest, formerRequestIdOf, requestIdOf } from '@sluice/mcp';
 import { Callers } from './callers.js';
@@ -127,10 +127,9 @@ export class CallsService {
     // Before it is published, so that nothing of it is missed.
     const followed = this.watch.follow({ requestId, sessionId }, caller.principal.tenantId);
     try {
-      const record = { topic: topics.requests, key: sessionId, record: request };
-      await this.runtime.bus.publish([
-        { ...record, headers: { ...headers, ...credential(caller), [channelHeader]: 'mcp' } },
-      ]);
+      const written = { topic: topics.requests, key: sessionId, record: request } as const;
+      const own = await this.credential(caller, written);
+      await this.runtime.bus.publish([{ ...written, headers: { ...headers, ...own, [channelHeader]: 'mcp' } }]);
       const whose = this.access(caller, requestId);
       // An id that was made here belongs to no other run.
       if (key !== null) void endIfElsewhere(this.place(caller, { requestId, session }), followed, this.runtime);
@@ -163,8 +162,8 @@ export class CallsService {
         topic: topics.approvals,
         key: sessionId,
         record: { requested: null, decided: record, outcome: null },
-      };
-      await bus.publish([{ ...written, headers: credential(caller) }]);
+      } as const;
+      await bus.publish([{ ...written, headers: await this.credential(caller, written) }]);
       return true;
     };
   }
@@ -211,6 +210,13 @@ export class CallsService {
     };
   }
 
+  private credential<T extends CredentialTopic>(
+    { authorization, principal }: Caller,
+    written: { readonly topic: T; readonly record: RecordOf<T> },
+  ): Promise<Readonly<Record<string, string>>> {
+    return this.runtime.credentials.headersFor(written, authorization, principal);
+  }
+
   private access({ principal }: Caller, requestId: string): RunAccess {
     const { tenantId: tenant } = principal;
     return new RunAccess(principal, {
@@ -229,10 +235,6 @@ function claimName({ tenantId, actorId }: Principal, requestId: string): string 
 /** Calls of one session of the protocol are one session of tools too; where there is none, each call has its own. */
 function sessionIdOf(session: string | null, requestId: string): string {
   return session === null ? requestId : `mcp-${session}`;
-}
-
-function credential({ authorization }: Caller): Readonly<Record<string, string>> {
-  return authorization === undefined ? {} : { authorization };
 }
 
 /** A run that begins now has no past. */

@@ -2,15 +2,18 @@ import { agentBegunBy } from '@sluice/core';
 import { storyTopics, topics } from '@sluice/contracts';
 import type { AgentRequest, AgentResponse } from '@sluice/contracts';
 import type { Bus, Incoming, LogReader } from '@sluice/bus';
+import { ownHeaders } from '@sluice/host';
+import type { Environment } from '@sluice/host';
 
-/** Publishes a request; returns when it is durably on the log. */
+/** Publishes a request, with the credential of the environment’s user; returns when it is durably on the log. */
 export async function publishRequest(
   bus: Bus,
   request: AgentRequest & { readonly sessionId: string },
-  token?: string,
+  asker?: Environment,
 ): Promise<void> {
-  const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
-  await bus.publish([{ topic: topics.requests, key: request.sessionId, record: request, headers }]);
+  const written = { topic: topics.requests, record: request } as const;
+  const headers = asker === undefined ? {} : await ownHeaders(written, asker);
+  await bus.publish([{ ...written, key: request.sessionId, headers }]);
 }
 
 /** Where the records of a run are while it goes on. */

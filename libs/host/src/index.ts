@@ -44,14 +44,18 @@ export { chatSpan, mcpSpan, toolSpan, usage } from './traces/spans.js';
 export { inHop } from './traces/hop.js';
 // The stores and keys that commands open by themselves
 export { dataFiles, makeFolder, prepareDataFolder } from './data-folder.js';
+export { Credentials } from './credentials.js';
+export type { CredentialTopic } from './credentials.js';
 export { readLocalSecret } from './local-secret-environment.js';
 export { openLogFile, requireLog } from './open-sqlite.js';
 export { openBus, openLedger, projectionPlace, requireSharedLedger } from './open-stores.js';
 export {
   createKeyFile,
   keyFile,
+  openCredentials,
   openSignatures,
   openVerifier,
+  ownHeaders,
   ownToken,
   recordedKeys,
   replaceKeyFile,

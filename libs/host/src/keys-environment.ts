@@ -1,6 +1,7 @@
 import { existsSync, linkSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import {
   completed,
+  createSeals,
   createSignatures,
   createVerifier,
   isComplete,
@@ -11,6 +12,9 @@ import {
 } from '@sluice/identity';
 import type { KeySet } from '@sluice/identity';
 import type { Signatures, SignerRole, Verifier } from '@sluice/core';
+import type { RecordOf } from '@sluice/contracts';
+import { Credentials } from './credentials.js';
+import type { CredentialTopic } from './credentials.js';
 import { dataFiles, prepareDataFolder } from './data-folder.js';
 import type { Environment } from './environment.js';
 import { writePrivate } from './private-files.js';
@@ -142,7 +146,22 @@ function writeOwn(file: string, set: KeySet): void {
   writePrivate(file, writeKeySet(set));
 }
 
+/** Seals credentials on Kafka to those who verify them, where there are keys for that. */
+export function openCredentials(environment: Surroundings): Credentials {
+  const keys = environment.bus === 'kafka' ? recordedKeys(environment) : null;
+  return new Credentials(keys === null ? null : createSeals(keys));
+}
+
 /** The credential of the command line’s user, as `Bearer` takes it; kept nowhere. */
 export function ownToken({ secret }: Pick<Environment, 'secret'>): string | undefined {
   return secret('SLUICE_TOKEN');
+}
+
+/** The headers by which a record of the command line shows whose it is. */
+export function ownHeaders<T extends CredentialTopic>(
+  written: { readonly topic: T; readonly record: RecordOf<T> },
+  environment: Surroundings,
+): Promise<Readonly<Record<string, string>>> {
+  const token = ownToken(environment);
+  return openCredentials(environment).headersFor(written, token === undefined ? token : `Bearer ${token}`, null);
 }

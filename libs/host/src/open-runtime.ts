@@ -2,7 +2,7 @@ import { ClockWatch } from './clock-watch.js';
 import { Configurations } from '@sluice/run';
 import type { Environment } from './environment.js';
 import { Health } from './health.js';
-import { openSignatures } from './keys-environment.js';
+import { openCredentials, openSignatures } from './keys-environment.js';
 import { openLocalSecret } from './local-secret-environment.js';
 import type { Log } from './log.js';
 import { collectProcessMetrics, createMetrics } from './metrics.js';
@@ -21,6 +21,9 @@ const formerKeys =
   'the keys are of a former version, so configurations and calls need no signature: whoever may write to agent.config chooses the configuration. Make the missing keys with `sluice keys rotate` and hand them out, docs/security.md says how';
 const unsignedEnds =
   'the keys do not say since when ends of runs are signed, so none need be: whoever may write to agent.responses can end runs for their readers. Rotate them with `sluice keys rotate` once all services are of this version and hand them out, docs/security.md says how';
+
+const unsealed =
+  'the keys are of a former version, so credentials stand on the log in clear. Make the missing keys with `sluice keys rotate` and hand them out, to filters and executors first; docs/security.md says how';
 
 export interface OpenRuntime {
   readonly runtime: Runtime;
@@ -48,8 +51,10 @@ export async function openRuntime(environment: Environment, log: Log, signal?: A
   if (environment.bus === 'sqlite') tightenDataFolder(environment, log);
   const signatures = openSignatures(environment);
   const localSecret = openLocalSecret(environment);
+  const credentials = openCredentials(environment);
   if (signatures.since('agent') === Infinity || signatures.since('config') === Infinity) log.warn(formerKeys);
   else if (signatures.since('ends') === Infinity) log.warn(unsignedEnds);
+  if (environment.bus === 'kafka' && !credentials.isSealing) log.warn(unsealed);
   let configurations: Configurations | undefined;
   try {
     const metrics = createMetrics();
@@ -115,6 +120,7 @@ export async function openRuntime(environment: Environment, log: Log, signal?: A
       documents: ledger.documents,
       signatures,
       localSecret,
+      credentials,
       configurations: followed,
       fail,
     };

@@ -1,5 +1,6 @@
 import type { Clock, RateLimiter } from '@sluice/core';
 import type { RunParts } from '@sluice/run';
+import type { Credentials } from './credentials.js';
 import type { Environment } from './environment.js';
 import type { Health } from './health.js';
 import type { LocalSecret } from './local-secret.js';
@@ -16,6 +17,8 @@ export interface Runtime extends RunParts {
   readonly health: Health;
   /** On the ledger's database, so that a limit holds across instances. */
   readonly rates: RateLimiter;
+  /** Credentials on their way over the log. */
+  readonly credentials: Credentials;
   /** What requests prove themselves by where no identity is configured. */
   readonly localSecret: LocalSecret;
   /** A service can no longer work: the process says why and ends with a code other than 0. */

@@ -1,5 +1,7 @@
 export * from './keys/key-set.js';
 export * from './keys/read-key-set.js';
+export { createSeals } from './keys/sealing.js';
+export type { Seals } from './keys/sealing.js';
 export { SecretSealer } from './keys/secret-sealer.js';
 export * from './keys/signatures.js';
 export { readingUnknown, unverified } from './keys/unverified.js';

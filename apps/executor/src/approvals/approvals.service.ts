@@ -3,7 +3,7 @@ import { Fault, judgeDecision } from '@sluice/core';
 import type { ApprovalDecision, Authenticator, Decider, NotTaken } from '@sluice/core';
 import { maxPayloadBytes, payloadBytes, placeOf, sha256, topics } from '@sluice/contracts';
 import type { Approval, ApprovalDecided, ApprovalOutcome, ApprovalRequested } from '@sluice/contracts';
-import { credentialOf, takenAt } from '@sluice/bus';
+import { takenAt } from '@sluice/bus';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
 import { approvalAt, ApprovalClaims, claimOnce, redrivenFrom, turnAt, wasAnswered } from '@sluice/run';
 import { AUTHENTICATOR, inHop, RUNTIME } from '@sluice/host';
@@ -95,7 +95,11 @@ export class ApprovalsService {
   private async decider({ decidedBy }: ApprovalDecided, message: Incoming<'agent.approvals'>): Promise<Decider | null> {
     const { identity } = this.runtime.configurations.current().configuration;
     if (identity.provider === 'none') return { actorId: decidedBy, tenantId: null };
-    const sender = await this.authenticator.authenticate(identity, credentialOf(message.headers), takenAt(message));
+    const sender = await this.authenticator.authenticate(
+      identity,
+      await this.runtime.credentials.of(message),
+      takenAt(message),
+    );
     if (!sender.ok) return null;
     const { actorId, tenantId } = sender.principal;
     return decidedBy === '' || decidedBy === actorId ? { actorId, tenantId } : null;

@@ -14,7 +14,7 @@ import type { ApprovalOutcome, ApprovalRequested } from '@sluice/contracts';
 import type { Bus } from '@sluice/bus';
 import { approvalAt, ApprovalClaims, CountingApprovals, openApprovals } from '@sluice/run';
 import type { ApprovalPlace, Counts } from '@sluice/run';
-import { openBus, openLedger, ownToken, requireLog, systemClock } from '@sluice/host';
+import { openBus, openLedger, ownHeaders, ownToken, requireLog, systemClock } from '@sluice/host';
 import { byBeginning } from '../by-beginning.js';
 import { shorten } from '../show/story.js';
 import { refuseSurplus, sayWhat } from '../refuse-surplus.js';
@@ -144,9 +144,9 @@ async function decide(
   const ids = { approvalId, requestId, sessionId, argumentsHash };
   const decided = { ...ids, ...deciding, decidedAt, requestedPartition, requestedOffset };
   const record = { requested: null, decided, outcome: null };
-  const token = ownToken(environment);
-  const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
-  await log.bus.publish([{ topic: topics.approvals, key: sessionId, record, headers }]);
+  const written = { topic: topics.approvals, record } as const;
+  const headers = await ownHeaders(written, environment);
+  await log.bus.publish([{ ...written, key: sessionId, headers }]);
   const outcome = printableIn(await outcomeOf(approvalId, deciding, decidedAt - clockSkewMs, log));
   if (outcome === null) {
     write('The decision is on the log. No executor has taken it yet; one does when it runs.\n');

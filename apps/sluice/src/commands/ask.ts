@@ -5,7 +5,7 @@ import type { Bus, Incoming, LogReader } from '@sluice/bus';
 import { GenuineEnds } from '@sluice/run';
 import { longestId, recordToJson } from '@sluice/contracts';
 import type { AgentRequest, AgentResponse } from '@sluice/contracts';
-import { openBus, openLogFile, ownToken, verifierIfAny } from '@sluice/host';
+import { openBus, openLogFile, verifierIfAny } from '@sluice/host';
 import { appliedConfiguration } from '../system/applied.js';
 import { refuseOtherConfiguration } from '../system/other-configuration.js';
 import { followRun, newRequest, pastRun, publishRequest } from '../run-request.js';
@@ -158,6 +158,6 @@ async function askNow(
   void stopped.then(() => stop.abort());
   // A request of that name may be on its way already; then this one is dropped, and the other's run is what there is to follow.
   const since = named ? 0 : Date.now() - clockSkewMs;
-  await publishRequest(bus, request, ownToken(environment));
+  await publishRequest(bus, request, environment);
   return followRun(log, request.requestId, since, tell, stop.signal);
 }

@@ -5,7 +5,7 @@ import type { Configuration } from '@sluice/core';
 import type { AgentStep } from '@sluice/contracts';
 import type { Bus, Incoming } from '@sluice/bus';
 import { configurationsOn, GenuineEnds, inForceOf } from '@sluice/run';
-import { openBus, openLogFile, ownToken, verifierIfAny } from '@sluice/host';
+import { openBus, openLogFile, verifierIfAny } from '@sluice/host';
 import { appliedConfiguration } from '../system/applied.js';
 import { refuseOtherConfiguration } from '../system/other-configuration.js';
 import { followRun, newRequest, publishRequest } from '../run-request.js';
@@ -100,7 +100,7 @@ async function callAndFollow(
     if (message.topic === 'agent.steps') step ??= message.record.steps[0];
   };
   const since = Date.now() - clockSkewMs;
-  await publishRequest(bus, request, ownToken(environment));
+  await publishRequest(bus, request, environment);
   const response = await followRun(
     new GenuineEnds(bus, verifierIfAny(environment), log),
     requestId,

@@ -4,7 +4,7 @@ import { longestId, topics } from '@sluice/contracts';
 import type { CancellationOutcome } from '@sluice/contracts';
 import type { Bus } from '@sluice/bus';
 import { longestCancelReason, notCancelledReasons } from '@sluice/run';
-import { openBus, ownToken, requireLog, systemClock } from '@sluice/host';
+import { openBus, ownHeaders, requireLog, systemClock } from '@sluice/host';
 import type { Surroundings } from './surroundings.js';
 
 export const usage = `sluice cancel REQUEST_ID [--reason "…"]
@@ -31,10 +31,10 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
   const { bus } = await openBus(environment, log);
   try {
     const askedAt = systemClock.now();
-    const token = ownToken(environment);
-    const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
     const record = { requestId, sessionId: '', reason, askedAt, outcome: null };
-    await bus.publish([{ topic: topics.cancellations, key: requestId, record, headers }]);
+    const written = { topic: topics.cancellations, record } as const;
+    const headers = await ownHeaders(written, environment);
+    await bus.publish([{ ...written, key: requestId, headers }]);
     const outcome = printableIn(await outcomeOf(requestId, askedAt, bus));
     if (outcome === null) {
       write('The cancellation is on the log. No filter has taken it yet; one does when it runs.\n');

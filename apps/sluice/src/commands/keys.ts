@@ -78,10 +78,10 @@ function rotateFile(file: string, surroundings: Surroundings): void {
   list(set, surroundings);
 }
 
-function list({ keys }: KeySet, { write, paint }: Surroundings): void {
-  for (const { kid, status, createdAt, d } of keys) {
+function list({ keys, sealing = [] }: KeySet, { write, paint }: Surroundings): void {
+  for (const { kid, status, createdAt, d } of [...keys, ...sealing]) {
     const mark = status === 'signing' ? paint.good(status.padEnd(9)) : status.padEnd(9);
-    write(`${kid.padEnd(21)}  ${mark}  ${createdAt}${d === null ? '' : '  with its private key'}\n`);
+    write(`${kid.padEnd(26)}  ${mark}  ${createdAt}${d === null ? '' : '  with its private key'}\n`);
   }
 }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { clockSkewMs } from '@sluice/core';
 import type { Configuration } from '@sluice/core';
 import { selectRecords, writeArchive } from '@sluice/archive';
-import { dataFiles, openLogFile, ownToken, verifierIfAny } from '@sluice/host';
+import { dataFiles, openLogFile, verifierIfAny } from '@sluice/host';
 import { GenuineEnds } from '@sluice/run';
 import type { Environment, Log } from '@sluice/host';
 import type { ModelSource } from '@sluice/model';
@@ -101,7 +101,7 @@ async function runCase(
     ...{ group: one.group, state: one.state, toolChoice: one.toolChoice, history: one.history },
     deadline: now + runMs,
   };
-  await publishRequest(bus, request, ownToken(environment));
+  await publishRequest(bus, request, environment);
   const response = await followRun(
     new GenuineEnds(bus, verifierIfAny(environment)),
     requestId,

@@ -1,7 +1,7 @@
 import { sessionName } from '@sluice/core';
 import type { AgentRequest, DirectCall, Run } from '@sluice/contracts';
 import type { Incoming } from '../port.js';
-import { credentialOf } from './credential.js';
+import { credentialOf, senderHeader } from './credential.js';
 
 /**
  * The session whose lane a record runs in: the one the decoded record names, else its key. The log's own key is not
@@ -17,7 +17,10 @@ export function sessionOf(message: Incoming): string {
       const named = isBeside(call) ? beside(requestId || place) : sessionId || message.key || requestId || place;
       // The sender is not verified yet. Only who has a user’s credential gets into that user’s lane.
       const credential = credentialOf(message.headers);
-      return credential === undefined ? named : `${JSON.stringify(named)} ${credential}`;
+      if (credential === undefined) return named;
+      // One that is sealed is another text each time; whose it is stands beside it, and its door says that.
+      const whose = credential.startsWith('Sealed ') ? (message.headers[senderHeader] ?? credential) : credential;
+      return `${JSON.stringify(named)} ${whose}`;
     }
     case 'agent.approvals': {
       const { requested, decided, outcome } = message.record;

@@ -1,6 +1,8 @@
-import { credentialOf, isCredentialGone, senderHeader, takenAt } from '@sluice/bus';
+import { isCredentialGone, senderHeader, takenAt } from '@sluice/bus';
 import type { Incoming } from '@sluice/bus';
 import type { Authentication, Authenticator, Principal } from '@sluice/core';
+import { topics } from '@sluice/contracts';
+import { isSealed } from '../credentials.js';
 import type { Runtime } from '../runtime.js';
 import { senderName } from '@sluice/run';
 import { isSame } from './run-access.js';
@@ -14,7 +16,7 @@ const unknownCaller = { tenant: '', actor: '', reason: 'credential' };
  */
 export class VerifiedCallers {
   constructor(
-    private readonly runtime: Pick<Runtime, 'clock' | 'configurations' | 'metrics'>,
+    private readonly runtime: Pick<Runtime, 'clock' | 'configurations' | 'credentials' | 'metrics'>,
     private readonly authenticator: Authenticator,
   ) {}
 
@@ -28,11 +30,13 @@ export class VerifiedCallers {
   }
 
   /** Whether the caller is who sent the request, by the credential that came with it, else by what stands in its place. */
-  async isSender(caller: Principal, message: Incoming<'agent.requests'>): Promise<boolean> {
-    const { identity } = this.runtime.configurations.current().configuration;
-    if (identity.provider !== 'none' && isCredentialGone(message.headers))
-      return message.headers[senderHeader] === senderName(caller);
-    const sender = await this.authenticator.authenticate(identity, credentialOf(message.headers), takenAt(message));
+  async isSender(caller: Principal, request: Incoming<'agent.requests'>): Promise<boolean> {
+    const { headers } = request;
+    const { configurations, credentials } = this.runtime;
+    const { identity } = configurations.current().configuration;
+    const isHidden = isCredentialGone(headers) || (isSealed(headers) && !credentials.canOpen(topics.requests));
+    if (identity.provider !== 'none' && isHidden) return headers[senderHeader] === senderName(caller);
+    const sender = await this.authenticator.authenticate(identity, await credentials.of(request), takenAt(request));
     return sender.ok && isSame(sender.principal, caller);
   }
 }

@@ -22,9 +22,20 @@ export interface Key {
   readonly d: string | null;
 }
 
+/** Who opens sealed credentials. */
+export const sealingRoles = ['filter', 'executor'] as const;
+export type SealingRole = (typeof sealingRoles)[number];
+
+/** An X25519 key to which credentials are sealed for a role; `signing` is the one that is sealed to now. */
+export interface SealingKey extends Omit<Key, 'role'> {
+  readonly role: SealingRole;
+}
+
 /** All keys of an installation, or what one role needs of them. */
 export interface KeySet {
   readonly keys: readonly Key[];
+  /** Absent where the keys are a former version’s: credentials are not sealed then. */
+  readonly sealing?: readonly SealingKey[];
   /** Since when ends of runs are signed, ISO 8601: a former version signed none. Absent where the keys are a former version’s. */
   readonly endsSignedSince?: string;
 }
@@ -38,19 +49,28 @@ export function newKeySet(now: number): KeySet {
  * The set with keys for each role that has none, and with the time from which ends must be signed: a set of a former version has none of the
  * agent and of `config`, and no such time.
  */
-export function completed({ keys, endsSignedSince }: KeySet, now: number): KeySet {
+export function completed({ keys, sealing = [], endsSignedSince }: KeySet, now: number): KeySet {
   const missing = signers.filter((role) => !keys.some((key) => key.role === role));
   const made = missing.flatMap((role) => [newKey(role, 'signing', now), newKey(role, 'next', now)]);
-  return { keys: [...keys, ...made], endsSignedSince: endsSignedSince ?? new Date(now).toISOString() };
+  const unsealed = sealingRoles.filter((role) => !sealing.some((key) => key.role === role));
+  const forSealing = unsealed.flatMap((role) => [
+    newSealingKey(role, 'signing', now),
+    newSealingKey(role, 'next', now),
+  ]);
+  const since = endsSignedSince ?? new Date(now).toISOString();
+  return { keys: [...keys, ...made], sealing: [...sealing, ...forSealing], endsSignedSince: since };
 }
 
 /** Whether there is nothing that `completed` would add. */
-export function isComplete({ keys, endsSignedSince }: KeySet): boolean {
-  return endsSignedSince !== undefined && signers.every((role) => keys.some((key) => key.role === role));
+export function isComplete({ keys, sealing = [], endsSignedSince }: KeySet): boolean {
+  const isThere = signers.every((role) => keys.some((key) => key.role === role));
+  return (
+    endsSignedSince !== undefined && isThere && sealingRoles.every((role) => sealing.some((key) => key.role === role))
+  );
 }
 
 /** Each key one status on, and a new next one for each role. Throws a sentence if private keys are missing. */
-export function rotate({ keys, ...set }: KeySet, now: number): KeySet {
+export function rotate({ keys, sealing = [], ...set }: KeySet, now: number): KeySet {
   const there = signers.filter((role) => keys.some((key) => key.role === role));
   for (const role of there) {
     if (!keys.some((key) => key.role === role && key.status === 'next' && key.d !== null))
@@ -64,12 +84,22 @@ export function rotate({ keys, ...set }: KeySet, now: number): KeySet {
     // Nothing is ever signed with them again.
     return { ...key, status, d: status === 'signing' ? key.d : null };
   });
-  return completed({ ...set, keys: [...moved, ...there.map((role) => newKey(role, 'next', now))] }, now);
+  // What was sealed to the former key before this is still to be opened; what was sealed to those before it is not.
+  const opening = sealing.map((key) => {
+    const status = after[key.status];
+    return { ...key, status, d: status === 'retired' ? null : key.d };
+  });
+  const sealed = sealingRoles.filter((role) => sealing.some((key) => key.role === role));
+  const next = sealed.map((role) => newSealingKey(role, 'next', now));
+  const signing = [...moved, ...there.map((role) => newKey(role, 'next', now))];
+  return completed({ ...set, keys: signing, sealing: [...opening, ...next] }, now);
 }
 
 /** What a process of the role needs: all public keys, and the private ones of that role alone. Auditor, gateway, proxy and mcp sign nothing. */
 export function keysFor(role: SignerRole | 'auditor' | 'gateway' | 'proxy' | 'mcp', set: KeySet): KeySet {
-  return { ...set, keys: set.keys.map((key) => (key.role === role ? key : { ...key, d: null })) };
+  const own = <T extends Key | SealingKey>(key: T): T => (key.role === role ? key : { ...key, d: null });
+  const { keys, sealing } = set;
+  return { ...set, keys: keys.map(own), ...(sealing === undefined ? {} : { sealing: sealing.map(own) }) };
 }
 
 /** When each role’s first key was made, and since when ends are signed, milliseconds since the epoch; Infinity for what there is not. */
@@ -78,6 +108,12 @@ export function sinceOf({ keys, endsSignedSince }: KeySet): Readonly<Record<Sign
   const since = { filter: Infinity, agent: Infinity, executor: Infinity, audit: Infinity, config: Infinity, ends };
   for (const { role, createdAt } of keys) since[role] = Math.min(since[role], Date.parse(createdAt));
   return since;
+}
+
+function newSealingKey(role: SealingRole, status: KeyStatus, now: number): SealingKey {
+  const { x = '', d = '' } = generateKeyPairSync('x25519').privateKey.export({ format: 'jwk' });
+  const name = createHash('sha256').update(x).digest('hex').slice(0, 12);
+  return { kid: `seal-${role}-${name}`, role, status, createdAt: new Date(now).toISOString(), x, d };
 }
 
 function newKey(role: SignerRole, status: KeyStatus, now: number): Key {

@@ -1,17 +1,21 @@
 import { createPrivateKey, createPublicKey } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
 import { signers } from '@sluice/core';
 import type { SignerRole } from '@sluice/core';
-import { keyStatuses } from './key-set.js';
-import type { Key, KeySet } from './key-set.js';
+import { keyStatuses, sealingRoles } from './key-set.js';
+import type { Key, KeySet, SealingKey } from './key-set.js';
+import { privatePart, publicPart } from './sealing.js';
 
 /** The text that `readKeySet` reads. */
-export function writeKeySet({ keys, endsSignedSince }: KeySet): string {
-  const written = keys.map(({ kid, role, status, createdAt, x, d }) => ({
-    ...{ kid, role, status, created_at: createdAt, kty: 'OKP', crv: 'Ed25519', x },
-    ...(d === null ? {} : { d }),
-  }));
+export function writeKeySet({ keys, sealing, endsSignedSince }: KeySet): string {
+  const write = (crv: string) => (key: Key | SealingKey) => {
+    const { kid, role, status, createdAt, x, d } = key;
+    return { kid, role, status, created_at: createdAt, kty: 'OKP', crv, x, ...(d === null ? {} : { d }) };
+  };
+  const written = keys.map(write('Ed25519'));
   const since = endsSignedSince === undefined ? {} : { ends_signed_since: endsSignedSince };
-  return `${JSON.stringify({ ...since, keys: written }, null, 2)}\n`;
+  const sealed = sealing === undefined ? {} : { sealing: sealing.map(write('X25519')) };
+  return `${JSON.stringify({ ...since, keys: written, ...sealed }, null, 2)}\n`;
 }
 
 /** Throws an Error whose sentence names what is wrong and never repeats a key. `source` says where the text is from. */
@@ -22,7 +26,8 @@ export function readKeySet(text: string, source: string): KeySet {
   } catch {
     throw new Error(`${source} does not hold JSON. ${howTo}`);
   }
-  const { keys, ends_signed_since: since } = (parsed ?? {}) as { keys?: unknown; ends_signed_since?: unknown };
+  const given = (parsed ?? {}) as { keys?: unknown; sealing?: unknown; ends_signed_since?: unknown };
+  const { keys, ends_signed_since: since } = given;
   if (!Array.isArray(keys)) throw new Error(`${source} has no list "keys". ${howTo}`);
   const read = keys.map((key: unknown, place) => readKey(key, `${source}, key ${place + 1}:`));
   const twice = read.find((key, place) => read.findIndex(({ kid }) => kid === key.kid) !== place);
@@ -34,10 +39,11 @@ export function readKeySet(text: string, source: string): KeySet {
     if (signing !== 1)
       throw new Error(`${source} has ${signing} keys with which the ${role} signs, and must have one. ${howTo}`);
   }
-  if (since === undefined) return { keys: read };
+  const set = { keys: read, ...readSealing(given.sealing, source) };
+  if (since === undefined) return set;
   if (typeof since !== 'string' || Number.isNaN(Date.parse(since)))
     throw new Error(`${source}: "ends_signed_since" is no time. ${howTo}`);
-  return { keys: read, endsSignedSince: since };
+  return { ...set, endsSignedSince: since };
 }
 
 /** Roles that every version has keys of. */
@@ -45,7 +51,27 @@ const alwaysThere: readonly SignerRole[] = ['filter', 'executor'];
 
 const howTo = 'Make it with `sluice keys new`.';
 
+/** Nothing where the keys are a former version’s. */
+function readSealing(given: unknown, source: string): Pick<KeySet, 'sealing'> {
+  if (given === undefined) return {};
+  if (!Array.isArray(given)) throw new Error(`${source}: "sealing" is no list. ${howTo}`);
+  const sealing = given.map((key: unknown, place) => {
+    const where = `${source}, sealing key ${place + 1}:`;
+    const read = readFields(key, where, sealingRoles);
+    return checked(read, where, 'X25519', () => [publicPart(read), read.d === null ? null : privatePart(read)]);
+  });
+  for (const role of sealingRoles)
+    if (sealing.filter((key) => key.role === role && key.status === 'signing').length !== 1)
+      throw new Error(`${source} must have one key to which credentials are sealed for the ${role}. ${howTo}`);
+  return { sealing };
+}
+
 function readKey(value: unknown, where: string): Key {
+  const key = readFields(value, where, signers);
+  return checked(key, where, 'Ed25519', () => [publicKey(key), key.d === null ? null : privateKey(key)]);
+}
+
+function readFields<R extends string>(value: unknown, where: string, roles: readonly R[]) {
   const given = (value ?? {}) as Readonly<Record<string, unknown>>;
   const text = (name: string): string => {
     const found = given[name];
@@ -62,19 +88,28 @@ function readKey(value: unknown, where: string): Key {
     if (found === undefined) throw new Error(`${where} "${name}" must be one of ${allowed.join(', ')}. ${howTo}`);
     return found;
   };
-  const key: Key = {
+  return {
     kid: text('kid'),
-    role: oneOf('role', signers),
+    role: oneOf('role', roles),
     status: oneOf('status', keyStatuses),
     createdAt: time('created_at'),
     x: text('x'),
     d: given['d'] === undefined ? null : text('d'),
   };
+}
+
+/** The key, once its parts are of the curve and belong together. */
+function checked<T extends { readonly x: string }>(
+  key: T,
+  where: string,
+  curve: string,
+  parts: () => readonly [KeyObject, KeyObject | null],
+): T {
   try {
-    publicKey(key);
-    if (key.d !== null && createPublicKey(privateKey(key)).export({ format: 'jwk' }).x !== key.x) throw new Error();
+    const [, secret] = parts();
+    if (secret !== null && createPublicKey(secret).export({ format: 'jwk' }).x !== key.x) throw new Error();
   } catch {
-    throw new Error(`${where} it is no Ed25519 key, or its two parts do not belong together. ${howTo}`);
+    throw new Error(`${where} it is no ${curve} key, or its two parts do not belong together. ${howTo}`);
   }
   return key;
 }
