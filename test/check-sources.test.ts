@@ -43,6 +43,27 @@ describe('sluice check asks what the configuration relies on outside of it', () 
     expect(missing.output).toContain('it is not there');
   });
 
+  it('an MCP server whose tools patterns bring in: says that they are missing', async () => {
+    const config = join(folder, 'patterns.yaml');
+    writeFileSync(
+      config,
+      `tool: { files: { type: mcp-tool, group: [files] }, now: { type: get_current_time, group: [files] } }
+mcp:
+  servers: { disk: { command: no-such-command-here } }
+  tools: { files: { server: disk, tools: ['*'], effect: read_only, redaction: whole } }
+policy: { allowed_tools: [files, now] }
+`,
+    );
+    const lenient = await command(['check', config], { SLUICE_DATA: folder });
+    expect([lenient.code, lenient.output]).toEqual([
+      0,
+      expect.stringMatching(
+        /1 tools, 1 allowed, a list of MCP tools without any, .*\nmissing_tools mcp\.servers\.disk:/s,
+      ),
+    ]);
+    expect((await command(['check', '--strict', config], { SLUICE_DATA: folder })).code).toBe(1);
+  });
+
   it('a lookup over HTTP: an unknown caller is an answer, a refusal and silence are none', async () => {
     let status = 404;
     const server = createServer((_, response) => void response.writeHead(status).end());

@@ -25,7 +25,7 @@ describe('the names under which MCP clients are served (XB-6, M-60)', () => {
   const servers = [server('filesystem'), server('secretnetwork', 'https://remote.example.com/mcp')];
 
   it('by server: as the specification writes them (M-61)', () => {
-    expect(names('server', servers)).toEqual({
+    expect(names('server', servers)).toMatchObject({
       names: ['filesystem___read_file', 'secretnetwork___read_file'],
       problems: [],
     });
@@ -99,7 +99,7 @@ describe('the names under which MCP clients are served (XB-6, M-60)', () => {
       { server: 'ab', tool: 'c' },
     ];
     const found = names('server', [server('a'), server('ab')], apart);
-    expect(found).toEqual({ names: ['a___b___c', 'ab___c'], problems: [] });
+    expect(found).toMatchObject({ names: ['a___b___c', 'ab___c'], problems: [] });
   });
 });
 

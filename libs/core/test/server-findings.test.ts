@@ -59,13 +59,14 @@ describe('a redaction and the output schema that the server declares', () => {
     ...more,
   });
 
-  it('is a mistake where nothing of the result would be left', () => {
-    const { configuration, problems } = compile(file({}, ['text', 'lines']), offering(output()));
-    expect(configuration).toBeNull();
-    expect(formatProblems(problems)).toBe(
-      'mcp.tools.read.redaction: found "text" and "lines", and the results of "read" have the fields "content" and "size": nothing of them would leave the tool; write some of these fields, or `whole`',
+  it('withhold the tool where nothing of the result would be left', () => {
+    const { configuration, findings } = compile(file({}, ['text', 'lines']), offering(output()));
+    expect(configuration?.tools[0]?.spec).toBeNull();
+    expect(formatFindings(findings)).toContain(
+      'unavailable tool.read: read is not offered: mcp.tools.read.redaction has "text" and "lines", and the results of "read" have the fields "content" and "size": nothing of them would leave the tool. Write some of these fields, or `whole`.',
     );
-    expect(compile(file({}, ['text']), offering(output({ additionalProperties: false }))).problems).toHaveLength(1);
+    const closed = compile(file({}, ['text']), offering(output({ additionalProperties: false })));
+    expect(closed.configuration?.tools[0]?.spec).toBeNull();
   });
 
   it.each([
@@ -78,10 +79,10 @@ describe('a redaction and the output schema that the server declares', () => {
     ['the schema has branches', ['text'], output({ anyOf: [{ properties: { text: {} } }] })],
     ['no field is declared', ['text'], { type: 'object' }],
   ])('is none where %s', (_, redaction, schema) => {
-    expect(formatProblems(compile(file({}, redaction), offering(schema)).problems)).toBe('');
+    expect(compile(file({}, redaction), offering(schema)).configuration?.tools[0]?.spec).not.toBeNull();
   });
 
   it('says nothing of a tool that the policy does not allow', () => {
-    expect(compile(file({}, ['text'], []), offering(output())).problems).toEqual([]);
+    expect(compile(file({}, ['text'], []), offering(output())).configuration?.tools[0]?.spec).not.toBeNull();
   });
 });

@@ -35,11 +35,13 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
   const models = values.model
     ? await askModels(configuration, surroundings.environment.secret, configuration.limits.modelMs)
     : [];
+  const away = findings.filter(({ kind }) => kind === 'missing_tools').length;
+  const unknown = away === 0 ? '' : `, ${away === 1 ? 'a list' : `${away} lists`} of MCP tools without any`;
   const refused =
     models.some(({ problem }) => problem !== null) ||
-    (values.strict && (silent.length > 0 || !allOffered(configuration)));
+    (values.strict && (silent.length > 0 || away > 0 || !allOffered(configuration)));
   write(
-    `${refused ? paint.bad('✗') : paint.good('✓')} ${file}: ${aboutTools(configuration)}, version ${configuration.version}\n`,
+    `${refused ? paint.bad('✗') : paint.good('✓')} ${file}: ${aboutTools(configuration)}${unknown}, version ${configuration.version}\n`,
   );
   for (const { where, problem } of silent) write(`${paint.bad('!')} ${where}: ${problem ?? ''}\n`);
   for (const { name, problem, ms } of models)

@@ -59,7 +59,7 @@ export class SharedServices {
         if (!(await this.#isServed())) await this.#serve();
         else if (this.given.isUsable()) this.#begun();
       } catch (error) {
-        // Its client has not been served yet, and is told why.
+        // Its client has not been served yet: the process ends with the reason.
         if (!this.#isReady) return this.#ready.reject(error);
         this.given.log.error({ error: (error as Error).message }, 'the services could not be taken over; trying again');
         waitMs = failedMs;

@@ -8,10 +8,10 @@ import { type AuthorizationFiles, readAuthorization } from './authorization.js';
 import { type ToolEntry, mcpToolType, readEntries } from './entries.js';
 import { findEverything } from './findings.js';
 import { findAboutServers } from './server-findings.js';
-import { redactionProblems } from './redactions.js';
+import { withRedactions } from './redactions.js';
 import { checkConnections, readConnections } from './connections.js';
 import { readFallbacks } from './fallbacks.js';
-import { exampleProblems } from './for-clients.js';
+import { withFittingExamples } from './examples.js';
 import { readGroups } from './group-map.js';
 import { readIdentity } from './identity.js';
 import { type IdentifiedTool, identify } from './identities.js';
@@ -37,7 +37,7 @@ import { checkStrategies, readStrategy } from './strategy.js';
 import { checkSupervisors, readSupervisor } from './supervisor.js';
 import { readToolFolders } from './tool-folders.js';
 import { type NamesBefore, servedNames } from './served-names.js';
-import { type Allowed, type Pins, placeOf, specifyBuiltIn, specifyMcp } from './specifications.js';
+import { type Allowed, type Pins, placeOf, specifyBuiltIn, specifyMcp, withheld } from './specifications.js';
 import type { McpOffer } from './offer.js';
 import type { Configuration, ConfiguredTool, Finding, McpServer, Policy, Problem, ToolType } from './types.js';
 
@@ -73,7 +73,8 @@ export interface Compilation {
  */
 export function compileConfiguration(raw: unknown, inputs: CompilerInputs): Compilation {
   const problems: Problem[] = [];
-  const written = writeOutManyTools(raw, inputs, problems);
+  const noted: Finding[] = [];
+  const { file: written, brought } = writeOutManyTools(raw, inputs, problems, noted);
   const file = new Section(written, '', problems).closed(configurationKeys['']);
   if (!file.usable) return { configuration: null, problems, findings: [] };
   const graph = readGraph(file.section('graph'));
@@ -85,19 +86,20 @@ export function compileConfiguration(raw: unknown, inputs: CompilerInputs): Comp
   const groups = readGroups(file.section('group'), entries);
   const connections = readConnections(file.section('connections'));
   const mcp = readMcp(file.section('mcp'), connections);
-  const identified = identify(entries, mcp, problems);
+  const identified = identify(entries, mcp, problems, brought);
   const policy = readPolicy(file.section('policy'), identified);
   const rules = readRules(file.section('rules'), groups, identified);
   const fallbacks = readFallbacks(file.section('group_fallbacks'), groups);
   checkAllowed(identified, policy, mcp, problems);
   checkConnections(identified, policy, connections, given.types, problems);
-  const served = serve(identified, mcp, given, problems);
-  const specified = identified.map((tool) => ({ ...tool, allowed: specify(tool, given) }));
-  problems.push(...redactionProblems(specified, policy), ...exampleProblems(specified, given.argumentsProblem));
+  const served = serve(identified, mcp, given, problems, brought);
+  const checked = identified.map((tool) => ({ ...tool, allowed: specify(tool, given, served.hidden) }));
+  // A server’s schema is the server’s: what does not fit it any more hides the tool, or the example.
+  const specified = withFittingExamples(withRedactions(checked, policy), given.argumentsProblem, { problems, noted });
   const categories = [...new Set(specified.flatMap((tool) => categoryOf(tool, given) ?? []))];
   const descriptions = readDescriptions(file, { tools: identified, categories, groups });
   const compiled = specified.map((tool) => ({
-    ...compileTool(tool, groups.tags.get(tool.entry.key) ?? [], served, mcp.servers, given),
+    ...compileTool(tool, groups.tags.get(tool.entry.key) ?? [], served.names, mcp.servers, given),
     ...describedAs(tool, descriptions, given),
   }));
   const tools = withAgentEffects(compiled, policy, groups.tree);
@@ -107,7 +109,6 @@ export function compileConfiguration(raw: unknown, inputs: CompilerInputs): Comp
   checkStrategies(identified, strategy, policy, problems);
   checkSupervisors(identified, strategy, policy, problems);
   const proxy = readProxy(file);
-  const noted: Finding[] = [];
   const providers = readProviders(file.section('providers'));
   const pipes = readPipes(file, providers, noted);
   const agentDiscovery = readAgentDiscovery(file, identified, providers, noted);
@@ -145,7 +146,7 @@ export function compileConfiguration(raw: unknown, inputs: CompilerInputs): Comp
   const allowed = new Map(specified.map((tool) => [tool.entry.key, tool.allowed]));
   const findings = [
     ...findEverything(tools, policy, { paths, allowed, tree: groups.tree }),
-    ...findAboutServers(mcp.servers, given),
+    ...findAboutServers(mcp.servers, given, raw),
     ...noted,
     ...findAboutDescriptions(tools, policy.allowedTools),
     ...findAboutSelector({ pipes, ...agentDiscovery }, given),
@@ -200,19 +201,32 @@ function serve(
   mcp: McpSettings,
   { digest, names: before }: CompilerInputs,
   problems: Problem[],
-): ReadonlyMap<string, string> {
-  const places = tools.flatMap(({ binding }) => (binding?.kind === null ? binding : []));
-  const { names, problems: clashes } = servedNames(places, {
+  brought: ReadonlySet<string>,
+): { readonly names: ReadonlyMap<string, string>; readonly hidden: ReadonlyMap<string, string> } {
+  const usable = tools.filter(({ entry, unusable }) => unusable === null || !brought.has(entry.key));
+  const places = usable.flatMap(({ binding }) => (binding?.kind === null ? binding : []));
+  const ofServers = new Set(
+    usable.flatMap(({ entry, binding }) => (binding !== null && brought.has(entry.key) ? [placeOf(binding)] : [])),
+  );
+  const {
+    names,
+    problems: clashes,
+    hidden,
+  } = servedNames(places, {
+    isBrought: (place) => ofServers.has(placeOf(place)),
     servers: mcp.servers,
     strategy: mcp.naming,
     digest,
     ...(before === undefined ? {} : { before }),
   });
   problems.push(...clashes);
-  return new Map(places.map((place, at) => [placeOf(place), names[at] ?? '']));
+  return { names: new Map(places.map((place, at) => [placeOf(place), names[at] ?? ''])), hidden };
 }
 
-function specify(tool: IdentifiedTool, given: CompilerInputs): Allowed {
+function specify(tool: IdentifiedTool, given: CompilerInputs, hidden: ReadonlyMap<string, string>): Allowed {
+  const { binding } = tool;
+  const clash = binding === null ? undefined : hidden.get(placeOf(binding));
+  if (clash !== undefined) return withheld(clash);
   const type = given.types.find((one) => one.type === tool.entry.type);
   if (tool.entry.type === mcpToolType || type === undefined) return specifyMcp(tool, given);
   const specification = specifyBuiltIn(tool, type, given.digest);

@@ -2,8 +2,6 @@ import { plainJson } from '../plain-json.js';
 import type { JsonObject } from '../json.js';
 import { describe } from './problems.js';
 import type { Section } from './section.js';
-import type { ToolSpec } from '../tool/types.js';
-import type { Problem } from './types.js';
 
 /** Characters of an icon that stands in the configuration itself, and arguments of one example as JSON: each list of tools carries them. */
 const longestIcon = 16_384;
@@ -48,27 +46,4 @@ function argumentsIn(item: unknown): JsonObject | null {
   } catch {
     return null;
   }
-}
-
-/** The tool’s entry, and what it is by its type or its server. */
-interface Specified {
-  readonly entry: { readonly path: string; readonly examples: readonly JsonObject[] };
-  readonly allowed: { readonly specification: { readonly spec: ToolSpec | null } };
-}
-
-/** An example that the tool would refuse teaches a client to make mistakes (XM-2). */
-export function exampleProblems(
-  tools: readonly Specified[],
-  argumentsProblem: ((schema: JsonObject, args: JsonObject) => string | null) | undefined,
-): readonly Problem[] {
-  return tools.flatMap(({ entry, allowed: { specification } }) => {
-    const schema = specification.spec?.inputSchema;
-    if (schema === undefined) return [];
-    return entry.examples.flatMap((example, place) => {
-      const wrong = argumentsProblem?.(schema, example) ?? null;
-      if (wrong === null) return [];
-      const path = `${entry.path}.examples[${String(place)}]`;
-      return [{ path, found: `arguments that the tool refuses (${wrong})`, write: 'arguments that fit its schema' }];
-    });
-  });
 }

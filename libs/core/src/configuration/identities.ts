@@ -29,11 +29,12 @@ function safe(name: string): string {
   return name.replace(/[^A-Za-z0-9_-]/gu, '_');
 }
 
-/** Gives every tool its id. Ids are looked up, never taken apart, so the separator may occur in names. */
+/** Gives every tool its id. Ids are looked up, never taken apart, so the separator may occur in names. What is wrong with a tool that its server brought (`brought`, keys) hides it alone. */
 export function identify(
   entries: readonly ToolEntry[],
   mcp: McpSettings,
   problems: Problem[],
+  brought: ReadonlySet<string> = new Set(),
 ): readonly IdentifiedTool[] {
   const named = entries.map((entry) => {
     if (entry.type !== mcpToolType) return { entry, id: `core__${safe(entry.key)}`, binding: null };
@@ -43,16 +44,19 @@ export function identify(
     return { entry, id, binding };
   });
   const sharing = Map.groupBy(named, (tool) => tool.id);
-  reportSameBinding(named, problems);
+  reportSameBinding(named, problems, brought);
+  const keys = new Set(entries.map(({ key }) => key));
   for (const tool of named) {
-    const other = sharing.get(tool.entry.key)?.[0];
+    const other = sharing.get(tool.entry.key)?.find(({ entry }) => !brought.has(entry.key));
     if (other === undefined) continue;
     const found = `the key ${quote(tool.entry.key)}, which is the id of the tool ${quote(other.entry.key)}`;
     problems.push({ path: tool.entry.path, found, write: 'another key' });
   }
   return named.map((tool) => {
     const others = (sharing.get(tool.id) ?? []).filter((one) => one !== tool).map((one) => one.entry.key);
-    const wrong = wrongId(tool.id, others);
+    const wrong =
+      wrongId(tool.id, others) ??
+      (brought.has(tool.entry.key) && keys.has(tool.id) ? `\`${tool.id}\` is the key of another tool` : null);
     if (wrong === null || tool.entry.type === mcpToolType) return { ...tool, unusable: wrong };
     problems.push({
       path: tool.entry.path,
@@ -73,6 +77,7 @@ function wrongId(id: string, others: readonly string[]): string | null {
 function reportSameBinding(
   tools: readonly { readonly entry: ToolEntry; readonly binding: McpBinding | null }[],
   problems: Problem[],
+  brought: ReadonlySet<string>,
 ): void {
   const first = new Map<string, ToolEntry>();
   for (const { entry, binding } of tools) {
@@ -83,6 +88,8 @@ function reportSameBinding(
       first.set(place, entry);
       continue;
     }
+    // Two patterns match it, and nothing says which entry is meant: their equal ids hide both.
+    if (brought.has(entry.key) || brought.has(other.key)) continue;
     problems.push({
       path: entry.path,
       found: `the ${binding.kind ?? 'tool'} ${quote(binding.tool)} of the server ${quote(binding.server)}, which ${other.path} is bound to already`,

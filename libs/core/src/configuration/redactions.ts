@@ -1,33 +1,29 @@
 import { type JsonObject, isJsonObject } from '../json.js';
 import type { IdentifiedTool } from './identities.js';
 import { quote, sentenceList } from './problems.js';
-import type { Allowed } from './specifications.js';
-import type { Policy, Problem } from './types.js';
+import { type Allowed, withheld } from './specifications.js';
+import type { Policy } from './types.js';
 
 /** Keywords by which an object may have fields that `properties` does not list. */
 const otherFields = ['$ref', 'allOf', 'anyOf', 'oneOf', 'if', 'patternProperties', 'dependentSchemas'];
 
 /**
- * Redactions that let nothing through: none of their fields is one that the server declares for its results. At every call nothing would be
- * left of the result, which reads as if there was none.
+ * The tools, those withheld whose redaction lets nothing through: none of its fields is one that the server declares for its results. At every
+ * call nothing would be left of the result, which reads as if there was none.
  */
-export function redactionProblems(
-  tools: readonly (IdentifiedTool & { readonly allowed: Allowed })[],
+export function withRedactions<T extends IdentifiedTool & { readonly allowed: Allowed }>(
+  tools: readonly T[],
   policy: Policy,
-): readonly Problem[] {
+): readonly T[] {
   const allowedTools = new Set(policy.allowedTools);
-  return tools.flatMap(({ id, binding, allowed }): readonly Problem[] => {
+  return tools.map((tool): T => {
+    const { id, binding, allowed } = tool;
     const { redaction } = allowed.specification.spec ?? {};
-    if (binding === null || redaction === undefined || 'whole' in redaction || !allowedTools.has(id)) return [];
+    if (binding === null || redaction === undefined || 'whole' in redaction || !allowedTools.has(id)) return tool;
     const declared = declaredFields(allowed.outputSchema);
-    if (declared === null || redaction.fields.some((field) => declared.includes(field))) return [];
-    return [
-      {
-        path: `${binding.path}.redaction`,
-        found: `${sentenceList(redaction.fields.map(quote))}, and the results of ${quote(binding.tool)} have ${declared.length === 1 ? 'the field' : 'the fields'} ${sentenceList(declared.map(quote))}: nothing of them would leave the tool`,
-        write: 'some of these fields, or `whole`',
-      },
-    ];
+    if (declared === null || redaction.fields.some((field) => declared.includes(field))) return tool;
+    const reason = `${binding.path}.redaction has ${sentenceList(redaction.fields.map(quote))}, and the results of ${quote(binding.tool)} have ${declared.length === 1 ? 'the field' : 'the fields'} ${sentenceList(declared.map(quote))}: nothing of them would leave the tool. Write some of these fields, or \`whole\`.`;
+    return { ...tool, allowed: withheld(reason) };
   });
 }
 

@@ -43,8 +43,15 @@ export function servedNames(
     readonly strategy: NamingStrategy;
     readonly digest: Digest;
     readonly before?: NamesBefore;
+    /** Whether the place is there because its server offers it: then a clash hides it, and is no mistake of the file. */
+    readonly isBrought?: (place: Place) => boolean;
   },
-): { readonly names: readonly string[]; readonly problems: readonly Problem[] } {
+): {
+  readonly names: readonly string[];
+  readonly problems: readonly Problem[];
+  /** Why tools cannot be served, by server and tool. */
+  readonly hidden: ReadonlyMap<string, string>;
+} {
   const prefixes = prefixesOf(given);
   const names = places.map((place) => {
     const before = given.before?.get(placeKey(place));
@@ -53,13 +60,21 @@ export function servedNames(
   });
   const first = new Map<string, Place>();
   const problems: Problem[] = [];
+  const hidden = new Map<string, string>();
   names.forEach((name, at) => {
     const place = places[at] as Place;
     const other = first.get(name);
-    if (other === undefined) first.set(name, place);
-    else if (other.server !== place.server || other.tool !== place.tool) problems.push(clash(name, other, place));
+    if (other === undefined) return void first.set(name, place);
+    if (other.server === place.server && other.tool === place.tool) return;
+    const guilty = [other, place].filter((one) => given.isBrought?.(one) === true);
+    if (guilty.length === 0) problems.push(clash(name, other, place));
+    for (const one of guilty)
+      hidden.set(
+        placeKey(one),
+        `Its name ${quote(name)} for MCP clients would be that of ${said(one === place ? other : place)} too.`,
+      );
   });
-  return { names, problems };
+  return { names, problems, hidden };
 }
 
 /** By which strategy a name was given. */
@@ -71,8 +86,11 @@ function strategyOf(name: string, { server, tool }: Place): NamingStrategy | nul
   return prefix.endsWith(':') ? 'uri' : null;
 }
 
+function said({ server, tool }: Place): string {
+  return `${quote(tool)} of ${quote(server)}`;
+}
+
 function clash(name: string, one: Place, other: Place): Problem {
-  const said = ({ server, tool }: Place): string => `${quote(tool)} of ${quote(server)}`;
   return {
     path: 'mcp.naming',
     found: `the name ${quote(name)} for both ${said(one)} and ${said(other)}`,

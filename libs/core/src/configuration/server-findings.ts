@@ -1,4 +1,5 @@
 import type { McpOffer } from './offer.js';
+import { serversOfPatterns } from './many-tools.js';
 import { join, quote } from './problems.js';
 import type { Finding, McpServer } from './types.js';
 
@@ -10,8 +11,14 @@ export interface AboutServers {
 }
 
 /** What an author will want to know of the MCP servers themselves. */
-export function findAboutServers(servers: readonly McpServer[], given: AboutServers): readonly Finding[] {
-  return servers.flatMap((server) => [...aboutVariables(server, given), ...aboutList(server, given)]);
+export function findAboutServers(servers: readonly McpServer[], given: AboutServers, raw: unknown): readonly Finding[] {
+  const open = serversOfPatterns(raw);
+  return servers.flatMap((server) => [
+    ...aboutVariables(server, given),
+    ...aboutList(server, given),
+    ...aboutNames(server, given),
+    ...(open.includes(server.id) ? aboutPatterns(server, given) : []),
+  ]);
 }
 
 /** The executor may have what is missing here, so it is no mistake. */
@@ -28,6 +35,27 @@ function aboutList({ id }: McpServer, { offers }: AboutServers): readonly Findin
     if (offer.server !== id || !('tools' in offer) || offer.endless === undefined) return [];
     const message = `The server ${quote(id)} ${offer.endless}: only the ${String(offer.tools.length)} tools that were read are known.`;
     return [{ kind: 'endless_list', path: pathOf(id), message }];
+  });
+}
+
+/** What has no name cannot be named in a list, nor be called. */
+function aboutNames({ id }: McpServer, { offers }: AboutServers): readonly Finding[] {
+  return offers.flatMap((offer): readonly Finding[] => {
+    if (offer.server !== id || 'error' in offer) return [];
+    const nameless = offer.tools.filter(({ name }) => name === '').length;
+    if (nameless === 0) return [];
+    const tools = nameless === 1 ? 'a tool' : `${String(nameless)} tools`;
+    const message = `The server ${quote(id)} offers ${tools} without a name: not offered, its author has to mend that.`;
+    return [{ kind: 'unavailable', path: pathOf(id), message }];
+  });
+}
+
+/** Which tools the patterns would bring in is unknown then, so no tool stands there as unavailable. */
+function aboutPatterns({ id }: McpServer, { offers }: AboutServers): readonly Finding[] {
+  return offers.flatMap((offer): readonly Finding[] => {
+    if (offer.server !== id || !('error' in offer)) return [];
+    const message = `The server ${quote(id)} could not be asked what it offers, so none of the tools that patterns in mcp.tools match is known or offered: ${offer.error}`;
+    return [{ kind: 'missing_tools', path: pathOf(id), message }];
   });
 }
 

@@ -162,7 +162,8 @@ function sentences(problems: readonly string[]): string {
   return problems.slice(0, 5).join(' ') + more;
 }
 
-function withheld(unavailable: string): Allowed {
+/** A tool that is not offered, with the sentence that says why. */
+export function withheld(unavailable: string): Allowed {
   const specification = { spec: null, unavailable };
   return { specification, pin: null, outputSchema: null, reconcile: null, simplified: [], narrowed: [] };
 }

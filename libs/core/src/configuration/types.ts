@@ -546,6 +546,8 @@ export interface Finding {
     | 'narrowed'
     | 'many_tools'
     | 'endless_list'
+    | 'missing_tools'
+    | 'unfit_example'
     | 'unset_variable'
     | 'unknown_strategy'
     | 'min_above_max';

@@ -24,7 +24,7 @@ export interface ListedTools {
 
 /**
  * All tools of a server, every page of them. Where the pages do not come to an end, what was read of them: a server that gives out the same
- * cursor again has mostly shown everything. Throws if a page does not come in time, or they are too many. `readsHeaders` says whether the
+ * cursor again has mostly shown everything; likewise where they are too many. Throws if a page does not come in time. `readsHeaders` says whether the
  * server gets arguments as headers, where its tools ask for them.
  */
 export async function listTools(client: Client, endsAt: number, readsHeaders: boolean): Promise<ListedTools> {
@@ -35,9 +35,9 @@ export async function listTools(client: Client, endsAt: number, readsHeaders: bo
     if (timeout <= 0) return { tools, endless: 'did not come to the end of its list of tools in time' };
     const params = cursor === undefined ? {} : { cursor };
     const page = await client.request({ method: 'tools/list', params }, Page, { timeout, maxTotalTimeout: timeout });
-    if (tools.length + page.tools.length > maxTools)
-      throw new Error(`it offers more than ${maxTools} tools, which is the limit`);
-    tools.push(...wellFormed(page.tools).flatMap((tool) => offered(tool, readsHeaders)));
+    const room = maxTools - tools.length;
+    tools.push(...wellFormed(page.tools.slice(0, room)).flatMap((tool) => offered(tool, readsHeaders)));
+    if (page.tools.length > room) return { tools, endless: `offers more than ${maxTools} tools, which is the limit` };
     cursor = page.nextCursor;
     if (cursor === undefined || cursor === null) return { tools, endless: null };
     // Without this a server whose pages go round, or are empty for ever, would be read until the time is up.
