@@ -27,7 +27,11 @@ const shared = {
 };
 
 /** The tests of libraries that need real parts; a pure test that asks for one fails with a sentence. */
-const real = ['libs/bus/test/kafka/', 'libs/ledger/test/postgres', 'libs/host/test/(clock-watch|prefixes)\\.'];
+const real = [
+  'libs/bus/test/kafka/',
+  'libs/ledger/test/postgres',
+  'libs/host/test/(belonging-kafka|clock-watch|prefixes)\\.',
+];
 
 export default {
   reporters: ['default', '<rootDir>/test/infra/slowest.mjs'],

@@ -7,6 +7,9 @@ const small: Readonly<Record<string, string>> = {
   leases: 'a row a group',
   migrations: 'a row a version',
   sluice_ledger_migrations: 'a row a version',
+  identity: 'one row',
+  belonging: 'one row',
+  sluice_belonging: 'one row',
   sqlite_schema: 'a row a table',
 };
 

@@ -208,5 +208,16 @@ export interface Bus {
   close(): Promise<void>;
 }
 
+/** Which log it is: a ledger that belongs to another one knows nothing of what was done here. */
+export interface LogIdentity {
+  /** The same for as long as the log lasts, and another for each log: of a file its own, on Kafka the cluster's. */
+  readonly id: string;
+  /** Whether services have worked on it: what only they write was written, though it may be gone again. */
+  readonly used: boolean;
+}
+
+/** Topics that only services write, after they asked the ledger. */
+export const writtenByServices: readonly Topic[] = ['agent.toolsets', 'agent.responses'];
+
 /** Where records can be read without a group: a log, or a file that was exported from one. */
 export type LogReader = Pick<Bus, 'read'>;

@@ -48,6 +48,7 @@ export { Credentials } from './credentials.js';
 export type { CredentialTopic } from './credentials.js';
 export { readLocalSecret } from './local-secret-environment.js';
 export { openLogFile, requireLog } from './open-sqlite.js';
+export { requireBelonging } from './belonging.js';
 export { openBus, openLedger, projectionPlace, requireSharedLedger } from './open-stores.js';
 export {
   createKeyFile,

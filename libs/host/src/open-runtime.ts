@@ -1,3 +1,4 @@
+import { awaitBelonging } from './belonging.js';
 import { ClockWatch } from './clock-watch.js';
 import { Configurations } from '@sluice/run';
 import type { Environment } from './environment.js';
@@ -92,10 +93,12 @@ export async function openRuntime(environment: Environment, log: Log, signal?: A
     closing.push(watchTopics(findings, metrics));
     for (const warning of await warnings()) log.warn(warning);
     const store = environment.databaseUrl === null ? 'ledger' : 'database';
-    const { ledger, check } = await health.during(store, 'The ledger is not open yet.', (because) =>
-      openLedger(environment, log, signal, because),
-    );
-    closing.push(() => ledger.close());
+    const { ledger, check } = await health.during(store, 'The ledger is not open yet.', async (because) => {
+      const opened = await openLedger(environment, log, signal, because);
+      closing.push(() => opened.ledger.close());
+      await awaitBelonging({ bus, ledger: opened.ledger }, environment, { log, signal, because });
+      return opened;
+    });
     const clocks = new ClockWatch({ log, metrics });
     const compared = async (): Promise<void> => {
       const time = await check();

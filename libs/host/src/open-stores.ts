@@ -1,9 +1,8 @@
-import type { Bus, TopicFinding, TopicThere } from '@sluice/bus';
-import type { RateLimiter } from '@sluice/core';
+import type { Bus, LogIdentity, TopicFinding, TopicThere } from '@sluice/bus';
 import { sha256 } from '@sluice/contracts';
 import { openPostgresLedger } from '@sluice/ledger';
 import type { Topic } from '@sluice/contracts';
-import type { DocumentedLedger, TimeThere } from '@sluice/ledger';
+import type { StoredLedger, TimeThere } from '@sluice/ledger';
 import { dataFiles } from './data-folder.js';
 import type { Environment } from './environment.js';
 import { partLog } from './log.js';
@@ -13,7 +12,7 @@ import { openCluster } from './open-kafka.js';
 import { openLedgerFile, openLogFile, trimLog } from './open-sqlite.js';
 
 export interface OpenBus {
-  readonly bus: Bus;
+  readonly bus: Bus & { identity(): Promise<LogIdentity> };
   /** Removes what the log holds no longer than it must, where the log does not do so by itself. */
   trim(): Promise<void>;
   /** What an operator should know of the log’s settings, as sentences. */
@@ -57,7 +56,7 @@ export async function openBus(
 }
 
 export interface OpenLedger {
-  readonly ledger: DocumentedLedger & RateLimiter;
+  readonly ledger: StoredLedger;
   /** Rejects with a sentence while the ledger cannot be asked; else what time it is there, null where its clock is this machine's own. */
   check(): Promise<TimeThere | null>;
 }

@@ -1,6 +1,12 @@
-import type { Documents, Ledger } from '@sluice/core';
+import type { Documents, Ledger, RateLimiter } from '@sluice/core';
+import type { Belonging } from './belonging.js';
 
 /** A ledger whose database also keeps what tools keep between calls. Closing the one closes the other. */
 export interface DocumentedLedger extends Ledger {
   readonly documents: Documents;
+}
+
+/** One that is opened from where it lies. */
+export interface StoredLedger extends DocumentedLedger, RateLimiter {
+  readonly belonging: Belonging;
 }

@@ -1,4 +1,5 @@
-export type { DocumentedLedger } from './documented.js';
+export type { DocumentedLedger, StoredLedger } from './documented.js';
+export type { Belonging } from './belonging.js';
 export { openSqliteLedger } from './sqlite/ledger.js';
 export type { SqliteLedger } from './sqlite/ledger.js';
 export { openPostgresLedger } from './open-postgres.js';

@@ -64,6 +64,7 @@ describe('the ledger’s tables', () => {
         { version: 3 },
         { version: 4 },
         { version: 5 },
+        { version: 6 },
       ]);
     }));
 

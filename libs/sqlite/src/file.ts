@@ -5,6 +5,7 @@ import { Fault } from '@sluice/core';
 import { isBusy, isSqliteError, sqliteFault } from './errors.js';
 import type { Named } from './errors.js';
 import { inTransaction } from './transaction.js';
+import { missingBytes } from './whole.js';
 
 /** A kind of file that this project keeps. */
 export interface FileKind extends Named {
@@ -12,6 +13,8 @@ export interface FileKind extends Named {
   readonly applicationId: number;
   /** One script a version: `user_version` counts those that ran. Released scripts are never changed; a new one is added. */
   readonly migrations: readonly string[];
+  /** What to do about a file whose end is missing, as a sentence; by default to put a copy back. */
+  readonly whatToDo?: string;
 }
 
 /** At most so many bytes of the write-ahead log are kept when it starts over. */
@@ -27,6 +30,7 @@ export function openFile(file: string, kind: FileKind): DatabaseSync {
   try {
     mkdirSync(dirname(file), { recursive: true });
     makeOwn(file);
+    requireWhole(file, kind);
     database = new DatabaseSync(file);
     const mode = pragma(database, 'journal_mode = WAL');
     if (mode !== 'wal') {
@@ -46,6 +50,14 @@ export function openFile(file: string, kind: FileKind): DatabaseSync {
     }
     throw error;
   }
+}
+
+/** A page that is missing is noticed when it is asked for, which may be days later and in the middle of a run. */
+function requireWhole(file: string, kind: FileKind): void {
+  const missing = missingBytes(file);
+  if (missing === null) return;
+  const sizes = `it has ${missing.has} of its ${missing.should} bytes`;
+  throw refusal(file, kind, `${sizes}, so its end is missing. ${kind.whatToDo ?? 'Put a whole copy of it back.'}`);
 }
 
 /** Makes the file, if it is not there, for its owner alone: SQLite would let everybody read it, and gives the files beside it the same rights. */

@@ -70,6 +70,11 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     summary: 'List topics, their rights and retention',
     load: () => import('./topics.js'),
   },
+  ledger: {
+    group: 'Prove and repair',
+    summary: 'Say which log the ledger belongs to; adopt another',
+    load: () => import('./ledger.js'),
+  },
   check: { group: 'Configure', summary: 'Check a configuration file', load: () => import('./check.js') },
   export: {
     group: 'Prove and repair',

@@ -14,7 +14,7 @@ import type { ApprovalOutcome, ApprovalRequested } from '@sluice/contracts';
 import type { Bus } from '@sluice/bus';
 import { approvalAt, ApprovalClaims, CountingApprovals, openApprovals } from '@sluice/run';
 import type { ApprovalPlace, Counts } from '@sluice/run';
-import { openBus, openLedger, ownHeaders, ownToken, requireLog, systemClock } from '@sluice/host';
+import { openBus, openLedger, ownHeaders, ownToken, requireBelonging, requireLog, systemClock } from '@sluice/host';
 import { byBeginning } from '../by-beginning.js';
 import { shorten } from '../show/story.js';
 import { refuseSurplus, sayWhat } from '../refuse-surplus.js';
@@ -85,6 +85,7 @@ async function withLog({ environment, log }: Surroundings, work: (log: Log) => P
     }
     const { ledger } = await openLedger(environment, log);
     try {
+      await requireBelonging({ bus, ledger }, environment);
       const counting = new CountingApprovals(new ApprovalClaims({ ledger, clock: systemClock }));
       return await work({ bus, counts: (message) => counting.counts(message) });
     } finally {

@@ -16,7 +16,15 @@ import {
   redriveOf,
 } from '@sluice/run';
 import type { Letter, LetterFilter, Plan } from '@sluice/run';
-import { openBus, openLedger, requireLog, requireSharedLedger, systemClock, verifierIfAny } from '@sluice/host';
+import {
+  openBus,
+  openLedger,
+  requireBelonging,
+  requireLog,
+  requireSharedLedger,
+  systemClock,
+  verifierIfAny,
+} from '@sluice/host';
 import { consequence, letterLines, letterPage, time } from '../show/letter.js';
 import { sessionNamed } from '../session-named.js';
 import { readSince } from './since.js';
@@ -123,6 +131,7 @@ async function withStores(
   try {
     const { ledger } = await openLedger(environment, log);
     try {
+      await requireBelonging({ bus, ledger }, environment);
       return await work({
         bus,
         ledger,

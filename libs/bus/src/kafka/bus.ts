@@ -2,7 +2,17 @@ import { createCodec, topics as wire } from '@sluice/contracts';
 import type { Codec, RecordOf, Topic } from '@sluice/contracts';
 import { Fault } from '@sluice/core';
 import type { Admin } from 'kafkajs';
-import type { Bus, BusLog, Consumer, Incoming, Outgoing, PartitionLag, ReadOptions, Subscription } from '../port.js';
+import type {
+  Bus,
+  BusLog,
+  Consumer,
+  Incoming,
+  LogIdentity,
+  Outgoing,
+  PartitionLag,
+  ReadOptions,
+  Subscription,
+} from '../port.js';
 import { encodeAll, OutputRefused } from '../processing/outputs.js';
 import type { Encoded } from '../processing/outputs.js';
 import { consumerRetry } from './kafkajs/clients.js';
@@ -18,6 +28,7 @@ import { retryUntilThere } from './retry-until-there.js';
 import { Publisher } from './produce/publisher.js';
 import { Reader } from './read/read.js';
 import { groupLag } from './admin/group-lag.js';
+import { identityOf } from './admin/identity.js';
 import { confluentRegistry } from './admin/registry.js';
 import type { ConfluentRegistry } from './admin/registry.js';
 import type { TopicFinding, TopicThere } from './admin/findings.js';
@@ -45,6 +56,7 @@ export interface KafkaBus extends Bus {
   readonly topicsThere: ReadonlyMap<Topic, TopicThere>;
   /** What an operator should know of the broker’s settings, as sentences; none if all is well. */
   warnings(): Promise<readonly string[]>;
+  identity(): Promise<LogIdentity>;
   /** Gives topics that are there the retention of the options; returns what was otherwise, as sentences. */
   applyRetention(): Promise<readonly string[]>;
 }
@@ -153,6 +165,16 @@ class OpenBus implements KafkaBus {
       return [...settings, ...(offsets === null ? [] : [offsets])];
     } catch (error) {
       return [`Whether the broker keeps committed offsets for long enough could not be found out: ${String(error)}`];
+    }
+  }
+
+  async identity(): Promise<LogIdentity> {
+    this.#assertOpen();
+    const { admin, names } = this.parts;
+    try {
+      return await within(checkMs, notInTime, identityOf(admin, names));
+    } catch (error) {
+      throw this.#explain('Which cluster it is cannot be read')(error);
     }
   }
 

@@ -3,7 +3,18 @@ import type { Clock } from '@sluice/core';
 import { createCodec } from '@sluice/contracts';
 import type { Codec, RecordOf, Topic } from '@sluice/contracts';
 import type { DatabaseSync } from 'node:sqlite';
-import type { Bus, BusLog, Consumer, Incoming, Outgoing, PartitionLag, ReadOptions, Subscription } from '../port.js';
+import { writtenByServices } from '../port.js';
+import type {
+  Bus,
+  BusLog,
+  Consumer,
+  Incoming,
+  LogIdentity,
+  Outgoing,
+  PartitionLag,
+  ReadOptions,
+  Subscription,
+} from '../port.js';
 import { encodeAll, OutputRefused } from '../processing/outputs.js';
 import type { Encoded } from '../processing/outputs.js';
 import { appender, topicIds } from './append.js';
@@ -47,6 +58,7 @@ export interface SqliteBus extends Bus {
   retain(topic: Topic, kept: Kept): Promise<number>;
   /** The other process that consumes as the group now, null if there is none. */
   holderOf(group: string): Promise<LiveHolder | null>;
+  identity(): Promise<LogIdentity>;
 }
 
 /**
@@ -195,6 +207,14 @@ class OpenBus implements SqliteBus {
     return patiently('The log could not be read', () =>
       liveHolder(this.store.database, group, this.options, this.options.clock),
     );
+  }
+
+  async identity(): Promise<LogIdentity> {
+    this.#assertOpen();
+    return patiently('The log could not be read', () => ({
+      id: this.store.database.prepare('SELECT id FROM identity').get()?.['id'] as string,
+      used: writtenByServices.some((topic) => this.#fetch.endOf(topic) > 0),
+    }));
   }
 
   async groupLag(group: string, topics: readonly Topic[]): Promise<readonly PartitionLag[]> {

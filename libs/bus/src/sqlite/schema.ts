@@ -62,4 +62,9 @@ export const migrations: readonly string[] = [
     )
   );
   `,
+  // Which log it is, for the ledger that belongs to it.
+  `
+  CREATE TABLE identity (id TEXT NOT NULL) STRICT;
+  INSERT INTO identity VALUES (lower(hex(randomblob(16))));
+  `,
 ];

@@ -78,7 +78,7 @@ describe('a credential on the log in a file', () => {
         await handled(bus, 'filter', 1, true, false);
         await bus.close();
         const former = new DatabaseSync(file);
-        former.exec('PRAGMA user_version = 2');
+        former.exec('DROP TABLE identity; PRAGMA user_version = 2');
         former.close();
         const updated = await openOn(file);
         await updated.publish([asked('s', 'new')]);

@@ -1,9 +1,10 @@
 import type pg from 'pg';
 import { Fault } from '@sluice/core';
-import type { Claim, ClaimRequest, Clock, RateAnswer, RateLimiter, RateRequest } from '@sluice/core';
-import type { DocumentedLedger } from '../documented.js';
+import type { Claim, ClaimRequest, Clock, RateAnswer, RateRequest } from '@sluice/core';
+import type { StoredLedger } from '../documented.js';
 import type { Outage } from './outage.js';
 import { countedAtOnce } from './connection.js';
+import { belongingOn } from './belonging.js';
 import { mayPass, unreachable } from './database-error.js';
 import type { Place } from './database-error.js';
 import { documentsOn } from './documents.js';
@@ -14,7 +15,7 @@ import { statementsOn, sweepPortion } from './statements.js';
 import type { Outcome, Ownership, Stored } from './statements.js';
 import { requireMilliseconds, requireText, storedKey } from './stored-text.js';
 
-export interface PostgresLedger extends DocumentedLedger, RateLimiter {
+export interface PostgresLedger extends StoredLedger {
   /** Rejects within two seconds with Fault('ledger_unreachable') if claims cannot be written now: for readiness. Else what time it is there. */
   check(): Promise<TimeThere>;
 }
@@ -129,6 +130,7 @@ export function ledgerOn({ pool, place, schema, outage, patienceMs, clock }: Led
     },
     find,
     documents,
+    belonging: belongingOn(pool, schema, { place, requireOpen }),
     sweep: async (now) => {
       requireOpen();
       requireMilliseconds('The time of a sweep', now);

@@ -38,6 +38,12 @@ const migrations: readonly ((schema: string) => string)[] = [
   (schema) => `
     create index sluice_rates_by_expiry on ${schema}.sluice_rates (expire);
   `,
+  // Which log it belongs to. One of a former version, whose first tables were made by another transaction, has the empty text.
+  (schema) => `
+    create table ${schema}.sluice_belonging (one int primary key check (one = 1), log text not null);
+    insert into ${schema}.sluice_belonging select 1, ''
+    where exists (select from ${schema}.sluice_ledger_migrations where version = 1 and applied_at < now());
+  `,
 ];
 
 /** Any number, the same in every version: a process that migrates a ledger in this database holds it. */

@@ -36,6 +36,11 @@ const migrations: readonly string[] = [
   `
   CREATE INDEX rates_by_expiry ON rates (expire);
   `,
+  // Which log it belongs to. One of a former version has the empty text, and belongs to the log that it meets first; a new one has no row.
+  `
+  CREATE TABLE belonging (one INTEGER PRIMARY KEY CHECK (one = 1), log TEXT NOT NULL) STRICT;
+  INSERT INTO belonging SELECT 1, '' FROM pragma_user_version WHERE user_version > 0;
+  `,
 ];
 
 /** Opens or makes the file. Throws SQLite's error if it is locked at the moment, else Fault('ledger_unreachable') with what to change. */

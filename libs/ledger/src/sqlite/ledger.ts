@@ -1,9 +1,10 @@
 import { Fault } from '@sluice/core';
-import type { Claim, ClaimRequest, RateLimiter } from '@sluice/core';
+import type { Claim, ClaimRequest } from '@sluice/core';
 import type { DatabaseSync } from 'node:sqlite';
-import type { DocumentedLedger } from '../documented.js';
+import type { StoredLedger } from '../documented.js';
 import type { LedgerLog } from '../ledger-log.js';
 import { Batch } from './batch.js';
+import { belongingOn } from './belonging.js';
 import { openDatabase } from './database.js';
 import { documentsOn } from './documents.js';
 import { ratesOn } from './rates.js';
@@ -11,7 +12,7 @@ import { patiently } from './storage-error.js';
 import { storedKey } from './stored-key.js';
 
 /** Claims, documents, and calls counted per window, in one file. */
-export interface SqliteLedger extends DocumentedLedger, RateLimiter {
+export interface SqliteLedger extends StoredLedger {
   /** Rejects with what is wrong while the ledger cannot be read or written. */
   check(): Promise<void>;
 }
@@ -86,6 +87,7 @@ export function ledgerOn(database: DatabaseSync, log: LedgerLog = () => undefine
     },
     ...ratesOn(database, ask),
     documents: documentsOn(database, { write: ask, read: look }),
+    belonging: belongingOn(database, { write: ask, read: look }),
     sweep: (now) => ask(() => Number(sweep.run(now).changes)),
     close: async () => {
       if (closed) return;

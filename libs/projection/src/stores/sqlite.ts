@@ -5,6 +5,7 @@ import { migrations } from './tables.js';
 import type { Store, Value } from './store.js';
 
 const named = { noun: 'projection', code: 'storage' } as const;
+const whatToDo = 'Remove it: it is made again from the log.';
 const applicationId = 0x534c5052;
 
 /** The tables in a file that this process alone writes. Rejects with Fault('storage') that says what to change. */
@@ -40,7 +41,7 @@ const mostPrepared = 200;
 
 function openDatabase(file: string): DatabaseSync {
   const scripts = migrations('sqlite');
-  const database = openFile(file, { ...named, applicationId, migrations: scripts });
+  const database = openFile(file, { ...named, applicationId, migrations: scripts, whatToDo });
   // It can be rebuilt from the log, so a commit need not wait for the disk.
   database.exec('PRAGMA synchronous = NORMAL');
   return database;
