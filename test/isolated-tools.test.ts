@@ -152,15 +152,6 @@ describe('a tool of a file', () => {
     expect(contract.type).toBe('tried');
   });
 
-  it('may use the network', async () => {
-    const server = createServer((_, response) => response.end('hello')).listen(0, '127.0.0.1');
-    await new Promise((listening) => server.once('listening', listening));
-    const { port } = server.address() as AddressInfo;
-    const { contract } = await tool(`return { text: await (await fetch('http://127.0.0.1:${port}/')).text() };`);
-    expect(await run(contract)).toEqual({ text: 'hello' });
-    server.close();
-  });
-
   it.each([
     [
       'a stray throw',

@@ -60,6 +60,11 @@ export interface ToolDefinition<
   /** True if the same call twice changes nothing more. */
   readonly repeatable: boolean;
   readonly requiresConnection: boolean;
+  /**
+   * What the file’s own code may reach of a network. 'none', also where it is left out; hosts, as 'api.example.com' or 'api.example.com:8443', which
+   * `fetch` then asks through the service; or 'open', which whoever configures the tool is told.
+   */
+  readonly network?: 'none' | 'open' | readonly string[];
   execute(
     args: z.output<Input>,
     context: ToolContext,

@@ -25,6 +25,8 @@ import {
   createToolSource,
   fileContracts,
   journalIn,
+  networkNamespace,
+  networkRequests,
   openDocuments,
   openEmbeddedKnowledge,
   openJournalFile,
@@ -45,6 +47,7 @@ import type {
   ChangeJournal,
   KnowledgeStore,
   McpHub,
+  NetworkRequests,
   SessionLife,
   ToolContract,
   WebAccess,
@@ -88,6 +91,8 @@ export class Toolbox {
   private readonly parsed = new ParsedDocuments();
   private readonly graphs: RequirementGraphs;
   private readonly webs = new Map<string, WebAccess>();
+  private saidNetwork = false;
+  private readonly networks = new Map<string, NetworkRequests>();
 
   constructor(
     private readonly runtime: Runtime,
@@ -187,6 +192,7 @@ export class Toolbox {
       citations: () => citationsIn(this.runtime.documents, ownerKey(invocation.context), this.runtime.clock),
       requirements: () => requirementsIn(this.runtime.documents, invocation.context, this.runtime.clock),
       web: () => this.web(configuration),
+      network: () => this.requests(configuration),
       graph: () => this.graphs.of(configuration, invocation.context.tenantId),
       auth: async () => authOf(await credential()),
       connections: async () => clientsOf(await credential(), signal),
@@ -234,7 +240,7 @@ export class Toolbox {
     await this.processes.close();
     await this.knowledge.close();
     await this.graphs.close();
-    await Promise.all([...this.webs.values()].map((web) => web.close()));
+    await Promise.all([...this.webs.values(), ...this.networks.values()].map((one) => one.close()));
   }
 
   private open(configuration: Configuration): Promise<Opened> {
@@ -248,8 +254,32 @@ export class Toolbox {
       this.runtime.log.error({ file: path, reason }, 'a tool file cannot be used, so its tools are unavailable'),
     );
     countFilesFromZero(configuration, own, this.runtime.metrics);
+    if (own.length > 0) await this.sayNetwork();
     const contracts = [...builtInTools, ...own];
     return { contracts, source: createToolSource(configuration, { contracts, mcp: this.hub }) };
+  }
+
+  /** Once, where there are tool files. */
+  private async sayNetwork(): Promise<void> {
+    if (this.saidNetwork) return;
+    this.saidNetwork = true;
+    const namespace = await networkNamespace();
+    const { log } = this.runtime;
+    if (namespace.command !== null) log.info('processes of tool files are in network namespaces of their own');
+    else
+      log.warn(
+        { why: namespace.why },
+        'no network namespace can be made here, so the network of tool files is closed in Node alone',
+      );
+  }
+
+  /** One for all configurations that permit the same private hosts. */
+  private requests({ web }: Configuration): NetworkRequests {
+    const privateHosts = web?.privateHosts ?? [];
+    const key = JSON.stringify(privateHosts);
+    let requests = this.networks.get(key);
+    if (requests === undefined) this.networks.set(key, (requests = networkRequests(privateHosts)));
+    return requests;
   }
 
   /** One for all configurations that say the same of it. */

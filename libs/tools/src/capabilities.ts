@@ -3,6 +3,7 @@ import type { KnowledgeStore } from './knowledge/store.js';
 import type { Citations } from './citation/citations.js';
 import type { DocumentReader } from './document/document.js';
 import type { PropertyGraph } from './graph/store.js';
+import type { NetworkRequests } from './isolated/network/requests.js';
 import type { AuthCapability, ConnectionClientFactory } from './connection/auth.js';
 import type { RequirementCache } from './requirement/requirements.js';
 import type { Todos } from './todo/todos.js';
@@ -45,6 +46,8 @@ export interface BuiltInCapabilities extends Capabilities {
   readonly web: WebAccess;
   /** The graph of requirements. */
   readonly graph: PropertyGraph;
+  /** Requests of tools of files to the hosts that these name. */
+  readonly network: NetworkRequests;
 }
 
 export type BuiltInCapabilityName = keyof BuiltInCapabilities;
@@ -73,6 +76,7 @@ export const builtInCapabilityNames = Object.keys({
   requirements: true,
   web: true,
   graph: true,
+  network: true,
 } satisfies Record<Exclude<BuiltInCapabilityName, CapabilityName>, true>) as readonly BuiltInCapabilityName[];
 
 /** The end of the call's patience: aborted by its time limit, or when the service gives the record up. */

@@ -1,6 +1,13 @@
 import type { z } from 'zod';
 import { firstSentence, plainJson, ToolUnavailableError } from '@sluice/core';
-import type { JsonValue, ReconcileAnswer, ToolCapabilities, ToolInvocationContext, ToolType } from '@sluice/core';
+import type {
+  JsonValue,
+  ReconcileAnswer,
+  ToolCapabilities,
+  ToolInvocationContext,
+  ToolNetwork,
+  ToolType,
+} from '@sluice/core';
 import { builtInCapabilityNames, capabilityNames } from './capabilities.js';
 import type { BuiltInCapabilities, BuiltInCapabilityName, CapabilityName } from './capabilities.js';
 import { parseInput } from './binding/input.js';
@@ -17,6 +24,8 @@ export interface ToolContract extends ToolType {
   readonly category: string;
   readonly requiresConnection: boolean;
   readonly capabilities: readonly string[];
+  /** What its code may reach of a network, where it is a file of its own; absent for nothing. */
+  readonly network?: ToolNetwork;
   /** Throws ToolInputError; returns the arguments with defaults applied. */
   parseInput(rawArgs: JsonValue): JsonValue | Promise<JsonValue>;
   /** Throws if the output is not of the declared shape. */
@@ -82,6 +91,7 @@ function contractOf<Input extends z.ZodObject, Output extends z.ZodType, Needed 
     repeatable: definition.repeatable || effect === 'read_only',
     requiresConnection,
     capabilities,
+    ...(definition.network === undefined || definition.network === 'none' ? {} : { network: definition.network }),
     parseInput: (rawArgs: JsonValue) => parseInput(input, rawArgs),
     parseOutput,
     execute: async (args: JsonValue, context: ToolInvocationContext, given: ToolCapabilities) =>

@@ -4,6 +4,7 @@ import { capabilityNames, ofConnections } from './capabilities.js';
 import type { BuiltInCapabilityName } from './capabilities.js';
 import type { ToolDefinition } from './definition.js';
 import { inputSchemaOf, openObjects } from './input-schema.js';
+import { isNetwork } from './isolated/network/declared.js';
 
 const categoryForm = /^[A-Za-z0-9_-]+$/;
 
@@ -42,6 +43,10 @@ const parts: Readonly<
   requiresConnection: [
     (value) => typeof value === 'boolean',
     'requiresConnection: true if it needs a connection, else false',
+  ],
+  network: [
+    (value) => value === undefined || isNetwork(value),
+    "network: 'none', a list of hosts such as ['api.example.com'], or 'open'",
   ],
   execute: [(value) => typeof value === 'function', 'execute: an async function of (args, context, capabilities)'],
   reconcile: [

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Redaction, ToolEffect, ToolInvocationContext } from '@sluice/core';
+import type { Redaction, ToolEffect, ToolInvocationContext, ToolNetwork } from '@sluice/core';
 import type { BuiltInCapabilities, BuiltInCapabilityName } from './capabilities.js';
 
 /** What a tool's author writes. */
@@ -24,6 +24,8 @@ export interface ToolDefinition<
   /** True if the same call twice changes nothing more. Read-only tools always are. */
   readonly repeatable: boolean;
   readonly requiresConnection: boolean;
+  /** What its own code may reach of a network, where it is a file of its own; left out, nothing. */
+  readonly network?: 'none' | ToolNetwork;
   execute(
     args: z.output<Input>,
     context: ToolInvocationContext,

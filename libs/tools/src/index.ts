@@ -22,6 +22,8 @@ export * from './web/web.js';
 export * from './web/search.js';
 export * from './isolated/tool-processes.js';
 export * from './isolated/tool-process.js';
+export { networkNamespace } from './isolated/network/namespace.js';
+export * from './isolated/network/requests.js';
 export * from './folder/load-folders.js';
 export * from './folder/file-contracts.js';
 export * from './session.js';

@@ -111,6 +111,26 @@ describe('defineTool', () => {
     }
   });
 
+  it.each(['all', ['https://a.example/'], ['*.example'], ['a b'], [], 7, ['a.example', 7], ['a.example:port']])(
+    'refuses a network that is none, and says what to write: %j',
+    (network) => {
+      const wrong = { ...definition(), network } as unknown as Any;
+      expect(() => defineTool(wrong)).toThrow("Its network is not usable: write network: 'none', a list of hosts");
+    },
+  );
+
+  it('keeps the network that it declares, and none where it declares none', () => {
+    const of = (network?: unknown) =>
+      defineTool({ ...definition(), ...(network === undefined ? {} : { network }) } as Any);
+    const hosts = ['api.example.com', '127.0.0.1:8080', '[::1]:80'];
+    expect([of(), of('none'), of('open'), of(hosts)].map((tool) => tool.network)).toEqual([
+      undefined,
+      undefined,
+      'open',
+      hosts,
+    ]);
+  });
+
   it('refuses a capability that nobody has (T-29c)', () => {
     expect(() => defineTool(definition({ capabilities: ['network' as 'clock'] }))).toThrow(/of clock, cancellation/);
   });

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
-import { formatFindings, formatProblems } from '@sluice/core';
+import { formatFindings, formatProblems, printable } from '@sluice/core';
+import { networkNamespace } from '@sluice/tools';
 import { keyFileProblem } from '@sluice/identity';
 import { aboutTools, allOffered } from '../show/configuration.js';
 import { askModels } from '../system/ask-models.js';
@@ -50,6 +51,14 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
         ? `${paint.good('✓')} model ${name}: it answered in ${ms} ms\n`
         : `${paint.bad('!')} model ${name}: ${problem}\n`,
     );
+  if (configuration.tools.some((tool) => tool.file !== undefined)) write(`${await aboutNetwork()}\n`);
   if (findings.length > 0) write(`${formatFindings(findings)}\n`);
   return refused ? 1 : 0;
+}
+
+/** Whether the system itself keeps tool files from a network here. */
+async function aboutNetwork(): Promise<string> {
+  const namespace = await networkNamespace();
+  if (namespace.command !== null) return 'Tool files have network namespaces of their own here.';
+  return `Tool files have no network namespaces here (${printable(namespace.why)}): Node alone closes their network.`;
 }

@@ -7,6 +7,7 @@ import { readInstructions } from './agents.js';
 import { type AuthorizationFiles, readAuthorization } from './authorization.js';
 import { type ToolEntry, mcpToolType, readEntries } from './entries.js';
 import { findEverything } from './findings.js';
+import { findAboutNetwork } from './network-findings.js';
 import { findAboutServers } from './server-findings.js';
 import { withRedactions } from './redactions.js';
 import { checkConnections, readConnections } from './connections.js';
@@ -151,6 +152,7 @@ export function compileConfiguration(raw: unknown, inputs: CompilerInputs): Comp
     ...findAboutDescriptions(tools, policy.allowedTools),
     ...findAboutSelector({ pipes, ...agentDiscovery }, given),
     ...findAboutGraph(graph, given),
+    ...findAboutNetwork(tools, policy.allowedTools, given.types),
   ];
   return { configuration: { version: versionOf(content, given.digest), ...content }, problems, findings };
 }

@@ -16,7 +16,12 @@ export interface ToolFile {
   readonly path: string;
   /** SHA-256 of its bytes, hexadecimal. */
   readonly hash: string;
+  /** What its processes may reach of a network; absent for nothing. */
+  readonly network?: ToolNetwork;
 }
+
+/** What a tool file asks for of a network: all of it, or these hosts, by requests that the service makes. */
+export type ToolNetwork = 'open' | readonly string[];
 
 /** One entry of `tool:`, compiled. */
 export interface ConfiguredTool {
@@ -517,6 +522,8 @@ export interface ToolType {
   readonly requiresConnection?: boolean;
   /** Where the type comes from; absent for built-in types. */
   readonly file?: ToolFile;
+  /** What its file uses of Node for a network; absent for nothing. */
+  readonly networkUses?: readonly string[];
 }
 
 /** A mistake: the configuration is refused. */
@@ -550,7 +557,9 @@ export interface Finding {
     | 'unfit_example'
     | 'unset_variable'
     | 'unknown_strategy'
-    | 'min_above_max';
+    | 'min_above_max'
+    | 'open_network'
+    | 'no_network';
   readonly path: string;
   readonly message: string;
 }

@@ -21,6 +21,8 @@ export async function fileContracts(
     try {
       const loaded = await processes.load(file.path);
       if (loaded.file.hash !== file.hash) throw new Error('it was changed since the configuration was compiled');
+      if (JSON.stringify(loaded.file.network) !== JSON.stringify(file.network))
+        throw new Error('it asks for another network than when the configuration was compiled');
       if (loaded.contract.type !== type) throw new Error(`it brings the type "${loaded.contract.type}" now`);
       contracts.push(loaded.contract);
     } catch (error) {

@@ -66,7 +66,7 @@ async function toolFilesIn(folder: string): Promise<readonly string[]> {
     .sort();
 }
 
-function typeOf({ contract, file }: LoadedTool, known: readonly ToolType[]): ToolType {
+function typeOf({ contract, file, networkUses }: LoadedTool, known: readonly ToolType[]): ToolType {
   const { type } = contract;
   const other = known.find((each) => each.type === type);
   if (other !== undefined || type === mcpToolType) {
@@ -74,7 +74,8 @@ function typeOf({ contract, file }: LoadedTool, known: readonly ToolType[]): Too
       `the type "${type}", which ${other?.file === undefined ? 'is built in' : `${other.file.path} has`} already`,
     );
   }
-  return { ...(toolTypes([contract])[0] as ToolType), file };
+  const uses = networkUses.length === 0 ? {} : { networkUses };
+  return { ...(toolTypes([contract])[0] as ToolType), file, ...uses };
 }
 
 function reasonOf(error: unknown): string {

@@ -88,22 +88,27 @@ export class CallInChild {
   private client(connectionId: string, context: ToolInvocationContext): ConnectionClient {
     if (connectionId !== context.connectionId)
       throw new Error('A call may use the connection of its context and no other.');
-    return {
-      fetch: async (url, init) => {
-        const request = new Request(url, init);
-        const body = request.body === null ? null : Buffer.from(await request.arrayBuffer());
-        if (body !== null && body.length > bodyBytes)
-          throw new Error(`The body of a request may have ${String(bodyBytes)} bytes.`);
-        const sent: SentRequest = {
-          url: request.url,
-          method: request.method,
-          headers: [...request.headers],
-          redirect: request.redirect,
-          body: body?.toString('base64') ?? null,
-        };
-        return responseOf((await this.ask('connections', 'fetch', [sent, request.signal])) as SentResponse);
-      },
+    return { fetch: (url, init) => this.fetch('connections', url, init) };
+  }
+
+  /** A request that the service makes. */
+  async fetch(
+    capability: 'connections' | 'network',
+    input: string | URL | Request,
+    init?: RequestInit,
+  ): Promise<Response> {
+    const request = new Request(input, init);
+    const body = request.body === null ? null : Buffer.from(await request.arrayBuffer());
+    if (body !== null && body.length > bodyBytes)
+      throw new Error(`The body of a request may have ${String(bodyBytes)} bytes.`);
+    const sent: SentRequest = {
+      url: request.url,
+      method: request.method,
+      headers: [...request.headers],
+      redirect: request.redirect,
+      body: body?.toString('base64') ?? null,
     };
+    return responseOf((await this.ask(capability, 'fetch', [sent, request.signal])) as SentResponse);
   }
 }
 

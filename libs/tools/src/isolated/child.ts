@@ -12,15 +12,26 @@ import { CallInChild } from './call-in-child.js';
 import { Channel } from './channel.js';
 import { sentError } from './errors.js';
 import type { FromChild, SentCall, SentOutput, ToChild } from './messages.js';
+import { fetchByService } from './network/ask-fetch.js';
+import { closeNetwork } from './network/close.js';
+import { networkModule, networkNames } from './network/uses.js';
 import { seal } from './seal.js';
 
 // The service is gone when this is closed: what the tool still does is of no use.
+const service = new Socket({ fd: 3 });
 const channel = new Channel<FromChild, ToChild>(
-  new Socket({ fd: 3 }),
+  service,
   (message) => void take(message),
   () => process.exit(),
 );
 seal();
+const isOpen = process.argv[2] === 'open';
+if (!isOpen) {
+  closeNetwork(service);
+  fetchByService(() => call?.running);
+}
+/** Modules for a network that the tool’s file or a package of it has imported. */
+const imported = new Set<string>();
 
 let contract: OwnContract | undefined;
 let call: { readonly n: number; readonly running: CallInChild } | undefined;
@@ -45,6 +56,8 @@ async function take(message: ToChild): Promise<void> {
           repeatable,
           requiresConnection,
           capabilities,
+          network: contract.network ?? ('none' as const),
+          networkUses: [...networkNames(Buffer.from(message.source, 'base64').toString('utf8')), ...imported],
         };
         return { say: 'loaded', n, tool: { ...tool, reconciles: reconcile !== undefined } };
       });
@@ -128,6 +141,11 @@ async function load(path: string, source: string): Promise<OwnContract> {
   const file = pathToFileURL(path).href;
   const bytes = Buffer.from(source, 'base64');
   registerHooks({
+    resolve: (specifier, context, next) => {
+      const name = networkModule(specifier);
+      if (name !== null) imported.add(name);
+      return next(specifier, context);
+    },
     load: (url, context, next) => (url === file ? { ...next(url, context), source: bytes } : next(url, context)),
   });
   const module = (await import(file)) as { readonly default?: unknown };

@@ -25,7 +25,8 @@ class IsolatedOutput {
 /** The contract of a tool whose code is in processes of its own. */
 export function contractOf(tool: ToolDescription, processes: Processes): ToolContract {
   const { type, description, shortDescription, category, inputSchema, effect, redaction, repeatable } = tool;
-  const { requiresConnection } = tool;
+  const { requiresConnection, network } = tool;
+  const hosts = typeof network === 'string' ? [] : network;
   const run = async (
     what: 'execute' | 'reconcile',
     args: JsonValue,
@@ -33,7 +34,7 @@ export function contractOf(tool: ToolDescription, processes: Processes): ToolCon
     given: ToolCapabilities,
   ): Promise<SentOutput> => {
     const { cancellation, clock } = given as Partial<Capabilities>;
-    const call = new ServedCall(tool.capabilities, given, context.connectionId);
+    const call = new ServedCall(tool.capabilities, given, context.connectionId, hosts);
     const now = clock?.now() ?? 0;
     const sent = { args: JSON.stringify(args), context, now, key };
     const end = await processes.run({
@@ -58,7 +59,8 @@ export function contractOf(tool: ToolDescription, processes: Processes): ToolCon
       requiresConnection,
     },
     // The signal says when to end the process, whether the tool asks for it or not.
-    capabilities: [...new Set([...tool.capabilities, 'cancellation'])],
+    capabilities: [...new Set([...tool.capabilities, 'cancellation', ...(hosts.length > 0 ? ['network'] : [])])],
+    ...(network === 'none' ? {} : { network }),
     parseInput: async (rawArgs) => {
       const args = JSON.stringify(rawArgs);
       const message = (n: number) => ({ do: 'parse', n, args }) as const;

@@ -2,6 +2,7 @@ import { isJsonObject, schemaProblems, toolEffects } from '@sluice/core';
 import { z } from 'zod';
 import { capabilityNames } from '../capabilities.js';
 import { openObjects } from '../input-schema.js';
+import { isNetwork } from './network/declared.js';
 import type { ToolDescription } from './messages.js';
 
 const description = z.strictObject({
@@ -18,6 +19,8 @@ const description = z.strictObject({
   repeatable: z.boolean(),
   requiresConnection: z.boolean(),
   capabilities: z.array(z.enum(capabilityNames as [string])),
+  network: z.custom<ToolDescription['network']>(isNetwork),
+  networkUses: z.array(z.string().regex(/^[A-Za-z:/_0-9]{1,40}$/)).max(40),
   reconciles: z.boolean(),
 });
 

@@ -4,6 +4,7 @@ import { realpathSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { guardProcess } from './guarded.js';
+import type { Namespace } from './network/namespace.js';
 import { readableFor, withoutLinks } from './readable.js';
 
 /** Megabytes of V8’s heap that a tool’s process may have. */
@@ -21,9 +22,10 @@ const sourceHooks = join(libraries, '../test/process/typescript.mjs');
 
 /**
  * Starts Node for a tool file, by its real path. It has no environment, can read its own folder, the packages that the file can import and
- * the code that runs it, can write nothing, and can start neither processes nor threads. It can use the network.
+ * the code that runs it, can write nothing, and can start neither processes nor threads. Unless its network is open it has none: not in Node, and
+ * where a namespace can be made, not in the system either.
  */
-export function launch(file: string): ChildProcess {
+export function launch(file: string, network: 'closed' | 'open', { command }: Namespace): ChildProcess {
   const readable = [
     ...readableFor(file),
     libraries,
@@ -39,10 +41,17 @@ export function launch(file: string): ChildProcess {
     `--max-old-space-size=${String(heapMegabytes)}`,
     ...(fromSource ? ['--experimental-transform-types', `--import=${sourceHooks}`] : []),
     entry,
+    network,
   ];
   // In a group of its own: a Ctrl-C is for the service, which lets calls under way end.
   const stdio = ['ignore', 'pipe', 'pipe', 'pipe'] as const;
-  const child = spawn(process.execPath, args, { cwd: dirname(file), env: {}, stdio: [...stdio], detached: true });
+  const [program, ...before] = [...(network === 'closed' && command !== null ? command : []), process.execPath];
+  const child = spawn(program as string, [...before, ...args], {
+    cwd: dirname(file),
+    env: {},
+    stdio: [...stdio],
+    detached: true,
+  });
   guardProcess(child);
   return child;
 }

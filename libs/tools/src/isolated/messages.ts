@@ -1,4 +1,4 @@
-import type { JsonObject, Redaction, ToolEffect, ToolInvocationContext } from '@sluice/core';
+import type { JsonObject, Redaction, ToolEffect, ToolInvocationContext, ToolNetwork } from '@sluice/core';
 
 /** What a tool file’s process is sent: JSON, a line each. `n` numbers its tasks, so that what belongs to a former one is known. */
 export type ToChild =
@@ -72,6 +72,9 @@ export interface ToolDescription {
   readonly repeatable: boolean;
   readonly requiresConnection: boolean;
   readonly capabilities: readonly string[];
+  readonly network: 'none' | ToolNetwork;
+  /** What the file uses of Node for a network, for its author. */
+  readonly networkUses: readonly string[];
   readonly reconciles: boolean;
 }
 

@@ -7,6 +7,7 @@ export const remoteMethods = {
   toolsets: ['load', 'search'],
   auth: ['getAccessToken', 'getAuthHeaders', 'renew'],
   connections: ['fetch'],
+  network: ['fetch'],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
 export type RemoteCapability = keyof typeof remoteMethods;

@@ -14,7 +14,8 @@ export function seal(): void {
 }
 
 const closed: readonly (readonly [object, readonly string[]])[] = [
-  [process, ['kill', '_kill', '_debugProcess', '_debugEnd']],
+  [process, ['kill', '_kill', '_debugProcess', '_debugEnd', 'binding', '_linkedBinding', 'dlopen']],
+  [process, ['setuid', 'setgid', 'seteuid', 'setegid', 'setgroups', 'initgroups']],
   [os, ['setPriority']],
   [v8, ['setFlagsFromString', 'setHeapSnapshotNearHeapLimit']],
   [crypto, ['setEngine']],

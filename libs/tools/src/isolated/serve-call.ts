@@ -1,5 +1,6 @@
+import { ToolUserError } from '@sluice/core';
 import type { ToolCapabilities } from '@sluice/core';
-import type { Capabilities } from '../capabilities.js';
+import type { BuiltInCapabilities, Capabilities } from '../capabilities.js';
 import { sentError } from './errors.js';
 import { bodyBytes } from './messages.js';
 import type { Answer, Asked, FromChild, SentRequest, SentResponse, ToChild } from './messages.js';
@@ -13,6 +14,7 @@ export class ServedCall {
     private readonly declared: readonly string[],
     private readonly given: ToolCapabilities,
     private readonly connectionId: string | undefined,
+    private readonly hosts: readonly string[],
   ) {}
 
   take(message: FromChild, send: (message: ToChild) => void): void {
@@ -53,6 +55,7 @@ export class ServedCall {
   }
 
   private async perform({ capability, method, args, signalAt }: Asked, signal: AbortSignal): Promise<unknown> {
+    if (capability === 'network') return this.requested(args[0]?.value as SentRequest, signal);
     if (
       !this.declared.includes(capability) ||
       !isRemote(capability) ||
@@ -67,6 +70,15 @@ export class ServedCall {
     if (perform === undefined) throw new Error(`There is no ${capability}.${method}.`);
     const values = args.map(({ value }, at) => (at === signalAt ? signal : value));
     return perform.apply(implementation, values);
+  }
+
+  /** A request of the tool’s own `fetch`, to a host that its file names. */
+  private async requested(request: SentRequest, signal: AbortSignal): Promise<SentResponse> {
+    const { network } = this.given as Partial<BuiltInCapabilities>;
+    if (this.hosts.length > 0 && network !== undefined) return network.send(request, this.hosts, signal);
+    throw new ToolUserError(
+      "The tool’s file declares no network, so nothing was asked: its author writes network: ['host'] into its definition.",
+    );
   }
 
   /** The request is made here, so that the tool’s process never has the credential. */

@@ -5,6 +5,7 @@ import { printable } from '@sluice/core';
 import { Channel } from './channel.js';
 import { heapMegabytes, launch } from './launch.js';
 import type { FromChild, ToChild } from './messages.js';
+import type { Namespace } from './network/namespace.js';
 
 /** Why a tool’s process is no more. */
 export const processEnds = ['crash', 'memory', 'time', 'flood', 'closed'] as const;
@@ -57,8 +58,8 @@ export class ToolProcess {
   private said = { since: 0, count: 0 };
   private isGone = false;
 
-  constructor(path: string, onOutput: (line: string) => void) {
-    this.child = launch(path);
+  constructor(path: string, network: 'closed' | 'open', namespace: Namespace, onOutput: (line: string) => void) {
+    this.child = launch(path, network, namespace);
     const { child } = this;
     this.channel = new Channel(
       child.stdio[3] as Duplex,

@@ -7,6 +7,7 @@ import { contractOf } from './contract-of.js';
 import { checkedDescription } from './description.js';
 import { receivedError } from './errors.js';
 import type { ToolDescription } from './messages.js';
+import { networkNamespace } from './network/namespace.js';
 import { ProcessEndedError, ToolProcess } from './tool-process.js';
 import type { ProcessEnd, Task, TaskEnd } from './tool-process.js';
 
@@ -14,6 +15,8 @@ import type { ProcessEnd, Task, TaskEnd } from './tool-process.js';
 export interface LoadedTool {
   readonly contract: ToolContract;
   readonly file: ToolFile;
+  /** What the file uses of Node for a network. */
+  readonly networkUses: readonly string[];
 }
 
 export interface ToolProcessesOptions {
@@ -53,7 +56,9 @@ export class ToolProcesses {
     if (file === undefined) this.files.set(name, (file = new FileProcesses(path, real, source, this.options)));
     try {
       const description = await file.describe();
-      return { contract: contractOf(description, file), file: { path, hash } };
+      const { network, networkUses } = description;
+      const asked = network === 'none' ? {} : { network };
+      return { contract: contractOf(description, file), file: { path, hash, ...asked }, networkUses };
     } catch (error) {
       this.files.delete(name);
       await file.close();
@@ -75,6 +80,7 @@ export class FileProcesses {
   private readonly waiting: (() => void)[] = [];
   private busy = 0;
   private type = '';
+  private network: 'closed' | 'open' = 'closed';
   private description: Promise<ToolDescription> | undefined;
   private isClosed = false;
 
@@ -125,13 +131,22 @@ export class FileProcesses {
     });
     const description = checkedDescription(tool);
     this.type = description.type;
-    this.keep(process);
+    // What the file asks for is known only now; its calls have it, and the process that loaded it first does not.
+    if (description.network !== 'open') this.keep(process);
+    else {
+      process.kill('closed');
+      this.network = 'open';
+    }
     return description;
   }
 
   private async begin(): Promise<{ readonly process: ToolProcess; readonly tool: ToolDescription }> {
     if (this.isClosed) throw new Error('The service is being stopped.');
-    const process = new ToolProcess(this.realPath, (line) => this.options.onOutput?.(this.path, line));
+    const namespace = await networkNamespace();
+    const { network } = this;
+    const process = new ToolProcess(this.realPath, network, namespace, (line) =>
+      this.options.onOutput?.(this.path, line),
+    );
     this.all.add(process);
     void process.ended.then(({ end, words }) => {
       this.all.delete(process);

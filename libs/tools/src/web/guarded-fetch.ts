@@ -1,10 +1,8 @@
-import { lookup } from 'node:dns';
-import type { LookupAddress } from 'node:dns';
-import { isIP } from 'node:net';
 import { Agent, fetch } from 'undici';
 import type { Response } from 'undici';
 import { ToolUnavailableError, ToolUserError } from '@sluice/core';
-import { isPublic } from './addresses.js';
+import { guardedConnect } from './guarded-connect.js';
+import type { GuardedConnect, Resolve } from './guarded-connect.js';
 
 export interface FetchedBody {
   /** Where the redirects led. */
@@ -19,9 +17,6 @@ export interface FetchLimits {
   readonly ms: number;
 }
 
-/** Finds the addresses of a host, as `dns.lookup` does with `all`. */
-export type Resolve = (host: string, callback: (error: Error | null, addresses: LookupAddress[]) => void) => void;
-
 /** What Sluice calls itself, to servers and in robots.txt. */
 export const userAgent = 'Sluice';
 
@@ -35,31 +30,13 @@ const openPorts = ['', '80', '443'];
  */
 export class GuardedFetch {
   private readonly agent: Agent;
+  private readonly guard: GuardedConnect;
 
   /** `privateHosts`: host, or host:port, that may be reached wherever they are. */
-  constructor(
-    private readonly privateHosts: readonly string[],
-    resolve: Resolve = (host, callback) => lookup(host, { all: true }, (error, found) => callback(error, found)),
-  ) {
-    const permitted = privateHosts.map((each) => each.replace(/:\d+$/, '').toLowerCase());
-    this.agent = new Agent({
-      connections: 4,
-      pipelining: 1,
-      connect: {
-        timeout: 10_000,
-        lookup: (host, { all }, callback) => {
-          resolve(host, (error, addresses) => {
-            if (error !== null) return callback(error, '', 4);
-            const isOpen =
-              permitted.includes(host.toLowerCase()) || addresses.every(({ address }) => isPublic(address));
-            const [first] = addresses;
-            if (!isOpen || first === undefined) return callback(new NotPublicError(host), '', 4);
-            if (all === true) return callback(null, addresses);
-            callback(null, first.address, first.family);
-          });
-        },
-      },
-    });
+  constructor(privateHosts: readonly string[], resolve?: Resolve) {
+    this.guard = guardedConnect(privateHosts, resolve);
+    const { lookup } = this.guard;
+    this.agent = new Agent({ connections: 4, pipelining: 1, connect: { timeout: 10_000, lookup } });
   }
 
   /** Throws ToolUserError for an address that may not be fetched, and ToolUnavailableError if the server does not answer. */
@@ -95,17 +72,12 @@ export class GuardedFetch {
       throw new ToolUserError('Only http and https addresses can be fetched.');
     if (url.username !== '' || url.password !== '')
       throw new ToolUserError('An address with a user or a password is not fetched.');
-    if (this.isNamed(url)) return url;
+    if (this.guard.isNamed(url)) return url;
     if (!openPorts.includes(url.port))
       throw new ToolUserError(`Port ${url.port} is not fetched from; only 80 and 443 are.`);
-    const host = url.hostname.replace(/^\[|\]$/g, '');
-    // A literal address is connected to without a lookup.
-    if (isIP(host) !== 0 && !isPublic(host)) throw new ToolUserError(notPublic(url.hostname));
+    const why = this.guard.problemOf(url);
+    if (why !== null) throw new ToolUserError(why);
     return url;
-  }
-
-  private isNamed(url: URL): boolean {
-    return this.privateHosts.some((each) => each.toLowerCase() === url.host || each.toLowerCase() === url.hostname);
   }
 
   private async ask(url: URL, time: AbortSignal, signal: AbortSignal): Promise<Response> {
@@ -143,19 +115,8 @@ export class GuardedFetch {
 
   private failure(error: unknown, { host }: URL, signal: AbortSignal): Error {
     if (signal.aborted) return signal.reason as Error;
-    for (let cause: unknown = error; cause instanceof Object; cause = (cause as { cause?: unknown }).cause)
-      if (cause instanceof NotPublicError) return new ToolUserError(cause.message);
+    const why = this.guard.whyOf(error);
+    if (why !== null) return new ToolUserError(why);
     return new ToolUnavailableError(`${host} does not answer.`, { cause: error });
   }
-}
-
-class NotPublicError extends Error {
-  override readonly name = 'NotPublicError';
-  constructor(host: string) {
-    super(notPublic(host));
-  }
-}
-
-function notPublic(host: string): string {
-  return `${host} is not on the public internet, so it is not fetched. web.private_hosts in the configuration can permit it.`;
 }

@@ -4,7 +4,7 @@ import type { Clock } from '@sluice/core';
 import type { DocumentFormat, ReadDocument } from '../document/document.js';
 import type { ParsedDocuments } from '../document/reader.js';
 import { GuardedFetch } from './guarded-fetch.js';
-import type { Resolve } from './guarded-fetch.js';
+import type { Resolve } from './guarded-connect.js';
 import { Robots } from './robots.js';
 import type { SearchHit, SearchRequest, WebSearch } from './search.js';
 

@@ -1,0 +1,62 @@
+import { lookup } from 'node:dns';
+import type { LookupAddress } from 'node:dns';
+import { isIP } from 'node:net';
+import type { LookupFunction } from 'node:net';
+import { isPublic } from './addresses.js';
+
+/** Finds the addresses of a host, as `dns.lookup` does with `all`. */
+export type Resolve = (host: string, callback: (error: Error | null, addresses: LookupAddress[]) => void) => void;
+
+const systems: Resolve = (host, callback) => lookup(host, { all: true }, (error, found) => callback(error, found));
+
+/** What keeps connections to the public internet, and to the hosts that the configuration names. */
+export interface GuardedConnect {
+  /** Looks at the address to which the connection is opened, so that a name that resolves differently the next time gains nothing. */
+  readonly lookup: LookupFunction;
+  isNamed(url: URL): boolean;
+  /** What is wrong with an address that says so itself; null if that is nothing. */
+  problemOf(url: URL): string | null;
+  /** Why a connection was not opened, where it was this that did not let it. */
+  whyOf(error: unknown): string | null;
+}
+
+/** `privateHosts`: host, or host:port, that may be reached wherever they are. */
+export function guardedConnect(privateHosts: readonly string[], resolve: Resolve = systems): GuardedConnect {
+  const permitted = privateHosts.map((each) => each.replace(/:\d+$/, '').toLowerCase());
+  const isNamed = (url: URL): boolean =>
+    privateHosts.some((each) => each.toLowerCase() === url.host || each.toLowerCase() === url.hostname);
+  return {
+    isNamed,
+    lookup: (host, { all }, callback) => {
+      resolve(host, (error, addresses) => {
+        if (error !== null) return callback(error, '', 4);
+        const isOpen = permitted.includes(host.toLowerCase()) || addresses.every(({ address }) => isPublic(address));
+        const [first] = addresses;
+        if (!isOpen || first === undefined) return callback(new NotPublicError(host), '', 4);
+        if (all === true) return callback(null, addresses);
+        callback(null, first.address, first.family);
+      });
+    },
+    problemOf: (url) => {
+      const host = url.hostname.replace(/^\[|\]$/g, '');
+      // A literal address is connected to without a lookup.
+      return !isNamed(url) && isIP(host) !== 0 && !isPublic(host) ? notPublic(url.hostname) : null;
+    },
+    whyOf: (error) => {
+      for (let cause: unknown = error; cause instanceof Object; cause = (cause as { cause?: unknown }).cause)
+        if (cause instanceof NotPublicError) return cause.message;
+      return null;
+    },
+  };
+}
+
+class NotPublicError extends Error {
+  override readonly name = 'NotPublicError';
+  constructor(host: string) {
+    super(notPublic(host));
+  }
+}
+
+function notPublic(host: string): string {
+  return `${host} is not on the public internet, so it is not fetched. web.private_hosts in the configuration can permit it.`;
+}
