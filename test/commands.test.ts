@@ -279,7 +279,7 @@ describe('a process that cannot start', () => {
   });
 
   it.each([
-    [[], 2, 'sluice start'],
+    [[], 2, 'start  '],
     [['nope'], 1, 'There is no command "nope"'],
     [['ask'], 1, 'Give one question'],
     [['ask', 'q', '--request', ''], 1, '--request is empty'],

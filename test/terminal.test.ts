@@ -68,7 +68,13 @@ describe('what a record says does not steer the terminal of whoever looks', () =
 
   it('`ask`', () => {
     let said = '';
-    const record = { requestId: 'r', error: null, answer: `${steering}\nsecond line`, decision: null } as AgentResponse;
+    const record = {
+      requestId: 'r',
+      error: null,
+      answer: `${steering}\nsecond line`,
+      decision: null,
+      incomplete: null,
+    } as AgentResponse;
     new Story((text) => (said += text), plain).tell({ topic: 'agent.responses', record } as Incoming);
     expect(said).toBe(`\nAnswer  ${shown}\nsecond line\n`);
   });

@@ -11,6 +11,7 @@ import type { Viewer } from '@sluice/projection';
 import { startGateway } from '../../apps/gateway/src/gateway.module.js';
 import { run as project } from '../../apps/sluice/src/commands/project.js';
 import { calls, workflowConfiguration } from '../harness/configurations.js';
+import { localHeaders } from '../harness/local-headers.js';
 import { eventually } from '../harness/eventually.js';
 import { inProcess } from '../harness/in-process.js';
 import { inOrder, ScriptedModel, startSystem } from '../harness/system.js';
@@ -275,7 +276,11 @@ describe('the projection', () => {
     const { runtime } = inPostgres.embedded;
     const gateway = await startGateway(runtime);
     const listed = async (): Promise<readonly unknown[]> =>
-      ((await (await fetch(`${gateway.url}/v1/runs`)).json()) as { readonly runs?: readonly unknown[] }).runs ?? [];
+      (
+        (await (await fetch(`${gateway.url}/v1/runs`, { headers: localHeaders(runtime) })).json()) as {
+          readonly runs?: readonly unknown[];
+        }
+      ).runs ?? [];
     try {
       await post(`${gateway.url}/v1/runs`, { question: 'Q', request_id: 'in-postgres' }, { prefer: 'wait=30' });
       const ended = (runs: readonly unknown[]): boolean => JSON.stringify(runs).includes('"status":"ended"');
