@@ -76,7 +76,7 @@ describe('a reader that takes nothing', () => {
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
-    socket.on('error', () => undefined).write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
+    socket.on('error', () => undefined).write('GET / HTTP/1.1\r\nhost: localhost\r\n\r\n');
     read(socket);
     const response = await responding;
     await delay(3_000);

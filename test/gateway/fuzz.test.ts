@@ -104,7 +104,7 @@ describe('the gateway under requests from its own description', () => {
     return text;
   };
   const head = (headers: string): string =>
-    `POST /v1/runs HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-type: application/json\r\n${headers}\r\n\r\n`;
+    `POST /v1/runs HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-type: application/json\r\n${headers}\r\n\r\n`;
   const whole = (body: string | Buffer, more = ''): readonly [string, string | Buffer] => [
     head(`${more}content-length: ${Buffer.byteLength(body)}`),
     body,

@@ -49,13 +49,13 @@ describe('limits of the gateway by its environment', () => {
   });
 
   it('hold headers to SLUICE_HTTP_HEADER_BYTES, with a problem as everywhere', async () => {
-    const answer = await answered(`GET /v1/runs HTTP/1.1\r\nhost: x\r\nx-long: ${'x'.repeat(8_000)}\r\n\r\n`);
+    const answer = await answered(`GET /v1/runs HTTP/1.1\r\nhost: localhost\r\nx-long: ${'x'.repeat(8_000)}\r\n\r\n`);
     expect(answer).toMatch(/^HTTP\/1\.1 431 [\s\S]*application\/problem\+json[\s\S]*"code":"too_large"/);
   });
 
   it('hold a sender to SLUICE_HTTP_REQUEST_SECONDS', async () => {
     const begun =
-      'POST /v1/runs HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 500\r\n\r\n{"q';
+      'POST /v1/runs HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 500\r\n\r\n{"q';
     expect(await answered(begun)).toMatch(/^HTTP\/1\.1 408 [\s\S]*within 2 seconds/);
     expect(await answered('no http at all\r\n\r\n')).toMatch(/^HTTP\/1\.1 400 [\s\S]*"code":"invalid_request"/);
   });

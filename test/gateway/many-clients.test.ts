@@ -35,10 +35,10 @@ describe('the gateway among two hundred clients at a time', () => {
     post(`${gateway.url}/v1/runs`, { question, group: [] }, { prefer: 'wait=20' }, AbortSignal.timeout(120_000));
 
   it.each([
-    ['that send their headers byte by byte', 'POST /v1/runs HTTP/1.1\r\nhost: x\r\nx-slow: '],
+    ['that send their headers byte by byte', 'POST /v1/runs HTTP/1.1\r\nhost: localhost\r\nx-slow: '],
     [
       'that send their body byte by byte',
-      'POST /v1/runs HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 5000\r\n\r\n{"question":"',
+      'POST /v1/runs HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 5000\r\n\r\n{"question":"',
     ],
     ['that connect and say nothing', ''],
   ])('%s: others are answered, nothing is begun for them, and the gateway ends in time', async (_, begun) => {
