@@ -71,7 +71,7 @@ describe('kill -9 of the process in the midst of a call whose tool can say what 
         join(folder, 'pay.mjs'),
         `export default ({ defineTool, z }) => defineTool({
   type: 'pay', description: 'Pays.', input: z.object({ amount: z.number() }), output: z.object({ paid: z.number() }),
-  effect: 'external_side_effect', redaction: { fields: ['paid'] }, capabilities: ['idempotency'], repeatable: false, requiresConnection: false,
+  effect: 'external_side_effect', redaction: { fields: ['paid'] }, capabilities: ['idempotency'], repeatable: false, requiresConnection: false, network: 'open',
   execute: async ({ amount }, context, { idempotency }) => {
     await fetch('${url}/order?key=' + encodeURIComponent(idempotency.key));
     return { paid: amount };
