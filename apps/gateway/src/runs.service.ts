@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { topics } from '@sluice/contracts';
-import { type Incoming, tenantHeader } from '@sluice/bus';
+import type { Incoming } from '@sluice/bus';
 import { requestWarnings } from '@sluice/core';
 import type { Principal, RequestWarning } from '@sluice/core';
 import { channelHeader, hasEnded, requestOwner, requestTaken, waitingOf } from '@sluice/run';
@@ -77,8 +77,7 @@ export class RunsService {
     const followed = this.watch.follow(run, tenant);
     try {
       const written = { topic: topics.requests, record: request } as const;
-      const own = await recordHeaders(http, written, caller, this.runtime);
-      const headers = { ...own, [channelHeader]: 'http', [tenantHeader]: tenant };
+      const headers = { ...(await recordHeaders(http, written, caller, this.runtime)), [channelHeader]: 'http' };
       await bus.publish([{ ...written, key: run.sessionId, headers }]);
       // An id that was made here belongs to no other run.
       if (isNamed) void endIfElsewhere({ ...run, tenant }, followed, this.runtime);

@@ -4,7 +4,7 @@ import { claimMemoryMs, clockSkewMs } from '@sluice/core';
 import type { ConfiguredTool, JsonValue, Principal } from '@sluice/core';
 import { maxPayloadBytes, payloadBytes, sha256, topics } from '@sluice/contracts';
 import type { ApprovalDecided, RecordOf } from '@sluice/contracts';
-import { type Incoming, tenantHeader } from '@sluice/bus';
+import type { Incoming } from '@sluice/bus';
 import { endIfElsewhere, isElsewhere, Past, RunAccess, RUNTIME, RunWatch } from '@sluice/host';
 import type { CredentialTopic, Runtime } from '@sluice/host';
 import { cancelRun, channelHeader, requestOwner, requestTaken } from '@sluice/run';
@@ -129,8 +129,7 @@ export class CallsService {
     try {
       const written = { topic: topics.requests, key: sessionId, record: request } as const;
       const own = await this.credential(caller, written);
-      const turn = { [channelHeader]: 'mcp', [tenantHeader]: caller.principal.tenantId };
-      await this.runtime.bus.publish([{ ...written, headers: { ...headers, ...own, ...turn } }]);
+      await this.runtime.bus.publish([{ ...written, headers: { ...headers, ...own, [channelHeader]: 'mcp' } }]);
       const whose = this.access(caller, requestId);
       // An id that was made here belongs to no other run.
       if (key !== null) void endIfElsewhere(this.place(caller, { requestId, session }), followed, this.runtime);
