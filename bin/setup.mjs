@@ -151,9 +151,9 @@ async function again(results) {
   const paths = failed.map((name) => relative(root, name).replaceAll('\\', '/'));
   const names = paths.join(', ');
   const known = knownFlakes();
-  const again = paths.filter((path) => known.includes(path));
-  if (again.length > 0) {
-    console.error(`sluice: not run again, since test/flakes.json has it: ${again.join(', ')}`);
+  const repeated = paths.filter((path) => known.includes(path));
+  if (repeated.length > 0) {
+    console.error(`sluice: not run again, since test/flakes.json has it: ${repeated.join(', ')}`);
     return 1;
   }
   console.error(`sluice: once more, alone: ${names}`);

@@ -9,7 +9,7 @@ export function freshPrefix(name = 'test'): string {
 
 export interface FreshDatabase {
   readonly url: string;
-  /** Drops it, whoever is still connected. Rejects if the project’s code sent a statement that reads the whole of a table that grows. */
+  /** Drops it, also while connections to it are open. Rejects if the project’s code sent a statement that reads the whole of a table that grows. */
   drop(): Promise<void>;
 }
 

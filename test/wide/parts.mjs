@@ -1,5 +1,5 @@
 /**
- * The parts of `npm run test:wide`: what needs minutes, and is run by whoever changed what it covers. Each takes at most 20 minutes on two quiet cores.
+ * The parts of `npm run test:wide`: what needs minutes. Run a part after a change to what it covers. Each takes at most 20 minutes on two quiet cores.
  * A part is a folder beside this file: a script `main.ts`, or test files of the Jest project `wide`.
  */
 export const parts = {

@@ -34,7 +34,7 @@ describe('what a tool file asks for of a network', () => {
     ]);
   });
 
-  it('is nobody’s affair where its tool is not allowed', () => {
+  it('has no finding where its tool is not allowed', () => {
     expect([...found('open', [], ['other']), ...found(undefined, ['fetch'], ['other'])]).toEqual([]);
   });
 });

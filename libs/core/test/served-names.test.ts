@@ -93,6 +93,25 @@ describe('the names under which MCP clients are served (XB-6, M-60)', () => {
     expect(names('uri', twins).problems).toHaveLength(1);
   });
 
+  it('hides what a server offers under the name of a bound tool, and refuses two bound tools of that name', () => {
+    const [offered, ...bound] = [
+      { server: 'a', tool: '__b' },
+      { server: 'a_', tool: '_b' },
+      { server: 'a__', tool: 'b' },
+    ] as const;
+    for (const all of [
+      [offered, ...bound],
+      [...bound, offered],
+    ]) {
+      const { problems, hidden } = servedNames(all, {
+        ...{ servers: ['a', 'a_', 'a__'].map((id) => server(id)), strategy: 'server', digest: sha256 },
+        isBrought: (place) => place === offered,
+      });
+      expect(problems).toMatchObject([{ found: 'the name "a_____b" for both "_b" of "a_" and "b" of "a__"' }]);
+      expect([...hidden.keys()]).toEqual([JSON.stringify(['a', '__b'])]);
+    }
+  });
+
   it('keeps apart a tool and a server whose names hold the separator (M-64)', () => {
     const apart = [
       { server: 'a', tool: 'b___c' },

@@ -40,7 +40,7 @@ export class ApprovalsService {
     context: HandlerContext,
   ): Promise<readonly Outgoing[]> {
     const { configurations, clock } = this.runtime;
-    if (await this.wasTold(decided, message, context)) return [];
+    if (await this.hasOutcome(decided, message, context)) return [];
     const asked = await this.asked(decided);
     const decider = await this.decider(decided, message);
     context.credentialUsed(null);
@@ -68,8 +68,8 @@ export class ApprovalsService {
     return [{ topic: topics.approvals, key: ids.sessionId, record: outcomeRecord({ ...outcome, notTaken }) }];
   }
 
-  /** Whether the outcome of this decision is on the log: it came again. */
-  private async wasTold(
+  /** Whether the outcome of this decision is on the log already: the decision was read once more. */
+  private async hasOutcome(
     { approvalId, sessionId }: ApprovalDecided,
     message: Incoming<'agent.approvals'>,
     context: HandlerContext,

@@ -81,7 +81,7 @@ export async function handleRecord(
       switch (verdict.kind) {
         case 'retry':
           retries.noticed(verdict.fault, opened.stored, attempt);
-          context.tellRetry({ fault: verdict.fault, attempt, waitMs: verdict.waitMs });
+          context.reportRetry({ fault: verdict.fault, attempt, waitMs: verdict.waitMs });
           if (!(await pause(verdict.waitMs, stopping))) return null;
           break;
         case 'dead':
@@ -158,7 +158,7 @@ class Attempt implements HandlerContext {
     return (listener) => void (this.listener = listener);
   }
 
-  tellRetry(retry: Retry): void {
+  reportRetry(retry: Retry): void {
     this.listener?.(retry);
   }
 

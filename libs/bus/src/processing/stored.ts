@@ -44,8 +44,8 @@ export function openStored(codec: Codec, stored: Stored): Opened | Promise<Opene
 function opened(stored: Stored, record: Incoming['record']): Opened {
   const { topic, partition, offset, key, headers, timestamp, readAt } = stored;
   // The codec gave the record of this very topic; the compiler cannot follow that through the union.
-  const told = { topic, partition, offset, key, record, headers, timestamp };
-  const message = (readAt === undefined ? told : { ...told, readAt }) as Incoming;
+  const fields = { topic, partition, offset, key, record, headers, timestamp };
+  const message = (readAt === undefined ? fields : { ...fields, readAt }) as Incoming;
   return { stored, session: sessionOf(message), message, fault: null };
 }
 

@@ -51,8 +51,9 @@ export const migrations: readonly string[] = [
   `
   ALTER TABLE positions ADD COLUMN carried TEXT NOT NULL DEFAULT '';
   `,
-  // Credentials of records that were handled before credentials were blanked.
+  // Credentials of records that were handled before credentials were blanked. Without the first line their bytes would stay in the file.
   `
+  PRAGMA secure_delete = ON;
   UPDATE records SET headers = json_set(headers, '$.authorization', '')
   WHERE headers IS NOT NULL AND json_extract(headers, '$.authorization') <> '' AND EXISTS (
     SELECT 1 FROM positions JOIN topics ON topics.id = positions.topic

@@ -120,7 +120,7 @@ describe('what others put on the log compressed', () => {
     testMs,
   );
 
-  it('is put in place of what is cut short, or compressed in a way that nobody knows', async () => {
+  it('is put in place of what is cut short, or has a compression that the protocol does not know', async () => {
     readCompressed();
     const records = await compressFrame(Buffer.alloc(500, 1));
     for (const [number, compressed] of [

@@ -13,7 +13,7 @@ import { makeTopics, onKafka, plainKafka, withAdmin, withProducer } from './on-b
 
 const topics = ['agent.requests'] as const;
 
-/** A topic as somebody makes it who has not read what Sluice needs. */
+/** A topic with these settings and the broker’s defaults for all others. */
 function made(options: KafkaBusOptions, topic: string, settings: Readonly<Record<string, string>>): ITopicConfig {
   const configEntries = Object.entries(settings).map(([name, value]) => ({ name, value }));
   return { topic: options.prefix + topic, numPartitions: 1, replicationFactor: 1, configEntries };
@@ -21,7 +21,7 @@ function made(options: KafkaBusOptions, topic: string, settings: Readonly<Record
 
 const letters = async (bus: KafkaBus) => (await all(bus, 'agent.dead-letters')).map(({ record }) => record);
 
-describe('topics that somebody else made', () => {
+describe('topics that Sluice did not make', () => {
   beforeAll(() => Promise.all([infra('kafka'), infra('registry')]), startTimeout);
 
   it.each([

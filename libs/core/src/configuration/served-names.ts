@@ -68,6 +68,8 @@ export function servedNames(
     if (other.server === place.server && other.tool === place.tool) return;
     const guilty = [other, place].filter((one) => given.isBrought?.(one) === true);
     if (guilty.length === 0) problems.push(clash(name, other, place));
+    // The name stays with what the file itself binds, so that the next such place is held against it.
+    if (guilty.length === 1 && guilty[0] === other) first.set(name, place);
     for (const one of guilty)
       hidden.set(
         placeKey(one),

@@ -79,7 +79,7 @@ export class TopicWatch {
       const there = await within(answerMs, late, this.#describe());
       this.#there = there;
       limits.areSet(limitsOf(there));
-      this.#tell(findingsOf(there, names, topics));
+      this.#report(findingsOf(there, names, topics));
       this.#unknown = undefined;
     } catch (error) {
       this.#unknown = error instanceof Error ? error.message : String(error);
@@ -102,8 +102,8 @@ export class TopicWatch {
     );
   }
 
-  /** Each once, when it is new. */
-  #tell(findings: readonly TopicFinding[]): void {
+  /** Logs each finding once, when it is new. */
+  #report(findings: readonly TopicFinding[]): void {
     const before = new Set(this.#findings.map(({ sentence }) => sentence));
     this.#findings = findings;
     for (const { sentence, endangers } of findings)

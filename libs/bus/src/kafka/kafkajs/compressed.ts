@@ -18,7 +18,7 @@ const codecs: readonly (readonly [name: string, decompress: Decompress])[] = [
 ];
 
 function unknown(): Promise<never> {
-  return Promise.reject(new TypeError('nobody knows that compression'));
+  return Promise.reject(new TypeError('Kafka’s protocol has no such compression'));
 }
 
 /**
@@ -53,12 +53,12 @@ export function unreadable(headers: Readonly<Record<string, string>>): string | 
 }
 
 async function orUnreadable(name: string, decompress: Decompress, compressed: Buffer): Promise<Buffer> {
+  const head = headOf(compressed);
   try {
     const records = await decompress(compressed);
-    requireRecords(records, headOf(compressed)?.count ?? 0);
+    requireRecords(records, head?.count ?? 0);
     return records;
   } catch (error) {
-    const head = headOf(compressed);
     if (head === undefined) throw error;
     const why = error instanceof Error ? error.message : String(error);
     const { base, count, past } = head;

@@ -62,7 +62,7 @@ export function networkRequests(privateHosts: readonly string[], resolve?: Resol
         if (url.protocol === 'https:' && next.protocol === 'http:')
           throw new ToolUserError(`${url.host} redirects from https to http, which is not followed.`);
         if (next.origin !== url.origin) headers = headers.filter(([name]) => !ofOneHost.includes(name.toLowerCase()));
-        if (response.status === 303 || (response.status < 303 && method === 'POST')) {
+        if ((response.status === 303 && method !== 'HEAD') || (response.status < 303 && method === 'POST')) {
           [method, body] = ['GET', null];
           headers = headers.filter(([name]) => !name.toLowerCase().startsWith('content-'));
         }
