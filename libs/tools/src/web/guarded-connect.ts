@@ -2,6 +2,7 @@ import { lookup } from 'node:dns';
 import type { LookupAddress } from 'node:dns';
 import { isIP } from 'node:net';
 import type { LookupFunction } from 'node:net';
+import { Agent, Pool } from 'undici';
 import { isPublic } from './addresses.js';
 
 /** Finds the addresses of a host, as `dns.lookup` does with `all`. */
@@ -9,10 +10,15 @@ export type Resolve = (host: string, callback: (error: Error | null, addresses: 
 
 const systems: Resolve = (host, callback) => lookup(host, { all: true }, (error, found) => callback(error, found));
 
+const connectMs = 10_000;
+
 /** What keeps connections to the public internet, and to the hosts that the configuration names. */
 export interface GuardedConnect {
-  /** Looks at the address to which the connection is opened, so that a name that resolves differently the next time gains nothing. */
-  readonly lookup: LookupFunction;
+  /**
+   * Opens up to so many connections to each host and port. It looks at the address to which a connection is opened, so that a name that resolves
+   * differently the next time gains nothing.
+   */
+  agent(connections: number): Agent;
   isNamed(url: URL): boolean;
   /** What is wrong with an address that says so itself; null if that is nothing. */
   problemOf(url: URL): string | null;
@@ -22,21 +28,31 @@ export interface GuardedConnect {
 
 /** `privateHosts`: host, or host:port, that may be reached wherever they are. */
 export function guardedConnect(privateHosts: readonly string[], resolve: Resolve = systems): GuardedConnect {
-  const permitted = privateHosts.map((each) => each.replace(/:\d+$/, '').toLowerCase());
-  const isNamed = (url: URL): boolean =>
-    privateHosts.some((each) => each.toLowerCase() === url.host || each.toLowerCase() === url.hostname);
-  return {
-    isNamed,
-    lookup: (host, { all }, callback) => {
+  const named = new Set(privateHosts.map((each) => each.toLowerCase()));
+  const isNamed = ({ protocol, hostname, port }: URL): boolean =>
+    named.has(hostname) || named.has(`${hostname}:${port || (protocol === 'https:' ? '443' : '80')}`);
+  const lookupFor = (origin: URL): LookupFunction => {
+    const isPermitted = isNamed(origin);
+    return (host, { all }, callback) => {
       resolve(host, (error, addresses) => {
         if (error !== null) return callback(error, '', 4);
-        const isOpen = permitted.includes(host.toLowerCase()) || addresses.every(({ address }) => isPublic(address));
+        const isOpen = isPermitted || addresses.every(({ address }) => isPublic(address));
         const [first] = addresses;
         if (!isOpen || first === undefined) return callback(new NotPublicError(host), '', 4);
         if (all === true) return callback(null, addresses);
         callback(null, first.address, first.family);
       });
-    },
+    };
+  };
+  return {
+    isNamed,
+    agent: (connections) =>
+      new Agent({
+        factory: (origin) => {
+          const connect = { timeout: connectMs, lookup: lookupFor(new URL(origin)) };
+          return new Pool(origin, { connections, pipelining: 1, connect });
+        },
+      }),
     problemOf: (url) => {
       const host = url.hostname.replace(/^\[|\]$/g, '');
       // A literal address is connected to without a lookup.

@@ -1,5 +1,5 @@
-import { Agent, fetch } from 'undici';
-import type { Response } from 'undici';
+import { fetch } from 'undici';
+import type { Agent, Response } from 'undici';
 import { ToolUnavailableError, ToolUserError } from '@sluice/core';
 import { guardedConnect } from './guarded-connect.js';
 import type { GuardedConnect, Resolve } from './guarded-connect.js';
@@ -35,8 +35,7 @@ export class GuardedFetch {
   /** `privateHosts`: host, or host:port, that may be reached wherever they are. */
   constructor(privateHosts: readonly string[], resolve?: Resolve) {
     this.guard = guardedConnect(privateHosts, resolve);
-    const { lookup } = this.guard;
-    this.agent = new Agent({ connections: 4, pipelining: 1, connect: { timeout: 10_000, lookup } });
+    this.agent = this.guard.agent(4);
   }
 
   /** Throws ToolUserError for an address that may not be fetched, and ToolUnavailableError if the server does not answer. */

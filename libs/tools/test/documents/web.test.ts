@@ -4,6 +4,7 @@ import { ToolUnavailableError, ToolUserError } from '@sluice/core';
 import { openSearch, openWeb, ParsedDocuments } from '../../src/index.js';
 import type { SearchHit, WebAccess } from '../../src/index.js';
 import { isPublic } from '../../src/web/addresses.js';
+import { guardedConnect } from '../../src/web/guarded-connect.js';
 import { patience } from '../configured.js';
 import { html, json, serve, to } from './web-server.js';
 import type { WebServer } from './web-server.js';
@@ -118,6 +119,23 @@ describe('what tools may fetch', () => {
       ]),
     );
     await expect(page('http://mixed.example/', mixed)).rejects.toThrow(/mixed\.example is not on the public/);
+  });
+
+  it('is no other port of a private host that is permitted with its port', async () => {
+    const resolve: Parameters<typeof openWeb>[0]['resolve'] = (_, callback) =>
+      callback(null, [{ address: '127.0.0.1', family: 4 }]);
+    const port = new URL(`http://${server.host}`).port;
+    const address = `http://named.example:${port}/page`;
+    for (const permitted of [`named.example:${port}`, 'named.example', 'NAMED.example'])
+      expect(await page(address, open([permitted], resolve))).toMatchObject({ path: address });
+    const other = open([`named.example:${port}`], resolve);
+    await expect(page('http://named.example/page', other)).rejects.toThrow(/named\.example is not on the public/);
+    const named = (url: string) => guardedConnect(['a.example:80', 'a.example:8443']).isNamed(new URL(url));
+    expect(['http://a.example/', 'https://a.example/', 'https://a.example:8443/'].map(named)).toEqual([
+      true,
+      false,
+      true,
+    ]);
   });
 });
 

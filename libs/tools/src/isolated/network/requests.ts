@@ -1,4 +1,4 @@
-import { Agent, fetch } from 'undici';
+import { fetch } from 'undici';
 import type { Response } from 'undici';
 import { ToolUnavailableError, ToolUserError } from '@sluice/core';
 import { guardedConnect } from '../../web/guarded-connect.js';
@@ -24,7 +24,7 @@ const ofOneHost = ['authorization', 'cookie', 'proxy-authorization', 'host'];
  */
 export function networkRequests(privateHosts: readonly string[], resolve?: Resolve): NetworkRequests {
   const guard = guardedConnect(privateHosts, resolve);
-  const agent = new Agent({ connections: 8, pipelining: 1, connect: { timeout: 10_000, lookup: guard.lookup } });
+  const agent = guard.agent(8);
   const checked = (address: string, hosts: readonly string[]): URL => {
     const url = new URL(address);
     if (!['http:', 'https:'].includes(url.protocol))
