@@ -1,5 +1,5 @@
-import { wellFormed, wellFormedJson } from '@sluice/core';
-import type { ModelTurn } from '@sluice/core';
+import { tokenSum, wellFormed, wellFormedJson } from '@sluice/core';
+import type { ModelTurn, TurnTokens } from '@sluice/core';
 import type { AgentResponse, Run, ToolCall, Toolset, TurnModel } from '@sluice/contracts';
 import type { Cancelled } from './claims/cancel.js';
 import { withPromptTokens } from './prompt-tokens.js';
@@ -43,19 +43,8 @@ export function asWritten(turn: ModelTurn): ModelTurn {
 }
 
 /** The run after a turn of the model. */
-export function withTokens(
-  run: Run,
-  turn: Omit<ModelTurn, 'thought' | 'calls' | 'answer'> & { readonly model: TurnModel | null },
-): Run {
-  const { inputTokens, outputTokens, cachedInputTokens = 0, cacheWriteTokens = 0 } = turn;
-  return {
-    ...run,
-    inputTokens: run.inputTokens + inputTokens,
-    outputTokens: run.outputTokens + outputTokens,
-    cachedInputTokens: run.cachedInputTokens + cachedInputTokens,
-    cacheWriteTokens: run.cacheWriteTokens + cacheWriteTokens,
-    ...withPromptTokens(run, turn.model),
-  };
+export function withTokens(run: Run, turn: TurnTokens & { readonly model: TurnModel | null }): Run {
+  return { ...run, ...tokenSum(run, turn), ...withPromptTokens(run, turn.model) };
 }
 
 /** The run’s end with the model’s answer. */

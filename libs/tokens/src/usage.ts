@@ -1,4 +1,4 @@
-import type { ModelTurn } from '@sluice/core';
+import type { ModelTurn, TurnTokens } from '@sluice/core';
 import type { TokenCounter } from './token-counter.js';
 
 /** Other tokenizers than ours give at most so many times fewer tokens for the same text, or more. */
@@ -11,8 +11,6 @@ const leastShort = 750;
 /** Tokens that a provider may add to a turn of its own: its own prompts, and reasoning that it does not show. */
 const mostHidden = 200_000;
 
-export type CheckedUsage = Pick<ModelTurn, 'inputTokens' | 'outputTokens' | 'cachedInputTokens' | 'cacheWriteTokens'>;
-
 /**
  * The tokens of a turn: those that its provider reports, unless it reports none, or a number that this text cannot have. Then they are ours, so
  * that a budget holds with any server. `input` is our count of what was sent.
@@ -22,7 +20,7 @@ export async function checkedUsage(
   input: number,
   model: string,
   counter: TokenCounter,
-): Promise<CheckedUsage> {
+): Promise<TurnTokens> {
   const { thought, answer, calls, cachedInputTokens, cacheWriteTokens } = turn;
   const written = [thought, answer ?? '', ...calls.flatMap(({ tool, arguments: args }) => [tool, args])];
   const output = await counter.count(written, model);

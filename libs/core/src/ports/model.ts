@@ -92,6 +92,20 @@ export interface ModelTurn {
   readonly raw?: readonly RawPart[];
 }
 
+/** The tokens of a turn, by how they are counted. */
+export type TurnTokens = Pick<ModelTurn, 'inputTokens' | 'outputTokens' | 'cachedInputTokens' | 'cacheWriteTokens'>;
+
+/** The tokens of both. What is absent counts as none. */
+export function tokenSum(one: TurnTokens, other: TurnTokens): Required<TurnTokens> {
+  const sum = (name: keyof TurnTokens): number => (one[name] ?? 0) + (other[name] ?? 0);
+  return {
+    inputTokens: sum('inputTokens'),
+    outputTokens: sum('outputTokens'),
+    cachedInputTokens: sum('cachedInputTokens'),
+    cacheWriteTokens: sum('cacheWriteTokens'),
+  };
+}
+
 /** A piece of a provider's turn that has no place in ModelTurn. */
 export interface RawPart {
   /** A name from a closed list, so that it may be shown. */

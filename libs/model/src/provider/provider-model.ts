@@ -1,3 +1,4 @@
+import { tokenSum } from '@sluice/core';
 import type { Model, ModelOptions, ModelRequest, ModelSettings, ModelTurn } from '@sluice/core';
 import {
   decodeStream,
@@ -8,7 +9,6 @@ import {
   type NativeSearch,
   nativeSearchOf,
   type TurnPart,
-  type Usage,
   withBeta,
   type WireName,
   type WireRequest,
@@ -49,14 +49,14 @@ export function createProviderModel(setup: ProviderSetup): Model {
   async function turn(request: ModelRequest, options: ModelOptions): Promise<ModelTurn> {
     options.signal.throwIfAborted();
     const faults = createFaults(name, { signal: options.signal, tools: request.tools, hide: hiding(setup.secrets) });
-    let read = await answered(request, [], options, faults);
-    for (let pauses = 0; goesOn(read) && pauses < mostPauses; pauses += 1)
-      read = joined(read, await answered(request, read.parts, options, faults));
-    return turnOf(read, { history: request.history, origin, faults });
+    let decoded = await sendTurn(request, [], options, faults);
+    for (let pauses = 0; isPaused(decoded) && pauses < mostPauses; pauses += 1)
+      decoded = joined(decoded, await sendTurn(request, decoded.parts, options, faults));
+    return turnOf(decoded, { history: request.history, origin, faults });
   }
 
-  /** What the model says, behind what it said of the same turn before its provider paused it. */
-  async function answered(
+  /** Sends the request, with what the model said of this turn before its provider paused it, and reads what follows. */
+  async function sendTurn(
     request: ModelRequest,
     said: readonly TurnPart[],
     options: ModelOptions,
@@ -150,24 +150,18 @@ export function createProviderModel(setup: ProviderSetup): Model {
 /** How often a turn is sent back that its provider pauses. */
 const mostPauses = 16;
 
-/** A pause with calls of ours is none that can be sent back: they have no results yet. */
-function goesOn({ finish, parts }: DecodedTurn): boolean {
+/** Whether the turn can be sent back to go on. One with calls of ours cannot: they have no results yet. */
+function isPaused({ finish, parts }: DecodedTurn): boolean {
   return finish === 'paused' && parts.length > 0 && parts.every(({ type }) => type !== 'call');
 }
 
 /** A turn that was paused and what followed, as one. Each request read all that was said before. */
 function joined(before: DecodedTurn, then: DecodedTurn): DecodedTurn {
-  const sum = (name: keyof Usage): number => before.usage[name] + then.usage[name];
+  const reasoningTokens = before.usage.reasoningTokens + then.usage.reasoningTokens;
   return {
     ...then,
     parts: [...before.parts, ...then.parts],
-    usage: {
-      inputTokens: sum('inputTokens'),
-      outputTokens: sum('outputTokens'),
-      cachedInputTokens: sum('cachedInputTokens'),
-      cacheWriteTokens: sum('cacheWriteTokens'),
-      reasoningTokens: sum('reasoningTokens'),
-    },
+    usage: { ...tokenSum(before.usage, then.usage), reasoningTokens },
     notes: [...before.notes, ...then.notes],
   };
 }
