@@ -136,16 +136,16 @@ class Judge {
         return { kind, outcome: withSigned(compared, await this.signedByExecutor(message)) };
       }
       case 'agent.responses': {
-        const others = [...deriveAgentEnd(message, run, configurations), ...deriveDeadEnd(message, run, dead)];
-        const [found, ...more] = others;
-        const own =
-          found !== undefined &&
-          more.length === 0 &&
-          this.same(message, { ...found, recordSignature: message.record.recordSignature });
-        const all = own ? others : [...others, ...deriveFilterEnd(message, run, configurations)];
+        // A signature is not derived but verified, below.
         const { recordSignature } = message.record;
-        const signed = all.map((one) => ('endedAt' in one ? { ...one, recordSignature } : one));
-        const compared = this.compare(message, signed, 'the record that it ended the run with');
+        const signed = <Derived extends object>(one: Derived) => ('endedAt' in one ? { ...one, recordSignature } : one);
+        const others = [...deriveAgentEnd(message, run, configurations), ...deriveDeadEnd(message, run, dead)].map(
+          signed,
+        );
+        const [found, ...more] = others;
+        const own = found !== undefined && more.length === 0 && this.same(message, found);
+        const all = own ? others : [...others, ...deriveFilterEnd(message, run, configurations).map(signed)];
+        const compared = this.compare(message, all, 'the record that it ended the run with');
         return { kind, outcome: withSigned(compared, [await endDifference(message, run.toolsets, verifier)]) };
       }
       case 'agent.approvals': {

@@ -102,17 +102,17 @@ export class Notes {
   /** How many there were in all. */
   total = 0;
 
-  add(kind: NoteKind, what: string): void {
-    this.total += 1;
+  add(kind: NoteKind, what: string, count = 1): void {
+    this.total += count;
     const name = /^[\w.[\]:-]{1,80}$/.test(what) ? what : '(other)';
     const key = `${kind} ${this.#counts.size < 100 ? name : '(other)'}`;
     const found = this.#counts.get(key);
-    if (found === undefined) this.#counts.set(key, { kind, what: key.slice(kind.length + 1), count: 1 });
-    else found.count += 1;
+    if (found === undefined) this.#counts.set(key, { kind, what: key.slice(kind.length + 1), count });
+    else found.count += count;
   }
 
   addAll(others: Notes): void {
-    for (const { kind, what, count } of others.list()) for (let left = count; left > 0; left -= 1) this.add(kind, what);
+    for (const { kind, what, count } of others.list()) this.add(kind, what, count);
   }
 
   list(): readonly Note[] {

@@ -1,44 +1,11 @@
 import type { TurnBuilder } from './turn-builder.js';
 import type { Finish, WireName } from './types.js';
 
-/**
- * What each provider’s words for the end of a turn mean, by whose the parts are. `paused` is said of a turn that its provider goes on with
- * once it is sent back.
- */
+/** Words that one provider alone has, by whose the parts are. `paused` is said of a turn that its provider goes on with once it is sent back. */
 const own: Readonly<Partial<Record<WireName, Readonly<Record<string, Finish>>>>> = {
-  'openai-chat': {
-    stop: 'stop',
-    tool_calls: 'calls',
-    function_call: 'calls',
-    length: 'length',
-    content_filter: 'filtered',
-  },
-  'openai-responses': {
-    completed: 'stop',
-    max_output_tokens: 'length',
-    content_filter: 'filtered',
-    cancelled: 'error',
-    failed: 'error',
-  },
-  anthropic: {
-    end_turn: 'stop',
-    stop_sequence: 'stop',
-    tool_use: 'calls',
-    max_tokens: 'length',
-    model_context_window_exceeded: 'length',
-    refusal: 'filtered',
-    pause_turn: 'paused',
-  },
+  anthropic: { pause_turn: 'paused' },
   gemini: {
-    STOP: 'stop',
-    MAX_TOKENS: 'length',
-    SAFETY: 'filtered',
-    RECITATION: 'filtered',
     LANGUAGE: 'filtered',
-    BLOCKLIST: 'filtered',
-    PROHIBITED_CONTENT: 'filtered',
-    SPII: 'filtered',
-    IMAGE_SAFETY: 'filtered',
     IMAGE_PROHIBITED_CONTENT: 'filtered',
     IMAGE_RECITATION: 'filtered',
     MODEL_ARMOR: 'filtered',
@@ -47,21 +14,12 @@ const own: Readonly<Partial<Record<WireName, Readonly<Record<string, Finish>>>>>
     MALFORMED_RESPONSE: 'error',
     MISSING_THOUGHT_SIGNATURE: 'error',
   },
-  bedrock: {
-    end_turn: 'stop',
-    stop_sequence: 'stop',
-    tool_use: 'calls',
-    max_tokens: 'length',
-    model_context_window_exceeded: 'length',
-    guardrail_intervened: 'filtered',
-    content_filtered: 'filtered',
-    malformed_model_output: 'error',
-    malformed_tool_use: 'error',
-  },
 };
 
-/** What servers that imitate a wire write there: words of their own, and those of the provider behind them. In lower case. */
-const synonyms: Readonly<Record<Exclude<Finish, 'paused' | 'other'>, readonly string[]>> = {
+/**
+ * All other words, in lower case, on any wire: servers that imitate one write words of their own there, and those of the provider behind them.
+ */
+const shared: Readonly<Record<Exclude<Finish, 'paused' | 'other'>, readonly string[]>> = {
   stop: [
     ...['stop', 'end', 'eos', 'eos_token', 'end_of_turn', 'end_turn', 'stop_sequence', 'stop_token'],
     ...['complete', 'completed', 'done', 'finished'],
@@ -83,7 +41,7 @@ const synonyms: Readonly<Record<Exclude<Finish, 'paused' | 'other'>, readonly st
 
 const ownWords = new Map(Object.entries(own).map(([wire, words]) => [wire, new Map(Object.entries(words))] as const));
 const sharedWords = new Map(
-  Object.entries(synonyms).flatMap(([finish, words]) => words.map((word) => [word, finish as Finish] as const)),
+  Object.entries(shared).flatMap(([finish, words]) => words.map((word) => [word, finish as Finish] as const)),
 );
 
 /** What a wire’s word for the end of a turn means; `other` where it is none that is known. */

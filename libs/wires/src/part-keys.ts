@@ -27,7 +27,7 @@ export function partKeys(part: MessagePart): readonly PartKey[] {
     case 'reasoning':
       return thoughtKeys(part);
     case 'call':
-      return [...(part.toolCallId === '' ? [] : [{ text: `call ${part.toolCallId}`, isUnique: false }])];
+      return part.toolCallId === '' ? [] : [{ text: `call ${part.toolCallId}`, isUnique: false }];
     case 'text':
       return key('item', part.echo?.fields['id']);
     default:

@@ -54,8 +54,8 @@ export class ChatAssembler implements Assembler {
   #text: Slot | null = null;
   #reasoning: Slot | null = null;
   #isDone = false;
-  /** Calls came in the form of today, so that those in the former one repeat them. */
-  #isNew = false;
+  /** Calls came as `tool_calls`, so that a `function_call` repeats one of them. */
+  #hasToolCalls = false;
 
   constructor(readonly builder: TurnBuilder) {}
 
@@ -134,13 +134,12 @@ export class ChatAssembler implements Assembler {
     for (const piece of [text(delta, 'content', at), text(delta, 'refusal', at)])
       if (piece !== undefined && piece !== '')
         appends.push({ slot: (this.#text ??= builder.open('text')), piece, isPure });
-    objects(delta, 'tool_calls', at).forEach((call, n) =>
-      appends.push(...this.#call(call, `${at}.tool_calls[${String(n)}]`)),
-    );
+    const calls = objects(delta, 'tool_calls', at);
+    calls.forEach((call, n) => appends.push(...this.#call(call, `${at}.tool_calls[${String(n)}]`)));
+    this.#hasToolCalls ||= calls.length > 0;
     // Some servers write a call in both ways.
-    const old = objects(delta, 'tool_calls', at).length > 0 ? undefined : object(delta, 'function_call', at);
-    this.#isNew ||= objects(delta, 'tool_calls', at).length > 0;
-    if (old !== undefined && !this.#isNew) appends.push(...this.#call({ index: 0, function: old }, at));
+    const old = this.#hasToolCalls ? undefined : object(delta, 'function_call', at);
+    if (old !== undefined) appends.push(...this.#call({ index: 0, function: old }, at));
     return appends;
   }
 
