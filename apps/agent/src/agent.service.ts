@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import type { OnModuleDestroy } from '@nestjs/common';
-import { Fault, isAsChosen, modelName, promptHash, whyIncomplete } from '@sluice/core';
+import { Fault, isAsChosen, modelName, promptHash, tokenSum, whyIncomplete } from '@sluice/core';
 import type { Configuration, Limits, ModelRequest, ModelSettings, ModelTurn, ToolChoice } from '@sluice/core';
 import { sha256, topics } from '@sluice/contracts';
 import type { Run, StrategyDecision, Toolset, TurnModel } from '@sluice/contracts';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
 import {
   answer,
-  askedAgain,
   asGivenUp,
   asWritten,
   boundedTurn,
@@ -33,9 +32,10 @@ import {
   verifyRecord,
   turnModel,
   wasHandled,
+  withReminder,
   withTokens,
 } from '@sluice/run';
-import type { BoundRequest, CountedTokens, Cancelled, Loaded, Move } from '@sluice/run';
+import type { CountedTokens, Cancelled, Loaded, Move } from '@sluice/run';
 import {
   chatSpan,
   lookForCancel,
@@ -51,7 +51,7 @@ import { askInOrder, briefOf } from '@sluice/model';
 import type { ModelSource } from '@sluice/model';
 import { checkedUsage, requestTokens, TokenCounter } from '@sluice/tokens';
 import { ProgressText } from './progress.js';
-import { RetryTold } from './retry-told.js';
+import { RetryNotice } from './retry-notice.js';
 import { ShownTools } from './shown-tools.js';
 
 /** The token under which Nest injects where models come from. */
@@ -72,6 +72,15 @@ class WasCancelled extends Error {
   }
 }
 
+/** What all requests of one turn have in common. */
+interface Asking {
+  readonly toolset: Toolset;
+  readonly limits: Limits;
+  readonly context: HandlerContext;
+  /** The tokens of the prompt, which are counted while the model is at work. */
+  readonly counting: Promise<CountedTokens | undefined>;
+}
+
 /** One turn of a run: what its strategy makes of it. The question and what was observed go to the model, and calls or an answer come back; or a planned call is made. */
 @Injectable()
 export class AgentService implements OnModuleDestroy {
@@ -84,7 +93,7 @@ export class AgentService implements OnModuleDestroy {
     @Inject(RUNTIME) private readonly runtime: Runtime,
     @Inject(MODELS) private readonly models: ModelSource,
   ) {
-    this.shownTools = new ShownTools(runtime);
+    this.shownTools = new ShownTools(runtime, this.counter);
   }
 
   async onModuleDestroy(): Promise<void> {
@@ -106,14 +115,14 @@ export class AgentService implements OnModuleDestroy {
     if (cancelled !== null) return this.endCancelled(message, toolset.run, cancelled, context);
     if (clock.now() >= toolset.run.deadline) return this.outOfTime(message, context);
 
-    const told = new RetryTold(toolset, context, this.runtime);
+    const notice = new RetryNotice(toolset, context, this.runtime);
     const loaded = await configurations.version(toolset.configVersion);
     const direct = directTurn(toolset, loaded.evaluator);
     const move = nextMove(toolset, loaded.evaluator);
     const decision = move.kind === 'react' ? null : move.decision;
     const made = direct ?? (move.kind === 'call' ? move.turn : null);
     const turn = made === null ? await this.ask(toolset, loaded, move, context) : { ...made, model: null };
-    await told.over();
+    await notice.clear();
     if (turn === null) return this.outOfTime(message, context);
     if (turn instanceof WasCancelled) return this.endCancelled(message, toolset.run, turn.cancelled, context);
     if (decision !== null) context.afterCommit(() => this.measureDecision(decision));
@@ -174,21 +183,22 @@ export class AgentService implements OnModuleDestroy {
     const { request } = asked;
     const models = modelsOfRun(toolset.run, evaluator);
     const counting = this.count(request, models[0], configuration);
-    let again: string | null = null;
+    const asking = { toolset, limits: configuration.limits, context, counting };
     try {
-      const { turn, settings, passedOver } = await askInOrder(
+      const {
+        turn: reply,
+        settings,
+        passedOver,
+      } = await askInOrder(
         models,
-        async (one) => {
-          const held = await this.askHeld(one, asked, move, counting, toolset, configuration, context);
-          again = held.again;
-          return held.turn;
-        },
+        (one) => this.askWithReminder(one, request, move, asking),
         (one, fault) => this.passOver(one, fault),
       );
+      const { turn, reminder } = reply;
       if (shown !== null) context.afterCommit(() => this.shownTools.end(shown, turn));
       const counted = await counting;
       if (counted !== undefined) context.afterCommit(() => measurePrompt(counted, settings, this.runtime.metrics));
-      return { ...turn, model: turnModel(asked, modelName(settings), passedOver, ids, counted, again) };
+      return { ...turn, model: turnModel(asked, modelName(settings), passedOver, ids, counted, reminder) };
     } catch (error) {
       if (error instanceof TimeUp) return null;
       if (error instanceof WasCancelled) return error;
@@ -213,36 +223,27 @@ export class AgentService implements OnModuleDestroy {
   }
 
   /** Tells a model that did not call what the run’s strategy wants, and asks it once more: not every provider holds to tool_choice. */
-  private async askHeld(
+  private async askWithReminder(
     settings: ModelSettings,
-    asked: BoundRequest,
+    request: ModelRequest,
     move: Move,
-    counting: Promise<CountedTokens | undefined>,
-    toolset: Toolset,
-    configuration: Configuration,
-    context: HandlerContext,
-  ): Promise<{ readonly turn: ModelTurn; readonly again: string | null }> {
+    asking: Asking,
+  ): Promise<{ readonly turn: ModelTurn; readonly reminder: string | null }> {
     try {
-      return {
-        turn: await this.askOne(settings, asked.request, counting, toolset, configuration, context),
-        again: null,
-      };
+      return { turn: await this.askOne(settings, request, asking), reminder: null };
     } catch (error) {
       if (!(error instanceof NotAsChosen) || move.kind !== 'ask') throw error;
-      const again = `${error.missing} Your last reply was not taken. Reply with that call, and nothing else.`;
-      const { request } = askedAgain(asked, again);
-      const turn = await this.askOne(settings, request, counting, toolset, configuration, context);
-      return { turn: withTokensOf(turn, error.turn), again };
+      const reminder = `${error.missing} Your last reply was not taken. Reply with that call, and nothing else.`;
+      const turn = await this.askOne(settings, withReminder(request, reminder), asking);
+      // The tokens of both replies are the turn’s.
+      return { turn: { ...turn, ...tokenSum(turn, error.turn) }, reminder };
     }
   }
 
   private async askOne(
     settings: ModelSettings,
     request: ModelRequest,
-    counting: Promise<CountedTokens | undefined>,
-    toolset: Toolset,
-    { limits }: Configuration,
-    context: HandlerContext,
+    { toolset, limits, context, counting }: Asking,
   ): Promise<ModelTurn> {
     const model = await this.models.get(settings);
     const { clock, metrics } = this.runtime;
@@ -349,7 +350,7 @@ function noAnswer(limits: Limits, cause: unknown): Fault {
   });
 }
 
-/** Nothing of such a turn is done or streamed: an answer that looked nothing up must not pass for one that did. */
+/** No call of such a turn is made, and its text is no answer: one that looked nothing up must not pass for one that did. */
 class NotAsChosen extends Fault {
   constructor(
     message: string,
@@ -370,18 +371,6 @@ function notAsChosen(name: string, choice: ToolChoice, { run }: Pick<Toolset, 'r
   const cut = turn.incomplete === undefined ? '' : ` ${whyIncomplete(turn.incomplete)}`;
   const message = `The model ${name} did not call ${wanted}, as ${who}: ${what}, or configure a model whose provider holds to it.${cut}`;
   return new NotAsChosen(message, `You did not call ${wanted}.`, turn);
-}
-
-/** The tokens of both replies are the turn’s. */
-function withTokensOf(turn: ModelTurn, before: ModelTurn): ModelTurn {
-  const { cachedInputTokens = 0, cacheWriteTokens = 0 } = turn;
-  return {
-    ...turn,
-    inputTokens: turn.inputTokens + before.inputTokens,
-    outputTokens: turn.outputTokens + before.outputTokens,
-    cachedInputTokens: cachedInputTokens + (before.cachedInputTokens ?? 0),
-    cacheWriteTokens: cacheWriteTokens + (before.cacheWriteTokens ?? 0),
-  };
 }
 
 /** A model that is away may come back, so it is asked again until the run’s time is up. */

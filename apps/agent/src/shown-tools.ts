@@ -6,6 +6,7 @@ import type { DiscoveryTurn } from '@sluice/discovery';
 import { DiscoveryRecords } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
 import { Embedders, nativeSearches } from '@sluice/model';
+import { definitionText, type TokenCounter } from '@sluice/tokens';
 
 /** The tools that the model of a turn is shown. */
 export interface Shown {
@@ -22,12 +23,13 @@ export class ShownTools {
   readonly #records: DiscoveryRecords;
   readonly #endings = new Set<Promise<void>>();
 
-  constructor(runtime: Runtime) {
+  /** With the counter of the agent’s own counts: both count the same definitions. */
+  constructor(runtime: Runtime, counter: TokenCounter) {
     const { clock, documents, environment, log } = runtime;
     const embedders = new Embedders((variable) => environment.secret(variable));
     this.#records = new DiscoveryRecords(runtime);
     this.#discovery = new Discovery({
-      ...{ documents, clock },
+      ...{ documents, clock, counter },
       secret: (variable) => environment.secret(variable),
       embedder: (settings) => embedders.get(settings),
       report: (report) => this.#records.note(discoveryRecord(report)),
@@ -67,9 +69,9 @@ export class ShownTools {
     const turn = await this.#discovery.begin(pipes, {
       ...{ source: 'agent', requestId, sessionId, iteration, configVersion: version },
       ...{ tenantId: run.principal?.tenantId ?? 'local', wire: model.provider, model: model.name ?? model.provider },
-      tools: choosable.map(({ id, description, inputSchema }) => ({
-        ...{ name: id, description, parameters: inputSchema },
-        raw: JSON.stringify({ name: id, description, parameters: inputSchema }),
+      tools: choosable.map((tool) => ({
+        ...{ name: tool.id, description: tool.description, parameters: tool.inputSchema },
+        raw: definitionText(tool),
       })),
       // The provider keeps what it found in the conversation, and its cache as long as the list is the same.
       ...{

@@ -26,6 +26,7 @@ import {
   withPreviousAnswer,
 } from '@sluice/proxy';
 import type { Loaded } from '@sluice/run';
+import { TokenCounter } from '@sluice/tokens';
 import { type NativeSearch, nativeSearchOf, type NoNativeSearch, type WireName } from '@sluice/wires';
 import type { ClientRequest, RequestBody } from './client-request.js';
 import { CredentialOwner } from './credential-owner.js';
@@ -85,7 +86,7 @@ export class Planner {
     this.#owners = new CredentialOwner(documents, sealer, warn);
     this.#rounds = new HiddenRounds({ documents, clock, digest, seal: sealer, warn });
     this.#discovery = new Discovery({
-      ...{ documents, clock },
+      ...{ documents, clock, counter: new TokenCounter() },
       secret: (variable) => environment.secret(variable),
       embedder: (settings) => embedders.get(settings),
       report: (report) => {

@@ -13,7 +13,6 @@ import { searchToolOf } from './search-tool.js';
 import { DiscoverySessions, emptySession } from './sessions.js';
 import type { DiscoverySession } from './sessions.js';
 import { comparedQuestion } from './tool.js';
-import { TokenCounter } from '@sluice/tokens';
 import { DiscoveryTurn } from './turn.js';
 import type { TurnParts, TurnStart } from './turn.js';
 
@@ -27,7 +26,7 @@ export class Discovery {
     const { documents, clock } = parts;
     this.meanings = new Meanings(() => clock.now());
     const [sessions, habits] = [new DiscoverySessions(documents, clock), new HabitStore(documents, clock)];
-    this.turnParts = { ...parts, sessions, habits, counter: new TokenCounter() };
+    this.turnParts = { ...parts, sessions, habits };
   }
 
   /** Chooses the tools of a request. Never rejects: what fails leaves the request as it is. */

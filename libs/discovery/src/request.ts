@@ -1,4 +1,5 @@
 import type { Clock, Documents, Embedder, EmbeddingSettings } from '@sluice/core';
+import type { TokenCounter } from '@sluice/tokens';
 import type { DiscoveryReport, NativeSearchAt } from './report.js';
 import type { DeferredTool } from './sessions.js';
 import type { OfferedTool } from './tool.js';
@@ -52,6 +53,7 @@ export interface DiscoveryParts {
   /** Where sessions and habits are kept. */
   readonly documents: Documents;
   readonly clock: Clock;
+  readonly counter: TokenCounter;
   /** The value of an environment variable. */
   secret(variable: string): string | undefined;
   /** The model that the settings name. Where it rejects, `hybrid` goes by words alone. */

@@ -11,14 +11,12 @@ import type { SearchTool } from './search-tool.js';
 import { searchTools } from './search.js';
 import { askSelector } from './selector.js';
 import type { DeferredTool, DiscoverySession, DiscoverySessions } from './sessions.js';
-import type { TokenCounter } from '@sluice/tokens';
 import type { OfferedTool } from './tool.js';
 
 /** What turns of one process share. */
 export interface TurnParts extends Omit<DiscoveryParts, 'documents' | 'embedder'> {
   readonly sessions: DiscoverySessions;
   readonly habits: HabitStore;
-  readonly counter: TokenCounter;
 }
 
 const uncounted = { tokensBefore: null, tokensAfter: null, tokenizer: null };

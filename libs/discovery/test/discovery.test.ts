@@ -6,6 +6,7 @@ import { compileConfiguration } from '@sluice/core';
 import type { Documents, Pipes, StoredDocument } from '@sluice/core';
 import { Discovery, queryOf } from '@sluice/discovery';
 import type { DiscoveryReport, DiscoveryRequest, RequestTool } from '@sluice/discovery';
+import { TokenCounter } from '@sluice/tokens';
 import { parse } from 'yaml';
 import { sampleInputs } from '../../core/test/sample-inputs.js';
 
@@ -46,6 +47,7 @@ function discovering(documents = documentsHere()) {
   const discovery = new Discovery({
     documents,
     clock,
+    counter: new TokenCounter(),
     secret: () => 'the-key-of-the-selector',
     embedder: () => Promise.reject(new Error('No model is asked here.')),
     report: (report) => reports.push(report),

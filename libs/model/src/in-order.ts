@@ -1,4 +1,4 @@
-import { Fault, modelName, type ModelSettings, type ModelTurn } from '@sluice/core';
+import { Fault, modelName, type ModelSettings } from '@sluice/core';
 
 /** A model that was asked and gave no turn. */
 export interface PassedOver {
@@ -8,8 +8,8 @@ export interface PassedOver {
 }
 
 /** A turn, whose it is, and who gave none before. */
-export interface AskedTurn {
-  readonly turn: ModelTurn;
+export interface AskedTurn<Turn> {
+  readonly turn: Turn;
   readonly settings: ModelSettings;
   readonly passedOver: readonly PassedOver[];
 }
@@ -18,11 +18,11 @@ export interface AskedTurn {
  * Asks one model after another until one gives its turn. The next one is asked where a model is out of reach or has no capacity, which may
  * pass; what it refuses for good, and a key that is not there, are for the operator to mend. Each turn begins with the first again.
  */
-export async function askInOrder(
+export async function askInOrder<Turn>(
   models: readonly ModelSettings[],
-  ask: (settings: ModelSettings) => Promise<ModelTurn>,
+  ask: (settings: ModelSettings) => Promise<Turn>,
   onPassedOver: (settings: ModelSettings, fault: Fault) => void,
-): Promise<AskedTurn> {
+): Promise<AskedTurn<Turn>> {
   const passedOver: PassedOver[] = [];
   for (const [place, settings] of models.entries()) {
     try {

@@ -1,9 +1,10 @@
 import { utf8Length } from '@sluice/core';
 import type { Configuration, ModelTool } from '@sluice/core';
+import { definitionText } from '@sluice/tokens';
 
 /** Bytes of a tool's definition, about as a model is sent it. */
-export function definitionBytes({ id, description, inputSchema }: ModelTool): number {
-  return utf8Length(JSON.stringify({ name: id, description, parameters: inputSchema }));
+export function definitionBytes(tool: ModelTool): number {
+  return utf8Length(definitionText(tool));
 }
 
 /** About what a turn of the agent sends beside its question: its instructions, and the tools of its groups. None to the model of rules. */

@@ -121,29 +121,29 @@ function earlierOf({ memory }: Pick<Toolset['run'], 'memory'>): Pick<ModelReques
   return { earlier: memory.map(({ question, answer }) => ({ question, answer })) };
 }
 
-/** The same, asked once more with what was wrong with the first reply; `why` null for the first time. */
-export function askedAgain(asked: BoundRequest, why: string | null): BoundRequest {
-  if (why === null) return asked;
-  const instructions = `${asked.request.instructions}\n\n${why}`;
-  return { ...asked, request: { ...asked.request, instructions } };
+/** The request with a reminder behind its instructions: what was wrong with the model’s first reply. */
+export function withReminder(request: ModelRequest, reminder: string): ModelRequest {
+  return { ...request, instructions: `${request.instructions}\n\n${reminder}` };
 }
 
-/** The model that took a turn, as the turn’s record names it, which was asked `first` and, where `again` is not null, once more; `name` is that of `modelName`. */
+/**
+ * The model that took a turn, as the turn’s record names it; `name` is that of `modelName`. Where `reminder` is not null, the turn is the reply
+ * to the second request, which had it.
+ */
 export function turnModel(
-  first: BoundRequest,
+  { request: first, bound }: BoundRequest,
   name: string,
   passedOver: TurnModel['passedOver'],
   shown: TurnModel['shown'] = null,
   counted: CountedTokens = uncounted,
-  again: TurnModel['askedAgain'] = null,
+  reminder: TurnModel['askedAgain'] = null,
 ): TurnModel {
-  const { request } = askedAgain(first, again);
-  const { bound } = first;
+  const request = reminder === null ? first : withReminder(first, reminder);
   const { definitionTokens, resultTokens, otherTokens, tokenizer } = counted;
   return {
     ...{ name, promptHash: promptHash(request, name, sha256), passedOver, shown, deferred: bound.deferred },
     nativeSearch: request.searched === undefined ? null : 'provider',
-    ...{ definitionTokens, resultTokens, otherTokens, tokenizer, askedAgain: again },
+    ...{ definitionTokens, resultTokens, otherTokens, tokenizer, askedAgain: reminder },
   };
 }
 

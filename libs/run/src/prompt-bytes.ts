@@ -5,6 +5,7 @@ import { modelsOfRun } from './agent-runs.js';
 import { definitionBytes } from './definition-bytes.js';
 import { directTurn } from './direct-call.js';
 import { modelRequestOf } from './model-request.js';
+import type { Move } from './strategy/move.js';
 import { nextMove } from './strategy/next-move.js';
 
 /**
@@ -27,8 +28,7 @@ export function turnBudgetEnd(toolset: Toolset, evaluator: Evaluator): RunEnd | 
 }
 
 /** A tool whose schema is none is for the agent to refuse. */
-function requestOf(...given: readonly [Toolset, Evaluator, ReturnType<typeof nextMove>]): ModelRequest | null {
-  const [toolset, evaluator, move] = given;
+function requestOf(toolset: Toolset, evaluator: Evaluator, move: Move): ModelRequest | null {
   try {
     return modelRequestOf(toolset, evaluator, null, move).request;
   } catch (error) {

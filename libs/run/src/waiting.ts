@@ -1,7 +1,7 @@
 import type { Toolset } from '@sluice/contracts';
 import type { RunParts } from './parts.js';
 
-/** That a run waits for its model, which could not be had in the turn and is asked again. */
+/** That a run waits for its model, which could not be reached in the turn and is asked again. */
 export interface Waiting {
   readonly iteration: number;
   /** Milliseconds since the epoch. */
@@ -15,7 +15,7 @@ type Turn = Pick<Toolset, 'requestId' | 'iteration' | 'run'>;
 
 /**
  * Keeps it beside the log for those who ask later how the run is: records of agent.progress may be lost, and are for those who follow. Best
- * effort; of a turn that is over the log says so.
+ * effort: what is left behind by a turn that is over, the reader of the log sees by the iteration.
  */
 export async function noteWaiting({ requestId, iteration, run }: Turn, reason: string, parts: Keeping): Promise<void> {
   const tenant = run.principal?.tenantId;
@@ -28,10 +28,11 @@ export async function noteWaiting({ requestId, iteration, run }: Turn, reason: s
   await parts.documents.put(key, (found?.version ?? 0) + 1, JSON.stringify(waiting), run.deadline);
 }
 
-/** That the model was had. */
+/** Takes it back once the model gave its turn. */
 export async function noLongerWaiting({ requestId, run }: Turn, { documents }: Keeping): Promise<void> {
   const tenant = run.principal?.tenantId;
-  const key = tenant === undefined ? '' : keyOf(requestId, tenant);
+  if (tenant === undefined) return;
+  const key = keyOf(requestId, tenant);
   const found = await documents.find(key);
   if (found !== undefined) await documents.put(key, found.version + 1, 'null', run.deadline);
 }
