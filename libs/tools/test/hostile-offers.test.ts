@@ -23,15 +23,16 @@ beforeAll(async () => {
 afterAll(() => void elsewhere.close());
 describe('what a hostile server offers', () => {
   it.each([
-    ['100,000 tools in pages', 'thousands', /more than 1000 tools/],
-    ['100,000 tools at once', 'thousands-at-once', /more than 1000 tools|larger|closed/],
-    ['no list at all', 'malformed-list', /could not be asked/],
-  ])('%s: refused with its reason, in bounded time, and the others are there', async (_, fault, reason) => {
+    ['100,000 tools in pages', 'thousands', { endless: expect.stringMatching(/more than 1000 tools/) }, 1_000],
+    ['100,000 tools at once', 'thousands-at-once', { endless: expect.stringMatching(/more than 1000 tools/) }, 1_000],
+    ['no list at all', 'malformed-list', { error: expect.stringMatching(/could not be asked/) }, undefined],
+  ])('%s: cut or refused with its reason, in bounded time, and the others are there', async (_, fault, said, most) => {
     const { hub } = openHostile(fault, { elsewhere: elsewhereUrl });
     const started = performance.now();
     const [hostile, well] = await hub.discover();
     expect(performance.now() - started).toBeLessThan(60_000);
-    expect(hostile).toMatchObject({ error: expect.stringMatching(reason) });
+    expect(hostile).toMatchObject(said);
+    expect(hostile !== undefined && 'tools' in hostile ? hostile.tools.length : undefined).toBe(most);
     expect(well).toHaveProperty('tools');
   });
 
