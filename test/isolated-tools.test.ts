@@ -25,7 +25,7 @@ import {
   ToolUserError,
 } from '@sluice/core';
 import type { ToolContract } from '@sluice/tools';
-import { clientsOf, processesPerFile, ToolProcesses } from '@sluice/tools';
+import { clientsOf, FileProcesses, processesPerFile, ToolProcesses } from '@sluice/tools';
 import { context, patience } from '../libs/tools/test/configured.js';
 
 const home = mkdtempSync(join(realpathSync(tmpdir()), 'sluice-isolated-'));
@@ -388,6 +388,20 @@ describe('a file that is no tool', () => {
 });
 
 describe('the processes of tools', () => {
+  it('are not started once they are closed, also for a file that is being loaded', async () => {
+    const { path } = await tool('return 1');
+    const others = new ToolProcesses();
+    const loading = others.load(path);
+    const refused = expect(loading).rejects.toThrow('The service is being stopped.');
+    await others.close();
+    await refused;
+    const source = readFileSync(path);
+    const file = new FileProcesses(path, path, source, {});
+    const described = expect(file.describe()).rejects.toThrow('The service is being stopped.');
+    await file.close();
+    await described;
+  });
+
   it.each([
     ['waits', 'await new Promise(() => setInterval(() => 0, 1000));'],
     ['loops', 'for (;;);'],

@@ -47,9 +47,9 @@ export class ToolProcesses {
 
   /** Loads a tool in a process. Throws an Error whose sentence says what the file lacks. */
   async load(path: string): Promise<LoadedTool> {
-    if (this.isClosed) throw new Error('The service is being stopped.');
     const real = await realpath(path);
     const source = await readFile(real);
+    if (this.isClosed) throw new Error('The service is being stopped.');
     const hash = createHash('sha256').update(source).digest('hex');
     const name = `${real}\n${hash}`;
     let file = this.files.get(name);
@@ -141,8 +141,9 @@ export class FileProcesses {
   }
 
   private async begin(): Promise<{ readonly process: ToolProcess; readonly tool: ToolDescription }> {
-    if (this.isClosed) throw new Error('The service is being stopped.');
     const namespace = await networkNamespace();
+    // Looked at right before the process starts: `close` ends those that it finds.
+    if (this.isClosed) throw new Error('The service is being stopped.');
     const { network } = this;
     const process = new ToolProcess(this.realPath, network, namespace, (line) =>
       this.options.onOutput?.(this.path, line),
