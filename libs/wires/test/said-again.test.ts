@@ -233,6 +233,38 @@ it('two calls of `response.completed` are two, and a reasoning keeps its cipher'
   expect(turn.parts[0]).toMatchObject({ echo: { fields: { id: 'rs', encrypted_content: 'secret' } } });
 });
 
+it('items of Responses without numbers and ids follow each other', () => {
+  const unnamed = (type: string, of: object) => sse({ type: `response.${type}`, ...of });
+  const [first, second] = ['x', 'y'].map((call_id) => ({ type: 'function_call', call_id, name: 'a' }));
+  const message = { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: answer }] };
+  const { turn, heard } = read('openai-responses', [
+    unnamed('output_item.added', { item: { ...message, content: [] } }),
+    ...[says('Hello ', {}), says('there.', {}), unnamed('output_item.done', { item: message })],
+    ...[unnamed('output_item.added', { item: first }), delta(args, {})],
+    ...[unnamed('output_item.done', { item: { ...first, arguments: args } })],
+    ...[unnamed('output_item.added', { item: second }), delta('{"n":2}', {})],
+    ...[unnamed('output_item.done', { item: { ...second, arguments: '{"n":2}' } }), completed()],
+  ]);
+  const both = [args, '{"n":2}'].map((one) => ['a', one]);
+  expect([saysOf(turn), heard]).toEqual([{ text: answer, calls: both }, answer]);
+});
+
+it('calls of Responses without numbers and ids that are open at once are told apart by their call ids', () => {
+  const calls = ['x', 'y'].map((call_id, at) => ({
+    type: 'function_call',
+    call_id,
+    name: 'a',
+    arguments: `{"n":${at}}`,
+  }));
+  const events = ['added', 'done'].flatMap((state) =>
+    calls.map((call) =>
+      sse({ type: `response.output_item.${state}`, item: state === 'done' ? call : { ...call, arguments: '' } }),
+    ),
+  );
+  const { turn } = read('openai-responses', [...events, completed()]);
+  expect(saysOf(turn).calls).toEqual(calls.map((call) => [call.name, call.arguments]));
+});
+
 it('a whole answer with both forms of a call has it once', () => {
   const said = { content: 'So.', ...whole, function_call: { name: 'a', arguments: args } };
   const body = JSON.stringify({ choices: [{ message: said, finish_reason: 'tool_calls' }] });

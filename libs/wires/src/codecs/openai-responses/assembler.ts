@@ -57,18 +57,14 @@ export class ResponsesAssembler implements Assembler {
   /** The item that an event is about; one that was not announced begins. */
   #item(event: JsonObject, type: string): Item {
     const id = text(event, 'item_id', '') ?? '';
-    return this.#items.at(this.#items.placeOf(event, id, 0), () =>
+    return this.#items.at(this.#items.placeOf(event, { id, type }), () =>
       this.#open({ type, ...(id === '' ? {} : { id }) }, 'item'),
     );
   }
 
   #added(event: JsonObject): void {
     const item = object(event, 'item', '') ?? {};
-    this.#items.set(this.#placeOf(event, item), this.#open(item, 'item'));
-  }
-
-  #placeOf(event: JsonObject, item: JsonObject): number {
-    return this.#items.placeOf(event, text(item, 'id', 'item') ?? '', this.#items.size);
+    this.#items.add(event, this.#open(item, 'item'));
   }
 
   #open(item: JsonObject, at: string): Item {
@@ -144,8 +140,11 @@ export class ResponsesAssembler implements Assembler {
   /** An item as it is in the end; it says again what its deltas said, and what none of them did. */
   #done(event: JsonObject, source: () => JsonSpan | undefined): void {
     const whole = object(event, 'item', '') ?? {};
-    const item = this.#items.at(this.#placeOf(event, whole), () => this.#open(whole, 'item'));
+    const [id = '', type = '', callId = ''] = ['id', 'type', 'call_id'].map((name) => text(whole, name, 'item'));
+    const place = this.#items.placeOf(event, { id, type, callId });
+    const item = this.#items.at(place, () => this.#open(whole, 'item'));
     this.fill(item, whole, source, 'item');
+    this.#items.finish(item);
   }
 
   /** What a whole item holds, as far as it is not there yet. */

@@ -9,24 +9,48 @@ export interface Item {
   readonly id: string;
 }
 
+/** What an event says of its item; an id that it leaves out is empty. */
+interface Named {
+  readonly id: string;
+  readonly type: string;
+  readonly callId?: string;
+}
+
+const callOf = ({ slots: [first] }: Item): string => first?.toolCallId ?? '';
+
 /** The items of one response, by their places. */
 export class Items {
   readonly #byPlace = new Map<number, Item>();
+  readonly #done = new Set<Item>();
 
-  get size(): number {
-    return this.#byPlace.size;
+  /** Begins an item at the place that its event names, or behind the others. */
+  add(event: JsonObject, item: Item): void {
+    this.#byPlace.set(integer(event, 'output_index', '') ?? this.#next(), item);
   }
 
-  /** The place that an event names, or that of the item of this id; `otherwise` where it says neither. */
-  placeOf(event: JsonObject, id: string, otherwise: number): number {
+  /**
+   * The place that an event names, or that of the item of this id or call; where it says none of these, the last item goes on, if it is of this
+   * type and not done.
+   */
+  placeOf(event: JsonObject, { id, type, callId = '' }: Named): number {
     const index = integer(event, 'output_index', '');
     if (index !== undefined) return index;
-    if (id === '') return otherwise;
-    return [...this.#byPlace].find(([, one]) => one.id === id)?.[0] ?? this.size;
+    const items = [...this.#byPlace];
+    const named = items.find(([, one]) => (id !== '' && one.id === id) || (callId !== '' && callOf(one) === callId));
+    if (named !== undefined) return named[0];
+    const last = items.at(-1);
+    if (last?.[1].type !== type || this.#done.has(last[1])) return this.#next();
+    const isOther = (id !== '' && last[1].id !== '') || (callId !== '' && callOf(last[1]) !== '');
+    return isOther ? this.#next() : last[0];
   }
 
-  set(place: number, item: Item): void {
-    this.#byPlace.set(place, item);
+  #next(): number {
+    return Math.max(-1, ...this.#byPlace.keys()) + 1;
+  }
+
+  /** Nothing more comes of the item. */
+  finish(item: Item): void {
+    this.#done.add(item);
   }
 
   at(place: number, open: () => Item): Item {
