@@ -14,6 +14,7 @@ import {
 } from '@sluice/core';
 import { findingKinds } from '@sluice/audit';
 import { cliPage } from '../apps/sluice/src/cli-page.js';
+import { pagesWithTables, withTopicTables } from '../apps/sluice/src/topic-tables.js';
 import { commands } from '../apps/sluice/src/commands/all.js';
 import { defaultPace } from '../apps/audit/src/pace.js';
 import { usage as auditUsage } from '../apps/sluice/src/commands/audit.js';
@@ -85,6 +86,19 @@ describe('docs/errors.md', () => {
   it('names the faults that leave their run as it is', () => {
     const [, list = ''] = /^error, except for (.*?):/ms.exec(page) ?? [];
     expect([...list.matchAll(/`(\w+)`/g)].map(([, code]) => code)).toEqual([...securityFaults]);
+  });
+});
+
+describe('the tables of topics', () => {
+  it.each(pagesWithTables)('in %s are as the list of topics has them: `npm run generate` writes them', (page) =>
+    expect(read(page)).toBe(withTopicTables(page, read(page))),
+  );
+
+  it('take in a topic that is missing and leave the rows of the page, so the test can fail', () => {
+    const page = read('docs/security.md');
+    const without = page.replace(/^\| `agent\.dead-letters` \| what it holds.*\n/m, '');
+    expect(without).not.toBe(page);
+    expect(withTopicTables('docs/security.md', without)).toBe(page);
   });
 });
 

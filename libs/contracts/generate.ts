@@ -1,4 +1,4 @@
-/** Writes the records’ types (libs/records) and the schemas as a module (src/generated) from ../../schemas. Run it with `npm run generate`. */
+/** Writes the records’ types (libs/records), what makes records and the schemas as modules (src/generated) from ../../schemas. Run it with `npm run generate`. */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
@@ -7,6 +7,7 @@ interface Field {
   name: string;
   type: Avro;
   doc?: string;
+  default?: unknown;
 }
 interface Definition {
   name: string;
@@ -52,6 +53,29 @@ function interfaceOf(definition: Definition): string {
   return `/** ${definition.doc ?? definition.name} */\nexport interface ${definition.name} {\n${members.join('\n')}\n}\n`;
 }
 
+/** A function that makes a record of what the schema has no default for, and of what else is given. */
+function makerOf({ name, fields }: Definition): string {
+  const needed = fields.filter((field) => !('default' in field)).map((field) => `'${camelCase(field.name)}'`);
+  const given = needed.length === 0 ? `Partial<${name}> = {}` : `Given<${name}, ${needed.join(' | ')}>`;
+  const defaults = fields.flatMap((field) =>
+    'default' in field ? [`${camelCase(field.name)}: ${JSON.stringify(field.default)}`] : [],
+  );
+  const maker = `${name.charAt(0).toLowerCase()}${name.slice(1)}`;
+  return `export const ${maker} = (given: ${given}): ${name} => ({ ${[...defaults, '...given'].join(', ')} });`;
+}
+
+function makers(definitions: readonly Definition[]): string {
+  const names = definitions.map(({ name }) => name).join(', ');
+  const given = 'type Given<R, Needed extends keyof R> = Pick<R, Needed> & Partial<R>;';
+  return `${note}import type { ${names} } from '@sluice/records';\n\n${given}\n\n${definitions.map(makerOf).join('\n')}\n`;
+}
+
+/** The records by their names. */
+function namesOf(definitions: readonly Definition[]): string {
+  const members = definitions.map(({ name }) => `  readonly ${name}: ${name};\n`);
+  return `/** The records by the names that they have in schemas/. */\nexport interface RecordTypes {\n${members.join('')}}\n`;
+}
+
 /** The generated files by their path from libs. */
 export function generate(schemaFolder: string): Record<string, string> {
   const definitions = readdirSync(schemaFolder)
@@ -60,7 +84,8 @@ export function generate(schemaFolder: string): Record<string, string> {
     .map((file) => JSON.parse(readFileSync(join(schemaFolder, file), 'utf8')) as Definition);
   const table = Object.fromEntries(definitions.map((definition) => [definition.name, definition]));
   return {
-    'records/src/generated/records.ts': `${note}\n${definitions.map(interfaceOf).join('\n')}`,
+    'records/src/generated/records.ts': `${note}\n${[...definitions.map(interfaceOf), namesOf(definitions)].join('\n')}`,
+    'contracts/src/generated/make.ts': makers(definitions),
     'contracts/src/generated/schemas.ts': `${note}\nexport const schemas = ${JSON.stringify(table, null, 2)} as const;\n`,
   };
 }

@@ -2,20 +2,49 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import ts from 'typescript';
-import { hiddenReasons, isDecidedReason, runErrorOf, runErrors, toolErrorReasons } from '@sluice/core';
+import { allTopics, auditedTopics, handledTopics, runTopics, storyTopics, topics } from '@sluice/contracts';
+import {
+  discoveryStrategies,
+  hiddenReasons,
+  isDecidedReason,
+  runErrorOf,
+  runErrors,
+  toolErrorReasons,
+} from '@sluice/core';
 
 const root = join(import.meta.dirname, '../..');
-const lists = { 'run errors': Object.keys(runErrors), reasons: Object.keys(toolErrorReasons), hidden: hiddenReasons };
+const lists = {
+  strategies: discoveryStrategies,
+  'run errors': Object.keys(runErrors),
+  reasons: Object.keys(toolErrorReasons),
+  hidden: hiddenReasons,
+};
+
+/** Lists of topics that have a name: others are of who reads just these. */
+const topicLists: Readonly<Record<string, readonly string[]>> = {
+  allTopics,
+  ...{ auditedTopics, handledTopics, runTopics, storyTopics },
+};
+
+/** A text, or the topic that stands as `topics.steps`. */
+function nameIn(node: ts.Expression): string | undefined {
+  if (ts.isStringLiteralLike(node)) return node.text;
+  const isTopic =
+    ts.isPropertyAccessExpression(node) && ts.isIdentifier(node.expression) && node.expression.text === 'topics';
+  return isTopic ? topics[node.name.text as keyof typeof topics] : undefined;
+}
 
 /** Lists of a file that repeat a part of a closed list: what they mean by it belongs to the entries of the one list, as a property. */
 function repeatedIn(path: string, text: string): readonly string[] {
   const found: string[] = [];
   const look = (node: ts.Node): void => {
     if (ts.isArrayLiteralExpression(node)) {
-      const names = node.elements.filter((one) => ts.isStringLiteralLike(one)).map(({ text: name }) => name);
+      const names = node.elements.flatMap((one) => nameIn(one) ?? []);
       for (const [kind, all] of Object.entries(lists))
         if (names.length > 2 && names.every((name) => (all as readonly string[]).includes(name)))
           found.push(`${path}: ${kind}: ${names.join(', ')}`);
+      for (const [list, all] of Object.entries(topicLists))
+        if (names.length === all.length && all.every((topic) => names.includes(topic))) found.push(`${path}: ${list}`);
     }
     node.forEachChild(look);
   };
@@ -23,7 +52,7 @@ function repeatedIn(path: string, text: string): readonly string[] {
   return found;
 }
 
-describe('error codes and reasons', () => {
+describe('closed lists', () => {
   it('are listed in one place; what else is to be known of one stands with it', () => {
     const sources = globSync(['libs/*/src/**/*.ts', 'apps/*/src/**/*.ts'], { cwd: root });
     expect(sources.flatMap((path) => repeatedIn(path, readFileSync(join(root, path), 'utf8')))).toEqual([]);
@@ -33,6 +62,12 @@ describe('error codes and reasons', () => {
     const text =
       "const ends = new Set(['max_iterations', 'deadline_exceeded', 'budget_exceeded']); const two = ['group', 'state'];";
     expect(repeatedIn('a.ts', text)).toEqual(['a.ts: run errors: max_iterations, deadline_exceeded, budget_exceeded']);
+  });
+
+  it('are seen where they repeat topics that have a name', () => {
+    const text = `const read = [topics.toolsets, 'agent.tool-calls', topics.steps, topics.approvals, topics.responses];`;
+    expect(repeatedIn('a.ts', text)).toEqual(['a.ts: storyTopics']);
+    expect(repeatedIn('a.ts', 'const read = [topics.toolsets, topics.steps, topics.responses];')).toEqual([]);
   });
 
   it('have properties, and a code of a later version has none', () => {

@@ -1,6 +1,6 @@
 import { Fault } from '@sluice/core';
 import type { Clock, Verifier } from '@sluice/core';
-import { recordContent, redriveHeader } from '@sluice/contracts';
+import { isSigned, recordContent, redriveHeader } from '@sluice/contracts';
 import type { AgentStep, AgentStepResult } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 import type { Source } from '@sluice/audit';
@@ -21,6 +21,7 @@ export interface Verifying {
 
 /** Whether the signature of filter or executor on a record holds, however old; true for records without one. */
 export async function isAuthentic(message: Source, verifying: Verifying): Promise<boolean> {
+  if (!isSigned(message)) return true;
   switch (message.topic) {
     case 'agent.steps':
       return isAuthenticStep(message, verifying);
@@ -32,13 +33,6 @@ export async function isAuthentic(message: Source, verifying: Verifying): Promis
       return (await new ConfigurationRecords(verifying.signatures).take(message)) === null;
     case 'agent.responses':
       return holds(verifyEnd(message, verifying));
-    case 'agent.requests':
-    case 'agent.approvals':
-    case 'agent.dead-letters':
-    case 'agent.discovery':
-    case 'agent.denials':
-    case 'agent.cancellations':
-      return true;
   }
 }
 

@@ -1,7 +1,8 @@
 import type { Request } from 'express';
 import type { RecordOf } from '@sluice/contracts';
 import type { Principal } from '@sluice/core';
-import type { CredentialTopic, Runtime } from '@sluice/host';
+import type { Runtime } from '@sluice/host';
+import type { CredentialTopic } from '@sluice/contracts';
 import { isOpen } from './local-access.js';
 
 /** The trace that the run belongs to (docs/upstream.md). */

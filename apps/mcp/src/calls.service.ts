@@ -6,7 +6,8 @@ import { maxPayloadBytes, payloadBytes, sha256, topics } from '@sluice/contracts
 import type { ApprovalDecided, RecordOf } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 import { endIfElsewhere, isElsewhere, Past, RunAccess, RUNTIME, RunWatch } from '@sluice/host';
-import type { CredentialTopic, Runtime } from '@sluice/host';
+import type { Runtime } from '@sluice/host';
+import type { CredentialTopic } from '@sluice/contracts';
 import { cancelRun, channelHeader, requestOwner, requestTaken } from '@sluice/run';
 import { callDigest, callRequest, formerRequestIdOf, requestIdOf } from '@sluice/mcp';
 import { Callers } from './callers.js';

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { cliPage } from './cli-page.js';
 import { configurationSchema } from './configuration-schema.js';
+import { pagesWithTables, withTopicTables } from './topic-tables.js';
 import { schemaFile } from './commands/init.js';
 import { openApi } from '../../gateway/src/openapi/document.js';
 import { compileEvaluator, documentedTools, wildcard } from '@sluice/core';
@@ -10,6 +11,11 @@ import { writePages } from './system/write-pages.js';
 /** `npm run generate`, in the project: writes the page of commands, the schema of the configuration, and the description of the gateway. */
 writeFileSync('docs/cli.md', await cliPage());
 console.log('docs/cli.md');
+
+for (const page of pagesWithTables) {
+  writeFileSync(page, withTopicTables(page, readFileSync(page, 'utf8')));
+  console.log(page);
+}
 
 await writePages(
   'docs/tools',

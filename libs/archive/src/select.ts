@@ -1,5 +1,4 @@
-import { allTopics, placeOf, topics } from '@sluice/contracts';
-import type { Topic } from '@sluice/contracts';
+import { allTopics, placeOf, runTopics, storyTopics, topics } from '@sluice/contracts';
 import type { Incoming, LogReader, ReadOptions } from '@sluice/bus';
 import { requestIdOf, tenantOf } from '@sluice/run';
 import type { Selection } from './format.js';
@@ -25,27 +24,11 @@ export async function* selectRecords(
   }
 }
 
-const withTenant: readonly Topic[] = [
-  topics.toolsets,
-  topics.toolCalls,
-  topics.steps,
-  topics.responses,
-  topics.approvals,
-];
-
 /** A tenant’s runs, and the places of its records that became dead letters: a dead letter is of whom the record was of that it holds. */
 interface OfTenant {
   readonly runs: ReadonlySet<string>;
   readonly dead: ReadonlySet<string>;
 }
-
-const loopTopics: readonly Topic[] = [
-  topics.requests,
-  topics.toolsets,
-  topics.toolCalls,
-  topics.steps,
-  topics.approvals,
-];
 
 async function findTenant(
   reader: LogReader,
@@ -56,13 +39,13 @@ async function findTenant(
   const options = { from: start(selection), onUndecodable: () => undefined, signal };
   const runs = new Set<string>();
   const anybodys = new Set<string>();
-  for await (const message of reader.read([...withTenant, topics.deadLetters], options)) {
+  for await (const message of reader.read([...storyTopics, topics.deadLetters], options)) {
     const run = requestIdOf(message);
     if (run !== null && tenantOf(message) === tenant) runs.add(run);
     if (message.topic === 'agent.dead-letters') anybodys.add(placeOf(message.record));
   }
   const dead = new Set<string>();
-  const sources = loopTopics.filter(() => anybodys.size > 0);
+  const sources = runTopics.filter(() => anybodys.size > 0);
   for await (const message of reader.read(sources, options)) {
     const run = requestIdOf(message);
     if (run !== null && runs.has(run) && anybodys.has(placeOf(message))) dead.add(placeOf(message));

@@ -4,6 +4,7 @@ export * from './chain.js';
 export * from './checkpoint.js';
 export * from './entries/entries.js';
 export * from './entries/given-up.js';
+export { entryKinds } from './entries/kinds.js';
 export type { AskedTool, Facts, Told, ToolLookup } from './entries/told.js';
 export * from './verify/findings.js';
 export * from './verify/verify.js';

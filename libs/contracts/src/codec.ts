@@ -6,8 +6,8 @@ import { withWellFormedText } from './well-formed-text.js';
 import { recordFromJson, ShapeError } from './json.js';
 import { inProcess, selfContained } from './schema.js';
 import type { AvroType } from './schema.js';
-import { allTopics, recordNames, subjectOf } from './topics.js';
-import type { RecordOf, Topic } from './topics.js';
+import { allTopics, recordNames, subjectOf } from './topics/topics.js';
+import type { RecordOf, Topic } from './topics/topics.js';
 
 /** Where schemas have numbers: a schema registry, or a table beside the log. */
 export interface SchemaRegistry {

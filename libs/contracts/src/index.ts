@@ -1,9 +1,14 @@
 export type * from '@sluice/records';
-export * from './topics.js';
-export * from './access.js';
+export * from './topics/topics.js';
+export { loopServices, roles, services } from './topics/roles.js';
+export type { Role, ServiceName } from './topics/roles.js';
+export { access } from './topics/access.js';
+export type { Access } from './topics/access.js';
 export * from './request-ids.js';
-export { principalOf, runIdsOf, tenantOf } from './record-facts.js';
-export type { RunIds } from './record-facts.js';
+export { howToDecide } from './topics/run-topics.js';
+export { gistOf, principalOf, runIdsOf, tenantOf } from './topics/facts.js';
+export type { RunIds } from './topics/entry.js';
+export * as make from './generated/make.js';
 export * from './codec.js';
 export { CanonicalForm, recordContent } from './canonical.js';
 export { recordFromJson, recordToJson, ShapeError } from './json.js';

@@ -1,18 +1,10 @@
 import { credentialOf, senderHeader } from '@sluice/bus';
 import type { Incoming } from '@sluice/bus';
-import { recordContent, recordNames, sha256 } from '@sluice/contracts';
-import type { RecordOf } from '@sluice/contracts';
+import { recordContent, recordNames, sha256, verifierOf } from '@sluice/contracts';
+import type { CredentialTopic, RecordOf } from '@sluice/contracts';
 import type { Principal } from '@sluice/core';
 import type { Seals } from '@sluice/identity';
 import { senderName } from '@sluice/run';
-
-/** The topics whose records come with a credential, and who verifies it. */
-const openedBy = {
-  'agent.requests': 'filter',
-  'agent.cancellations': 'filter',
-  'agent.approvals': 'executor',
-} as const;
-export type CredentialTopic = keyof typeof openedBy;
 
 /** What begins a header whose credential is sealed. */
 const scheme = 'Sealed ';
@@ -41,7 +33,7 @@ export class Credentials {
     if (authorization === undefined) return {};
     const about = { topic, request_id: requestIdOf(topic, record), digest: digestOf(topic, record) };
     const text = JSON.stringify({ authorization, ...about } satisfies Sealed);
-    const sealed = (await this.own?.seal(openedBy[topic], text)) ?? null;
+    const sealed = (await this.own?.seal(verifierOf(topic), text)) ?? null;
     if (sealed === null) return { authorization };
     // Where the sender is not known here, requests with the same credential still share a lane.
     const name = sender === null ? sha256(authorization) : senderName(sender);
@@ -52,7 +44,7 @@ export class Credentials {
   async of({ topic, record, headers }: Incoming<CredentialTopic>): Promise<string | undefined> {
     const written = credentialOf(headers);
     if (written === undefined || !isSealed(headers)) return written;
-    const text = (await this.own?.open(openedBy[topic], written.slice(scheme.length))) ?? null;
+    const text = (await this.own?.open(verifierOf(topic), written.slice(scheme.length))) ?? null;
     return text === null ? undefined : heldBy(text, topic, record);
   }
 
@@ -63,7 +55,7 @@ export class Credentials {
 
   /** Whether this process reads what is sealed on the topic. */
   canOpen(topic: CredentialTopic): boolean {
-    return this.own?.canOpen(openedBy[topic]) === true;
+    return this.own?.canOpen(verifierOf(topic)) === true;
   }
 }
 

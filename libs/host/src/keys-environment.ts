@@ -12,9 +12,8 @@ import {
 } from '@sluice/identity';
 import type { KeySet } from '@sluice/identity';
 import type { Signatures, SignerRole, Verifier } from '@sluice/core';
-import type { RecordOf } from '@sluice/contracts';
+import type { CredentialTopic, RecordOf } from '@sluice/contracts';
 import { Credentials } from './credentials.js';
-import type { CredentialTopic } from './credentials.js';
 import { dataFiles, prepareDataFolder } from './data-folder.js';
 import type { Environment } from './environment.js';
 import { writePrivate } from './private-files.js';

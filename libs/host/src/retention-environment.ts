@@ -1,4 +1,4 @@
-import { allTopics, isTopic } from '@sluice/contracts';
+import { allTopics, isTopic, topicEntry } from '@sluice/contracts';
 import type { Topic } from '@sluice/contracts';
 import type { Variables } from './variables.js';
 
@@ -15,10 +15,6 @@ export type Retention = Readonly<Record<Topic, Kept>>;
 const hour = 3_600_000;
 const ageUnits: Readonly<Record<string, number>> = { m: 60_000, h: hour, d: 24 * hour };
 const byteUnits: Readonly<Record<string, number>> = { mb: 1024 ** 2, gb: 1024 ** 3, tb: 1024 ** 4 };
-const forEver: Kept = { ms: -1, bytes: null };
-
-/** Progress is best effort and short-lived. */
-const progress: Kept = { ms: hour, bytes: null };
 
 /**
  * SLUICE_RETENTION_HOURS for the topics of the loop (default 168 on Kafka, 0 for ever, which is the default of the embedded log), and
@@ -27,8 +23,8 @@ const progress: Kept = { ms: hour, bytes: null };
 export function readRetention(variables: Variables, bus: 'sqlite' | 'kafka'): Retention {
   const hours = variables.integer('SLUICE_RETENTION_HOURS', bus === 'kafka' ? 168 : 0, 0, 1_000_000);
   const loop: Kept = { ms: hours * hour || -1, bytes: null };
-  const kept = new Map<Topic, Kept>(allTopics.map((topic) => [topic, loop]));
-  kept.set('agent.progress', progress).set('agent.audit', forEver).set('agent.config', forEver);
+  const byClass = { setting: loop, hour: { ms: hour, bytes: null }, 'for ever': { ms: -1, bytes: null } } as const;
+  const kept = new Map<Topic, Kept>(allTopics.map((topic) => [topic, byClass[topicEntry(topic).kept]]));
   for (const part of (variables.text('SLUICE_RETENTION') ?? '').split(',').filter((text) => text.trim() !== '')) {
     const [topic, value] = readPart(part.trim());
     kept.set(topic, value);

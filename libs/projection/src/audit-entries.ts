@@ -1,4 +1,4 @@
-import { sha256 } from '@sluice/contracts';
+import { isTopic, recordEntryKinds, sha256, topicEntry } from '@sluice/contracts';
 import type { AuditRecord } from '@sluice/contracts';
 import { indexed } from './indexed.js';
 import { statement } from './stores/store.js';
@@ -21,36 +21,7 @@ const putLinked = `INSERT INTO audit (${columns}, tenant, actor, subject)
 const claim = `UPDATE audit SET tenant = ?, actor = ?, subject = ? WHERE ${linked} AND tenant = ''`;
 
 /** What entries of a tenant tell of, as docs/audit.md has it; other kinds are of no tenant. */
-export const listedKinds = [
-  'request',
-  'tools_granted',
-  'calls_chosen',
-  'tool_call',
-  'state_transition',
-  'agent_begun',
-  'turn_without_calls',
-  'run_ended',
-  'request_refused',
-  'access_denied',
-  'approval_requested',
-  'approval_decided',
-  'approval_outcome',
-  'cancel_outcome',
-  'tools_shown',
-] as const;
-
-/** Topics in the order in which a run goes through them, for entries of the same millisecond. */
-const way = [
-  'agent.denials',
-  'agent.requests',
-  'agent.toolsets',
-  'agent.tool-calls',
-  'agent.approvals',
-  'agent.steps',
-  'agent.cancellations',
-  'agent.dead-letters',
-  'agent.responses',
-];
+export const listedKinds = recordEntryKinds.flatMap(({ kind, listed }) => (listed ? kind : []));
 
 /** What an entry of the audit writes: nothing for one that is of no tenant, or whose details are no JSON, which `sluice audit verify` names. */
 export function auditStatements(record: AuditRecord): readonly Statement[] {
@@ -61,7 +32,7 @@ export function auditStatements(record: AuditRecord): readonly Statement[] {
   if (tenant === '' && link === '') return [];
   const { kind, at, sourceTopic, sourcePartition: partition, sequence } = record;
   const chain = `${sourceTopic}/${partition}`;
-  const place = String(way.indexOf(sourceTopic) + 1).padStart(2, '0');
+  const place = String(isTopic(sourceTopic) ? topicEntry(sourceTopic).stage : 0).padStart(2, '0');
   const row: readonly Value[] = [
     `${place}/${chain}/${String(sequence).padStart(16, '0')}`,
     ...[link, at, kind, indexed(record.requestId), indexed(record.sessionId)],

@@ -1,4 +1,4 @@
-import { placeOf, redriveHeader, topics } from '@sluice/contracts';
+import { placeOf, redriveHeader, runTopics, topics } from '@sluice/contracts';
 import type { Codec, DeadLetter, Topic } from '@sluice/contracts';
 import type { Incoming, LogReader, ReadOptions } from '@sluice/bus';
 import { requestIdOf, tenantOf } from '@sluice/run';
@@ -14,15 +14,7 @@ export interface Gathering extends Pick<ReadOptions, 'onUndecodable'> {
   readonly signal: AbortSignal;
 }
 
-const read = [
-  topics.requests,
-  topics.toolsets,
-  topics.toolCalls,
-  topics.steps,
-  topics.responses,
-  topics.approvals,
-  topics.deadLetters,
-] as const;
+const read = [...runTopics, topics.deadLetters] as const;
 
 /**
  * How much of the log’s time a run is held after its end, milliseconds: over topics and partitions the order is that of the brokers’

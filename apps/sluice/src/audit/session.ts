@@ -1,5 +1,5 @@
 import type { JsonObject } from '@sluice/core';
-import { topics } from '@sluice/contracts';
+import { isTopic, topicEntry, topics } from '@sluice/contracts';
 import type { AuditRecord } from '@sluice/contracts';
 import type { Bus } from '@sluice/bus';
 
@@ -19,17 +19,8 @@ export interface SessionEntry {
   readonly details: JsonObject;
 }
 
-/** Topics in the order in which a run goes through them, for records that the log took in the same millisecond. */
-const way = [
-  topics.denials,
-  topics.requests,
-  topics.toolsets,
-  topics.toolCalls,
-  topics.approvals,
-  topics.steps,
-  topics.deadLetters,
-  topics.responses,
-] as readonly string[];
+/** Where in a run a topic stands, for records that the log took in the same millisecond. */
+const stageOf = (topic: string): number => (isTopic(topic) ? topicEntry(topic).stage : 0);
 
 /** What the audit tells of a session, in the order in which it happened; and how many entries beyond those are left out. */
 export async function sessionEntries(
@@ -45,9 +36,7 @@ export async function sessionEntries(
   }
   found.sort(
     (one, other) =>
-      one.at - other.at ||
-      way.indexOf(one.sourceTopic) - way.indexOf(other.sourceTopic) ||
-      one.sequence - other.sequence,
+      one.at - other.at || stageOf(one.sourceTopic) - stageOf(other.sourceTopic) || one.sequence - other.sequence,
   );
   return { entries: found.map(asEntry), left };
 }

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { compileEvaluator } from '@sluice/core';
 import type { Configuration } from '@sluice/core';
-import { isTopic, topics } from '@sluice/contracts';
+import { isTopic, storyTopics } from '@sluice/contracts';
 import type { Topic } from '@sluice/contracts';
 import type { LogReader } from '@sluice/bus';
 import { openArchive } from '@sluice/archive';
@@ -140,14 +140,6 @@ async function compiled(file: string, surroundings: Surroundings): Promise<Confi
   );
 }
 
-const decisionTopics: readonly Topic[] = [
-  topics.toolsets,
-  topics.toolCalls,
-  topics.steps,
-  topics.responses,
-  topics.approvals,
-];
-
 function readOffsets(text: string): Offsets {
   const [, topic = '', partition, from, to] = /^([^/]+)\/(\d+)\/(\d+)(?:-(\d+))?$/.exec(text) ?? [];
   if (!isTopic(topic)) {
@@ -155,8 +147,8 @@ function readOffsets(text: string): Offsets {
       `--offsets is "${text}"; it must be a topic, a partition and offsets, such as agent.toolsets/0/17-42.`,
     );
   }
-  if (!decisionTopics.includes(topic))
-    throw new Error(`--offsets names ${topic}, which holds no decisions. ${decisionTopics.join(', ')} do.`);
+  if (!(storyTopics as readonly Topic[]).includes(topic))
+    throw new Error(`--offsets names ${topic}, which holds no decisions. ${storyTopics.join(', ')} do.`);
   const offsets = { topic, partition: Number(partition), from: Number(from), to: Number(to ?? from) };
   if (offsets.to < offsets.from) throw new Error(`--offsets is "${text}"; its last offset is before its first.`);
   return offsets;

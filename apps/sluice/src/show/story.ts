@@ -1,5 +1,6 @@
 import { agentBegunBy, printableIn, toolChoiceOf, whyIncomplete } from '@sluice/core';
 import type { ToolChoice } from '@sluice/core';
+import { howToDecide } from '@sluice/contracts';
 import type {
   AgentProgress,
   AgentResponse,
@@ -133,10 +134,6 @@ function surety({ score, confidence }: StrategyDecision): string {
 }
 
 /** The command that decides on a waiting call. */
-export function howToDecide(approvalId: string): string {
-  return `npx sluice approvals approve ${approvalId}   (or refuse)`;
-}
-
 function inWords(choice: ToolChoice): string {
   switch (choice.type) {
     case 'auto':

@@ -2,6 +2,7 @@ import { parseExactJson, redactArguments } from '@sluice/core';
 import type { JsonObject } from '@sluice/core';
 import { sha256 } from '@sluice/contracts';
 import type { Principal } from '@sluice/contracts';
+import type { EntryKind } from './kinds.js';
 
 /** What is said of a record, before it is put in its chain. */
 export interface Told {
@@ -39,7 +40,7 @@ const longestDetails = 500_000;
 const longestId = 1_000;
 
 export function told(
-  kind: string,
+  kind: EntryKind,
   { requestId = '', sessionId = '', configVersion = '' }: Partial<Omit<Told, 'kind' | 'details'>>,
   details: JsonObject,
 ): Told {

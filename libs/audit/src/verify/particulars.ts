@@ -7,6 +7,7 @@ import { hashOf } from '../chain.js';
 import { checkpointKind } from '../checkpoint.js';
 import { contentHash } from '../content.js';
 import { entriesOf } from '../entries/entries.js';
+import { isBareKind } from '../entries/kinds.js';
 import type { AskedTool, Told } from '../entries/told.js';
 import { chainOf, isSource } from '../sources.js';
 import type { Source } from '../sources.js';
@@ -230,7 +231,7 @@ function tell(message: Source, tools: (version: string, key: string) => AskedToo
 
 /** Entries that a hash stands for, or that tell of no record. */
 function isBare({ kind }: AuditRecord): boolean {
-  return ['undecodable', 'not_told', 'chain_resumed', checkpointKind].includes(kind);
+  return isBareKind(kind);
 }
 
 /** Of the entries that a record has, the one that this is, or was. */

@@ -877,3 +877,46 @@ export interface TurnModel {
   /** What it was told when it was asked once more, since it had not called what the run's strategy wants; null where its first reply was the turn. */
   readonly askedAgain: string | null;
 }
+
+/** The records by the names that they have in schemas/. */
+export interface RecordTypes {
+  readonly AccessDenial: AccessDenial;
+  readonly AgentProgress: AgentProgress;
+  readonly AgentRequest: AgentRequest;
+  readonly AgentResponse: AgentResponse;
+  readonly AgentRun: AgentRun;
+  readonly AgentStep: AgentStep;
+  readonly AgentStepResult: AgentStepResult;
+  readonly Approval: Approval;
+  readonly ApprovalDecided: ApprovalDecided;
+  readonly ApprovalOutcome: ApprovalOutcome;
+  readonly ApprovalRequested: ApprovalRequested;
+  readonly AuditRecord: AuditRecord;
+  readonly Cancellation: Cancellation;
+  readonly CancellationOutcome: CancellationOutcome;
+  readonly ConfigVersion: ConfigVersion;
+  readonly DeadLetter: DeadLetter;
+  readonly DirectCall: DirectCall;
+  readonly DiscoveryRecord: DiscoveryRecord;
+  readonly DiscoverySearch: DiscoverySearch;
+  readonly DiscoveryShadow: DiscoveryShadow;
+  readonly FanOut: FanOut;
+  readonly HiddenTool: HiddenTool;
+  readonly IncompleteAnswer: IncompleteAnswer;
+  readonly OfferedTool: OfferedTool;
+  readonly ParentCall: ParentCall;
+  readonly PassedOver: PassedOver;
+  readonly Principal: Principal;
+  readonly RememberedRun: RememberedRun;
+  readonly RequestedCall: RequestedCall;
+  readonly Run: Run;
+  readonly RunConditions: RunConditions;
+  readonly RunError: RunError;
+  readonly RunStrategy: RunStrategy;
+  readonly StateTransition: StateTransition;
+  readonly StepScore: StepScore;
+  readonly StrategyDecision: StrategyDecision;
+  readonly ToolCall: ToolCall;
+  readonly Toolset: Toolset;
+  readonly TurnModel: TurnModel;
+}

@@ -1,6 +1,6 @@
 import { Fault, localPrincipal } from '@sluice/core';
 import type { Verifier } from '@sluice/core';
-import { topics } from '@sluice/contracts';
+import { storyTopics, topics } from '@sluice/contracts';
 import type { Topic } from '@sluice/contracts';
 import type { Bus, HandlerContext, Incoming } from '@sluice/bus';
 import type { RunParts } from '../parts.js';
@@ -60,7 +60,7 @@ async function isOnLog({ message, run, attempt, sessions, led, isTaken }: TakenB
   )
     return true;
   return onLogOf(runtime.bus).has({
-    topics: [topics.toolsets, topics.toolCalls, topics.steps, topics.approvals, topics.responses],
+    topics: storyTopics,
     since: message.timestamp,
     keys: sessions,
     is: async (candidate) => led(candidate) && isOf(candidate, run, attempt) && (await isGenuine(candidate, runtime)),

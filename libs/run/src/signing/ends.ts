@@ -1,25 +1,16 @@
 import { takenAt } from '@sluice/bus';
 import { Fault } from '@sluice/core';
 import type { Signatures, SignerRole, Verifier } from '@sluice/core';
-import { topics } from '@sluice/contracts';
+import { topicEntry, topics } from '@sluice/contracts';
 import type { AgentResponse, Topic } from '@sluice/contracts';
 import { isSignedBy, loopSigners, signatureOver } from './signed-record.js';
 
 /** Whether a service signed the end, or it is older than signed ends. */
 export type EndSignature = 'verified' | 'before_keys';
 
-/** The service that ends a run by a record of the topic. */
+/** The service that ends a run by a record of the topic: its handler, else the filter. */
 export function enderOf(topic: Topic): SignerRole {
-  switch (topic) {
-    case 'agent.toolsets':
-      return 'agent';
-    case 'agent.tool-calls':
-    case 'agent.approvals':
-    case 'agent.responses':
-      return 'executor';
-    default:
-      return 'filter';
-  }
+  return topicEntry(topic).handledBy ?? 'filter';
 }
 
 /** The end with its service’s signature; as it is where the keys are of a former version and have none of the agent. */

@@ -1,5 +1,5 @@
 import type { Admin, ConfigResourceTypes } from 'kafkajs';
-import { allTopics } from '@sluice/contracts';
+import { allTopics, handledTopics } from '@sluice/contracts';
 import type { Topic } from '@sluice/contracts';
 import type { Names } from '../names.js';
 import { askOfAll } from '../kafkajs/narrow-metadata.js';
@@ -13,15 +13,6 @@ const day = 24 * 3_600_000;
 const ofBroker = 4 as ConfigResourceTypes;
 /** Where a setting comes from: the topic’s own. */
 const topicsOwn = 1;
-
-/** Topics whose records a group reads with committed offsets. */
-const committed: readonly Topic[] = [
-  'agent.requests',
-  'agent.toolsets',
-  'agent.tool-calls',
-  'agent.steps',
-  'agent.approvals',
-];
 
 /** What a redeployment sets on topics that exist; the rest of their settings stay as they are. */
 const settings = ['retention.ms', 'retention.bytes', 'segment.ms', 'segment.bytes'] as const;
@@ -95,7 +86,7 @@ export async function offsetsWarning(admin: Admin, names: Names): Promise<string
   const offsetsMs = Number(resources[0]?.configEntries[0]?.configValue ?? NaN) * 60_000;
   let longest = { topic: '', ms: 0 };
   for (const [topic, entries] of await describeTopics(admin, names)) {
-    if (!committed.includes(topic)) continue;
+    if (!handledTopics.includes(topic)) continue;
     const ms = Number(entries.find(({ configName }) => configName === 'retention.ms')?.configValue);
     if (ms === -1 || ms > longest.ms) longest = { topic, ms: ms === -1 ? Infinity : ms };
     if (ms === -1) break;

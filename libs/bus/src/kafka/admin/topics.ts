@@ -1,5 +1,5 @@
 import { Fault } from '@sluice/core';
-import { allTopics } from '@sluice/contracts';
+import { allTopics, topicEntry } from '@sluice/contracts';
 import type { Topic } from '@sluice/contracts';
 import type { Admin, ITopicConfig } from 'kafkajs';
 import type { Names } from '../names.js';
@@ -15,20 +15,11 @@ const createMs = 30_000;
 const leastSegmentMs = hour / 6;
 const leastSegmentBytes = 16 * 1024 * 1024;
 
-const week = 7 * day;
-/** How long records of topics are kept that are not kept for a week, milliseconds; -1 for ever. */
-const keptOtherwise: Partial<Readonly<Record<Topic, number>>> = {
-  'agent.progress': hour,
-  'agent.approvals': 30 * day,
-  // A chain of hashes that lost its beginning proves nothing.
-  'agent.audit': -1,
-  'agent.dead-letters': 30 * day,
-  'agent.config': -1,
-};
+const keptMs = { setting: 7 * day, hour, 'for ever': -1 } as const;
 
 /** How long a topic’s records are kept where no option says so, milliseconds; -1 for ever. */
 export function defaultRetentionMs(topic: Topic): number {
-  return keptOtherwise[topic] ?? week;
+  return keptMs[topicEntry(topic).kept];
 }
 
 /** Creates the topics that are not there. Throws Fault('storage') if agent.config has more than its one partition. */

@@ -1,0 +1,34 @@
+import { allTopics, auditedTopics, runTopics, topicEntry, topics } from './topics.js';
+import type { Topic } from './topics.js';
+import { roles } from './roles.js';
+import type { Role } from './roles.js';
+
+/** What a service may do with the topics: what its access rights must allow, and no more. */
+export interface Access {
+  readonly reads: readonly Topic[];
+  readonly writes: readonly Topic[];
+  /** Its consumer group; null for those who read without one. */
+  readonly group: string | null;
+}
+
+/** All topics that the audit reads, and its own. */
+const audited: readonly Topic[] = [...auditedTopics, topics.audit];
+
+/** What a role reads and writes because it is for all topics of a kind. What it does with a single one stands in that topic’s row. */
+const broadly: Partial<Record<Role, { readonly reads?: readonly Topic[]; readonly writes?: readonly Topic[] }>> = {
+  audit: { reads: audited },
+  auditor: { reads: audited },
+  gateway: { reads: runTopics },
+  mcp: { reads: runTopics },
+  redriver: { reads: runTopics, writes: runTopics },
+};
+
+/** By who it is. Filter, agent and executor end the runs of records they cannot process, so they write responses and dead letters. */
+export const access = Object.fromEntries(
+  (Object.keys(roles) as Role[]).map((role): [Role, Access] => {
+    const { reads = [], writes = [] } = broadly[role] ?? {};
+    const may = (rights: 'readers' | 'writers', broad: readonly Topic[]): readonly Topic[] =>
+      allTopics.filter((topic) => broad.includes(topic) || topicEntry(topic)[rights][role] !== undefined);
+    return [role, { reads: may('readers', reads), writes: may('writers', writes), group: roles[role].group }];
+  }),
+) as Readonly<Record<Role, Access>>;
