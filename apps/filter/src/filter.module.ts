@@ -9,6 +9,7 @@ import { CancellationsService } from './cancellations.service.js';
 import { FilterController } from './filter.controller.js';
 import { FilterService } from './filter.service.js';
 import { OverdueSweep } from './overdue/overdue-sweep.js';
+import { OpenRunReporter } from './overdue/report-open-runs.js';
 
 @Module({})
 export class FilterModule {
@@ -34,8 +35,10 @@ export async function startFilter(runtime: Runtime): Promise<Service> {
   countFromZero(runtime);
   const service = await startService('filter', FilterModule.with(runtime), runtime);
   const sweep = new OverdueSweep(runtime);
+  const reporter = new OpenRunReporter(runtime, sweep);
   return {
     close: async () => {
+      await reporter.close();
       await sweep.close();
       await service.close();
     },

@@ -2,7 +2,7 @@ import { Catch, HttpException } from '@nestjs/common';
 import type { ArgumentsHost, ExceptionFilter } from '@nestjs/common';
 import { Fault } from '@sluice/core';
 import type { FaultCode, HttpErrorCode } from '@sluice/core';
-import { Busy } from '@sluice/host';
+import { Busy, TooManyRuns } from '@sluice/host';
 import type { Log } from '@sluice/host';
 import type { Response } from 'express';
 import { tooLarge } from './limited-server.js';
@@ -37,6 +37,8 @@ export class RefusalFilter implements ExceptionFilter {
   private refusalFor(error: unknown): Refusal {
     if (error instanceof Refusal) return error;
     if (error instanceof Busy) return new Refusal(503, 'busy', error.message, { 'retry-after': '1' });
+    if (error instanceof TooManyRuns)
+      return new Refusal(429, 'too_many_runs', error.message, { 'retry-after': String(error.retryAfterSeconds) });
     if (error instanceof Fault && error.code === 'invalid_request') return new Refusal(400, error.code, error.message);
     if (error instanceof Fault && error.retryable) {
       this.log.warn({ code: error.code, error: error.message }, 'a request over HTTP could not be served now');

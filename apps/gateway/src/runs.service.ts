@@ -11,6 +11,7 @@ import {
   anothersRun,
   endIfElsewhere,
   isElsewhere,
+  OpenRunLimit,
   Past,
   RunAccess,
   RUNTIME,
@@ -51,6 +52,7 @@ interface RunView {
 @Injectable()
 export class RunsService {
   private readonly past: Past;
+  private readonly open: OpenRunLimit;
 
   constructor(
     @Inject(RUNTIME) private readonly runtime: Runtime,
@@ -59,6 +61,7 @@ export class RunsService {
     @Inject(Permission) private readonly permission: Permission,
   ) {
     this.past = new Past(runtime);
+    this.open = new OpenRunLimit(runtime, watch, 'http');
   }
 
   async begin(http: Request, preference: Preference, response: Response): Promise<void> {
@@ -76,9 +79,15 @@ export class RunsService {
     // Before it is published, so that nothing of it is missed.
     const followed = this.watch.follow(run, tenant);
     try {
-      const written = { topic: topics.requests, record: request } as const;
-      const headers = { ...(await recordHeaders(http, written, caller, this.runtime)), [channelHeader]: 'http' };
-      await bus.publish([{ ...written, key: run.sessionId, headers }]);
+      const takeBack = await this.open.admit({ ...run, tenant });
+      try {
+        const written = { topic: topics.requests, record: request } as const;
+        const headers = { ...(await recordHeaders(http, written, caller, this.runtime)), [channelHeader]: 'http' };
+        await bus.publish([{ ...written, key: run.sessionId, headers }]);
+      } catch (error) {
+        takeBack();
+        throw error;
+      }
       // An id that was made here belongs to no other run.
       if (isNamed) void endIfElsewhere({ ...run, tenant }, followed, this.runtime);
       await this.tell({ run, whose: this.access(caller, run), past: [], followed, warnings }, preference, response);

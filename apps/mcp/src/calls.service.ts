@@ -5,7 +5,7 @@ import type { ConfiguredTool, JsonValue, Principal } from '@sluice/core';
 import { maxPayloadBytes, payloadBytes, sha256, topics } from '@sluice/contracts';
 import type { ApprovalDecided, RecordOf } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
-import { endIfElsewhere, isElsewhere, Past, RunAccess, RUNTIME, RunWatch } from '@sluice/host';
+import { endIfElsewhere, isElsewhere, OpenRunLimit, Past, RunAccess, RUNTIME, RunWatch } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
 import type { CredentialTopic } from '@sluice/contracts';
 import { cancelRun, channelHeader, requestOwner, requestTaken } from '@sluice/run';
@@ -53,6 +53,7 @@ export class CallTooLarge extends Error {}
 @Injectable()
 export class CallsService {
   private readonly past: Past;
+  private readonly open: OpenRunLimit;
 
   constructor(
     @Inject(RUNTIME) private readonly runtime: Runtime,
@@ -61,9 +62,10 @@ export class CallsService {
     @Inject(SessionStates) private readonly states: SessionStates,
   ) {
     this.past = new Past(runtime);
+    this.open = new OpenRunLimit(runtime, watch, 'mcp');
   }
 
-  /** Throws KeyReused, KeyTaken, CallGone, CallTooLarge, or Busy. */
+  /** Throws KeyReused, KeyTaken, CallGone, CallTooLarge, TooManyRuns, or Busy. */
   async make(
     caller: Caller,
     wanted: WantedCall,
@@ -128,9 +130,15 @@ export class CallsService {
     // Before it is published, so that nothing of it is missed.
     const followed = this.watch.follow({ requestId, sessionId }, caller.principal.tenantId);
     try {
-      const written = { topic: topics.requests, key: sessionId, record: request } as const;
-      const own = await this.credential(caller, written);
-      await this.runtime.bus.publish([{ ...written, headers: { ...headers, ...own, [channelHeader]: 'mcp' } }]);
+      const takeBack = await this.open.admit({ requestId, sessionId, tenant: caller.principal.tenantId });
+      try {
+        const written = { topic: topics.requests, key: sessionId, record: request } as const;
+        const own = await this.credential(caller, written);
+        await this.runtime.bus.publish([{ ...written, headers: { ...headers, ...own, [channelHeader]: 'mcp' } }]);
+      } catch (error) {
+        takeBack();
+        throw error;
+      }
       const whose = this.access(caller, requestId);
       // An id that was made here belongs to no other run.
       if (key !== null) void endIfElsewhere(this.place(caller, { requestId, session }), followed, this.runtime);

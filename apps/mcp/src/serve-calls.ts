@@ -1,5 +1,6 @@
 import type { InputRequiredResult, Server, ServerContext } from '@modelcontextprotocol/server';
 import type { Incoming } from '@sluice/bus';
+import { TooManyRuns } from '@sluice/host';
 import type { ConfiguredTool, JsonObject } from '@sluice/core';
 import { namesIn, offeredTo, pendingResult, refusal, resultOf, stateAfter } from '@sluice/mcp';
 import type { CallResult } from '@sluice/mcp';
@@ -62,6 +63,10 @@ export function serveCalls(server: Server, parts: ServerParts, connection: Conne
       metrics.mcpCalls.inc({ outcome: outcomeOf(result) });
       return result;
     } catch (error) {
+      if (error instanceof TooManyRuns) {
+        metrics.mcpCalls.inc({ outcome: 'limited' });
+        return refusal('system', error.message, { requestId: null }, { code: 'unavailable', reason: 'too_many_runs' });
+      }
       metrics.mcpCalls.inc({ outcome: 'protocol' });
       throw error;
     } finally {

@@ -119,6 +119,10 @@ export const toolErrorReasons = {
     meaning:
       'The tenant has made all the calls that policy.budgets allows in a minute; the message says when to try again.',
   },
+  too_many_runs: {
+    stage: 'asked',
+    meaning: 'The tenant has as many open runs as limits.open_runs permits, so the call of an MCP client began none.',
+  },
   not_permitted: {
     stage: 'decided',
     meaning: 'The authorizer does not let the caller use the tool or the connection.',
@@ -360,6 +364,11 @@ export const httpErrors = {
   rate_limited: {
     meaning: 'The caller has made all the requests that it may make in a minute.',
     remedy: 'Come back when `retry-after` says.',
+    retryable: true,
+  },
+  too_many_runs: {
+    meaning: 'The tenant has as many open runs as limits.open_runs permits, so no other one is begun.',
+    remedy: 'Come back when a run of the tenant has ended, or have limits.open_runs raised.',
     retryable: true,
   },
   busy: {

@@ -45,7 +45,7 @@ describe('docs/configuration.md', () => {
     const written = rows(section('`limits`')).map((cells) => cells.slice(0, 3));
     const known = Object.entries(limitRanges).map(([key, range]) => [
       `\`${key}\``,
-      `number, 1 to ${String(range.most)}`,
+      `number, ${'least' in range ? '0' : '1'} to ${String(range.most)}`,
       `\`${String(range.byDefault)}\``,
     ]);
     expect(written).toEqual(known);

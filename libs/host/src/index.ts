@@ -27,6 +27,7 @@ export { anothersRun, isSame, RunAccess } from './watch/run-access.js';
 export { countDenial } from './watch/count-denial.js';
 export { VerifiedCallers } from './watch/verified-callers.js';
 export { lookForCancel } from './watch/look-for-cancel.js';
+export { OpenRunLimit, TooManyRuns } from './watch/open-run-limit.js';
 export { RunWatch } from './watch/run-watch.js';
 export { LoadWatch } from './load/load-watch.js';
 // What it writes for operators

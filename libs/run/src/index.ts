@@ -19,6 +19,7 @@ export * from './calls.js';
 export * from './connections.js';
 export * from './conditions.js';
 export * from './load-reports.js';
+export * from './open-run-reports.js';
 export * from './decide-tools.js';
 export * from './steps.js';
 export * from './room.js';

@@ -50,7 +50,7 @@ export class NotFoundError extends ProblemError {
 export class ConflictError extends ProblemError {
   override readonly name = 'ConflictError';
 }
-/** 429: the caller has made all the requests that it may make in a minute. */
+/** 429: the caller has made all the requests that it may make in a minute, or its tenant has as many open runs as it may (`too_many_runs`). */
 export class RateLimitedError extends ProblemError {
   override readonly name = 'RateLimitedError';
 }

@@ -66,6 +66,14 @@ export class OpenRuns {
     return found;
   }
 
+  /** How many runs each tenant has open. */
+  byTenant(): ReadonlyMap<string, number> {
+    const counts = new Map<string, number>();
+    for (const [turn] of this.turns.values())
+      if (turn !== undefined && turn.tenant !== null) counts.set(turn.tenant, (counts.get(turn.tenant) ?? 0) + 1);
+    return counts;
+  }
+
   /** The turn is not the filter’s, or its run has ended. */
   drop({ name, partition, offset }: OpenTurn): void {
     const left = (this.turns.get(name) ?? []).filter((one) => one.partition !== partition || one.offset !== offset);

@@ -57,6 +57,7 @@ export class OverdueSweep {
   private isFull = false;
   /** False until all that was on the log is read: an end may stand behind what it ended. */
   private hasCaughtUp = false;
+  private isFollowing = false;
 
   constructor(
     private readonly runtime: Runtime,
@@ -65,6 +66,11 @@ export class OverdueSweep {
     this.log = new GenuineEnds(runtime.bus, runtime.signatures, runtime.log);
     this.following = this.follow(runtime.clock.now() - lookBackMs);
     this.next();
+  }
+
+  /** How many runs each tenant has open; null while the log is not read to its end. */
+  openByTenant(): ReadonlyMap<string, number> | null {
+    return this.isFollowing ? this.open.byTenant() : null;
   }
 
   async close(): Promise<void> {
@@ -91,8 +97,10 @@ export class OverdueSweep {
         if (signal.aborted) return;
         this.hasCaughtUp = true;
         time = begunAt - clockSkewMs;
+        this.isFollowing = true;
         await this.read({ from: { time }, follow: true, signal });
       } catch (error) {
+        this.isFollowing = false;
         if (signal.aborted) return;
         this.runtime.log.warn(
           { error: (error as Error).message },

@@ -161,6 +161,7 @@ export const configurationKeys = {
     'history_bytes',
     'argument_bytes',
     'result_bytes',
+    'open_runs',
   ],
   proxy: ['upstreams', 'models', 'unknown_tools'],
   'proxy.upstreams.<upstream>': [

@@ -16,7 +16,13 @@ export const limitRanges = {
   history_bytes: { byDefault: 524_288, most: 786_432 },
   argument_bytes: { byDefault: 8_192, most: 65_536 },
   result_bytes: { byDefault: 32_768, most: 262_144 },
+  open_runs: { byDefault: 1_000, most: 1_000_000, least: 0 },
 } as const satisfies Record<(typeof configurationKeys.limits)[number], NumberRange>;
+
+/** Runs that a tenant may have open before the doors refuse it another; null for no limit. */
+export function mostOpenRuns({ openRuns = limitRanges.open_runs.byDefault }: Limits): number | null {
+  return openRuns === 0 ? null : openRuns;
+}
 
 /** UTF-8 bytes of what a model says beside its calls; the rest is cut. */
 export const largestThought = 16_384;
@@ -31,6 +37,7 @@ const runBytes = 32_768;
 export function readLimits(section: Section): Limits {
   section.closed(configurationKeys.limits);
   const read = (key: keyof typeof limitRanges): number => section.wholeNumber(key, limitRanges[key]);
+  const openRuns = read('open_runs');
   const limits = {
     maxIterations: read('max_iterations'),
     runMs: read('run_seconds') * 1_000,
@@ -40,6 +47,8 @@ export function readLimits(section: Section): Limits {
     historyBytes: read('history_bytes'),
     argumentBytes: read('argument_bytes'),
     resultBytes: read('result_bytes'),
+    // It decides nothing about a run, so the default changes no version.
+    ...(openRuns === limitRanges.open_runs.byDefault ? {} : { openRuns }),
   };
   checkRoom(section, limits);
   return limits;

@@ -6,6 +6,8 @@ import type { Problem } from './types.js';
 export interface NumberRange {
   readonly byDefault: number;
   readonly most: number;
+  /** 1 where it is absent. */
+  readonly least?: number;
 }
 
 /** True for what a YAML or JSON map becomes; not for dates, lists, maps of the language or null. */
@@ -122,8 +124,9 @@ export class Section {
   wholeNumber(key: string, range: NumberRange): number {
     const value = this.value(key);
     if (value === null) return range.byDefault;
-    if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= range.most) return value;
-    this.refuse(key, `a whole number from 1 to ${String(range.most)}`);
+    const { least = 1, most } = range;
+    if (typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most) return value;
+    this.refuse(key, `a whole number from ${String(least)} to ${String(most)}`);
     return range.byDefault;
   }
 

@@ -320,6 +320,8 @@ export interface Limits {
   readonly historyBytes: number;
   readonly argumentBytes: number;
   readonly resultBytes: number;
+  /** Runs of one tenant that the doors let be open at a time, 0 for no limit; absent where it is the default. */
+  readonly openRuns?: number;
 }
 
 export const modelProviders = [

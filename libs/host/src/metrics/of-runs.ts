@@ -24,6 +24,12 @@ export function runMetrics({ counter, gauge, histogram }: Kinds) {
       'actor',
       'reason',
     ),
+    runsNotBegun: counter(
+      'sluice_runs_not_begun_total',
+      'Runs that a door (http, mcp) did not begin since the tenant (the first 100 of a process, then other) had limits.open_runs open.',
+      'door',
+      'tenant',
+    ),
     approvalsOldest: gauge(
       'sluice_approvals_oldest_seconds',
       'Age of the oldest approval without a decision, 0 if there is none.',

@@ -9,12 +9,22 @@ import { Followed } from './followed.js';
 /** What is shown of a run while it goes on. */
 const watchedTopics = [...storyTopics, topics.progress] as const;
 
+/** What a door learns of a run that nobody follows. */
+export interface Expected {
+  /** A filter has taken it: a Toolset of it is on the log. */
+  taken(): void;
+  ended(): void;
+}
+
+type Expecting = Expected & { readonly requestId: string; readonly tenant: string };
+
 /**
  * One reading of the log for all who follow runs through this process. It stands in no group, so each instance sees every run, and it
  * decodes the records of followed sessions alone.
  */
 export class RunWatch {
   readonly #bySession = new Map<string, Set<Followed>>();
+  readonly #expected = new Map<string, Set<Expecting>>();
   readonly #stopping = new AbortController();
   #reading: Promise<void> = Promise.resolve();
   #count = 0;
@@ -52,6 +62,22 @@ export class RunWatch {
     return followed;
   }
 
+  /** Tells when the tenant’s run begins and ends, until the returned function is called. */
+  expect(
+    { requestId, sessionId }: { readonly requestId: string; readonly sessionId: string },
+    tenant: string,
+    { taken, ended }: Expected,
+  ): () => void {
+    const session = this.#expected.get(sessionId) ?? new Set();
+    this.#expected.set(sessionId, session);
+    const expecting = { requestId, tenant, taken, ended };
+    session.add(expecting);
+    return () => {
+      session.delete(expecting);
+      if (session.size === 0 && this.#expected.get(sessionId) === session) this.#expected.delete(sessionId);
+    };
+  }
+
   async close(): Promise<void> {
     this.#stopping.abort();
     for (const session of [...this.#bySession.values()]) for (const followed of [...session]) followed.end('stopping');
@@ -67,7 +93,7 @@ export class RunWatch {
     const { bus, log, signatures } = this.runtime;
     const genuine = new GenuineEnds(bus, signatures, log);
     const { signal } = this.#stopping;
-    const ofKey = (key: string): boolean => this.#bySession.has(key);
+    const ofKey = (key: string): boolean => this.#bySession.has(key) || this.#expected.has(key);
     let since = from;
     while (!signal.aborted) {
       try {
@@ -79,6 +105,10 @@ export class RunWatch {
           for (const followed of this.#bySession.get(message.key) ?? [])
             if (followed.requestId === requestId && (tenant === null || followed.tenant === tenant))
               followed.take(message);
+          for (const expected of [...(this.#expected.get(message.key) ?? [])])
+            if (expected.requestId === requestId && (tenant === null || expected.tenant === tenant))
+              if (message.topic === topics.toolsets) expected.taken();
+              else if (message.topic === topics.responses) expected.ended();
         }
       } catch (error) {
         if (signal.aborted) return;

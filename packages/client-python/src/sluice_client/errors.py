@@ -45,7 +45,7 @@ class ConflictError(ProblemError):
 
 
 class RateLimitedError(ProblemError):
-    """429: the caller has made all the requests that it may make in a minute."""
+    """429: the caller has made all the requests of a minute, or its tenant has all the open runs that it may (`too_many_runs`)."""
 
 
 class UnavailableError(ProblemError):
