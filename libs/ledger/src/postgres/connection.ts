@@ -18,6 +18,9 @@ const settings = [
   'default_transaction_isolation=read\\ committed',
   // All statements are for certain keys; a server that has not measured the table yet would read the whole of it for a batch.
   'enable_seqscan=off',
+  // These two joins read the whole of an index for it.
+  'enable_hashjoin=off',
+  'enable_mergejoin=off',
   // That makes every plan look dear, and a server with a compiler would compile each: 20 MB a connection, and longer than the statement.
   'jit=off',
 ];
