@@ -16,7 +16,7 @@ import { ConfigurationSource } from '../apps/sluice/src/system/configuration-sou
 import { embeddedIn } from './loop.js';
 import { median, quantile, report } from './measure.js';
 
-const upstream = join(import.meta.dirname, '../../bench/mcp-upstream.mjs');
+const upstream = join(import.meta.dirname, '../bench/mcp-upstream.mjs');
 const manyTools = 1_000;
 const inFlight = 16;
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { median, report } from './measure.js';
 
-const main = join(import.meta.dirname, '../apps/sluice/src/main.js');
+const main = join(import.meta.dirname, 'main.js');
 
 /** Starts the built program as a user does and waits until readiness says ok. */
 export async function benchProcess(): Promise<void> {
@@ -16,7 +16,7 @@ export async function benchProcess(): Promise<void> {
     const start = performance.now();
     const child = spawn(process.execPath, [main, 'start'], {
       stdio: 'ignore',
-      cwd: join(import.meta.dirname, '../..'),
+      cwd: join(import.meta.dirname, '..'),
       env: { PATH: process.env['PATH'], HOME: process.env['HOME'], SLUICE_DATA: folder, SLUICE_PORT: String(port) },
     });
     try {

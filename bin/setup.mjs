@@ -33,14 +33,15 @@ function install() {
     stop('npm did not run the install script of the package `node`. Run `npm rebuild node` here and try again.');
 }
 
-function build() {
+/** With the programs of bench/, where they are wanted. */
+function build(withBench = false) {
   const stamp = inRoot('dist', '.built');
-  const sources = ['apps', 'libs', 'bench', 'package.json', 'tsconfig.json', 'tsconfig.build.json', 'nest-cli.json'];
-  if (existsSync(stamp) && statSync(stamp).mtimeMs >= Math.max(...sources.map((source) => newest(inRoot(source)))))
-    return;
+  const sources = ['apps', 'libs', 'bench', 'bin/bundle.mjs', 'package.json', 'tsconfig.json'];
+  const isThere = existsSync(stamp) && (!withBench || existsSync(inRoot('dist', 'bench.js')));
+  if (isThere && statSync(stamp).mtimeMs >= Math.max(...sources.map((source) => newest(inRoot(source))))) return;
   console.error('sluice: building …');
   const started = new Date();
-  const { status } = spawnSync(nodeOf(root), [inRoot('node_modules/@nestjs/cli/bin/nest.js'), 'build'], {
+  const { status } = spawnSync(nodeOf(root), [inRoot('bin/bundle.mjs'), ...(withBench ? ['bench'] : [])], {
     cwd: root,
     stdio: ['ignore', 2, 2],
   });
@@ -165,7 +166,7 @@ async function again(results) {
   return code;
 }
 
-const cli = inRoot('dist/apps/sluice/src/main.js');
+const cli = inRoot('dist/main.js');
 const tool = (path) => inRoot('node_modules', path);
 
 const commands = {
@@ -205,7 +206,7 @@ const commands = {
     }
     if (failed.length > 0) stop(`Failed: ${failed.join(', ')}.`);
   },
-  bench: (args) => run([inRoot('dist/bench/main.js'), ...args], { cwd: root }),
+  bench: (args) => run([inRoot('dist/bench.js'), ...args], { cwd: root }),
   build: () => undefined,
   infra: (args) => run([inRoot('test/infra/main.ts'), ...args], { cwd: root }),
   'test:faults': (args) =>
@@ -223,7 +224,7 @@ const commands = {
     all(['libs/contracts/generate.ts'], ['ops/grafana/generate.ts']);
     // What the commands say of themselves can be asked once they are built, with the types that were made before.
     build();
-    all([inRoot('dist/apps/sluice/src/generate.js')], ['packages/generate/main.ts']);
+    all([inRoot('dist/generate.js')], ['packages/generate/main.ts']);
   },
 };
 
@@ -235,7 +236,7 @@ export function main(command, args) {
   if (work === undefined)
     stop(`There is no command ${command}. There are: stack, ${Object.keys(commands).join(', ')}.`);
   install();
-  if (!['lint', 'generate', 'infra'].includes(command)) build();
+  if (!['lint', 'generate', 'infra'].includes(command)) build(command === 'bench');
   work(args);
 }
 

@@ -10,7 +10,9 @@ import { projectRoot } from './harness/configurations.js';
 const folder = mkdtempSync(join(tmpdir(), 'sluice-limit-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const archive = pathToFileURL(join(projectRoot, 'dist/libs/archive/src/index.js')).href;
+const archive = pathToFileURL(join(projectRoot, 'libs/archive/src/index.ts')).href;
+const hooks = join(projectRoot, 'test/process/typescript.mjs');
+const sources = ['--experimental-transform-types', '--disable-warning=ExperimentalWarning', `--import=${hooks}`];
 /** An export of one record with so much in it that does not compress. */
 const exporting = `
   import { createHash } from 'node:crypto';
@@ -35,7 +37,7 @@ const block = 512;
 
 async function run(script: string, blocks: string, ...args: readonly string[]): Promise<string> {
   const command = `ulimit -f ${blocks} && exec "$@"`;
-  const program = [process.execPath, '--input-type=module', '-e', exporting + script, ...args];
+  const program = [process.execPath, ...sources, '--input-type=module', '-e', exporting + script, ...args];
   return (await promisify(execFile)('sh', ['-c', command, 'sh', ...program])).stdout;
 }
 

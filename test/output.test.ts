@@ -16,7 +16,7 @@ import { projectRoot } from './harness/configurations.js';
 const folder = mkdtempSync(join(tmpdir(), 'sluice-output-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const main = join(projectRoot, 'dist/apps/sluice/src/main.js');
+const main = join(projectRoot, 'dist/main.js');
 const env = { PATH: process.env['PATH'] ?? '', SLUICE_DATA: folder };
 const command = (args: readonly string[], output: 'pipe' | '/dev/full' = 'pipe') => {
   const words = [process.execPath, main, ...args];

@@ -61,7 +61,7 @@ describe('an error that no code handles', () => {
       'bus',
       `if (process.argv[2] === 'serve') setTimeout(() => {
          const error = new Error('lost');
-         error.stack = 'Error: lost\\n    at Transactions.run (/opt/sluice/dist/libs/bus/src/kafka/commit/transactions.js:1:1)';
+         error.stack = 'Error: lost\\n    at Transactions.run (/opt/sluice/dist/bus-4fQ_x9-a.js:1:1)';
          void Promise.reject(error);
        }, 8000).unref();`,
     );

@@ -15,7 +15,7 @@ const blocks = [...page.matchAll(/```(\w+)(?: (\S+))?\n([\s\S]*?)```/g)].map(([,
 }));
 const home = mkdtempSync(join(tmpdir(), 'sluice-tool-'));
 const here = join(home, 'sluice');
-const main = join(projectRoot, 'dist/apps/sluice/src/main.js');
+const main = join(projectRoot, 'dist/main.js');
 
 /** Writes the page’s file where the page says. */
 function write(file: string, change: (text: string) => string = (text) => text): void {

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { howAServiceIsStarted } from '../node-flags.js';
 
-const main = join(import.meta.dirname, '../../apps/sluice/src/main.js');
+const main = join(import.meta.dirname, 'main.js');
 
 /** A process that is measured. */
 export interface Child {
@@ -38,7 +38,7 @@ export async function startSluice(configuration: string): Promise<Child> {
   await writeFile(file, configuration);
   const [port, proxyPort] = [await freePort(), await freePort()];
   const options = {
-    cwd: join(import.meta.dirname, '../../..'),
+    cwd: join(import.meta.dirname, '..'),
     env: {
       ...{ PATH: process.env['PATH'], HOME: process.env['HOME'], ...nodeVariables },
       ...{ SLUICE_DATA: join(folder, 'data'), SLUICE_PORT: String(port), SLUICE_PROXY_PORT: String(proxyPort) },

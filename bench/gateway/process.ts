@@ -7,7 +7,7 @@ import type { Infrastructure } from '../kafka/infrastructure.js';
 import { variablesOf } from '../kafka/services.js';
 import { howAServiceIsStarted } from '../node-flags.js';
 
-const main = join(import.meta.dirname, '../../apps/sluice/src/main.js');
+const main = join(import.meta.dirname, 'main.js');
 
 const configuration = `
 tool: { now: { type: get_current_time, description: Tells the time, group: [work] } }

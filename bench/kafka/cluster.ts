@@ -9,7 +9,7 @@ import { variablesOf } from './services.js';
 
 export type Role = 'filter' | 'agent' | 'executor';
 
-const main = join(import.meta.dirname, '../../apps/sluice/src/main.js');
+const main = join(import.meta.dirname, 'main.js');
 
 /** A service as a process of its own, built, as a user runs it. */
 export interface Instance {

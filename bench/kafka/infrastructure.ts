@@ -10,7 +10,7 @@ export interface Infrastructure {
 
 /** The same Kafka, registry and PostgreSQL that `npm run infra` gives, for the time of the measurement. */
 export async function startInfrastructure(): Promise<Infrastructure> {
-  const root = join(import.meta.dirname, '../../..');
+  const root = join(import.meta.dirname, '..');
   const child = spawn(process.execPath, [join(root, 'test/infra/main.ts')], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],

@@ -5,4 +5,4 @@ export MALLOC_ARENA_MAX="${MALLOC_ARENA_MAX:-1}"
 export NODE_OPTIONS="${NODE_OPTIONS:---max-old-space-size-percentage=40}"
 exec node --disable-warning=TimeoutNegativeWarning --max-semi-space-size=4 --memory-balancer \
   --memory-balancer-c-value=2e-11 \
-  /app/dist/apps/sluice/src/main.js "$@"
+  /app/dist/main.js "$@"

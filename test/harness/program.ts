@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { projectRoot } from './configurations.js';
 
-const main = join(projectRoot, 'dist/apps/sluice/src/main.js');
+const main = join(projectRoot, 'dist/main.js');
 
 export interface Ended {
   readonly code: number | null;

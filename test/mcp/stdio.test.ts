@@ -31,7 +31,7 @@ limits: { tool_seconds: 200, run_seconds: 400 }
 /** The command as a client’s configuration has it, on a data folder where no services run. */
 const started = (data: string, configuration = config) => ({
   command: process.execPath,
-  args: [join(projectRoot, 'dist/apps/sluice/src/main.js'), 'mcp', 'serve'],
+  args: [join(projectRoot, 'dist/main.js'), 'mcp', 'serve'],
   cwd: projectRoot,
   env: {
     PATH: process.env['PATH'] ?? '',

@@ -18,7 +18,7 @@ import { authorizerOf } from './replaying.js';
 
 const folder = join(import.meta.dirname, '../fixtures/released');
 /** The thread that the program starts. */
-const built = join(projectRoot, 'dist/apps/sluice/src/replay/worker.js');
+const built = join(projectRoot, 'dist/worker.js');
 const day = 24 * 3_600_000;
 /** The day on which a log waits until the threads are there; those before have more decisions than are made without any. */
 const waitOn = 40;

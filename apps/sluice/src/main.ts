@@ -6,8 +6,8 @@ import { help } from './help.js';
 import { Output } from './show/output.js';
 import { wrap } from './show/wrap.js';
 
-/** dist/apps/sluice/src → the project. */
-const root = join(dirname(fileURLToPath(import.meta.url)), '../../../..');
+/** dist → the project. */
+const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 
 const output = new Output(process.stdout);
 

@@ -48,7 +48,7 @@ export function surviveUnhandled(given: {
 }
 
 function isOfTheBus(stack: string): boolean {
-  return /[\\/]libs[\\/]bus[\\/]src[\\/]/.test(stack);
+  return /[\\/]libs[\\/]bus[\\/]src[\\/]|[\\/]dist[\\/]bus-[\w-]+\.js/.test(stack);
 }
 
 /** Anything can be thrown, also what throws when it is looked at. */

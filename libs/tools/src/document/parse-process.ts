@@ -24,6 +24,8 @@ const fromSource = import.meta.url.endsWith('.ts');
 const libraries = join(import.meta.dirname, '../../..');
 const entry = join(import.meta.dirname, fromSource ? 'parse-child.ts' : 'parse-child.js');
 const sourceHooks = join(libraries, '../test/process/typescript.mjs');
+/** What a parser reads of Sluice itself: one file, once built. */
+const ownCode = fromSource ? [libraries, sourceHooks] : [entry];
 const packages = dirname(dirname(realpathSync(createRequire(import.meta.url).resolve('zod/package.json'))));
 
 let running = 0;
@@ -120,7 +122,7 @@ function documentOf(said: string, format: DocumentFormat): ParsedDocument {
 }
 
 function launch(format: DocumentFormat): ChildProcess {
-  const readable = [libraries, ...withoutLinks(packages), ...(fromSource ? [sourceHooks] : [])];
+  const readable = [...ownCode, ...withoutLinks(packages)];
   const args = [
     '--permission',
     ...readable.map((each) => `--allow-fs-read=${each}`),
@@ -132,7 +134,7 @@ function launch(format: DocumentFormat): ChildProcess {
     format,
   ];
   const stdio = ['pipe', 'ignore', 'pipe', 'pipe'] as const;
-  const child = spawn(process.execPath, args, { cwd: libraries, env: {}, stdio: [...stdio], detached: true });
+  const child = spawn(process.execPath, args, { cwd: import.meta.dirname, env: {}, stdio: [...stdio], detached: true });
   guardProcess(child);
   child.on('error', () => undefined);
   return child;

@@ -11,14 +11,16 @@ import { readableFor, withoutLinks } from './readable.js';
 export const heapMegabytes = 256;
 
 const fromSource = import.meta.url.endsWith('.ts');
-const libraries = join(import.meta.dirname, '../../..');
 const entry = join(import.meta.dirname, fromSource ? 'child.ts' : 'child.js');
 
 /** The packages that the code in the child itself imports: zod’s folder and those beside it. */
 const ownPackages = dirname(dirname(realpathSync(createRequire(import.meta.url).resolve('zod/package.json'))));
 
 /** Puts imports right where the sources are run as they are. */
+const libraries = join(import.meta.dirname, '../../..');
 const sourceHooks = join(libraries, '../test/process/typescript.mjs');
+/** What a process of a tool reads of Sluice itself: one file, once built. */
+const ownCode = fromSource ? [libraries, sourceHooks] : [entry];
 
 /**
  * Starts Node for a tool file, by its real path. It has no environment, can read its own folder, the packages that the file can import and
@@ -26,12 +28,7 @@ const sourceHooks = join(libraries, '../test/process/typescript.mjs');
  * where a namespace can be made, not in the system either.
  */
 export function launch(file: string, network: 'closed' | 'open', { command }: Namespace): ChildProcess {
-  const readable = [
-    ...readableFor(file),
-    libraries,
-    ...withoutLinks(ownPackages),
-    ...(fromSource ? [sourceHooks] : []),
-  ];
+  const readable = [...readableFor(file), ...ownCode, ...withoutLinks(ownPackages)];
   const args = [
     '--permission',
     ...[...new Set(readable)].map((each) => `--allow-fs-read=${each}`),
