@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { Ajv } from 'ajv';
 import { parse } from 'yaml';
-import { compileConfiguration, configurationKeys } from '@sluice/core';
+import { compileConfiguration, configurationKeys } from '@sluice/configuration';
 import { configurationSchema } from '../apps/sluice/src/configuration-schema.js';
 import { schemaFile } from '../apps/sluice/src/commands/init.js';
-import { sampleInputs, sampleTypes } from '../libs/core/test/sample-inputs.js';
+import { sampleInputs, sampleTypes } from '../libs/configuration/test/sample-inputs.js';
 import { command } from './harness/command.js';
 import { projectRoot } from './harness/configurations.js';
 

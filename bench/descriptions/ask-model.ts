@@ -1,4 +1,5 @@
-import { defaultSearchTool, loadToolsetType, toolPage } from '@sluice/core';
+import { defaultSearchTool } from '@sluice/configuration';
+import { loadToolsetType, toolPage } from '@sluice/core';
 import type { Model, ModelCall, ModelSettings, ModelStep } from '@sluice/core';
 import { queryOf, searchResultText, searchTools } from '@sluice/discovery';
 import { createModel } from '@sluice/model';

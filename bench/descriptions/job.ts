@@ -1,4 +1,5 @@
-import { defaultSearchTool, firstSentence, loadToolsetType, toolPage } from '@sluice/core';
+import { defaultSearchTool } from '@sluice/configuration';
+import { firstSentence, loadToolsetType, toolPage } from '@sluice/core';
 import type { BoundTools, ModelTool } from '@sluice/core';
 import { searchResultText, searchTools } from '@sluice/discovery';
 import { definitionText } from '@sluice/tokens';

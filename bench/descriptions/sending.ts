@@ -1,14 +1,5 @@
-import {
-  bindTools,
-  compileConfiguration,
-  compileEvaluator,
-  defaultSearchTool,
-  formatProblems,
-  fullTools,
-  loadedTools,
-  neededTools,
-  noCalls,
-} from '@sluice/core';
+import { bindTools, compileEvaluator, fullTools, loadedTools, neededTools, noCalls } from '@sluice/core';
+import { compileConfiguration, defaultSearchTool, formatProblems } from '@sluice/configuration';
 import type { BindingFacts, BoundTools, ChoosingStrategy, Evaluator, JsonObject, ModelTool } from '@sluice/core';
 import { sha256 } from '@sluice/contracts';
 import { chooseTools, searchToolOf } from '@sluice/discovery';

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { compileConfiguration, runTool } from '@sluice/core';
+import { compileConfiguration } from '@sluice/configuration';
+import { runTool } from '@sluice/core';
 import type { Configuration, McpOffer } from '@sluice/core';
 import { createToolSource, defineTool, toolTypes } from '@sluice/tools';
 import type { ToolContract } from '@sluice/tools';

@@ -2,7 +2,8 @@ import { createServer } from 'node:http';
 import type { ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { ConnectionError, RateLimitedError, Sluice } from '../../packages/client/src/index.js';
+import { ConnectionError, RateLimitedError } from '../../packages/client/src/errors.js';
+import { Sluice } from '../../packages/client/src/client.js';
 import { IterationText } from '../../packages/client/src/iteration-text.js';
 import { queryOf, retryAfterOf } from '../../packages/client/src/transport.js';
 

@@ -1,4 +1,5 @@
-import { ProblemError, Sluice } from '../../packages/client/src/index.js';
+import { ProblemError } from '../../packages/client/src/errors.js';
+import { Sluice } from '../../packages/client/src/client.js';
 import type {
   AgentRequest,
   AskedApproval,
@@ -6,8 +7,8 @@ import type {
   ListDeadLettersQuery,
   ListRunsQuery,
   ListToolsQuery,
-  RunRef,
-} from '../../packages/client/src/index.js';
+} from '../../packages/client/src/generated/api.js';
+import type { RunRef } from '../../packages/client/src/runs.js';
 import type { ClientSettings, Driver, Outcome } from './driver.js';
 
 interface Args {

@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
-import { compileConfiguration, connectionAdapters, formatProblems, toolErrorReasons } from '@sluice/core';
+import { compileConfiguration, formatProblems } from '@sluice/configuration';
+import { connectionAdapters, toolErrorReasons } from '@sluice/core';
 import { createMetrics } from '@sluice/host';
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/connections.md'), 'utf8');

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { compileConfiguration, formatProblems } from '@sluice/core';
+import { compileConfiguration, formatProblems } from '@sluice/configuration';
 import type { Configuration, McpOffer, Model, ToolSource } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { AgentRequest, AgentResponse, Topic } from '@sluice/contracts';

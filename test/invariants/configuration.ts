@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { compileConfiguration } from '@sluice/core';
+import { compileConfiguration } from '@sluice/configuration';
 import type { ConfiguredTool } from '@sluice/core';
 import { toolTypes } from '@sluice/tools';
 import type { ToolContract } from '@sluice/tools';

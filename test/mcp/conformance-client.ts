@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { pinOf, takeOffer } from '@sluice/core';
+import { pinOf } from '@sluice/core';
+import { takeOffer } from '@sluice/schemas';
 import type { JsonObject, JsonValue, OfferedTool } from '@sluice/core';
 import { createMcpHub } from '../../libs/tools/src/index.js';
 import type { McpCallOptions } from '../../libs/tools/src/index.js';

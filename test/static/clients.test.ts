@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { openApi } from '../../apps/gateway/src/openapi/document.js';
 import { operations } from '../../apps/gateway/src/openapi/operations.js';
-import { Sluice } from '../../packages/client/src/index.js';
+import { Sluice } from '../../packages/client/src/client.js';
 import { generate } from '../../packages/generate/main.js';
 import { importsOf } from '../arrows.js';
 

@@ -3,8 +3,8 @@ import { describe, expect, it } from '@jest/globals';
 
 /** Where the source makes a regular expression of a text, and why no stranger’s text is run there without bounds. */
 const known: Readonly<Record<string, string>> = {
-  'libs/core/src/configuration/authorization.ts': 'of words of the source',
-  'libs/core/src/configuration/regex-flags.ts': 'is compiled and never run, at most 4,000 characters of it',
+  'libs/configuration/src/authorization.ts': 'of words of the source',
+  'libs/schemas/src/regex-flags.ts': 'is compiled and never run, at most 4,000 characters of it',
   'libs/host/src/tighten.ts': 'of words of the source',
   'libs/model/src/rules/clauses.ts': 'of words of the source',
   'libs/model/src/rules/plan.ts': 'a name in which every other character is a dot: nothing is repeated',
@@ -22,7 +22,7 @@ describe('patterns that others write', () => {
 
   it('are run in one library, and no text becomes a pattern elsewhere', () => {
     const making = files.filter((file) => /\bRegExp\(|from 're2js'/.test(readFileSync(file, 'utf8')));
-    expect(making.sort()).toEqual(Object.keys(known));
+    expect(making.sort()).toEqual(Object.keys(known).sort());
   });
 
   it('of schemas are checked by one validator, which takes their patterns from there', () => {

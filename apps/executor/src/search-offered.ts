@@ -1,4 +1,5 @@
-import { discoveryRanges, firstSentence } from '@sluice/core';
+import { discoveryRanges } from '@sluice/configuration';
+import { firstSentence } from '@sluice/core';
 import type { AgentDiscovery, Configuration } from '@sluice/core';
 import { askSelector, searchTools } from '@sluice/discovery';
 import type { Environment } from '@sluice/host';

@@ -1,7 +1,10 @@
 import type { IncomingHttpHeaders, IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createLog, createMetrics, type Runtime } from '@sluice/host';
-import { compileConfiguration, compileEvaluator, type Configuration } from '@sluice/core';
+import { createLog, createMetrics } from '@sluice/host';
+import type { Runtime } from '@sluice/host';
+import { compileConfiguration } from '@sluice/configuration';
+import { compileEvaluator } from '@sluice/core';
+import type { Configuration } from '@sluice/core';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

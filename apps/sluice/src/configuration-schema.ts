@@ -1,11 +1,5 @@
-import {
-  configurationKeys,
-  connectionAdapters,
-  identityProviders,
-  modelProviders,
-  toolEffects,
-  webSearchProviders,
-} from '@sluice/core';
+import { configurationKeys } from '@sluice/configuration';
+import { connectionAdapters, identityProviders, modelProviders, toolEffects, webSearchProviders } from '@sluice/core';
 import type { JsonObject, JsonValue } from '@sluice/core';
 
 /** One row of a table in docs/configuration.md. */

@@ -1,107 +1,295 @@
-export * from './exact-json.js';
-export * from './json.js';
-export * from './plain-json.js';
-export * from './printable.js';
-export * from './repeated-name.js';
-export * from './well-formed.js';
-export * from './time-limits.js';
-export * from './errors.js';
-export * from './tool/types.js';
-export * from './tool/pipeline.js';
-export * from './tool/run-tool.js';
-export * from './tool/finish.js';
-export * from './tool/invocation-record.js';
-export * from './tool/effect-once.js';
-export * from './tool/reconcile.js';
-export * from './tool/authorize.js';
-export * from './tool/admission.js';
-export * from './tool/rate-limit.js';
-export * from './tool/secrets.js';
-export * from './run/run-state.js';
-export * from './run/agent-run.js';
+export {
+  Fault,
+  faultCodes,
+  httpErrors,
+  isDecidedReason,
+  isSecurityFault,
+  runErrorOf,
+  runErrors,
+  securityFaults,
+  toolErrorReasons,
+  toolErrors,
+} from './errors.js';
+export type {
+  FaultCode,
+  HttpErrorCode,
+  RunErrorCode,
+  SecurityFault,
+  ToolErrorCode,
+  ToolErrorReason,
+} from './errors.js';
+export { hasRawNumbers, inexactNumbers, mayHoldRawNumbers, parseExactJson, withPlainNumbers } from './exact-json.js';
+export { canonicalJson, equalJson, isJsonObject, isRawNumber, utf8Length } from './json.js';
+export type { Digest, JsonObject, JsonValue } from './json.js';
+export { deepestJson, isDeeperThan, jsonBytes, JsonTooLargeError, NotJsonError, plainJson } from './plain-json.js';
+export { printable, printableIn } from './printable.js';
+export { quote, sentenceList } from './quote.js';
+export { repeatedName } from './repeated-name.js';
+export { nearest, nearMiss, suggestion } from './suggest.js';
+export { claimMemoryMs, clockSkewMs, lateRecordMs } from './time-limits.js';
+export { WeakMemory } from './weak-memory.js';
+export { cut, wellFormed, wellFormedJson } from './well-formed.js';
+export { decisionsOpenTo, isNotTaken, judgeDecision, notTakenReasons } from './approval/decision.js';
+export type { ApprovalDecision, AskedApproval, Decider, NotTaken, WrittenDecision } from './approval/decision.js';
+export { approvable, changingEffects, needsApproval, runsUnasked } from './approval/needs-approval.js';
+export { redactArguments } from './approval/redact-arguments.js';
+export { mostConditions } from './availability/availability.js';
+export { knownLanguages } from './availability/language.js';
+export { heldAfter, spentBy } from './availability/load.js';
+export { claimsOf, claimValues, measuresOf } from './availability/measures.js';
+export { isTimeZone } from './availability/time.js';
+export { channels, loadMeasures } from './availability/types.js';
+export type {
+  AvailabilityRule,
+  ContextCondition,
+  HistoryCondition,
+  LoadCondition,
+  RuleFacts,
+  TimeCondition,
+} from './availability/types.js';
+export { approaches, describedBy } from './descriptions/approaches.js';
+export type { Approach } from './descriptions/approaches.js';
+export {
+  argumentOf,
+  bindTools,
+  docsFolder,
+  fullTools,
+  loadedTools,
+  neededTools,
+  readingNote,
+  unloadedGroups,
+} from './descriptions/bind-tools.js';
+export type { BindingFacts, BoundTools } from './descriptions/bind-tools.js';
+export { documentedTools } from './descriptions/documented-tools.js';
+export { exampleIn, sampleOf } from './descriptions/example-call.js';
+export { firstSentence } from './descriptions/first-sentence.js';
+export { searchesIn } from './descriptions/found-tools.js';
+export type { StepSearch } from './descriptions/found-tools.js';
+export { docsName, docsPath, toolDocs, toolIndex, toolPage } from './descriptions/tool-page.js';
+export {
+  alwaysFullTypes,
+  deferredSchemas,
+  descriptionModes,
+  loadToolsetType,
+  readFileType,
+  searchToolsType,
+} from './descriptions/types.js';
+export type { DescriptionMode, DescriptionSettings } from './descriptions/types.js';
+export { claimAt, readPrincipal } from './identity/claims.js';
+export { isOperator } from './identity/operator.js';
+export { insufficientPermissions, mayRequest, notPermitted } from './identity/permission.js';
+export type { RequestVerdict } from './identity/permission.js';
+export { localPrincipal, principalKinds } from './identity/principal.js';
+export type { Principal } from './identity/principal.js';
+export { groupsOf } from './identity/roles.js';
+export { authorizationActions } from './ports/authorization.js';
+export type {
+  AuthorizationAction,
+  AuthorizationAnswer,
+  AuthorizationContext,
+  AuthorizationPort,
+  AuthorizationResource,
+  CedarProblem,
+} from './ports/authorization.js';
+export type { Clock } from './ports/clock.js';
+export type { ConnectionAnswer, ConnectionBroker, ConnectionUse, Credential } from './ports/connections.js';
+export type { Documents, StoredDocument } from './ports/documents.js';
+export type { Authentication, Authenticator } from './ports/identity.js';
+export type { Claim, ClaimRequest, Ledger } from './ports/ledger.js';
+export { halfWritten, largestProviderData, tokenSum } from './ports/model.js';
+export type {
+  EarlierRun,
+  Embedder,
+  Model,
+  ModelCall,
+  ModelOptions,
+  ModelRequest,
+  ModelStep,
+  ModelTool,
+  ModelTurn,
+  RawPart,
+  SearchedTools,
+  TurnTokens,
+} from './ports/model.js';
+export type { FoundPermissions, PermissionQuestion, PermissionSource } from './ports/permissions.js';
+export type { RateAnswer, RateLimiter, RateRequest } from './ports/rate-limiter.js';
+export { signers } from './ports/signatures.js';
+export type { Signatures, SignerRole, Verifier } from './ports/signatures.js';
+export { budgetOf, noBudget } from './rules/budget-of.js';
+export { budgetUsed, countCall } from './rules/budget-used.js';
+export { noCalls } from './rules/call-counts.js';
+export type { CallCounts } from './rules/call-counts.js';
+export { allowedConnections, connectionIdForm, effectiveConnections } from './rules/connections.js';
+export { defaultGroup, normaliseGroups, normaliseState, undefinedState, wildcard } from './rules/defaults.js';
+export { compileEvaluator } from './rules/evaluate.js';
+export type { Decision, Evaluator, Facts } from './rules/evaluate.js';
+export { explain } from './rules/explain.js';
+export { isWithin, noGroupTree, pathOf, withGroupsBelow } from './rules/group-tree.js';
+export type { GroupTree } from './rules/group-tree.js';
+export { hiddenReasons, refusalOfHidden } from './rules/hidden-reasons.js';
+export type { HiddenReason } from './rules/hidden-reasons.js';
+export { listGroups, listStates, stateDiagram } from './rules/listing.js';
+export type { KnownFacts, ListedGroup, ListedState, ListedTool } from './rules/listing.js';
+export { matchesPattern } from './rules/matches-pattern.js';
+export { asksFor, dependsOn, ruleFactNames, withoutFacts } from './rules/partly-known.js';
+export type { Unknown } from './rules/partly-known.js';
+export { requestWarnings } from './rules/request-warnings.js';
+export type { RequestWarning } from './rules/request-warnings.js';
+export { compileRules } from './rules/rules.js';
+export type { RuleTool } from './rules/rules.js';
+export { chooseTools, isAsChosen, toolChoiceOf } from './rules/tool-choice.js';
+export type { ToolChoice } from './rules/tool-choice.js';
+export { compilePolicy, isListed } from './rules/tool-policy.js';
+export type { ToolPolicyDecision } from './rules/tool-policy.js';
+export { transition } from './rules/transition.js';
+export { agentBegunBy, budgetEnd, bytesPerToken, runBudgetEnd, runBudgetLeft } from './run/agent-run.js';
+export type { RunEnd } from './run/agent-run.js';
+export { briefAnswer } from './run/brief-answer.js';
+export { endsRun } from './run/completion.js';
+export { finishReasonOf, whyIncomplete } from './run/incomplete.js';
 export { memoryBytes, recalled, withRun } from './run/memory.js';
 export type { RememberedRun } from './run/memory.js';
-export * from './run/brief-answer.js';
-export * from './run/incomplete.js';
-export * from './run/completion.js';
-export * from './run/prompt-hash.js';
-export * from './run/request-log.js';
-export * from './ports/authorization.js';
-export * from './ports/clock.js';
-export * from './ports/connections.js';
-export * from './ports/ledger.js';
-export * from './ports/documents.js';
-export * from './ports/model.js';
-export * from './ports/rate-limiter.js';
-export * from './ports/identity.js';
-export * from './ports/permissions.js';
-export * from './ports/signatures.js';
-export * from './identity/principal.js';
-export * from './identity/permission.js';
-export * from './identity/claims.js';
-export * from './identity/operator.js';
-export * from './identity/roles.js';
-export * from './run/step.js';
-export * from './run/scope.js';
-export * from './approval/decision.js';
-export * from './approval/redact-arguments.js';
-export * from './configuration/types.js';
-export * from './availability/types.js';
-export { isWithinTime } from './availability/time.js';
-export { heldAfter, measureName, spentBy } from './availability/load.js';
-export { claimsOf, claimValues, measuresOf } from './availability/measures.js';
-export * from './configuration/proxy-types.js';
-export * from './configuration/discovery-types.js';
-export { modelName, modelsFor, modelsOf } from './configuration/model.js';
-export * from './configuration/offer.js';
-export { isIcon } from './configuration/for-clients.js';
-export * from './rules/defaults.js';
-export * from './rules/group-tree.js';
-export * from './rules/listing.js';
-export * from './rules/partly-known.js';
-export * from './rules/request-warnings.js';
-export * from './rules/transition.js';
-export * from './rules/budget-used.js';
-export * from './rules/call-counts.js';
-export * from './rules/connections.js';
-export * from './rules/rules.js';
-export * from './rules/tool-choice.js';
-export * from './rules/tool-policy.js';
-export * from './rules/hidden-reasons.js';
-export * from './rules/evaluate.js';
-export * from './rules/explain.js';
-export * from './descriptions/types.js';
-export * from './descriptions/first-sentence.js';
-export * from './descriptions/bind-tools.js';
-export * from './descriptions/found-tools.js';
-export * from './descriptions/documented-tools.js';
-export * from './descriptions/tool-page.js';
-export * from './descriptions/example-call.js';
-export * from './descriptions/approaches.js';
-export * from './configuration/compile.js';
-export { type AuthorizationFiles, type CedarProblem, principalKinds } from './configuration/authorization.js';
-export { budgetMaxima, budgetOf } from './configuration/budgets.js';
-export { takeOffer } from './configuration/offered-schema.js';
-export * from './configuration/served-names.js';
-export { pinOf, placeOf } from './configuration/specifications.js';
-export type { Pins } from './configuration/specifications.js';
-export { approvable, approvalSeconds, needsApproval } from './configuration/approval.js';
-export { findUnasked } from './configuration/findings.js';
-export { schemaProblems } from './configuration/input-schema.js';
-export { checkableSchema, soundSchema } from './configuration/sound-schema.js';
-export { longestSchemaPattern, regexFlags } from './configuration/regex-flags.js';
-export * from './configuration/keys.js';
-export { mcpToolType } from './configuration/entries.js';
-export { planRanges, planToolType } from './configuration/plan-entry.js';
-export { isConfidence, isPlanned } from './configuration/strategy.js';
-export { confidenceRanges, defaultConfidence } from './configuration/confidence-entry.js';
-export { agentRanges, agentToolType } from './configuration/agent-entry.js';
-export * from './configuration/limits.js';
-export { upstreamSeconds } from './configuration/proxy.js';
-export { defaultSearchTool, discoveryRanges } from './configuration/pipes.js';
-export { toolFolders } from './configuration/tool-folders.js';
-export { formatFindings, formatProblems } from './configuration/problems.js';
-export { nearMiss } from './configuration/near-misses.js';
-export { nearest } from './configuration/suggest.js';
-export { matchesPattern, serversOfPatterns } from './configuration/many-tools.js';
-export { WeakMemory } from './weak-memory.js';
+export { promptHash } from './run/prompt-hash.js';
+export { requestLog } from './run/request-log.js';
+export {
+  afterSteps,
+  anotherAttempt,
+  beginRun,
+  dwellTimes,
+  historyBytes,
+  nextIteration,
+  runEnd,
+} from './run/run-state.js';
+export type { RunConditions, RunLimits, RunState } from './run/run-state.js';
+export { runName, sessionName, userOf } from './run/scope.js';
+export type { Tenant } from './run/scope.js';
+export type { AgentRun, ParentCall, Step } from './run/step.js';
+export { confidenceRanges, defaultConfidence } from './settings/confidence.js';
+export {
+  choosingStrategies,
+  discoveryStrategies,
+  discoveryStrategy,
+  embeddingProviders,
+  nativeSearchKinds,
+  nativeSearchModes,
+  triableStrategies,
+} from './settings/discovery-types.js';
+export type {
+  AgentDiscovery,
+  ChoosingStrategy,
+  DiscoveryPipe,
+  DiscoverySettings,
+  DiscoveryStrategy,
+  EmbeddingSettings,
+  NativeSearchKind,
+  NativeSearchSettings,
+  Pipes,
+  SelectorSettings,
+  TriableStrategy,
+} from './settings/discovery-types.js';
+export { modelName, modelsFor, modelsOf } from './settings/models.js';
+export { isIcon, pinOf } from './settings/offer.js';
+export type { McpOffer, OfferedTool, ToolIcon } from './settings/offer.js';
+export { proxyApis, unknownToolChoices } from './settings/proxy-types.js';
+export type { ProxyApi, ProxyModel, ProxySettings, UnknownTools, UpstreamSettings } from './settings/proxy-types.js';
+export { largestMessage, largestRecord, largestThought } from './settings/record-sizes.js';
+export { isConfidence, isPlanned } from './settings/strategies.js';
+export { agentToolType, mcpToolType, planToolType } from './settings/tool-types.js';
+export {
+  connectionAdapters,
+  identityProviders,
+  modelProviders,
+  onErrorChoices,
+  passedOnKinds,
+  strategyNames,
+  webSearchProviders,
+} from './settings/types.js';
+export type {
+  AgentSettings,
+  AuthorizationSettings,
+  Budgets,
+  ClaimNames,
+  ConfidenceSettings,
+  Configuration,
+  ConfiguredTool,
+  ConnectionSettings,
+  Delegation,
+  DocumentSettings,
+  Finding,
+  GraphSettings,
+  GroupFallbacks,
+  IdentitySettings,
+  JwtSettings,
+  KnowledgeSettings,
+  Limits,
+  McpPlace,
+  McpServer,
+  ModelPrice,
+  ModelProvider,
+  ModelSettings,
+  MonitoringSettings,
+  Neo4jSettings,
+  Operators,
+  PassedOnKind,
+  Permission,
+  PermissionSettings,
+  PermissionSourceSettings,
+  PlanSettings,
+  Policy,
+  Problem,
+  StrategyName,
+  ToolBudget,
+  ToolFile,
+  ToolNetwork,
+  ToolType,
+  WebSearchSettings,
+  WebSettings,
+} from './settings/types.js';
+export { isVersionOf, versionOf } from './settings/version.js';
+export { allowed, eligible } from './tool/admission.js';
+export type { CallFacts, Judges } from './tool/admission.js';
+export { authorize, recordedDenial } from './tool/authorize.js';
+export { begunBefore, effectOnce } from './tool/effect-once.js';
+export type { EffectClaims } from './tool/effect-once.js';
+export { takeBack } from './tool/finish.js';
+export type { HandedBack } from './tool/finish.js';
+export { invocationRecord } from './tool/invocation-record.js';
+export type { CallTimes, ToolInvocationRecord } from './tool/invocation-record.js';
+export type {
+  BegunBefore,
+  CachedOutput,
+  CallEnd,
+  Reconciliation,
+  ToolInvocation,
+  ToolLimits,
+  ToolPipeline,
+  Verdict,
+} from './tool/pipeline.js';
+export { withinRate, withinServerRate } from './tool/rate-limit.js';
+export type { RateCounting } from './tool/rate-limit.js';
+export { runTool } from './tool/run-tool.js';
+export { CallSecrets } from './tool/secrets.js';
+export {
+  ToolConnectionDeniedError,
+  ToolConnectionUnreachableError,
+  toolEffects,
+  ToolHeldBackError,
+  ToolInputError,
+  ToolOutcomeLostError,
+  ToolProcessEndedError,
+  ToolTimeoutError,
+  ToolUnavailableError,
+  ToolUserError,
+} from './tool/types.js';
+export type {
+  BoundTool,
+  InputProblem,
+  ReconcileAnswer,
+  Redaction,
+  ToolCapabilities,
+  ToolEffect,
+  ToolExecResult,
+  ToolInvocationContext,
+  ToolSource,
+  ToolSpec,
+} from './tool/types.js';

@@ -1,16 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import {
-  allowed,
-  compileConfiguration,
-  compileEvaluator,
-  eligible,
-  formatProblems,
-  hiddenReasons,
-  refusalOfHidden,
-} from '@sluice/core';
+import { allowed, compileEvaluator, eligible, hiddenReasons, refusalOfHidden } from '@sluice/core';
+import { compileConfiguration, formatProblems } from '@sluice/configuration';
 import type { AgentSettings, ConfiguredTool, Evaluator, Facts, HiddenReason, RuleFacts } from '@sluice/core';
 import fc from 'fast-check';
-import { sampleInputs } from './sample-inputs.js';
+import { sampleInputs } from '../../configuration/test/sample-inputs.js';
 
 const keys = ['a', 'b', 'c'];
 const ids = keys.map((key) => `core__${key}`);

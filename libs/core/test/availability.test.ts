@@ -3,11 +3,10 @@ import { isLoadClosing } from '../src/availability/load.js';
 import { languageOf } from '../src/availability/language.js';
 import { isTimeZone, isWithinTime } from '../src/availability/time.js';
 import type { LoadCondition, RuleFacts, TimeCondition } from '../src/availability/types.js';
-import { compileConfiguration } from '../src/configuration/compile.js';
-import { formatProblems } from '../src/configuration/problems.js';
+import { compileConfiguration, formatProblems } from '@sluice/configuration';
 import { compileEvaluator } from '../src/rules/evaluate.js';
 import { runBudgetEnd } from '../src/run/agent-run.js';
-import { sampleInputs } from './sample-inputs.js';
+import { sampleInputs } from '../../configuration/test/sample-inputs.js';
 
 const at = (text: string): number => Date.parse(text);
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { budgetOf, budgetUsed, countCall, needsApproval, noCalls, toolEffects } from '@sluice/core';
 import type { Budgets, CallCounts, ToolBudget, ToolEffect } from '@sluice/core';
-import { readCases } from './read-cases.js';
+import { readCases } from '../../configuration/test/read-cases.js';
 
 const none: ToolBudget = { timeoutMs: null, resultBytes: null, callsPerRun: null, callsPerMinute: null };
 

@@ -1,15 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import {
-  allowedConnections,
-  CallSecrets,
-  compileConfiguration,
-  compileEvaluator,
-  effectiveConnections,
-  formatProblems,
-  noCalls,
-} from '@sluice/core';
+import { allowedConnections, CallSecrets, compileEvaluator, effectiveConnections, noCalls } from '@sluice/core';
+import { compileConfiguration, formatProblems } from '@sluice/configuration';
 import type { ConnectionSettings } from '@sluice/core';
-import { sampleInputs, sampleTypes } from './sample-inputs.js';
+import { sampleInputs, sampleTypes } from '../../configuration/test/sample-inputs.js';
 
 describe('what grant and request both allow (invariant 30; T-30a, T-30c, K-25, K-26, K-27, K-35)', () => {
   it.each([

@@ -1,19 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import {
-  type AgentSettings,
-  type Configuration,
-  type ConfiguredTool,
-  type Evaluator,
-  compileConfiguration,
-  compileEvaluator,
-  explain,
-  formatProblems,
-  hiddenReasons,
-  noCalls,
-} from '@sluice/core';
+import { compileEvaluator, explain, hiddenReasons, noCalls } from '@sluice/core';
+import type { AgentSettings, Configuration, ConfiguredTool, Evaluator } from '@sluice/core';
+import { compileConfiguration, formatProblems } from '@sluice/configuration';
 import fc from 'fast-check';
-import { readYaml } from './read-cases.js';
-import { sampleInputs } from './sample-inputs.js';
+import { readYaml } from '../../configuration/test/read-cases.js';
+import { sampleInputs } from '../../configuration/test/sample-inputs.js';
 
 function evaluatorOf(file: unknown): Evaluator {
   const { configuration, problems } = compileConfiguration(file, sampleInputs);

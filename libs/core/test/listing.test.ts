@@ -1,14 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import {
-  compileConfiguration,
-  compileEvaluator,
-  listGroups,
-  listStates,
-  stateDiagram,
-  withoutFacts,
-} from '@sluice/core';
+import { compileConfiguration } from '@sluice/configuration';
+import { compileEvaluator, listGroups, listStates, stateDiagram, withoutFacts } from '@sluice/core';
 import type { Evaluator, KnownFacts, RuleFacts } from '@sluice/core';
-import { sampleInputs } from './sample-inputs.js';
+import { sampleInputs } from '../../configuration/test/sample-inputs.js';
 
 const file = {
   tool: {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { localPrincipal, mayRequest, normaliseGroups, readPrincipal } from '@sluice/core';
 import type { ClaimNames, GroupTree, IdentitySettings, JsonObject } from '@sluice/core';
-import { readCases } from './read-cases.js';
+import { readCases } from '../../configuration/test/read-cases.js';
 
 interface Case {
   readonly name: string;

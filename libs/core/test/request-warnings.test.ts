@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { compileConfiguration, compileEvaluator, requestWarnings } from '@sluice/core';
-import { sampleInputs } from './sample-inputs.js';
+import { compileConfiguration } from '@sluice/configuration';
+import { compileEvaluator, requestWarnings } from '@sluice/core';
+import { sampleInputs } from '../../configuration/test/sample-inputs.js';
 
 const file = {
   tool: {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { type RuleTool, compileRules, normaliseGroups, normaliseState, transition } from '@sluice/core';
-import { readCases, readYaml } from './read-cases.js';
+import { compileRules, normaliseGroups, normaliseState, transition } from '@sluice/core';
+import type { RuleTool } from '@sluice/core';
+import { readCases, readYaml } from '../../configuration/test/read-cases.js';
 import { ruleToolsOf } from './rule-tools.js';
 
 interface Matrix {

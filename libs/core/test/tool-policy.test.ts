@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { allowed, compileConfiguration, compileEvaluator, compilePolicy, formatProblems, noCalls } from '@sluice/core';
+import { allowed, compileEvaluator, compilePolicy, noCalls } from '@sluice/core';
+import { compileConfiguration, formatProblems } from '@sluice/configuration';
 import type { Configuration, Evaluator, ToolPolicyDecision } from '@sluice/core';
-import { sampleInputs } from './sample-inputs.js';
+import { sampleInputs } from '../../configuration/test/sample-inputs.js';
 
 const id = { reads: 'core__reads', writes: 'core__writes' } as const;
 

@@ -2,13 +2,13 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
-import { compileConfiguration } from '@sluice/core';
+import { compileConfiguration } from '@sluice/configuration';
 import type { Documents, Pipes, StoredDocument } from '@sluice/core';
 import { Discovery, queryOf } from '@sluice/discovery';
 import type { DiscoveryReport, DiscoveryRequest, RequestTool } from '@sluice/discovery';
 import { TokenCounter } from '@sluice/tokens';
 import { parse } from 'yaml';
-import { sampleInputs } from '../../core/test/sample-inputs.js';
+import { sampleInputs } from '../../configuration/test/sample-inputs.js';
 
 function pipes(text: string): Pipes | undefined {
   const { configuration, problems } = compileConfiguration(

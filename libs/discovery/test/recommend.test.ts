@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { compileConfiguration, compileEvaluator } from '@sluice/core';
+import { compileConfiguration } from '@sluice/configuration';
+import { compileEvaluator } from '@sluice/core';
 import { recommendGroups } from '@sluice/discovery';
-import { sampleInputs } from '../../core/test/sample-inputs.js';
+import { sampleInputs } from '../../configuration/test/sample-inputs.js';
 
 function evaluatorOf(tools: Readonly<Record<string, readonly [description: string, ...groups: string[]]>>) {
   const tool = Object.fromEntries(

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { compileConfiguration } from '@sluice/core';
+import { compileConfiguration } from '@sluice/configuration';
 import type { Pipes } from '@sluice/core';
 import { routeOf } from '@sluice/discovery';
 import { parse } from 'yaml';
-import { sampleInputs } from '../../core/test/sample-inputs.js';
+import { sampleInputs } from '../../configuration/test/sample-inputs.js';
 
 const pipes = (text: string): Pipes | undefined =>
   compileConfiguration({ tool: {}, pipes: parse(text) as object }, sampleInputs).configuration?.pipes;

@@ -1,18 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { compileConfiguration, serversOfPatterns, toolFolders, wellFormed } from '@sluice/core';
-import type {
-  AuthorizationFiles,
-  CompilerInputs,
-  Configuration,
-  Finding,
-  McpOffer,
-  McpServer,
-  NamesBefore,
-  Pins,
-  Problem,
-  ToolType,
-} from '@sluice/core';
+import { compileConfiguration, serversOfPatterns, toolFolders } from '@sluice/configuration';
+import { wellFormed } from '@sluice/core';
+import type { AuthorizationFiles, CompilerInputs, NamesBefore, Pins } from '@sluice/configuration';
+import type { Configuration, Finding, McpOffer, McpServer, Problem, ToolType } from '@sluice/core';
 import { sha256 } from '@sluice/contracts';
 
 export interface Compiled {

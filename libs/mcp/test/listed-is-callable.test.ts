@@ -1,12 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
-import { allowed, authorize, compileConfiguration, compileEvaluator, eligible } from '@sluice/core';
+import { allowed, authorize, compileEvaluator, eligible } from '@sluice/core';
+import { compileConfiguration } from '@sluice/configuration';
 import type { Evaluator, JsonObject, Principal } from '@sluice/core';
 import { createAuthorizer } from '@sluice/authorization';
 import { beginning, channelHeader, decideIteration, originOf, ruleFactsOf, withConditions } from '@sluice/run';
 import { callRequest, listedTools, namesIn } from '@sluice/mcp';
 import type { Asking } from '@sluice/mcp';
 import fc from 'fast-check';
-import { sampleInputs } from '../../core/test/sample-inputs.js';
+import { sampleInputs } from '../../configuration/test/sample-inputs.js';
 
 const keys = ['a', 'b', 'c', 'a-long-key-of-the-list'];
 const groups = ['g', 'h'];

@@ -1,5 +1,5 @@
 import { type Context, createContext, Script } from 'node:vm';
-import { regexFlags } from '@sluice/core';
+import { regexFlags } from '@sluice/schemas';
 
 /** How long the patterns of one check may take together, in milliseconds. */
 const patienceMs = 100;

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { compileConfiguration, compileEvaluator, invocationRecord, largestThought } from '@sluice/core';
+import { compileConfiguration } from '@sluice/configuration';
+import { compileEvaluator, invocationRecord, largestThought } from '@sluice/core';
 import type { Evaluator, Step, ToolExecResult, ToolType } from '@sluice/core';
 import { maxPayloadBytes, payloadBytes, recordFromJson, topics } from '@sluice/contracts';
 import type { Run, Toolset } from '@sluice/contracts';

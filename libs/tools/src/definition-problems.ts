@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { schemaProblems, toolEffects } from '@sluice/core';
+import { schemaProblems } from '@sluice/schemas';
+import { toolEffects } from '@sluice/core';
 import { capabilityNames, ofConnections } from './capabilities.js';
 import type { BuiltInCapabilityName } from './capabilities.js';
 import type { ToolDefinition } from './definition.js';

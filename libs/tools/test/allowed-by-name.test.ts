@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { compileConfiguration, pinOf, ToolHeldBackError, ToolUnavailableError } from '@sluice/core';
+import { compileConfiguration } from '@sluice/configuration';
+import { pinOf, ToolHeldBackError, ToolUnavailableError } from '@sluice/core';
 import type { OfferedTool } from '@sluice/core';
 import { createToolSource } from '../src/index.js';
 import type { McpHub } from '../src/index.js';

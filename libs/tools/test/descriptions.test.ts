@@ -2,17 +2,17 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import {
   bindTools,
-  compileConfiguration,
   compileEvaluator,
   firstSentence,
-  formatProblems,
   loadedTools,
   neededTools,
   noCalls,
   promptHash,
   readingNote,
 } from '@sluice/core';
-import type { BoundTools, Compilation, Evaluator, ModelTool } from '@sluice/core';
+import { compileConfiguration, formatProblems } from '@sluice/configuration';
+import type { BoundTools, Evaluator, ModelTool } from '@sluice/core';
+import type { Compilation } from '@sluice/configuration';
 import { builtInTools, toolTypes } from '@sluice/tools';
 import { parse } from 'yaml';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { compileConfiguration } from '@sluice/core';
+import { compileConfiguration } from '@sluice/configuration';
 import { argumentsProblem } from '@sluice/tools';
-import { sampleInputs } from '../../core/test/sample-inputs.js';
+import { sampleInputs } from '../../configuration/test/sample-inputs.js';
 
 const compiled = (entry: object) =>
   compileConfiguration(

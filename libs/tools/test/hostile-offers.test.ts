@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { compileConfiguration, ToolInputError } from '@sluice/core';
+import { compileConfiguration } from '@sluice/configuration';
+import { ToolInputError } from '@sluice/core';
 import type { JsonObject, JsonValue } from '@sluice/core';
 import { jsonSchemaInput, jsonSchemaOutput } from '../src/binding/json-schema-input.js';
 import { sha256 } from './configured.js';

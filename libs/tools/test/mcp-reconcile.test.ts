@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
-import { compileConfiguration } from '@sluice/core';
+import { compileConfiguration } from '@sluice/configuration';
 import type { BoundTool } from '@sluice/core';
 import { createMcpHub, createToolSource } from '../src/index.js';
 import { context, patience, sha256 } from './configured.js';

@@ -1,7 +1,7 @@
 import { Ajv } from 'ajv';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { schemaProblems, takeOffer } from '@sluice/core';
+import { schemaProblems, takeOffer } from '@sluice/schemas';
 import type { JsonObject, JsonValue, OfferedTool } from '@sluice/core';
 import { jsonSchemaInput } from '../src/binding/json-schema-input.js';
 

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { compileConfiguration, ToolHeldBackError, ToolInputError } from '@sluice/core';
+import { compileConfiguration } from '@sluice/configuration';
+import { ToolHeldBackError, ToolInputError } from '@sluice/core';
 import type { BoundTool, JsonValue } from '@sluice/core';
 import { createMcpHub, createToolSource } from '../src/index.js';
 import type { McpHub } from '../src/index.js';

@@ -2,7 +2,8 @@ import { Ajv } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { longestSchemaPattern, regexFlags, soundSchema, takeOffer, ToolInputError } from '@sluice/core';
+import { longestSchemaPattern, regexFlags, soundSchema, takeOffer } from '@sluice/schemas';
+import { ToolInputError } from '@sluice/core';
 import type { JsonObject, JsonValue } from '@sluice/core';
 import { jsonSchemaInput, jsonSchemaOutput } from '../src/binding/json-schema-input.js';
 

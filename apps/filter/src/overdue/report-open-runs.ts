@@ -1,4 +1,4 @@
-import { mostOpenRuns } from '@sluice/core';
+import { mostOpenRuns } from '@sluice/configuration';
 import { reportOpenRuns } from '@sluice/run';
 import type { Runtime } from '@sluice/host';
 import type { OverdueSweep } from './overdue-sweep.js';

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
-import { formatFindings, formatProblems, printable } from '@sluice/core';
+import { formatFindings, formatProblems } from '@sluice/configuration';
+import { printable } from '@sluice/core';
 import { networkNamespace } from '@sluice/tools';
 import { keyFileProblem } from '@sluice/identity';
 import { aboutTools, allOffered } from '../show/configuration.js';

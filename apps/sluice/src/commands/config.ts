@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { formatFindings, formatProblems, namesBefore, printable, printableIn } from '@sluice/core';
+import { formatFindings, formatProblems, namesBefore } from '@sluice/configuration';
+import { printable, printableIn } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { ConfigVersion } from '@sluice/contracts';
 import type { Bus } from '@sluice/bus';

@@ -1,7 +1,8 @@
 import { basename } from 'node:path';
 import { parseArgs } from 'node:util';
 import { stringify } from 'yaml';
-import { printable, takeOffer } from '@sluice/core';
+import { printable } from '@sluice/core';
+import { takeOffer } from '@sluice/schemas';
 import type { McpServer, OfferedTool } from '@sluice/core';
 import { approve } from '../mcp/approve.js';
 import { servers } from '../mcp/servers.js';

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { longestSchemaPattern, regexFlags, strategyNames } from '@sluice/core';
+import { longestSchemaPattern, regexFlags } from '@sluice/schemas';
+import { strategyNames } from '@sluice/core';
 import { recordFromJson, ShapeError } from '@sluice/contracts';
 import type { AgentStep } from '@sluice/contracts';
 import { historyProblem } from '@sluice/run';

@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline/promises';
-import { namesBefore, pinOf, placeOf, printable, printableIn } from '@sluice/core';
+import { namesBefore, placeOf } from '@sluice/configuration';
+import { pinOf, printable, printableIn } from '@sluice/core';
 import type { Configuration, ConfiguredTool, OfferedTool } from '@sluice/core';
 import { sha256, topics } from '@sluice/contracts';
 import { openBus, openSignatures, requireLog } from '@sluice/host';

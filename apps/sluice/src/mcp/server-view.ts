@@ -1,4 +1,6 @@
-import { pinOf, placeOf, takeOffer } from '@sluice/core';
+import { pinOf } from '@sluice/core';
+import { placeOf } from '@sluice/configuration';
+import { takeOffer } from '@sluice/schemas';
 import type { Configuration, ConfiguredTool, McpServer, OfferedTool } from '@sluice/core';
 import { sha256 } from '@sluice/contracts';
 import type { ConfigVersion } from '@sluice/contracts';

@@ -1,4 +1,5 @@
-import { findUnasked, printable } from '@sluice/core';
+import { findUnasked } from '@sluice/configuration';
+import { printable } from '@sluice/core';
 import type { Configuration, ConfiguredTool } from '@sluice/core';
 
 /** Groups that one line names; beyond them their number stands. */

@@ -1,4 +1,5 @@
-import { agentToolType, compileConfiguration, formatProblems } from '@sluice/core';
+import { agentToolType } from '@sluice/core';
+import { compileConfiguration, formatProblems } from '@sluice/configuration';
 import type { Configuration } from '@sluice/core';
 import { sha256 } from '@sluice/contracts';
 import { builtInTools, toolTypes } from '@sluice/tools';

@@ -1,4 +1,4 @@
-import { formatProblems } from '@sluice/core';
+import { formatProblems } from '@sluice/configuration';
 import type { Configuration, McpOffer, McpServer } from '@sluice/core';
 import { cedarProblems } from '@sluice/authorization';
 import { createConnectionBroker, credentialForServers, formsOf } from '@sluice/connections';

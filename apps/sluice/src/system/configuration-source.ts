@@ -1,6 +1,7 @@
 import { unwatchFile, watchFile } from 'node:fs';
-import { formatFindings, formatProblems, namesBefore, placeOf } from '@sluice/core';
-import type { Configuration, McpOffer, McpServer, NamesBefore, Pins } from '@sluice/core';
+import { formatFindings, formatProblems, namesBefore, placeOf } from '@sluice/configuration';
+import type { Configuration, McpOffer, McpServer } from '@sluice/core';
+import type { NamesBefore, Pins } from '@sluice/configuration';
 import { topics } from '@sluice/contracts';
 import { cedarProblems } from '@sluice/authorization';
 import { keyFileProblem } from '@sluice/identity';

@@ -1,4 +1,4 @@
-import type { Configuration, ConfiguredTool } from '../configuration/types.js';
+import type { Configuration, ConfiguredTool } from '../settings/types.js';
 import { holds, isHistoryOpen } from './conditions.js';
 import { budgetLeft, isLoadClosing, measureName } from './load.js';
 import { openInMinute } from './time.js';

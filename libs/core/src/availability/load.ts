@@ -1,4 +1,4 @@
-import type { Budgets, ModelPrice } from '../configuration/types.js';
+import type { Budgets, ModelPrice } from '../settings/types.js';
 import type { CallCounts } from '../rules/call-counts.js';
 import type { AvailabilityRule, LoadCondition, RuleFacts } from './types.js';
 

@@ -1,4 +1,4 @@
-import type { Configuration, ConfiguredTool } from '../configuration/types.js';
+import type { Configuration, ConfiguredTool } from '../settings/types.js';
 import { alwaysFullTypes, loadToolsetType, readFileType } from './types.js';
 import type { DescriptionSettings } from './types.js';
 

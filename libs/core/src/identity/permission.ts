@@ -1,4 +1,4 @@
-import type { Configuration } from '../configuration/types.js';
+import type { Configuration } from '../settings/types.js';
 import { wildcard } from '../rules/defaults.js';
 import { type GroupTree, isWithin, noGroupTree } from '../rules/group-tree.js';
 import type { Principal } from './principal.js';

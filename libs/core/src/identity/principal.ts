@@ -11,3 +11,6 @@ export const localPrincipal: Principal = Object.freeze({
   groups: Object.freeze([wildcard]),
   connections: Object.freeze([wildcard]),
 });
+
+/** How a principal is written: `user:ann`, `agent:planner`, `service:billing`. */
+export const principalKinds = ['user', 'agent', 'service'] as const;

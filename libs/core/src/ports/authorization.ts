@@ -36,3 +36,8 @@ export interface AuthorizationPort {
     context: AuthorizationContext,
   ): Promise<AuthorizationAnswer>;
 }
+
+export interface CedarProblem {
+  readonly in: 'policies' | 'schema';
+  readonly found: string;
+}

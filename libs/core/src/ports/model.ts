@@ -1,4 +1,4 @@
-import type { NativeSearchSettings } from '../configuration/discovery-types.js';
+import type { NativeSearchSettings } from '../settings/discovery-types.js';
 import type { JsonObject } from '../json.js';
 import type { ToolChoice } from '../rules/tool-choice.js';
 import type { IncompleteAnswer } from '../run/incomplete.js';

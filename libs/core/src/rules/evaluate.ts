@@ -1,6 +1,6 @@
 import { type Availability, compileAvailability } from '../availability/availability.js';
 import type { RuleFacts } from '../availability/types.js';
-import type { Configuration, ConfiguredTool } from '../configuration/types.js';
+import type { Configuration, ConfiguredTool } from '../settings/types.js';
 import { WeakMemory } from '../weak-memory.js';
 import { budgetUsed, runBudgetUsed } from './budget-used.js';
 import { type CallCounts } from './call-counts.js';

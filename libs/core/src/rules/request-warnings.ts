@@ -1,5 +1,5 @@
-import { nearMiss } from '../configuration/near-misses.js';
-import { quote } from '../configuration/problems.js';
+import { nearMiss } from '../suggest.js';
+import { quote } from '../quote.js';
 import { normaliseGroups, normaliseState } from './defaults.js';
 import type { Evaluator } from './evaluate.js';
 import { groupNames, knowsState, stateNames } from './listing.js';

@@ -1,5 +1,5 @@
-import { approvable, needsApproval } from '../configuration/approval.js';
-import type { ConfiguredTool, Policy } from '../configuration/types.js';
+import { approvable, needsApproval } from '../approval/needs-approval.js';
+import type { ConfiguredTool, Policy } from '../settings/types.js';
 
 /** What a policy says of the calls of a tool. */
 export type ToolPolicyDecision = 'allow' | 'deny' | 'require_approval';

@@ -1,4 +1,4 @@
-import { mostOpenRuns } from '@sluice/core';
+import { mostOpenRuns } from '@sluice/configuration';
 import { readOpenRuns } from '@sluice/run';
 import type { OpenRunReport } from '@sluice/run';
 import { BoundedNames } from '../bounded-names.js';

@@ -1,6 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { ErrorObject, ValidateFunction } from 'ajv';
-import { checkableSchema, hasRawNumbers, soundSchema, ToolInputError, withPlainNumbers } from '@sluice/core';
+import { checkableSchema, soundSchema } from '@sluice/schemas';
+import { hasRawNumbers, ToolInputError, withPlainNumbers } from '@sluice/core';
 import type { InputProblem, JsonObject, JsonValue } from '@sluice/core';
 import { RegexTimeBudget } from '@sluice/patterns';
 import { kindAt, named, pointer } from './input.js';

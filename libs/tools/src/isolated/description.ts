@@ -1,4 +1,5 @@
-import { isJsonObject, schemaProblems, toolEffects } from '@sluice/core';
+import { isJsonObject, toolEffects } from '@sluice/core';
+import { schemaProblems } from '@sluice/schemas';
 import { z } from 'zod';
 import { capabilityNames } from '../capabilities.js';
 import { openObjects } from '../input-schema.js';

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Client } from '@modelcontextprotocol/client';
 import { z } from 'zod';
-import { cut, isIcon, isJsonObject, pinOf, printable, takeOffer, wellFormed } from '@sluice/core';
+import { cut, isIcon, isJsonObject, pinOf, printable, wellFormed } from '@sluice/core';
+import { takeOffer } from '@sluice/schemas';
 import type { JsonObject, JsonValue, OfferedTool, ToolIcon } from '@sluice/core';
 import { headerArgumentsIn } from './header-arguments.js';
 

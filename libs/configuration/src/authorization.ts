@@ -1,0 +1,192 @@
+import { principalKinds, quote, suggestion, wildcard } from '@sluice/core';
+import type { AuthorizationSettings, CedarProblem, Delegation, Permission } from '@sluice/core';
+import { type IdentifiedTool, toolsByName } from './identities.js';
+import { configurationKeys } from './keys.js';
+import { Section } from './section.js';
+
+/** What the compiler needs of the outside for `authorization.cedar`. */
+export interface AuthorizationFiles {
+  /** The text of a file, relative to the working directory, or why it cannot be read. */
+  read(file: string): { readonly text: string } | { readonly error: string };
+  /** What is wrong with Cedar policies and their schema, as sentences; empty if they fit each other and what is asked of them. */
+  cedarProblems(policies: string, schema: string): readonly CedarProblem[];
+}
+export const principalForm = new RegExp(`^(${principalKinds.join('|')}):.`, 's');
+const groupPrefix = 'group:';
+export const formOfPrincipal = 'a principal such as `user:ann`, `agent:planner` or `service:billing`';
+
+type Groups = ReadonlyMap<string, readonly string[]>;
+
+/** `authorization`: who may use what. Absent means everybody; present, what is not written is denied. */
+export function readAuthorization(
+  file: Section,
+  tools: readonly IdentifiedTool[],
+  files: AuthorizationFiles,
+): AuthorizationSettings | null {
+  if (!file.has('authorization')) return null;
+  const section = file.section('authorization').closed(configurationKeys.authorization);
+  const groups = readGroups(section.section('groups'));
+  const permissions = entriesOf(section, 'permissions').map((entry) => readPermission(entry, groups, tools));
+  const delegations = entriesOf(section, 'delegations').map((entry) => readDelegation(entry, groups, tools));
+  const other = section.has('cedar') ? 'cedar' : section.has('openfga') ? 'openfga' : null;
+  if (other === null) return { kind: 'rules', permissions, delegations };
+  for (const key of ['permissions', 'delegations'] as const) {
+    if (section.has(key)) {
+      const write = `either \`${other}\` or the built-in rules: one decides`;
+      section.problem(section.at(key), `rules beside \`${other}\``, write);
+    }
+  }
+  if (other === 'openfga') return readOpenFga(section);
+  if (section.has('openfga'))
+    section.problem(section.at('openfga'), 'OpenFGA beside `cedar`', 'either `cedar` or `openfga`: one decides');
+  const { policies, schema } = readCedar(section.section('cedar'), files);
+  return { kind: 'cedar', policies, schema, groups: Object.fromEntries(groups) };
+}
+
+function readGroups(section: Section): Groups {
+  const groups = new Map<string, readonly string[]>();
+  for (const name of section.keys()) {
+    const members = section.names(name, `a list of principals: ${formOfPrincipal}`) ?? [];
+    members.forEach((member, place) => {
+      if (!principalForm.test(member)) section.problem(section.itemAt(name, place), quoted(member), formOfPrincipal);
+    });
+    groups.set(name, members);
+  }
+  return groups;
+}
+
+function entriesOf(section: Section, key: 'permissions' | 'delegations'): readonly Section[] {
+  const items = section.items(key, 'a list of entries') ?? [];
+  return items
+    .map((item, place) => new Section(item, section.itemAt(key, place), section.problems))
+    .filter((entry) => entry.usable)
+    .map((entry) => entry.closed(configurationKeys[`authorization.${key}[]`]));
+}
+
+function readPermission(section: Section, groups: Groups, tools: readonly IdentifiedTool[]): Permission {
+  return { principals: readPrincipals(section, 'principals', groups), ...readScope(section, tools) };
+}
+
+function readDelegation(section: Section, groups: Groups, tools: readonly IdentifiedTool[]): Delegation {
+  return {
+    actors: readPrincipals(section, 'actors', groups),
+    subjects: readPrincipals(section, 'subjects', groups),
+    ...readScope(section, tools),
+  };
+}
+
+function readScope(section: Section, tools: readonly IdentifiedTool[]): Omit<Permission, 'principals'> {
+  if (!section.has('tools') && !section.has('connections')) {
+    section.problem(section.at('tools'), 'neither `tools` nor `connections`', 'what it is about, or `["*"]` for all');
+  }
+  return {
+    tenants: readNames(section, 'tenants', 'the names of the tenants'),
+    tools: readTools(section, tools),
+    connections: section.has('connections') ? readNames(section, 'connections', 'the ids of the connections') : [],
+  };
+}
+
+/** Principals as they are, groups taken apart. */
+function readPrincipals(
+  section: Section,
+  key: 'principals' | 'actors' | 'subjects',
+  groups: Groups,
+): readonly string[] {
+  const names = readNames(section, key, `${formOfPrincipal}, or \`${groupPrefix}\` and the name of a group`);
+  const principals = names.flatMap((name, place) => {
+    if (name === wildcard || principalForm.test(name)) return [name];
+    const group = name.startsWith(groupPrefix) ? name.slice(groupPrefix.length) : null;
+    const members = group === null ? undefined : groups.get(group);
+    if (members !== undefined) return members;
+    const path = section.itemAt(key, place);
+    if (group === null) section.problem(path, quoted(name), `${formOfPrincipal}, or \`${groupPrefix}\` and a group`);
+    else section.problem(path, `the unknown group ${quote(group)}`, suggestion(group, [...groups.keys()]));
+    return [];
+  });
+  return [...new Set(principals)];
+}
+
+/** Keys and ids become ids; `*` stays, and means every tool that policy allows. */
+function readTools(section: Section, tools: readonly IdentifiedTool[]): readonly string[] {
+  if (!section.has('tools')) return [];
+  const byName = toolsByName(tools);
+  return readNames(section, 'tools', 'keys or ids of tools').flatMap((name, place) => {
+    if (name === wildcard) return [name];
+    const tool = byName.get(name);
+    if (tool !== undefined) return [tool.id];
+    section.problem(
+      section.itemAt('tools', place),
+      `the unknown tool ${quote(name)}`,
+      suggestion(name, [...byName.keys()]),
+    );
+    return [];
+  });
+}
+
+/** A list that must be there; `*` is the only entry or none. */
+function readNames(section: Section, key: string, what: string): readonly string[] {
+  if (!section.has(key)) section.problem(section.at(key), 'nothing', `${what}, or \`["*"]\` for all`);
+  const names = section.names(key, `a list: ${what}, or \`["*"]\` for all`) ?? [];
+  if (names.length > 1 && names.includes(wildcard))
+    section.problem(section.at(key), '`*` among other entries', '`*` alone, or the others without it');
+  return names;
+}
+
+function readCedar(section: Section, files: AuthorizationFiles): { policies: string; schema: string } {
+  section.closed(configurationKeys['authorization.cedar']);
+  const texts = { policies: readText(section, 'policies', files), schema: readText(section, 'schema', files) };
+  const { policies, schema } = texts;
+  if (policies !== null && schema !== null) {
+    for (const problem of files.cedarProblems(policies, schema)) {
+      const write =
+        problem.in === 'policies'
+          ? 'Cedar policies that fit the schema'
+          : 'a Cedar schema with what docs/configuration.md lists';
+      section.problem(section.at(problem.in), problem.found, write);
+    }
+  }
+  return { policies: policies ?? '', schema: schema ?? '' };
+}
+
+function readText(section: Section, key: 'policies' | 'schema', files: AuthorizationFiles): string | null {
+  const write = `the path of the file with the Cedar ${key}`;
+  const path = section.text(key, write);
+  if (path === null) {
+    if (!section.has(key)) section.problem(section.at(key), 'nothing', write);
+    return null;
+  }
+  const file = files.read(path);
+  if ('text' in file) return file.text;
+  section.problem(section.at(key), `the file ${quote(path)}, which cannot be read: ${file.error}`, write);
+  return null;
+}
+
+function quoted(name: string): string {
+  return `the text ${quote(name)}`;
+}
+
+/** How long OpenFGA may take for one check, in seconds. */
+const openFgaSeconds = { byDefault: 2, most: 30 };
+
+function readOpenFga(authorization: Section): AuthorizationSettings {
+  if (authorization.has('groups')) {
+    const write = 'the groups as tuples in the store, and none here';
+    authorization.problem(authorization.at('groups'), 'groups beside `openfga`', write);
+  }
+  const section = authorization.section('openfga').closed(configurationKeys['authorization.openfga']);
+  const url = section.address('url');
+  const store = section.text('store', 'the id of the store');
+  for (const [key, write] of [
+    ['url', 'the address of its HTTP API'],
+    ['store', 'the id of the store'],
+  ] as const)
+    if (!section.has(key)) section.problem(section.at(key), 'nothing', write);
+  return {
+    kind: 'openfga',
+    url: url ?? '',
+    store: store ?? '',
+    model: section.text('model', 'the id of the authorization model'),
+    keyEnv: section.text('key_env', 'the name of the environment variable that holds its key'),
+    timeoutMs: section.wholeNumber('timeout_seconds', openFgaSeconds) * 1_000,
+  };
+}

@@ -1,0 +1,14 @@
+export type { AuthorizationFiles } from './authorization.js';
+export { compileConfiguration } from './compile.js';
+export type { Compilation, CompilerInputs } from './compile.js';
+export { findUnasked } from './findings.js';
+export { configurationKeys } from './keys.js';
+export { limitRanges, mostOpenRuns } from './limits.js';
+export { serversOfPatterns } from './many-tools.js';
+export { defaultSearchTool, discoveryRanges } from './pipes.js';
+export { formatFindings, formatProblems } from './problems.js';
+export { namesBefore, namingStrategies, servedNames } from './served-names.js';
+export type { NamesBefore, NamingStrategy } from './served-names.js';
+export { placeOf } from './specifications.js';
+export type { Pins } from './specifications.js';
+export { toolFolders } from './tool-folders.js';

@@ -1,0 +1,203 @@
+import { passedOnKinds, quote, suggestion, toolEffects } from '@sluice/core';
+import type { ConnectionSettings, McpServer, PassedOnKind, Redaction, ToolEffect } from '@sluice/core';
+import { configurationKeys } from './keys.js';
+import { describe } from './problems.js';
+import type { Section } from './section.js';
+import { type NamingStrategy, namingStrategies } from './served-names.js';
+import { connectionNamed, readVariable } from './connections.js';
+import { namesVariable, notAVariable } from './variables.js';
+
+/** Stands in the id of an mcp-tool that is not bound yet; no server may have this name. */
+export const unboundServer = 'unbound';
+export const serverSeconds = { byDefault: 10, most: 600 } as const;
+export const cacheSeconds = { byDefault: 60, most: 86_400 } as const;
+export const serverCallsPerMinute = { byDefault: 1, most: 1_000_000 } as const;
+
+/** One entry of `mcp.tools`: the server's tool behind an `mcp_tool_id`, and what its allowing includes. */
+export interface McpBinding {
+  readonly id: string;
+  readonly path: string;
+  readonly server: string;
+  readonly tool: string;
+  /** Null for a tool. */
+  readonly kind: PassedOnKind | null;
+  readonly effect: ToolEffect;
+  readonly idempotent: boolean;
+  readonly redaction: Redaction | null;
+  /** The tool of the same server that says whether a call took effect. */
+  readonly reconcile: string | null;
+  /** How long a result may answer equal calls, in milliseconds; null where each call is made. */
+  readonly cacheMs: number | null;
+}
+
+export interface McpSettings {
+  readonly servers: readonly McpServer[];
+  readonly bindings: ReadonlyMap<string, McpBinding>;
+  /** Ids written under `mcp.tools`, usable or not. */
+  readonly bindingIds: readonly string[];
+  readonly naming: NamingStrategy;
+}
+
+export function readMcp(section: Section, connections: readonly ConnectionSettings[]): McpSettings {
+  section.closed(configurationKeys.mcp);
+  const servers = section.section('servers');
+  const tools = section.section('tools');
+  const bindings = new Map<string, McpBinding>();
+  for (const id of tools.keys()) {
+    const binding = readBinding(id, tools.section(id), servers.keys());
+    if (binding !== null) bindings.set(id, binding);
+  }
+  return {
+    servers: servers.keys().map((id) => readServer(id, servers.section(id), connections)),
+    bindings,
+    bindingIds: tools.keys(),
+    naming: section.choice('naming', namingStrategies) ?? 'server',
+  };
+}
+
+function readServer(id: string, section: Section, connections: readonly ConnectionSettings[]): McpServer {
+  section.closed(configurationKeys['mcp.servers.<server>']);
+  if (!/^[A-Za-z0-9_-]+$/.test(id) || id.includes('__') || id === unboundServer) {
+    const write = 'a name of letters, digits, `_` and `-`, without `__`, other than `unbound`';
+    section.problem(section.path, `the server name ${quote(id)}`, write);
+  }
+  const command = section.text('command', 'the program that starts the server');
+  const url = section.address('url');
+  if (section.has('command') === section.has('url')) {
+    const found = section.has('url') ? 'both `command` and `url`' : 'neither `command` nor `url`';
+    section.problem(section.path, found, '`command` for a server to start, or `url` for one that runs');
+  }
+  const args = readArguments(section);
+  const env = readVariables(section);
+  if (section.has('url') && !section.has('command')) {
+    for (const key of ['args', 'env'] as const) {
+      if (section.has(key))
+        section.problem(section.at(key), 'a setting for `command`', 'it beside a `command`, or leave it out');
+    }
+  }
+  const startMs = section.wholeNumber('timeout_seconds', serverSeconds) * 1_000;
+  const limit = section.has('calls_per_minute')
+    ? { callsPerMinute: section.wholeNumber('calls_per_minute', serverCallsPerMinute) }
+    : {};
+  return { id, command, args, env, url, startMs, ...limit, ...readCredential(section, connections) };
+}
+
+/** What the server is to be shown, and in which variable if it is one to be started. */
+function readCredential(
+  section: Section,
+  connections: readonly ConnectionSettings[],
+): Pick<McpServer, 'connection' | 'connectionEnv'> {
+  const connection = connectionNamed(section, connections);
+  const write = 'the name of the environment variable in which the server finds its credential';
+  const connectionEnv = readVariable(section, 'connection_env', write);
+  if (section.has('connection') && section.has('command') && !section.has('connection_env'))
+    section.problem(section.at('connection_env'), 'nothing', write);
+  if (section.has('connection_env') && (!section.has('connection') || !section.has('command')))
+    section.problem(section.at('connection_env'), 'a variable for nothing', '`command` and `connection` beside it');
+  return {
+    ...(connection === null ? {} : { connection }),
+    ...(connectionEnv === null ? {} : { connectionEnv }),
+  };
+}
+
+/** Unlike names, arguments may repeat and may be empty. */
+function readArguments(section: Section): readonly string[] {
+  const items = section.items('args', 'a list of texts') ?? [];
+  items.forEach((item, place) => {
+    if (typeof item === 'string') return;
+    section.problem(section.itemAt('args', place), describe(item), 'a text; put a number in quotes');
+  });
+  return items.filter((item) => typeof item === 'string');
+}
+
+/** Names only: a value written here is refused and not repeated. */
+function readVariables(section: Section): readonly string[] {
+  const names = new Set<string>();
+  const items = section.items('env', 'a list of names of environment variables, without values') ?? [];
+  items.forEach((item, place) => {
+    if (typeof item === 'string' && namesVariable(item)) names.add(item);
+    else
+      section.problem(
+        section.itemAt('env', place),
+        notAVariable,
+        'the name of an environment variable, without its value',
+      );
+  });
+  return [...names];
+}
+
+function readBinding(id: string, section: Section, servers: readonly string[]): McpBinding | null {
+  section.closed(configurationKeys['mcp.tools.<id>']);
+  if (!section.has('server'))
+    section.problem(section.at('server'), 'nothing', 'the name of a server from `mcp.servers`');
+  if (section.has('tools')) refuseTools(section);
+  const kind = readKind(section);
+  if (kind === null && !section.has('tools') && !section.has('tool'))
+    section.problem(section.at('tool'), 'nothing', 'the tool’s name on that server');
+  const server = section.text('server', 'the name of a server from `mcp.servers`');
+  if (server !== null && !servers.includes(server)) {
+    section.problem(section.at('server'), `the unknown server ${quote(server)}`, suggestion(server, servers));
+  }
+  const tool = kind === null ? section.text('tool', 'the tool’s name on that server') : section.text(kind, texts[kind]);
+  const effect = section.choice('effect', toolEffects) ?? (kind === null ? 'external_side_effect' : 'read_only');
+  if (kind !== null && effect !== 'read_only')
+    section.problem(section.at('effect'), `an effect of a ${kind}`, '`read_only`, or leave it out');
+  const idempotent = section.flag('idempotent') ?? false;
+  const redaction = readRedaction(section);
+  const reconcile = section.text(
+    'reconcile',
+    'the name of the tool on that server that says whether a call took effect',
+  );
+  if (reconcile !== null && effect === 'read_only')
+    section.problem(
+      section.at('reconcile'),
+      'a setting for tools that change something',
+      'it for such a tool, or leave it out',
+    );
+  const cacheMs = section.has('cache_seconds') ? readCache(section, effect, idempotent) : null;
+  if (server === null || tool === null) return null;
+  return { id, path: section.path, server, tool, kind, effect, idempotent, redaction, reconcile, cacheMs };
+}
+
+const texts = {
+  resource: 'the address of a resource on that server, or a pattern such as `file:///docs/*`',
+  prompt: 'the prompt’s name on that server',
+} as const;
+
+/** What the entry passes on; null for a tool. */
+function readKind(section: Section): PassedOnKind | null {
+  const [kind, ...others] = passedOnKinds.filter((one) => section.has(one));
+  if (kind === undefined) return null;
+  for (const other of [...others, ...(['tool', 'tools'] as const).filter((one) => section.has(one))])
+    section.problem(section.at(other), `both \`${kind}\` and \`${other}\``, 'one of them');
+  return kind;
+}
+
+/** An old result may stand for a new one only where the tool changes nothing and the operator says that it may. */
+function readCache(section: Section, effect: ToolEffect, idempotent: boolean): number {
+  if (effect !== 'read_only' || !idempotent)
+    section.problem(
+      section.at('cache_seconds'),
+      'a setting for tools that change nothing',
+      'it beside `effect: read_only` and `idempotent: true`, or leave it out',
+    );
+  return section.wholeNumber('cache_seconds', cacheSeconds) * 1_000;
+}
+
+/** A list that could be used is written out before; what is left of it is a mistake. */
+function refuseTools(section: Section): void {
+  const write = 'a list of the names of tools on that server, or of patterns such as `read_*`';
+  const names = section.names('tools', write);
+  if (names?.length === 0) section.refuse('tools', write);
+  if (section.has('tool')) section.problem(section.at('tools'), 'both `tool` and `tools`', 'one of them');
+}
+
+function readRedaction(section: Section): Redaction | null {
+  const value = section.value('redaction');
+  if (value === null) return null;
+  if (value === 'whole') return { whole: true };
+  const write = 'a list of the result’s fields that may leave the tool, or `whole`';
+  if (!Array.isArray(value) || value.length === 0) return section.refuse('redaction', write);
+  const fields = section.names('redaction', write) ?? [];
+  return { fields };
+}

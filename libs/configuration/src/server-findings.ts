@@ -1,0 +1,64 @@
+import { quote } from '@sluice/core';
+import type { Finding, McpOffer, McpServer } from '@sluice/core';
+import { serversOfPatterns } from './many-tools.js';
+import { join } from './problems.js';
+
+/** What is known of MCP servers at compile time. */
+export interface AboutServers {
+  readonly offers: readonly McpOffer[];
+  /** Whether an environment variable has a value here; absent where that is unknown. */
+  isSet?(variable: string): boolean;
+}
+
+/** What an author will want to know of the MCP servers themselves. */
+export function findAboutServers(servers: readonly McpServer[], given: AboutServers, raw: unknown): readonly Finding[] {
+  const open = serversOfPatterns(raw);
+  return servers.flatMap((server) => [
+    ...aboutVariables(server, given),
+    ...aboutList(server, given),
+    ...aboutNames(server, given),
+    ...(open.includes(server.id) ? aboutPatterns(server, given) : []),
+  ]);
+}
+
+/** The executor may have what is missing here, so it is no mistake. */
+function aboutVariables({ id, env, connectionEnv }: McpServer, given: AboutServers): readonly Finding[] {
+  return env.flatMap((name, place): readonly Finding[] => {
+    if (name === connectionEnv || (given.isSet?.(name) ?? true)) return [];
+    const message = `The variable ${name} is not set here: where it is not set either, the executor starts the server ${quote(id)} without it.`;
+    return [{ kind: 'unset_variable', path: `${pathOf(id)}.env[${String(place)}]`, message }];
+  });
+}
+
+function aboutList({ id }: McpServer, { offers }: AboutServers): readonly Finding[] {
+  return offers.flatMap((offer): readonly Finding[] => {
+    if (offer.server !== id || !('tools' in offer) || offer.endless === undefined) return [];
+    const message = `The server ${quote(id)} ${offer.endless}: only the ${String(offer.tools.length)} tools that were read are known.`;
+    return [{ kind: 'endless_list', path: pathOf(id), message }];
+  });
+}
+
+/** What has no name cannot be named in a list, nor be called. */
+function aboutNames({ id }: McpServer, { offers }: AboutServers): readonly Finding[] {
+  return offers.flatMap((offer): readonly Finding[] => {
+    if (offer.server !== id || 'error' in offer) return [];
+    const nameless = offer.tools.filter(({ name }) => name === '').length;
+    if (nameless === 0) return [];
+    const tools = nameless === 1 ? 'a tool' : `${String(nameless)} tools`;
+    const message = `The server ${quote(id)} offers ${tools} without a name: not offered, its author has to mend that.`;
+    return [{ kind: 'unavailable', path: pathOf(id), message }];
+  });
+}
+
+/** Which tools the patterns would bring in is unknown then, so no tool stands there as unavailable. */
+function aboutPatterns({ id }: McpServer, { offers }: AboutServers): readonly Finding[] {
+  return offers.flatMap((offer): readonly Finding[] => {
+    if (offer.server !== id || !('error' in offer)) return [];
+    const message = `The server ${quote(id)} could not be asked what it offers, so none of the tools that patterns in mcp.tools match is known or offered: ${offer.error}`;
+    return [{ kind: 'missing_tools', path: pathOf(id), message }];
+  });
+}
+
+function pathOf(server: string): string {
+  return join('mcp.servers', server);
+}

@@ -1,0 +1,174 @@
+import { canonicalJson, nearest, pinOf, quote } from '@sluice/core';
+import type {
+  Digest,
+  JsonObject,
+  McpOffer,
+  McpPlace,
+  OfferedTool,
+  PassedOnKind,
+  ToolIcon,
+  ToolSpec,
+  ToolType,
+} from '@sluice/core';
+import type { IdentifiedTool } from './identities.js';
+import { takeOffer } from '@sluice/schemas';
+import type { McpBinding } from './mcp.js';
+
+/** What a tool takes and gives, or the sentence that says why that is unknown. */
+export type Specification =
+  { readonly spec: ToolSpec; readonly unavailable: null } | { readonly spec: null; readonly unavailable: string };
+
+/** A tool of a built-in type: schema, effect and redaction are the type's, the text is the entry's. */
+export function specifyBuiltIn(tool: IdentifiedTool, type: ToolType, digest: Digest): Specification {
+  const spec = {
+    name: tool.id,
+    description: tool.entry.description ?? type.description,
+    inputSchema: type.inputSchema,
+    redaction: type.redaction,
+    effect: type.effect,
+    schemaHash: hash(type.inputSchema, digest),
+  };
+  return { spec, unavailable: null };
+}
+
+/** What an mcp-tool was offered as, beside its specification. */
+export interface Allowed {
+  readonly specification: Specification;
+  readonly pin: string | null;
+  readonly outputSchema: JsonObject | null;
+  /** The tool that says whether a call took effect, and its pin; null where none is named. */
+  readonly reconcile: McpPlace['reconcile'] | null;
+  /** Where its input schema is simpler than the server's, as JSON pointers. */
+  readonly simplified: readonly string[];
+  /** What its server allows and the offered schema does not, a phrase each. */
+  readonly narrowed: readonly string[];
+  /** What its server shows people; absent where it gives none. */
+  readonly title?: string;
+  readonly icons?: readonly ToolIcon[];
+}
+
+/** Pins of tools that were allowed before, by `placeOf`. What is offered otherwise now is held back. */
+export type Pins = ReadonlyMap<string, string>;
+
+/** The key of one server's tool in Pins. */
+export function placeOf({ server, tool }: { readonly server: string; readonly tool: string }): string {
+  return JSON.stringify([server, tool]);
+}
+
+/** An mcp-tool: the schema is the server's, in the subset that models take; effect and redaction are those of `mcp.tools`. */
+export function specifyMcp(
+  tool: IdentifiedTool,
+  given: { readonly offers: readonly McpOffer[]; readonly pins?: Pins; readonly digest: Digest },
+): Allowed {
+  const { binding } = tool;
+  if (binding === null)
+    return withheld(
+      `No entry ${quote(tool.entry.mcpToolId ?? tool.entry.key)} under mcp.tools names its server and tool.`,
+    );
+  if (tool.unusable !== null)
+    return withheld(`Its id ${tool.unusable}; give it a shorter or a different name on the server.`);
+  if (binding.kind !== null) return specifyPassedOn(tool, binding, binding.kind, given.digest);
+  const offered = findOffer(binding, given.offers);
+  if (typeof offered === 'string') return withheld(offered);
+  if (offered.headerProblems !== undefined) return withheld(wrongHeaders(binding, offered.headerProblems));
+  const taken = takeOffer(offered);
+  if ('problems' in taken) return withheld(sentences(taken.problems));
+  if (binding.redaction === null)
+    return withheld(`${binding.path} gives no redaction, so nothing of its results may leave it.`);
+  const asked = binding.reconcile === null ? null : findOffer({ ...binding, tool: binding.reconcile }, given.offers);
+  if (typeof asked === 'string') return withheld(`${binding.path}.reconcile: ${asked}`);
+  const pin = pinOf(offered, given.digest);
+  const allowed = given.pins?.get(placeOf(binding));
+  if (allowed !== undefined && allowed !== pin) return withheld(changed(binding));
+  const { inputSchema, simplified, narrowed, outputSchema } = taken;
+  const spec = {
+    name: tool.id,
+    description: tool.entry.description ?? offered.description,
+    inputSchema,
+    redaction: binding.redaction,
+    effect: binding.effect,
+    schemaHash: hash(inputSchema, given.digest),
+  };
+  const reconcile = asked === null ? null : { tool: asked.name, pin: pinOf(asked, given.digest) };
+  const { title, icons } = offered;
+  return {
+    ...{ specification: { spec, unavailable: null }, pin, outputSchema, reconcile, simplified, narrowed },
+    ...(title === undefined ? {} : { title }),
+    ...(icons === undefined ? {} : { icons }),
+  };
+}
+
+const passedOnInputs: Readonly<Record<PassedOnKind, JsonObject>> = {
+  resource: {
+    type: 'object',
+    properties: { uri: { type: 'string', description: 'The address of the resource. Without it they are listed.' } },
+    additionalProperties: false,
+  },
+  prompt: {
+    type: 'object',
+    properties: {
+      arguments: {
+        type: 'object',
+        description: 'What the prompt takes. Without it that is told.',
+        additionalProperties: { type: 'string' },
+      },
+    },
+    additionalProperties: false,
+  },
+};
+
+/** Resources or a prompt: what their server has of them is asked at each call, and nothing of it reaches a model’s list of tools. */
+function specifyPassedOn(
+  { id, entry }: IdentifiedTool,
+  { server, tool, redaction, path, effect }: McpBinding,
+  kind: PassedOnKind,
+  digest: Digest,
+): Allowed {
+  if (redaction === null) return withheld(`${path} gives no redaction, so nothing of its results may leave it.`);
+  const inputSchema = passedOnInputs[kind];
+  const what = kind === 'resource' ? `Resources ${tool}` : `The prompt ${tool}`;
+  const description = entry.description ?? `${what} of the MCP server ${server}.`;
+  const spec = { name: id, description, inputSchema, redaction, effect, schemaHash: hash(inputSchema, digest) };
+  const specification = { spec, unavailable: null };
+  return { specification, pin: null, outputSchema: null, reconcile: null, simplified: [], narrowed: [] };
+}
+
+function wrongHeaders({ server, tool }: McpBinding, problems: readonly string[]): string {
+  return `The server ${quote(server)} asks for arguments of ${quote(tool)} as headers in a way that the protocol does not permit. ${sentences(problems)} Its author has to mend that.`;
+}
+
+function changed({ server, tool }: McpBinding): string {
+  return `The server ${quote(server)} changed the description or the schema of ${quote(tool)} since it was allowed, so it is held back: look at what it is now, then compile the configuration again.`;
+}
+
+function findOffer(binding: McpBinding, offers: readonly McpOffer[]): OfferedTool | string {
+  const offer = offers.find((one) => one.server === binding.server);
+  if (offer === undefined) return `The server ${quote(binding.server)} was not asked what it offers.`;
+  if ('error' in offer) return `The server ${quote(binding.server)} could not be asked what it offers: ${offer.error}`;
+  const [tool, ...others] = offer.tools.filter((one) => one.name === binding.tool);
+  if (others.length > 0)
+    return `The server ${quote(binding.server)} offers ${String(others.length + 1)} tools named ${quote(binding.tool)}, so nobody can say which is meant.`;
+  if (tool !== undefined) return tool;
+  const near = nearest(
+    binding.tool,
+    offer.tools.map((one) => one.name),
+  );
+  const hint = near === undefined ? '' : ` It offers ${quote(near)}.`;
+  return `The server ${quote(binding.server)} offers no tool ${quote(binding.tool)}.${hint}`;
+}
+
+/** A server's schema can have a thousand faults: the first ones say enough. */
+function sentences(problems: readonly string[]): string {
+  const more = problems.length > 5 ? ` And ${String(problems.length - 5)} more.` : '';
+  return problems.slice(0, 5).join(' ') + more;
+}
+
+/** A tool that is not offered, with the sentence that says why. */
+export function withheld(unavailable: string): Allowed {
+  const specification = { spec: null, unavailable };
+  return { specification, pin: null, outputSchema: null, reconcile: null, simplified: [], narrowed: [] };
+}
+
+function hash(schema: JsonObject, digest: Digest): string {
+  return digest(canonicalJson(schema));
+}

@@ -1,0 +1,72 @@
+import { isPlanned, planToolType, quote, strategyNames } from '@sluice/core';
+import type { Configuration, Policy, Problem, StrategyName } from '@sluice/core';
+import type { IdentifiedTool } from './identities.js';
+import { configurationKeys } from './keys.js';
+import type { Section } from './section.js';
+
+/** `agents.default.strategy`, `strategies` and `auto`: how runs come to their answers, what a request may choose, and what `auto` may. */
+export function readStrategy(file: Section): Pick<Configuration, 'strategy'> {
+  const agent = file.section('agents').section('default');
+  const byDefault = agent.choice('strategy', strategyNames);
+  const chosen = readNames(agent, 'strategies', strategyNames);
+  const auto = readAuto(agent);
+  if (byDefault === null && chosen.length === 0 && auto === null) return {};
+  return { strategy: { byDefault: byDefault ?? 'react', forRequests: chosen, ...(auto === null ? {} : { auto }) } };
+}
+
+/** Strategies that `auto` chooses from: no rule says when to supervise. */
+const fixedStrategies = ['react', 'plan', 'confidence'] as const satisfies readonly StrategyName[];
+
+/** Null where nothing is written, which means all. */
+function readAuto(agent: Section): readonly StrategyName[] | null {
+  if (!agent.has('auto')) return null;
+  const section = agent.section('auto').closed(configurationKeys['agents.default.auto']);
+  const names = readNames(section, 'strategies', fixedStrategies);
+  if (names.length === 0 && section.usable && !section.has('strategies'))
+    section.problem(section.at('strategies'), 'nothing', `strategies to choose from, such as \`[react, plan]\``);
+  else if (names.length === 0 && section.usable)
+    section.problem(section.at('strategies'), 'no strategy', `at least one of ${fixedStrategies.join(', ')}`);
+  return names;
+}
+
+/** In the order of all strategies, so that the order in the file makes no new version. */
+function readNames(section: Section, key: 'strategies', known: readonly StrategyName[]): readonly StrategyName[] {
+  const names = section.names(key, `a list of strategies, such as \`[${known.join(', ')}]\``);
+  names?.forEach((name, place) => {
+    if (known.some((one) => one === name)) return;
+    section.problem(section.itemAt(key, place), `the unknown strategy ${quote(name)}`, `one of ${known.join(', ')}`);
+  });
+  return known.filter((name) => names?.includes(name) ?? false);
+}
+
+/** A strategy that works by a plan needs a tool that takes it. */
+export function checkStrategies(
+  tools: readonly IdentifiedTool[],
+  { strategy }: Pick<Configuration, 'strategy'>,
+  policy: Pick<Policy, 'allowedTools' | 'approvers'>,
+  problems: Problem[],
+): void {
+  for (const { entry } of tools)
+    if (entry.plan?.confidence?.override === 'person' && policy.approvers.length === 0)
+      problems.push({
+        path: `${entry.path}.plan.confidence.override`,
+        found: 'a person who decides, and nobody who may approve',
+        write: '`policy.approval.approvers`, or `override: model` or `none`',
+      });
+  const takes = tools.some(({ entry, id }) => entry.plan !== null && policy.allowedTools.includes(id));
+  if (takes) return;
+  const write = `a tool \`make-plan: { type: ${planToolType}, group: […] }\` that policy.allowed_tools names, or another strategy`;
+  const wanting = (path: string, name: StrategyName): void => {
+    problems.push({ path, found: `the strategy ${quote(name)} and no allowed tool that takes a plan`, write });
+  };
+  if (strategy !== undefined && isPlanned(strategy.byDefault)) wanting('agents.default.strategy', strategy.byDefault);
+  const choice = strategy?.forRequests.find(isPlanned);
+  if (choice !== undefined) wanting('agents.default.strategies', choice);
+  const routed = strategy?.auto?.find(isPlanned);
+  if (routed !== undefined && strategy?.auto?.includes('react') === false)
+    wanting('agents.default.auto.strategies', routed);
+  for (const { entry } of tools) {
+    const name = entry.agent?.strategy;
+    if (name !== undefined && isPlanned(name)) wanting(`${entry.path}.agent.strategy`, name);
+  }
+}

@@ -1,0 +1,33 @@
+import type { IdentifiedTool } from './identities.js';
+import { configurationKeys } from './keys.js';
+import type { Section } from './section.js';
+import { onErrorChoices } from '@sluice/core';
+import type { Configuration, Policy, Problem } from '@sluice/core';
+
+/** `agents.default.supervisor`: how runs work whose strategy is `supervisor`. */
+export function readSupervisor(agent: Section): Pick<Configuration, 'supervisor'> {
+  if (!agent.has('supervisor')) return {};
+  const section = agent.section('supervisor').closed(configurationKeys['agents.default.supervisor']);
+  return { supervisor: { onError: section.choice('on_error', onErrorChoices) ?? 'collect' } };
+}
+
+/** A supervisor needs an agent to hand parts of the question to, and is none itself: an agent calls no further one. */
+export function checkSupervisors(
+  tools: readonly IdentifiedTool[],
+  { strategy }: Pick<Configuration, 'strategy'>,
+  { allowedTools, allowedAgents = [] }: Pick<Policy, 'allowedTools' | 'allowedAgents'>,
+  problems: Problem[],
+): void {
+  for (const { entry } of tools) {
+    if (entry.agent?.strategy !== 'supervisor') continue;
+    const found = 'the strategy `supervisor` for an agent, which may call no further one';
+    problems.push({ path: `${entry.path}.agent.strategy`, found, write: 'another strategy, or leave it out' });
+  }
+  if (tools.some(({ entry, id }) => entry.agent !== null && allowedTools.includes(id) && allowedAgents.includes(id)))
+    return;
+  const found = 'the strategy `supervisor` and no agent that may be called';
+  const write = 'a tool of `type: agent` that policy.allowed_tools and policy.allowed_agents name, or another strategy';
+  if (strategy?.byDefault === 'supervisor') problems.push({ path: 'agents.default.strategy', found, write });
+  if (strategy?.forRequests.includes('supervisor') === true)
+    problems.push({ path: 'agents.default.strategies', found, write });
+}

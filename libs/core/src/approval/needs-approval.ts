@@ -1,0 +1,31 @@
+import type { ToolEffect } from '../tool/types.js';
+import type { ConfiguredTool, Policy } from '../settings/types.js';
+
+/** The effects that need an approval where there are approvers and nothing else is written. */
+export const changingEffects: readonly ToolEffect[] = ['state_change', 'external_side_effect'];
+
+/** Whether a call of the tool needs an approval. A tool without a specification counts as the worst. */
+export function needsApproval(
+  tool: Pick<ConfiguredTool, 'spec' | 'plan'>,
+  policy: Pick<Policy, 'approvalEffects'>,
+): boolean {
+  if (tool.plan?.approve === true) return true;
+  return policy.approvalEffects.includes(tool.spec?.effect ?? 'external_side_effect');
+}
+
+/** Whether calls of the tool can change something and run without an approval, though the file does not say that this is meant. */
+export function runsUnasked(
+  tool: Pick<ConfiguredTool, 'spec'>,
+  policy: Pick<Policy, 'approvalEffects' | 'approvalWaived'>,
+): boolean {
+  if (policy.approvalEffects.length > 0 || policy.approvalWaived !== undefined || tool.spec === null) return false;
+  return changingEffects.includes(tool.spec.effect);
+}
+
+/** Whether the tool can be called at all: one that needs an approval is denied while there are no approvers. */
+export function approvable(
+  tool: Pick<ConfiguredTool, 'spec' | 'plan'>,
+  policy: Pick<Policy, 'approvalEffects' | 'approvers'>,
+): boolean {
+  return policy.approvers.length > 0 || !needsApproval(tool, policy);
+}
