@@ -1,19 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Fault } from '@sluice/core';
 import type { Authenticator, Principal } from '@sluice/core';
-import { longestId, placeOf, topics } from '@sluice/contracts';
+import { longestId, topics } from '@sluice/contracts';
 import type { Cancellation } from '@sluice/contracts';
 import { isCredentialGone, senderHeader, takenAt } from '@sluice/bus';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
-import {
-  cancelRun,
-  claimOnce,
-  hasEnded,
-  longestCancelReason,
-  requestTaken,
-  senderName,
-  wasAnswered,
-} from '@sluice/run';
+import { cancelRun, hasEnded, longestCancelReason, requestTaken, senderName, wasAnswered } from '@sluice/run';
 import type { NotCancelled } from '@sluice/run';
 import { AUTHENTICATOR, RUNTIME, VerifiedCallers } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
@@ -36,7 +28,7 @@ export class CancellationsService {
     if (record.outcome !== null) return [];
     requireValid(record);
     const { requestId, reason } = record;
-    if (await this.wasTold(message, context)) return [];
+    if (await this.hasOutcome(message, context)) return [];
     const { clock, configurations, log, metrics } = this.runtime;
     const { identity } = configurations.current().configuration;
     const sender = await this.authenticator.authenticate(
@@ -61,11 +53,7 @@ export class CancellationsService {
   }
 
   /** Whether the outcome of this cancellation is on the log: it came again. */
-  private async wasTold(message: Incoming<'agent.cancellations'>, context: HandlerContext): Promise<boolean> {
-    const place = placeOf(message);
-    const { isAgain } = await claimOnce(`judged/${place}`, place, this.runtime);
-    if (!isAgain || context.attempt > 1) return false;
-    const { timestamp: since, key } = message;
+  private hasOutcome(message: Incoming<'agent.cancellations'>, context: HandlerContext): Promise<boolean> {
     const { requestId, reason, askedAt } = message.record;
     const is = ({ topic, record }: Incoming): Promise<boolean> =>
       Promise.resolve(
@@ -75,7 +63,7 @@ export class CancellationsService {
           record.reason === reason &&
           record.askedAt === askedAt,
       );
-    return wasAnswered({ topics: [topics.cancellations], since, keys: [key], is }, message, context, this.runtime);
+    return wasAnswered(message, { keys: [message.key], is }, context, this.runtime);
   }
 
   private async reasonAgainst(requestId: string, caller: Principal): Promise<NotCancelled | null> {

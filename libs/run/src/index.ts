@@ -40,7 +40,6 @@ export * from './configuration/records.js';
 export * from './configuration/configurations.js';
 export * from './configuration/log.js';
 export * from './claims/came-again.js';
-export { claimOnce } from './claims/once.js';
 export * from './claims/run-names.js';
 export * from './claims/take-once.js';
 export * from './claims/request-taken.js';

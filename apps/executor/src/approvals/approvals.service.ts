@@ -5,7 +5,7 @@ import { maxPayloadBytes, payloadBytes, placeOf, sha256, topics } from '@sluice/
 import type { Approval, ApprovalDecided, ApprovalOutcome, ApprovalRequested } from '@sluice/contracts';
 import { takenAt } from '@sluice/bus';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
-import { approvalAt, ApprovalClaims, claimOnce, redrivenFrom, turnAt, wasAnswered } from '@sluice/run';
+import { approvalAt, ApprovalClaims, redrivenFrom, turnAt, wasAnswered } from '@sluice/run';
 import { AUTHENTICATOR, inHop, RUNTIME } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
 import { waitForApproval } from './park.js';
@@ -69,26 +69,17 @@ export class ApprovalsService {
   }
 
   /** Whether the outcome of this decision is on the log already: the decision was read once more. */
-  private async hasOutcome(
+  private hasOutcome(
     { approvalId, sessionId }: ApprovalDecided,
     message: Incoming<'agent.approvals'>,
     context: HandlerContext,
   ): Promise<boolean> {
-    const place = placeOf(message);
-    const { isAgain } = await claimOnce(`judged/${place}`, place, this.runtime);
-    if (!isAgain || context.attempt > 1) return false;
-    const { timestamp: since, key } = message;
     const is = async ({ topic, record }: Incoming): Promise<boolean> => {
       const outcome = topic === topics.approvals ? record.outcome : null;
       if (outcome?.approvalId !== approvalId) return false;
       return outcome.notTaken !== null || this.claims.isDecided(outcome);
     };
-    return wasAnswered(
-      { topics: [topics.approvals], since, keys: [key, sessionId], is },
-      message,
-      context,
-      this.runtime,
-    );
+    return wasAnswered(message, { keys: [message.key, sessionId], is }, context, this.runtime);
   }
 
   /** Whose decision it is: what its credential says, where an identity is configured, else what it says itself. Null: it proves nothing. */

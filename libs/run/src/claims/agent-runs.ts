@@ -3,7 +3,7 @@ import type { Claim } from '@sluice/core';
 import { recordNames, topics } from '@sluice/contracts';
 import type { AgentResponse, FanOut } from '@sluice/contracts';
 import { claimOnce } from './once.js';
-import type { Taken } from './once.js';
+import type { OnceClaim } from './once.js';
 import { claimedName, requestKey, runOfEnd } from './run-names.js';
 import type { NamedRun } from './run-names.js';
 import type { RunParts } from '../parts.js';
@@ -55,7 +55,7 @@ export class AgentRunClaims {
   }
 
   /** Whether the waiting turn goes on with this end, which is the first. */
-  async goesOn(run: NamedRun, owner: string): Promise<Taken> {
+  async goesOn(run: NamedRun, owner: string): Promise<OnceClaim> {
     return claimOnce(`resumed/${await this.nameOf(run)}`, owner, this.runtime);
   }
 

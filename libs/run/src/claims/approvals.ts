@@ -3,7 +3,7 @@ import type { ApprovalDecision } from '@sluice/core';
 import { placeOf } from '@sluice/contracts';
 import type { ApprovalOutcome, ApprovalRequested } from '@sluice/contracts';
 import { claimOnce } from './once.js';
-import type { Taken } from './once.js';
+import type { OnceClaim } from './once.js';
 import { digestOfAsked } from './vouched.js';
 import type { RunParts } from '../parts.js';
 
@@ -61,7 +61,7 @@ export class ApprovalClaims {
   }
 
   /** Whether the turn goes on with this outcome, which is the first. */
-  async goesOn(approvalId: string, owner: string): Promise<Taken> {
+  async goesOn(approvalId: string, owner: string): Promise<OnceClaim> {
     return claimOnce(resumedKey(approvalId), owner, this.runtime);
   }
 

@@ -1,6 +1,6 @@
 import { Fault, localPrincipal } from '@sluice/core';
 import type { Verifier } from '@sluice/core';
-import { storyTopics, topics } from '@sluice/contracts';
+import { placeOf, storyTopics, topics } from '@sluice/contracts';
 import type { Topic } from '@sluice/contracts';
 import type { Bus, HandlerContext, Incoming } from '@sluice/bus';
 import type { RunParts } from '../parts.js';
@@ -8,6 +8,7 @@ import { endSignature } from '../signing/ends.js';
 import { verifyContinuation, verifyGrant, verifyRecord } from '../signing/grants.js';
 import { ApprovalClaims } from './approvals.js';
 import { publishedEnd } from './end-once.js';
+import { claimOnce } from './once.js';
 import { OnLog } from './on-log.js';
 import type { Sought } from './on-log.js';
 import { runOfEnd, runOfRecord } from './run-names.js';
@@ -35,19 +36,23 @@ export interface TakenBefore {
  */
 export async function wasHandled(before: TakenBefore, context: HandlerContext, runtime: Looking): Promise<boolean> {
   if (!(await isOnLog(before, runtime))) return false;
-  context.afterCommit(() => tell(before.message, runtime));
+  context.afterCommit(() => reportSkipped(before.message, runtime));
   return true;
 }
 
-/** The same for a record that is answered by one record, which `sought` tells. */
+/** The same for a record that is answered by one record of its own topic, under one of the keys, which `is` recognises. */
 export async function wasAnswered(
-  sought: Sought,
-  message: TakenBefore['message'],
+  message: Incoming,
+  { keys, is }: Pick<Sought, 'keys' | 'is'>,
   context: HandlerContext,
   runtime: Looking,
 ): Promise<boolean> {
-  if (!(await onLogOf(runtime.bus).has(sought))) return false;
-  context.afterCommit(() => tell(message, runtime));
+  const place = placeOf(message);
+  const { isAgain } = await claimOnce(`judged/${place}`, place, runtime);
+  if (!isAgain || context.attempt > 1) return false;
+  const { topic, timestamp: since } = message;
+  if (!(await onLogOf(runtime.bus).has({ topics: [topic], since, keys, is }))) return false;
+  context.afterCommit(() => reportSkipped(message, runtime));
   return true;
 }
 
@@ -137,19 +142,19 @@ function onLogOf(bus: Bus): OnLog {
 
 /** How often a line says that records come again, of each topic, milliseconds: a group that is set back brings thousands. */
 const everyMs = 10_000;
-const lastTold = new WeakMap<object, Map<Topic, { at: number; unsaid: number }>>();
+const lastReports = new WeakMap<object, Map<Topic, { at: number; unreported: number }>>();
 
-function tell(
+function reportSkipped(
   { topic, partition, offset }: TakenBefore['message'],
   { log, clock }: Pick<Looking, 'log' | 'clock'>,
 ): void {
-  const told = lastTold.get(log) ?? new Map<Topic, { at: number; unsaid: number }>();
-  lastTold.set(log, told);
-  const { at, unsaid } = told.get(topic) ?? { at: -Infinity, unsaid: 0 };
+  const ofLog = lastReports.get(log) ?? new Map<Topic, { at: number; unreported: number }>();
+  lastReports.set(log, ofLog);
+  const { at, unreported } = ofLog.get(topic) ?? { at: -Infinity, unreported: 0 };
   const now = clock.now();
-  if (now - at < everyMs) return void told.set(topic, { at, unsaid: unsaid + 1 });
-  told.set(topic, { at: now, unsaid: 0 });
-  const about = { topic, partition, offset, more: unsaid };
+  if (now - at < everyMs) return void ofLog.set(topic, { at, unreported: unreported + 1 });
+  ofLog.set(topic, { at: now, unreported: 0 });
+  const about = { topic, partition, offset, more: unreported };
   log.info(about, 'passed over a record that was handled before: the offsets of its group were set back, or lost');
 }
 

@@ -2,7 +2,7 @@ import { claimMemoryMs } from '@sluice/core';
 import { sha256 } from '@sluice/contracts';
 import type { Topic } from '@sluice/contracts';
 import { claimOnce } from './once.js';
-import type { Taken } from './once.js';
+import type { OnceClaim } from './once.js';
 import { claimedName } from './run-names.js';
 import type { NamedRun } from './run-names.js';
 import type { RunParts } from '../parts.js';
@@ -16,7 +16,7 @@ export interface EndOf extends NamedRun {
 }
 
 /** Whether the record is the one whose handling ends the run; a later one ends nothing. */
-export async function claimEnd(end: EndOf, owner: string, runtime: Claiming): Promise<Taken> {
+export async function claimEnd(end: EndOf, owner: string, runtime: Claiming): Promise<OnceClaim> {
   return claimOnce(await endKey(end, runtime), owner, runtime);
 }
 

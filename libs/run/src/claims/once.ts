@@ -1,11 +1,12 @@
 import { claimMemoryMs } from '@sluice/core';
+import type { Claim } from '@sluice/core';
 import type { RunParts } from '../parts.js';
 
-/** What a record finds that takes something which only the first may have. */
-export interface Taken {
+/** A claim that only the first record gets, as a record finds it. */
+export interface OnceClaim extends Claim {
   /** True for the first; the same record may ask again. */
   readonly isOwn: boolean;
-  /** Whether it was taken before, by this record or by another. */
+  /** Whether it was claimed before, by this record or by another. */
   readonly isAgain: boolean;
 }
 
@@ -13,8 +14,8 @@ export async function claimOnce(
   key: string,
   owner: string,
   { ledger, clock }: Pick<RunParts, 'ledger' | 'clock'>,
-): Promise<Taken> {
+): Promise<OnceClaim> {
   const now = clock.now();
   const claim = await ledger.claim({ key, owner, now, ttlMs: claimMemoryMs });
-  return { isOwn: claim.owner === owner, isAgain: claim.claimedAt !== now };
+  return { ...claim, isOwn: claim.owner === owner, isAgain: claim.claimedAt !== now };
 }

@@ -1,8 +1,9 @@
-import { claimMemoryMs, Fault } from '@sluice/core';
-import type { Claim } from '@sluice/core';
+import { Fault } from '@sluice/core';
 import { placeOf, topics } from '@sluice/contracts';
 import type { AgentStepResult } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
+import { claimOnce } from './once.js';
+import type { OnceClaim } from './once.js';
 import { claimedName, requestKey, runOfRecord } from './run-names.js';
 import type { NamedRun } from './run-names.js';
 import type { RunParts } from '../parts.js';
@@ -13,16 +14,8 @@ type Claiming = Pick<RunParts, 'ledger' | 'clock'>;
  * A tenant’s request_id is taken once: the first record under it has it and may ask again. The claim says whose it is, and whether it was there
  * before.
  */
-export async function takeRequest(
-  run: NamedRun,
-  owner: string,
-  runtime: Claiming,
-): Promise<Claim & { readonly isAgain: boolean }> {
-  const { ledger, clock } = runtime;
-  const key = requestKey(await claimedName(run, runtime));
-  const now = clock.now();
-  const claim = await ledger.claim({ key, owner, now, ttlMs: claimMemoryMs });
-  return { ...claim, isAgain: claim.claimedAt !== now };
+export async function takeRequest(run: NamedRun, owner: string, runtime: Claiming): Promise<OnceClaim> {
+  return claimOnce(requestKey(await claimedName(run, runtime)), owner, runtime);
 }
 
 /** Who has the tenant’s request_id by now, as its claimer is named; null if it is free, and another may still be first. */
@@ -49,11 +42,8 @@ export async function takeTurn(
   owner: string = placeOf(message),
 ): Promise<TakenTurn> {
   const { topic, record } = message;
-  const { ledger, clock } = runtime;
-  const key = await turnKey(topic, record, runtime);
-  const now = clock.now();
-  const { claimedAt, ...claim } = await ledger.claim({ key, owner, now, ttlMs: claimMemoryMs });
-  if (claim.owner === owner) return { takenAt: claimedAt, isAgain: claimedAt !== now };
+  const claim = await claimOnce(await turnKey(topic, record, runtime), owner, runtime);
+  if (claim.isOwn) return { takenAt: claim.claimedAt, isAgain: claim.isAgain };
   throw new Fault('replayed', `Turn ${record.iteration} of this run was taken by ${claim.owner}.`, false);
 }
 

@@ -5,19 +5,19 @@ import type { RunLog } from '../reporting.js';
 import { endSignature } from './ends.js';
 
 /** Places of forged ends that have their log line, so that a second reading writes none. */
-const mostTold = 1_000;
+const mostReported = 1_000;
 
 /**
  * A log without the ends of runs that no service signed, for readers that go by ends. A run with a forged end goes on for them until its own
  * end comes.
  */
 export class GenuineEnds implements LogReader {
-  readonly #told = new Set<string>();
+  readonly #reported = new Set<string>();
 
   constructor(
     private readonly log: LogReader,
     private readonly signatures: Verifier,
-    private readonly report?: Pick<RunLog, 'error'>,
+    private readonly runLog?: Pick<RunLog, 'error'>,
   ) {}
 
   async *read<T extends Topic>(
@@ -31,16 +31,16 @@ export class GenuineEnds implements LogReader {
   private async isForged(message: Incoming): Promise<boolean> {
     if (message.topic !== 'agent.responses') return false;
     if ((await endSignature(message, this.signatures)) !== null) return false;
-    this.tell(message);
+    this.reportForged(message);
     return true;
   }
 
-  private tell({ topic, partition, offset, record }: Incoming<'agent.responses'>): void {
+  private reportForged({ topic, partition, offset, record }: Incoming<'agent.responses'>): void {
     const place = `${partition}/${offset}`;
-    if (this.#told.has(place)) return;
-    if (this.#told.size >= mostTold) this.#told.clear();
-    this.#told.add(place);
-    this.report?.error(
+    if (this.#reported.has(place)) return;
+    if (this.#reported.size >= mostReported) this.#reported.clear();
+    this.#reported.add(place);
+    this.runLog?.error(
       { topic, partition, offset, request_id: record.requestId },
       'an end of a run that no service signed was passed over; find out who wrote it',
     );
