@@ -1,13 +1,10 @@
-import { credentialOf, senderHeader } from '@sluice/bus';
+import { credentialOf, sealedScheme, senderHeader } from '@sluice/bus';
 import type { Incoming } from '@sluice/bus';
 import { recordContent, recordNames, sha256, verifierOf } from '@sluice/contracts';
 import type { CredentialTopic, RecordOf } from '@sluice/contracts';
 import type { Principal } from '@sluice/core';
 import type { Seals } from '@sluice/identity';
 import { senderName } from '@sluice/run';
-
-/** What begins a header whose credential is sealed. */
-const scheme = 'Sealed ';
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -37,14 +34,14 @@ export class Credentials {
     if (sealed === null) return { authorization };
     // Where the sender is not known here, requests with the same credential still share a lane.
     const name = sender === null ? sha256(authorization) : senderName(sender);
-    return { authorization: `${scheme}${sealed}`, [senderHeader]: name };
+    return { authorization: `${sealedScheme}${sealed}`, [senderHeader]: name };
   }
 
   /** The credential of a record, as it was before it was sealed; undefined where there is none that holds for this record. */
   async of({ topic, record, headers }: Incoming<CredentialTopic>): Promise<string | undefined> {
     const written = credentialOf(headers);
     if (written === undefined || !isSealed(headers)) return written;
-    const text = (await this.own?.open(verifierOf(topic), written.slice(scheme.length))) ?? null;
+    const text = (await this.own?.open(verifierOf(topic), written.slice(sealedScheme.length))) ?? null;
     return text === null ? undefined : heldBy(text, topic, record);
   }
 
@@ -60,7 +57,7 @@ export class Credentials {
 }
 
 export function isSealed(headers: Headers): boolean {
-  return credentialOf(headers)?.startsWith(scheme) === true;
+  return credentialOf(headers)?.startsWith(sealedScheme) === true;
 }
 
 function heldBy<T extends CredentialTopic>(text: string, topic: T, record: RecordOf<T>): string | undefined {

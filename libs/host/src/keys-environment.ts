@@ -1,4 +1,4 @@
-import { existsSync, linkSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync } from 'node:fs';
 import {
   completed,
   createSeals,
@@ -16,7 +16,7 @@ import type { CredentialTopic, RecordOf } from '@sluice/contracts';
 import { Credentials } from './credentials.js';
 import { dataFiles, prepareDataFolder } from './data-folder.js';
 import type { Environment } from './environment.js';
-import { writePrivate } from './private-files.js';
+import { createPrivate, ensurePrivate, writePrivate } from './private-files.js';
 import { systemClock } from './runtime.js';
 
 /** Holds the keys, or with _FILE behind it names the file that does. */
@@ -110,12 +110,7 @@ export function verifierIfAny(environment: Surroundings): Verifier {
 function ownKeys(environment: Surroundings): KeySet {
   const file = dataFiles(environment).keys;
   prepareDataFolder(environment.dataFolder);
-  try {
-    createKeyFile(file, newKeySet(systemClock.now()));
-  } catch (error) {
-    // There already, or another process was faster.
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  }
+  ensurePrivate(file, writeKeySet(newKeySet(systemClock.now())));
   const set = readKeySet(readFileSync(file, 'utf8'), file);
   if (isComplete(set)) return set;
   const whole = completed(set, systemClock.now());
@@ -126,23 +121,13 @@ function ownKeys(environment: Surroundings): KeySet {
 /** Whole or not at all: a process that starts meanwhile finds the former keys or the new ones. */
 export function replaceKeyFile(file: string, set: KeySet): void {
   const beside = `${file}.${process.pid}.new`;
-  writeOwn(beside, set);
+  writePrivate(beside, writeKeySet(set));
   renameSync(beside, file);
 }
 
 /** Writes a new file, whole or not at all, that its owner alone can read. Throws with the code EEXIST if it is there. */
 export function createKeyFile(file: string, set: KeySet): void {
-  const beside = `${file}.${process.pid}.new`;
-  try {
-    writeOwn(beside, set);
-    linkSync(beside, file);
-  } finally {
-    rmSync(beside, { force: true });
-  }
-}
-
-function writeOwn(file: string, set: KeySet): void {
-  writePrivate(file, writeKeySet(set));
+  createPrivate(file, writeKeySet(set));
 }
 
 /** Seals credentials on Kafka to those who verify them, where there are keys for that. */

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, linkSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dataFiles, prepareDataFolder } from './data-folder.js';
 import type { Environment } from './environment.js';
 import { LocalSecret } from './local-secret.js';
-import { writePrivate } from './private-files.js';
+import { ensurePrivate } from './private-files.js';
 
 /** Holds the secret, or with _FILE behind it names the file that does. */
 const variable = 'SLUICE_LOCAL_SECRET';
@@ -22,12 +22,16 @@ export function readLocalSecret(environment: Surroundings): string | undefined {
   const given = givenSecret(environment);
   if (given !== undefined || environment.bus === 'kafka') return given;
   const file = dataFiles(environment).localSecret;
-  return existsSync(file) ? checked(readFileSync(file, 'utf8').trim(), `The file ${file}`) : undefined;
+  return existsSync(file) ? readSecret(file) : undefined;
 }
 
 function givenSecret({ secret }: Pick<Surroundings, 'secret'>): string | undefined {
   const given = secret(variable);
   return given === undefined ? undefined : checked(given, variable);
+}
+
+function readSecret(file: string): string {
+  return checked(readFileSync(file, 'utf8').trim(), `The file ${file}`);
 }
 
 function checked(secret: string, where: string): string {
@@ -42,17 +46,6 @@ function ownSecret(environment: Surroundings): string | null {
   if (environment.bus === 'kafka') return null;
   const file = dataFiles(environment).localSecret;
   prepareDataFolder(environment.dataFolder);
-  if (!existsSync(file)) {
-    const beside = `${file}.${process.pid}.new`;
-    try {
-      // Whole or not at all: another process that starts meanwhile finds it complete.
-      writePrivate(beside, `local_${randomBytes(32).toString('base64url')}\n`);
-      linkSync(beside, file);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    } finally {
-      rmSync(beside, { force: true });
-    }
-  }
-  return checked(readFileSync(file, 'utf8').trim(), `The file ${file}`);
+  if (!existsSync(file)) ensurePrivate(file, `local_${randomBytes(32).toString('base64url')}\n`);
+  return readSecret(file);
 }

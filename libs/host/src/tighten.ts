@@ -6,9 +6,8 @@ import type { Log } from './log.js';
 /** Rights of the group and of everybody. */
 const ofOthers = 0o077;
 /** What Sluice keeps in the data folder, with what SQLite and a change of version put beside it. */
-const own = new RegExp(
-  `^(?:${['log', 'ledger', 'projection', 'graph'].join('|')})\\.sqlite|^keys\\.json|^local-secret|^sluice\\.log|^tool_discovery\\.jsonl|^trial-issuer\\.json`,
-);
+const own =
+  /^(?:(?:log|ledger|projection|graph)\.sqlite|keys\.json|local-secret|sluice\.log|tool_discovery\.jsonl|trial-issuer\.json)/;
 const folders = ['graphs', 'workspaces'];
 
 /**

@@ -16,19 +16,12 @@ import {
   redriveOf,
 } from '@sluice/run';
 import type { Letter, LetterFilter, Plan } from '@sluice/run';
-import {
-  openBus,
-  openLedger,
-  requireBelonging,
-  requireLog,
-  requireSharedLedger,
-  systemClock,
-  verifierIfAny,
-} from '@sluice/host';
+import { requireBelonging, systemClock, verifierIfAny } from '@sluice/host';
 import { consequence, letterLines, letterPage, time } from '../show/letter.js';
 import { sessionNamed } from '../session-named.js';
 import { readSince } from './since.js';
 import { refuseSurplus, sayWhat } from '../refuse-surplus.js';
+import { withStores } from '../system/with-stores.js';
 import type { Surroundings } from './surroundings.js';
 
 export const usage = `sluice dead-letters list [--topic agent.steps] [--code model_refused] [--session id] [--since 12h] [--json]
@@ -73,7 +66,7 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
     case 'list':
       if (ids.length > 0) throw new Error(`"list" takes no id; "show" does.\n${usage}`);
       takes(...filters, 'json');
-      return withStores(surroundings, async (stores) =>
+      return withLetters(surroundings, async (stores) =>
         list(await withWholeSession(filter, stores), values.json, stores, surroundings),
       );
     case 'show': {
@@ -81,7 +74,7 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
       if (id === undefined || more.length > 0) throw new Error(`Name one dead letter.\n${usage}`);
       takes('json');
       letterPlace(id);
-      return withStores(surroundings, (stores) => show(id, values.json, stores, surroundings));
+      return withLetters(surroundings, (stores) => show(id, values.json, stores, surroundings));
     }
     case 'redrive': {
       takes(...filters, 'all', 'dry-run');
@@ -90,7 +83,7 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
         throw new Error(`Name the dead letters by their ids, or by a filter (--all for every one).\n${usage}`);
       ids.forEach(letterPlace);
       const dryRun = values['dry-run'];
-      return withStores(surroundings, async (stores) => {
+      return withLetters(surroundings, async (stores) => {
         const letters = filtered
           ? notYet(readLetters(stores.bus, await withWholeSession(filter, stores)), stores)
           : byIds(ids, stores);
@@ -121,28 +114,12 @@ function readFilter({ topic, code, session, since }: Values): LetterFilter {
   };
 }
 
-async function withStores(
-  { environment, log }: Surroundings,
-  work: (stores: Stores) => Promise<number>,
-): Promise<number> {
-  requireSharedLedger(environment);
-  requireLog(environment);
-  const { bus } = await openBus(environment, log);
-  try {
-    const { ledger } = await openLedger(environment, log);
-    try {
-      await requireBelonging({ bus, ledger }, environment);
-      return await work({
-        bus,
-        ledger,
-        identity: await asksForCredentials(bus, verifierIfAny(environment)),
-      });
-    } finally {
-      await ledger.close();
-    }
-  } finally {
-    await bus.close();
-  }
+function withLetters(surroundings: Surroundings, work: (stores: Stores) => Promise<number>): Promise<number> {
+  const { environment } = surroundings;
+  return withStores(surroundings, async ({ bus, ledger }) => {
+    await requireBelonging({ bus, ledger }, environment);
+    return work({ bus, ledger, identity: await asksForCredentials(bus, verifierIfAny(environment)) });
+  });
 }
 
 async function list(filter: LetterFilter, json: boolean, stores: Stores, surroundings: Surroundings): Promise<number> {

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
-import { openBus, openLedger, requireBelonging, requireLog, requireSharedLedger } from '@sluice/host';
+import { requireBelonging } from '@sluice/host';
 import { refuseSurplus, sayWhat } from '../refuse-surplus.js';
+import { withStores } from '../system/with-stores.js';
 import type { Surroundings } from './surroundings.js';
 
 export const usage = `sluice ledger check
@@ -9,25 +10,16 @@ sluice ledger adopt
   Makes the ledger belong to this log from now on, whatever it belonged to: after a move to another cluster, or where one of the
   two is lost for good. Stop the executors first: what was under way may be done twice.`;
 
-export async function run(args: readonly string[], { environment, log, write }: Surroundings): Promise<number> {
+export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
+  const { environment, write } = surroundings;
   const { values, positionals } = parseArgs({ args: [...args], options: {}, allowPositionals: true });
   const [action, ...words] = positionals;
   if (action !== 'check' && action !== 'adopt') throw new Error(`${sayWhat('the ledger', action)}\n${usage}`);
   refuseSurplus({ values, words }, { taken: [], words: 0 }, usage);
-  requireSharedLedger(environment);
-  requireLog(environment);
-  const { bus } = await openBus(environment, log);
-  try {
-    const { ledger } = await openLedger(environment, log);
-    try {
-      if (action === 'adopt') await ledger.belonging.change((await bus.identity()).id);
-      else await requireBelonging({ bus, ledger }, environment);
-      write(action === 'adopt' ? 'The ledger belongs to this log from now on.\n' : 'The ledger belongs to the log.\n');
-      return 0;
-    } finally {
-      await ledger.close();
-    }
-  } finally {
-    await bus.close();
-  }
+  return withStores(surroundings, async ({ bus, ledger }) => {
+    if (action === 'adopt') await ledger.belonging.change((await bus.identity()).id);
+    else await requireBelonging({ bus, ledger }, environment);
+    write(action === 'adopt' ? 'The ledger belongs to this log from now on.\n' : 'The ledger belongs to the log.\n');
+    return 0;
+  });
 }

@@ -1,6 +1,9 @@
 /** Says whose a request is once its credential is gone or sealed: a hash, which proves nothing by itself. */
 export const senderHeader = 'sluice-sender';
 
+/** What begins a credential that is sealed to the service that verifies it. */
+export const sealedScheme = 'Sealed ';
+
 /** The credential that came with a record; header names are compared without case. Undefined where it is gone. */
 export function credentialOf(headers: Readonly<Record<string, string>>): string | undefined {
   for (const name in headers) if (isCredential(name)) return headers[name] || undefined;

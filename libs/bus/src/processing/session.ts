@@ -1,7 +1,7 @@
 import { sessionName } from '@sluice/core';
 import type { AgentRequest, DirectCall, Run } from '@sluice/contracts';
 import type { Incoming } from '../port.js';
-import { credentialOf, senderHeader } from './credential.js';
+import { credentialOf, sealedScheme, senderHeader } from './credential.js';
 
 /**
  * The session whose lane a record runs in: the one the decoded record names, else its key. The log's own key is not
@@ -19,7 +19,7 @@ export function sessionOf(message: Incoming): string {
       const credential = credentialOf(message.headers);
       if (credential === undefined) return named;
       // One that is sealed is another text each time; whose it is stands beside it, and its door says that.
-      const whose = credential.startsWith('Sealed ') ? (message.headers[senderHeader] ?? credential) : credential;
+      const whose = credential.startsWith(sealedScheme) ? (message.headers[senderHeader] ?? credential) : credential;
       return `${JSON.stringify(named)} ${whose}`;
     }
     case 'agent.approvals': {
