@@ -5,7 +5,7 @@ import type { Incoming } from '@sluice/bus';
 import type { Authenticator, JsonObject, Principal } from '@sluice/core';
 import { AUTHENTICATOR, hostProblem, isLoopback, otherMachine, peerOf, RUNTIME, VerifiedCallers } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
-import { requireLink, requireSecret } from './local-access.js';
+import { isOpen, requireLink, requireSecret } from './local-access.js';
 import { countCaller } from './rate-limit.js';
 import { Refusal } from './refusal.js';
 import type { RunPlace } from './run-place.js';
@@ -53,17 +53,18 @@ export class Callers {
     return (await this.verify(request)).principal;
   }
 
+  /** Where there is no identity, throws Refusal(403) for another machine and for a page in a browser. */
   private requireNear(request: Came): void {
-    const { identity } = this.runtime.configurations.current().configuration;
-    const origin = request.get('origin');
-    if (identity.provider === 'none' && !isLoopback(peerOf(request.socket, this.runtime.environment)))
-      throw new Refusal(403, 'authz_denied', otherMachine);
+    const { environment } = this.runtime;
+    if (!isOpen(this.runtime)) return;
+    if (!isLoopback(peerOf(request.socket, environment))) throw new Refusal(403, 'authz_denied', otherMachine);
     // A server on another address serves every name, and so do ports that a container publishes; who asks as this machine names this machine.
-    const foreign = identity.provider === 'none' ? hostProblem(request.get('host'), this.runtime.environment) : null;
+    const foreign = hostProblem(request.get('host'), environment);
     if (foreign !== null) throw new Refusal(403, 'authz_denied', foreign);
     // A page that a name of its own brings to this address would ask as everybody, and browsers say for every page where it is from.
-    const isPage = origin !== undefined && !this.runtime.environment.httpOrigins.includes(origin);
-    if (identity.provider === 'none' && isPage) throw new Refusal(403, 'authz_denied', noPages);
+    const origin = request.get('origin');
+    if (origin !== undefined && !environment.httpOrigins.includes(origin))
+      throw new Refusal(403, 'authz_denied', noPages);
   }
 
   private async verify(request: Came): Promise<Caller> {

@@ -58,7 +58,8 @@ async function endIn(
   if (telling === 'not_theirs') return 'not_theirs';
   progress.add(message);
   if (telling !== 'tell' || message.topic !== 'agent.responses') return null;
-  return { end: ended(message.record, (await endSignature(message, signatures)) ?? 'before_keys', progress) };
+  const signature = await endSignature(message, signatures);
+  return signature === null ? null : { end: ended(message.record, signature, progress) };
 }
 
 /** Without the run’s inside; of a request that never began nothing but why. */

@@ -194,14 +194,15 @@ export class RunsService {
   private async tell(told: RunView, preference: Preference, response: Response): Promise<void> {
     const { run, whose, past, followed, warnings } = told;
     whenGone(response, () => followed.end());
-    response.set('location', whereIs(run, linkToken(run, this.runtime)));
+    const token = linkToken(run, this.runtime);
+    response.set('location', whereIs(run, token));
     if (preference.kind === 'stream') {
       const onFailure = (error: unknown): void =>
         this.runtime.log.warn(
           { request_id: run.requestId, error: error instanceof Error ? error.message : String(error) },
           'a stream over HTTP was cut',
         );
-      return stream(told, linkToken(run, this.runtime), response, onFailure);
+      return stream(told, token, response, onFailure);
     }
     const end = await endOf(whose, past, followed, preference.milliseconds, this.runtime.signatures);
     if (end === 'not_theirs') throw new Refusal(409, 'conflict', anothersRun);

@@ -37,9 +37,12 @@ export async function noLongerWaiting({ requestId, run }: Turn, { documents }: K
   if (found !== undefined) await documents.put(key, found.version + 1, 'null', run.deadline);
 }
 
-/** What the tenant’s run waits for; null if for nothing. The caller holds the iteration against what the log has. */
+/**
+ * What the tenant’s run waits for; null if for nothing, or where that cannot be read: how the run is can be shown without it. The caller holds
+ * the iteration against what the log has.
+ */
 export async function waitingOf(requestId: string, tenant: string, parts: Keeping): Promise<Waiting | null> {
-  const found = await parts.documents.find(keyOf(requestId, tenant));
+  const found = await parts.documents.find(keyOf(requestId, tenant)).catch(() => undefined);
   if (found === undefined || (found.expiresAt !== null && found.expiresAt <= parts.clock.now())) return null;
   return JSON.parse(found.text) as Waiting | null;
 }

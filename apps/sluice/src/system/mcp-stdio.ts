@@ -20,7 +20,7 @@ export async function serveMcpOverStdio(surroundings: Surroundings): Promise<num
   const open = await openRuntime({ ...environment, port: 0 }, lines);
   try {
     await open.runtime.configurations.start();
-    if (environment.bus === 'sqlite') await withServices(open, surroundings);
+    if (environment.bus === 'sqlite' && !(await withServices(open, surroundings))) return 0;
     const transport = new StdioServerTransport();
     const service = await serveOverStdio(open.runtime, ownToken(environment), transport);
     open.beforeClose(() => service.close());
@@ -32,8 +32,14 @@ export async function serveMcpOverStdio(surroundings: Surroundings): Promise<num
   }
 }
 
-/** Beside the services that run on the data folder, and where none do, with all of them in this process. */
-async function withServices({ runtime, beforeClose, failed }: OpenRuntime, surroundings: Surroundings): Promise<void> {
+/**
+ * Beside the services that run on the data folder, and where none do, with all of them in this process. False where this process was stopped
+ * before a client could be served.
+ */
+async function withServices(
+  { runtime, beforeClose, failed }: OpenRuntime,
+  surroundings: Surroundings,
+): Promise<boolean> {
   const { environment, log } = surroundings;
   const bus = await openLogFile(environment, log);
   beforeClose(() => bus.close());
@@ -50,14 +56,18 @@ async function withServices({ runtime, beforeClose, failed }: OpenRuntime, surro
     },
   });
   beforeClose(() => services.close());
-  const isOver = Promise.race([surroundings.stopped, failed]);
-  await Promise.race([services.ready, isOver]);
-  await configured(runtime, isOver);
+  const serving = new AbortController();
+  const usable = services.ready.then(() => configured(runtime, serving.signal));
+  try {
+    const reason = await Promise.race([usable, surroundings.stopped, failed]);
+    if (reason instanceof Error) throw reason;
+    return reason === undefined;
+  } finally {
+    serving.abort();
+  }
 }
 
 /** What services put in force as they start is read here a moment later. */
-async function configured({ configurations }: Runtime, over: Promise<unknown>): Promise<void> {
-  let isOver = false;
-  void over.then(() => (isOver = true));
-  while (!isOver && configurations.inForceOrNull() === null) await delay(lookEveryMs);
+async function configured({ configurations }: Runtime, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted && configurations.inForceOrNull() === null) await delay(lookEveryMs);
 }
