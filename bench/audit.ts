@@ -6,7 +6,7 @@ import { after, chainOf, checkpointEntry, contentHash, noHead, seal, signHead, v
 import type { Head, Told } from '@sluice/audit';
 import { openSqliteBus } from '@sluice/bus';
 import type { Bus, Incoming, Outgoing } from '@sluice/bus';
-import { createCodec, topics } from '@sluice/contracts';
+import { createCodec, make, topics } from '@sluice/contracts';
 import type { AgentResponse, AuditRecord } from '@sluice/contracts';
 import { createSignatures, newKeySet } from '@sluice/identity';
 import { perCall, report } from './measure.js';
@@ -74,23 +74,17 @@ function sampleEntry(n: number): Told {
 }
 
 function sampleResponse(): Incoming<'agent.responses'> {
-  const record: AgentResponse = {
-    ...{ requestId: 'request', sessionId: 'session', kind: 'answer', answer: 'x'.repeat(800), error: null },
-    ...{
-      question: 'Which one?',
-      state: 'analysis',
-      history: [],
-      run: null,
-      iterations: 2,
-      configVersion: 'c-1',
-      endedAt: 1,
-      tenantId: null,
-      model: null,
-      decision: null,
-      incomplete: null,
-      recordSignature: null,
-    },
-  };
+  const record: AgentResponse = make.agentResponse({
+    requestId: 'request',
+    sessionId: 'session',
+    kind: 'answer',
+    answer: 'x'.repeat(800),
+    question: 'Which one?',
+    state: 'analysis',
+    iterations: 2,
+    configVersion: 'c-1',
+    endedAt: 1,
+  });
   return { topic: 'agent.responses', partition: 0, offset: 0, key: 'session', headers: {}, timestamp: 1, record };
 }
 

@@ -1,6 +1,6 @@
 import { compileEvaluator, compileRules, localPrincipal, noCalls } from '@sluice/core';
 import type { AvailabilityRule, Configuration, ConfiguredTool, GroupTree, RuleFacts } from '@sluice/core';
-import { createCodec, topics } from '@sluice/contracts';
+import { createCodec, make, topics } from '@sluice/contracts';
 import type { Toolset } from '@sluice/contracts';
 import { toolset } from '@sluice/run';
 import { benchAuthorization } from './authorization.js';
@@ -209,18 +209,7 @@ export async function benchRules(): Promise<void> {
 function sampleToolset(decision: Parameters<typeof toolset>[3]): Toolset {
   const ids = { requestId: 'r', sessionId: 's' };
   const request = {
-    question: 'Which one?',
-    state: 'state-2',
-    group: decision.groups,
-    connections: null,
-    history: [],
-    maxIterations: null,
-    deadline: null,
-    toolIds: null,
-    toolChoice: null,
-    call: null,
-    userId: null,
-    strategy: null,
+    ...make.agentRequest({ question: 'Which one?', state: 'state-2', group: decision.groups }),
     ...ids,
   };
   const run = {

@@ -1,4 +1,4 @@
-import { recordFromJson, topics } from '@sluice/contracts';
+import { make, recordFromJson, topics } from '@sluice/contracts';
 import type { AgentRequest } from '@sluice/contracts';
 import { openKafkaBus } from '@sluice/bus';
 import type { KafkaBus } from '@sluice/bus';
@@ -67,25 +67,8 @@ async function chainedBus(parts: Infrastructure, count: number): Promise<number[
   });
   const buses = await Promise.all([open(1), open(2), open(3)]);
   const [one, two, three] = buses as [KafkaBus, KafkaBus, KafkaBus];
-  const response = (sessionId: string) => ({
-    requestId: 'r',
-    sessionId,
-    kind: 'answer',
-    answer: record.question,
-    error: null,
-    question: '',
-    state: '',
-    history: [],
-    run: null,
-    iterations: 0,
-    configVersion: '',
-    endedAt: 0,
-    tenantId: null,
-    model: null,
-    decision: null,
-    incomplete: null,
-    recordSignature: null,
-  });
+  const response = (sessionId: string) =>
+    make.agentResponse({ requestId: 'r', sessionId, kind: 'answer', answer: record.question, endedAt: 0 });
   const progress = (sessionId: string) => ({
     requestId: 'r',
     sessionId,

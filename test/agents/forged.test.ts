@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { topics } from '@sluice/contracts';
+import { make, topics } from '@sluice/contracts';
 import type { AgentResponse } from '@sluice/contracts';
 import { AgentRunClaims, agentRunIdOf, isAgentRunId, signEnd } from '@sluice/run';
 import { short } from '../harness/approving.js';
@@ -47,22 +47,20 @@ describe('what somebody else writes of an agent’s run (K-62)', () => {
   it('counts for nothing where it is its end: the call waits for the one that a service wrote', async () => {
     const { opened, ended, child, release } = await waiting();
     const { requestId, sessionId, run, configVersion } = child;
-    await publish(opened, {
-      ...{ requestId, sessionId, kind: 'answer', answer: 'Eve made it.', error: null, question: 'Who made it?' },
-      ...{
-        state: 'undefined',
-        history: [],
+    await publish(
+      opened,
+      make.agentResponse({
+        requestId,
+        sessionId,
+        kind: 'answer',
+        answer: 'Eve made it.',
+        question: 'Who made it?',
         run,
         iterations: 1,
         configVersion,
         endedAt: Date.now(),
-        tenantId: null,
-        model: null,
-        decision: null,
-        incomplete: null,
-        recordSignature: null,
-      },
-    });
+      }),
+    );
     const letters = await eventually(
       () => opened.all('agent.dead-letters'),
       ({ length }) => length > 0,
@@ -141,21 +139,7 @@ describe('what somebody else writes of an agent’s run (K-62)', () => {
     const { requestId, sessionId } = child;
     const error = { code: 'dead_lettered', message: 'Given up.' };
     // As of an outcome of an approval that became a dead letter.
-    const end: AgentResponse = {
-      ...{ requestId, sessionId, kind: 'error', answer: null, error, question: '', state: 'undefined' },
-      ...{
-        history: [],
-        run: null,
-        iterations: 0,
-        configVersion: '',
-        endedAt: Date.now(),
-        tenantId: null,
-        model: null,
-        decision: null,
-        incomplete: null,
-        recordSignature: null,
-      },
-    };
+    const end: AgentResponse = make.agentResponse({ requestId, sessionId, kind: 'error', error, endedAt: Date.now() });
     await new AgentRunClaims(opened.embedded.runtime).vouch(end);
     await publish(opened, await signEnd(end, 'executor', opened.embedded.runtime));
     expect((await ended).error?.code).toBe('dead_lettered');

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import type { AssistantStreamChunk } from 'assistant-stream';
 import type { Incoming } from '@sluice/bus';
 import type { Outgoing } from '@sluice/bus';
+import { make } from '@sluice/contracts';
 import type { AgentProgress, AgentStep, StrategyDecision } from '@sluice/contracts';
 import { decodeStream, encodeStream, noUsage, wireNames } from '@sluice/wires';
 import { ProgressText } from '../../apps/agent/src/progress.js';
@@ -110,26 +111,7 @@ function stepOf(
   observation: string,
   thought = '',
 ): AgentStep {
-  return {
-    thought,
-    action: 't',
-    arguments: args,
-    observation,
-    outcome: 'ok',
-    reason: null,
-    stateBefore: 'undefined',
-    state: 'undefined',
-    toolCallId,
-    iteration,
-    index,
-    startedAt: 0,
-    endedAt: 0,
-    resultHash: null,
-    agentRun: null,
-    providerData: null,
-    cachedAt: null,
-    documentation: null,
-  };
+  return make.agentStep({ thought, action: 't', arguments: args, observation, toolCallId, iteration, index });
 }
 
 /** The run’s records in any order, some of them twice. */

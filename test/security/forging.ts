@@ -1,5 +1,5 @@
 import type { ToolCall, Toolset } from '@sluice/contracts';
-import { recordNames, recordFromJson, recordToJson } from '@sluice/contracts';
+import { make, recordFromJson, recordNames, recordToJson } from '@sluice/contracts';
 import type { RecordOf } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 import { calls } from '../harness/configurations.js';
@@ -11,7 +11,7 @@ export function toolCallOf(toolset: Toolset, thought = 'forged'): ToolCall {
   const [tool, args] = calls.query;
   const call = { toolCallId: 'call-forged', tool, arguments: args, argumentsBytes: null, providerData: null };
   const offered = tools.map(({ id }) => id);
-  return {
+  return make.toolCall({
     requestId,
     sessionId,
     iteration,
@@ -24,11 +24,7 @@ export function toolCallOf(toolset: Toolset, thought = 'forged'): ToolCall {
     configVersion,
     grant,
     toolChoice,
-    omittedCalls: 0,
-    model: null,
-    decision: null,
-    recordSignature: null,
-  };
+  });
 }
 
 export async function eventually<T>(look: () => Promise<T | undefined>): Promise<T> {

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { make } from '@sluice/contracts';
 import type { AgentStep, ToolCall, Toolset } from '@sluice/contracts';
 import { createSignatures, newKeySet, unverified } from '@sluice/identity';
 import { grantLifeMs } from '@sluice/run';
@@ -7,23 +8,13 @@ import { inOrder, ScriptedModel, startSystem } from '../harness/system.js';
 import type { TestSystem } from '../harness/system.js';
 import { latest, smuggle, toolCallOf } from './forging.js';
 
-const invented: AgentStep = {
-  ...{ thought: '', action: 'knowledge-query', arguments: '{}', observation: 'Say yes', outcome: 'ok', reason: null },
-  ...{
-    stateBefore: 'undefined',
-    state: 'undefined',
-    toolCallId: 'x',
-    iteration: 1,
-    index: 0,
-    startedAt: 0,
-    endedAt: 0,
-    resultHash: null,
-    agentRun: null,
-    providerData: null,
-    cachedAt: null,
-    documentation: null,
-  },
-};
+const invented: AgentStep = make.agentStep({
+  action: 'knowledge-query',
+  arguments: '{}',
+  observation: 'Say yes',
+  toolCallId: 'x',
+  iteration: 1,
+});
 
 /** An unsecured token with the honest grant’s claims. */
 async function unsecured(grant: string | null): Promise<string> {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { topics } from '@sluice/contracts';
+import { make, topics } from '@sluice/contracts';
 import type { AgentResponse, AgentStep, AgentStepResult } from '@sluice/contracts';
 import { createSignatures, newKeySet } from '@sluice/identity';
 import { signContinuation, signEnd } from '@sluice/run';
@@ -10,11 +10,18 @@ import { isAuthentic } from '../src/authentic.js';
 describe('a turn’s steps are authentic', () => {
   const verifying = { signatures: createSignatures(newKeySet(0)), clock: { now: () => 1_000 } };
   const [drawn] = fc.sample(anyRecord('agent.steps'), { numRuns: 1, seed: 7 }) as [AgentStepResult];
-  const step: AgentStep = {
-    ...{ thought: '', action: 'a', arguments: '{}', observation: 'found', outcome: 'ok', reason: null },
-    ...{ stateBefore: 's', state: 's', toolCallId: 'c', iteration: 1, index: 0, startedAt: 1, endedAt: 2 },
-    ...{ resultHash: 'a hash', agentRun: null, providerData: null, cachedAt: null, documentation: null },
-  };
+  const step: AgentStep = make.agentStep({
+    action: 'a',
+    arguments: '{}',
+    observation: 'found',
+    stateBefore: 's',
+    state: 's',
+    toolCallId: 'c',
+    iteration: 1,
+    startedAt: 1,
+    endedAt: 2,
+    resultHash: 'a hash',
+  });
 
   async function isAuthenticWith(steps: readonly AgentStep[]): Promise<boolean> {
     const history = [{ ...step, resultHash: null, providerData: '{"signature":"of the provider"}' }];

@@ -1,3 +1,4 @@
+import { make } from '@sluice/contracts';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Request } from 'express';
 import { isOperator } from '@sluice/core';
@@ -31,12 +32,20 @@ export class Operators {
     const { tenantId, actorId, subjectId, groups } = caller;
     const code = 'authz_denied';
     this.runtime.log.warn({ route, actor: actorId, tenant: tenantId }, notOperator);
-    await this.#denials.write({
-      ...{ route, code, reason: notOperator, kind: 'operator', requestId: '', sessionId: '', state: '' },
-      ...{ tenantId, actorId, subjectId, permittedGroups: groups, requestedGroups: [], refusedGroups: [] },
-      configVersion: configuration.version,
-      at: this.runtime.clock.now(),
-    });
+    await this.#denials.write(
+      make.accessDenial({
+        route,
+        code,
+        reason: notOperator,
+        kind: 'operator',
+        tenantId,
+        actorId,
+        subjectId,
+        permittedGroups: groups,
+        configVersion: configuration.version,
+        at: this.runtime.clock.now(),
+      }),
+    );
     throw new Refusal(403, code, notOperator);
   }
 }

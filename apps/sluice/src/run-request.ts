@@ -1,5 +1,5 @@
 import { agentBegunBy } from '@sluice/core';
-import { storyTopics, topics } from '@sluice/contracts';
+import { make, storyTopics, topics } from '@sluice/contracts';
 import type { AgentRequest, AgentResponse } from '@sluice/contracts';
 import type { Bus, Incoming, LogReader } from '@sluice/bus';
 import { ownHeaders } from '@sluice/host';
@@ -62,21 +62,7 @@ export async function pastRun(
 
 /** A request with nothing but a question, to be filled in. */
 export function newRequest(question: string, ids: { readonly requestId: string; readonly sessionId: string }) {
-  return {
-    question,
-    state: null,
-    group: null,
-    toolIds: null,
-    toolChoice: null,
-    call: null,
-    connections: null,
-    history: [],
-    maxIterations: null,
-    deadline: null,
-    userId: null,
-    strategy: null,
-    ...ids,
-  } as const;
+  return { ...make.agentRequest({ question }), ...ids };
 }
 
 /** The run that the record is reported under: the beginning of a sub-agent’s run is shown where it was called. */

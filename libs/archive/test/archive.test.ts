@@ -17,6 +17,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { openArchive, selectRecords, streamArchive, writeArchive } from '@sluice/archive';
 import type { Archive, Selection } from '@sluice/archive';
 import type { Incoming, LogReader, ReadOptions } from '@sluice/bus';
+import { make } from '@sluice/contracts';
 import type { Topic } from '@sluice/contracts';
 import { trailerFrame } from '../src/format.js';
 
@@ -33,18 +34,7 @@ const principal = (tenantId: string) => ({
 });
 const ids = (n: number) => ({ requestId: `r-${n}`, sessionId: `s-${n}` });
 const asked = (n: number) => ({
-  question: `What is ${n}? ${'x'.repeat(500)}`,
-  state: null,
-  group: ['a', 'b'],
-  history: [],
-  maxIterations: null,
-  deadline: null,
-  toolIds: null,
-  toolChoice: null,
-  call: null,
-  userId: null,
-  strategy: null,
-  connections: null,
+  ...make.agentRequest({ question: `What is ${n}? ${'x'.repeat(500)}`, group: ['a', 'b'] }),
   ...ids(n),
 });
 

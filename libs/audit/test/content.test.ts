@@ -1,27 +1,20 @@
 import { describe, expect, it } from '@jest/globals';
-import { createCodec, recordToJson, sha256, topics } from '@sluice/contracts';
+import { createCodec, make, recordToJson, sha256, topics } from '@sluice/contracts';
 import type { AgentStep } from '@sluice/contracts';
 import { contentHash, decodeHead, encodeHead, hashOf, noHead, seal } from '@sluice/audit';
 import type { Source } from '@sluice/audit';
 import { response } from './recorded.js';
 
-const step: AgentStep = {
-  ...{ thought: '', action: 'a', arguments: '{}', observation: 'é', outcome: 'ok', reason: null },
-  ...{
-    stateBefore: 'undefined',
-    state: 'b',
-    toolCallId: 'c',
-    iteration: 1,
-    index: 0,
-    startedAt: 1,
-    endedAt: 2,
-    resultHash: null,
-    agentRun: null,
-    providerData: null,
-    cachedAt: null,
-    documentation: null,
-  },
-};
+const step: AgentStep = make.agentStep({
+  action: 'a',
+  arguments: '{}',
+  observation: 'é',
+  state: 'b',
+  toolCallId: 'c',
+  iteration: 1,
+  startedAt: 1,
+  endedAt: 2,
+});
 const whole = ((): Source => {
   const message = response(3, 'yes') as Extract<Source, { topic: 'agent.responses' }>;
   return { ...message, record: { ...message.record, history: [step] } };

@@ -1,3 +1,4 @@
+import { make } from '@sluice/contracts';
 import type { AuditRecord } from '@sluice/contracts';
 import type { Bus, Incoming } from '@sluice/bus';
 import { createSignatures, newKeySet } from '@sluice/identity';
@@ -20,25 +21,16 @@ export function response(offset: number, answer: string, partition = 0): Source 
     key: `session-${offset}`,
     headers: {},
     timestamp: 1_000 + offset,
-    record: {
+    record: make.agentResponse({
       requestId: `request-${offset}`,
       sessionId: `session-${offset}`,
       kind: 'answer',
       answer,
-      error: null,
       question: 'Go',
-      state: 'undefined',
-      history: [],
-      run: null,
       iterations: 1,
       configVersion: 'c-1',
       endedAt: 1_000 + offset,
-      tenantId: null,
-      model: null,
-      decision: null,
-      incomplete: null,
-      recordSignature: null,
-    },
+    }),
   };
 }
 

@@ -68,9 +68,7 @@ export class BusTransport extends Server implements CustomTransportStrategy {
     const handlers = new Map<Topic, Handler>();
     for (const [pattern, handler] of this.messageHandlers) {
       if (!isTopic(pattern))
-        throw new Error(
-          `A handler is for '${pattern}', which is no topic of agent.*; see libs/contracts/src/topics.ts.`,
-        );
+        throw new Error(`A handler is for '${pattern}', which is no topic of agent.*; see libs/contracts/src/topics.`);
       handlers.set(pattern, (message, context) => handler(message, context as never).then(outputs));
     }
     const { group, through, concerns } = this.subscription;

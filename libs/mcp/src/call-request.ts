@@ -1,6 +1,6 @@
 import { canonicalJson, wildcard } from '@sluice/core';
 import type { ConfiguredTool, JsonValue, Principal } from '@sluice/core';
-import { sha256 } from '@sluice/contracts';
+import { make, sha256 } from '@sluice/contracts';
 import type { AgentRequest } from '@sluice/contracts';
 
 type Ids = { readonly requestId: string; readonly sessionId: string };
@@ -12,21 +12,13 @@ export function callerRequest(
   question: string,
   ids: Ids,
 ): AgentRequest & Ids {
-  return {
+  const request = make.agentRequest({
     question,
     state,
     group: groups.includes(wildcard) ? [wildcard] : [...groups],
-    toolIds: null,
-    toolChoice: null,
-    call: null,
     connections: connections.includes(wildcard) ? [wildcard] : [...connections],
-    history: [],
-    maxIterations: null,
-    deadline: null,
-    userId: null,
-    strategy: null,
-    ...ids,
-  };
+  });
+  return { ...request, ...ids };
 }
 
 /** What the run of a call is asked, which rules may go by. */

@@ -22,7 +22,7 @@ import type {
   Step,
   Verdict,
 } from '@sluice/core';
-import { sha256 } from '@sluice/contracts';
+import { make, sha256 } from '@sluice/contracts';
 import type { AgentResponse, AgentStepResult, FanOut, RequestedCall, Run, ToolCall } from '@sluice/contracts';
 import type { PlacedTurn } from './approvals/request.js';
 import { callIdOf, callKeyOf } from './calls.js';
@@ -129,18 +129,10 @@ export function agentBeginning(
   const ends = fanOut === null ? record.run.deadline : startedAt + shareOfTime * (record.run.deadline - startedAt);
   const deadline = Math.min(startedAt + allowedMs(tool.id, [granting, inForce]), Math.floor(ends));
   const ids = { requestId: agentRunId, sessionId: agentRunId };
+  const { connections } = record.request;
   const next = {
-    ...{
-      question,
-      state,
-      group: groups,
-      toolIds: null,
-      toolChoice: null,
-      call: null,
-      history: [],
-      connections: record.request.connections,
-    },
-    ...{ ...ids, maxIterations, deadline, userId: null, strategy: null },
+    ...make.agentRequest({ question, state, group: groups, connections, maxIterations, deadline }),
+    ...ids,
   };
   const begun = beginRun(next, groups, normaliseState(state), granting.configuration.limits, principal, startedAt);
   const { requestId, sessionId } = record;

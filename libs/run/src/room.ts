@@ -1,6 +1,6 @@
 import { budgetOf, endsRun, invocationRecord, largestMessage, utf8Length } from '@sluice/core';
 import type { CallTimes, Evaluator, Limits, Step } from '@sluice/core';
-import { maxPayloadBytes, payloadBytes, topics } from '@sluice/contracts';
+import { make, maxPayloadBytes, payloadBytes, topics } from '@sluice/contracts';
 import type { RequestedCall, ToolCall } from '@sluice/contracts';
 import { callIdOf, longestName } from './calls.js';
 import { afterStep, historyFull, stepOf, stepResult } from './steps.js';
@@ -124,8 +124,7 @@ function refusal(
 ): Step {
   const call = record.calls[index] as RequestedCall;
   const isCut = reason === 'arguments_too_large';
-  return {
-    thought: '',
+  return make.agentStep({
     action: (granted.byId(call.tool)?.key ?? call.tool).slice(0, longestName),
     arguments: isCut ? call.arguments : '',
     observation,
@@ -138,12 +137,7 @@ function refusal(
     index,
     startedAt: now,
     endedAt: now,
-    resultHash: null,
-    agentRun: null,
-    providerData: null,
-    cachedAt: null,
-    documentation: null,
-  };
+  });
 }
 
 function messageOf(

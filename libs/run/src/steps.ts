@@ -21,6 +21,7 @@ import type {
   Step,
   ToolInvocationRecord,
 } from '@sluice/core';
+import { make } from '@sluice/contracts';
 import type { AgentStepResult, RequestedCall, ToolCall } from '@sluice/contracts';
 import { longestName } from './calls.js';
 
@@ -119,10 +120,8 @@ export function stepOf(
 /** How a configuration of an earlier version has a call refused where the history is full; room.ts has the refusals of today. */
 export function historyFull(record: ToolCall, index: number, state: string, now: number): Step {
   const call = record.calls[index] as RequestedCall;
-  return {
-    thought: '',
+  return make.agentStep({
     action: cut(call.tool, longestName),
-    arguments: '',
     observation: 'The history of this run is full; the call was not made.',
     outcome: 'execution',
     reason: 'result_too_large',
@@ -133,12 +132,7 @@ export function historyFull(record: ToolCall, index: number, state: string, now:
     index,
     startedAt: now,
     endedAt: now,
-    resultHash: null,
-    agentRun: null,
-    providerData: null,
-    cachedAt: null,
-    documentation: null,
-  };
+  });
 }
 
 /** How the run goes on behind a turn’s steps, before the executor signs it. */

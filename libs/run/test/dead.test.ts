@@ -1,13 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Dead } from '@sluice/bus';
-import { maxPayloadBytes, payloadBytes, recordFromJson, topics } from '@sluice/contracts';
+import { make, maxPayloadBytes, payloadBytes, recordFromJson, topics } from '@sluice/contracts';
 import type { AgentRequest } from '@sluice/contracts';
 import { endOfDead } from '@sluice/run';
 
-const request: AgentRequest = {
-  ...{ question: 'Who?', state: null, group: [], connections: null, history: [], requestId: 'r', sessionId: 's' },
-  ...{ maxIterations: null, deadline: null, toolIds: null, toolChoice: null, call: null, userId: null, strategy: null },
-};
+const request: AgentRequest = make.agentRequest({ question: 'Who?', group: [], requestId: 'r', sessionId: 's' });
 const place = { topic: 'agent.requests', partition: 0, offset: 7, key: 's', headers: {}, timestamp: 5 } as const;
 
 function errorOf(dead: Pick<Dead, 'code' | 'reason' | 'lastFault'>) {

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Bus, Incoming, Outgoing } from '@sluice/bus';
+import { make } from '@sluice/contracts';
 import type { AgentRequest, Topic } from '@sluice/contracts';
 
 /** All that an implementation gives to be held to the contract. */
@@ -65,22 +66,7 @@ export async function all<T extends Topic>(bus: Bus, ...topics: readonly T[]): P
 }
 
 export function requestRecord(session: string | null, question: string): AgentRequest {
-  return {
-    question,
-    state: null,
-    group: null,
-    connections: null,
-    history: [],
-    requestId: null,
-    sessionId: session,
-    maxIterations: null,
-    deadline: null,
-    toolIds: null,
-    toolChoice: null,
-    call: null,
-    userId: null,
-    strategy: null,
-  };
+  return make.agentRequest({ question, sessionId: session });
 }
 
 export function request(session: string, question: string, headers: Readonly<Record<string, string>> = {}): Outgoing {
@@ -92,21 +78,17 @@ export function entry(message: Incoming, details = questionOf(message)): Outgoin
   return {
     topic: 'agent.audit',
     key: message.key,
-    record: {
+    record: make.auditRecord({
       kind: 'handled',
-      requestId: '',
       sessionId: message.key,
       sourceTopic: message.topic,
       sourcePartition: message.partition,
       sourceOffset: message.offset,
       details,
-      configVersion: '',
       previousHash: '',
       hash: '',
       at: 0,
-      sequence: 0,
-      sourceHash: '',
-    },
+    }),
   };
 }
 

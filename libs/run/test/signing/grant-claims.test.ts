@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { beginRun, localPrincipal, nextIteration } from '@sluice/core';
 import type { Step } from '@sluice/core';
+import { make } from '@sluice/contracts';
 import type { AgentRequest } from '@sluice/contracts';
 import { continuationClaims, grantClaims, grantLifeMs, judgeContinuation, judgeGrant } from '@sluice/run';
 import type { Continuation, GrantedTurn } from '@sluice/run';
@@ -9,42 +10,22 @@ const limits = { maxIterations: 10, runMs: 60_000, historyBytes: 1_000 };
 const principal = { ...localPrincipal, actorId: 'user:alice', groups: ['read-only'] };
 const begun = beginRun({ maxIterations: null, deadline: null }, ['read-only'], 'undefined', limits, principal, 0);
 const run = nextIteration(begun, { eligible: ['a'], filteredByGroup: ['b'], filteredByState: [] });
-const step: Step = {
-  thought: '',
+const step: Step = make.agentStep({
   action: 'a',
   arguments: '{}',
   observation: 'found',
-  outcome: 'ok',
-  reason: null,
-  stateBefore: 'undefined',
   state: 'analysis',
   toolCallId: 'c',
   iteration: 1,
-  index: 0,
   startedAt: 1,
   endedAt: 2,
-  resultHash: null,
-  agentRun: null,
-  providerData: null,
-  cachedAt: null,
-  documentation: null,
-};
-const request: AgentRequest = {
+});
+const request: AgentRequest = make.agentRequest({
   question: 'Q',
   requestId: 'r',
   sessionId: 's',
-  state: null,
   group: ['read-only'],
-  history: [],
-  maxIterations: null,
-  deadline: null,
-  toolIds: null,
-  toolChoice: null,
-  call: null,
-  userId: null,
-  strategy: null,
-  connections: null,
-};
+});
 
 const turn: GrantedTurn = {
   requestId: 'r',
