@@ -5,7 +5,12 @@ export default ts.config(
   {
     ignores: [
       ...['dist', 'data', 'node_modules', 'packages/*/dist', 'examples/*/dist'],
-      ...['libs/contracts/src/generated', 'libs/records/src/generated', 'packages/*/src/generated'],
+      ...[
+        'libs/contracts/src/generated',
+        'libs/core/src/generated',
+        'libs/records/src/generated',
+        'packages/*/src/generated',
+      ],
     ],
   },
   js.configs.recommended,

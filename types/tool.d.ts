@@ -3,6 +3,7 @@
  * it uses, and Node strips this import.
  */
 import type { z } from 'zod';
+import type { RequestOfTool } from './request-of-tool.js';
 
 /** What the default export of a tool file is given. */
 export interface ToolKit {
@@ -88,7 +89,7 @@ export type Reconciled<Result> =
   | { readonly outcome: 'unknown' };
 
 /** For whom a call is made, by ids; never a secret. */
-export interface ToolContext {
+export interface ToolContext extends RequestOfTool {
   readonly runId: string;
   readonly sessionId: string;
   readonly toolCallId: string;

@@ -8,6 +8,8 @@ interface Field {
   type: Avro;
   doc?: string;
   default?: unknown;
+  /** Ours: what else has the field of a request, so that it is said beside the schema. No registry gets it. */
+  seen_by?: string[];
 }
 interface Definition {
   name: string;
@@ -70,6 +72,40 @@ function makers(definitions: readonly Definition[]): string {
   return `${note}import type { ${names} } from '@sluice/records';\n\n${given}\n\n${definitions.map(makerOf).join('\n')}\n`;
 }
 
+/**
+ * Which fields of a request the context of a tool and the audit’s entry of the request have: those with `seen_by` in the schema. A tool gets
+ * texts alone, where there is one.
+ */
+function requestViews({ fields }: Definition): string {
+  const seenBy = (view: string) => fields.filter((field) => field.seen_by?.includes(view));
+  const list = (view: string): string =>
+    `[${seenBy(view)
+      .map(({ name }) => `'${camelCase(name)}'`)
+      .join(', ')}] as const`;
+  for (const { name, type, seen_by: views = [] } of fields) {
+    if (views.some((view) => view !== 'tool' && view !== 'audit'))
+      throw new Error(`${name} is seen by tool and audit, or neither.`);
+    if (views.includes('tool') && typeScript(type) !== 'string | null')
+      throw new Error(`${name} is not a text or null, so no tool can see it.`);
+  }
+  return `/** Fields of a request that the context of each tool has, where there is one. */
+export const requestFieldsOfTools = ${list('tool')};
+/** Fields of a request that its entry in the audit has, where there is one. */
+export const requestFieldsOfAudit = ${list('audit')};
+`;
+}
+
+/** What a tool sees of a request, for core and for authors of tools. */
+function requestOfTool({ fields }: Definition): string {
+  const seen = fields.filter((field) => field.seen_by?.includes('tool'));
+  const members = seen.map(
+    ({ name, doc }) => `${doc ? `  /** ${doc} */\n` : ''}  readonly ${camelCase(name)}?: string;\n`,
+  );
+  return `/** What a tool sees of the request, by \`seen_by\` in schemas/AgentRequest.avsc. */
+export ${members.length === 0 ? 'type RequestOfTool = object;' : `interface RequestOfTool {\n${members.join('')}}`}
+`;
+}
+
 /** The records by their names. */
 function namesOf(definitions: readonly Definition[]): string {
   const members = definitions.map(({ name }) => `  readonly ${name}: ${name};\n`);
@@ -82,10 +118,19 @@ export function generate(schemaFolder: string): Record<string, string> {
     .filter((file) => file.endsWith('.avsc'))
     .sort()
     .map((file) => JSON.parse(readFileSync(join(schemaFolder, file), 'utf8')) as Definition);
-  const table = Object.fromEntries(definitions.map((definition) => [definition.name, definition]));
+  const table = Object.fromEntries(
+    definitions.map(({ fields, ...definition }) => [
+      definition.name,
+      { ...definition, fields: fields.map(({ seen_by: _, ...field }) => field) },
+    ]),
+  );
+  const request = definitions.find(({ name }) => name === 'AgentRequest');
+  if (request === undefined) throw new Error('There is no schemas/AgentRequest.avsc.');
   return {
     'records/src/generated/records.ts': `${note}\n${[...definitions.map(interfaceOf), namesOf(definitions)].join('\n')}`,
     'contracts/src/generated/make.ts': makers(definitions),
+    'core/src/generated/request-views.ts': `${note}${requestOfTool(request)}${requestViews(request)}`,
+    '../types/request-of-tool.d.ts': `${note}${requestOfTool(request)}`,
     'contracts/src/generated/schemas.ts': `${note}\nexport const schemas = ${JSON.stringify(table, null, 2)} as const;\n`,
   };
 }

@@ -12,7 +12,7 @@ export * as make from './generated/make.js';
 export * from './codec.js';
 export { CanonicalForm, recordContent } from './canonical.js';
 export { recordFromJson, recordToJson, ShapeError } from './json.js';
-export { camelCase, recordSchema, selfContained } from './schema.js';
+export { camelCase, recordSchema, selfContained, snakeCase } from './schema.js';
 export type { AvroField, AvroRecord, AvroType } from './schema.js';
 export * from './headers.js';
 export * from './place.js';

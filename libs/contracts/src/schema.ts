@@ -34,6 +34,11 @@ export function camelCase(name: string): string {
   return name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
 
+/** The name on the wire of a field in the process. */
+export function snakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
 export function recordSchema(name: string): AvroRecord {
   const schema = (schemas as Readonly<Record<string, AvroRecord>>)[name];
   if (schema === undefined) throw new Error(`There is no schema ${name} in schemas/.`);

@@ -1,5 +1,6 @@
-import { normaliseGroups, normaliseState, requestLog } from '@sluice/core';
-import { requestIds, sha256 } from '@sluice/contracts';
+import { fieldsThere, normaliseGroups, normaliseState, requestFieldsOfAudit, requestLog } from '@sluice/core';
+import type { JsonObject, JsonValue } from '@sluice/core';
+import { requestIds, sha256, snakeCase } from '@sluice/contracts';
 import type { AgentResponse } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 import { caller, cut, time, told } from './told.js';
@@ -20,12 +21,20 @@ export function requestEntry(message: Incoming<'agent.requests'>): Told {
     deadline: record.deadline === null ? null : time(record.deadline),
     claimed_user: record.userId,
     has_credential: asksAs,
-    ...(record.strategy === null ? {} : { strategy: cut(record.strategy) }),
+    ...seenOf(record),
     // Set only where there is one, so that entries of other requests are unchanged.
     ...(record.call === null
       ? {}
       : { call: cut(record.call.tool), call_arguments_hash: sha256(record.call.arguments) }),
   });
+}
+
+/** What the schema of a request says that its entry has, by the names on the wire. */
+export function seenOf(request: object, names: readonly string[] = requestFieldsOfAudit): JsonObject {
+  const there = fieldsThere(request, names) as readonly (readonly [string, JsonValue])[];
+  return Object.fromEntries(
+    there.map(([name, value]) => [snakeCase(name), typeof value === 'string' ? cut(value) : value]),
+  );
 }
 
 /** The end of a run, with the log record of its request; a refusal is an entry of its own kind (G-94, G-98). */

@@ -1,6 +1,8 @@
+import { requestFieldsOfTools } from '../generated/request-views.js';
+import type { RequestOfTool } from '../generated/request-views.js';
 import type { ToolInvocationContext } from './types.js';
 
-/** Every member a context may have: references, with which authorized code looks up the rest. */
+/** Every member a context may have beside those of the request: references, with which authorized code looks up the rest. */
 const references = {
   runId: true,
   sessionId: true,
@@ -10,7 +12,8 @@ const references = {
   subjectId: true,
   graphId: true,
   connectionId: true,
-} as const satisfies Record<keyof Required<ToolInvocationContext>, true>;
+} as const satisfies Record<Exclude<keyof Required<ToolInvocationContext>, keyof RequestOfTool>, true>;
+const members: ReadonlySet<string> = new Set([...Object.keys(references), ...requestFieldsOfTools]);
 
 /**
  * The same context, frozen, for the tool. Throws, without repeating a value, if it holds anything but references: a token or a header in it
@@ -18,7 +21,7 @@ const references = {
  */
 export function referencesOnly(context: ToolInvocationContext): ToolInvocationContext {
   for (const [name, value] of Object.entries(context) as [string, unknown][]) {
-    if (!Object.hasOwn(references, name) || (typeof value !== 'string' && value !== undefined))
+    if (!members.has(name) || (typeof value !== 'string' && value !== undefined))
       throw new TypeError(`A tool’s context may not hold "${name}": it holds references only.`);
   }
   if (context.actorId === '' || context.tenantId === '')

@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '../json.js';
+import type { RequestOfTool } from '../generated/request-views.js';
 import type { ToolErrorCode, ToolErrorReason } from '../errors.js';
 
 /** What running a tool can change. */
@@ -20,8 +21,8 @@ export interface ToolSpec {
   readonly schemaHash: string;
 }
 
-/** What a tool knows about its call: references only, never a secret. */
-export interface ToolInvocationContext {
+/** What a tool knows about its call: references, and what the schema of the request lets it see; never a secret. */
+export interface ToolInvocationContext extends RequestOfTool {
   readonly runId: string;
   /** The session that the run belongs to; with tenant and subject (or actor) it says whose things a tool may touch. */
   readonly sessionId: string;

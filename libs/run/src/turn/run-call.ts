@@ -1,4 +1,14 @@
-import { allowed, authorize, budgetOf, eligible, redactArguments, runTool, takeBack, utf8Length } from '@sluice/core';
+import {
+  allowed,
+  authorize,
+  budgetOf,
+  eligible,
+  redactArguments,
+  requestOfTool,
+  runTool,
+  takeBack,
+  utf8Length,
+} from '@sluice/core';
 import type {
   AuthorizationAction,
   AuthorizationPort,
@@ -216,6 +226,7 @@ export function invocationOf(
       sessionId: record.sessionId,
       toolCallId: callIdOf(record, call, index),
       ...callerOf(record),
+      ...requestOfTool(record.request),
       ...(connectionId === undefined ? {} : { connectionId }),
     },
     callKey: callKeyOf(name, record, call, index),
