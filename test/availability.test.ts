@@ -82,7 +82,7 @@ rules:
     });
   });
 
-  it('go by the request: tenant, channel, claims and question; replay and what-if agree (G-170)', async () => {
+  it('go by the request: tenant, channel, claims and question; replay and what-if agree', async () => {
     const { opened, model } = await playing(
       `
 rules:

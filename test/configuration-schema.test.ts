@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { Ajv } from 'ajv';
@@ -44,6 +44,12 @@ const inputs = {
   ],
 } as const;
 
+/** First lines of what pages show of other programs: Kubernetes, Docker, evaluations. */
+const ofOthers = /^(?:# kustomization\.yaml|apiVersion:|patches:|services:|cases:|config:)/;
+/** What is wrong with an excerpt alone: it names parts that stand elsewhere in the file. */
+const ofAnExcerpt =
+  /^nothing$|^the unknown (?:tool|group|type|server) |, which no tool is of$|, which is no tool$|, which has no tools$|, and no tool that |and no (?:allowed tool|agent) that |uses none$/;
+
 describe('the JSON Schema of the configuration', () => {
   it('is the one in the repository: run `npm run generate` after changing docs/configuration.md', () => {
     expect(JSON.parse(read(schemaFile))).toEqual(schema);
@@ -70,10 +76,29 @@ describe('the JSON Schema of the configuration', () => {
     expect(text.split('\n')[0]).toBe(`# yaml-language-server: $schema=${up}${schemaFile}`);
   });
 
-  const shown = [...page.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, block = '']) => block);
-  it.each(shown.map((block): [string, string] => [block.split('\n')[0] ?? '', block]))(
-    'takes what the page shows: %s',
-    (_, block) => expect([isValid(parse(block)), isValid.errors]).toEqual([true, null]),
+  const pages = globSync(['*.md', 'docs/*.md', 'examples/**/*.md', 'packages/*/*.md'], {
+    cwd: projectRoot,
+    exclude: ['**/node_modules'],
+  });
+  const shown = pages.flatMap((file) =>
+    [...read(file).matchAll(/```yaml\n([\s\S]*?)```/g)]
+      .map(([, block = '']): [string, string, string] => [file, block.split('\n')[0] ?? '', block])
+      .filter(([, first]) => !ofOthers.test(first)),
+  );
+  it.each(shown)('and the compiler take what %s shows: %s', (_, __, block) => {
+    const file: unknown = parse(block);
+    expect([isValid(file), isValid.errors]).toEqual([true, null]);
+    const { problems } = compileConfiguration(file, inputs);
+    expect(problems.filter(({ found }) => !ofAnExcerpt.test(found))).toEqual([]);
+  });
+
+  it.each(['agents: { default: { strategie: direct } }', 'limits: { max_iterations: many }', 'tool: { a: 1 }'])(
+    'and the compiler refuse %s in a page, so the test can fail',
+    (block) => {
+      expect(isValid(parse(block))).toBe(false);
+      const { problems } = compileConfiguration(parse(block), inputs);
+      expect(problems.filter(({ found }) => !ofAnExcerpt.test(found))).not.toEqual([]);
+    },
   );
 
   const places = Object.entries(configurationKeys).flatMap(([section, keys]) =>

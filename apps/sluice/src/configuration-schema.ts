@@ -1,6 +1,17 @@
 import { configurationKeys } from '@sluice/configuration';
-import { connectionAdapters, identityProviders, modelProviders, toolEffects, webSearchProviders } from '@sluice/core';
+import {
+  connectionAdapters,
+  discoveryStrategies,
+  identityProviders,
+  mcpToolType,
+  modelProviders,
+  toolEffects,
+  webSearchProviders,
+} from '@sluice/core';
 import type { JsonObject, JsonValue } from '@sluice/core';
+import { builtInTools, toolTypes } from '@sluice/tools';
+
+const texts = { type: 'array', items: { type: 'string' } };
 
 /** One row of a table in docs/configuration.md. */
 interface Row {
@@ -10,9 +21,13 @@ interface Row {
 
 type Rows = ReadonlyMap<string, ReadonlyMap<string, Row>>;
 
+const toolTypeNames = [...toolTypes(builtInTools).map(({ type }) => type), mcpToolType];
+
 /** Texts of which only these are right; elsewhere the name is the author's choice. */
 const choices: Readonly<Record<string, readonly string[]>> = {
   'model.provider': modelProviders,
+  'agents.default.tool_discovery.strategy': discoveryStrategies,
+  'pipes.tool_discovery.strategy': discoveryStrategies,
   'identity.provider': identityProviders,
   'mcp.tools.<id>.effect': toolEffects,
   'connections.<connection>.adapter': connectionAdapters,
@@ -28,6 +43,12 @@ export function configurationSchema(page: string): JsonObject {
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
     title: 'Sluice configuration',
+    definitions: {
+      groups: {
+        type: 'object',
+        additionalProperties: { anyOf: [texts, { $ref: '#/definitions/groups' }, { type: 'null' }] },
+      },
+    },
     ...sectionSchema('', rowsOf(page)),
   };
 }
@@ -64,17 +85,25 @@ function typeSchema(place: string, type: string, rows: Rows): JsonObject[] {
   const allowed = choices[place];
   switch (type) {
     case 'text':
+      // Types of tool folders stand beside these.
+      if (place === 'tool.<tool>.type') return [{ enum: toolTypeNames }, { type: 'string', minLength: 1 }];
       return [allowed === undefined ? { type: 'string', minLength: 1 } : { enum: allowed }];
     case 'address':
       return [{ type: 'string', pattern: '^[hH][tT][tT][pP][sS]?://' }];
     case 'number':
       return [{ type: 'number' }];
     case 'list of texts':
-      return [{ type: 'array', items: { type: 'string' } }];
+      return [texts];
     case 'list of maps':
       return [{ type: 'array', items: { type: 'object' } }];
     case 'map':
       return [mapSchema(place, rows)];
+    case 'map of texts':
+      return [{ type: 'object', additionalProperties: nullable({ type: 'string' }) }];
+    case 'map of lists':
+      return [{ type: 'object', additionalProperties: nullable(texts) }];
+    case 'map of groups':
+      return [{ $ref: '#/definitions/groups' }];
     case 'list': {
       const items = Object.hasOwn(configurationKeys, `${place}[]`) ? `${place}[]` : namedSection(place);
       return [{ type: 'array', items: sectionSchema(items ?? place, rows) }];
@@ -89,10 +118,13 @@ function typeSchema(place: string, type: string, rows: Rows): JsonObject[] {
 
 /** A section with fixed keys, or one whose keys are names of the author's choice. */
 function mapSchema(place: string, rows: Rows): JsonObject {
+  // The page says of these: as there.
+  const there = place.replace('agents.default.tool_discovery.', 'pipes.tool_discovery.');
+  if (there !== place) return mapSchema(there, rows);
   if (Object.hasOwn(configurationKeys, place)) return sectionSchema(place, rows);
   const named = namedSection(place);
   if (named !== undefined) return { type: 'object', additionalProperties: nullable(sectionSchema(named, rows)) };
-  return { type: 'object', additionalProperties: nullable({ type: 'array', items: { type: 'string' } }) };
+  throw new Error(`docs/configuration.md gives ${place} the type "map"; say of what, as its neighbours do.`);
 }
 
 /** The section of entries that the author names, such as `tool.<tool>` of `tool`. */
