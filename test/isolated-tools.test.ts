@@ -314,7 +314,8 @@ describe('a tool of a file', () => {
        return { status: response.status, ok: response.ok, url: response.url.length > 0, seen: response.headers.get('x-seen'), text: await response.text(), other };`,
       { capabilities: "['connections']" },
     );
-    const credential = { connectionId: 'c', token: 'the-token', renew: async () => false };
+    const hosts = [`http://127.0.0.1:${port}`];
+    const credential = { connectionId: 'c', hosts, token: 'the-token', renew: async () => false };
     const raw = await contract.execute(
       { n: 1 },
       { ...context, connectionId: 'c' },

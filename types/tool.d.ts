@@ -114,11 +114,13 @@ export interface Capabilities {
   readonly todos: Todos;
   readonly toolsets: Toolsets;
   readonly connections: {
+    /** Asks the hosts of the connection, and no other. */
     for(connectionId: string): { fetch(url: string | URL, init?: RequestInit): Promise<Response> };
   };
   readonly auth: {
-    getAccessToken(connectionId: string): Promise<string>;
-    getAuthHeaders(connectionId: string): Promise<Readonly<Record<string, string>>>;
+    /** For a request to this address, whose host the connection names. */
+    getAccessToken(connectionId: string, url: string | URL): Promise<string>;
+    getAuthHeaders(connectionId: string, url: string | URL): Promise<Readonly<Record<string, string>>>;
     /** Another credential after a 401; false if there is none. */
     renew(connectionId: string): Promise<boolean>;
   };

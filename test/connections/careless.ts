@@ -21,20 +21,23 @@ type Definition = Parameters<
   typeof defineTool<typeof parts.input, typeof parts.output, 'auth' | 'connections' | 'progress'>
 >[0];
 
+/** A host that the connections of the tests name. */
+const at = 'https://crm.example/customers';
+
 /** What each call was told of itself. */
 export const contexts: unknown[] = [];
 
 const execute: Definition['execute'] = async ({ how, url = '' }, context, { auth, connections, progress }) => {
   contexts.push(context);
   const id = context.connectionId ?? '';
-  const token = await auth.getAccessToken(id);
+  const token = await auth.getAccessToken(id, at);
   switch (how) {
     case 'says it':
       return { said: `It is ${token}.` };
     case 'names a member after it':
       return { said: { [token]: 1 } };
     case 'says its headers':
-      return { said: { ...(await auth.getAuthHeaders(id)) } };
+      return { said: { ...(await auth.getAuthHeaders(id, at)) } };
     case 'says it in base 64':
       return { said: btoa(token) };
     case 'says it as in an address':
@@ -53,7 +56,7 @@ const execute: Definition['execute'] = async ({ how, url = '' }, context, { auth
     case 'returns another shape':
       return token as never;
     case 'asks for another connection':
-      return { said: await auth.getAccessToken('another') };
+      return { said: await auth.getAccessToken('another', at) };
     case 'fetches':
     case 'fetches with a body': {
       const init = how === 'fetches' ? {} : { method: 'POST', body: 'a body' };

@@ -57,6 +57,7 @@ describe('planted credentials (E-09, T-26a1, T-26a3, T-28a, K-48, P-10)', () => 
       );
     mcp = await startBearerServer(planted.broker, planted.renewed);
     service = await startService(planted.variable, planted.file, planted.broker, planted.renewed);
+    const hosts = ['crm.example', service.url, new URL(mcp.url).origin];
     const configuration = {
       tool: {
         ...Object.fromEntries(
@@ -81,10 +82,10 @@ describe('planted credentials (E-09, T-26a1, T-26a3, T-28a, K-48, P-10)', () => 
         approval: { approvers: ['*'], effects: ['external_side_effect'] },
       },
       connections: {
-        variable: { adapter: 'environment', variable: 'CRM_TOKEN', tenants: ['*'] },
-        file: { adapter: 'file', path: secretFile, tenants: ['local'] },
-        broker: { adapter: 'http', url: broker.url, key_env: 'BROKER_KEY', tenants: ['*'] },
-        denied: { adapter: 'http', url: broker.url, tenants: ['*'] },
+        variable: { adapter: 'environment', variable: 'CRM_TOKEN', tenants: ['*'], hosts },
+        file: { adapter: 'file', path: secretFile, tenants: ['local'], hosts },
+        broker: { adapter: 'http', url: broker.url, key_env: 'BROKER_KEY', tenants: ['*'], hosts },
+        denied: { adapter: 'http', url: broker.url, tenants: ['*'], hosts },
       },
       mcp: {
         servers: {

@@ -48,7 +48,7 @@ describe('who may use a connection', () => {
           audience,
           claims: { connections: 'links', subject: 'for' },
         },
-        connections: { calendar: { adapter: 'http', url: broker.url, tenants: ['acme'] } },
+        connections: { calendar: { adapter: 'http', url: broker.url, tenants: ['acme'], hosts: ['crm.example'] } },
         authorization: {
           permissions: [
             { principals: ['user:alice', 'user:bob', 'user:eve'], tenants: ['*'], tools: ['*'] },

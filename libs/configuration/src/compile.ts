@@ -20,6 +20,7 @@ import { findEverything } from './findings.js';
 import { findAboutNetwork } from './network-findings.js';
 import { findAboutServers } from './server-findings.js';
 import { withRedactions } from './redactions.js';
+import { checkHosts } from './connection-hosts.js';
 import { checkConnections, readConnections } from './connections.js';
 import { readFallbacks } from './fallbacks.js';
 import { withFittingExamples } from './examples.js';
@@ -100,6 +101,7 @@ export function compileConfiguration(raw: unknown, inputs: CompilerInputs): Comp
   const fallbacks = readFallbacks(file.section('group_fallbacks'), groups);
   checkAllowed(identified, policy, mcp, problems);
   checkConnections(identified, policy, connections, given.types, problems);
+  checkHosts(identified, { policy, connections, servers: mcp.servers, types: given.types }, problems);
   const served = serve(identified, mcp, given, problems, brought);
   const checked = identified.map((tool) => ({ ...tool, allowed: specify(tool, given, served.hidden) }));
   // A server’s schema is the server’s: what does not fit it any more hides the tool, or the example.

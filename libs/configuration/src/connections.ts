@@ -1,5 +1,6 @@
 import { connectionAdapters, connectionIdForm, mcpToolType, quote, suggestion, wildcard } from '@sluice/core';
 import type { ConnectionSettings, Policy, Problem, ToolType } from '@sluice/core';
+import { readHosts } from './connection-hosts.js';
 import { type ToolEntry } from './entries.js';
 import { configurationKeys } from './keys.js';
 import type { Section } from './section.js';
@@ -23,7 +24,8 @@ export function readConnections(section: Section): readonly ConnectionSettings[]
 
 function readConnection(id: string, section: Section): ConnectionSettings | null {
   const adapter = section.choice('adapter', connectionAdapters);
-  const tenants = readTenants(section);
+  const named = readHosts(section);
+  const of = { id, tenants: readTenants(section), ...(named === null ? {} : { hosts: named }) };
   const variable = readVariable(section, 'variable', 'the name of the environment variable that holds the credential');
   const path = section.text('path', 'the path of the file that holds the credential');
   const url = section.address('url');
@@ -42,11 +44,11 @@ function readConnection(id: string, section: Section): ConnectionSettings | null
   }
   switch (adapter) {
     case 'environment':
-      return { id, tenants, adapter, variable: variable ?? '' };
+      return { ...of, adapter, variable: variable ?? '' };
     case 'file':
-      return { id, tenants, adapter, path: path ?? '' };
+      return { ...of, adapter, path: path ?? '' };
     case 'http':
-      return { id, tenants, adapter, url: url ?? '', keyEnv };
+      return { ...of, adapter, url: url ?? '', keyEnv };
   }
 }
 

@@ -142,7 +142,7 @@ export const configurationKeys = {
     'reconcile',
     'cache_seconds',
   ],
-  'connections.<connection>': ['adapter', 'tenants', 'variable', 'path', 'url', 'key_env'],
+  'connections.<connection>': ['adapter', 'tenants', 'hosts', 'variable', 'path', 'url', 'key_env'],
   knowledge: ['load', 'endpoint', 'update_endpoint'],
   documents: ['folder'],
   graph: ['folder', 'load', 'neo4j'],

@@ -50,7 +50,7 @@ const inputs = {
     { ...(sampleTypes[0] as (typeof sampleTypes)[number]), type: 'find', requiresConnection: true },
   ],
 };
-const connections = { crm: { adapter: 'environment', variable: 'CRM', tenants: ['acme'] } };
+const connections = { crm: { adapter: 'environment', variable: 'CRM', tenants: ['acme'], hosts: ['CRM.example:443'] } };
 const file = (tool: object, more: object = {}): object => ({
   tool: { find: { type: 'find', ...tool } },
   policy: { allowed_tools: ['*'] },
@@ -79,7 +79,7 @@ describe('a configuration with connections', () => {
     expect(configuration?.tools.map(({ connection }) => connection)).toEqual(['crm', 'own']);
     const own = { id: 'own', tenants: ['*'], adapter: 'http', url: 'https://broker.example/c', keyEnv: 'BROKER' };
     expect(configuration?.mcpServers).toMatchObject([{ connection: own, connectionEnv: 'TOKEN' }]);
-    expect(configuration?.connections).toEqual([{ ...crm, variable: 'CRM' }, own]);
+    expect(configuration?.connections).toEqual([{ ...crm, hosts: ['https://crm.example'] }, own]);
   });
 
   it.each([
@@ -101,6 +101,50 @@ describe('a configuration with connections', () => {
     const { problems } = compileConfiguration(raw, inputs);
     expect(problems.map((problem) => problem.path)).toEqual([path]);
     expect(formatProblems(problems)).toContain(holds);
+  });
+
+  const unnamed = { crm: { adapter: 'environment', variable: 'CRM', tenants: ['acme'] } };
+  const withHosts = (hosts: unknown): object =>
+    file({ connection: 'crm' }, { connections: { crm: { ...unnamed.crm, hosts } } });
+  const server = (url: string): object => ({ servers: { a: { url, connection: 'crm' } } });
+  it.each([
+    [
+      'no hosts, though a tool sends it',
+      file({ connection: 'crm' }, { connections: unnamed }),
+      'connections.crm.hosts',
+      'nothing, though "find" may send the credential anywhere; write the hosts that it may go to',
+    ],
+    ['an empty list', withHosts([]), 'connections.crm.hosts', 'an empty list'],
+    ['a pattern', withHosts(['*.example.com']), 'connections.crm.hosts[0]', 'no path, no pattern'],
+    ['a path', withHosts(['a.example', 'b.example/v1']), 'connections.crm.hosts[1]', 'no path, no pattern'],
+    ['another scheme', withHosts(['ftp://a.example']), 'connections.crm.hosts[0]', 'a host such as'],
+    ['a port that there is none of', withHosts(['a.example:70000']), 'connections.crm.hosts[0]', 'a host such as'],
+    [
+      'an MCP server elsewhere',
+      file({ connection: 'crm' }, { connections, mcp: server('https://mcp.example:8443/mcp') }),
+      'connections.crm.hosts',
+      'no "https://mcp.example:8443", where the server "a" is',
+    ],
+  ])('is refused for %s', (_, raw, path, holds) => {
+    const { problems } = compileConfiguration(raw, inputs);
+    expect(problems.map((problem) => problem.path)).toEqual([path]);
+    expect(formatProblems(problems)).toContain(holds);
+  });
+
+  it('names no hosts where MCP servers alone use it, which their addresses say, or a tool that is not allowed', () => {
+    const servers = { a: { url: 'https://mcp.example/', connection: 'crm' } };
+    const alone = file({ type: 'knowledge-query' }, { connections: unnamed, mcp: { servers } });
+    const barred = file({ connection: 'crm' }, { connections: unnamed, policy: {} });
+    for (const raw of [alone, barred]) expect(compileConfiguration(raw, inputs).problems).toEqual([]);
+  });
+
+  it('has hosts as schemes, hosts and ports', () => {
+    const written = ['A.example', 'b.example:8443', 'http://localhost:80/', 'https://[::1]:443', 'http://c_d:8080'];
+    const { configuration, problems } = compileConfiguration(withHosts(written), inputs);
+    expect(formatProblems(problems)).toBe('');
+    expect(configuration?.connections?.[0]?.hosts).toEqual([
+      ...['https://a.example', 'https://b.example:8443', 'http://localhost', 'https://[::1]', 'http://c_d:8080'],
+    ]);
   });
 
   it('may name a tool without a connection that the policy does not allow', () => {

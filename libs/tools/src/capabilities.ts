@@ -4,7 +4,7 @@ import type { Citations } from './citation/citations.js';
 import type { DocumentReader } from './document/document.js';
 import type { PropertyGraph } from './graph/store.js';
 import type { NetworkRequests } from './isolated/network/requests.js';
-import type { AuthCapability, ConnectionClientFactory } from './connection/auth.js';
+import type { AuthCapability, ConnectionClientFactory, OwnAuth } from './connection/auth.js';
 import type { RequirementCache } from './requirement/requirements.js';
 import type { Todos } from './todo/todos.js';
 import type { WebAccess } from './web/web.js';
@@ -48,6 +48,7 @@ export interface BuiltInCapabilities extends Capabilities {
   readonly graph: PropertyGraph;
   /** Requests of tools of files to the hosts that these name. */
   readonly network: NetworkRequests;
+  readonly auth: OwnAuth;
 }
 
 export type BuiltInCapabilityName = keyof BuiltInCapabilities;

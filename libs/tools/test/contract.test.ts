@@ -158,6 +158,7 @@ describe('defineTool', () => {
 
   it('gives its token to a tool that asks its capability for it, and shows it nowhere else (T-29a, C-16)', async () => {
     const token = 'token-4711';
+    const at = 'https://crm.example/customers';
     const given: { shown: string; token: string; other: string }[] = [];
     const contract = defineTool({
       ...definition(),
@@ -166,13 +167,18 @@ describe('defineTool', () => {
       execute: async (args, context, capabilities) => {
         const { auth } = capabilities;
         const shown = inspect([args, context, capabilities], { depth: null, showHidden: true, getters: true });
-        const other = await auth.getAccessToken('another').then(String, (error: Error) => error.message);
-        given.push({ shown, token: await auth.getAccessToken('crm'), other });
-        expect(await auth.getAuthHeaders('crm')).toEqual({ authorization: `Bearer ${token}` });
+        const other = await auth.getAccessToken('another', at).then(String, (error: Error) => error.message);
+        given.push({ shown, token: await auth.getAccessToken('crm', at), other });
+        expect(await auth.getAuthHeaders('crm', at)).toEqual({ authorization: `Bearer ${token}` });
         return { said: '' };
       },
     });
-    const credential = { connectionId: 'crm', token, renew: () => Promise.resolve(false) };
+    const credential = {
+      connectionId: 'crm',
+      hosts: ['https://crm.example'],
+      token,
+      renew: () => Promise.resolve(false),
+    };
     const bound = { auth: authOf(credential), connections: clientsOf(credential, patience()) };
     await contract.execute({ word: 'a' }, { ...context, connectionId: 'crm' }, bound);
     const [seen] = given;

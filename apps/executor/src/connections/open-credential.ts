@@ -34,6 +34,8 @@ export async function openCredential(
   let renewing: Promise<boolean> | undefined;
   return {
     connectionId: settings.id,
+    // Compiled by a former version it names none, and then the credential goes nowhere.
+    hosts: settings.hosts ?? [],
     get token() {
       return current.token;
     },

@@ -22,7 +22,9 @@ export function builtInConfiguration(): Configuration {
       ...{ tool, policy },
       ...(connections.length === 0
         ? {}
-        : { connections: { any: { adapter: 'environment', variable: 'ANY', tenants: ['*'] } } }),
+        : {
+            connections: { any: { adapter: 'environment', variable: 'ANY', tenants: ['*'], hosts: ['any.example'] } },
+          }),
     },
     {
       types,

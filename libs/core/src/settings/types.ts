@@ -381,6 +381,8 @@ export type ConnectionSettings = {
   readonly id: string;
   /** Whose requests may use it; `*` for all. */
   readonly tenants: readonly string[];
+  /** Where tools may send it, as schemes, hosts and ports; absent where none is written, and only an MCP server’s own address gets it. */
+  readonly hosts?: readonly string[];
 } & (
   | { readonly adapter: 'environment'; readonly variable: string }
   /** Relative to the working directory. */

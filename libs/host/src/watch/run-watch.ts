@@ -9,7 +9,7 @@ import { Followed } from './followed.js';
 /** What is shown of a run while it goes on. */
 const watchedTopics = [...storyTopics, topics.progress] as const;
 
-/** What a door learns of a run that nobody follows. */
+/** Learns when a run begins and ends, without following it. */
 export interface Expected {
   /** A filter has taken it: a Toolset of it is on the log. */
   taken(): void;

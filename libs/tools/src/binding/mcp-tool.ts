@@ -1,7 +1,7 @@
 import { isJsonObject } from '@sluice/core';
 import type { BoundTool, ConfiguredTool, JsonObject, JsonValue, McpPlace, ToolCapabilities } from '@sluice/core';
-import type { Capabilities } from '../capabilities.js';
-import type { AuthCapability } from '../connection/auth.js';
+import type { BuiltInCapabilities, Capabilities } from '../capabilities.js';
+import type { OwnAuth } from '../connection/auth.js';
 import { readReconciled } from '../contract.js';
 import type { McpCredential, McpHub } from '../mcp/hub.js';
 import { jsonSchemaInput, jsonSchemaOutput } from './json-schema-input.js';
@@ -25,7 +25,7 @@ export function bindMcpTool(tool: ConfiguredTool, hub: McpHub): BoundTool {
     granted: ToolCapabilities,
     keyOf: (key: string) => string,
   ): Promise<JsonValue> => {
-    const { cancellation, idempotency, auth } = granted as Partial<Capabilities>;
+    const { cancellation, idempotency, auth } = granted as Partial<BuiltInCapabilities>;
     if (cancellation === undefined || idempotency === undefined || (connection !== undefined && auth === undefined)) {
       throw new Error(`The tool ${tool.id} was run without the capabilities it declares: ${capabilities.join(', ')}.`);
     }
@@ -64,10 +64,10 @@ export function bindMcpTool(tool: ConfiguredTool, hub: McpHub): BoundTool {
 }
 
 /** What the call shows the server; the hub alone sees it. */
-async function shown(auth: AuthCapability, connectionId: string): Promise<McpCredential> {
-  const token = await auth.getAccessToken(connectionId);
+async function shown(auth: OwnAuth, connectionId: string): Promise<McpCredential> {
+  const token = await auth.forServer(connectionId);
   return {
     token,
-    renew: async () => ((await auth.renew(connectionId)) ? auth.getAccessToken(connectionId) : null),
+    renew: async () => ((await auth.renew(connectionId)) ? auth.forServer(connectionId) : null),
   };
 }

@@ -74,8 +74,9 @@ export class ServedCall {
 
   /** A request of the tool’s own `fetch`, to a host that its file names. */
   private async requested(request: SentRequest, signal: AbortSignal): Promise<SentResponse> {
-    const { network } = this.given as Partial<BuiltInCapabilities>;
-    if (this.hosts.length > 0 && network !== undefined) return network.send(request, this.hosts, signal);
+    const { network, auth } = this.given as Partial<BuiltInCapabilities>;
+    if (this.hosts.length > 0 && network !== undefined)
+      return network.send(request, this.hosts, signal, auth?.requireOwnHost);
     throw new ToolUserError(
       "The tool’s file declares no network, so nothing was asked: its author writes network: ['host'] into its definition.",
     );

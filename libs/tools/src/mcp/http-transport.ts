@@ -3,6 +3,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { JSONRPCMessage, JSONRPCResponse } from '@modelcontextprotocol/client';
 import { isJsonObject, mayHoldRawNumbers, parseExactJson } from '@sluice/core';
 import type { JsonObject } from '@sluice/core';
+import { bearerAt } from '../connection/hosts.js';
 import { ask } from './http-answer.js';
 import type { Asked } from './http-answer.js';
 
@@ -44,10 +45,10 @@ export class HttpTransport extends StreamableHTTPClientTransport {
   private standingAt = 0;
   private sweeping: NodeJS.Timeout | undefined;
 
-  /** `token` goes along with every request; null for a server that wants none. */
+  /** `token` goes along with every request to the server’s own scheme, host and port; null for a server that wants none. */
   constructor(url: URL, token: string | null) {
-    const requestInit = token === null ? {} : { requestInit: { headers: { authorization: `Bearer ${token}` } } };
-    super(url, { fetch: (to, init) => this.fetch(to, init as Asked), ...requestInit });
+    const carry = bearerAt(url, token);
+    super(url, { fetch: (to, init) => this.fetch(to, carry(to, init as Asked)) });
   }
 
   override async send(...given: Parameters<StreamableHTTPClientTransport['send']>): Promise<void> {

@@ -2,6 +2,7 @@ import { SseError, SSEClientTransport } from '@modelcontextprotocol/client';
 import type { JSONRPCResponse } from '@modelcontextprotocol/client';
 import { isJsonObject, mayHoldRawNumbers, parseExactJson } from '@sluice/core';
 import type { JsonObject } from '@sluice/core';
+import { bearerAt } from '../connection/hosts.js';
 import { ask } from './http-answer.js';
 import type { Asked } from './http-answer.js';
 
@@ -19,10 +20,10 @@ export class SseTransport extends SSEClientTransport {
   private readonly exact = new Map<string | number, JsonObject>();
   private ended = false;
 
-  /** `token` goes along with every request; null for a server that wants none. */
+  /** `token` goes along with every request to the server’s own scheme, host and port; null for a server that wants none. */
   constructor(url: URL, token: string | null) {
-    const requestInit = token === null ? {} : { requestInit: { headers: { authorization: `Bearer ${token}` } } };
-    super(url, { fetch: (to, init) => this.fetch(to, init as Asked), ...requestInit });
+    const carry = bearerAt(url, token);
+    super(url, { fetch: (to, init) => this.fetch(to, carry(to, init as Asked)) });
   }
 
   /** To be called once it is connected: from then on an error of the stream is the end. */

@@ -9,7 +9,13 @@ import { isDeclared } from './declared.js';
 
 /** Makes the requests of tools to the hosts that their files name. */
 export interface NetworkRequests {
-  send(request: SentRequest, hosts: readonly string[], signal: AbortSignal): Promise<SentResponse>;
+  /** `mayGo` is asked about each address, with what goes there, and throws for what may not. */
+  send(
+    request: SentRequest,
+    hosts: readonly string[],
+    signal: AbortSignal,
+    mayGo?: (request: SentRequest, url: URL) => void,
+  ): Promise<SentResponse>;
   close(): Promise<void>;
 }
 
@@ -36,11 +42,12 @@ export function networkRequests(privateHosts: readonly string[], resolve?: Resol
     return url;
   };
   return {
-    send: async (request, hosts, signal) => {
+    send: async (request, hosts, signal, mayGo) => {
       let url = checked(request.url, hosts);
       let { method, headers } = request;
       let body = request.body === null ? null : Buffer.from(request.body, 'base64');
       for (let count = 0; ; count++) {
+        mayGo?.({ ...request, url: url.href, headers, body: body?.toString('base64') ?? null }, url);
         const sent = {
           dispatcher: agent,
           method,
