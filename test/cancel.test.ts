@@ -313,6 +313,10 @@ describe('a cancellation', () => {
     expect(late).toMatchObject({ code: 1, output: expect.stringContaining('The run had ended before.') });
     const seen = await command(['tail', '--from', 'start', '--once', '--topic', 'agent.cancellations'], variables);
     expect(seen.output).toMatch(/is to be cancelled: Wrong question\.[^]*is cancelled by[^]*is not cancelled: ended/);
+    const none = await command(['cancel', 'nope'], variables);
+    expect(none).toMatchObject({ code: 1, output: expect.stringContaining('There is no run nope of yours. --before') });
+    const early = await command(['cancel', 'nope', '--before'], variables);
+    expect(early).toMatchObject({ code: 0, output: expect.stringContaining('nope is cancelled by') });
     expect((await command(['cancel'])).errors).toContain('Name one run');
     expect((await command(['cancel', 'x', '--reason', 'y'.repeat(501)])).errors).toContain('at most 500');
     await expectClean();

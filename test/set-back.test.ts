@@ -87,7 +87,7 @@ describe('a group whose offsets an operator sets back', () => {
       {
         topic: topics.cancellations,
         key: 'Look',
-        record: { requestId: 'Look', sessionId: 'Look', reason: 'No.', askedAt: 1, outcome: null },
+        record: { requestId: 'Look', sessionId: 'Look', reason: 'No.', askedAt: 1, mustExist: false, outcome: null },
       },
     ]);
     for (const id of ['Look', 'Act', 'Delegate', 'Hello', 'invalid']) await system.responseOf(id);

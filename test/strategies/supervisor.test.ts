@@ -195,6 +195,7 @@ describe('a supervisor', () => {
       sessionId: 'session-1',
       reason: 'no longer needed',
       askedAt: Date.now(),
+      mustExist: false,
       outcome: null,
     };
     await opened.bus.publish([{ topic: topics.cancellations, key: 'session-1', record }]);

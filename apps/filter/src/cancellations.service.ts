@@ -38,9 +38,9 @@ export class CancellationsService {
     );
     const caller = sender.ok ? sender.principal : null;
     context.credentialUsed(caller === null ? null : senderName(caller));
-    const notTaken = caller === null ? 'not_authenticated' : await this.reasonAgainst(requestId, caller);
+    const notTaken = caller === null ? 'not_authenticated' : await this.reasonAgainst(record, caller);
     // Of a run that has ended too: it may have ended with a dead letter, and a redrive of it is not wanted either.
-    if (caller !== null && notTaken !== 'not_its_caller') await cancelRun(requestId, caller, reason, this.runtime);
+    if (caller !== null && !isForeign(notTaken)) await cancelRun(requestId, caller, reason, this.runtime);
     const { actorId, tenantId } = caller ?? { actorId: '', tenantId: '' };
     context.afterCommit(() => {
       const about = { request_id: requestId, actor: actorId, tenant: tenantId };
@@ -66,18 +66,19 @@ export class CancellationsService {
     return wasAnswered(message, { keys: [message.key], is }, context, this.runtime);
   }
 
-  private async reasonAgainst(requestId: string, caller: Principal): Promise<NotCancelled | null> {
+  private async reasonAgainst({ requestId, mustExist }: Cancellation, caller: Principal): Promise<NotCancelled | null> {
     const run = { requestId, tenant: caller.tenantId };
-    if (!(await this.isTheirs(requestId, caller))) return 'not_its_caller';
+    const request = await requestTaken(run, this.runtime);
+    if (request === null) return mustExist ? 'no_such_run' : null;
+    // As far as it can be read; the mark of another caller would count for nothing.
+    if (!isNameless(request) && !(await this.callers.isSender(caller, request))) return 'not_its_caller';
     return (await hasEnded({ ...run, attempt: null }, this.runtime)) ? 'ended' : null;
   }
+}
 
-  /** As far as its request can be read; the mark of anybody else would count for nothing. */
-  private async isTheirs(requestId: string, caller: Principal): Promise<boolean> {
-    const request = await requestTaken({ requestId, tenant: caller.tenantId }, this.runtime);
-    if (request === null || isNameless(request)) return true;
-    return this.callers.isSender(caller, request);
-  }
+/** No mark is set then. */
+function isForeign(reason: NotCancelled | null): boolean {
+  return reason === 'not_its_caller' || reason === 'no_such_run';
 }
 
 /** A request that a former version handled, whose credential was blanked afterwards. */

@@ -2,7 +2,7 @@ import { pipeline } from 'node:stream/promises';
 import { Readable } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { topics } from '@sluice/contracts';
+import { make, topics } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 import { requestWarnings } from '@sluice/core';
 import type { Principal, RequestWarning } from '@sluice/core';
@@ -141,7 +141,7 @@ export class RunsService {
     await this.show(run, caller, preference, response, async () => {
       if (await hasEnded({ requestId, tenant: caller.tenantId, attempt: null }, this.runtime)) return;
       const { sessionId } = run;
-      const record = { requestId, sessionId, reason, askedAt: clock.now(), outcome: null };
+      const record = make.cancellation({ requestId, sessionId, reason, askedAt: clock.now() });
       const written = { topic: topics.cancellations, record } as const;
       const headers = await recordHeaders(http, written, caller, this.runtime);
       await bus.publish([{ ...written, key: sessionId, headers }]);

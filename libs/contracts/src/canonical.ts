@@ -75,6 +75,7 @@ export class CanonicalForm {
       case 'bytes':
         return (value) => Buffer.from(value as Uint8Array).toString('base64');
       case 'null':
+      case 'boolean':
       case 'int':
       case 'long':
       case 'double':

@@ -141,7 +141,7 @@ export function createMetrics() {
     ),
     cancellations: counter(
       'sluice_cancellations_total',
-      'Cancellations by outcome: cancelled, or why one does not count: not_authenticated, not_its_caller or ended.',
+      'Cancellations by outcome: cancelled, or why one does not count: not_authenticated, not_its_caller, no_such_run or ended.',
       'outcome',
     ),
     connectionCredentials: counter(

@@ -29,7 +29,7 @@ describe('a credential on its way over Kafka', () => {
     const headers = await door.headersFor({ topic: 'agent.requests', record: request() }, bearer, ann);
     for (const more of [{ question: 'Another' }, { request_id: 'r2' }, { session_id: 's2' }, { group: ['*'] }])
       expect(await filter.of(came('agent.requests', request(more), headers))).toBeUndefined();
-    const cancellation = { requestId: 'r', sessionId: 's', reason: '', askedAt: 1, outcome: null };
+    const cancellation = { requestId: 'r', sessionId: 's', reason: '', askedAt: 1, mustExist: false, outcome: null };
     expect(await filter.of(came('agent.cancellations', cancellation, headers))).toBeUndefined();
   });
 

@@ -1,14 +1,15 @@
 import { parseArgs } from 'node:util';
 import { clockSkewMs, printableIn } from '@sluice/core';
-import { longestId, topics } from '@sluice/contracts';
+import { longestId, make, topics } from '@sluice/contracts';
 import type { CancellationOutcome } from '@sluice/contracts';
 import type { Bus } from '@sluice/bus';
 import { longestCancelReason, notCancelledReasons } from '@sluice/run';
 import { openBus, ownHeaders, requireLog, systemClock } from '@sluice/host';
 import type { Surroundings } from './surroundings.js';
 
-export const usage = `sluice cancel REQUEST_ID [--reason "…"]
+export const usage = `sluice cancel REQUEST_ID [--reason "…"] [--before]
   Cancels a run of your own: it ends with the error cancelled. A call under way ends as far as its tool lets it, none behind it is made.
+  --before cancels a run whose request is still to come, too.
   Says whether the cancellation counts; exit code 1 if not. Where an identity is configured, the credential in SLUICE_TOKEN says who.`;
 
 /** How long a filter may need before the command says that none has taken it yet, in milliseconds. */
@@ -18,12 +19,12 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,
-    options: { reason: { type: 'string', default: '' } },
+    options: { reason: { type: 'string', default: '' }, before: { type: 'boolean', default: false } },
   });
   const [requestId = '', ...more] = positionals;
   if (requestId === '' || more.length > 0) throw new Error(`Name one run by its request_id.\n${usage}`);
   if (requestId.length > longestId) throw new Error(`A request_id has at most ${longestId} characters.`);
-  const { reason } = values;
+  const { reason, before } = values;
   if (reason.length > longestCancelReason)
     throw new Error(`--reason has ${reason.length} characters. Give it at most ${longestCancelReason}.`);
   const { environment, log, write, paint } = surroundings;
@@ -31,7 +32,7 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
   const { bus } = await openBus(environment, log);
   try {
     const askedAt = systemClock.now();
-    const record = { requestId, sessionId: '', reason, askedAt, outcome: null };
+    const record = make.cancellation({ requestId, reason, askedAt, mustExist: !before });
     const written = { topic: topics.cancellations, record } as const;
     const headers = await ownHeaders(written, environment);
     await bus.publish([{ ...written, key: requestId, headers }]);
@@ -44,6 +45,10 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
     if (notTaken === null) {
       write(`${paint.good('✓')} ${requestId} is cancelled by ${outcome.actorId}.\n`);
       return 0;
+    }
+    if (notTaken === 'no_such_run') {
+      write(`${paint.bad('✗')} There is no run ${requestId} of yours. --before cancels one that is still to come.\n`);
+      return 1;
     }
     const why = Object.entries<string>(notCancelledReasons).find(([name]) => name === notTaken)?.[1] ?? notTaken;
     write(`${paint.bad('✗')} ${requestId} is not cancelled. ${why}\n`);

@@ -1132,6 +1132,12 @@ export const schemas = {
         "default": 0
       },
       {
+        "name": "must_exist",
+        "type": "boolean",
+        "doc": "Whether it counts only for a run whose request a filter has taken; without it, also for one that comes later.",
+        "default": false
+      },
+      {
         "name": "outcome",
         "type": [
           "null",
@@ -1164,7 +1170,7 @@ export const schemas = {
           "null",
           "string"
         ],
-        "doc": "Null if the run is cancelled; else why not: not_authenticated, not_its_caller or ended.",
+        "doc": "Null if the run is cancelled; else why not: not_authenticated, not_its_caller, no_such_run or ended.",
         "default": null
       },
       {

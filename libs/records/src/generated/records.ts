@@ -358,6 +358,8 @@ export interface Cancellation {
   readonly reason: string;
   /** Milliseconds since the epoch. */
   readonly askedAt: number;
+  /** Whether it counts only for a run whose request a filter has taken; without it, also for one that comes later. */
+  readonly mustExist: boolean;
   /** Null as it is asked for; the filter sets it. */
   readonly outcome: CancellationOutcome | null;
 }
@@ -368,7 +370,7 @@ export interface CancellationOutcome {
   readonly actorId: string;
   /** Of which tenant; empty where the credential does not hold. */
   readonly tenantId: string;
-  /** Null if the run is cancelled; else why not: not_authenticated, not_its_caller or ended. */
+  /** Null if the run is cancelled; else why not: not_authenticated, not_its_caller, no_such_run or ended. */
   readonly notTaken: string | null;
   /** Milliseconds since the epoch. */
   readonly at: number;

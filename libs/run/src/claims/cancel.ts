@@ -20,6 +20,7 @@ export const longestCancelReason = 500;
 export const notCancelledReasons = {
   not_authenticated: 'The credential that came with it is missing or does not hold.',
   not_its_caller: 'Another caller started the run.',
+  no_such_run: 'No filter has taken a request of this id.',
   ended: 'The run had ended before.',
 } as const;
 export type NotCancelled = keyof typeof notCancelledReasons;

@@ -112,7 +112,8 @@ class SluiceBus:
     def cancel(self, run: Published, reason: str = "", headers: Mapping[str, str] | None = None) -> None:
         """Asks that a run be cancelled; its response says whether it was."""
         ids = {"request_id": run.request_id, "session_id": run.session_id}
-        record = {**ids, "reason": reason, "asked_at": int(time.time() * 1_000), "outcome": None}
+        record = {**ids, "reason": reason, "asked_at": int(time.time() * 1_000)}
+        record |= {"must_exist": False, "outcome": None}
         self._send(CANCELLATIONS, run.session_id, record, headers)
 
     def ask(self, request: Mapping[str, Any], *, timeout: float = 60) -> AgentResponse:

@@ -125,6 +125,7 @@ class Cancellation(Record):
     session_id: str = Field(default="", description="The session of the run, and the key; the request_id where it is empty.")
     reason: str = Field(default="", description="Why, in words for people; at most 500 characters.")
     asked_at: int = Field(default=0, description="Milliseconds since the epoch.")
+    must_exist: bool = Field(default=False, description="Whether it counts only for a run whose request a filter has taken; without it, also for one that comes later.")
     outcome: CancellationOutcome | None = Field(default=None, description="Null as it is asked for; the filter sets it.")
 
 
@@ -133,7 +134,7 @@ class CancellationOutcome(Record):
 
     actor_id: str = Field(description="Who cancelled, as the credential says; empty where it does not hold.")
     tenant_id: str = Field(description="Of which tenant; empty where the credential does not hold.")
-    not_taken: str | None = Field(default=None, description="Null if the run is cancelled; else why not: not_authenticated, not_its_caller or ended.")
+    not_taken: str | None = Field(default=None, description="Null if the run is cancelled; else why not: not_authenticated, not_its_caller, no_such_run or ended.")
     at: int = Field(description="Milliseconds since the epoch.")
 
 

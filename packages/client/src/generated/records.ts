@@ -188,6 +188,8 @@ export interface Cancellation {
   readonly reason: string;
   /** Milliseconds since the epoch. */
   readonly asked_at: number;
+  /** Whether it counts only for a run whose request a filter has taken; without it, also for one that comes later. */
+  readonly must_exist: boolean;
   /** Null as it is asked for; the filter sets it. */
   readonly outcome: CancellationOutcome | null;
 }
@@ -198,7 +200,7 @@ export interface CancellationOutcome {
   readonly actor_id: string;
   /** Of which tenant; empty where the credential does not hold. */
   readonly tenant_id: string;
-  /** Null if the run is cancelled; else why not: not_authenticated, not_its_caller or ended. */
+  /** Null if the run is cancelled; else why not: not_authenticated, not_its_caller, no_such_run or ended. */
   readonly not_taken: string | null;
   /** Milliseconds since the epoch. */
   readonly at: number;

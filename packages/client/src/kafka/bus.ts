@@ -52,7 +52,14 @@ export class SluiceBus {
     reason = '',
     headers: Readonly<Record<string, string>> = {},
   ): Promise<void> {
-    const record: Cancellation = { request_id, session_id, reason, asked_at: Date.now(), outcome: null };
+    const record: Cancellation = {
+      request_id,
+      session_id,
+      reason,
+      asked_at: Date.now(),
+      must_exist: false,
+      outcome: null,
+    };
     return this.#send(cancellations, session_id, record, headers);
   }
 
