@@ -261,7 +261,9 @@ export class AgentService implements OnModuleDestroy {
       const options = { signal: patience.signal, onText: (piece: string) => progress.add(piece) };
       const chat = () => chatSpan(settings, toolset.sessionId, promptHash(request, modelName(settings), sha256));
       const taken = await this.runtime.traces.span(chat, async (end) => {
-        const turn = await this.counted(asWritten(await model.turn(request, options)), settings, await counting);
+        const ask = (): Promise<ModelTurn> => model.turn(request, options);
+        const answered = asWritten(await (context.aside?.(ask) ?? ask()));
+        const turn = await this.counted(answered, settings, await counting);
         end({ attributes: usage(turn) });
         this.sayBeside(turn);
         if (!isAsChosen(request.toolChoice, turn.calls))

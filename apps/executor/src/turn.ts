@@ -136,7 +136,9 @@ export class Turn {
     return this.runtime.traces.span(span, async (spanEnds) => {
       const work = (): Promise<CallEnd<ParkedCall>> =>
         this.counted(() => runCall(this.judged(next, at), this.world(next)));
-      const end = await this.withRoom(tool, work);
+      const inRoom = (): ReturnType<typeof work> => this.withRoom(tool, work);
+      // Meanwhile other turns are at work.
+      const end = await (this.context.aside?.(inRoom) ?? inRoom());
       const without = spanEnd(end);
       if (without !== null) spanEnds(without);
       if (end.kind === 'done' && !end.result.ok && end.result.errorCode === 'invalid_json')

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { make, topics } from '@sluice/contracts';
-import type { Incoming } from '@sluice/bus';
+import { type Incoming, tenantHeader } from '@sluice/bus';
 import { requestWarnings } from '@sluice/core';
 import type { Principal, RequestWarning } from '@sluice/core';
 import { channelHeader, hasEnded, requestOwner, requestTaken, waitingOf } from '@sluice/run';
@@ -82,7 +82,8 @@ export class RunsService {
       const takeBack = await this.open.admit({ ...run, tenant });
       try {
         const written = { topic: topics.requests, record: request } as const;
-        const headers = { ...(await recordHeaders(http, written, caller, this.runtime)), [channelHeader]: 'http' };
+        const own = await recordHeaders(http, written, caller, this.runtime);
+        const headers = { ...own, [channelHeader]: 'http', [tenantHeader]: tenant };
         await bus.publish([{ ...written, key: run.sessionId, headers }]);
       } catch (error) {
         takeBack();

@@ -4,7 +4,7 @@ import { claimMemoryMs, clockSkewMs } from '@sluice/core';
 import type { ConfiguredTool, JsonValue, Principal } from '@sluice/core';
 import { maxPayloadBytes, payloadBytes, sha256, topics } from '@sluice/contracts';
 import type { ApprovalDecided, RecordOf } from '@sluice/contracts';
-import type { Incoming } from '@sluice/bus';
+import { type Incoming, tenantHeader } from '@sluice/bus';
 import { endIfElsewhere, isElsewhere, OpenRunLimit, Past, RunAccess, RUNTIME, RunWatch } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
 import type { CredentialTopic } from '@sluice/contracts';
@@ -134,7 +134,8 @@ export class CallsService {
       try {
         const written = { topic: topics.requests, key: sessionId, record: request } as const;
         const own = await this.credential(caller, written);
-        await this.runtime.bus.publish([{ ...written, headers: { ...headers, ...own, [channelHeader]: 'mcp' } }]);
+        const turn = { [channelHeader]: 'mcp', [tenantHeader]: caller.principal.tenantId };
+        await this.runtime.bus.publish([{ ...written, headers: { ...headers, ...own, ...turn } }]);
       } catch (error) {
         takeBack();
         throw error;

@@ -10,6 +10,7 @@ export {
   senderHeader,
   withoutCredentials,
 } from './processing/credential.js';
+export { tenantHeader } from './processing/session.js';
 export { GroupHeld } from './sqlite/lease.js';
 export { openKafkaBus } from './kafka/open.js';
 export type { TopicFinding, TopicThere } from './kafka/admin/findings.js';

@@ -61,6 +61,11 @@ class Staying implements HandlerContext {
     return this.context.emit;
   }
 
+  get aside(): NonNullable<HandlerContext['aside']> {
+    const { context } = this;
+    return (wait) => context.aside?.(wait) ?? wait();
+  }
+
   get carry(): HandlerContext['carry'] {
     return this.context.carry;
   }

@@ -11,12 +11,16 @@ import { dead as deadly, defaultRetry, judge, pause } from './retry.js';
 import type { Death } from './retry.js';
 import type { RetryLog } from './retry-log.js';
 import type { Revocation } from './revocation.js';
+import type { Slots } from './slots.js';
 import type { Opened } from './stored.js';
+import { TurnAtWork } from './turn-at-work.js';
 
 /** A record that is through: its outputs and its acknowledgement are to go on the log as one. Of the record itself only its place is kept. */
 export interface Finished {
   readonly topic: Topic;
   readonly offset: number;
+  /** In whose turn it was handled. */
+  readonly tenant: string;
   readonly outputs: readonly Encoded[];
   /** Called after the commit, in order. */
   readonly afterCommit: readonly (() => void)[];
@@ -40,6 +44,8 @@ export interface HandlingOptions {
   readonly log: BusLog;
   readonly retries: RetryLog;
   readonly emit: (messages: readonly Outgoing[]) => void;
+  /** Room for records at work: of those in work, the ones that do not wait for what is elsewhere. Without it all may be at work. */
+  readonly working?: Slots;
   /** Aborted when nothing new is to be begun: no further attempt, no waiting. */
   readonly stopping: AbortSignal;
 }
@@ -61,15 +67,16 @@ export async function handleRecord(
   for (let attempt = 1; ; attempt++) {
     const afterCommit: (() => void)[] = [];
     const carrying = new Carrying(found);
-    const context = new Attempt(attempt, afterCommit, carrying, options, revocation);
+    const turn = new TurnAtWork(options.working, opened.tenant);
+    const context = new Attempt(attempt, afterCommit, carrying, options, revocation, turn);
     try {
+      await turn.take();
       const outputs = await subscription.handle(opened.message, context);
       if (revocation.revoked) return null;
       const { topic, offset } = opened.stored;
       const { used } = context;
       const finished = {
-        topic,
-        offset,
+        ...{ topic, offset, tenant: opened.tenant },
         outputs: encodeAll(codec, outputs, options.limits),
         afterCommit,
         carried: carrying.left,
@@ -77,6 +84,7 @@ export async function handleRecord(
       return used === undefined ? finished : { ...finished, credential: used };
     } catch (error) {
       if (revocation.revoked) return null;
+      turn.free();
       const verdict = judge(error, attempt, subscription.retry ?? defaultRetry, clock.now());
       switch (verdict.kind) {
         case 'retry':
@@ -87,6 +95,8 @@ export async function handleRecord(
         case 'dead':
           return bury(opened, verdict, attempt, options, revocation, found);
       }
+    } finally {
+      turn.free();
     }
   }
 }
@@ -100,6 +110,7 @@ async function bury(
   found: string | null,
 ): Promise<Finished | null> {
   const { subscription, codec, log } = options;
+  const { tenant } = opened;
   const { topic, offset } = opened.stored;
   const dead = deadOf(opened, death, attempts);
   const letters = subscription.deadLetters === false ? [] : lettersOf(dead, options);
@@ -112,7 +123,8 @@ async function bury(
     const more = await subscription.onDead?.(dead, new Attempt(attempts, afterCommit, carrying, options, revocation));
     if (revocation.revoked) return null;
     const outputs = [...letters, ...encodeAll(codec, more ?? [], options.limits)];
-    return { topic, offset, outputs, afterCommit: [through, ...afterCommit], carried: carrying.left, ...used };
+    const all = [through, ...afterCommit];
+    return { topic, offset, tenant, outputs, afterCommit: all, carried: carrying.left, ...used };
   } catch (error) {
     if (revocation.revoked) return null;
     // The record must not be stuck for ever because telling of its end fails too.
@@ -123,7 +135,7 @@ async function bury(
       offset,
       error: String(error),
     });
-    return { topic, offset, outputs: letters, afterCommit: [through], carried: found ?? '', ...used };
+    return { topic, offset, tenant, outputs: letters, afterCommit: [through], carried: found ?? '', ...used };
   }
 }
 
@@ -148,6 +160,7 @@ class Attempt implements HandlerContext {
     private readonly carrying: Carrying,
     private readonly options: HandlingOptions,
     private readonly revocation: Revocation,
+    private readonly turn?: TurnAtWork,
   ) {}
 
   get signal(): AbortSignal {
@@ -170,6 +183,11 @@ class Attempt implements HandlerContext {
     return (messages) => {
       if (!this.revocation.revoked) this.options.emit(messages);
     };
+  }
+
+  get aside(): NonNullable<HandlerContext['aside']> {
+    const { turn } = this;
+    return (wait) => (turn === undefined ? wait() : turn.aside(wait));
   }
 
   get afterCommit(): HandlerContext['afterCommit'] {

@@ -1,3 +1,4 @@
+import { tenantOf as recordTenant } from '@sluice/contracts';
 import { sessionName } from '@sluice/core';
 import type { AgentRequest, DirectCall, Run } from '@sluice/contracts';
 import type { Incoming } from '../port.js';
@@ -63,4 +64,17 @@ function isBeside(call: DirectCall | null | undefined): boolean {
 /** As no session is likely to be called: where one is, its records wait for a single call at most. */
 function beside(requestId: string): string {
   return `beside ${requestId}`;
+}
+
+/** The tenant for whose request a door has verified the caller. It decides about the order of work alone, and about no right. */
+export const tenantHeader = 'sluice-tenant';
+
+/**
+ * The tenant in whose turn a record is handled: its run’s. Of a request nothing is verified yet: what a door says of it, else its credential, stands for
+ * the tenant. Those that have neither share one turn.
+ */
+export function tenantOf(message: Incoming): string {
+  if (message.topic === 'agent.requests')
+    return message.headers[tenantHeader] ?? message.headers[senderHeader] ?? credentialOf(message.headers) ?? '';
+  return recordTenant(message) ?? '';
 }

@@ -1,10 +1,39 @@
-/** Room for a number of records in work. Who finds none waits in line; each gets a slot in the order it asked. */
+/** Of one tenant: those that wait, first come first served, and how many of its records are in work. */
+interface Share {
+  readonly line: ((granted: boolean) => void)[];
+  taken: number;
+  /** When it was served last, or came, in grants since the beginning. */
+  served: number;
+}
+
+/** A lower limit for as long after records of several tenants came: what is begun of one is in the way of the others. */
+export interface Shared {
+  readonly limit: number;
+  readonly forMs: number;
+  readonly now: () => number;
+}
+
+/**
+ * Room for a number of records in work. What finds none waits in its tenant’s line. Whose records are fewest in work goes first, tenants with as many
+ * in turn: a thousand records of one tenant delay another’s by those that are in work, not by those that wait.
+ */
 export class Slots {
   #taken = 0;
+  #waiting = 0;
   #closed = false;
-  readonly #line: ((granted: boolean) => void)[] = [];
+  #grants = 0;
+  /** Of tenants that have something in work or waiting. */
+  readonly #shares = new Map<string, Share>();
 
-  constructor(private readonly limit: number) {
+  #last: string | undefined;
+  /** When a record of another tenant than the last one’s came. */
+  #sharedAt = -Infinity;
+
+  constructor(
+    private readonly most: number,
+    private readonly shared: Shared = { limit: most, forMs: 0, now: () => 0 },
+  ) {
+    const limit = Math.min(most, shared.limit);
     if (!(limit >= 1))
       throw new RangeError(`maxInFlight is ${limit}, so nothing would ever be handled. Make it 1 or more.`);
   }
@@ -13,29 +42,64 @@ export class Slots {
     return this.#taken;
   }
 
-  /** Resolves with false if the slots are closed. A plain value where a slot is free. */
-  take(): boolean | Promise<boolean> {
-    if (this.#closed) return false;
-    if (this.#taken < this.limit && this.#line.length === 0) {
-      this.#taken++;
-      return true;
-    }
-    return new Promise((resolve) => this.#line.push(resolve));
+  /** Several tenants share it as long as records of more than one came of late: one’s record is at one service at a time. */
+  get limit(): number {
+    const { limit, forMs, now } = this.shared;
+    return now() - this.#sharedAt < forMs ? limit : this.most;
   }
 
-  free(count: number): void {
-    this.#taken -= count;
-    while (this.#taken < this.limit) {
-      const first = this.#line.shift();
-      if (first === undefined) return;
-      this.#taken++;
-      first(true);
+  /** Resolves with false if the slots are closed. A plain value where a slot is free. */
+  take(tenant: string): boolean | Promise<boolean> {
+    if (this.#closed) return false;
+    if (tenant !== this.#last && this.#last !== undefined) this.#sharedAt = this.shared.now();
+    this.#last = tenant;
+    let share = this.#shares.get(tenant);
+    // Behind those that were served before it came, ahead of the one that was served last.
+    if (share === undefined) this.#shares.set(tenant, (share = { line: [], taken: 0, served: this.#grants - 0.5 }));
+    if (this.#taken < this.limit && this.#waiting === 0) {
+      this.#serve(share);
+      return true;
     }
+    this.#waiting++;
+    const { line } = share;
+    return new Promise((resolve) => line.push(resolve));
+  }
+
+  /** One record of the tenant is done. */
+  free(tenant: string): void {
+    this.#taken--;
+    const share = this.#shares.get(tenant);
+    if (share !== undefined) {
+      share.taken--;
+      if (share.taken === 0 && share.line.length === 0) this.#shares.delete(tenant);
+    }
+    while (this.#taken < this.limit && this.#waiting > 0) this.#grant();
   }
 
   /** Nothing is granted any more. */
   close(): void {
     this.#closed = true;
-    for (const waiting of this.#line.splice(0)) waiting(false);
+    this.#waiting = 0;
+    for (const { line } of this.#shares.values()) for (const waiting of line.splice(0)) waiting(false);
   }
+
+  #grant(): void {
+    let next: Share | undefined;
+    for (const share of this.#shares.values())
+      if (share.line.length > 0 && (next === undefined || isSooner(share, next))) next = share;
+    if (next === undefined) return;
+    this.#waiting--;
+    this.#serve(next);
+    next.line.shift()?.(true);
+  }
+
+  #serve(share: Share): void {
+    this.#taken++;
+    share.taken++;
+    share.served = ++this.#grants;
+  }
+}
+
+function isSooner(one: Share, other: Share): boolean {
+  return one.taken === other.taken ? one.served < other.served : one.taken < other.taken;
 }

@@ -1,7 +1,7 @@
 import { Fault } from '@sluice/core';
 import type { Codec, Topic } from '@sluice/contracts';
 import type { Incoming } from '../port.js';
-import { sessionOf } from './session.js';
+import { sessionOf, tenantOf } from './session.js';
 
 /** A record as the log holds it: bytes. */
 export interface Stored {
@@ -19,10 +19,10 @@ export interface Stored {
   readonly unreadable?: string;
 }
 
-/** A stored record with what its bytes say, or why they say nothing. `session` names the lane it runs in. */
-export type Opened =
-  | { readonly stored: Stored; readonly session: string; readonly message: Incoming; readonly fault: null }
-  | { readonly stored: Stored; readonly session: string; readonly message: null; readonly fault: Fault };
+/** A stored record with what its bytes say, or why they say nothing. `session` names the lane it runs in, `tenant` in whose turn. */
+export type Opened = { readonly stored: Stored; readonly session: string; readonly tenant: string } & (
+  { readonly message: Incoming; readonly fault: null } | { readonly message: null; readonly fault: Fault }
+);
 
 /** A promise only where the codec has to ask for a schema. Throws what is retryable: the registry could not be asked. */
 export function openStored(codec: Codec, stored: Stored): Opened | Promise<Opened> {
@@ -46,10 +46,10 @@ function opened(stored: Stored, record: Incoming['record']): Opened {
   // The codec gave the record of this very topic; the compiler cannot follow that through the union.
   const fields = { topic, partition, offset, key, record, headers, timestamp };
   const message = (readAt === undefined ? fields : { ...fields, readAt }) as Incoming;
-  return { stored, session: sessionOf(message), message, fault: null };
+  return { stored, session: sessionOf(message), tenant: tenantOf(message), message, fault: null };
 }
 
 function unreadable(stored: Stored, error: unknown): Opened {
   if (!(error instanceof Fault) || error.retryable) throw error;
-  return { stored, session: stored.key, message: null, fault: error };
+  return { stored, session: stored.key, tenant: '', message: null, fault: error };
 }

@@ -27,6 +27,10 @@ import { Gate } from '../processing/gate.js';
 import type { Wakeups } from './wake.js';
 
 const defaultInFlight = 1_000;
+/** Records at work: they share this process’s thread and one file. */
+const atWork = 64;
+/** Where several tenants are: fewer at work are less in each other’s way, and get less done (docs/benchmarks.md). */
+const shared = { limit: 4, forMs: 5_000, now: () => performance.now() };
 /** Positions read from the log at once; between two pages the event loop goes round. */
 const pageRecords = 256;
 /** Records that may wait behind others of their session before reading pauses for everybody. */
@@ -70,6 +74,8 @@ export class SqliteConsumer implements Consumer {
   readonly #loops = new Set<Promise<void>>();
   readonly #renewal: NodeJS.Timeout;
   readonly #unlisten: () => void;
+  /** Lanes whose first record waits for its tenant’s turn. */
+  #beginning = 0;
   #renewedAt = performance.now();
   #stopped: Promise<void> | undefined;
   #tellFailure: (error: Error) => void = () => undefined;
@@ -81,12 +87,13 @@ export class SqliteConsumer implements Consumer {
     this.#cursors = new Cursors(subscription.topics, options.fetch, progress);
     this.#insist = new ReadRetry(subscription.group, options.log, this.#stopping.signal);
     const retries = new RetryLog(subscription.group, options.log, options.clock);
-    this.#handling = { ...options, retries, stopping: this.#stopping.signal };
+    const working = keepsPartitionOrder(subscription) ? {} : { working: new Slots(atWork, shared) };
+    this.#handling = { ...options, ...working, retries, stopping: this.#stopping.signal };
     this.#flush = new Flush({
       ...options,
       group: subscription.group,
       committed: (records) => {
-        this.#slots.free(records.length);
+        for (const { tenant } of records) this.#slots.free(tenant);
         if (records.some(({ outputs }) => outputs.length > 0)) options.wakeups.notify();
       },
       failed: (error) => this.#fail(error),
@@ -162,11 +169,17 @@ export class SqliteConsumer implements Consumer {
         const opened = await this.#open(place);
         if (opened === null) return;
         if (opened === 'trimmed') continue;
-        if (this.#lanes.enter(this.#laneOf(opened), place)) {
-          if (!(await this.#slots.take())) return;
-          this.#keep(this.#runLane(opened));
+        const lane = this.#laneOf(opened);
+        if (this.#lanes.enter(lane, place)) {
+          const { tenant } = opened;
+          const granted = this.#slots.take(tenant);
+          if (granted === false) return;
+          this.#keep(
+            granted === true ? this.#runLane(opened, lane, tenant) : this.#begin(granted, place, lane, tenant),
+          );
         }
-        while (this.#lanes.waiting >= maxWaiting && !this.#stopping.signal.aborted) await this.#room.wait();
+        while (this.#lanes.waiting + this.#beginning >= maxWaiting && !this.#stopping.signal.aborted)
+          await this.#room.wait();
       }
       await new Promise(setImmediate);
     }
@@ -176,9 +189,20 @@ export class SqliteConsumer implements Consumer {
     return laneOf(session, stored, this.options.subscription);
   }
 
-  /** One lane's records, one after another, until none waits. */
-  async #runLane(first: Opened): Promise<void> {
-    const lane = this.#laneOf(first);
+  /** Reading goes on meanwhile: the records of other tenants may be further down the log. Only its place is kept until then. */
+  async #begin(granted: Promise<boolean>, place: Place, lane: string, tenant: string): Promise<void> {
+    this.#beginning++;
+    const isGranted = await granted;
+    this.#beginning--;
+    this.#room.open();
+    if (!isGranted) return;
+    const opened = await this.#open(place);
+    if (opened === 'trimmed') this.#slots.free(tenant);
+    if (opened !== null) await this.#runLane(opened, lane, tenant);
+  }
+
+  /** One lane's records, one after another in its tenant’s turn, until none waits. */
+  async #runLane(first: Opened | 'trimmed', lane: string, tenant: string): Promise<void> {
     for (let opened: Opened | 'trimmed' | null = first; opened !== null;) {
       if (opened !== 'trimmed') {
         const revocation = new Revocation();
@@ -189,13 +213,13 @@ export class SqliteConsumer implements Consumer {
         this.#revocations.delete(revocation);
         if (finished === null) return;
         this.#carried.set(topic, finished.carried);
-        this.#flush.add(finished);
+        this.#flush.add({ ...finished, tenant });
       }
       const place = this.#lanes.next(lane);
       this.#room.open();
-      if (place === undefined || !(await this.#slots.take())) return;
+      if (place === undefined || !(await this.#slots.take(tenant))) return;
       opened = await this.#open(place);
-      if (opened === 'trimmed') this.#slots.free(1);
+      if (opened === 'trimmed') this.#slots.free(tenant);
     }
   }
 

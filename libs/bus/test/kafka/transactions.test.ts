@@ -24,7 +24,7 @@ const never = new AbortController().signal;
 /** A record at an offset, finished; it leaves one output. */
 function finished(partition: number, offset: number): Finished {
   const output = { topic: topics.audit, key: 's', value: Buffer.from(`${partition}/${offset}`), headers: {} };
-  return { topic: topics.requests, offset, outputs: [output], afterCommit: [], carried: '' };
+  return { topic: topics.requests, offset, tenant: '', outputs: [output], afterCommit: [], carried: '' };
 }
 
 /** What happens to a request: it is answered, it or its answer is lost, or an error is the answer. */

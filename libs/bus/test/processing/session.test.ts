@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Incoming } from '@sluice/bus';
-import { sessionOf } from '../../src/processing/session.js';
+import { sessionOf, tenantOf } from '../../src/processing/session.js';
 import { requestRecord } from '../contract/harness.js';
 
 const place = { partition: 0, offset: 7, headers: {}, timestamp: 0 };
@@ -83,5 +83,23 @@ describe('the session whose lane a record runs in', () => {
       [member]: { approvalId: 'a-1', sessionId: 'session' },
     } as Incoming<'agent.approvals'>['record'];
     expect(sessionOf({ ...place, topic: 'agent.approvals', key: 'key', record })).toBe('a-1');
+  });
+});
+
+describe('the tenant in whose turn a record is handled', () => {
+  it('of a request is what a door said, else whose credential it has, else one for all', () => {
+    const of = (headers: Readonly<Record<string, string>>) =>
+      tenantOf({ ...aRequest('key', 'session', 'request'), headers } as Incoming);
+    expect(of({ 'sluice-tenant': 'acme', authorization: 'Bearer a' })).toBe('acme');
+    expect(of({ authorization: 'Bearer a' })).toBe('Bearer a');
+    expect(of({})).toBe('');
+  });
+
+  it('of a record of a run is that of the run', () => {
+    const run = { principal: { tenantId: 'acme', actorId: 'user:ann', subjectId: null } };
+    const of = (topic: string, record: object) =>
+      tenantOf({ ...place, topic, key: 'k', record } as unknown as Incoming);
+    for (const topic of ['agent.toolsets', 'agent.tool-calls', 'agent.steps'])
+      expect([topic, of(topic, { run }), of(topic, { run: { principal: null } })]).toEqual([topic, 'acme', '']);
   });
 });

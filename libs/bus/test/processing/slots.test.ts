@@ -1,32 +1,119 @@
 import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
 import { Slots } from '../../src/processing/slots.js';
 
+/** Records that wait, by the tenants that they are of, and the order in which they are served. */
+function waiting(slots: Slots, tenants: readonly string[]): string[] {
+  const served: string[] = [];
+  tenants.forEach((tenant, at) => {
+    void Promise.resolve(slots.take(tenant)).then((granted) => granted && served.push(`${tenant}${String(at)}`));
+  });
+  return served;
+}
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
 describe('room for records in work', () => {
-  it('is given in the order in which it was asked for, and never beyond its limit', async () => {
+  it('is given in the order in which a tenant asked for it, and never beyond its limit', async () => {
     const slots = new Slots(2);
-    const order: string[] = [];
-    expect([slots.take(), slots.take()]).toEqual([true, true]);
-    const waiting = ['a', 'b', 'c'].map(async (name) => {
-      expect(await slots.take()).toBe(true);
-      order.push(name);
-    });
-    slots.free(1);
-    await waiting[0];
-    expect(slots.taken).toBe(2);
-    slots.free(2);
-    await Promise.all(waiting);
-    expect(order).toEqual(['a', 'b', 'c']);
-    expect(slots.taken).toBe(2);
+    expect([slots.take('t'), slots.take('t')]).toEqual([true, true]);
+    const served = waiting(slots, ['t', 't', 't']);
+    slots.free('t');
+    await settled();
+    expect([served, slots.taken]).toEqual([['t0'], 2]);
+    slots.free('t');
+    slots.free('t');
+    await settled();
+    expect([served, slots.taken]).toEqual([['t0', 't1', 't2'], 2]);
+  });
+
+  it('is given to the tenant with the fewest records in work, however many of another wait', async () => {
+    const slots = new Slots(3);
+    for (let n = 0; n < 3; n++) void slots.take('many');
+    const served = waiting(slots, [...Array<string>(1_000).fill('many'), 'few', 'few']);
+    slots.free('many');
+    await settled();
+    expect(served).toEqual(['few1000']);
+    // One of each is in work, and the one that was served longest ago has its turn.
+    slots.free('many');
+    await settled();
+    expect(served.slice(1)).toEqual(['many0']);
+    slots.free('many');
+    await settled();
+    expect(served.slice(2)).toEqual(['few1001']);
+    slots.free('few');
+    slots.free('few');
+    await settled();
+    expect(served.slice(3)).toEqual(['many1', 'many2']);
+  });
+
+  it('is given to tenants with as many in work in turn', async () => {
+    const slots = new Slots(1);
+    void slots.take('a');
+    const served = waiting(slots, ['a', 'a', 'a', 'b', 'b', 'c', 'b']);
+    for (const tenant of ['a', 'b', 'c', 'a', 'b', 'a', 'b']) {
+      slots.free(tenant);
+      await settled();
+    }
+    expect(served.map(([tenant]) => tenant).join('')).toBe('bcababa');
+  });
+
+  it('lets no tenant wait for more grants than there are tenants, where each has one record in work at a time', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { minLength: 1, maxLength: 60 }),
+        async (tenants) => {
+          const slots = new Slots(1);
+          void slots.take('first');
+          const served = waiting(slots, tenants);
+          slots.free('first');
+          for (let at = 0; at < tenants.length; at++) {
+            await settled();
+            expect(served).toHaveLength(at + 1);
+            slots.free(served[at]?.[0] ?? '');
+          }
+          const left = new Map<string, number>();
+          for (const tenant of tenants) left.set(tenant, (left.get(tenant) ?? 0) + 1);
+          const since = new Map<string, number>();
+          for (const [tenant = ''] of served) {
+            expect(since.get(tenant) ?? 0).toBeLessThan(4);
+            left.set(tenant, (left.get(tenant) ?? 0) - 1);
+            for (const [other, count] of left)
+              since.set(other, other === tenant || count === 0 ? 0 : (since.get(other) ?? 0) + 1);
+          }
+          expect(slots.taken).toBe(0);
+        },
+      ),
+      { numRuns: 30 },
+    );
+  });
+
+  it('is less for as long as several tenants share it, so that few of one are in the way of another', async () => {
+    let now = 0;
+    const slots = new Slots(5, { limit: 2, forMs: 100, now: () => now });
+    const served = waiting(slots, ['a', 'a', 'a', 'a']);
+    const other = waiting(slots, ['b']);
+    await settled();
+    expect([served.length, other.length, slots.limit]).toEqual([4, 0, 2]);
+    for (const left of [3, 2]) {
+      slots.free('a');
+      await settled();
+      expect([slots.taken, other.length]).toEqual([left, 0]);
+    }
+    slots.free('a');
+    await settled();
+    expect([slots.taken, other.length]).toEqual([2, 1]);
+    now = 200;
+    expect(slots.limit).toBe(5);
   });
 
   it('is refused to all who wait or come when it is closed', async () => {
     const slots = new Slots(1);
-    expect(slots.take()).toBe(true);
-    const waiting = slots.take();
+    expect(slots.take('t')).toBe(true);
+    const late = slots.take('t');
     slots.close();
-    expect(await waiting).toBe(false);
-    slots.free(1);
-    expect(slots.take()).toBe(false);
+    expect(await late).toBe(false);
+    slots.free('t');
+    expect(slots.take('t')).toBe(false);
   });
 
   it.each([0, -1, NaN])('cannot be %s, which would stop all work without a word', (limit) => {

@@ -6,6 +6,7 @@ import type { BusLog, Consumer, Outgoing, PartitionLag, Standing, Subscription }
 import type { HandlingOptions } from '../../processing/handling.js';
 import { pause } from '../../processing/retry.js';
 import { RetryLog } from '../../processing/retry-log.js';
+import { keepsPartitionOrder } from '../../processing/carrying.js';
 import { Slots } from '../../processing/slots.js';
 import type { Clients } from '../kafkajs/clients.js';
 import { consumerRetry } from '../kafkajs/clients.js';
@@ -32,6 +33,8 @@ import { Transactions } from '../commit/transactions.js';
 const defaultInFlight = 1_000;
 /** Payload bytes in work at a time. */
 const inFlightBytes = 16 * 1024 * 1024;
+/** Records at work: enough for a database that takes some milliseconds for each. */
+const atWork = 64;
 /** How long the broker may take to say where its partitions end, milliseconds. */
 const askMs = 5_000;
 /** How long what is finished may take to be on the log when the consumer stops, milliseconds; what is not is repeated by the next owner. */
@@ -104,7 +107,8 @@ export class GroupConsumer implements Consumer {
     this.failed = new Promise((resolve) => (this.#tellFailure = resolve));
     this.#slots = new Slots(subscription.maxInFlight ?? defaultInFlight);
     const retries = new RetryLog(subscription.group, options.log, options.clock);
-    this.#handling = { ...options, retries, stopping: this.#stopping.signal };
+    const working = keepsPartitionOrder(subscription) ? {} : { working: new Slots(atWork) };
+    this.#handling = { ...options, ...working, retries, stopping: this.#stopping.signal };
     this.#cluster = clusterOf(clients());
     this.#producer = this.#producerOf(this.#writer);
     this.#offsets = new GroupOffsets(this.#cluster, names.group(subscription.group));

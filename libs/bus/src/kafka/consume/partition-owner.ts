@@ -86,8 +86,8 @@ export class PartitionOwner {
   #heldBytes = 0;
   /** Taken and not committed. */
   #unfinished = 0;
-  /** Of those, the ones that are being handled: each holds a slot. */
-  #slots = 0;
+  /** Of those, the ones that are being handled, by their tenants: each holds a slot. */
+  readonly #slots = new Map<string, number>();
   #trouble: string | undefined;
   /** The record that finished last was quick and left something. */
   #isQuick = false;
@@ -165,7 +165,8 @@ export class PartitionOwner {
     for (const revocation of this.#revocations) revocation.revoke(new Error(why));
     this.#read.clear();
     const { slots, held } = this.options;
-    slots.free(this.#slots);
+    for (const [tenant, count] of this.#slots) for (let n = 0; n < count; n++) slots.free(tenant);
+    this.#slots.clear();
     held.forget(this.#room.open);
     held.release(this.#heldBytes);
   }
@@ -217,8 +218,8 @@ export class PartitionOwner {
       // There was room for what it had before it was opened.
       if (taken.past > past) this.#pastGap(past, taken.past);
       if (this.#lanes.enter(this.#laneOf(work), work)) {
-        if (!(await this.#slot())) return;
-        this.#keep(this.#runLane(work));
+        // What comes behind it may be another tenant’s, whose turn is sooner.
+        this.#keep(this.#begin(work));
       }
       if (count % batchRecords === 0) await new Promise(setImmediate);
     }
@@ -256,7 +257,12 @@ export class PartitionOwner {
     return laneOf(opened.session, stored, this.options.handling.subscription);
   }
 
-  /** One lane’s records, one after another, until none waits. */
+  async #begin(work: Work): Promise<void> {
+    const granted = this.#slot(work);
+    if (granted instanceof Promise ? await granted : granted) await this.#runLane(work);
+  }
+
+  /** One lane’s records, one after another in its tenant’s turn, until none waits. */
   async #runLane(first: Work): Promise<void> {
     const { handling, slots } = this.options;
     for (let work = first; ;) {
@@ -272,11 +278,11 @@ export class PartitionOwner {
       this.commits.add(finished, work.past);
       this.#release(work.stored);
       this.#room.open();
-      this.#slots--;
-      slots.free(1);
+      this.#freed(work);
+      slots.free(work.opened.tenant);
       const next = this.#lanes.next(this.#laneOf(work));
       if (next === undefined) return;
-      if (!(await this.#slot())) return;
+      if (!(await this.#slot(next))) return;
       work = next;
     }
   }
@@ -288,17 +294,25 @@ export class PartitionOwner {
   }
 
   /** A plain value where a slot is free, as nearly always. */
-  #slot(): boolean | Promise<boolean> {
-    const granted = this.options.slots.take();
-    return granted instanceof Promise ? granted.then(this.#begins) : this.#begins(granted);
+  #slot({ opened: { tenant } }: Work): boolean | Promise<boolean> {
+    const granted = this.options.slots.take(tenant);
+    return granted instanceof Promise
+      ? granted.then((isGranted) => this.#begins(isGranted, tenant))
+      : this.#begins(granted, tenant);
   }
 
-  readonly #begins = (granted: boolean): boolean => {
-    if (!granted) return false;
-    if (this.#ended.signal.aborted) this.options.slots.free(1);
-    else this.#slots++;
+  #begins(isGranted: boolean, tenant: string): boolean {
+    if (!isGranted) return false;
+    if (this.#ended.signal.aborted) this.options.slots.free(tenant);
+    else this.#slots.set(tenant, (this.#slots.get(tenant) ?? 0) + 1);
     return !this.#ended.signal.aborted;
-  };
+  }
+
+  #freed({ opened: { tenant } }: Work): void {
+    const left = (this.#slots.get(tenant) ?? 0) - 1;
+    if (left > 0) this.#slots.set(tenant, left);
+    else this.#slots.delete(tenant);
+  }
 
   #committed(records: number): void {
     this.#unfinished -= records;
