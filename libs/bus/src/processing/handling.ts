@@ -45,7 +45,7 @@ export interface HandlingOptions {
   readonly retries: RetryLog;
   readonly emit: (messages: readonly Outgoing[]) => void;
   /** Room for records at work: of those in work, the ones that do not wait for what is elsewhere. Without it all may be at work. */
-  readonly working?: Slots;
+  readonly working?: Slots | undefined;
   /** Aborted when nothing new is to be begun: no further attempt, no waiting. */
   readonly stopping: AbortSignal;
 }
@@ -71,6 +71,8 @@ export async function handleRecord(
     const context = new Attempt(attempt, afterCommit, carrying, options, revocation, turn);
     try {
       await turn.take();
+      // It may have waited for its turn until nothing new is begun.
+      if (revocation.revoked || stopping.aborted) return null;
       const outputs = await subscription.handle(opened.message, context);
       if (revocation.revoked) return null;
       const { topic, offset } = opened.stored;
@@ -84,7 +86,7 @@ export async function handleRecord(
       return used === undefined ? finished : { ...finished, credential: used };
     } catch (error) {
       if (revocation.revoked) return null;
-      turn.free();
+      turn.end();
       const verdict = judge(error, attempt, subscription.retry ?? defaultRetry, clock.now());
       switch (verdict.kind) {
         case 'retry':
@@ -96,7 +98,7 @@ export async function handleRecord(
           return bury(opened, verdict, attempt, options, revocation, found);
       }
     } finally {
-      turn.free();
+      turn.end();
     }
   }
 }

@@ -42,6 +42,11 @@ export class Slots {
     return this.#taken;
   }
 
+  /** How many wait for it. */
+  get waiting(): number {
+    return this.#waiting;
+  }
+
   /** Several tenants share it as long as records of more than one came of late: one’s record is at one service at a time. */
   get limit(): number {
     const { limit, forMs, now } = this.shared;

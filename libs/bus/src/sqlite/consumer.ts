@@ -60,6 +60,8 @@ export interface ConsumerOptions {
 export class SqliteConsumer implements Consumer {
   readonly failed: Promise<Error>;
   readonly #slots: Slots;
+  /** Absent where records are handled one after another anyway. */
+  readonly #working: Slots | undefined;
   readonly #lanes = new Lanes<Place>();
   /** What the record that finished last left, by topic; only one at a time is in work where that means anything. */
   readonly #carried = new Map<Topic, string>();
@@ -87,8 +89,8 @@ export class SqliteConsumer implements Consumer {
     this.#cursors = new Cursors(subscription.topics, options.fetch, progress);
     this.#insist = new ReadRetry(subscription.group, options.log, this.#stopping.signal);
     const retries = new RetryLog(subscription.group, options.log, options.clock);
-    const working = keepsPartitionOrder(subscription) ? {} : { working: new Slots(atWork, shared) };
-    this.#handling = { ...options, ...working, retries, stopping: this.#stopping.signal };
+    this.#working = keepsPartitionOrder(subscription) ? undefined : new Slots(atWork, shared);
+    this.#handling = { ...options, working: this.#working, retries, stopping: this.#stopping.signal };
     this.#flush = new Flush({
       ...options,
       group: subscription.group,
@@ -264,6 +266,7 @@ export class SqliteConsumer implements Consumer {
   #begunToEnd(): void {
     this.#stopping.abort();
     this.#slots.close();
+    this.#working?.close();
     this.#gate.open();
     this.#room.open();
     clearInterval(this.#renewal);

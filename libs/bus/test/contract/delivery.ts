@@ -179,6 +179,30 @@ export function delivery(harness: BusHarness): void {
   );
 
   it(
+    'has as many in work as maxInFlight where each waits for something, and does not say so',
+    () =>
+      onLog(harness, async ({ bus }) => {
+        const gate = deferred();
+        let running = 0;
+        await bus.publish(numbers(200, 'd-11-').map((session) => request(session, 'x')));
+        await bus.subscribe({
+          group: 'd-11',
+          topics: ['agent.requests'],
+          maxInFlight: 150,
+          handle: async (message) => {
+            running++;
+            await gate.promise;
+            return [entry(message)];
+          },
+        });
+        await eventually('150 in work', () => running === 150);
+        gate.resolve();
+        await eventually('200 outputs', async () => (await entries(bus)).length >= 200);
+      }),
+    testMs,
+  );
+
+  it(
     'gives each group everything',
     () =>
       onLog(harness, async ({ bus }) => {

@@ -5,13 +5,18 @@ import type { Dead, Subscription } from '@sluice/bus';
 import { handleRecord } from '../../src/processing/handling.js';
 import { RetryLog } from '../../src/processing/retry-log.js';
 import { Revocation } from '../../src/processing/revocation.js';
+import { Slots } from '../../src/processing/slots.js';
 import { openStored } from '../../src/processing/stored.js';
 import { deferred } from '../contract/harness.js';
 
 const codec = createCodec({ register: () => Promise.resolve(1), find: () => Promise.resolve(undefined) });
 
 /** Handles a request that is given up at once. */
-async function given(more: Pick<Subscription, 'onDead' | 'afterDead'>, revocation = new Revocation()) {
+async function given(
+  more: Partial<Subscription>,
+  revocation = new Revocation(),
+  { working, stopping = new AbortController().signal }: { working?: Slots; stopping?: AbortSignal } = {},
+) {
   const subscription: Subscription = {
     group: 'g',
     topics: [topics.requests],
@@ -19,9 +24,9 @@ async function given(more: Pick<Subscription, 'onDead' | 'afterDead'>, revocatio
     ...more,
   };
   const nothing = (): void => undefined;
-  const stopping = new AbortController().signal;
   const retries = new RetryLog('g', nothing, Date);
-  const options = { subscription, codec: await codec, clock: Date, log: nothing, retries, emit: nothing, stopping };
+  const parts = { codec: await codec, clock: Date, log: nothing, retries, emit: nothing };
+  const options = { ...parts, subscription, working, stopping };
   const place = { topic: topics.requests, partition: 0, offset: 3, key: 's', headers: {}, timestamp: 5 };
   const opened = await openStored(await codec, { ...place, value: Buffer.from('{"question":"q"}') });
   return handleRecord(opened, options, revocation);
@@ -66,5 +71,28 @@ describe('a record that is given up', () => {
     revocation.revoke(new Error('The partition moved.'));
     answered.resolve();
     expect(await finished).toBeNull();
+  });
+});
+
+describe('a record that waits for its turn', () => {
+  it.each(['its partition moves', 'the consumer stops'])('is not begun any more when %s', async (why) => {
+    const working = new Slots(1);
+    expect(working.take('other')).toBe(true);
+    const [revocation, stopping] = [new Revocation(), new AbortController()];
+    let begun = 0;
+    const handle: Subscription['handle'] = () => {
+      begun++;
+      return Promise.resolve([]);
+    };
+    const finished = given({ handle }, revocation, { working, stopping: stopping.signal });
+    await new Promise(setImmediate);
+    if (why === 'the consumer stops') {
+      stopping.abort();
+      working.close();
+    } else {
+      revocation.revoke(new Error('The partition moved.'));
+      working.free('other');
+    }
+    expect([await finished, begun]).toEqual([null, 0]);
   });
 });

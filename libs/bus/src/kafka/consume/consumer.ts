@@ -77,6 +77,8 @@ export async function joinGroup(options: ConsumerOptions): Promise<GroupConsumer
 export class GroupConsumer implements Consumer {
   readonly failed: Promise<Error>;
   readonly #slots: Slots;
+  /** Absent where records are handled one after another anyway. */
+  readonly #working: Slots | undefined;
   readonly #held = new HeldBytes(inFlightBytes, () => this.#partitions.size);
   readonly #stopping = new AbortController();
   /** Aborted when it leaves, after what there was to finish. */
@@ -107,8 +109,8 @@ export class GroupConsumer implements Consumer {
     this.failed = new Promise((resolve) => (this.#tellFailure = resolve));
     this.#slots = new Slots(subscription.maxInFlight ?? defaultInFlight);
     const retries = new RetryLog(subscription.group, options.log, options.clock);
-    const working = keepsPartitionOrder(subscription) ? {} : { working: new Slots(atWork) };
-    this.#handling = { ...options, ...working, retries, stopping: this.#stopping.signal };
+    this.#working = keepsPartitionOrder(subscription) ? undefined : new Slots(atWork);
+    this.#handling = { ...options, working: this.#working, retries, stopping: this.#stopping.signal };
     this.#cluster = clusterOf(clients());
     this.#producer = this.#producerOf(this.#writer);
     this.#offsets = new GroupOffsets(this.#cluster, names.group(subscription.group));
@@ -347,6 +349,7 @@ export class GroupConsumer implements Consumer {
   #begunToEnd(): void {
     this.#stopping.abort();
     this.#slots.close();
+    this.#working?.close();
   }
 
   /** Abandons what is left and leaves the group, so that its partitions move at once instead of after the session time-out. */

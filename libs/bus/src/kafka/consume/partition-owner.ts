@@ -25,6 +25,8 @@ import { storedOf } from '../read/stored-message.js';
 const maxReadAhead = 512 * 1024;
 /** Output bytes that wait for their transaction; beyond it nothing more is looked at. */
 const maxFinishedBytes = 512 * 1024;
+/** Records that may wait for their tenant’s turn before nothing more is looked at. */
+const maxWaiting = 1_000;
 /** Records looked at before the event loop goes round. */
 const batchRecords = 256;
 /** A record whose predecessor took no longer, and left something, is expected to do so too; milliseconds. */
@@ -88,6 +90,8 @@ export class PartitionOwner {
   #unfinished = 0;
   /** Of those, the ones that are being handled, by their tenants: each holds a slot. */
   readonly #slots = new Map<string, number>();
+  /** Lanes whose first record waits for its tenant’s turn. */
+  #beginning = 0;
   #trouble: string | undefined;
   /** The record that finished last was quick and left something. */
   #isQuick = false;
@@ -200,6 +204,10 @@ export class PartitionOwner {
         await this.#arrived.wait();
         continue;
       }
+      if (this.#beginning >= maxWaiting) {
+        await this.#room.wait();
+        continue;
+      }
       if (!this.#hasRoomFor(taken)) {
         this.commits.hurry();
         await this.#room.wait();
@@ -258,8 +266,12 @@ export class PartitionOwner {
   }
 
   async #begin(work: Work): Promise<void> {
+    this.#beginning++;
     const granted = this.#slot(work);
-    if (granted instanceof Promise ? await granted : granted) await this.#runLane(work);
+    const begins = granted instanceof Promise ? await granted : granted;
+    this.#beginning--;
+    this.#room.open();
+    if (begins) await this.#runLane(work);
   }
 
   /** One lane’s records, one after another in its tenant’s turn, until none waits. */
