@@ -11,7 +11,7 @@ import { dead as deadly, defaultRetry, judge, pause } from './retry.js';
 import type { Death } from './retry.js';
 import type { RetryLog } from './retry-log.js';
 import type { Revocation } from './revocation.js';
-import type { Slots } from './slots.js';
+import type { Room } from './slots.js';
 import type { Opened } from './stored.js';
 import { TurnAtWork } from './turn-at-work.js';
 
@@ -45,7 +45,7 @@ export interface HandlingOptions {
   readonly retries: RetryLog;
   readonly emit: (messages: readonly Outgoing[]) => void;
   /** Room for records at work: of those in work, the ones that do not wait for what is elsewhere. Without it all may be at work. */
-  readonly working?: Slots | undefined;
+  readonly working?: Room | undefined;
   /** Aborted when nothing new is to be begun: no further attempt, no waiting. */
   readonly stopping: AbortSignal;
 }

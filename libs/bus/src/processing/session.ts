@@ -69,12 +69,20 @@ function beside(requestId: string): string {
 /** The tenant for whose request a door has verified the caller. It decides about the order of work alone, and about no right. */
 export const tenantHeader = 'sluice-tenant';
 
+/** Begins what stands for a tenant that is not known yet. */
+const unknown = 'unknown ';
+
 /**
  * The tenant in whose turn a record is handled: its run’s. Of a request nothing is verified yet: what a door says of it, else its credential, stands for
  * the tenant. Those that have neither share one turn.
  */
 export function tenantOf(message: Incoming): string {
-  if (message.topic === 'agent.requests')
-    return message.headers[tenantHeader] ?? message.headers[senderHeader] ?? credentialOf(message.headers) ?? '';
-  return recordTenant(message) ?? '';
+  if (message.topic !== 'agent.requests') return recordTenant(message) ?? unknown;
+  const { headers } = message;
+  return headers[tenantHeader] ?? unknown + (headers[senderHeader] ?? credentialOf(headers) ?? '');
+}
+
+/** Whether a turn is that of a tenant that is known, and not of what stands for it. */
+export function isKnownTenant(turn: string): boolean {
+  return turn !== '' && !turn.startsWith(unknown);
 }

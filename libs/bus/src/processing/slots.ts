@@ -1,5 +1,6 @@
-/** Of one tenant: those that wait, first come first served, and how many of its records are in work. */
+/** Of one tenant at one service: those that wait, first come first served, and how many of its records are in work. */
 interface Share {
+  readonly service: number;
   readonly line: ((granted: boolean) => void)[];
   taken: number;
   /** When it was served last, or came, in grants since the beginning. */
@@ -11,16 +12,26 @@ export interface Shared {
   readonly limit: number;
   readonly forMs: number;
   readonly now: () => number;
+  /** Whether it is the name of a tenant: others may be names of the same one. */
+  readonly counts: (tenant: string) => boolean;
+}
+
+/** Room as one service has it. */
+export interface Room {
+  take(tenant: string): boolean | Promise<boolean>;
+  free(tenant: string): void;
+  close(): void;
 }
 
 /**
  * Room for a number of records in work. What finds none waits in its tenant’s line. Whose records are fewest in work goes first, tenants with as many
  * in turn: a thousand records of one tenant delay another’s by those that are in work, not by those that wait.
  */
-export class Slots {
+export class Slots implements Room {
   #taken = 0;
   #waiting = 0;
-  #closed = false;
+  #services = 0;
+  readonly #closed = new Set<number>();
   #grants = 0;
   /** Of tenants that have something in work or waiting. */
   readonly #shares = new Map<string, Share>();
@@ -31,7 +42,7 @@ export class Slots {
 
   constructor(
     private readonly most: number,
-    private readonly shared: Shared = { limit: most, forMs: 0, now: () => 0 },
+    private readonly shared: Shared = { limit: most, forMs: 0, now: () => 0, counts: () => false },
   ) {
     const limit = Math.min(most, shared.limit);
     if (!(limit >= 1))
@@ -54,13 +65,16 @@ export class Slots {
   }
 
   /** Resolves with false if the slots are closed. A plain value where a slot is free. */
-  take(tenant: string): boolean | Promise<boolean> {
-    if (this.#closed) return false;
-    if (tenant !== this.#last && this.#last !== undefined) this.#sharedAt = this.shared.now();
-    this.#last = tenant;
-    let share = this.#shares.get(tenant);
+  take(tenant: string, service = 0): boolean | Promise<boolean> {
+    if (this.#closed.has(service)) return false;
+    this.#noticed(tenant);
+    const key = keyOf(tenant, service);
+    let share = this.#shares.get(key);
     // Behind those that were served before it came, ahead of the one that was served last.
-    if (share === undefined) this.#shares.set(tenant, (share = { line: [], taken: 0, served: this.#grants - 0.5 }));
+    if (share === undefined) {
+      share = { service, line: [], taken: 0, served: this.#grants - 0.5 };
+      this.#shares.set(key, share);
+    }
     if (this.#taken < this.limit && this.#waiting === 0) {
       this.#serve(share);
       return true;
@@ -71,21 +85,42 @@ export class Slots {
   }
 
   /** One record of the tenant is done. */
-  free(tenant: string): void {
+  free(tenant: string, service = 0): void {
     this.#taken--;
-    const share = this.#shares.get(tenant);
+    const key = keyOf(tenant, service);
+    const share = this.#shares.get(key);
     if (share !== undefined) {
       share.taken--;
-      if (share.taken === 0 && share.line.length === 0) this.#shares.delete(tenant);
+      if (share.taken === 0 && share.line.length === 0) this.#shares.delete(key);
     }
     while (this.#taken < this.limit && this.#waiting > 0) this.#grant();
   }
 
-  /** Nothing is granted any more. */
-  close(): void {
-    this.#closed = true;
-    this.#waiting = 0;
-    for (const { line } of this.#shares.values()) for (const waiting of line.splice(0)) waiting(false);
+  /** Nothing is granted to the service any more. */
+  close(service = 0): void {
+    this.#closed.add(service);
+    for (const [key, share] of this.#shares) {
+      if (share.service !== service) continue;
+      this.#waiting -= share.line.length;
+      for (const waiting of share.line.splice(0)) waiting(false);
+      if (share.taken === 0) this.#shares.delete(key);
+    }
+  }
+
+  /** For one of several services that share it. Each tenant has a line at each: what waits at one is not behind what waits at another. */
+  ofService(): Room {
+    const service = ++this.#services;
+    return {
+      take: (tenant) => this.take(tenant, service),
+      free: (tenant) => this.free(tenant, service),
+      close: () => this.close(service),
+    };
+  }
+
+  #noticed(tenant: string): void {
+    if (tenant === this.#last || !this.shared.counts(tenant)) return;
+    if (this.#last !== undefined) this.#sharedAt = this.shared.now();
+    this.#last = tenant;
   }
 
   #grant(): void {
@@ -104,6 +139,8 @@ export class Slots {
     share.served = ++this.#grants;
   }
 }
+
+const keyOf = (tenant: string, service: number): string => `${service} ${tenant}`;
 
 function isSooner(one: Share, other: Share): boolean {
   return one.taken === other.taken ? one.served < other.served : one.taken < other.taken;

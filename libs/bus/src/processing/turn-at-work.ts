@@ -1,4 +1,4 @@
-import type { Slots } from './slots.js';
+import type { Room } from './slots.js';
 
 /** Who is at work for longer waits for something, whether it says so or not; milliseconds. */
 const patienceMs = 250;
@@ -16,7 +16,7 @@ export class TurnAtWork {
   #patience: NodeJS.Timeout | undefined;
 
   constructor(
-    private readonly working: Slots | undefined,
+    private readonly working: Room | undefined,
     private readonly tenant: string,
   ) {}
 
@@ -44,7 +44,7 @@ export class TurnAtWork {
     }
   }
 
-  async #take(working: Slots): Promise<void> {
+  async #take(working: Room): Promise<void> {
     const granted = working.take(this.tenant);
     if (!(granted instanceof Promise ? await granted : granted)) return;
     this.#isTaken = true;

@@ -15,6 +15,8 @@ import type {
   ReadOptions,
   Subscription,
 } from '../port.js';
+import { isKnownTenant } from '../processing/session.js';
+import { Slots } from '../processing/slots.js';
 import { encodeAll, OutputRefused } from '../processing/outputs.js';
 import type { Encoded } from '../processing/outputs.js';
 import { appender, topicIds } from './append.js';
@@ -42,6 +44,10 @@ import { Wakeups } from './wake.js';
 
 /** How long a failed publish makes the bus unhealthy if nothing is published after it, milliseconds. */
 const troubleMs = 5_000;
+/** Records at work: they share this process’s thread and one file. */
+const atWork = 64;
+/** Where several tenants are: fewer at work are less in each other’s way, and get less done (docs/benchmarks.md). */
+const shared = { limit: 4, forMs: 5_000, now: () => performance.now(), counts: isKnownTenant };
 
 export interface SqliteBusOptions extends Holder {
   readonly clock: Clock;
@@ -95,6 +101,7 @@ class OpenBus implements SqliteBus {
   readonly #log: BusLog;
   readonly #consumers = new Map<string, SqliteConsumer | null>();
   readonly #closed = new AbortController();
+  readonly #working = new Slots(atWork, shared);
   readonly #emit: (messages: readonly Outgoing[]) => void;
 
   constructor(
@@ -163,6 +170,7 @@ class OpenBus implements SqliteBus {
         wakeups: this.#wakeups,
         lease,
         progress,
+        working: this.#working,
         emit: this.#emit,
         ended: () => this.#consumers.delete(group),
       });

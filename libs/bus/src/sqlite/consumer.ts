@@ -9,7 +9,7 @@ import { Lanes } from '../processing/lanes.js';
 import { pause } from '../processing/retry.js';
 import { RetryLog } from '../processing/retry-log.js';
 import { Revocation } from '../processing/revocation.js';
-import { Slots } from '../processing/slots.js';
+import { type Room, Slots } from '../processing/slots.js';
 import { openStored } from '../processing/stored.js';
 import type { Opened } from '../processing/stored.js';
 import type { Append } from './append.js';
@@ -27,10 +27,6 @@ import { Gate } from '../processing/gate.js';
 import type { Wakeups } from './wake.js';
 
 const defaultInFlight = 1_000;
-/** Records at work: they share this process’s thread and one file. */
-const atWork = 64;
-/** Where several tenants are: fewer at work are less in each other’s way, and get less done (docs/benchmarks.md). */
-const shared = { limit: 4, forMs: 5_000, now: () => performance.now() };
 /** Positions read from the log at once; between two pages the event loop goes round. */
 const pageRecords = 256;
 /** Records that may wait behind others of their session before reading pauses for everybody. */
@@ -48,6 +44,8 @@ export interface ConsumerOptions {
   readonly wakeups: Wakeups;
   readonly lease: Lease;
   readonly progress: Progress;
+  /** Room for the records at work of all consumers in this process. */
+  readonly working: Slots;
   readonly emit: (messages: readonly Outgoing[]) => void;
   /** Called once, however it ends. */
   readonly ended: () => void;
@@ -61,7 +59,7 @@ export class SqliteConsumer implements Consumer {
   readonly failed: Promise<Error>;
   readonly #slots: Slots;
   /** Absent where records are handled one after another anyway. */
-  readonly #working: Slots | undefined;
+  readonly #working: Room | undefined;
   readonly #lanes = new Lanes<Place>();
   /** What the record that finished last left, by topic; only one at a time is in work where that means anything. */
   readonly #carried = new Map<Topic, string>();
@@ -89,7 +87,7 @@ export class SqliteConsumer implements Consumer {
     this.#cursors = new Cursors(subscription.topics, options.fetch, progress);
     this.#insist = new ReadRetry(subscription.group, options.log, this.#stopping.signal);
     const retries = new RetryLog(subscription.group, options.log, options.clock);
-    this.#working = keepsPartitionOrder(subscription) ? undefined : new Slots(atWork, shared);
+    this.#working = keepsPartitionOrder(subscription) ? undefined : options.working.ofService();
     this.#handling = { ...options, working: this.#working, retries, stopping: this.#stopping.signal };
     this.#flush = new Flush({
       ...options,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Incoming } from '@sluice/bus';
-import { sessionOf, tenantOf } from '../../src/processing/session.js';
+import { isKnownTenant, sessionOf, tenantOf } from '../../src/processing/session.js';
 import { requestRecord } from '../contract/harness.js';
 
 const place = { partition: 0, offset: 7, headers: {}, timestamp: 0 };
@@ -91,8 +91,9 @@ describe('the tenant in whose turn a record is handled', () => {
     const of = (headers: Readonly<Record<string, string>>) =>
       tenantOf({ ...aRequest('key', 'session', 'request'), headers } as Incoming);
     expect(of({ 'sluice-tenant': 'acme', authorization: 'Bearer a' })).toBe('acme');
-    expect(of({ authorization: 'Bearer a' })).toBe('Bearer a');
-    expect(of({})).toBe('');
+    expect(of({ authorization: 'Bearer a' })).toBe('unknown Bearer a');
+    expect(of({})).toBe('unknown ');
+    expect(['acme', 'unknown Bearer a', 'unknown ', ''].map(isKnownTenant)).toEqual([true, false, false, false]);
   });
 
   it('of a record of a run is that of the run', () => {
@@ -100,6 +101,6 @@ describe('the tenant in whose turn a record is handled', () => {
     const of = (topic: string, record: object) =>
       tenantOf({ ...place, topic, key: 'k', record } as unknown as Incoming);
     for (const topic of ['agent.toolsets', 'agent.tool-calls', 'agent.steps'])
-      expect([topic, of(topic, { run }), of(topic, { run: { principal: null } })]).toEqual([topic, 'acme', '']);
+      expect([topic, of(topic, { run }), of(topic, { run: { principal: null } })]).toEqual([topic, 'acme', 'unknown ']);
   });
 });

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { Slots } from '../../src/processing/slots.js';
+import { type Room, Slots } from '../../src/processing/slots.js';
 
 /** Records that wait, by the tenants that they are of, and the order in which they are served. */
-function waiting(slots: Slots, tenants: readonly string[]): string[] {
+function waiting(slots: Room, tenants: readonly string[]): string[] {
   const served: string[] = [];
   tenants.forEach((tenant, at) => {
     void Promise.resolve(slots.take(tenant)).then((granted) => granted && served.push(`${tenant}${String(at)}`));
@@ -89,7 +89,7 @@ describe('room for records in work', () => {
 
   it('is less for as long as several tenants share it, so that few of one are in the way of another', async () => {
     let now = 0;
-    const slots = new Slots(5, { limit: 2, forMs: 100, now: () => now });
+    const slots = new Slots(5, { limit: 2, forMs: 100, now: () => now, counts: (tenant) => tenant !== 'unknown' });
     const served = waiting(slots, ['a', 'a', 'a', 'a']);
     const other = waiting(slots, ['b']);
     await settled();
@@ -104,6 +104,41 @@ describe('room for records in work', () => {
     expect([slots.taken, other.length]).toEqual([2, 1]);
     now = 200;
     expect(slots.limit).toBe(5);
+  });
+
+  it('is not less for names that may be those of one tenant', () => {
+    const slots = new Slots(5, { limit: 2, forMs: 100, now: () => 0, counts: (tenant) => tenant !== 'unknown' });
+    for (const tenant of ['a', 'unknown', 'a']) void slots.take(tenant);
+    expect(slots.limit).toBe(5);
+    void slots.take('b');
+    expect(slots.limit).toBe(2);
+  });
+
+  it('is given to a tenant at several services in turn, so that what waits at one is not behind what waits at another', async () => {
+    const slots = new Slots(1);
+    const [one, other] = [slots.ofService(), slots.ofService()];
+    void one.take('a');
+    const served = waiting(one, ['a', 'a', 'a']);
+    const beside = waiting(other, ['a']);
+    one.free('a');
+    await settled();
+    expect([served, beside]).toEqual([[], ['a0']]);
+    other.free('a');
+    await settled();
+    expect(served).toEqual(['a0']);
+  });
+
+  it('is refused to one service when that closes, and to no other', async () => {
+    const slots = new Slots(1);
+    const [one, other] = [slots.ofService(), slots.ofService()];
+    void one.take('a');
+    const [late, later] = [one.take('a'), other.take('a')];
+    one.close();
+    expect([await late, one.take('a'), slots.waiting]).toEqual([false, false, 1]);
+    one.free('a');
+    expect([await later, slots.taken]).toEqual([true, 1]);
+    other.free('a');
+    expect(slots.taken).toBe(0);
   });
 
   it('is refused to all who wait or come when it is closed', async () => {
