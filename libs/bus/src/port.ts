@@ -49,8 +49,8 @@ export interface HandlerContext {
   /** Called before the wait for another attempt at this record, where this one ends with a fault that may pass: so that the handler can report it. */
   onRetry(listener: (retry: Retry) => void): void;
   /**
-   * Waits for what is elsewhere, such as a model or a tool: meanwhile another record is at work in this one’s place. Absent in
-   * contexts that limit no work.
+   * Waits for what is elsewhere, such as a model or a tool: meanwhile another record is at work in this one’s place. A wait that is not said so
+   * keeps the place for a moment. Absent in contexts that limit no work.
    */
   aside?<T>(wait: () => Promise<T>): Promise<T>;
   /** With `order: 'partition'`: what the record before this one in its partition left, '' if none did; always '' with sessions. */
