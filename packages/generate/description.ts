@@ -24,7 +24,16 @@ export interface Parameter {
 export interface Operation {
   readonly operationId: string;
   readonly summary: string;
+  readonly description?: string;
   readonly parameters?: readonly Parameter[];
+  readonly requestBody?: Content;
+  readonly responses: Readonly<Record<string, Content>>;
+  /** The method of the clients that is made of it, as `resource.method`. */
+  readonly 'x-sluice-client'?: { readonly method: string; readonly isRepeatable?: boolean };
+}
+
+interface Content {
+  readonly content?: Readonly<Record<string, { readonly schema: Schema }>>;
 }
 
 export interface Description {

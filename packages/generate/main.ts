@@ -2,14 +2,16 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { AvroRecord, Description } from './description.ts';
+import { pythonCalls } from './python-calls.ts';
 import { blockingClient } from './python-sync.ts';
 import { modelsOfApi, modelsOfRecords } from './python.ts';
+import { typeScriptCalls } from './typescript-calls.ts';
 import { typesOfApi, typesOfRecords } from './typescript.ts';
 
 /** Those that an upstream system reads or writes, and what is in them. */
 const onTheBus = ['AgentRequest', 'AgentStepResult', 'AgentResponse', 'AgentProgress', 'Cancellation'];
 
-const asyncClient = join(import.meta.dirname, '../client-python/src/sluice_client/_async.py');
+const python = join(import.meta.dirname, '../client-python/src/sluice_client');
 
 /** The generated files by their path from packages/. */
 export function generate(schemaFolder: string): Readonly<Record<string, string>> {
@@ -19,12 +21,19 @@ export function generate(schemaFolder: string): Readonly<Record<string, string>>
     .filter((file) => file.endsWith('.avsc'))
     .map((file) => read<AvroRecord>(file));
   const records = withParts(onTheBus, all);
+  const resources = pythonCalls(description);
   return {
     'client/src/generated/api.ts': typesOfApi(description),
+    'client/src/generated/calls.ts': typeScriptCalls(description),
     'client/src/generated/records.ts': typesOfRecords(records),
     'client-python/src/sluice_client/models.py': modelsOfApi(description),
     'client-python/src/sluice_client/records.py': modelsOfRecords(records),
-    'client-python/src/sluice_client/_sync.py': blockingClient(readFileSync(asyncClient, 'utf8')),
+    'client-python/src/sluice_client/_resources.py': resources,
+    'client-python/src/sluice_client/_sync_resources.py': blockingClient(resources),
+    'client-python/src/sluice_client/_sync_transport.py': blockingClient(
+      readFileSync(join(python, '_transport.py'), 'utf8'),
+    ),
+    'client-python/src/sluice_client/_sync.py': blockingClient(readFileSync(join(python, '_async.py'), 'utf8')),
   };
 }
 

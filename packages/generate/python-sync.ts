@@ -4,6 +4,11 @@ const changes: readonly (readonly [RegExp, string])[] = [
     /^"""The client for asyncio and trio\."""$/m,
     '"""The client that blocks, written from _async.py by `npm run generate`. Do not edit."""',
   ],
+  [
+    /^"""What the client for asyncio and trio sends with\."""$/m,
+    '"""What the client that blocks sends with, written from _transport.py by `npm run generate`. Do not edit."""',
+  ],
+  [/from \._(transport|resources) import/g, 'from ._sync_$1 import'],
   // What only the asynchronous client needs.
   [/^.*# async only\n/gm, ''],
   [/ \| Awaitable\[str\]/g, ''],
@@ -23,6 +28,7 @@ const changes: readonly (readonly [RegExp, string])[] = [
 export function blockingClient(asynchronous: string): string {
   const text = changes.reduce((changed, [from, to]) => changed.replace(from, to), asynchronous);
   const left = /\b(async|await|anyio|inspect|Awaitable|Async\w+)\b(?! by)/.exec(text.replace(/_async\.py/, ''));
-  if (left !== null) throw new Error(`“${left[0]}” of _async.py is unknown to packages/generate/python-sync.ts.`);
+  if (left !== null)
+    throw new Error(`“${left[0]}” of the asynchronous client is unknown to packages/generate/python-sync.ts.`);
   return text;
 }

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { Controller, Get, HttpCode, Inject, Post, Query, Req, Res } from '@nestjs/common';
+import { Controller, Inject, Query, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { decisionsOpenTo } from '@sluice/core';
 import type { AskedApproval, Configuration, Principal } from '@sluice/core';
@@ -20,6 +20,7 @@ import { ApprovalFollowers, approvalEvents } from './stream/approval-stream.js';
 import type { Waiting } from './stream/approval-stream.js';
 import { encoded } from './stream/run-stream.js';
 import { strictBody } from './strict-body.js';
+import { Route } from './openapi/route.js';
 
 /** A decision, with what `approval_requested` holds beside it: who decides may send all of that back. */
 export const decisionRecords = ['ApprovalDecided', 'ApprovalRequested'] as const;
@@ -28,7 +29,7 @@ export const decisionRecords = ['ApprovalDecided', 'ApprovalRequested'] as const
 const mostFollowed = 1_000;
 
 /** Decisions on calls that wait for one (docs/approvals.md). Whether a decision counts is the executor’s to say, on agent.approvals. */
-@Controller('v1/approvals')
+@Controller()
 export class ApprovalsController {
   constructor(
     @Inject(RUNTIME) private readonly runtime: Runtime,
@@ -38,7 +39,7 @@ export class ApprovalsController {
   ) {}
 
   /** What waits in the caller’s tenant, if the caller is an approver; to others nothing does. */
-  @Get()
+  @Route('listApprovals')
   async list(
     @Req() request: Request,
     @Query() query: Readonly<Record<string, unknown>>,
@@ -109,8 +110,7 @@ export class ApprovalsController {
     return () => this.lists.projection.approvals(caller, this.runtime.clock.now(), after, limit);
   }
 
-  @Post()
-  @HttpCode(202)
+  @Route('decide')
   async decide(@Req() request: Request): Promise<object> {
     const { bus, clock } = this.runtime;
     const caller = await this.callers.of(request);

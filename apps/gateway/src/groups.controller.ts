@@ -1,4 +1,4 @@
-import { Controller, Get, Inject, Param, Query, Req, Res } from '@nestjs/common';
+import { Controller, Inject, Param, Query, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { listGroups, listStates, nearMiss, stateDiagram } from '@sluice/core';
 import type { Evaluator, KnownFacts, Principal } from '@sluice/core';
@@ -9,9 +9,10 @@ import { LoadWatch, RUNTIME } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
 import { Callers } from './caller.js';
 import { Refusal } from './refusal.js';
+import { Route } from './openapi/route.js';
 
 /** Which groups and states there are for a caller: within what it may ask for, and of the configuration in force. */
-@Controller('v1')
+@Controller()
 export class GroupsController {
   constructor(
     @Inject(RUNTIME) private readonly runtime: Runtime,
@@ -19,14 +20,14 @@ export class GroupsController {
     @Inject(LoadWatch) private readonly loads: LoadWatch,
   ) {}
 
-  @Get('groups')
+  @Route('listGroups')
   async groups(@Req() http: Request): Promise<object> {
     const { evaluator, permitted, known } = await this.asked(http);
     return { config_version: evaluator.configuration.version, groups: listGroups(evaluator, permitted, known) };
   }
 
   /** Which of these groups suit a question. Stands before the route of a group, so that it is not one. */
-  @Get('groups/recommended')
+  @Route('recommendGroups')
   async recommended(@Req() http: Request, @Query('question') question: unknown): Promise<object> {
     const { principal: caller } = await this.callers.asking(http);
     if (typeof question !== 'string' || question.trim() === '')
@@ -40,8 +41,8 @@ export class GroupsController {
   }
 
   /** A group that the caller may not ask for is as unknown as one that there is not. */
-  @Get('groups/*path')
-  async group(@Req() http: Request, @Param('path') path: readonly string[]): Promise<object> {
+  @Route('readGroup')
+  async group(@Req() http: Request, @Param('name') path: readonly string[]): Promise<object> {
     const { evaluator, permitted, known } = await this.asked(http);
     const name = path.join('/');
     const listed = listGroups(evaluator, permitted, known);
@@ -58,7 +59,7 @@ export class GroupsController {
   }
 
   /** With `accept: text/vnd.mermaid`, the states as a Mermaid diagram. */
-  @Get('states')
+  @Route('listStates')
   async states(@Req() http: Request, @Res() response: Response): Promise<void> {
     const { evaluator, permitted, known } = await this.asked(http);
     const states = listStates(evaluator, permitted, known);

@@ -1,21 +1,22 @@
-import { Controller, Get, Inject, Param, Post, Query, Req, Res } from '@nestjs/common';
+import { Controller, Inject, Param, Query, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { RunsService } from './runs.service.js';
 import { prefers } from './prefers.js';
+import { Route } from './openapi/route.js';
 
 /** Runs over HTTP: started, waited for, streamed, cancelled (docs/http.md). */
-@Controller('v1/runs')
+@Controller()
 export class RunsController {
   constructor(@Inject(RunsService) private readonly runs: RunsService) {}
 
-  @Post()
+  @Route('startRun')
   begin(@Req() request: Request, @Res() response: Response): Promise<void> {
     return this.runs.begin(request, prefers(request), response);
   }
 
-  @Get(':requestId')
+  @Route('readRun')
   see(
-    @Param('requestId') requestId: string,
+    @Param('request_id') requestId: string,
     @Query() query: Readonly<Record<string, unknown>>,
     @Req() request: Request,
     @Res() response: Response,
@@ -23,9 +24,9 @@ export class RunsController {
     return this.runs.see({ requestId, query }, request, prefers(request), response);
   }
 
-  @Post(':requestId/cancel')
+  @Route('cancelRun')
   cancel(
-    @Param('requestId') requestId: string,
+    @Param('request_id') requestId: string,
     @Query() query: Readonly<Record<string, unknown>>,
     @Req() request: Request,
     @Res() response: Response,

@@ -1,4 +1,4 @@
-import { Controller, Get, HttpCode, Inject, Post, Query, Req, Res } from '@nestjs/common';
+import { Controller, Inject, Query, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { dependsOn, notPermitted, requestWarnings, withoutFacts } from '@sluice/core';
 import type { Evaluator, Principal, Unknown } from '@sluice/core';
@@ -18,12 +18,13 @@ import type { NamedRequest } from './requests.js';
 import { strictBody } from './strict-body.js';
 import { toolParameters } from './tool-parameters.js';
 import { withWarnings } from './with-warnings.js';
+import { Route } from './openapi/route.js';
 
 /** Everything of a run’s beginning is known in a listing but what it will be asked. */
 const unknown = ['question'] as const satisfies Unknown;
 
 /** What a caller would be offered, by the evaluator that decides it in a run. */
-@Controller('v1')
+@Controller()
 export class ToolsController {
   constructor(
     @Inject(RUNTIME) private readonly runtime: Runtime,
@@ -33,7 +34,7 @@ export class ToolsController {
   ) {}
 
   /** As in a request: `group` absent for the default, `state` for `undefined`, `connections` for none; lists with commas between. What is hidden is not named. */
-  @Get('tools')
+  @Route('listTools')
   async list(
     @Req() http: Request,
     @Query() query: Readonly<Record<string, unknown>>,
@@ -64,8 +65,7 @@ export class ToolsController {
   }
 
   /** The first decision about this request, as the filter would make it now. Nothing is published, and no run begins. */
-  @Post('toolsets')
-  @HttpCode(200)
+  @Route('tryToolset')
   async toolset(@Req() http: Request): Promise<object> {
     const caller = await this.callers.asking(http);
     const { request } = requestOf(strictBody(http, ['AgentRequest']));

@@ -1,29 +1,24 @@
-import { Approvals, Audit, DeadLetters, Groups, Sessions, States, Tools } from './resources.js';
+import { Resources } from './generated/calls.js';
+import { Approvals, Audit, Groups, States } from './resources.js';
 import { Runs } from './runs.js';
 import { Transport } from './transport.js';
 import type { ClientOptions } from './transport.js';
 
 /** A gateway of Sluice, asked over HTTP. */
-export class Sluice {
+export class Sluice extends Resources {
   readonly runs: Runs;
-  readonly sessions: Sessions;
   readonly approvals: Approvals;
   readonly groups: Groups;
   readonly states: States;
-  readonly tools: Tools;
   readonly audit: Audit;
-  /** For operators. */
-  readonly deadLetters: DeadLetters;
 
   constructor(options: ClientOptions) {
     const transport = new Transport(options);
+    super(transport);
     this.runs = new Runs(transport);
-    this.sessions = new Sessions(transport);
     this.approvals = new Approvals(transport);
     this.groups = new Groups(transport);
     this.states = new States(transport);
-    this.tools = new Tools(transport);
     this.audit = new Audit(transport);
-    this.deadLetters = new DeadLetters(transport);
   }
 }

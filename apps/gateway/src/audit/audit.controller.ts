@@ -1,4 +1,4 @@
-import { Controller, Get, Inject, Query, Req, Res } from '@nestjs/common';
+import { Controller, Inject, Query, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { isOperator } from '@sluice/core';
 import type { Principal } from '@sluice/core';
@@ -10,9 +10,10 @@ import { cursorFor } from '../lists/list-query.js';
 import { Lists } from '../lists/lists.js';
 import { auditQuery } from './audit-query.js';
 import { csvOf } from './csv.js';
+import { Route } from '../openapi/route.js';
 
 /** What the audit has of the caller’s tenant (docs/http.md). Whether anybody changed it, `sluice audit verify` says. */
-@Controller('v1/audit')
+@Controller()
 export class AuditController {
   constructor(
     @Inject(RUNTIME) private readonly runtime: Runtime,
@@ -20,7 +21,7 @@ export class AuditController {
     @Inject(Lists) private readonly lists: Lists,
   ) {}
 
-  @Get()
+  @Route('listAudit')
   async list(
     @Req() http: Request,
     @Query() query: Readonly<Record<string, unknown>>,

@@ -1,4 +1,4 @@
-import { Controller, Get, HttpCode, Inject, Param, Post, Query, Req } from '@nestjs/common';
+import { Controller, Inject, Param, Query, Req } from '@nestjs/common';
 import type { Request } from 'express';
 import { Fault } from '@sluice/core';
 import type { Principal } from '@sluice/core';
@@ -13,11 +13,12 @@ import { Operators } from '../operators.js';
 import { Refusal } from '../refusal.js';
 import { requireNoBody } from '../strict-body.js';
 import { letterQuery } from './letter-query.js';
+import { Route } from '../openapi/route.js';
 
 type Query_ = Readonly<Record<string, unknown>>;
 
 /** Dead letters of all tenants, for operators (docs/dead-letters.md). */
-@Controller('v1/dead-letters')
+@Controller()
 export class DeadLettersController {
   constructor(
     @Inject(RUNTIME) private readonly runtime: Runtime,
@@ -25,7 +26,7 @@ export class DeadLettersController {
     @Inject(Lists) private readonly lists: Lists,
   ) {}
 
-  @Get()
+  @Route('listDeadLetters')
   async list(@Req() http: Request, @Query() query: Query_): Promise<object> {
     await this.operators.require(http, 'GET /v1/dead-letters');
     const { filter, limit, after } = letterQuery(query);
@@ -39,7 +40,7 @@ export class DeadLettersController {
   }
 
   /** One, with what it holds and what a redrive would do. */
-  @Get(':id')
+  @Route('readDeadLetter')
   async show(@Req() http: Request, @Param('id') id: string): Promise<object> {
     await this.operators.require(http, 'GET /v1/dead-letters/{id}');
     const letter = await this.letter(id);
@@ -63,8 +64,7 @@ export class DeadLettersController {
   }
 
   /** Puts the record on the log again, once. Throws Refusal(409) with why not. */
-  @Post(':id/redrive')
-  @HttpCode(200)
+  @Route('redrive')
   async redrive(@Req() http: Request, @Param('id') id: string): Promise<object> {
     const operator = await this.operators.require(http, 'POST /v1/dead-letters/{id}/redrive');
     requireNoBody(http);

@@ -1,4 +1,4 @@
-import { Controller, Get, Inject, Param, Query, Req } from '@nestjs/common';
+import { Controller, Inject, Param, Query, Req } from '@nestjs/common';
 import type { Request } from 'express';
 import type { Principal } from '@sluice/core';
 import type { ListedRun } from '@sluice/projection';
@@ -15,11 +15,12 @@ import { whereIs } from '../run-place.js';
 import type { RunPlace } from '../run-place.js';
 import { cursorFor, limitOf, parametersOf, runQuery, sessionParameters, stepParameters } from './list-query.js';
 import { Lists } from './lists.js';
+import { Route } from '../openapi/route.js';
 
 type Queried = Readonly<Record<string, unknown>>;
 
 /** Lists of runs and sessions, from this instance’s projection (docs/http.md). */
-@Controller('v1')
+@Controller()
 export class ListsController {
   constructor(
     @Inject(RUNTIME) private readonly runtime: Runtime,
@@ -28,7 +29,7 @@ export class ListsController {
   ) {}
 
   /** The runs of the caller’s tenant; what others asked is not shown. */
-  @Get('runs')
+  @Route('listRuns')
   async runs(@Req() http: Request, @Query() query: Queried): Promise<object> {
     const caller = await this.callers.of(http);
     const { filter, limit, after } = runQuery(query);
@@ -50,7 +51,7 @@ export class ListsController {
   }
 
   /** The caller’s own sessions. */
-  @Get('sessions')
+  @Route('listSessions')
   async sessions(@Req() http: Request, @Query() query: Queried): Promise<object> {
     const caller = await this.callers.of(http);
     const { limit, before } = parametersOf(query, sessionParameters);
@@ -68,8 +69,8 @@ export class ListsController {
   }
 
   /** The steps of the caller’s own runs in a session, without their results. */
-  @Get('sessions/:sessionId/steps')
-  async steps(@Req() http: Request, @Param('sessionId') sessionId: string, @Query() query: Queried): Promise<object> {
+  @Route('listSteps')
+  async steps(@Req() http: Request, @Param('session_id') sessionId: string, @Query() query: Queried): Promise<object> {
     const caller = await this.callers.of(http);
     const { limit } = parametersOf(query, stepParameters);
     const steps = await this.lists.projection.steps(caller, sessionId, limitOf(limit));

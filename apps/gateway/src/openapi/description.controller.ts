@@ -1,9 +1,10 @@
-import { Controller, Get, Header, Req, Res } from '@nestjs/common';
+import { Controller, Header, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { isKnown, tagOf } from '../etag.js';
 import { openApi } from './document.js';
 import { page, pagePolicy } from './page.js';
 import type { JsonSchema } from './record-schemas.js';
+import { Route } from './route.js';
 
 /** What the gateway says of itself: the same for every caller and without data of any, so no credential is asked for. */
 @Controller()
@@ -14,14 +15,14 @@ export class DescriptionController {
   readonly #jsonTag = tagOf(this.#json);
   readonly #pageTag = tagOf(this.#page);
 
-  @Get('openapi.json')
+  @Route('readDescription')
   @Header('content-type', 'application/json; charset=utf-8')
   @Header('cache-control', 'no-cache')
   json(@Req() http: Request, @Res({ passthrough: true }) response: Response): string | undefined {
     return isKnown(http, response, this.#jsonTag) ? undefined : this.#json;
   }
 
-  @Get('docs')
+  @Route('readPage')
   @Header('content-type', 'text/html; charset=utf-8')
   @Header('cache-control', 'no-cache')
   @Header('content-security-policy', pagePolicy)

@@ -61,6 +61,7 @@ function described(operation: Operation): JsonSchema {
   const parameters = parametersOf(operation);
   return {
     operationId: id,
+    ...clientOf(operation),
     tags: [tag],
     summary,
     ...(description === undefined ? {} : { description }),
@@ -76,6 +77,12 @@ function described(operation: Operation): JsonSchema {
       ...Object.fromEntries(refusalsOf(operation).map((status) => [String(status), refused(status)])),
     },
   };
+}
+
+/** The method that clients have of it, where nothing but the description is needed to make that. */
+function clientOf({ client, isWritten, isRepeatable }: Operation): JsonSchema {
+  if (client === null || isWritten === true) return {};
+  return { 'x-sluice-client': { method: client, ...(isRepeatable === true ? { isRepeatable } : {}) } };
 }
 
 /** Those of the operation, and that of a limit where there is a caller to count. */

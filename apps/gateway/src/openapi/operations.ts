@@ -11,6 +11,12 @@ export interface Operation {
   readonly id: string;
   /** The method of the TypeScript client that asks for it, as `resource.method`, and in snake case that of the Python client; null for none. */
   readonly client: string | null;
+  /** Where that method does more than ask for it: each client has it written by hand. Others are generated. */
+  readonly isWritten?: true;
+  /** Of a POST: whether it does no harm twice, so that clients send it again where no answer came. */
+  readonly isRepeatable?: true;
+  /** The place in the path that takes several of its segments. */
+  readonly deepPlace?: string;
   readonly method: 'get' | 'post';
   /** With `{name}` for what stands in its place. */
   readonly path: string;
@@ -73,12 +79,13 @@ const runAnswers: Readonly<Record<number, Answer>> = {
 };
 const json = (name: string, meaning: string): Readonly<Record<number, Answer>> => ({ 200: { meaning, json: name } });
 
-/** Every route; a test compares them with those that Nest has. */
+/** Every route: handlers take method, path and status from here (`route.ts`), and a test asks Nest for each. */
 export const operations: readonly Operation[] = [
   {
     ...{
       id: 'startRun',
       client: 'runs.create',
+      isWritten: true,
       without: 'nothing',
       method: 'post',
       path: '/v1/runs',
@@ -101,6 +108,7 @@ export const operations: readonly Operation[] = [
     ...{
       id: 'listRuns',
       client: 'runs.list',
+      isWritten: true,
       method: 'get',
       path: '/v1/runs',
       tag: 'Runs',
@@ -114,6 +122,7 @@ export const operations: readonly Operation[] = [
     ...{
       id: 'readRun',
       client: 'runs.get',
+      isWritten: true,
       without: 'link',
       method: 'get',
       path: '/v1/runs/{request_id}',
@@ -132,6 +141,7 @@ export const operations: readonly Operation[] = [
     ...{
       id: 'cancelRun',
       client: 'runs.cancel',
+      isWritten: true,
       without: 'link',
       method: 'post',
       path: '/v1/runs/{request_id}/cancel',
@@ -194,6 +204,7 @@ export const operations: readonly Operation[] = [
     ...{
       id: 'tryToolset',
       client: 'tools.tryToolset',
+      isRepeatable: true,
       without: 'nothing',
       method: 'post',
       path: '/v1/toolsets',
@@ -239,9 +250,11 @@ export const operations: readonly Operation[] = [
     ...{
       id: 'readGroup',
       client: 'groups.get',
+      isWritten: true,
       without: 'nothing',
       method: 'get',
       path: '/v1/groups/{name}',
+      deepPlace: 'name',
       tag: 'Tools',
       summary: 'Read a group',
     },
@@ -275,7 +288,14 @@ export const operations: readonly Operation[] = [
     refusals: [400, 401, 403, 500, 503],
   },
   {
-    ...{ id: 'decide', client: 'approvals.decide', method: 'post', path: '/v1/approvals', tag: 'Approvals' },
+    ...{
+      id: 'decide',
+      client: 'approvals.decide',
+      isWritten: true,
+      method: 'post',
+      path: '/v1/approvals',
+      tag: 'Approvals',
+    },
     summary: 'Approve or refuse a call that waits',
     description: 'Whether the decision counts, `approval_outcome` on the run’s stream says.',
     body: 'ApprovalDecision',

@@ -1,9 +1,11 @@
 """Asks Sluice over HTTP: `Sluice` blocks, `AsyncSluice` is for asyncio and trio. Over Kafka: `sluice_client.kafka`."""
 
 from . import events, models
-from ._async import AsyncPages, AsyncSluice
+from ._async import AsyncSluice
 from ._calls import FinishedRun, OngoingRun, Run, RunRef
-from ._sync import Pages, Sluice
+from ._sync import Sluice
+from ._sync_transport import Pages
+from ._transport import AsyncPages
 from .errors import (
     ConflictError,
     ConnectionFailedError,

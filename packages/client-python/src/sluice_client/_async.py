@@ -2,94 +2,23 @@
 
 from __future__ import annotations
 
-import inspect  # async only
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from types import TracebackType
-from typing import Any, Generic, Literal, Self, TypeVar, Unpack
+from typing import Literal, Self, Unpack
 
 import anyio
 import httpx
 
 from . import _calls, models
-from ._calls import LONGEST_WAIT, Call, FinishedRun, Request, Run, RunRef, failure_of, refusal_of
+from ._calls import LONGEST_WAIT, Call, FinishedRun, Request, Run, RunRef, failure_of
 from ._reader import ApprovalReader, EndOfStream, RunReader, chunk_in
-from ._settings import EVENTS, Settings
+from ._resources import ApprovalsCalls, AuditCalls, GroupsCalls, Resources, StatesCalls
+from ._settings import Settings
+from ._transport import AsyncPages, Cursor, Token, Transport
 from ._waiting import TimeLimit, too_long
 from .errors import ConflictError, ConnectionFailedError, ProblemError
 from .events import End, RunEvent
-
-T = TypeVar("T")
-Cursor = str | int | None
-Token = str | Callable[[], str | Awaitable[str]] | None
-
-
-class AsyncPages(Generic[T]):
-    """A list that is read page by page as it is walked through."""
-
-    def __init__(self, read: Callable[[Any], Awaitable[tuple[list[T], Cursor]]]) -> None:
-        self._read = read
-
-    async def pages(self) -> AsyncIterator[list[T]]:
-        cursor: Cursor = None
-        while True:
-            items, cursor = await self._read(cursor)
-            yield items
-            if cursor is None:
-                return
-
-    async def __aiter__(self) -> AsyncIterator[T]:
-        async for items in self.pages():
-            for item in items:
-                yield item
-
-    async def take(self, most: int) -> list[T]:
-        """The first so many."""
-        taken: list[T] = []
-        if most > 0:
-            async for item in self:
-                taken.append(item)
-                if len(taken) >= most:
-                    break
-        return taken
-
-
-class Transport:
-    def __init__(self, settings: Settings, token: Token, http: httpx.AsyncClient) -> None:
-        self.settings = settings
-        self._token = token
-        self._http = http
-
-    async def run(self, call: Call[T]) -> T:
-        attempt = 0
-        while True:
-            attempt += 1
-            try:
-                response = await self._http.request(**await self._request(call))
-                if response.is_success:
-                    return call.read(response)
-                raise refusal_of(response)
-            except ProblemError as refusal:
-                error: Exception = refusal
-            except httpx.TransportError as failure:
-                error = failure_of(failure, f"{call.method} {call.path}")
-            await anyio.sleep(self.settings.policy.delay(attempt, error, repeatable=call.repeatable))
-
-    async def lines(self, call: Call[Any], reader: RunReader | ApprovalReader) -> AsyncGenerator[str]:
-        """One attempt, line by line."""
-        async with self._http.stream(**await self._request(call, EVENTS)) as response:
-            if not response.is_success:
-                await response.aread()
-                raise refusal_of(response)
-            reader.connected()
-            async for line in response.aiter_lines():
-                yield line
-
-    async def _request(self, call: Call[Any], headers: Mapping[str, str] | None = None) -> dict[str, Any]:
-        token = self._token() if callable(self._token) else self._token
-        if inspect.isawaitable(token):  # async only
-            token = await token  # async only
-        return self.settings.request(call, token, headers)
 
 
 class Runs:
@@ -189,37 +118,7 @@ class Runs:
                 raise too_long(now)
 
 
-class Sessions:
-    def __init__(self, transport: Transport) -> None:
-        self._transport = transport
-
-    def list(self, *, limit: int | None = None) -> AsyncPages[models.Session]:
-        """One’s own sessions, the latest first."""
-
-        async def read(before: int | None) -> tuple[list[models.Session], Cursor]:
-            page = await self._transport.run(_calls.list_sessions(limit, before))
-            return page.sessions, page.next_before
-
-        return AsyncPages(read)
-
-    async def steps(self, session_id: str, *, limit: int | None = None) -> models.StepList:
-        """The steps of one’s runs in a session."""
-        return await self._transport.run(_calls.list_steps(session_id, limit))
-
-
-class Approvals:
-    def __init__(self, transport: Transport) -> None:
-        self._transport = transport
-
-    def list(self, *, limit: int | None = None) -> AsyncPages[models.WaitingApproval]:
-        """The calls that wait for one’s decision, the oldest first."""
-
-        async def read(cursor: str | None) -> tuple[list[models.WaitingApproval], Cursor]:
-            page = await self._transport.run(_calls.list_approvals(limit, cursor))
-            return page.approvals, page.next_cursor
-
-        return AsyncPages(read)
-
+class Approvals(ApprovalsCalls):
     async def stream(self) -> AsyncGenerator[models.WaitingApproval]:
         """The calls that wait now, then those that come, each once. A connection that is cut is opened again."""
         call = _calls.follow_approvals()
@@ -256,88 +155,24 @@ class Approvals:
         return await self._transport.run(_calls.decide(approval, decision, reason, decided_by))
 
 
-class Groups:
-    def __init__(self, transport: Transport) -> None:
-        self._transport = transport
-
-    async def list(self) -> models.GroupList:
-        """The groups that one may ask for."""
-        return await self._transport.run(_calls.list_groups())
-
+class Groups(GroupsCalls):
     async def get(self, name: str) -> models.Group:
         return await self._transport.run(_calls.read_group(name))
 
-    async def recommend(self, question: str) -> models.RecommendationList:
-        """Which of these suit a question, best first."""
-        return await self._transport.run(_calls.recommend_groups(question))
 
-
-class States:
-    def __init__(self, transport: Transport) -> None:
-        self._transport = transport
-
-    async def list(self) -> models.StateList:
-        return await self._transport.run(_calls.list_states())
-
+class States(StatesCalls):
     async def diagram(self) -> str:
         """As a Mermaid diagram."""
         return await self._transport.run(_calls.draw_states())
 
 
-class Tools:
-    def __init__(self, transport: Transport) -> None:
-        self._transport = transport
-
-    async def list(self, **query: Unpack[models.ListToolsQuery]) -> models.ToolList:
-        """What a run in this state with these groups is offered."""
-        return await self._transport.run(_calls.list_tools(query))
-
-    async def try_toolset(self, request: Request) -> models.TriedToolset:
-        """What this request would be offered. Nothing is published, and no run begins."""
-        return await self._transport.run(_calls.try_toolset(request))
-
-
-class Audit:
-    def __init__(self, transport: Transport) -> None:
-        self._transport = transport
-
-    def list(self, **query: Unpack[models.ListAuditQuery]) -> AsyncPages[models.AuditEntry]:
-        """The audit of one’s tenant, the newest first."""
-
-        async def read(cursor: str | None) -> tuple[list[models.AuditEntry], Cursor]:
-            page = await self._transport.run(_calls.list_audit(query, cursor))
-            return page.entries, page.next_cursor
-
-        return AsyncPages(read)
-
+class Audit(AuditCalls):
     async def csv(self, **query: Unpack[models.ListAuditQuery]) -> str:
         """A page of it as CSV."""
         return await self._transport.run(_calls.audit_csv(query))
 
 
-class DeadLetters:
-    """For operators: what could not be processed."""
-
-    def __init__(self, transport: Transport) -> None:
-        self._transport = transport
-
-    def list(self, **query: Unpack[models.ListDeadLettersQuery]) -> AsyncPages[models.ListedDeadLetter]:
-        async def read(cursor: str | None) -> tuple[list[models.ListedDeadLetter], Cursor]:
-            page = await self._transport.run(_calls.list_dead_letters(query, cursor))
-            return page.dead_letters, page.next_cursor
-
-        return AsyncPages(read)
-
-    async def get(self, letter: str) -> models.DeadLetter:
-        """With what it holds, and what a redrive would do."""
-        return await self._transport.run(_calls.read_dead_letter(letter))
-
-    async def redrive(self, letter: str) -> models.Redriven:
-        """Puts the record on the log again, once. Raises ConflictError where that cannot be done or was done before."""
-        return await self._transport.run(_calls.redrive(letter))
-
-
-class AsyncSluice:
+class AsyncSluice(Resources):
     """A gateway of Sluice, asked over HTTP. `http` is a client of httpx in place of one of its own."""
 
     def __init__(
@@ -362,14 +197,12 @@ class AsyncSluice:
         )
         self._own = httpx.AsyncClient() if http is None else None
         transport = Transport(settings, token, self._own or http or httpx.AsyncClient())
+        super().__init__(transport)
         self.runs = Runs(transport)
-        self.sessions = Sessions(transport)
         self.approvals = Approvals(transport)
         self.groups = Groups(transport)
         self.states = States(transport)
-        self.tools = Tools(transport)
         self.audit = Audit(transport)
-        self.dead_letters = DeadLetters(transport)
 
     async def close(self) -> None:
         if self._own is not None:

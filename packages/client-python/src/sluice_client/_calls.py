@@ -128,8 +128,8 @@ def _text(value: Any) -> str:
     return ",".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
 
 
-def _model(model: type[M]) -> Callable[[httpx.Response], M]:
-    return lambda response: model.model_validate(response.json())
+def model(kind: type[M]) -> Callable[[httpx.Response], M]:
+    return lambda response: kind.model_validate(response.json())
 
 
 _RUNS: TypeAdapter[Run] = TypeAdapter(FinishedRun | OngoingRun)
@@ -188,24 +188,11 @@ def cancel_run(run: RunRef, reason: str | None) -> Call[Run]:
 
 
 def list_runs(query: models.ListRunsQuery, cursor: str | None) -> Call[models.RunList]:
-    return Call("/v1/runs", _model(models.RunList), query={**query, "cursor": cursor})
-
-
-def list_sessions(limit: int | None, before: int | None) -> Call[models.SessionList]:
-    return Call("/v1/sessions", _model(models.SessionList), query={"limit": limit, "before": before})
-
-
-def list_steps(session_id: str, limit: int | None) -> Call[models.StepList]:
-    path = f"/v1/sessions/{quote(session_id, safe='')}/steps"
-    return Call(path, _model(models.StepList), query={"limit": limit})
-
-
-def list_approvals(limit: int | None, cursor: str | None) -> Call[models.ApprovalList]:
-    return Call("/v1/approvals", _model(models.ApprovalList), query={"limit": limit, "cursor": cursor})
+    return Call("/v1/runs", model(models.RunList), query={**query, "cursor": cursor})
 
 
 def follow_approvals() -> Call[models.ApprovalList]:
-    return Call("/v1/approvals", _model(models.ApprovalList))
+    return Call("/v1/approvals", model(models.ApprovalList))
 
 
 def decide(
@@ -215,55 +202,17 @@ def decide(
     body = {name: getattr(approval, name) for name in names}
     given = {"reason": reason, "decided_by": decided_by}
     body |= {"decision": decision, **{name: value for name, value in given.items() if value is not None}}
-    return Call("/v1/approvals", _model(models.PublishedDecision), method="POST", body=body)
-
-
-def list_groups() -> Call[models.GroupList]:
-    return Call("/v1/groups", _model(models.GroupList))
+    return Call("/v1/approvals", model(models.PublishedDecision), method="POST", body=body)
 
 
 def read_group(name: str) -> Call[models.Group]:
-    return Call(f"/v1/groups/{quote(name)}", _model(models.Group))
-
-
-def recommend_groups(question: str) -> Call[models.RecommendationList]:
-    return Call("/v1/groups/recommended", _model(models.RecommendationList), query={"question": question})
-
-
-def list_states() -> Call[models.StateList]:
-    return Call("/v1/states", _model(models.StateList))
+    return Call(f"/v1/groups/{quote(name)}", model(models.Group))
 
 
 def draw_states() -> Call[str]:
     return Call("/v1/states", lambda response: response.text, headers={"accept": "text/vnd.mermaid"})
 
 
-def list_tools(query: models.ListToolsQuery) -> Call[models.ToolList]:
-    return Call("/v1/tools", _model(models.ToolList), query=query)
-
-
-def try_toolset(request: Request) -> Call[models.TriedToolset]:
-    return Call("/v1/toolsets", _model(models.TriedToolset), method="POST", body=body_of(request))
-
-
-def list_audit(query: models.ListAuditQuery, cursor: str | None) -> Call[models.AuditList]:
-    given = {**query, "format": "json", "cursor": cursor}
-    return Call("/v1/audit", _model(models.AuditList), query=given)
-
-
 def audit_csv(query: models.ListAuditQuery) -> Call[str]:
     given = {**query, "format": "csv"}
     return Call("/v1/audit", lambda response: response.text, query=given, headers={"accept": "text/csv"})
-
-
-def list_dead_letters(query: models.ListDeadLettersQuery, cursor: str | None) -> Call[models.DeadLetterList]:
-    return Call("/v1/dead-letters", _model(models.DeadLetterList), query={**query, "cursor": cursor})
-
-
-def read_dead_letter(letter: str) -> Call[models.DeadLetter]:
-    return Call(f"/v1/dead-letters/{quote(letter, safe='')}", _model(models.DeadLetter))
-
-
-def redrive(letter: str) -> Call[models.Redriven]:
-    path = f"/v1/dead-letters/{quote(letter, safe='')}/redrive"
-    return Call(path, _model(models.Redriven), method="POST", repeatable=False)
