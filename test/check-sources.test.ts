@@ -110,7 +110,10 @@ policy: { allowed_tools: [files, now] }
 });
 
 describe('sluice check --model asks each model once', () => {
-  async function asked(status: number, body: string): Promise<{ code: number; output: string; requests: number }> {
+  async function checkAnswer(
+    status: number,
+    body: string,
+  ): Promise<{ code: number; output: string; requests: number }> {
     let requests = 0;
     const server = createServer((_, response) => {
       requests++;
@@ -120,13 +123,13 @@ describe('sluice check --model asks each model once', () => {
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
-    const found = await askedAt(port);
+    const found = await checkAt(port);
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
     return { ...found, requests };
   }
 
-  async function askedAt(port: number) {
+  async function checkAt(port: number) {
     const config = join(folder, 'model.yaml');
     const model = `model: { provider: openai-compatible, name: m, base_url: "http://127.0.0.1:${port}/v1" }`;
     writeFileSync(config, workflowConfiguration({ limits: model, allowed: 'text-completion' }));
@@ -137,7 +140,7 @@ describe('sluice check --model asks each model once', () => {
     const chunk = (delta: object, finish: string | null): string =>
       `data: ${JSON.stringify({ id: 'x', object: 'chat.completion.chunk', created: 0, model: 'm', choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
     const whole = `${chunk({ role: 'assistant', content: 'ok' }, null)}${chunk({}, 'stop')}data: [DONE]\n\n`;
-    const fine = await asked(200, whole);
+    const fine = await checkAnswer(200, whole);
     expect([fine.code, fine.requests, fine.output]).toEqual([0, 1, expect.stringContaining('it answered in')]);
     const problems: readonly (readonly [number, string, RegExp])[] = [
       [401, '{"error":{"message":"Incorrect API key","code":"invalid_api_key"}}', /did not accept the key/],
@@ -145,10 +148,10 @@ describe('sluice check --model asks each model once', () => {
       [503, '{}', /failed on its own side/],
     ];
     for (const [status, body, said] of problems) {
-      const { code, output, requests } = await asked(status, body);
+      const { code, output, requests } = await checkAnswer(status, body);
       expect([status, code, requests, output]).toEqual([status, 1, 1, expect.stringMatching(said)]);
     }
-    const gone = await askedAt(1);
+    const gone = await checkAt(1);
     expect([gone.code, gone.output]).toEqual([
       1,
       expect.stringMatching(/could not be reached \(ECONNREFUSED\): check model\.base_url/),

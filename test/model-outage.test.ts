@@ -18,7 +18,7 @@ const plain = new Proxy({}, { get: () => (text: string) => text }) as Constructo
 const place = { requestId: 'told', sessionId: 'told', since: 0 };
 
 /** What these records are for whoever asked, on a stream over HTTP, and in the run’s JSON. */
-function told(messages: readonly Incoming[]) {
+function shownOf(messages: readonly Incoming[]) {
   let story = '';
   const [tells, parts, progress] = [new Story((text) => (story += text), plain), new RunParts(), new RunProgress()];
   const events: unknown[] = [];
@@ -99,7 +99,7 @@ describe('a model that is away', () => {
     expect(Number(first.retryAt)).toBeGreaterThan(first.at);
     expect(first.sequence).toBeGreaterThan(0);
     const [toolset] = (await system.all('agent.toolsets')).filter(({ record }) => record.requestId === 'told');
-    const shown = told([toolset, ...retries].filter((one) => one !== undefined));
+    const shown = shownOf([toolset, ...retries].filter((one) => one !== undefined));
     expect(shown.story).toMatch(/waits +the model is asked again in \d+ s: connection refused/);
     expect(shown.events).toContainEqual({
       name: 'model_retry',

@@ -5,7 +5,7 @@ import type { Gateway } from '../../apps/gateway/src/gateway.module.js';
 import { workflowConfiguration } from '../harness/configurations.js';
 import { ScriptedModel, startSystem } from '../harness/system.js';
 import type { TestSystem } from '../harness/system.js';
-import { askedAs, post, streamed } from './over-http.js';
+import { getWithHost, post, streamed } from './over-http.js';
 
 const ours = 'https://app.example.com';
 const theirs = 'https://evil.example.com';
@@ -67,11 +67,11 @@ describe('pages in a browser', () => {
 
   it('whose name was brought to this address get nothing (DNS rebinding)', async () => {
     for (const path of ['/v1/runs', '/v1/tools', '/v1/audit', '/openapi.json', '/nothing']) {
-      const { status, body } = await askedAs('evil.example.com:8091', `${open.url}${path}`);
+      const { status, body } = await getWithHost('evil.example.com:8091', `${open.url}${path}`);
       expect([path, status, JSON.parse(body)]).toMatchObject([path, 403, { code: 'authz_denied' }]);
       expect(body).toContain('SLUICE_ALLOWED_HOSTS');
     }
-    expect((await askedAs('localhost:8091', `${open.url}/v1/runs`)).status).toBe(200);
+    expect((await getWithHost('localhost:8091', `${open.url}/v1/runs`)).status).toBe(200);
   });
 
   it.each(['*', 'app.example.com', `${ours}/`, `${ours}/page`, 'ftp://a.example.com', 'HTTPS://app.example.com'])(

@@ -110,10 +110,10 @@ describe('lists over HTTP', () => {
       return runs.find((one) => one['request_id'] === 'held')?.['outcome'];
     };
     expect(await eventually(ofHeld, (outcome) => outcome !== 'running')).toBe('answer');
-    const told = (await system.lines()).filter(({ msg }) =>
+    const reported = (await system.lines()).filter(({ msg }) =>
       String(msg).startsWith('an end of a run that no service signed'),
     );
-    expect(told.length).toBeGreaterThan(0);
+    expect(reported.length).toBeGreaterThan(0);
   });
 
   it('have the runs of the caller’s tenant and of no other, the newest first, and the questions of the caller alone', async () => {

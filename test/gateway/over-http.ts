@@ -18,7 +18,7 @@ export function post(
 }
 
 /** Asks as a page does whose name its owner brought to this address: `fetch` chooses the host itself. */
-export function askedAs(
+export function getWithHost(
   host: string,
   url: string,
   headers: Readonly<Record<string, string>> = {},

@@ -10,7 +10,7 @@ import { callRequest, requestIdOf } from '@sluice/mcp';
 import { eventually } from '../harness/eventually.js';
 import { anyone, asked, configured, decide } from '../harness/approving.js';
 import { workflowConfiguration } from '../harness/configurations.js';
-import { askedAs } from '../gateway/over-http.js';
+import { getWithHost } from '../gateway/over-http.js';
 import { newClient, oldClient, startMcpSystem } from './with-mcp.js';
 import type { McpSystem } from './with-mcp.js';
 
@@ -110,7 +110,7 @@ describe('calls over MCP without an identity', () => {
   });
 
   it('do not come from a page whose name was brought to this address', async () => {
-    const { status, body } = await askedAs('evil.example:8093', system.mcp.url);
+    const { status, body } = await getWithHost('evil.example:8093', system.mcp.url);
     expect([status, JSON.parse(body)]).toMatchObject([403, { error: { message: expect.stringContaining('`host`') } }]);
   });
 

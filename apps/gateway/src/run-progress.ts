@@ -22,7 +22,7 @@ export class RunProgress {
   #history: readonly AgentStep[] = [];
   #pending: ToolCall | null = null;
   /** The turn that the model is asked for. */
-  #asked = 0;
+  #modelTurn = 0;
   #called = 0;
   #run: Run | null = null;
   /** The keys of the tools by the ids that the model writes. */
@@ -37,7 +37,7 @@ export class RunProgress {
         const { iteration, request, run } = message.record;
         for (const { id, key } of message.record.tools) this.#keys.set(id, key);
         if (iteration === 1) this.#brought = request.history.length;
-        this.#asked = Math.max(this.#asked, iteration);
+        this.#modelTurn = Math.max(this.#modelTurn, iteration);
         this.#see(request.history, run);
         break;
       }
@@ -59,7 +59,7 @@ export class RunProgress {
 
   /** Whether the run is at the turn’s model by what the log has. */
   isWithModel(iteration: number): boolean {
-    return this.#asked === iteration && this.#called < iteration;
+    return this.#modelTurn === iteration && this.#called < iteration;
   }
 
   json(): object {

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { SearchLoop } from '@sluice/proxy';
 import { decodeRequest, encodeTurn } from '@sluice/wires';
 import { ScriptedUpstream, startTestProxy, type TestProxy } from './proxying.js';
-import { askedAs } from '../../../test/gateway/over-http.js';
+import { getWithHost } from '../../../test/gateway/over-http.js';
 import { call, searchCall, searchName, text, usage } from './scripted-model.js';
 
 const open: { close(): Promise<void> }[] = [];
@@ -52,10 +52,10 @@ const search = 'strategy: tool-search';
 describe('a request that is odd', () => {
   it('gets nothing where a page brought its name to this address (DNS rebinding)', async () => {
     const { upstream, proxy } = await proxied(relevance);
-    const { status, body } = await askedAs('evil.example:8092', `${proxy.url}/v1/models`);
+    const { status, body } = await getWithHost('evil.example:8092', `${proxy.url}/v1/models`);
     expect([status, upstream.received.length]).toEqual([401, 0]);
     expect(body).toContain('SLUICE_ALLOWED_HOSTS');
-    await askedAs('localhost:8092', `${proxy.url}/v1/models`);
+    await getWithHost('localhost:8092', `${proxy.url}/v1/models`);
     expect(upstream.received).toHaveLength(1);
   });
 

@@ -21,9 +21,9 @@ export function turnBudgetEnd(toolset: Toolset, evaluator: Evaluator): RunEnd | 
   if (policy.budgets.setsAsideAll !== true || isFree) return null;
   const move = nextMove(toolset, evaluator);
   if (move.kind === 'call') return null;
-  const asked = requestOf(toolset, evaluator, move);
-  if (asked === null) return null;
-  const bytes = historyBytes(request.history) + memoryBytes(run) + fixedBytes(asked, evaluator.configuration);
+  const modelRequest = requestOf(toolset, evaluator, move);
+  if (modelRequest === null) return null;
+  const bytes = historyBytes(request.history) + memoryBytes(run) + fixedBytes(modelRequest, evaluator.configuration);
   return runBudgetEnd(run, model.price, bytes, { ...policy.budgets, maxOutputTokens: model.maxOutputTokens });
 }
 

@@ -3,7 +3,7 @@ import type { Configuration, ModelRequest, ModelSettings } from '@sluice/core';
 import { Models } from '@sluice/model';
 
 /** A model’s answer to one short question, or why there is none. */
-export interface AskedModel {
+export interface ModelCheck {
   readonly name: string;
   readonly problem: string | null;
   readonly ms: number;
@@ -23,22 +23,26 @@ export async function askModels(
   configuration: Pick<Configuration, 'model' | 'fallbacks'>,
   secret: (variable: string) => string | undefined,
   mostMs: number,
-): Promise<readonly AskedModel[]> {
+): Promise<readonly ModelCheck[]> {
   const source = new Models(secret);
   return Promise.all(modelsOf(configuration).map((settings) => askModel(settings, source, mostMs)));
 }
 
-async function askModel(settings: ModelSettings, source: Models, mostMs: number): Promise<AskedModel> {
+async function askModel(settings: ModelSettings, source: Models, mostMs: number): Promise<ModelCheck> {
   const name = modelName(settings);
   const begun = performance.now();
-  const asked = (problem: string | null): AskedModel => ({ name, problem, ms: Math.round(performance.now() - begun) });
+  const checked = (problem: string | null): ModelCheck => ({
+    name,
+    problem,
+    ms: Math.round(performance.now() - begun),
+  });
   const patience = AbortSignal.timeout(mostMs);
   try {
     const model = await source.get(settings);
     await model.turn(question, { signal: patience, onText: () => undefined });
-    return asked(null);
+    return checked(null);
   } catch (error) {
-    if (patience.aborted) return asked(`it did not answer within ${mostMs / 1_000} s`);
-    return asked(error instanceof Error ? error.message : String(error));
+    if (patience.aborted) return checked(`it did not answer within ${mostMs / 1_000} s`);
+    return checked(error instanceof Error ? error.message : String(error));
   }
 }

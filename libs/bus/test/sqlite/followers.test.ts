@@ -33,13 +33,13 @@ describe('those who follow the log', () => {
       const ends = followers.map((seen) => follow(bus, seen));
       await bus.publish([request('s', '0')]);
       await eventually('all have the first', () => followers.every(({ length }) => length === 1));
-      const asked = statements();
+      const reads = statements();
       for (let n = 1; n <= 5; n++) {
         await bus.publish([request('s', String(n))]);
         await eventually('all have it', () => followers.every(({ length }) => length === n + 1));
       }
       // One of the end for all, and one a follower, for each record; every topic asked for would be over ten times as many.
-      expect(asked.mock.calls.length).toBeLessThanOrEqual(5 * (followers.length + 1) * 2);
+      expect(reads.mock.calls.length).toBeLessThanOrEqual(5 * (followers.length + 1) * 2);
       for (const end of ends) await end();
     }));
 

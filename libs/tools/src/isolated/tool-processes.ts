@@ -57,8 +57,8 @@ export class ToolProcesses {
     try {
       const description = await file.describe();
       const { network, networkUses } = description;
-      const asked = network === 'none' ? {} : { network };
-      return { contract: contractOf(description, file), file: { path, hash, ...asked }, networkUses };
+      const declared = network === 'none' ? {} : { network };
+      return { contract: contractOf(description, file), file: { path, hash, ...declared }, networkUses };
     } catch (error) {
       this.files.delete(name);
       await file.close();

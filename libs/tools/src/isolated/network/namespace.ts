@@ -22,8 +22,8 @@ async function probe(): Promise<Namespace> {
   const program = programs.find((each) => existsSync(each));
   if (program === undefined) return { command: null, why: `there is no ${programs.join(' or ')}` };
   try {
-    const asked = [...options, process.execPath, '--version'];
-    await promisify(execFile)(program, asked, { env: {}, timeout: probeMs });
+    const args = [...options, process.execPath, '--version'];
+    await promisify(execFile)(program, args, { env: {}, timeout: probeMs });
     return { command: [program, ...options] };
   } catch (error) {
     const { stderr = '', message } = error as { readonly stderr?: string; readonly message: string };
