@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ToolContract } from '@sluice/tools';
-import { loadToolTypes, networkNamespace, networkRequests, ToolProcesses } from '@sluice/tools';
+import { authOf, loadToolTypes, networkNamespace, networkRequests, ToolProcesses } from '@sluice/tools';
 import { ToolProcess } from '../libs/tools/src/isolated/tool-process.js';
 import { context, patience } from '../libs/tools/test/configured.js';
 
@@ -242,6 +242,27 @@ describe('a tool file that names hosts', () => {
       expect.stringMatching(/does not name 127\.0\.0\.1/),
     ]);
     expect(reached.filter((one) => /^(?:other|127|rebound)|\/c$/.test(one))).toEqual([]);
+  });
+
+  it('takes its connection’s credential to the hosts of the connection alone, also behind a redirect', async () => {
+    const hosts = [`http://api.example:${port}`];
+    const credential = { connectionId: 'c', hosts, token: 'the-token', renew: async () => false };
+    const contract = await tool(
+      `const at = 'http://api.example:${port}', other = 'http://other.example:${port}';
+       const key = await capabilities.auth.getAccessToken('c', at);
+       const asked = async (url) => { try { return await (await fetch(url, { headers: { 'x-key': key } })).text(); } catch (error) { return error.message; } };
+       return [await asked(at), await asked(other), await asked(at + '/?to=' + encodeURIComponent(other)),
+         await capabilities.auth.getAccessToken('c', other).catch((error) => error.message),
+         await fetch(other).then((answer) => answer.status)];`,
+      `network: ['api.example:${port}', 'other.example:${port}'], capabilities: ['auth'], requiresConnection: true,`,
+    );
+    const given = { cancellation: { signal: patience() }, network, auth: authOf(credential) };
+    const refused = expect.stringContaining(
+      `The credential of the connection c does not go to http://other.example:${port}.`,
+    );
+    const raw = await contract.execute({}, { ...context, connectionId: 'c' }, given);
+    expect(contract.parseOutput(raw)).toEqual(['hello undefined', refused, refused, refused, 200]);
+    expect(reached.filter((one) => one.startsWith('other'))).toEqual([`other.example:${port}/`]);
   });
 
   it('reaches nothing by any other way', async () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { topics } from '@sluice/contracts';
 import { readOpenRuns } from '@sluice/run';
+import { OverdueSweep } from '../../apps/filter/src/overdue/overdue-sweep.js';
 import { startGateway } from '../../apps/gateway/src/gateway.module.js';
 import type { Gateway } from '../../apps/gateway/src/gateway.module.js';
 import { newRequest } from '../../apps/sluice/src/run-request.js';
@@ -105,6 +106,11 @@ describe('the limit of a tenant’s open runs, without an identity', () => {
     }));
     await runtime.bus.publish(direct);
     expect(await until(async () => (await open()) === 3)).toBe(true);
+    // As a filter that was started again: it counts what is on the log.
+    const again = new OverdueSweep(runtime);
+    expect(await until(() => Promise.resolve(again.openByTenant() !== null))).toBe(true);
+    expect(again.openByTenant()).toEqual(new Map([['local', 3]]));
+    await again.close();
 
     await gateway.close();
     gateway = await startGateway(runtime);
