@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Http2ServerRequest } from 'node:http2';
 import { Readable } from 'node:stream';
-import type { UnreadReason } from '@sluice/proxy';
+import type { UnreadReason } from '@sluice/discovery';
 import { plainBody } from './compression.js';
 
 /** Bytes of a body that are read before anything is sent on; a longer one passes unread. */

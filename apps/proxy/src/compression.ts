@@ -10,7 +10,8 @@ import {
   inflate,
   zstdDecompress,
 } from 'node:zlib';
-import { type RawHeaders, type UnreadReason, valuesOf } from '@sluice/proxy';
+import type { UnreadReason } from '@sluice/discovery';
+import { type RawHeaders, valuesOf } from '@sluice/proxy';
 
 interface Coding {
   /** For a stream. */

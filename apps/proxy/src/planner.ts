@@ -9,6 +9,7 @@ import {
   queryOf,
   sessionKey,
   type SessionOwner,
+  type UnreadReason,
 } from '@sluice/discovery';
 import { DiscoveryRecords, LoadWatch, type Runtime } from '@sluice/host';
 import { SecretSealer } from '@sluice/identity';
@@ -21,7 +22,6 @@ import {
   readRequest,
   SearchLoop,
   unreadMessages,
-  type UnreadReason,
   withHiddenRounds,
   withPreviousAnswer,
 } from '@sluice/proxy';
@@ -44,10 +44,8 @@ export interface Plan {
   readonly toolList: string | null;
   /** What is sent in place of the client’s body where no loop writes it; null for that body. */
   readonly body: string | null;
-  /** Notes by which id the client knows an answer, and by which its provider does; null where it keeps none. */
-  readonly known: ((shownId: string, id: string) => Promise<void>) | null;
-  /** Keeps the rounds of an answer that the client sees as one, once they are over. Never rejects. */
-  readonly settle: () => Promise<void>;
+  /** Notes, at the end of an answer, by which id the client knows it and by which its provider does, and the rounds that it sees as one. Never rejects. */
+  readonly settled: (shownId: string, id: string) => Promise<void>;
   /** Whether it has to be known which tools an answer calls that passes as it comes. */
   readonly isWatched: boolean;
   /** Why the body was not read, so that it passes as it came; null where it was. */
@@ -113,19 +111,19 @@ export class Planner {
       if (caller !== null) throw new Unreadable(reason);
       return this.#unread(endpoint, reason);
     }
+    const id = conversationId(text, (name) => client.header(name));
     const owner = await this.#owners.of(client, caller);
-    const previous = request.previousAnswer === null ? null : await this.#answers.find(owner, request.previousAnswer);
-    const restored = await this.#restored(owner, endpoint.wire, text);
+    const [previous, restored] = await Promise.all([
+      request.previousAnswer === null ? null : this.#answers.find(owner, request.previousAnswer),
+      this.#restored(owner, endpoint.wire, text),
+    ]);
     const goesOn = previous === null || previous.id === request.previousAnswer ? null : previous.id;
     const sent = goesOn === null ? restored : withPreviousAnswer(restored ?? text, goesOn);
-    const id = conversationId(text, (name) => client.header(name));
     const session =
       previous?.session ?? sessionKey(owner, { said: request.previousAnswer ?? request.firstSaid, id }, digest);
     const { turn, isAllowed, native } = await this.#begin(endpoint, request, { caller, owner, session, models });
     const isWhole = turn.unchanged && request.tools.every(({ name }) => isAllowed(name));
-    const isKept = endpoint.wire === 'openai-responses' && request.isKept;
-    const known: Plan['known'] = (shownId, id) => this.#answers.note(owner, shownId, { id, session });
-    const begun = { ...planOf(turn, request), body: sent, known: isKept ? known : null };
+    const begun = { ...planOf(turn, request), body: sent };
     if (isWhole) return begun;
     const { searchTool } = turn.start;
     const kept = new Set(turn.keptNames);
@@ -152,13 +150,17 @@ export class Planner {
         { error: (error as Error).message },
         'a request with other tools could not be written, so it passes unchanged',
       );
-      return { ...planOf(turn.failed('failed'), request), body: sent };
+      return { ...planOf(turn.failed(), request), body: sent };
     }
-    const settle = async (): Promise<void> => {
-      const kept = loop.hiddenRounds === null ? null : keptRounds(loop.hiddenRounds, digest);
-      if (kept !== null) await this.#rounds.note(owner, kept);
+    const isKept = endpoint.wire === 'openai-responses' && request.isKept;
+    const settled: Plan['settled'] = async (shownId, id) => {
+      const rounds = loop.hiddenRounds === null ? null : keptRounds(loop.hiddenRounds, digest);
+      await Promise.all([
+        isKept ? this.#answers.note(owner, shownId, { id, session }) : null,
+        rounds === null ? null : this.#rounds.note(owner, rounds),
+      ]);
     };
-    return { ...begun, loop, searchTool: searchTool?.name ?? null, native: isNative ? native : null, settle };
+    return { ...begun, loop, searchTool: searchTool?.name ?? null, native: isNative ? native : null, settled };
   }
 
   /** A conversation with the rounds of its answers in their place; null where it goes on with every byte. */
@@ -308,6 +310,6 @@ function planOf(turn: DiscoveryTurn, { toolList }: ModelRequest): Plan {
 }
 
 const nothingDone = {
-  ...{ loop: null, searchTool: null, native: null, toolList: null, body: null, known: null },
-  ...{ isWatched: false, unread: null, settle: () => Promise.resolve() },
+  ...{ loop: null, searchTool: null, native: null, toolList: null, body: null },
+  ...{ isWatched: false, unread: null, settled: () => Promise.resolve() },
 };

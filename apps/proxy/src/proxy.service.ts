@@ -11,6 +11,7 @@ import {
   RUNTIME,
   VerifiedCallers,
 } from '@sluice/host';
+import type { UnreadReason } from '@sluice/discovery';
 import type { Runtime } from '@sluice/host';
 import {
   apiOf,
@@ -28,7 +29,6 @@ import {
   type Target,
   targetsOf,
   unreadHeader,
-  type UnreadReason,
   withBodyModel,
   withModel,
 } from '@sluice/proxy';
@@ -71,8 +71,8 @@ export class ProxyService {
     const given = clientRequest(incoming);
     const target = plainTarget(given.method, given.target);
     if (target === null) {
-      const asked = apiOf(given.target, (name) => given.header(name));
-      this.#refuse(outgoing, asked, 'unreadable', notPlain, null);
+      const api = apiOf(given.target, (name) => given.header(name));
+      this.#refuse(outgoing, api, 'unreadable', notPlain, null);
       return;
     }
     const request = { ...given, target };
@@ -156,7 +156,7 @@ export class ProxyService {
     { outgoing, request, signal }: Exchange,
     { endpoint, plan, targets, body }: Planned,
   ): Promise<readonly string[]> {
-    const { loop, searchTool, native, toolList, isWatched, known, unread, settle } = plan;
+    const { loop, searchTool, native, toolList, isWatched, unread, settled } = plan;
     const isScreened = searchTool !== null || native !== null;
     const { meanings } = plan.turn.start;
     const added = { ...unreadHeaders(unread), ...(meanings === null ? {} : { [meaningsHeader]: meanings }) };
@@ -176,9 +176,7 @@ export class ProxyService {
         const once = { ...given, text: next, targets: [target] };
         return (await this.#ask(request, endpoint, once)).answer;
       },
-      settled: async (shownId, id) => {
-        await Promise.all([known?.(shownId, id), settle()]);
-      },
+      settled,
       broken: ({ upstream }) => {
         this.runtime.metrics.proxyRequests.inc({ upstream: upstream.id, status: 'broken_off' });
       },
@@ -197,7 +195,7 @@ export class ProxyService {
   async #ask(
     request: ClientRequest,
     endpoint: Endpoint | null,
-    given: Asked,
+    given: Outbound,
   ): Promise<{ readonly answer: Answer; readonly target: Target }> {
     const { targets, text, isRead, beta, signal } = given;
     const { raw, plain } = given.body;
@@ -279,7 +277,7 @@ interface Exchange {
 }
 
 /** What is sent to an upstream: the client’s body, or a text in its place. */
-interface Asked extends Pick<Sending, 'isRead' | 'beta' | 'signal'> {
+interface Outbound extends Pick<Sending, 'isRead' | 'beta' | 'signal'> {
   readonly body: RequestBody;
   readonly text: string | null;
   readonly targets: readonly Target[];

@@ -8,7 +8,7 @@ import { IndexCache } from './index-cache.js';
 import type { NativeSearchAt } from './report.js';
 import type { DiscoveryParts, DiscoveryRequest } from './request.js';
 import { routeOf } from './route.js';
-import type { BypassReason, UnreadBypass } from './route.js';
+import type { BypassReason, UnreadReason } from './route.js';
 import { searchToolOf } from './search-tool.js';
 import { DiscoverySessions, emptySession } from './sessions.js';
 import type { DiscoverySession } from './sessions.js';
@@ -81,7 +81,7 @@ export class Discovery {
   unread(
     pipes: Pipes | undefined,
     said: Pick<DiscoveryRequest, 'requestId' | 'sessionId' | 'configVersion' | 'tenantId' | 'wire' | 'model'>,
-    bypass: UnreadBypass,
+    bypass: UnreadReason,
   ): DiscoveryTurn {
     const request: DiscoveryRequest = {
       ...said,
@@ -90,16 +90,8 @@ export class Discovery {
     };
     const isOn = pipes?.toolDiscovery.enabled === true;
     return new DiscoveryTurn(this.turnParts, pipes?.toolDiscovery ?? null, request, {
-      ...{
-        pipe: isOn ? 'tool_discovery' : null,
-        bypass,
-        kept: [],
-        deferred: [],
-        searchTool: null,
-        nativeSearch: null,
-        meanings: null,
-      },
-      ...{ session: emptySession, shadow: null, chooseMs: 0, isUnread: true },
+      ...{ pipe: isOn ? 'tool_discovery' : null, bypass, kept: [], deferred: [], searchTool: null },
+      ...{ nativeSearch: null, meanings: null, session: emptySession, shadow: null, chooseMs: 0 },
     });
   }
 

@@ -12,6 +12,7 @@ export * from './read-tools.js';
 export * from './recommend.js';
 export * from './route.js';
 export * from './sessions.js';
+export { inTime } from './in-time.js';
 export { AnswerIds } from './answer-ids.js';
 export type { KeptAnswer } from './answer-ids.js';
 export { askSelector, failOpenReasons } from './selector.js';

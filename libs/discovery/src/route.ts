@@ -1,5 +1,18 @@
 import type { Pipes } from '@sluice/core';
 
+/** Why the body of a request to a model is not read. */
+export const unreadReasons = [
+  /** No JSON, or not of the API whose path it was sent to. */
+  'unreadable',
+  /** A content coding that is not one of those that are read, or more of them than that. */
+  'unknown_encoding',
+  /** Its content coding is known, its bytes are none of it. */
+  'bad_encoding',
+  /** Longer than is read, as it came or without its content coding. */
+  'too_large',
+] as const;
+export type UnreadReason = (typeof unreadReasons)[number];
+
 /** Why discovery leaves a request as it is, or its tools. */
 export const bypassReasons = [
   /** Neither pipe is enabled. */
@@ -19,20 +32,15 @@ export const bypassReasons = [
   'own_search',
   /** A tool of the client has the search tool’s name. */
   'name_clash',
-  /** The body is no JSON or not of its API, or where tools should be is something else. */
-  'unreadable',
-  /** The body’s content coding is not one that is read, or its bytes are none of it. */
-  'unknown_encoding',
-  'bad_encoding',
-  /** The body is longer than is read. */
-  'too_large',
+  ...unreadReasons,
   /** The strategy failed, or the changed request could not be written. */
   'failed',
 ] as const;
 export type BypassReason = (typeof bypassReasons)[number];
 
-/** Those of a request that was not read at all. */
-export type UnreadBypass = Extract<BypassReason, 'unreadable' | 'unknown_encoding' | 'bad_encoding' | 'too_large'>;
+export function isUnread(bypass: BypassReason | null): boolean {
+  return unreadReasons.some((reason) => reason === bypass);
+}
 
 /** What is known of a request before a pipe is chosen. */
 export interface Routed {

@@ -5,7 +5,7 @@ import { inTime } from './in-time.js';
 import { readTools } from './read-tools.js';
 import type { DiscoveryReport, NativeSearchAt, SearchReport } from './report.js';
 import type { DiscoveryOutcome, DiscoveryParts, DiscoveryRequest, RequestTool, SearchAnswer } from './request.js';
-import type { BypassReason } from './route.js';
+import { type BypassReason, isUnread } from './route.js';
 import { longestSearch, searchResultText, tooLongText } from './search-tool.js';
 import type { SearchTool } from './search-tool.js';
 import { searchTools } from './search.js';
@@ -37,8 +37,6 @@ export interface TurnStart {
   readonly session: DiscoverySession;
   readonly shadow: readonly number[] | null;
   readonly chooseMs: number;
-  /** True where the request was not read, so that nothing of its tools is known. */
-  readonly isUnread?: boolean;
 }
 
 /** Tools of a list that is repeated are the same objects, and so are these. */
@@ -128,9 +126,16 @@ export class DiscoveryTurn {
   }
 
   /** Notes that the changed request could not be written, so that the original one goes to the model. */
-  failed(reason: Extract<BypassReason, 'failed' | 'unreadable'>): DiscoveryTurn {
+  failed(): DiscoveryTurn {
     const kept = this.request.tools.map((_, index) => index);
-    const start = { ...this.start, bypass: reason, kept, deferred: [], searchTool: null, nativeSearch: null };
+    const start = {
+      ...this.start,
+      bypass: 'failed' as const,
+      kept,
+      deferred: [],
+      searchTool: null,
+      nativeSearch: null,
+    };
     return new DiscoveryTurn(this.parts, this.settings, this.request, start);
   }
 
@@ -170,7 +175,7 @@ export class DiscoveryTurn {
   /** Tokens of the lists, once where they are the same. The search tool counts among those that were sent. */
   private async tokens(): Promise<Pick<DiscoveryReport, 'tokensBefore' | 'tokensAfter' | 'tokenizer'>> {
     const { parts, request, start } = this;
-    if (start.pipe !== 'tool_discovery' || start.isUnread === true) return uncounted;
+    if (start.pipe !== 'tool_discovery' || isUnread(start.bypass)) return uncounted;
     try {
       const raws = request.tools.map(({ raw }) => raw);
       const { tokens: tokensBefore, tokenizer } = await parts.counter.count(raws, request.model);

@@ -18,9 +18,9 @@ export function plainTarget(method: string, target: string): string | null {
   const decoded = decodedFully(plain);
   if (decoded === null || decoded.split(separator).some((segment) => /^\.{1,2}$/.test(segment.split(';')[0] ?? '')))
     return null;
-  const isOneEndpoint =
-    (endpointOf(method, decoded.replaceAll('\\', '/')) === null) === (endpointOf(method, plain) === null);
-  return isOneEndpoint || endpointOf(method, plain) !== null ? plain + query : null;
+  const isHiddenEndpoint =
+    endpointOf(method, plain) === null && endpointOf(method, decoded.replaceAll('\\', '/')) !== null;
+  return isHiddenEndpoint ? null : plain + query;
 }
 
 /** Null where a `%` is no escape. */

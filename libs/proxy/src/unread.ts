@@ -1,15 +1,4 @@
-/** Why the body of a request to a model is not read. */
-export const unreadReasons = [
-  /** A content coding that is none of gzip, deflate, br and zstd, or more than two of them. */
-  'unknown_encoding',
-  /** Its content coding is known, its bytes are none of it. */
-  'bad_encoding',
-  /** More than 64 MB, as it came or without its content coding. */
-  'too_large',
-  /** No JSON, or not of the API whose path it was sent to. */
-  'unreadable',
-] as const;
-export type UnreadReason = (typeof unreadReasons)[number];
+import type { UnreadReason } from '@sluice/discovery';
 
 /** The header of the answer by which a client learns that its request was passed on unread, and why. */
 export const unreadHeader = 'x-sluice-unread';
