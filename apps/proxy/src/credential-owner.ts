@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Documents } from '@sluice/core';
-import type { SessionOwner } from '@sluice/discovery';
+import { inTime, type SessionOwner } from '@sluice/discovery';
 import type { SecretSealer } from '@sluice/identity';
 import { isCredential } from '@sluice/proxy';
 import type { ClientRequest } from './client-request.js';
@@ -39,7 +39,7 @@ export class CredentialOwner {
   async #sharedKey(): Promise<Buffer> {
     this.#key ??= this.#read();
     try {
-      return await this.#key;
+      return await inTime(this.#key);
     } catch (error) {
       this.#key = null;
       this.warn({ error: (error as Error).message }, 'the key for hashes of credentials could not be read');

@@ -1,5 +1,8 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
+import type { Documents } from '@sluice/core';
 import { decodeRequest, encodeTurn } from '@sluice/wires';
+import type { ClientRequest } from '../src/client-request.js';
+import { CredentialOwner } from '../src/credential-owner.js';
 import { ScriptedUpstream, startTestProxy, type TestProxy } from './proxying.js';
 import { call, searchCall, searchName, text, tools, usage } from './scripted-model.js';
 
@@ -82,7 +85,7 @@ describe('a conversation', () => {
     expect(sizes(upstream)).toEqual([1, 2, 1, 2]);
   });
 
-  it('is that of who signs, whatever the signature: clients of AWS sign each request anew', async () => {
+  it('is that of who signs, whatever the signature: clients of AWS sign each request with another one', async () => {
     const { upstream, proxy } = await proxied();
     const signed = (who: string, signature: string) => ({
       'x-api-key': '',
@@ -92,6 +95,15 @@ describe('a conversation', () => {
     await ask(proxy, [question()], signed('AKIA1', 'bbbb'));
     await ask(proxy, [question()], signed('AKIA2', 'bbbb'));
     expect(sizes(upstream)).toEqual([1, 2, 2, 1, 2]);
+  });
+
+  it('is known by a key of this process while the database does not answer, and waits for no more than a moment', async () => {
+    const silent = { find: () => new Promise<never>(() => undefined) } as unknown as Documents;
+    const warned: string[] = [];
+    const owners = new CredentialOwner(silent, null, (_, message) => void warned.push(message));
+    const request = { headers: ['x-api-key', 'sk-ann'], target: '/v1/messages' } as unknown as ClientRequest;
+    expect(await owners.of(request, null)).toMatchObject({ userId: expect.stringMatching(/^key:[0-9a-f]{32}$/) });
+    expect(warned).toHaveLength(1);
   });
 
   it('keeps no credential', async () => {

@@ -3,7 +3,7 @@ import { inTime } from './in-time.js';
 import type { SessionOwner } from './sessions.js';
 
 const dayMs = 24 * 3_600_000;
-/** Rounds live so long from their last use. */
+/** Rounds live so long; one that is used in the second half of its time gets all of it again. */
 export const roundsMs = 30 * dayMs;
 /** Marks outlive them: without the rounds they say what must not go on. */
 export const marksMs = 180 * dayMs;
@@ -50,19 +50,19 @@ export class HiddenRounds {
     owner: SessionOwner,
     { keys, text, mark }: { readonly keys: readonly RoundsKey[]; readonly text: string; readonly mark: string },
   ): Promise<void> {
-    const { clock, digest, seal, warn } = this.parts;
+    const { clock, digest, warn } = this.parts;
     const id = digest(JSON.stringify(keys)).slice(0, 32);
     const now = clock.now();
     const isKept = Buffer.byteLength(text) <= largestRounds;
     if (!isKept) warn({ bytes: Buffer.byteLength(text) }, 'the rounds of an answer are too long to be kept');
     const name = roundsName(owner, id);
     try {
+      // Before any write begins: a write that failed while this waits would be an unhandled rejection.
+      const stored = isKept ? await this.#sealed(text, name) : null;
       const noted = JSON.stringify({ id, mark });
       const marks = keys.map((key) => this.#put(this.#markName(owner, key), noted, now + marksMs));
-      const rounds = isKept
-        ? this.#put(name, seal === null ? text : await seal.seal(text, name), now + roundsMs)
-        : Promise.resolve();
-      await inTime(Promise.all([rounds, ...marks]));
+      const rounds = stored === null ? [] : [this.#put(name, stored, now + roundsMs)];
+      await inTime(Promise.all([...rounds, ...marks]));
     } catch (error) {
       warn({ error: (error as Error).message }, 'the rounds of an answer could not be written');
     }
@@ -96,21 +96,29 @@ export class HiddenRounds {
     return marked;
   }
 
-  /** The rounds, kept for longer once half of their time has passed. */
+  /** The rounds, kept for longer once half of their time has passed: sealed again, since the key that sealed them may be on its way out. */
   async #rounds(owner: SessionOwner, id: string): Promise<string | null> {
-    const { clock, seal, warn } = this.parts;
+    const { clock, documents, seal, warn } = this.parts;
     const name = roundsName(owner, id);
     const stored = await this.#read(name).catch((error: unknown) => {
       warn({ error: (error as Error).message }, 'the rounds of an answer could not be read');
       return null;
     });
     if (stored === null) return null;
-    const now = clock.now();
-    if (stored.expiresAt !== null && stored.expiresAt - now < roundsMs / 2)
-      await inTime(this.parts.documents.put(name, stored.version, stored.text, now + roundsMs)).catch(() => false);
     // What was kept before there was a key is in the clear.
-    if (stored.text.startsWith('{')) return stored.text;
-    return seal === null ? null : seal.open(stored.text, name);
+    const isPlain = stored.text.startsWith('{');
+    const text = isPlain ? stored.text : seal === null ? null : await seal.open(stored.text, name);
+    const now = clock.now();
+    if (text !== null && stored.expiresAt !== null && stored.expiresAt - now < roundsMs / 2) {
+      const again = await this.#sealed(text, name);
+      await inTime(documents.put(name, stored.version + 1, again, now + roundsMs)).catch(() => false);
+    }
+    return text;
+  }
+
+  async #sealed(text: string, name: string): Promise<string> {
+    const { seal } = this.parts;
+    return seal === null ? text : seal.seal(text, name);
   }
 
   async #read(name: string) {

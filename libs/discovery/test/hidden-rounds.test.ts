@@ -61,14 +61,14 @@ describe('rounds that clients see as one answer', () => {
     expect(await rounds().find(ann, { text: 'signature other', isUnique: true })).toBeNull();
   });
 
-  it('are their owner’s alone: another one has the mark by a key that nobody else could have, and nothing else', async () => {
+  it('are their owner’s alone: another one has the mark by a key that no one else could have, and nothing else', async () => {
     const { rounds } = store();
     await rounds().note(ann, kept);
     expect(await rounds().find(bob, signature)).toEqual({ mark: kept.mark, text: null });
     expect(await rounds().find(bob, call)).toBeNull();
   });
 
-  it('live for 30 days from their last use, their marks for longer', async () => {
+  it('live for 30 days, and for 30 more from a use in the second half, their marks for longer', async () => {
     const { rounds, after } = store();
     await rounds().note(ann, kept);
     after(roundsMs * 0.8);
@@ -95,6 +95,32 @@ describe('rounds that clients see as one answer', () => {
     expect([...documents.kept.values()].map(({ text }) => text).join()).not.toContain('thought');
     expect((await rounds().find(ann, signature))?.text).toBe(kept.text);
     expect(await store(documents).rounds().find(ann, signature)).toEqual({ mark: kept.mark, text: null });
+  });
+
+  it('are sealed before anything is written: a write that failed meanwhile would be handled nowhere', async () => {
+    const documents = new Stored();
+    const written: number[] = [];
+    const counting = {
+      ...seal,
+      seal: (...of: Parameters<Seal['seal']>) => (written.push(documents.kept.size), seal.seal(...of)),
+    };
+    await store(documents, counting).rounds().note(ann, kept);
+    expect(written).toEqual([0]);
+    expect(documents.kept.size).toBe(3);
+  });
+
+  it('are sealed with the first key again when they are kept for longer, so that the former one can go', async () => {
+    const second: Seal = {
+      seal: async (text, about) => `second ${await seal.seal(text, about)}`,
+      open: (sealed, about) => seal.open(sealed.replace('second ', ''), about),
+    };
+    const { documents, rounds } = store(new Stored(), seal);
+    await rounds().note(ann, kept);
+    const later = store(documents, second);
+    later.after(roundsMs * 0.8);
+    for (let times = 0; times < 2; times++) expect((await later.rounds().find(ann, signature))?.text).toBe(kept.text);
+    const [sealed] = [...documents.kept].filter(([name]) => name.startsWith('discovery-rounds/'));
+    expect(sealed?.[1].text).toMatch(/^second /);
   });
 
   it('that were kept in the clear are read after there is a key', async () => {
