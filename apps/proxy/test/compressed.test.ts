@@ -84,6 +84,7 @@ const unread: readonly (readonly [string, string, Buffer])[] = [
   ['bad_encoding', 'zstd', zstdCompressSync(body).subarray(0, 20)],
   ['too_large', 'gzip', bomb],
   ['too_large', 'br', brotliCompressSync(Buffer.alloc(65 << 20, 0x20))],
+  ['too_large', 'zstd', zstdCompressSync(Buffer.alloc(65 << 20, 0x20))],
   ['unreadable', 'gzip', gzipSync('{"tools": [')],
 ];
 

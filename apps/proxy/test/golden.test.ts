@@ -1,26 +1,25 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { createSplitter, encodeRequest, type TurnPart, type WireName } from '@sluice/wires';
+import { createSplitter, encodeRequest, type TurnPart, wireNames, type WireName } from '@sluice/wires';
 import { ScriptedUpstream, startTestProxy } from './proxying.js';
-import { answerIn, call, contentTypeOf, searchCall, searchName, text, tools, turnBytes } from './scripted-model.js';
+import {
+  answerIn,
+  apiOf,
+  call,
+  contentTypeOf,
+  pathOf,
+  searchCall,
+  searchName,
+  text,
+  tools,
+  turnBytes,
+} from './scripted-model.js';
 
 const open: { close(): Promise<void> }[] = [];
 afterEach(async () => {
   for (const one of open.splice(0)) await one.close();
 });
 
-const paths: Readonly<Record<WireName, string>> = {
-  'openai-chat': '/v1/chat/completions',
-  'openai-responses': '/v1/responses',
-  anthropic: '/v1/messages',
-  bedrock: '/model/m/converse-stream',
-  'bedrock-anthropic': '/model/m/invoke-with-response-stream',
-  gemini: '/v1beta/models/m:streamGenerateContent?alt=sse',
-};
-const apis: Readonly<Record<WireName, string>> = {
-  ...{ 'openai-chat': 'openai', 'openai-responses': 'openai', anthropic: 'anthropic' },
-  ...{ bedrock: 'bedrock', 'bedrock-anthropic': 'bedrock', gemini: 'gemini' },
-};
 const strategies: Readonly<Record<string, string>> = {
   passthrough: 'strategy: passthrough',
   relevance: 'strategy: relevance, min_tools: 1, target_ratio: 0.4',
@@ -51,7 +50,7 @@ async function conversation(wire: WireName, settings: string): Promise<Golden> {
   });
   const proxy = await startTestProxy(`
 pipes: { tool_discovery: { enabled: true, ${settings} } }
-proxy: { upstreams: { main: { api: ${apis[wire]}, url: '${upstream.url}' } } }
+proxy: { upstreams: { main: { api: ${apiOf(wire)}, url: '${upstream.url}' } } }
 `);
   open.push(proxy, upstream);
   const { body } = encodeRequest(wire, {
@@ -60,7 +59,7 @@ proxy: { upstreams: { main: { api: ${apis[wire]}, url: '${upstream.url}' } } }
     tools: tools as never,
     ...{ maxOutputTokens: 100, temperature: null, topP: null, stopSequences: [], stream: true },
   });
-  const answer = await fetch(proxy.url + paths[wire], { method: 'POST', body });
+  const answer = await fetch(proxy.url + pathOf(wire, true), { method: 'POST', body });
   const splitter = createSplitter(wire);
   const events = [...splitter.push(Buffer.from(await answer.arrayBuffer())), ...splitter.end()];
   return {
@@ -74,9 +73,7 @@ const file = 'apps/proxy/test/golden/conversations.json';
 const held = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Record<string, Golden>) : {};
 const isWritten = process.env['SLUICE_GOLDEN'] === 'write';
 
-const cases = Object.keys(paths).flatMap((wire) =>
-  Object.keys(strategies).map((strategy) => [wire as WireName, strategy] as const),
-);
+const cases = wireNames.flatMap((wire) => Object.keys(strategies).map((strategy) => [wire, strategy] as const));
 
 describe('a streamed conversation', () => {
   it.each(cases)('over %s under %s is the golden one (DS-110, DS-111, DS-112, DS-113)', async (wire, strategy) => {

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import type { ProxyApi } from '@sluice/core';
 import {
   encodeStream,
   encodeTurn,
@@ -38,6 +39,39 @@ export const call = (name: string, args: unknown, id = `id-${name}`): TurnPart =
 });
 export const text = (said: string): TurnPart => ({ type: 'text', text: said });
 export const searchCall = (query: string, id = 'search-1'): TurnPart => call(searchName, { query }, id);
+
+/** Where a model is asked over a wire. */
+export function pathOf(wire: WireName, stream: boolean): string {
+  switch (wire) {
+    case 'openai-chat':
+      return '/v1/chat/completions';
+    case 'openai-responses':
+      return '/v1/responses';
+    case 'anthropic':
+      return '/v1/messages';
+    case 'bedrock':
+      return `/model/m/${stream ? 'converse-stream' : 'converse'}`;
+    case 'bedrock-anthropic':
+      return `/model/m/${stream ? 'invoke-with-response-stream' : 'invoke'}`;
+    case 'gemini':
+      return `/v1beta/models/m:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`;
+  }
+}
+
+/** The `api` of an upstream that speaks a wire. */
+export function apiOf(wire: WireName): ProxyApi {
+  switch (wire) {
+    case 'openai-chat':
+    case 'openai-responses':
+      return 'openai';
+    case 'bedrock':
+    case 'bedrock-anthropic':
+      return 'bedrock';
+    case 'anthropic':
+    case 'gemini':
+      return wire;
+  }
+}
 
 /** The bytes of a model’s turn. */
 export function turnBytes(

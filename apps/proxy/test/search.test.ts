@@ -14,6 +14,7 @@ import {
   type WireName,
 } from '@sluice/wires';
 import { ScriptedUpstream, startTestProxy, type TestProxy } from './proxying.js';
+import { apiOf, call, pathOf, searchCall, searchName as search, text, tools, usage } from './scripted-model.js';
 
 const open: { close(): Promise<void> }[] = [];
 afterEach(async () => {
@@ -33,35 +34,6 @@ async function untilNoneIsOpen(proxy: TestProxy): Promise<void> {
 const wires = ['openai-chat', 'openai-responses', 'anthropic', 'bedrock', 'bedrock-anthropic'] as const;
 type Wire = (typeof wires)[number];
 
-function pathOf(wire: Wire, stream: boolean): string {
-  switch (wire) {
-    case 'openai-chat':
-      return '/v1/chat/completions';
-    case 'openai-responses':
-      return '/v1/responses';
-    case 'anthropic':
-      return '/v1/messages';
-    case 'bedrock':
-      return `/model/m/${stream ? 'converse-stream' : 'converse'}`;
-    case 'bedrock-anthropic':
-      return `/model/m/${stream ? 'invoke-with-response-stream' : 'invoke'}`;
-  }
-}
-
-const apiOf = (wire: Wire): string =>
-  wire.startsWith('openai') ? 'openai' : wire.startsWith('bedrock') ? 'bedrock' : wire;
-
-const search = 'gateway_search_tools';
-const tools = [
-  { name: 'read_file', description: 'Reads a file', inputSchema: { type: 'object', properties: {} } },
-  {
-    name: 'get_weather',
-    description: 'The weather of a city',
-    inputSchema: { type: 'object', properties: { city: { type: 'string' } } },
-  },
-  { name: 'send_mail', description: 'Sends a letter', inputSchema: { type: 'object', properties: {} } },
-];
-
 function question(wire: Wire, stream: boolean, text = `Weather? ${String(Math.random())}`): string {
   return encodeRequest(wire, {
     model: 'm',
@@ -76,16 +48,6 @@ function question(wire: Wire, stream: boolean, text = `Weather? ${String(Math.ra
     stream,
   }).body;
 }
-
-const usage = { inputTokens: 10, outputTokens: 5, cachedInputTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
-const call = (name: string, args: unknown, id = `id-${name}`): TurnPart => ({
-  type: 'call',
-  toolCallId: id,
-  name,
-  args: JSON.stringify(args),
-});
-const text = (said: string): TurnPart => ({ type: 'text', text: said });
-const searchCall = (query: string, id = 'search-1'): TurnPart => call(search, { query }, id);
 
 function bytesOf(wire: WireName, stream: boolean, parts: readonly TurnPart[], round: number): Buffer {
   const finish = parts.some(({ type }) => type === 'call') ? 'calls' : 'stop';

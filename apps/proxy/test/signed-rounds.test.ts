@@ -8,7 +8,7 @@ import {
   type ResultPart,
 } from '@sluice/wires';
 import { startTestProxy, type TestProxy } from './proxying.js';
-import { text, tools } from './scripted-model.js';
+import { apiOf, pathOf, text, tools } from './scripted-model.js';
 import { errands, SigningModel, type SigningWire, thought } from './signing-model.js';
 
 const open: { close(): Promise<void> }[] = [];
@@ -17,21 +17,6 @@ afterEach(async () => {
 });
 
 const wires: readonly SigningWire[] = ['anthropic', 'bedrock-anthropic', 'bedrock', 'openai-responses', 'openai-chat'];
-
-function pathOf(wire: SigningWire, stream: boolean): string {
-  switch (wire) {
-    case 'openai-chat':
-      return '/v1/chat/completions';
-    case 'openai-responses':
-      return '/v1/responses';
-    case 'anthropic':
-      return '/v1/messages';
-    case 'bedrock':
-      return `/model/m/${stream ? 'converse-stream' : 'converse'}`;
-    case 'bedrock-anthropic':
-      return `/model/m/${stream ? 'invoke-with-response-stream' : 'invoke'}`;
-  }
-}
 
 interface Setup {
   readonly model: SigningModel;
@@ -44,11 +29,10 @@ async function between(
   decide = errands,
 ): Promise<Setup> {
   const model = await SigningModel.start(wire, decide);
-  const api = wire.startsWith('openai') ? 'openai' : wire.startsWith('bedrock') ? 'bedrock' : 'anthropic';
   const proxy = await startTestProxy(
     `
 pipes: { tool_discovery: { enabled: true, strategy: tool-search } }
-proxy: { upstreams: { main: { api: ${api}, url: '${model.upstream.url}' } } }
+proxy: { upstreams: { main: { api: ${apiOf(wire)}, url: '${model.upstream.url}' } } }
 `,
     secrets,
   );

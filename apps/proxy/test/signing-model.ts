@@ -1,6 +1,6 @@
-import { encodeTurn, type TurnPart, type WireName } from '@sluice/wires';
+import type { TurnPart, WireName } from '@sluice/wires';
 import { ScriptedUpstream } from './proxying.js';
-import { answerIn, call, contentTypeOf, searchCall, searchName, text, turnBytes } from './scripted-model.js';
+import { answerIn, call, contentTypeOf, searchCall, text, turnBytes } from './scripted-model.js';
 
 /** A model API that signs what its model thinks, and refuses a conversation in which a signed turn is not one that it gave. */
 export type SigningWire = Exclude<WireName, 'gemini'>;
@@ -233,5 +233,3 @@ export function errands({
   if (has('get_weather')) return [call('get_weather', { city: 'Oslo' }, `call-w-${at}`)];
   return [text('Let me see. '), searchCall('weather', `call-s-${at}`)];
 }
-
-export { encodeTurn, searchName };
