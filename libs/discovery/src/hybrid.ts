@@ -63,14 +63,16 @@ export class Meanings {
   private readonly vectors = new Map<string, Float32Array>();
   private readonly pending = new Map<string, Promise<void>>();
   private restsUntil = 0;
+  /** Why the model was left alone, until a request has said so. */
+  private failure: Error | null = null;
   /** Milliseconds that the model took for a text of late; null where that is not known. */
   private msForText: number | null = null;
 
   constructor(private readonly now: () => number) {}
 
   /**
-   * The same for a request, which waits only for what may come in time: a list of tools that the model would take longer for is prepared for the
-   * requests after it. Never rejects.
+   * How close each tool is to the question, for a request, which waits only for what may come in time: a list of tools that the model would take
+   * longer for is prepared for the requests after it. Never rejects. A failure in the meantime is reported by the request that follows it.
    */
   async atOnce(
     embedderOf: () => Promise<Embedder>,
@@ -79,7 +81,7 @@ export class Meanings {
     timeoutMs: number,
   ): Promise<Closeness> {
     if (tools.length > mostEmbedded) return { way: 'too_many_tools', closeness: null };
-    if (this.now() < this.restsUntil) return { way: 'failed', closeness: null };
+    if (this.now() < this.restsUntil) return this.failed();
     try {
       const loading = embedderOf();
       const embedder = await Promise.race([loading, setImmediate(null)]);
@@ -90,9 +92,15 @@ export class Meanings {
       const closeness = await this.closeness(embedderOf, tools, query, timeoutMs);
       return { way: closeness === null ? 'late' : 'used', closeness };
     } catch (error) {
-      this.rest();
-      return { way: 'failed', closeness: null, error: error as Error };
+      this.rest(error);
+      return this.failed();
     }
+  }
+
+  private failed(): Closeness {
+    const error = this.failure;
+    this.failure = null;
+    return { way: 'failed', closeness: null, ...(error === null ? {} : { error }) };
   }
 
   /** Whether the vectors that are missing would come too late, with room for the question’s. */
@@ -103,7 +111,7 @@ export class Meanings {
   }
 
   private prepare(loading: Promise<Embedder>, tools: readonly OfferedTool[]): void {
-    loading.then((embedder) => this.embed(embedder, tools.map(textOf))).catch(() => this.rest());
+    loading.then((embedder) => this.embed(embedder, tools.map(textOf))).catch((error: unknown) => this.rest(error));
   }
 
   /**
@@ -131,13 +139,13 @@ export class Meanings {
     try {
       embedder = await Promise.race([embedded, late]);
     } catch (error) {
-      this.rest();
+      this.rest(error);
       throw error;
     } finally {
       clearTimeout(timer);
     }
     if (embedder === null) {
-      embedded.catch(() => this.rest());
+      embedded.catch((error: unknown) => this.rest(error));
       return null;
     }
     const from = embedder;
@@ -146,7 +154,8 @@ export class Meanings {
     return texts.map((text) => dot(this.vectors.get(keyOf(from, text)), asked));
   }
 
-  private rest(): void {
+  private rest(error: unknown): void {
+    this.failure = error as Error;
     this.restsUntil = this.now() + restMs;
   }
 

@@ -106,6 +106,18 @@ describe('the strategy hybrid', () => {
     expect((await meanings.atOnce(embedder().of, list, query, 1_000)).way).toBe('too_many_tools');
   });
 
+  it('reports once why a model failed that no request waited for', async () => {
+    const meanings = new Meanings(() => 0);
+    const loading = Promise.withResolvers<Embedder>();
+    const failing = (): Promise<Embedder> => loading.promise;
+    expect((await meanings.atOnce(failing, tools, query, 1_000)).way).toBe('preparing');
+    loading.reject(new Error('no package'));
+    await new Promise((resolve) => setImmediate(resolve));
+    const next = await meanings.atOnce(failing, tools, query, 1_000);
+    expect(next).toMatchObject({ way: 'failed', error: { message: 'no package' } });
+    expect(await meanings.atOnce(failing, tools, query, 1_000)).toEqual({ way: 'failed', closeness: null });
+  });
+
   it('leaves a model alone for a while that failed', async () => {
     let now = 0;
     const meanings = new Meanings(() => now);
