@@ -10,6 +10,8 @@ import type { Gateway } from '../../apps/gateway/src/gateway.module.js';
 import { newRequest } from '../../apps/sluice/src/run-request.js';
 import { audience, issuer, newIssuer } from '../../libs/identity/test/issuer.js';
 import { startMcp } from '../../apps/mcp/src/mcp.module.js';
+import { Sluice } from '../../packages/client/src/client.js';
+import { RateLimitedError } from '../../packages/client/src/errors.js';
 import { workflowConfiguration } from '../harness/configurations.js';
 import { ScriptedModel, startSystem } from '../harness/system.js';
 import type { TestSystem } from '../harness/system.js';
@@ -85,6 +87,11 @@ describe('the limit of a tenant’s open runs, without an identity', () => {
     ]);
     expect(await published()).toBe(before);
     expect(await system.metric('sluice_runs_not_begun_total', { door: 'http', tenant: 'local' })).toBe(1);
+
+    const client = new Sluice({ url: gateway.url, retries: 0 });
+    const failure = await client.runs.create({ question: 'Q' }).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(RateLimitedError);
+    expect(failure).toMatchObject({ status: 429, code: 'too_many_runs', retryAfterMs: 2_000 });
 
     expect((await run({ request_id: 'first' })).status).toBe(202);
     expect(await published()).toBe(before);
