@@ -32,10 +32,10 @@ const services = {
 };
 /** Programs that are a file each: processes and threads that a service starts. */
 const processes = {
-  child: 'libs/tools/src/isolated/child.ts',
-  guard: 'libs/tools/src/isolated/guard.ts',
-  'parse-child': 'libs/tools/src/document/parse-child.ts',
-  'query-worker': 'libs/tools/src/knowledge/query-worker.ts',
+  child: 'libs/isolation/src/child.ts',
+  guard: 'libs/isolation/src/guard.ts',
+  'parse-child': 'libs/packs/src/document/parse-child.ts',
+  'query-worker': 'libs/packs/src/knowledge/query-worker.ts',
 };
 const bench = {
   bench: 'bench/main.ts',

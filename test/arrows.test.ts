@@ -52,8 +52,9 @@ describe('the import arrows', () => {
       ),
     ];
     // The hub’s client is in one library, whose hub only the executor and the command line have.
-    expect(importing(/^@modelcontextprotocol\/client/)).toEqual(['libs/tools']);
-    expect(importing(/^@sluice\/tools$/)).toEqual(['apps/executor', 'apps/sluice']);
+    expect(importing(/^@modelcontextprotocol\/client/)).toEqual(['libs/hub']);
+    expect(importing(/^@sluice\/hub$/)).toEqual(['apps/executor', 'apps/sluice', 'libs/sources']);
+    expect(importing(/^@sluice\/sources$/)).toEqual(['apps/executor', 'apps/sluice']);
     // Who chooses knows no credentials; who verifies them is host, for the gateways.
     expect(importing(/^@sluice\/identity$/)).not.toContain('libs/discovery');
     expect(importing(/^@sluice\/discovery$/)).not.toContain('libs/host');

@@ -8,7 +8,7 @@ import type { Model, ModelRequest } from '@sluice/core';
 import { chooseTools } from '@sluice/discovery';
 import type { OfferedTool } from '@sluice/discovery';
 import { createModel } from '@sluice/model';
-import { builtInTools } from '@sluice/tools';
+import { builtInTools } from '@sluice/packs';
 import { askModel } from '../bench/descriptions/ask-model.js';
 import { byMeaning, byWords, choose } from '../bench/descriptions/chooser.js';
 import { costOf } from '../bench/descriptions/cost.js';

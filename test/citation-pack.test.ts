@@ -15,8 +15,8 @@ import {
   ParsedDocuments,
   requirementsIn,
   sessionKey,
-} from '@sluice/tools';
-import { html, serve } from '../libs/tools/test/documents/web-server.js';
+} from '@sluice/packs';
+import { html, serve } from '../libs/packs/test/documents/web-server.js';
 import { infra } from './infra/client.ts';
 import { freshDatabase } from './infra/fresh.ts';
 

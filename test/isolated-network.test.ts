@@ -8,9 +8,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ToolContract } from '@sluice/tools';
-import { authOf, loadToolTypes, networkNamespace, networkRequests, ToolProcesses } from '@sluice/tools';
-import { ToolProcess } from '../libs/tools/src/isolated/tool-process.js';
-import { context, patience } from '../libs/tools/test/configured.js';
+import { authOf } from '@sluice/tools';
+import { loadToolTypes } from '@sluice/sources';
+import { networkNamespace, networkRequests, ToolProcesses } from '@sluice/isolation';
+import { ToolProcess } from '../libs/isolation/src/tool-process.js';
+import { context, patience } from '../libs/sources/test/configured.js';
 
 const home = mkdtempSync(join(realpathSync(tmpdir()), 'sluice-network-'));
 const unixPath = join(home, 'service.sock');

@@ -25,8 +25,9 @@ import {
   ToolUserError,
 } from '@sluice/core';
 import type { ToolContract } from '@sluice/tools';
-import { clientsOf, FileProcesses, processesPerFile, ToolProcesses } from '@sluice/tools';
-import { context, patience } from '../libs/tools/test/configured.js';
+import { clientsOf } from '@sluice/tools';
+import { FileProcesses, processesPerFile, ToolProcesses } from '@sluice/isolation';
+import { context, patience } from '../libs/sources/test/configured.js';
 
 const home = mkdtempSync(join(realpathSync(tmpdir()), 'sluice-isolated-'));
 afterAll(() => rmSync(home, { recursive: true, force: true }));
@@ -410,7 +411,7 @@ describe('the processes of tools', () => {
     const { path } = await tool(`capabilities.progress.report(String(process.pid)); ${code}`, {
       capabilities: "['progress']",
     });
-    const index = pathToFileURL(join(import.meta.dirname, '../libs/tools/src/index.ts')).href;
+    const index = pathToFileURL(join(import.meta.dirname, '../libs/isolation/src/index.ts')).href;
     const script = join(home, 'service.mjs');
     writeFileSync(
       script,

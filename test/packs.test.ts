@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ModelRequest } from '@sluice/core';
 import { startEmbedded } from '../apps/sluice/src/system/embedded.js';
 import { readEnvironment } from '@sluice/host';
-import { until } from '../libs/tools/test/waiting.js';
+import { until } from '../libs/hub/test/waiting.js';
 import { inOrder, ScriptedModel, startSystem } from './harness/system.js';
 import type { Said, TestSystem } from './harness/system.js';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import type { Configuration } from '@sluice/core';
-import { builtInTools } from '@sluice/tools';
+import { builtInTools } from '@sluice/packs';
 import type { ToolContract } from '@sluice/tools';
 import { requireGraph, RequirementGraphs } from '../apps/executor/src/requirement-graphs.js';
 import { ScriptedModel, startSystem } from './harness/system.js';

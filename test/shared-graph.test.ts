@@ -5,11 +5,12 @@ import { afterAll, describe, expect, it } from '@jest/globals';
 import { Fault, ToolOutcomeLostError, ToolUnavailableError } from '@sluice/core';
 import type { Documents, StoredDocument } from '@sluice/core';
 import { openPostgresLedger, openSqliteLedger } from '@sluice/ledger';
-import { journalIn, openEmbeddedKnowledge, openJournalFile } from '@sluice/tools';
-import type { ChangeJournal, KnowledgeStore } from '@sluice/tools';
+import { journalIn, openEmbeddedKnowledge, openJournalFile } from '@sluice/packs';
+import type { ChangeJournal } from '@sluice/packs';
+import type { KnowledgeStore } from '@sluice/tools';
 import { infra } from './infra/client.ts';
 import { freshDatabase } from './infra/fresh.ts';
-import { knowledgeSuite, sampleTurtle } from '../libs/tools/test/knowledge-suite.js';
+import { knowledgeSuite, sampleTurtle } from '../libs/packs/test/knowledge-suite.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-shared-graph-'));
 const load = [join(folder, 'sample.ttl')];

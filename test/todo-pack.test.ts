@@ -6,8 +6,8 @@ import { Fault, ToolInputError, ToolOutcomeLostError, ToolUnavailableError, Tool
 import type { Documents, JsonObject } from '@sluice/core';
 import { openPostgresLedger, openSqliteLedger } from '@sluice/ledger';
 import type { DocumentedLedger } from '@sluice/ledger';
-import { builtInTools, sessionKey, todosIn } from '@sluice/tools';
-import type { SessionLife } from '@sluice/tools';
+import { builtInTools, sessionKey, todosIn } from '@sluice/packs';
+import type { SessionLife } from '@sluice/packs';
 import { infra } from './infra/client.ts';
 import { freshDatabase } from './infra/fresh.ts';
 

@@ -1,5 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { readdirSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
@@ -13,7 +12,7 @@ import {
   toolPage,
   ToolUserError,
 } from '@sluice/core';
-import { builtInTools, openFolderWorkspaces, withPages } from '@sluice/tools';
+import { builtInTools, openFolderWorkspaces, withPages } from '@sluice/packs';
 import { TokenCounter } from '@sluice/tokens';
 import { builtInConfiguration } from '../apps/sluice/src/system/built-in-tools.js';
 import { run } from '../apps/sluice/src/commands/tools.js';

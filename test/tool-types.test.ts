@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import type { ToolInvocationContext } from '@sluice/core';
 import type { Capabilities } from '@sluice/tools';
-import type { ToolKit } from '../libs/tools/src/folder/tool-kit.js';
+import type { ToolKit } from '../libs/isolation/src/tool-kit.js';
 import type * as author from '../types/tool.js';
 import { projectRoot } from './harness/configurations.js';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { topics } from '@sluice/contracts';
 import { defineTool } from '@sluice/tools';
-import type { McpHub } from '@sluice/tools';
+import type { McpHub } from '@sluice/hub';
 import { z } from 'zod';
 import { replayed } from './replay/replaying.js';
 import { inOrder, ScriptedModel } from './harness/system.js';

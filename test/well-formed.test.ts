@@ -104,7 +104,7 @@ function ofSomebody(record: Toolset): Toolset {
 }
 
 describe('a run in which every door lets half a character in', () => {
-  const script = join(projectRoot, 'libs/tools/test/mcp-servers/hostile.mjs');
+  const script = join(projectRoot, 'libs/hub/test/mcp-servers/hostile.mjs');
   const configuration = `
 tool:
   work: { type: mcp-tool }

@@ -3,7 +3,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { builtInTools, capabilityNames } from '@sluice/tools';
+import { builtInTools } from '@sluice/packs';
+import { capabilityNames } from '@sluice/tools';
 import { projectRoot } from './harness/configurations.js';
 import { sluice } from './harness/program.js';
 

@@ -4,7 +4,8 @@ import type { BindingFacts, BoundTools, ChoosingStrategy, Evaluator, JsonObject,
 import { sha256 } from '@sluice/contracts';
 import { chooseTools, searchToolOf } from '@sluice/discovery';
 import type { Known, OfferedTool } from '@sluice/discovery';
-import { builtInTools, toolTypes } from '@sluice/tools';
+import { builtInTools } from '@sluice/packs';
+import { toolTypes } from '@sluice/tools';
 
 /** Which built-in tool a question is about. */
 export interface Labelled {

@@ -6,7 +6,8 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JsonValue } from '@sluice/core';
-import { createMcpHub, createToolSource } from '@sluice/tools';
+import { createMcpHub } from '@sluice/hub';
+import { createToolSource } from '@sluice/sources';
 import { median, report } from '../measure.js';
 import type { Figure } from '../measure.js';
 import { invocationOf } from './pipeline.js';

@@ -10,8 +10,8 @@ import { formsOf } from '@sluice/connections';
 import { McpServers } from '../../apps/executor/src/mcp-servers.js';
 import { startBrokerEndpoint } from '../../libs/connections/test/broker-endpoint.js';
 import type { BrokerEndpoint } from '../../libs/connections/test/broker-endpoint.js';
-import { startBearerServer } from '../../libs/tools/test/bearer-server.js';
-import type { BearerServer } from '../../libs/tools/test/bearer-server.js';
+import { startBearerServer } from '../../libs/hub/test/bearer-server.js';
+import type { BearerServer } from '../../libs/hub/test/bearer-server.js';
 import { asked, decide } from '../harness/approving.js';
 import { ScriptedModel } from '../harness/system.js';
 import { compiled, startWithTools } from '../harness/with-tools.js';
@@ -92,7 +92,7 @@ describe('planted credentials (E-09, T-26a1, T-26a3, T-28a, K-48, P-10)', () => 
           remote: { url: mcp.url, connection: 'broker' },
           child: {
             command: process.execPath,
-            args: [join(import.meta.dirname, '../../libs/tools/test/mcp-servers/credential.mjs')],
+            args: [join(import.meta.dirname, '../../libs/hub/test/mcp-servers/credential.mjs')],
             connection: 'file',
             connection_env: 'THEIR_TOKEN',
           },

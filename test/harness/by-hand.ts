@@ -7,7 +7,7 @@ import type { AgentRequest, AgentResponse, Topic } from '@sluice/contracts';
 import type { Incoming, SqliteBus } from '@sluice/bus';
 import { createLog, openRuntime, startService } from '@sluice/host';
 import type { OpenRuntime, Service } from '@sluice/host';
-import { createToolSource } from '@sluice/tools';
+import { createToolSource } from '@sluice/sources';
 import type { ToolContract } from '@sluice/tools';
 import { startAgent } from '../../apps/agent/src/agent.module.js';
 import { startAudit } from '../../apps/audit/src/audit.module.js';

@@ -8,7 +8,7 @@ import { eventually } from '../harness/eventually.js';
 import { inOrder, ScriptedModel, startSystem } from '../harness/system.js';
 import type { TestSystem } from '../harness/system.js';
 
-const script = join(projectRoot, 'libs/tools/test/mcp-servers/hostile.mjs');
+const script = join(projectRoot, 'libs/hub/test/mcp-servers/hostile.mjs');
 const work = ['mcp__hostile__work', '{}'] as const;
 const change = ['mcp__hostile__change', '{}'] as const;
 const time = ['core__get_current_time', '{}'] as const;
@@ -104,7 +104,7 @@ describe('a server that changes its tools while another one is away', () => {
     const folder = mkdtempSync(join(tmpdir(), 'away-'));
     const needed = join(folder, 'needed');
     writeFileSync(needed, '');
-    const other = join(projectRoot, 'libs/tools/test/mcp-servers/scripted.mjs');
+    const other = join(projectRoot, 'libs/hub/test/mcp-servers/scripted.mjs');
     const both = configuration('changes')
       .replace('policy: {', '  die: { type: mcp-tool }\n  words: { type: mcp-tool }\npolicy: {')
       .replace('work, change]', 'work, change, die, words]')

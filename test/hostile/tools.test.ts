@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { builtInTools } from '@sluice/tools';
+import { builtInTools } from '@sluice/packs';
 import { startWithTools } from '../harness/with-tools.js';
 import type { ToolSystem } from '../harness/with-tools.js';
 import { ScriptedModel } from '../harness/system.js';

@@ -15,7 +15,7 @@ export interface Invariant {
 
 const runner = 'libs/core/test/run-tool.test.ts';
 const contract = 'libs/tools/test/contract.test.ts';
-const source = 'libs/tools/test/source.test.ts';
+const source = 'libs/sources/test/source.test.ts';
 const oneWay = 'test/static/one-way.test.ts';
 const house = 'test/static/house.test.ts';
 const arrows = 'test/arrows.test.ts';
@@ -32,7 +32,7 @@ const evaluate = 'libs/core/test/evaluate.test.ts';
 export const invariants: Readonly<Record<string, Invariant>> = {
   '1': { name: 'TOOLS_VIA_TOOLRUNNER', shown: [[oneWay, 'is runTool: nobody else reaches'], [runner, 'goes through its stages in the one order']] },
   '2': { name: 'TOOLS_IN_PACKAGES', shown: [[house, 'tools are defined in the tools library alone'], [arrows, 'go one way in every source file']] },
-  '3': { name: 'TOOLS_IO_VIA_CAPABILITIES', shown: [['libs/tools/test/tool-files.test.ts', 'does nothing but through its capabilities'], ['test/tool-use/capabilities.test.ts', 'is bound to another adapter by configuration']], stage: 'capabilities' },
+  '3': { name: 'TOOLS_IO_VIA_CAPABILITIES', shown: [['libs/packs/test/tool-files.test.ts', 'does nothing but through its capabilities'], ['test/tool-use/capabilities.test.ts', 'is bound to another adapter by configuration']], stage: 'capabilities' },
   '4': { name: 'REDACTION_REQUIRED', shown: [[runner, 'withholds what cannot be redacted'], [source, 'keeps to the allowlist'], [source, 'allows nothing where the list is empty']], stage: 'redact' },
   '5': { name: 'TOOLCALLID_STABLE', shown: [[refusals, 'replaces a tool call id that is too long'], [hostileTools, 'each give one result event, and one start before it']] },
   '6': { name: 'LANGGRAPH_OWNS_GRAPHS', shown: [[house, 'no agent framework is imported']] },
@@ -50,7 +50,7 @@ export const invariants: Readonly<Record<string, Invariant>> = {
   '18': { name: 'CATALOG_IS_EXPLICIT', shown: [['test/workflow.test.ts', 'shows the model exactly the offered tools'], [refusals, 'what becomes eligible in mid-turn but was not offered']], stage: 'eligible' },
   '19': { name: 'POLICY_IS_DATA', shown: [['test/while-it-runs.test.ts', 'takes force without a restart'], [house, 'no case for a tenant']] },
   '20': { name: 'DENY_BY_DEFAULT', shown: [[refusals, 'a tool that policy does not allow'], [evaluate, 'without a policy eligible tools are not permitted']], stage: 'policy' },
-  '21': { name: 'MCP_UNTRUSTED_BY_DEFAULT', shown: [[hostileServers, 'has the changed one held back and reported'], ['libs/tools/test/allowed-by-name.test.ts', 'are none that can be called']] },
+  '21': { name: 'MCP_UNTRUSTED_BY_DEFAULT', shown: [[hostileServers, 'has the changed one held back and reported'], ['libs/hub/test/allowed-by-name.test.ts', 'are none that can be called']] },
   '22': { name: 'TOOL_ID_STABILITY', shown: [[source, 'refuses two tools with one id'], ['libs/configuration/test/served-names.test.ts', 'never drops a tool']] },
   '23': { name: 'TOOL_CONFIG_PROPAGATION', shown: [[refusals, 'what becomes eligible in mid-turn but was not offered'], ['test/workflow.test.ts', 'keeps runs of many sessions apart'], ['libs/core/test/admission.test.ts', 'is all it may run']] },
   '24': { name: 'TOOL_CONTRACTS_ARE_CANONICAL', shown: [[contract, 'tells the compiler schema, effect, redaction'], [house, 'nothing that runs without being bound']] },
@@ -62,7 +62,7 @@ export const invariants: Readonly<Record<string, Invariant>> = {
   '29': { name: 'AUTH_VIA_CAPABILITY_INTERFACE', shown: [[contract, 'hands a tool its arguments, the references of its call'], [contract, 'gives its token to a tool that asks its capability'], [markers, 'that are refused are renewed once']], stage: 'capabilities' },
   '30': { name: 'GRANT_INTERSECTION_REQUIRED', shown: [[runner, 'a connection that is not granted'], [judging, 'is refused where %s'], [whoMay, 'and no broker is asked']], stage: 'connection' },
   '31': { name: 'ARCH_SINGLE_EXECUTION_PATH', shown: [[oneWay, 'is runTool: nobody else reaches'], [oneWay, 'is seen to be gone round']] },
-  '32': { name: 'TOOL_FILE_PURITY', shown: [['libs/tools/test/tool-files.test.ts', 'would be caught doing otherwise'], ['test/isolated-tools.test.ts', 'sees no environment, no file but its own'], [arrows, 'is read by libs/host alone']] },
+  '32': { name: 'TOOL_FILE_PURITY', shown: [['libs/packs/test/tool-files.test.ts', 'would be caught doing otherwise'], ['test/isolated-tools.test.ts', 'sees no environment, no file but its own'], [arrows, 'is read by libs/host alone']] },
   '33': { name: 'NO_DEFAULT_EXECUTABLE_CATALOG', shown: [[house, 'nothing that runs without being bound']] },
   '34': { name: 'RUNTIME_BINDS_ALL', shown: [[contract, 'does not run without a declared capability'], [source, 'does not need the implementation of a tool that is not allowed']] },
   F1: { name: 'AUTHZ_CHECK_BEFORE_TOOL_EXEC', shown: [[runner, 'what is not authorized'], [runner, 'goes through its stages in the one order']], stage: 'authorize' },

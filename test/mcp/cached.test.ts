@@ -6,7 +6,7 @@ import type { Said, TestSystem } from '../harness/system.js';
 import { eventually } from '../harness/eventually.js';
 import { replayed } from '../replay/replaying.js';
 
-const server = join(projectRoot, 'libs/tools/test/mcp-servers/counting.mjs');
+const server = join(projectRoot, 'libs/hub/test/mcp-servers/counting.mjs');
 const configuration = (allowed = 'look, fail, change', more = ''): string => `
 tool:
   look: { type: mcp-tool, group: [g] }

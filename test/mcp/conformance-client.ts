@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { pinOf } from '@sluice/core';
 import { takeOffer } from '@sluice/schemas';
 import type { JsonObject, JsonValue, OfferedTool } from '@sluice/core';
-import { createMcpHub } from '../../libs/tools/src/index.js';
-import type { McpCallOptions } from '../../libs/tools/src/index.js';
+import { createMcpHub } from '@sluice/hub';
+import type { McpCallOptions } from '@sluice/hub';
 
 /**
  * The client that the conformance scenarios start: the hub, against the scenario's server. It does what the hub does at a server with such tools:

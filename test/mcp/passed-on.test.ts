@@ -4,7 +4,7 @@ import { projectRoot } from '../harness/configurations.js';
 import { newClient, oldClient, startMcpSystem } from './with-mcp.js';
 import type { McpSystem } from './with-mcp.js';
 
-const server = join(projectRoot, 'libs/tools/test/mcp-servers/counting.mjs');
+const server = join(projectRoot, 'libs/hub/test/mcp-servers/counting.mjs');
 const configuration = (more = ''): string => `
 tool:
   look: { type: mcp-tool, group: [g] }

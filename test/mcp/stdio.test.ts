@@ -21,7 +21,7 @@ writeFileSync(
   sharedConfig,
   `tool: { wait: { type: mcp-tool, group: [g] }, now: { type: get_current_time, group: [g] } }
 mcp:
-  servers: { waiting: { command: node, args: ["${join(projectRoot, 'libs/tools/test/mcp-servers/waiting.mjs')}", "${gate}"] } }
+  servers: { waiting: { command: node, args: ["${join(projectRoot, 'libs/hub/test/mcp-servers/waiting.mjs')}", "${gate}"] } }
   tools: { wait: { server: waiting, tool: wait, effect: read_only, redaction: whole } }
 policy: { allowed_tools: [wait, now] }
 limits: { tool_seconds: 200, run_seconds: 400 }

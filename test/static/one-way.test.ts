@@ -7,13 +7,13 @@ const known: Readonly<Record<string, string>> = {
   'libs/core/src/tool/run-tool.ts: exec': 'the runner itself',
   'libs/tools/src/binding/own-tool.ts: execute':
     'hands a contract’s code to its bound tool, whose exec only the runner calls',
-  'libs/tools/src/isolated/child.ts: execute':
+  'libs/isolation/src/child.ts: execute':
     'is the other end of that exec, in the tool’s own process, and has nothing else to call',
-  'libs/tools/src/binding/mcp-tool.ts: call': 'is the exec of an MCP tool’s bound tool',
+  'libs/sources/src/mcp-tool.ts: call': 'is the exec of an MCP tool’s bound tool',
   'apps/executor/src/mcp-servers.ts: call':
     'is itself the hub that bound tools are given, one for the servers in force',
-  'libs/tools/src/mcp/create-hub.ts: tools/call': 'the hub’s one message of the kind',
-  'libs/tools/src/mcp/load-hub.ts: call': 'the hub, once it is loaded',
+  'libs/hub/src/create-hub.ts: tools/call': 'the hub’s one message of the kind',
+  'libs/hub/src/load-hub.ts: call': 'the hub, once it is loaded',
   'apps/mcp/src/serve-calls.ts: tools/call': 'answers clients; the call that it makes is a record on the log',
   'libs/host/src/traces/spans.ts: tools/call': 'names the span of that message, and sends nothing',
 };

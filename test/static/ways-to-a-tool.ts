@@ -5,7 +5,7 @@ import type { Sources } from './program.js';
 const members = [
   { member: 'exec', of: 'BoundTool', from: 'libs/core/src/tool/types.ts' },
   { member: 'execute', of: 'ToolContract', from: 'libs/tools/src/contract.ts' },
-  { member: 'call', of: 'McpHub', from: 'libs/tools/src/mcp/hub.ts' },
+  { member: 'call', of: 'McpHub', from: 'libs/hub/src/hub.ts' },
 ] as const;
 
 /** What reaches an MCP server's tool past the hub. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { builtInTools } from '@sluice/tools';
-import { startSparqlServer } from '../../libs/tools/test/sparql-server.js';
-import type { SparqlServer } from '../../libs/tools/test/sparql-server.js';
+import { builtInTools } from '@sluice/packs';
+import { startSparqlServer } from '../../libs/packs/test/sparql-server.js';
+import type { SparqlServer } from '../../libs/packs/test/sparql-server.js';
 import { inOrder, ScriptedModel } from '../harness/system.js';
 import { startWithTools } from '../harness/with-tools.js';
 

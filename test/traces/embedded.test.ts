@@ -6,7 +6,7 @@ import { scriptedEndpoint } from '../harness/scripted-endpoint.js';
 import type { ScriptedEndpoint } from '../harness/scripted-endpoint.js';
 import { sluice } from '../harness/program.js';
 import type { Ended } from '../harness/program.js';
-import { unusedPort } from '../../libs/tools/test/unused-port.js';
+import { unusedPort } from '../../libs/hub/test/unused-port.js';
 import { startCollector } from './collector.js';
 import type { Collector } from './collector.js';
 

@@ -1,8 +1,8 @@
 import { ToolUnavailableError } from '@sluice/core';
 import type { McpOffer, McpServer } from '@sluice/core';
 import { createConnectionBroker, credentialForServers, formsOf } from '@sluice/connections';
-import { createMcpHub } from '@sluice/tools';
-import type { McpHub } from '@sluice/tools';
+import { createMcpHub } from '@sluice/hub';
+import type { McpHub } from '@sluice/hub';
 import { mcpSpan, systemClock, withLogContext } from '@sluice/host';
 import type { Environment, Log, Traces } from '@sluice/host';
 

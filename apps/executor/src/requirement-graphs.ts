@@ -5,8 +5,9 @@ import type { Configuration, GraphSettings, Neo4jSettings } from '@sluice/core';
 import { ToolUnavailableError } from '@sluice/core';
 import { dataFiles } from '@sluice/host';
 import type { Environment, Runtime } from '@sluice/host';
-import { openEmbeddedGraph, openNeo4jGraph, readGraphFiles } from '@sluice/tools';
-import type { PropertyGraph, ServedGraph, ToolContract } from '@sluice/tools';
+import { openEmbeddedGraph, openNeo4jGraph, readGraphFiles } from '@sluice/packs';
+import type { PropertyGraph, ServedGraph } from '@sluice/packs';
+import type { ToolContract } from '@sluice/tools';
 
 /** Graphs that are kept open; the one that was used least lately is closed, and opened again where it is used. */
 const mostOpen = 32;

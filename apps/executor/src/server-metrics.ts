@@ -1,6 +1,6 @@
 import type { Configuration } from '@sluice/core';
 import type { Metrics } from '@sluice/host';
-import type { McpServerStatus } from '@sluice/tools';
+import type { McpServerStatus } from '@sluice/hub';
 
 /** Shows the tools of each server of the configuration in force; servers that are in it no more are forgotten. */
 export function showServerTools({ mcpServers, tools }: Configuration, metrics: Metrics): void {

@@ -2,7 +2,7 @@ import type { Evaluator, ReconcileAnswer, Step } from '@sluice/core';
 import { boundedLabel, otherLabel } from '@sluice/run';
 import type { Loaded } from '@sluice/run';
 import type { Metrics } from '@sluice/host';
-import { processEnds } from '@sluice/tools';
+import { processEnds } from '@sluice/isolation';
 import type { ToolContract } from '@sluice/tools';
 
 /**

@@ -17,16 +17,11 @@ import { createConnectionBroker } from '@sluice/connections';
 import { createAuthorizer } from '@sluice/authorization';
 import { askInOrder } from '@sluice/model';
 import type { ModelSource } from '@sluice/model';
+import { authOf, clientsOf } from '@sluice/tools';
 import {
-  authOf,
   citationsIn,
   builtInTools,
-  clientsOf,
-  createToolSource,
-  fileContracts,
   journalIn,
-  networkNamespace,
-  networkRequests,
   openDocuments,
   openEmbeddedKnowledge,
   openJournalFile,
@@ -36,23 +31,17 @@ import {
   ownerKey,
   ParsedDocuments,
   requirementsIn,
-  ResultCache,
   sessionKey,
   todosIn,
-  ToolProcesses,
   withPages,
-} from '@sluice/tools';
-import type {
-  CallCredential,
-  ChangeJournal,
-  KnowledgeStore,
-  McpHub,
-  NetworkRequests,
-  SessionLife,
-  ToolContract,
-  WebAccess,
-  Workspace,
-} from '@sluice/tools';
+} from '@sluice/packs';
+import { createToolSource, fileContracts } from '@sluice/sources';
+import { networkNamespace, networkRequests, ToolProcesses } from '@sluice/isolation';
+import { ResultCache } from '@sluice/hub';
+import type { CallCredential, ServiceCapabilities, KnowledgeStore, ToolContract, Workspace } from '@sluice/tools';
+import type { ChangeJournal, PackCapabilities, SessionLife, WebAccess } from '@sluice/packs';
+import type { McpHub } from '@sluice/hub';
+import type { NetworkRequests } from '@sluice/isolation';
 import { otherLabel } from '@sluice/run';
 import type { RunTools } from '@sluice/run';
 import { chatSpan, dataFiles, measureFailure, measurePassedOver, measureTurn, usage } from '@sluice/host';
@@ -64,6 +53,9 @@ import { PerServerLimit } from './per-server-limit.js';
 import { requireSelectorKey, searchOffered } from './search-offered.js';
 import { countFilesFromZero } from './step-metrics.js';
 import { requireWorkspaces, workspacesIn } from './workspaces.js';
+
+/** All that tools may be given; the compiler asks for each below. */
+type Given = ServiceCapabilities & PackCapabilities & { readonly network: NetworkRequests };
 
 /** A configuration’s tools, and the contracts that they are made of. */
 interface Opened {
@@ -169,7 +161,7 @@ export class Toolbox {
     credential: () => Promise<CallCredential>,
     runTools: Pick<RunTools, 'load' | 'pages' | 'searchable'>,
   ): Promise<ToolCapabilities> {
-    const all: Record<string, () => unknown> = {
+    const all: { readonly [Name in keyof Given]: () => Given[Name] | Promise<Given[Name]> } = {
       clock: () => this.runtime.clock,
       cancellation: () => ({ signal }),
       idempotency: () => ({ key: invocation.callKey }),
@@ -201,7 +193,7 @@ export class Toolbox {
         complete: (prompt: string, stop: AbortSignal) => this.complete(configuration, prompt, stop, invocation),
       }),
     };
-    const declared = tool.capabilities.map(async (name) => [name, await all[name]?.()] as const);
+    const declared = tool.capabilities.map(async (name) => [name, await all[name as keyof Given]()] as const);
     return Object.fromEntries(await Promise.all(declared));
   }
 

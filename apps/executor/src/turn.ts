@@ -31,7 +31,7 @@ import {
   takeBackCall,
 } from '@sluice/run';
 import type { CallInTurn, CallOutcome, CallWorld, Loaded, NextCall, NotMade, ParkedCall, TurnEnd } from '@sluice/run';
-import { processesPerFile } from '@sluice/tools';
+import { processesPerFile } from '@sluice/isolation';
 import { lookForCancel, toolSpan } from '@sluice/host';
 import type { Runtime, SpanEnd } from '@sluice/host';
 import type { AllReturned, Returned } from './agents/returned.js';

@@ -2,7 +2,7 @@ import { accessSync, constants, mkdirSync } from 'node:fs';
 import type { Configuration } from '@sluice/core';
 import { ToolUnavailableError } from '@sluice/core';
 import type { Environment, Runtime } from '@sluice/host';
-import { openFolderWorkspaces } from '@sluice/tools';
+import { openFolderWorkspaces } from '@sluice/packs';
 import type { ToolContract, Workspaces } from '@sluice/tools';
 
 /** Capabilities that a session’s folder is behind. */

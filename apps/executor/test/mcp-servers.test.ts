@@ -3,10 +3,10 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { ToolUnavailableError } from '@sluice/core';
 import type { JsonValue, McpServer } from '@sluice/core';
 import { noTraces } from '@sluice/host';
-import { until } from '../../../libs/tools/test/waiting.js';
+import { until } from '../../../libs/hub/test/waiting.js';
 import { McpServers } from '../src/mcp-servers.js';
 
-const script = join(import.meta.dirname, '../../../libs/tools/test/mcp-servers/scripted.mjs');
+const script = join(import.meta.dirname, '../../../libs/hub/test/mcp-servers/scripted.mjs');
 
 const server = (id: string, ...args: string[]): McpServer => ({
   id,

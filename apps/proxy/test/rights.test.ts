@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { compileEvaluator } from '@sluice/core';
 import type { Configuration, Principal } from '@sluice/core';
 import { SearchLoop } from '@sluice/proxy';
-import { configurationOf, configured } from '../../../libs/tools/test/configured.js';
+import { configurationOf, configured } from '../../../libs/sources/test/configured.js';
 import { careless } from '../../../test/connections/careless.js';
 import { audience, issuer, newIssuer } from '../../../libs/identity/test/issuer.js';
 import { rightsOf } from '../src/rights.js';

@@ -9,7 +9,8 @@ import {
   webSearchProviders,
 } from '@sluice/core';
 import type { JsonObject, JsonValue } from '@sluice/core';
-import { builtInTools, toolTypes } from '@sluice/tools';
+import { builtInTools } from '@sluice/packs';
+import { toolTypes } from '@sluice/tools';
 
 const texts = { type: 'array', items: { type: 'string' } };
 

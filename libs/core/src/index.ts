@@ -21,9 +21,11 @@ export type {
 export { hasRawNumbers, inexactNumbers, mayHoldRawNumbers, parseExactJson, withPlainNumbers } from './exact-json.js';
 export { canonicalJson, equalJson, isJsonObject, isRawNumber, utf8Length } from './json.js';
 export type { Digest, JsonObject, JsonValue } from './json.js';
+export { LineBuffer } from './line-buffer.js';
 export { deepestJson, isDeeperThan, jsonBytes, JsonTooLargeError, NotJsonError, plainJson } from './plain-json.js';
 export { printable, printableIn } from './printable.js';
 export { quote, sentenceList } from './quote.js';
+export { causeOf, neverSent } from './reachability.js';
 export { repeatedName } from './repeated-name.js';
 export { nearest, nearMiss, suggestion } from './suggest.js';
 export { claimMemoryMs, clockSkewMs, lateRecordMs } from './time-limits.js';
@@ -75,6 +77,7 @@ export {
   searchToolsType,
 } from './descriptions/types.js';
 export type { DescriptionMode, DescriptionSettings } from './descriptions/types.js';
+export { requestFieldsOfAudit } from './generated/request-views.js';
 export { claimAt, readPrincipal } from './identity/claims.js';
 export { isOperator } from './identity/operator.js';
 export { insufficientPermissions, mayRequest, notPermitted } from './identity/permission.js';
@@ -120,6 +123,7 @@ export { budgetUsed, countCall } from './rules/budget-used.js';
 export { noCalls } from './rules/call-counts.js';
 export type { CallCounts } from './rules/call-counts.js';
 export { allowedConnections, connectionIdForm, effectiveConnections } from './rules/connections.js';
+export { bearerAt, requireNamed } from './rules/credential-hosts.js';
 export { defaultGroup, normaliseGroups, normaliseState, undefinedState, wildcard } from './rules/defaults.js';
 export { compileEvaluator } from './rules/evaluate.js';
 export type { Decision, Evaluator, Facts } from './rules/evaluate.js';
@@ -142,9 +146,6 @@ export type { ToolChoice } from './rules/tool-choice.js';
 export { compilePolicy, isListed } from './rules/tool-policy.js';
 export type { ToolPolicyDecision } from './rules/tool-policy.js';
 export { transition } from './rules/transition.js';
-export { requestFieldsOfAudit, requestFieldsOfTools } from './generated/request-views.js';
-export type { RequestOfTool } from './generated/request-views.js';
-export { fieldsThere, requestOfTool } from './run/request-views.js';
 export { agentBegunBy, budgetEnd, bytesPerToken, runBudgetEnd, runBudgetLeft } from './run/agent-run.js';
 export type { RunEnd } from './run/agent-run.js';
 export { briefAnswer } from './run/brief-answer.js';
@@ -154,6 +155,7 @@ export { memoryBytes, recalled, withRun } from './run/memory.js';
 export type { RememberedRun } from './run/memory.js';
 export { promptHash } from './run/prompt-hash.js';
 export { requestLog } from './run/request-log.js';
+export { fieldsThere, requestOfTool } from './run/request-views.js';
 export {
   afterSteps,
   anotherAttempt,

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { compileEvaluator } from '@sluice/core';
 import type { BoundTool, Configuration, ConnectionSettings } from '@sluice/core';
 import type { ToolCall } from '@sluice/contracts';
-import { configurationOf, configured, context } from '../../tools/test/configured.js';
+import { configurationOf, configured, context } from '../../sources/test/configured.js';
 import { careless } from '../../../test/connections/careless.js';
 import { judgeConnection } from '@sluice/run';
 

@@ -1,18 +1,13 @@
 import type { Clock } from '@sluice/core';
-import type { KnowledgeStore } from './knowledge/store.js';
-import type { Citations } from './citation/citations.js';
-import type { DocumentReader } from './document/document.js';
-import type { PropertyGraph } from './graph/store.js';
-import type { NetworkRequests } from './isolated/network/requests.js';
+import type { KnowledgeStore } from './ports/knowledge.js';
 import type { AuthCapability, ConnectionClientFactory, OwnAuth } from './connection/auth.js';
-import type { RequirementCache } from './requirement/requirements.js';
-import type { Todos } from './todo/todos.js';
-import type { WebAccess } from './web/web.js';
-import type { Workspace } from './workspace/workspace.js';
+import type { Todos } from './ports/todos.js';
+import type { Workspace } from './ports/workspace.js';
 
 /**
- * What a tool may be given, by name. A tool declares the names it needs in its contract and is
- * handed those and no others; the composition root binds each to something real.
+ * What every tool may be given, by name: also one in a file of its own, whose author reads them in types/tool.d.ts. A tool declares the names
+ * it needs in its contract and is handed those and no others; the composition root binds each to something real. A pack that needs more
+ * declares that itself, see definingWith.
  */
 export interface Capabilities {
   readonly clock: Clock;
@@ -35,23 +30,10 @@ export interface Capabilities {
 
 export type CapabilityName = keyof Capabilities;
 
-/** What the tools that come with Sluice may be given beside that. */
-export interface BuiltInCapabilities extends Capabilities {
-  /** The documents that the call’s session may read. */
-  readonly documents: DocumentReader;
-  /** Those of the call’s user. */
-  readonly citations: Citations;
-  /** Those of the call’s tenant. */
-  readonly requirements: RequirementCache;
-  readonly web: WebAccess;
-  /** The graph of requirements. */
-  readonly graph: PropertyGraph;
-  /** Requests of tools of files to the hosts that these name. */
-  readonly network: NetworkRequests;
+/** What the service gives, also to its own parts, which hand on no more than a tool may have. */
+export interface ServiceCapabilities extends Capabilities {
   readonly auth: OwnAuth;
 }
-
-export type BuiltInCapabilityName = keyof BuiltInCapabilities;
 
 /** Those that only a tool with a connection may have. */
 export const ofConnections: readonly CapabilityName[] = ['connections', 'auth'];
@@ -70,15 +52,6 @@ export const capabilityNames = Object.keys({
   connections: true,
   auth: true,
 } satisfies Record<CapabilityName, true>) as readonly CapabilityName[];
-
-export const builtInCapabilityNames = Object.keys({
-  documents: true,
-  citations: true,
-  requirements: true,
-  web: true,
-  graph: true,
-  network: true,
-} satisfies Record<Exclude<BuiltInCapabilityName, CapabilityName>, true>) as readonly BuiltInCapabilityName[];
 
 /** The end of the call's patience: aborted by its time limit, or when the service gives the record up. */
 export interface CancellationCapability {

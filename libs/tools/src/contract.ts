@@ -8,8 +8,8 @@ import type {
   ToolNetwork,
   ToolType,
 } from '@sluice/core';
-import { builtInCapabilityNames, capabilityNames } from './capabilities.js';
-import type { BuiltInCapabilities, BuiltInCapabilityName, CapabilityName } from './capabilities.js';
+import { capabilityNames } from './capabilities.js';
+import type { Capabilities, CapabilityName } from './capabilities.js';
 import { parseInput } from './binding/input.js';
 import type { ToolDefinition } from './definition.js';
 import { definitionProblems } from './definition-problems.js';
@@ -55,17 +55,16 @@ export function defineTool<Input extends z.ZodObject, Output extends z.ZodType, 
   return contractOf(definition, capabilityNames);
 }
 
-/** Defines a tool that comes with Sluice, which may be given more than a tool of a file. */
-export function defineBuiltInTool<
-  Input extends z.ZodObject,
-  Output extends z.ZodType,
-  Needed extends BuiltInCapabilityName,
->(definition: ToolDefinition<Input, Output, Needed>): OwnContract {
-  return contractOf(definition, [...capabilityNames, ...builtInCapabilityNames]);
+/** For a pack: defines tools that may be given what the pack declares, beside what every tool may. */
+export function definingWith<Own extends object>(own: Readonly<Record<keyof Own & string, true>>) {
+  const known = [...capabilityNames, ...Object.keys(own)];
+  return <Input extends z.ZodObject, Output extends z.ZodType, Needed extends CapabilityName | (keyof Own & string)>(
+    definition: ToolDefinition<Input, Output, Needed, Capabilities & Own>,
+  ): OwnContract => contractOf(definition, known);
 }
 
-function contractOf<Input extends z.ZodObject, Output extends z.ZodType, Needed extends BuiltInCapabilityName>(
-  definition: ToolDefinition<Input, Output, Needed>,
+function contractOf<Input extends z.ZodObject, Output extends z.ZodType, Needed extends keyof Given & string, Given>(
+  definition: ToolDefinition<Input, Output, Needed, Given>,
   known: readonly string[],
 ): OwnContract {
   const problems = definitionProblems(definition, known);
@@ -77,7 +76,7 @@ function contractOf<Input extends z.ZodObject, Output extends z.ZodType, Needed 
   // Copied before the schema looks at it, so that it cannot change any more; what the schema makes of it the runner measures.
   const parseOutput = (rawOutput: unknown): JsonValue => output.parse(plainJson(rawOutput, rawBytes)) as JsonValue;
   // The casts are where zod's word is taken: parseInput gave these arguments, and declared() checked these names.
-  const granted = (given: ToolCapabilities) => declared(type, capabilities, given) as Pick<BuiltInCapabilities, Needed>;
+  const granted = (given: ToolCapabilities) => declared(type, capabilities, given) as Pick<Given, Needed>;
   const reconcile: ToolContract['reconcile'] = async (args, call, given) =>
     readReconciled(await definition.reconcile?.(args as z.output<Input>, call, granted(given)));
   const contract: OwnContract = Object.freeze({

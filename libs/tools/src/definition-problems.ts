@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { schemaProblems } from '@sluice/schemas';
 import { toolEffects } from '@sluice/core';
 import { capabilityNames, ofConnections } from './capabilities.js';
-import type { BuiltInCapabilityName } from './capabilities.js';
+import type { CapabilityName } from './capabilities.js';
 import type { ToolDefinition } from './definition.js';
 import { inputSchemaOf, openObjects } from './input-schema.js';
-import { isNetwork } from './isolated/network/declared.js';
+import { isNetwork } from './network.js';
 
 const categoryForm = /^[A-Za-z0-9_-]+$/;
 
@@ -69,7 +69,7 @@ export function definitionProblems(value: unknown, known: readonly string[] = ca
     .filter((name) => !Object.hasOwn(parts, name))
     .map((name) => `It has the part ${name}, which no tool has: leave it out.`);
   if (missing.length + unknown.length > 0) return [...missing, ...unknown];
-  const definition = value as ToolDefinition<z.ZodObject, z.ZodType, BuiltInCapabilityName>;
+  const definition = value as ToolDefinition<z.ZodObject, z.ZodType, CapabilityName>;
   return [
     ...textProblems(definition),
     ...redactionProblems(definition),
@@ -78,17 +78,14 @@ export function definitionProblems(value: unknown, known: readonly string[] = ca
   ];
 }
 
-function textProblems({ type, description }: ToolDefinition<z.ZodObject, z.ZodType, BuiltInCapabilityName>): string[] {
+function textProblems({ type, description }: ToolDefinition<z.ZodObject, z.ZodType, CapabilityName>): string[] {
   const problems: string[] = [];
   if (!/^[A-Za-z0-9_-]+$/.test(type)) problems.push('Its type may hold letters, digits, "-" and "_" only.');
   if (description.trim() === '') problems.push('Write a description: it is what a model reads.');
   return problems;
 }
 
-function redactionProblems({
-  redaction,
-  output,
-}: ToolDefinition<z.ZodObject, z.ZodType, BuiltInCapabilityName>): string[] {
+function redactionProblems({ redaction, output }: ToolDefinition<z.ZodObject, z.ZodType, CapabilityName>): string[] {
   if ('whole' in redaction || !(output instanceof z.ZodObject)) return [];
   const unknown = redaction.fields.filter((field) => !(field in output.shape));
   return unknown.length === 0 ? [] : [`Its redaction names fields the output does not have: ${unknown.join(', ')}.`];
@@ -98,7 +95,7 @@ function redactionProblems({
 function connectionProblems({
   requiresConnection,
   capabilities,
-}: ToolDefinition<z.ZodObject, z.ZodType, BuiltInCapabilityName>): string[] {
+}: ToolDefinition<z.ZodObject, z.ZodType, CapabilityName>): string[] {
   const used = (capabilities as readonly string[]).filter((name) =>
     (ofConnections as readonly string[]).includes(name),
   );

@@ -1,12 +1,13 @@
 import type { z } from 'zod';
 import type { Redaction, ToolEffect, ToolInvocationContext, ToolNetwork } from '@sluice/core';
-import type { BuiltInCapabilities, BuiltInCapabilityName } from './capabilities.js';
+import type { Capabilities } from './capabilities.js';
 
 /** What a tool's author writes. */
 export interface ToolDefinition<
   Input extends z.ZodObject,
   Output extends z.ZodType,
-  Needed extends BuiltInCapabilityName,
+  Needed extends keyof Given & string,
+  Given = Capabilities,
 > {
   /** The `type` of a configuration entry. */
   readonly type: string;
@@ -29,7 +30,7 @@ export interface ToolDefinition<
   execute(
     args: z.output<Input>,
     context: ToolInvocationContext,
-    capabilities: Pick<BuiltInCapabilities, Needed>,
+    capabilities: Pick<Given, Needed>,
   ): Promise<z.input<Output>>;
   /**
    * Whether an earlier call of this key took effect, for a call whose end is not known. It must change nothing. What it throws, and no answer
@@ -38,7 +39,7 @@ export interface ToolDefinition<
   reconcile?(
     args: z.output<Input>,
     call: ToolInvocationContext & { readonly key: string },
-    capabilities: Pick<BuiltInCapabilities, Needed>,
+    capabilities: Pick<Given, Needed>,
   ): Promise<Reconciled<z.input<Output>>>;
 }
 

@@ -1,38 +1,35 @@
-export * from './capabilities.js';
-export { argumentsProblem } from './binding/json-schema-input.js';
-export * from './contract.js';
-export * from './definition.js';
-export * from './source.js';
-export * from './binding/own-tool.js';
-export * from './packs/built-in.js';
-export * from './knowledge/store.js';
-export * from './workspace/workspace.js';
-export * from './workspace/folder.js';
-export * from './workspace/with-pages.js';
-export * from './todo/todos.js';
-export * from './document/document.js';
-export * from './document/reader.js';
-export * from './citation/citations.js';
-export * from './requirement/requirements.js';
-export * from './graph/embedded.js';
-export * from './graph/files.js';
-export * from './graph/neo4j.js';
-export type { PropertyGraph } from './graph/store.js';
-export * from './web/web.js';
-export * from './web/search.js';
-export * from './isolated/tool-processes.js';
-export * from './isolated/tool-process.js';
-export { networkNamespace } from './isolated/network/namespace.js';
-export * from './isolated/network/requests.js';
-export * from './folder/load-folders.js';
-export * from './folder/file-contracts.js';
-export * from './session.js';
-export * from './connection/auth.js';
-export * from './mcp/hub.js';
-export * from './knowledge/embedded.js';
-export type { ChangeJournal } from './knowledge/journal.js';
-export * from './knowledge/journal-documents.js';
-export * from './knowledge/journal-file.js';
-export * from './knowledge/endpoint.js';
-export * from './mcp/load-hub.js';
-export * from './mcp/result-cache.js';
+export { capabilityNames } from './capabilities.js';
+export type {
+  Capabilities,
+  CapabilityName,
+  SearchedToolset,
+  ServiceCapabilities,
+  TextCapability,
+} from './capabilities.js';
+export { defineTool, definingWith, isContract, rawBytes, readReconciled, toolTypes } from './contract.js';
+export type { OwnContract, ToolContract } from './contract.js';
+export type { ToolDefinition } from './definition.js';
+export { openObjects } from './input-schema.js';
+export { isDeclared, isNetwork } from './network.js';
+export { kindAt, named, pointer } from './binding/input.js';
+export { bindTool } from './binding/own-tool.js';
+export { redact } from './binding/redact.js';
+export { specOf } from './binding/spec.js';
+export { authOf, clientsOf } from './connection/auth.js';
+export type { CallCredential, ConnectionClient, OwnAuth } from './connection/auth.js';
+export type { Answer, Cell, ChangeOutcome, ChangeRequest, KnowledgeStore, Row, Statement } from './ports/knowledge.js';
+export { priorities } from './ports/todos.js';
+export type { Priority, Status, Todo, TodoList, Todos } from './ports/todos.js';
+export { workspaceLimits } from './ports/workspace.js';
+export type {
+  Entry,
+  EntryKind,
+  FilePart,
+  Listing,
+  Match,
+  Matches,
+  Usage,
+  Workspace,
+  Workspaces,
+  Written,
+} from './ports/workspace.js';

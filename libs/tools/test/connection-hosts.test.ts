@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { ToolUserError } from '@sluice/core';
+import { bearerAt, ToolUserError } from '@sluice/core';
 import { authOf, clientsOf } from '../src/index.js';
-import { bearerAt, isNamed } from '../src/connection/hosts.js';
-import { patience } from './configured.js';
-import { whatIsThrown } from './waiting.js';
+import { isNamed } from '../../core/src/rules/credential-hosts.js';
+import { patience } from '../../sources/test/configured.js';
+import { whatIsThrown } from '../../hub/test/waiting.js';
 
 describe('a host that a connection names', () => {
   it.each([

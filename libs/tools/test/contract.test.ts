@@ -3,9 +3,10 @@ import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { ToolInputError, ToolUnavailableError } from '@sluice/core';
 import type { ToolEffect } from '@sluice/core';
-import { authOf, builtInTools, clientsOf, defineTool, toolTypes } from '../src/index.js';
+import { authOf, clientsOf, defineTool, toolTypes } from '../src/index.js';
+import { builtInTools } from '@sluice/packs';
 import type { ToolDefinition } from '../src/index.js';
-import { context, patience } from './configured.js';
+import { context, patience } from '../../sources/test/configured.js';
 
 type Any = ToolDefinition<z.ZodObject, z.ZodType, 'clock'>;
 

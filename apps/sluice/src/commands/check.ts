@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { formatFindings, formatProblems } from '@sluice/configuration';
 import { printable } from '@sluice/core';
-import { networkNamespace } from '@sluice/tools';
+import { networkNamespace } from '@sluice/isolation';
 import { keyFileProblem } from '@sluice/identity';
 import { aboutTools, allOffered } from '../show/configuration.js';
 import { askModels } from '../system/ask-models.js';

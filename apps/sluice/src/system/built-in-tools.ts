@@ -2,7 +2,8 @@ import { agentToolType } from '@sluice/core';
 import { compileConfiguration, formatProblems } from '@sluice/configuration';
 import type { Configuration } from '@sluice/core';
 import { sha256 } from '@sluice/contracts';
-import { builtInTools, toolTypes } from '@sluice/tools';
+import { builtInTools } from '@sluice/packs';
+import { toolTypes } from '@sluice/tools';
 
 /** A configuration of every built-in tool under its own name, all allowed: to describe them, not to run them. */
 export function builtInConfiguration(): Configuration {

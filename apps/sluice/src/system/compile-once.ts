@@ -2,7 +2,9 @@ import { formatProblems } from '@sluice/configuration';
 import type { Configuration, McpOffer, McpServer } from '@sluice/core';
 import { cedarProblems } from '@sluice/authorization';
 import { createConnectionBroker, credentialForServers, formsOf } from '@sluice/connections';
-import { argumentsProblem, builtInTools, createMcpHub, loadToolTypes } from '@sluice/tools';
+import { argumentsProblem, loadToolTypes } from '@sluice/sources';
+import { builtInTools } from '@sluice/packs';
+import { createMcpHub } from '@sluice/hub';
 import { compileFile, systemClock } from '@sluice/host';
 import type { Compiled, CompileWith, Environment } from '@sluice/host';
 

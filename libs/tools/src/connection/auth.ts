@@ -1,5 +1,5 @@
 import { fetchChecked } from './follow.js';
-import { requireNamed } from './hosts.js';
+import { requireNamed } from '@sluice/core';
 
 /** The credential of one call, as the composition root obtained it. */
 export interface CallCredential {

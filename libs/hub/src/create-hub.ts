@@ -1,0 +1,218 @@
+import type { Client } from '@modelcontextprotocol/client';
+import { ProtocolError, ProtocolErrorCode, SdkError, SdkErrorCode, SdkHttpError } from '@modelcontextprotocol/client';
+import { z } from 'zod';
+import {
+  JsonTooLargeError,
+  neverSent,
+  ToolHeldBackError,
+  ToolOutcomeLostError,
+  ToolTimeoutError,
+  ToolUnavailableError,
+  ToolUserError,
+} from '@sluice/core';
+import type { JsonObject, JsonValue, McpOffer, McpServer } from '@sluice/core';
+import { TooLargeAnswer } from './http-answer.js';
+import { resultIn, shortened, valueOf } from './call-result.js';
+import { callAsCaller, offerToSluice } from './call-as-caller.js';
+import { McpClients } from './clients.js';
+import { McpConnection } from './connection.js';
+import { tooLargeCode } from './http-transport.js';
+import { malformedCode } from './message.js';
+import type { McpCallOptions, McpHub } from './hub.js';
+import { offerOf } from './offer.js';
+import { passedOn } from './passed-on.js';
+import { isRefusal } from './refused.js';
+import { withoutCode } from './start-problem.js';
+
+export interface McpHubParts {
+  /** The values of these environment variables, as far as they are set: all a child gets of ours, beside PATH and HOME. */
+  environment(names: readonly string[]): Record<string, string>;
+  /** Called when a server is there that was not, and when one says that its tools have changed: ask again with discover(). */
+  onChange(server: string): void;
+  /** What Sluice itself shows a server that wants a connection, when it asks what the server offers; rejects with a sentence where there is none. */
+  credential?(server: McpServer, refused?: string): Promise<string>;
+  /** The forms in which a credential may be written; by default as it is. */
+  forms?(token: string): readonly string[];
+  /** How long an unused client for a credential is kept, in milliseconds. Default 300,000. */
+  readonly idleMs?: number;
+  /** Called once when a server goes and once when it is back. */
+  log?(server: string, message: string): void;
+}
+
+/** Connects to MCP servers over stdio and Streamable HTTP. Nothing is started before the first discover() or call(). */
+export function createClientHub(servers: readonly McpServer[], given: McpHubParts): McpHub {
+  const ways = new Map(servers.map((server) => [server.id, wayTo(server, given)]));
+  const later = new Map<string, NodeJS.Timeout>();
+
+  /** Who could not be asked with Sluice's own credential is asked again by and by: nothing else would tell that it is there now. */
+  async function offerOfClients(clients: McpClients): Promise<McpOffer> {
+    const { id } = clients.server;
+    const offer = await offerToSluice(clients, (server, refused) => credentialOf(server, given, refused));
+    clearTimeout(later.get(id));
+    if ('error' in offer) later.set(id, setTimeout(() => given.onChange(id), askAgainMs).unref());
+    return offer;
+  }
+
+  return {
+    discover: (): Promise<readonly McpOffer[]> =>
+      Promise.all([...ways.values()].map((way) => (way instanceof McpClients ? offerOfClients(way) : offerOf(way)))),
+    call: (server, tool, args, options) => {
+      const way = ways.get(server);
+      if (way === undefined) return Promise.reject(new ToolUnavailableError(`No MCP server ${server} is configured.`));
+      if (!(way instanceof McpClients)) return call(way, tool, args, options);
+      return callAsCaller(way, options, (connection, own) => call(connection, tool, args, own));
+    },
+    status: () => [...ways.values()].map((way) => way.status()),
+    close: async () => {
+      for (const timer of later.values()) clearTimeout(timer);
+      await Promise.all([...ways.values()].map((way) => way.close()));
+    },
+  };
+}
+
+/** What a call answers is checked by resultIn. */
+const anything = z.unknown();
+const idleByDefaultMs = 300_000;
+const askAgainMs = 30_000;
+
+/** One client for all, or one for each credential. */
+function wayTo(server: McpServer, given: McpHubParts): McpConnection | McpClients {
+  const parts = {
+    environment: (names: readonly string[]) => given.environment(names),
+    forms: (token: string) => given.forms?.(token) ?? [token],
+    onChange: () => given.onChange(server.id),
+    log: (message: string) => given.log?.(server.id, message),
+  };
+  if (server.connection === undefined) return new McpConnection(server, parts);
+  return new McpClients(server, parts, given.idleMs ?? idleByDefaultMs);
+}
+
+async function credentialOf(server: McpServer, given: McpHubParts, refused?: string): Promise<string> {
+  if (given.credential === undefined)
+    throw new Error(`The MCP server ${server.id} wants a credential, and there are none here.`);
+  return given.credential(server, refused);
+}
+
+async function call(
+  connection: McpConnection,
+  tool: string,
+  args: JsonObject,
+  options: McpCallOptions,
+): Promise<JsonValue> {
+  const endsAt = Date.now() + options.timeoutMs;
+  const connect = (): Client | Promise<Client> =>
+    connection.acquire(Math.min(Math.max(0, endsAt - Date.now()), connection.server.startMs), options.signal);
+  const attempt = (client: Client): Promise<JsonValue> =>
+    request(client, connection, tool, args, options, Math.max(1, endsAt - Date.now()));
+  const client = await connect();
+  if (!connection.isHeldTo(tool, options.pin)) await holdTo(connection, client, tool, options.pin);
+  try {
+    return await attempt(client);
+  } catch (error) {
+    options.signal.throwIfAborted();
+    if (isRefusedCredential(connection, error)) throw error;
+    if (neverSent(error)) {
+      await connection.drop(client, connection.problemOf(error, 'cannot be reached'));
+      throw new ToolUnavailableError(`The MCP server ${connection.server.id} is not available now.`, { cause: error });
+    }
+    if (!isForgottenSession(error)) throw thrownFor(error, tool, options.timeoutMs, connection);
+    // The server was restarted and refused the old session without looking at the call, so it may be sent again.
+    await connection.drop(client, `The MCP server ${connection.server.id} no longer knows its session.`);
+    const other = await connect();
+    if (!connection.isHeldTo(tool, options.pin)) await holdTo(connection, other, tool, options.pin);
+    try {
+      return await attempt(other);
+    } catch (again) {
+      options.signal.throwIfAborted();
+      if (isRefusedCredential(connection, again)) throw again;
+      throw thrownFor(again, tool, options.timeoutMs, connection);
+    }
+  }
+}
+
+/** Throws, before anything is sent, if the tool is not what it was when it was allowed, or that is unknown. */
+async function holdTo(connection: McpConnection, client: Client, tool: string, pin: string | null): Promise<void> {
+  const { id } = connection.server;
+  let now: string | null;
+  try {
+    now = await connection.pin(client, tool);
+  } catch (error) {
+    if (isRefusedCredential(connection, error)) throw error;
+    throw new ToolUnavailableError(`The MCP server ${id} is not available now.`, { cause: error });
+  }
+  if (now === pin) return;
+  connection.reportHeldBack(tool);
+  throw new ToolHeldBackError(`The MCP server ${id} has changed this tool since it was allowed.`);
+}
+
+async function request(
+  client: Client,
+  connection: McpConnection,
+  tool: string,
+  args: JsonObject,
+  options: McpCallOptions,
+  timeout: number,
+): Promise<JsonValue> {
+  if (options.kind !== undefined) {
+    const { kind, signal } = options;
+    return passedOn(client, kind, tool, args, { signal, timeout, maxTotalTimeout: timeout }, connection.hiding);
+  }
+  const _meta = { 'sluice/idempotency-key': options.idempotencyKey, ...options.trace };
+  const headers = await connection.argumentHeaders(client, tool, args);
+  const answer = await client.request(
+    { method: 'tools/call', params: { name: tool, arguments: args, _meta } },
+    anything,
+    { signal: options.signal, timeout, maxTotalTimeout: timeout, headers },
+  );
+  return valueOf(resultIn(answer), connection.hiding);
+}
+
+/** What to throw for a call that was sent: what the server says is for the model; why an answer was lost is unknown. */
+function thrownFor(error: unknown, tool: string, timeoutMs: number, connection: McpConnection): unknown {
+  if (error instanceof ToolUserError || error instanceof ToolUnavailableError) return error;
+  if (error instanceof TooLargeAnswer) return new JsonTooLargeError(error.message, { cause: error });
+  if (error instanceof ProtocolError) return thrownForAnswer(error, tool, connection);
+  switch (error instanceof SdkError ? error.code : null) {
+    case SdkErrorCode.RequestTimeout:
+      return new ToolTimeoutError(`The tool ${tool} did not answer within ${timeoutMs / 1000} s.`, { cause: error });
+    case SdkErrorCode.ConnectionClosed:
+      return new ToolOutcomeLostError(`The connection was lost while ${tool} ran.`, { cause: error });
+    case SdkErrorCode.UnsupportedResultType:
+    case SdkErrorCode.CapabilityNotSupported:
+      return new Error(
+        `The server wants more than a result of ${tool}: Sluice gives no input in the middle of a call.`,
+        {
+          cause: error,
+        },
+      );
+    default:
+      return new ToolOutcomeLostError(`No answer came from ${tool}.`, { cause: error });
+  }
+}
+
+/** For a call that the server answered with an error in place of a result. */
+function thrownForAnswer(error: ProtocolError, tool: string, connection: McpConnection): Error {
+  const said = withoutCode(error.message);
+  switch (error.code) {
+    case tooLargeCode:
+      return new JsonTooLargeError(said, { cause: error });
+    case ProtocolErrorCode.InvalidParams:
+    case ProtocolErrorCode.MethodNotFound:
+      return new ToolUserError(connection.hide(shortened(`The server refused the call: ${said}`)), { cause: error });
+    case malformedCode:
+      return new ToolOutcomeLostError(`What ${tool} answered is no message.`, { cause: error });
+    default:
+      return new Error(`The server answered the call of ${tool} with an error of the protocol.`, { cause: error });
+  }
+}
+
+/** Whether the server refused the credential; then the client is of no more use, and the call was not looked at. */
+function isRefusedCredential(connection: McpConnection, error: unknown): boolean {
+  if (connection.server.connection === undefined || !isRefusal(error)) return false;
+  connection.refuse();
+  return true;
+}
+
+function isForgottenSession(error: unknown): boolean {
+  return error instanceof SdkHttpError && (error.status === 404 || error.status === 400);
+}

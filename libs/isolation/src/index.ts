@@ -1,0 +1,10 @@
+export { guardProcess } from './guarded.js';
+export { withoutLinks } from './readable.js';
+export { processEnds } from './tool-process.js';
+export { FileProcesses, processesPerFile, ToolProcesses } from './tool-processes.js';
+export type { LoadedTool } from './tool-processes.js';
+export { guardedConnect } from './network/guarded-connect.js';
+export type { GuardedConnect, Resolve } from './network/guarded-connect.js';
+export { networkNamespace } from './network/namespace.js';
+export { networkRequests } from './network/requests.js';
+export type { NetworkRequests } from './network/requests.js';

@@ -1,0 +1,70 @@
+import { isJsonObject } from '@sluice/core';
+import type { BoundTool, ConfiguredTool, JsonObject, JsonValue, McpPlace, ToolCapabilities } from '@sluice/core';
+import { readReconciled, redact, specOf } from '@sluice/tools';
+import type { Capabilities, OwnAuth, ServiceCapabilities } from '@sluice/tools';
+import type { McpCredential, McpHub } from '@sluice/hub';
+import { jsonSchemaInput, jsonSchemaOutput } from './json-schema-input.js';
+
+const open: readonly (keyof Capabilities)[] = Object.freeze(['cancellation', 'idempotency'] as const);
+const authenticated: readonly (keyof Capabilities)[] = Object.freeze([...open, 'auth'] as const);
+
+/** One tool of an MCP server, behind the same methods as any other. */
+export function bindMcpTool(tool: ConfiguredTool, hub: McpHub): BoundTool {
+  const spec = specOf(tool);
+  const { mcp, timeoutMs, connection } = tool;
+  const capabilities = connection === undefined ? open : authenticated;
+  if (mcp === null)
+    throw new Error(`The tool ${tool.id} is of type mcp-tool and names no server; bind it in mcp.tools.`);
+  const call = async (
+    called: Pick<McpPlace, 'tool' | 'pin' | 'kind'>,
+    args: JsonObject,
+    connectionId: string | undefined,
+    granted: ToolCapabilities,
+    keyOf: (key: string) => string,
+  ): Promise<JsonValue> => {
+    const { cancellation, idempotency, auth } = granted as Partial<ServiceCapabilities>;
+    if (cancellation === undefined || idempotency === undefined || (connection !== undefined && auth === undefined)) {
+      throw new Error(`The tool ${tool.id} was run without the capabilities it declares: ${capabilities.join(', ')}.`);
+    }
+    const { signal } = cancellation;
+    const { kind } = called;
+    const what = { pin: called.pin, ...(kind === undefined ? {} : { kind }) };
+    const options = { signal, idempotencyKey: keyOf(idempotency.key), timeoutMs, ...what };
+    if (auth === undefined || connectionId === undefined) return hub.call(mcp.server, called.tool, args, options);
+    const credential = await shown(auth, connectionId);
+    return hub.call(mcp.server, called.tool, args, { ...options, credential });
+  };
+  const { reconcile } = mcp;
+  return Object.freeze({
+    id: tool.id,
+    spec,
+    effect: spec.effect,
+    requiresConnection: connection !== undefined,
+    capabilities,
+    repeatable: tool.repeatable || spec.effect === 'read_only',
+    ...(mcp.cacheMs === undefined ? {} : { cacheMs: mcp.cacheMs }),
+    validateInput: jsonSchemaInput(spec.inputSchema),
+    exec: (args, { connectionId }, granted) =>
+      call(mcp, isJsonObject(args) ? args : {}, connectionId, granted, (key) => key),
+    ...(reconcile === undefined
+      ? {}
+      : {
+          reconcile: async (args, { key, connectionId }, granted) => {
+            // A call of its own: under the key of the first the server might give that one’s answer again.
+            const asked = { key, arguments: args };
+            return readReconciled(await call(reconcile, asked, connectionId, granted, (own) => `${own}/reconcile`));
+          },
+        }),
+    validateOutput: jsonSchemaOutput(mcp.outputSchema),
+    redact: (output) => redact(spec.redaction, output),
+  } satisfies BoundTool);
+}
+
+/** What the call shows the server; the hub alone sees it. */
+async function shown(auth: OwnAuth, connectionId: string): Promise<McpCredential> {
+  const token = await auth.forServer(connectionId);
+  return {
+    token,
+    renew: async () => ((await auth.renew(connectionId)) ? auth.forServer(connectionId) : null),
+  };
+}

@@ -1,5 +1,0 @@
-import { querySimilarRequirements } from './query-similar-requirements.js';
-import { webSearch } from './web-search.js';
-
-/** Search on the web (D-T21) and in the graph (D-T22). */
-export const searchTools = [webSearch, querySimilarRequirements] as const;
