@@ -10,7 +10,7 @@ const description = z.strictObject({
   shortDescription: z.string().min(1),
   category: z.string().regex(/^[A-Za-z0-9_-]+$/),
   inputSchema: z.custom<ToolDescription['inputSchema']>(isJsonObject),
-  effect: z.enum(toolEffects as [ToolDescription['effect']]),
+  effect: z.enum(toolEffects),
   redaction: z.union([
     z.strictObject({ fields: z.array(z.string()).min(1) }),
     z.strictObject({ whole: z.literal(true) }),

@@ -227,7 +227,9 @@ function kindOf(message: Incoming): DecisionKind {
       return isAgentBeginning(message) ? 'agent begun' : 'steps';
     case 'agent.approvals':
       return message.record.requested === null ? 'approval judged' : 'approval asked';
-    default:
+    case 'agent.responses':
       return 'end';
+    default:
+      throw new Error(`Nobody decides what is on ${message.topic}.`);
   }
 }

@@ -30,7 +30,8 @@ export function partKeys(part: MessagePart): readonly PartKey[] {
       return part.toolCallId === '' ? [] : [{ text: `call ${part.toolCallId}`, isUnique: false }];
     case 'text':
       return key('item', part.echo?.fields['id']);
-    default:
+    case 'result':
+    case 'other':
       return [];
   }
 }

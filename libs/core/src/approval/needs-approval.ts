@@ -1,8 +1,9 @@
+import { toolEffects } from '../tool/types.js';
 import type { ToolEffect } from '../tool/types.js';
 import type { ConfiguredTool, Policy } from '../settings/types.js';
 
 /** The effects that need an approval where there are approvers and nothing else is written. */
-export const changingEffects: readonly ToolEffect[] = ['state_change', 'external_side_effect'];
+export const changingEffects: readonly ToolEffect[] = toolEffects.filter((effect) => effect !== 'read_only');
 
 /** Whether a call of the tool needs an approval. A tool without a specification counts as the worst. */
 export function needsApproval(

@@ -3,8 +3,8 @@ import type { RequestOfTool } from '../generated/request-views.js';
 import type { ToolErrorCode, ToolErrorReason } from '../errors.js';
 
 /** What running a tool can change. */
-export type ToolEffect = 'read_only' | 'state_change' | 'external_side_effect';
-export const toolEffects: readonly ToolEffect[] = ['read_only', 'state_change', 'external_side_effect'];
+export const toolEffects = ['read_only', 'state_change', 'external_side_effect'] as const;
+export type ToolEffect = (typeof toolEffects)[number];
 
 /** What of a result may leave the tool: the named top-level fields (of each element, for a list), or the value as it is. */
 export type Redaction = { readonly fields: readonly string[] } | { readonly whole: true };

@@ -32,6 +32,13 @@ export interface FaultContext {
   readonly hide: (text: string) => string;
 }
 
+const unended = ', which no stop ended';
+/** What is said of a turn that had nothing in it, by how it ended. */
+const whyEmpty: Readonly<Record<Finish, string>> = {
+  ...{ stop: '', calls: '', filtered: ': its content filter stopped it' },
+  ...{ length: unended, error: unended, paused: unended, other: unended },
+};
+
 export function createFaults(name: string, { signal, tools, hide }: FaultContext): Faults {
   const unreachable = (text: string, brief: string) =>
     new Fault('model_unreachable', `The model ${name} ${text}`, true, { brief });
@@ -119,9 +126,8 @@ export function createFaults(name: string, { signal, tools, hide }: FaultContext
     fromStream,
     outOfTokens: () => refused('used up its tokens before the turn was complete: raise model.max_output_tokens.'),
     emptyTurn: (finish, finishAs) => {
-      const isStop = finish === 'stop' || finish === 'calls';
-      const why = finish === 'filtered' ? ': its content filter stopped it' : isStop ? '' : ', which no stop ended';
-      return refused(`gave an empty turn${why}${isStop ? '' : said(finishAs)}; ask in other words.`);
+      const why = whyEmpty[finish];
+      return refused(`gave an empty turn${why}${why === '' ? '' : said(finishAs)}; ask in other words.`);
     },
     unrunCalls: (isFiltered, finishAs) =>
       refused(

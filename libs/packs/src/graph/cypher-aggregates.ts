@@ -22,7 +22,10 @@ export function aggregates(expression: Expression): boolean {
       return aggregates(expression.of);
     case 'list':
       return expression.items.some((each) => aggregates(each));
-    default:
+    case 'name':
+    case 'parameter':
+    case 'pattern':
+    case 'value':
       return false;
   }
 }

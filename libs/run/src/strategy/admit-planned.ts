@@ -72,7 +72,8 @@ function isExpected(call: RequestedCall, next: Expected, { byId }: Evaluator): b
     case 'override':
       if (called.id !== next.planner.id) return false;
       return next.by === 'model' || call.arguments === personalReview(next);
-    default:
+    case 'answer':
+    case 'partial':
       return false;
   }
 }
@@ -89,7 +90,8 @@ function wantedNext(next: Expected): string {
     case 'judge':
     case 'override':
       return `The result of step ${next.step.number} is reviewed first.`;
-    default:
+    case 'answer':
+    case 'partial':
       return 'The plan is over: answer.';
   }
 }

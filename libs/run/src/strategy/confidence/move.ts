@@ -53,7 +53,8 @@ export function confidenceMove(toolset: Toolset, evaluator: Evaluator): Move {
       const id = `override-${flow.plans}-${step.number}`;
       return { kind: 'call', decision, turn: callTurn(id, planner, personalReview(next), decision.reason) };
     }
-    default:
+    case 'answer':
+    case 'partial':
       return {
         kind: 'ask',
         decision: { ...decided(toolset, flow, next.kind, next.why), confidence: answerConfidence(flow) },

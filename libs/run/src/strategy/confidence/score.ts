@@ -46,7 +46,8 @@ export function scoreStep(step: ScoredStep, tool: ScoredTool | undefined): Formu
       return mcp(value, observation);
     case 'change':
       return scored('change', 0.95, { done: 1 });
-    default: {
+    case 'failed':
+    case 'other': {
       const empty = isEmpty(value, observation) ? 1 : 0;
       return scored('other', empty === 1 ? 0.2 : 0.8, { empty });
     }
