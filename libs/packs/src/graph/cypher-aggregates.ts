@@ -3,6 +3,8 @@ import type { Row } from './cypher-match.js';
 import type { Value } from './cypher-sizes.js';
 import type { Expression } from './cypher-syntax.js';
 import { compare } from './cypher-values.js';
+import { computed, isNumeric } from './integers.js';
+import type { Numeric } from './integers.js';
 
 const names = new Set(['count', 'collect', 'sum', 'avg', 'min', 'max']);
 
@@ -44,19 +46,23 @@ export function aggregated(
   if (argument === undefined) throw new ToolUserError(`${name}() needs an argument.`);
   let values = group.map((each) => value(argument, each)).filter((each) => each !== null && each !== undefined);
   if (distinct) values = [...new Map(values.map((each) => [keyOf([each]), each])).values()];
-  const numbers = values.filter((each) => typeof each === 'number');
+  const numbers = values.filter(isNumeric);
   switch (name) {
     case 'count':
       return values.length;
     case 'collect':
       return values;
     case 'sum':
-      return numbers.reduce((sum, each) => sum + each, 0);
+      return sum(numbers);
     case 'avg':
-      return numbers.length === 0 ? null : numbers.reduce((sum, each) => sum + each, 0) / numbers.length;
+      return numbers.length === 0 ? null : computed('/', sum(numbers), numbers.length);
     default: {
       const sorted = [...values].sort(compare);
       return (name === 'min' ? sorted[0] : sorted.at(-1)) ?? null;
     }
   }
+}
+
+function sum(numbers: readonly Numeric[]): Numeric {
+  return numbers.reduce<Numeric>((total, each) => computed('+', total, each) ?? total, 0);
 }

@@ -2,7 +2,7 @@ import { ToolUserError } from '@sluice/core';
 import type { JsonValue } from '@sluice/core';
 import type { GraphNode, GraphRelationship } from './store.js';
 
-export type Value = JsonValue | GraphNode | GraphRelationship | undefined | readonly Value[];
+export type Value = JsonValue | bigint | GraphNode | GraphRelationship | undefined | readonly Value[];
 
 /** What a value of a query may hold: characters of a text, or elements of a list with those within them. */
 const largest = 20_000;

@@ -1,8 +1,11 @@
 import { ToolUserError } from '@sluice/core';
+import { lackAt } from './cypher-lacks.js';
 import type { Token } from './cypher-tokens.js';
+import { numericOf } from './integers.js';
+import type { Numeric } from './integers.js';
 
 export type Expression =
-  | { readonly is: 'value'; readonly value: string | number | boolean | null }
+  | { readonly is: 'value'; readonly value: string | Numeric | boolean | null }
   | { readonly is: 'list'; readonly items: readonly Expression[] }
   | { readonly is: 'name' | 'parameter'; readonly name: string }
   | { readonly is: 'property'; readonly of: Expression; readonly name: string }
@@ -251,7 +254,7 @@ export class CypherReader {
     if (++this.atoms > mostAtoms) throw new ToolUserError('The query is nested too deeply.');
     const { kind, text } = this.now;
     if (kind === 'text') return (this.at++, { is: 'value', value: text });
-    if (kind === 'number') return (this.at++, { is: 'value', value: Number(text) });
+    if (kind === 'number') return (this.at++, { is: 'value', value: numericOf(text) });
     if (kind === 'parameter') return (this.at++, { is: 'parameter', name: text });
     if (this.takeMark('-')) return { is: 'apply', operator: 'MINUS', args: [this.suffixed()] };
     if (this.takeMark('[')) {
@@ -341,6 +344,8 @@ export class CypherReader {
 
   private problem(expected: string): ToolUserError {
     const { kind, text, at } = this.now;
+    const lack = lackAt(this.tokens, this.at, expected);
+    if (lack !== null) return new ToolUserError(`The embedded graph has ${lack} (character ${at + 1} of the query).`);
     const found = kind === 'end' ? 'its end' : `“${text.slice(0, 30)}”`;
     return new ToolUserError(`The query has ${found} at character ${at + 1}; write ${expected} there.`);
   }

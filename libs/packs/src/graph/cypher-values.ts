@@ -1,6 +1,7 @@
 import { ToolUserError } from '@sluice/core';
 import type { JsonValue } from '@sluice/core';
 import type { Value } from './cypher-sizes.js';
+import { computed, fromJson, integer, isNumeric, jsonNumber, numericOf } from './integers.js';
 import type { GraphNode, GraphRelationship, Properties } from './store.js';
 
 export function isNode(value: Value): value is GraphNode {
@@ -12,8 +13,9 @@ function isRelationship(value: Value): value is GraphRelationship {
 }
 
 export function propertyOf(value: Value, name: string): Value {
-  if (isNode(value) || isRelationship(value)) return value.properties[name] ?? null;
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return (value as Properties)[name] ?? null;
+  if (isNode(value) || isRelationship(value)) return fromJson(value.properties[name]);
+  if (typeof value === 'object' && value !== null && !Array.isArray(value))
+    return fromJson((value as Properties)[name]);
   return null;
 }
 
@@ -42,7 +44,7 @@ export function applied(operator: string, [a, b]: readonly Value[]): Value {
       return equal === null ? null : !equal;
     }
     case 'MINUS':
-      return typeof left === 'number' ? -left : null;
+      return isNumeric(left) ? computed('-', 0, left) : null;
   }
   if (left === null || right === null) return null;
   switch (operator) {
@@ -57,25 +59,19 @@ export function applied(operator: string, [a, b]: readonly Value[]): Value {
     case 'ENDS WITH':
       return typeof left === 'string' && typeof right === 'string' && left.endsWith(right);
     case '+':
-      if (typeof left === 'number' && typeof right === 'number') return left + right;
+      if (isNumeric(left) && isNumeric(right)) return computed('+', left, right);
       if (Array.isArray(left)) return [...(left as Value[]), ...(Array.isArray(right) ? (right as Value[]) : [right])];
       return `${String(left)}${String(right)}`;
   }
-  if (typeof left !== typeof right) return null;
+  if (kindOf(left) !== kindOf(right)) return null;
   if (operator === '<') return compare(left, right) < 0;
   if (operator === '<=') return compare(left, right) <= 0;
   if (operator === '>') return compare(left, right) > 0;
   if (operator === '>=') return compare(left, right) >= 0;
-  const [first, second] = [Number(left), Number(right)];
-  if (operator !== '*' && second === 0) return null;
-  return operator === '*'
-    ? first * second
-    : operator === '-'
-      ? first - second
-      : operator === '/'
-        ? first / second
-        : first % second;
+  return isNumeric(left) && isNumeric(right) ? computed(operator, left, right) : null;
 }
+
+const kindOf = (value: Value): string => (isNumeric(value) ? 'number' : typeof value);
 
 /** What a function of Cypher gives; `nodes` by their keys. Throws ToolUserError for one that there is not. */
 export function callOf(name: string, args: readonly Value[], nodes: ReadonlyMap<string, GraphNode>): Value {
@@ -129,21 +125,29 @@ export function callOf(name: string, args: readonly Value[], nodes: ReadonlyMap<
           ? JSON.stringify(plain(first))
           : String(first);
     case 'tointeger':
-      return Number.isFinite(Number(first ?? Number.NaN)) ? Math.trunc(Number(first)) : null;
+      return whole(typeof first === 'string' ? numericOf(first) : first);
     case 'tofloat':
       return Number.isFinite(Number(first ?? Number.NaN)) ? Number(first) : null;
     case 'abs':
-      return typeof first === 'number' ? Math.abs(first) : null;
+      return isNumeric(first) ? (first < 0 ? computed('-', 0, first) : first) : null;
     case 'round':
-      return typeof first === 'number' ? Math.round(first) : null;
+      return typeof first === 'number' ? Math.round(first) : typeof first === 'bigint' ? first : null;
     default:
       throw new ToolUserError(`The embedded graph has no function ${name.slice(0, 40)}().`);
   }
 }
 
+function whole(value: Value): Value {
+  if (typeof value === 'bigint') return value;
+  if (typeof value === 'boolean') return Number(value);
+  if (typeof value !== 'number' || !Number.isFinite(value)) return null;
+  return integer(BigInt(Math.trunc(value)));
+}
+
 /** Null where one of them is unknown. */
 export function same(a: Value, b: Value): boolean | null {
   if (a === null || a === undefined || b === null || b === undefined) return null;
+  if (isNumeric(a) && isNumeric(b)) return compare(a, b) === 0;
   return typeof a === 'object' || typeof b === 'object' ? text(a) === text(b) : a === b;
 }
 
@@ -152,8 +156,8 @@ const rank = ['object', 'string', 'boolean', 'number', 'undefined'];
 /** The order of sorting: by kind, then by value; what is unknown comes last. */
 export function compare(a: Value, b: Value): number {
   const [left, right] = [a ?? undefined, b ?? undefined];
-  if (typeof left !== typeof right) return rank.indexOf(typeof left) - rank.indexOf(typeof right);
-  if (typeof left === 'number' && typeof right === 'number') return left - right;
+  if (kindOf(left) !== kindOf(right)) return rank.indexOf(kindOf(left)) - rank.indexOf(kindOf(right));
+  if (isNumeric(left) && isNumeric(right)) return left < right ? -1 : left > right ? 1 : 0;
   const [first, second] = [
     typeof left === 'string' ? left : text(left),
     typeof right === 'string' ? right : text(right),
@@ -168,7 +172,9 @@ export function text(value: Value): string {
       ? ['node', value.key]
       : Array.isArray(value)
         ? value.map((each: Value) => text(each))
-        : (value ?? null),
+        : isNumeric(value)
+          ? jsonNumber(value)
+          : (value ?? null),
   );
 }
 
@@ -177,5 +183,6 @@ export function plain(value: Value): JsonValue {
   if (isNode(value)) return { labels: [...value.labels], ...value.properties };
   if (isRelationship(value)) return { type: value.type, ...value.properties };
   if (Array.isArray(value)) return value.map((each: Value) => plain(each));
+  if (isNumeric(value)) return jsonNumber(value);
   return (value as JsonValue | undefined) ?? null;
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DatabaseSync } from 'node:sqlite';
 import { inTransaction, isBusy, isSqliteError, openFile } from '@sluice/sqlite';
-import { Fault, ToolUnavailableError, ToolUserError } from '@sluice/core';
+import { Fault, parseExactJson, ToolUnavailableError, ToolUserError } from '@sluice/core';
 import type { GraphFile } from './files.js';
 import { answer } from './cypher-answer.js';
 import { requireReading } from './read-only.js';
@@ -232,9 +232,9 @@ export function countsOf(nodes: readonly GraphNode[], relationships: readonly Gr
 }
 
 function nodeOf({ key, label, properties }: NodeRow): GraphNode {
-  return { key: String(key), labels: [label], properties: JSON.parse(properties) as Properties };
+  return { key: String(key), labels: [label], properties: parseExactJson(properties) as Properties };
 }
 
 function relationshipOf({ source, type, target, properties }: RelationshipRow): GraphRelationship {
-  return { type, from: String(source), to: String(target), properties: JSON.parse(properties) as Properties };
+  return { type, from: String(source), to: String(target), properties: parseExactJson(properties) as Properties };
 }

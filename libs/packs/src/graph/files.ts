@@ -1,5 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { isRawNumber, parseExactJson } from '@sluice/core';
+import type { JsonObject, JsonValue } from '@sluice/core';
+import { isStorable } from './integers.js';
 import { nodeLabels, relationshipTypes } from './metamodel.js';
 
 /** What a graph begins with, from one JSON file. */
@@ -14,7 +17,7 @@ const shape = z.strictObject({
     .array(
       z
         .object({ label: z.enum(nodeLabels), id: word, name: word, aliases: z.array(word).max(50).optional() })
-        .catchall(z.union([z.string().max(2_000), z.number(), z.boolean()])),
+        .catchall(z.union([z.string().max(2_000), z.number(), z.boolean(), z.custom<number>(isStorable)])),
     )
     .max(10_000)
     .default([]),
@@ -29,7 +32,7 @@ export function readGraphFiles(paths: readonly string[]): readonly GraphFile[] {
   const files = paths.map((path): GraphFile => {
     let content: unknown;
     try {
-      content = JSON.parse(readFileSync(path, 'utf8'));
+      content = withExactIntegers(parseExactJson(readFileSync(path, 'utf8')));
     } catch (error) {
       throw new Error(`The graph file ${path} cannot be read: ${(error as Error).message}`, { cause: error });
     }
@@ -46,3 +49,13 @@ export function readGraphFiles(paths: readonly string[]): readonly GraphFile[] {
   }
   return files;
 }
+
+/** Numbers as JavaScript has them, but integers beyond 2^53 as they are written. */
+function withExactIntegers(value: JsonValue): JsonValue {
+  if (isRawNumber(value)) return isWhole(value.rawJSON) ? value : Number(value.rawJSON);
+  if (Array.isArray(value)) return value.map((each: JsonValue) => withExactIntegers(each));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value as JsonObject).map(([name, each]) => [name, withExactIntegers(each)]));
+}
+
+const isWhole = (text: string): boolean => /^-?\d+$/.test(text) && !Number.isSafeInteger(Number(text));

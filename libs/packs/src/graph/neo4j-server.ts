@@ -92,7 +92,8 @@ export class Neo4jDatabase {
       const neo4j = await loaded();
       const driver = neo4j.driver(ca === null ? url : url.replace('+s:', ':'), neo4j.auth.basic(user, password), {
         userAgent: 'sluice',
-        disableLosslessIntegers: true,
+        // Integers have 64 bits there; neo4j-values.ts makes numbers of those that fit.
+        useBigInt: true,
         connectionTimeout: connectMs,
         connectionAcquisitionTimeout: 2 * connectMs,
         maxConnectionPoolSize: pool,

@@ -1,5 +1,7 @@
-import type { Integer, Node, Relationship } from 'neo4j-driver';
+import type { Duration, Node, Relationship } from 'neo4j-driver';
+import { isRawNumber } from '@sluice/core';
 import type { JsonValue } from '@sluice/core';
+import { jsonNumber } from './integers.js';
 import type { Neo4j } from './neo4j-server.js';
 import type { GraphNode, GraphRelationship, Properties } from './store.js';
 
@@ -10,6 +12,7 @@ export const counterLabel = 'SluiceCounter';
 /** Parameters as the server takes them: a whole number is an integer there, which SKIP and LIMIT need. */
 export function sent(value: JsonValue | undefined, neo4j: Neo4j): unknown {
   if (typeof value === 'number') return Number.isSafeInteger(value) ? neo4j.int(value) : value;
+  if (isRawNumber(value)) return neo4j.int(value.rawJSON);
   if (Array.isArray(value)) return value.map((each: JsonValue) => sent(each, neo4j));
   if (typeof value === 'object' && value !== null)
     return Object.fromEntries(Object.entries(value as Properties).map(([name, each]) => [name, sent(each, neo4j)]));
@@ -61,10 +64,10 @@ function propertiesOf(properties: Readonly<Record<string, unknown>>): Properties
 
 function plainOf(value: unknown): JsonValue {
   if (value === null || value === undefined) return null;
-  if (typeof value === 'number') return Number.isFinite(value) ? value : String(value);
+  if (typeof value === 'number' || typeof value === 'bigint') return jsonNumber(value);
   if (typeof value === 'string' || typeof value === 'boolean') return value;
-  // Times, durations, points, large integers and bytes have a text of their own.
-  return String(value as Integer);
+  // Times, durations, points and bytes have a text of their own. The driver ends a duration of days with a T that ISO 8601 does not have.
+  return String(value as Duration).replace(/^(P.+)T$/, '$1');
 }
 
 function isMap(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -1,5 +1,5 @@
 import type { Node, RecordShape, Relationship, Result } from 'neo4j-driver';
-import { ToolUserError } from '@sluice/core';
+import { parseExactJson, ToolUserError } from '@sluice/core';
 import type { JsonValue } from '@sluice/core';
 import type { GraphFile } from './files.js';
 import { sentenceOf } from './neo4j-faults.js';
@@ -102,7 +102,7 @@ class Neo4jGraph implements ServedGraph {
       const [before] = await run(statements.call, { key: call });
       if (before !== undefined) return before['made'] === made;
       const [there] = await run(statements.isThere(label), { id: properties.id });
-      if (there?.['count'] !== 0) return false;
+      if (Number(there?.['count']) !== 0) return false;
       await run(statements.add(label), { properties });
       await run(statements.called, { key: call, made });
       return true;
@@ -140,11 +140,11 @@ class Neo4jGraph implements ServedGraph {
       ]),
     );
     const labels = await this.rows(statements.labelCounts, {}, ({ label, count }) => ({
-      ...{ label: label as string, count: count as number },
+      ...{ label: label as string, count: Number(count) },
       properties: names.get(label as string) ?? [],
     }));
     const relationships = await this.rows(statements.typeCounts, {}, ({ type, count, between }) => ({
-      ...{ type: type as string, count: count as number },
+      ...{ type: type as string, count: Number(count) },
       between: [...(between as string[])].sort(),
     }));
     return { labels, relationships };
@@ -233,7 +233,7 @@ class Neo4jGraph implements ServedGraph {
     const key = `query ${call}`;
     return this.database.write(async (transaction, neo4j) => {
       const [before] = (await transaction.run(statements.call, { key })).records;
-      if (before !== undefined) return JSON.parse(before.get('made') as string) as QueryRows;
+      if (before !== undefined) return parseExactJson(before.get('made') as string) as unknown as QueryRows;
       const given = sent(parameters, neo4j) as RecordShape;
       const { summary } = await transaction.run(`EXPLAIN ${cypher}`, given);
       if (!['r', 'w', 'rw'].includes(summary.queryType))

@@ -18,7 +18,7 @@ export const executeCypherQuery = defineGraphTool({
     parameters: z
       .record(z.string().max(100), z.union([z.string(), z.number(), z.boolean()]))
       .default({})
-      .describe('Values for the names that the query has as $name.'),
+      .describe('Values for the names that the query has as $name; an integer beyond 2^53 stands in the query itself.'),
   }),
   output: z.object({
     columns: z.array(z.string()),
