@@ -73,6 +73,43 @@ describe('the import arrows', () => {
   });
 });
 
+describe('the index of a library', () => {
+  const indexes = files.filter(({ path }) => /^libs\/[a-z]+\/src\/index\.ts$/.test(path));
+  const everywhere = globSync(['{apps,libs,bench,test,ops,packages}/**/*.ts'], {
+    cwd: root,
+    exclude: (name) => /node_modules|dist$/.test(name),
+  }).map((file) => ({ path: file, names: new Set(readFileSync(join(root, file), 'utf8').match(/\w+/g)) }));
+
+  it('names what it gives, but for the records, which are generated', () => {
+    const whole = indexes.flatMap(({ path, text }) =>
+      [...text.matchAll(/^export .*\*.*$/gm)].map(([line]) => `${path}: ${line}`),
+    );
+    expect(whole.sort()).toEqual([
+      "libs/contracts/src/index.ts: export * as make from './generated/make.js';",
+      "libs/contracts/src/index.ts: export type * from '@sluice/records';",
+      "libs/records/src/index.ts: export type * from './generated/records.js';",
+    ]);
+  });
+
+  it.each(indexes.map(({ path }) => path))('%s gives nothing that nobody uses', (path) => {
+    const { text = '' } = indexes.find((index) => index.path === path) ?? {};
+    const given = [...text.matchAll(/^export (?:type )?\{([^}]*)\}/gm)].flatMap(([, names = '']) => names.split(','));
+    const names = given
+      .map(
+        (name) =>
+          name
+            .replace(/^\s*type /, '')
+            .split(' as ')
+            .at(-1)
+            ?.trim() ?? '',
+      )
+      .filter((name) => name !== '');
+    const home = path.replace('index.ts', '');
+    const others = everywhere.filter((file) => !file.path.startsWith(home));
+    expect(names.filter((name) => !others.some((file) => file.names.has(name)))).toEqual([]);
+  });
+});
+
 describe('Nest', () => {
   const withNest = files
     .filter(({ text }) => importsOf(text).some((specifier) => specifier.startsWith('@nestjs/')))

@@ -1,15 +1,26 @@
-export * from './sources.js';
-export * from './content.js';
-export * from './chain.js';
-export * from './checkpoint.js';
-export * from './entries/entries.js';
-export * from './entries/given-up.js';
-export { entryKinds } from './entries/kinds.js';
-export type { AskedTool, Facts, Told, ToolLookup } from './entries/told.js';
-export * from './verify/findings.js';
-export * from './verify/verify.js';
+export { after, decodeHead, encodeHead, hashOf, noHead, seal } from './chain.js';
+export type { Head, SourcePlace } from './chain.js';
+export {
+  checkpointBeside,
+  checkpointEntry,
+  checkpointKind,
+  openCheckpoint,
+  signatureOf,
+  signHead,
+} from './checkpoint.js';
+export { contentHash } from './content.js';
+export { chainOf, sourceTopics } from './sources.js';
+export type { Source } from './sources.js';
 export { attest } from './attest/attest.js';
 export { softwareQuotes } from './attest/quote.js';
-export type { QuoteSource } from './attest/quote.js';
 export type { Attestation } from './attest/report.js';
 export { verifyAttestation } from './attest/verify.js';
+export { entriesOf } from './entries/entries.js';
+export { givenUpEntry, resumedEntry } from './entries/given-up.js';
+export { entryKinds } from './entries/kinds.js';
+export type { AskedTool, Told, ToolLookup } from './entries/told.js';
+export { findingKinds } from './verify/findings.js';
+export type { ChainReport, Difference, Finding, FoundRun } from './verify/findings.js';
+export type { Anchor } from './verify/seals.js';
+export { verifyAudit } from './verify/verify.js';
+export type { AuditReport } from './verify/verify.js';

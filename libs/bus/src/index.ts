@@ -1,8 +1,27 @@
-export * from './port.js';
-export { takenAt } from './taken-at.js';
+export { maxCarriedBytes } from './port.js';
+export type {
+  Bus,
+  BusLog,
+  Consumer,
+  ConsumerObserver,
+  Dead,
+  Handler,
+  HandlerContext,
+  Incoming,
+  LogIdentity,
+  LogReader,
+  Outgoing,
+  ReadFrom,
+  ReadOptions,
+  Retry,
+  Subscription,
+} from './port.js';
 export { passedOver, recordAt } from './record-at.js';
-export { openSqliteBus } from './sqlite/bus.js';
-export type { SqliteBus, SqliteBusOptions } from './sqlite/bus.js';
+export { takenAt } from './taken-at.js';
+export type { KafkaBus } from './kafka/bus.js';
+export { openKafkaBus } from './kafka/open.js';
+export type { KafkaBusOptions, SaslOptions } from './kafka/options.js';
+export type { TopicFinding, TopicThere } from './kafka/admin/findings.js';
 export {
   credentialOf,
   isCredentialGone,
@@ -11,8 +30,6 @@ export {
   withoutCredentials,
 } from './processing/credential.js';
 export { tenantHeader } from './processing/session.js';
+export { openSqliteBus } from './sqlite/bus.js';
+export type { SqliteBus, SqliteBusOptions } from './sqlite/bus.js';
 export { GroupHeld } from './sqlite/lease.js';
-export { openKafkaBus } from './kafka/open.js';
-export type { TopicFinding, TopicThere } from './kafka/admin/findings.js';
-export type { KafkaBus } from './kafka/bus.js';
-export type { KafkaBusOptions, RegistryOptions, SaslOptions, TlsOptions, TopicOptions } from './kafka/options.js';

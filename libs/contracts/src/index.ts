@@ -1,19 +1,34 @@
 export type * from '@sluice/records';
-export * from './topics/topics.js';
-export { loopServices, roles, services } from './topics/roles.js';
-export type { Role, ServiceName } from './topics/roles.js';
+export * as make from './generated/make.js';
+export { CanonicalForm, recordContent } from './canonical.js';
+export { createCodec, maxPayloadBytes, payloadBytes } from './codec.js';
+export type { Codec, SchemaRegistry } from './codec.js';
+export { sha256 } from './digest.js';
+export { redriveHeader } from './headers.js';
+export { recordFromJson, recordToJson, ShapeError } from './json.js';
+export { placeOf } from './place.js';
+export { longestId, requestIds } from './request-ids.js';
+export { camelCase, recordSchema, selfContained, snakeCase } from './schema.js';
+export type { AvroField, AvroType } from './schema.js';
 export { access } from './topics/access.js';
 export type { Access } from './topics/access.js';
-export * from './request-ids.js';
-export { howToDecide } from './topics/run-topics.js';
 export { gistOf, principalOf, runIdsOf, tenantOf } from './topics/facts.js';
-export type { RunIds } from './topics/entry.js';
-export * as make from './generated/make.js';
-export * from './codec.js';
-export { CanonicalForm, recordContent } from './canonical.js';
-export { recordFromJson, recordToJson, ShapeError } from './json.js';
-export { camelCase, recordSchema, selfContained, snakeCase } from './schema.js';
-export type { AvroField, AvroRecord, AvroType } from './schema.js';
-export * from './headers.js';
-export * from './place.js';
-export * from './digest.js';
+export { loopServices, roles, services } from './topics/roles.js';
+export type { Role, ServiceName } from './topics/roles.js';
+export { howToDecide } from './topics/run-topics.js';
+export {
+  allTopics,
+  auditedTopics,
+  handledTopics,
+  isSigned,
+  isTopic,
+  recordEntryKinds,
+  recordNames,
+  runTopics,
+  storyTopics,
+  subjectOf,
+  topicEntry,
+  topics,
+  verifierOf,
+} from './topics/topics.js';
+export type { CredentialTopic, RecordEntryKind, RecordOf, Topic } from './topics/topics.js';

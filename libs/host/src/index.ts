@@ -53,7 +53,6 @@ export { openBus, openLedger, projectionPlace, requireSharedLedger } from './ope
 export {
   createKeyFile,
   keyFile,
-  openCredentials,
   openSignatures,
   openVerifier,
   ownHeaders,

@@ -1,8 +1,7 @@
-export type { DocumentedLedger, StoredLedger } from './documented.js';
 export type { Belonging } from './belonging.js';
+export type { DocumentedLedger, StoredLedger } from './documented.js';
+export { openPostgresLedger } from './open-postgres.js';
+export type { PostgresLedger, TimeThere } from './postgres/ledger.js';
+export type { PostgresLedgerOptions } from './postgres/open.js';
 export { openSqliteLedger } from './sqlite/ledger.js';
 export type { SqliteLedger } from './sqlite/ledger.js';
-export { openPostgresLedger } from './open-postgres.js';
-export type { PostgresLedgerOptions } from './postgres/open.js';
-export type { PostgresLedger, TimeThere } from './postgres/ledger.js';
-export type { LedgerLog } from './ledger-log.js';

@@ -1,9 +1,7 @@
-export { Projection } from './projection.js';
-export type { ProjectionPlace } from './projection.js';
-export { catchUp, follow } from './follow.js';
-export type { Following } from './follow.js';
 export type { Counts } from './approvals.js';
 export { listedKinds } from './audit-entries.js';
+export { catchUp, follow } from './follow.js';
+export { Projection } from './projection.js';
 export type {
   ApprovalCursor,
   AuditCursor,
@@ -13,7 +11,6 @@ export type {
   ListedEntry,
   ListedLetter,
   ListedRun,
-  ListedSession,
   RunCursor,
   RunFilter,
   Viewer,

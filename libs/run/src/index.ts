@@ -1,68 +1,124 @@
-export * from './digest.js';
-export * from './ids.js';
-export * from './prompt-bytes.js';
-export * from './toolset.js';
-export * from './filter.js';
-export * from './agent.js';
-export * from './agent-runs.js';
-export * from './direct-call.js';
-export { toolsWithinReach, walkPlan } from './strategy/walk.js';
-export { planProgress } from './strategy/progress.js';
-export { recall } from './memory.js';
+export {
+  agentBeginning,
+  agentRunIdOf,
+  agentRunOf,
+  handedBack,
+  isAgentRunId,
+  isCallOf,
+  mayHandOver,
+  modelsOfRun,
+} from './agent-runs.js';
+export type { Handing } from './agent-runs.js';
+export { answer, asWritten, cancelledTurn, outOfTime, outOfTimeQuarantined, toolCall, withTokens } from './agent.js';
+export { boundedTurn } from './bounded-turn.js';
+export { callIdOf, callKeyOf, cancelledBefore } from './calls.js';
+export {
+  beginningFacts,
+  channelHeader,
+  measuredFor,
+  notRecorded,
+  originOf,
+  recordedConditions,
+  ruleFactsOf,
+  withConditions,
+} from './conditions.js';
+export type { Measured, Origin } from './conditions.js';
+export { judgeConnection } from './connections.js';
+export { decideTools, fallbacksFor, withFallbacks } from './decide-tools.js';
+export { hashedResult } from './digest.js';
+export { directTurn } from './direct-call.js';
+export { beginning, decideIteration, denial, isOverdue, requestProblem, returnedTurn, taken } from './filter.js';
+export type { Iteration, RunIds } from './filter.js';
 export { historyProblem } from './history.js';
-export { keptTo, nextMove } from './strategy/next-move.js';
-export type { Move } from './strategy/move.js';
-export { beforeMember } from './strategy/fan-out.js';
-export type { AssumedTurn } from './strategy/fan-out.js';
-export * from './bounded-turn.js';
-export * from './calls.js';
-export * from './connections.js';
-export * from './conditions.js';
-export * from './load-reports.js';
-export * from './open-run-reports.js';
-export * from './decide-tools.js';
-export * from './steps.js';
-export * from './room.js';
-export * from './model-request.js';
-export * from './run-tools.js';
-export * from './documentation.js';
-export * from './prompt-tokens.js';
-export * from './turn/run-call.js';
-export * from './turn/run-turn.js';
-export * from './signing/ends.js';
-export * from './signing/genuine-ends.js';
-export * from './signing/grants.js';
-export * from './signing/grant-claims.js';
-export * from './signing/continuation-claims.js';
-export { historyText } from './signing/run-digest.js';
-export * from './signing/signed-record.js';
-export * from './configuration/records.js';
-export * from './configuration/configurations.js';
-export * from './configuration/log.js';
-export * from './claims/came-again.js';
-export * from './claims/run-names.js';
-export * from './claims/take-once.js';
-export * from './claims/request-taken.js';
-export * from './claims/end-once.js';
-export * from './claims/cancel.js';
-export * from './claims/attempts.js';
-export * from './claims/agent-runs.js';
-export * from './claims/approvals.js';
-export * from './approvals/request.js';
-export * from './approvals/counting.js';
-export * from './approvals/open.js';
-export * from './ends/responses.js';
-export * from './ends/end-of-dead.js';
+export { requestIdOf, tenantOf } from './ids.js';
+export { readLoad, reportLoad } from './load-reports.js';
+export type { CallLoad } from './load-reports.js';
+export { recall } from './memory.js';
+export { modelRequestOf, searchedRequestOf, turnModel, withReminder } from './model-request.js';
+export type { CountedTokens, SearchedRequest } from './model-request.js';
+export { readOpenRuns, reportOpenRuns } from './open-run-reports.js';
+export type { OpenRunReport } from './open-run-reports.js';
+export type { RunParts } from './parts.js';
+export { turnBudgetEnd } from './prompt-bytes.js';
+export { promptTokensOf } from './prompt-tokens.js';
+export { boundedLabel, otherLabel } from './reporting.js';
+export { hasRoom, noRoomForResult, notMade, refusedCall } from './room.js';
+export type { NotMade } from './room.js';
+export { mostNamed, RunTools } from './run-tools.js';
+export { senderName } from './sender.js';
+export { afterStep, stepOf, stepResult, turnAfter } from './steps.js';
+export type { TurnSoFar } from './steps.js';
+export { toolset } from './toolset.js';
+export { noLongerWaiting, noteWaiting, waitingOf } from './waiting.js';
+export type { Waiting } from './waiting.js';
+export { CountingApprovals } from './approvals/counting.js';
+export { approvalAt, openApprovals, turnAt } from './approvals/open.js';
+export type { ApprovalPlace, Counts } from './approvals/open.js';
+export { approvalIdOf, approvalRequest, cancelledMeanwhile } from './approvals/request.js';
+export type { Asking, DecisionTaken, PlacedTurn } from './approvals/request.js';
+export { AgentRunClaims } from './claims/agent-runs.js';
+export type { CallPlace, JoinedFanOut } from './claims/agent-runs.js';
+export { ApprovalClaims } from './claims/approvals.js';
+export { attemptKept, keepAttempt } from './claims/attempts.js';
+export type { Attempt } from './claims/attempts.js';
+export { ledByRequest, ledBySteps, ledByToolset, ledByTurn, wasAnswered, wasHandled } from './claims/came-again.js';
+export { cancelOf, cancelRun, longestCancelReason, notCancelledReasons } from './claims/cancel.js';
+export type { Cancelled, NotCancelled } from './claims/cancel.js';
+export { claimEnd, hasEnded, quarantinedAt } from './claims/end-once.js';
+export { requestPlace, requestTaken } from './claims/request-taken.js';
+export { claimedName, keepSender, runOfEnd, runOfRecord } from './claims/run-names.js';
+export type { NamedRun } from './claims/run-names.js';
+export { isTurnTaken, requestOwner, takeRequest, takeTurn } from './claims/take-once.js';
+export { Configurations } from './configuration/configurations.js';
+export type { Loaded } from './configuration/configurations.js';
+export {
+  configurationRecord,
+  configurationsOn,
+  inForceOf,
+  isApplied,
+  judgedConfigurations,
+} from './configuration/log.js';
+export { ConfigurationRecords, configurationRefusals } from './configuration/records.js';
+export { endDeadRun, tellOfDead } from './ends/dead-run.js';
+export { endOfDead, mayBeOfDead } from './ends/end-of-dead.js';
 export { endedBy, endRun } from './ends/end-run.js';
 export type { EndedBy } from './ends/end-run.js';
-export { endDeadRun, tellOfDead } from './ends/dead-run.js';
-export * from './redrive/letters.js';
-export * from './redrive/letter-json.js';
-export * from './redrive/permit.js';
-export * from './redrive/plan.js';
-export * from './redrive/take.js';
-export * from './redrive/redrive.js';
-export type { RunParts } from './parts.js';
-export * from './reporting.js';
-export { senderName } from './sender.js';
-export * from './waiting.js';
+export { errorResponse } from './ends/responses.js';
+export { hideSecrets, letterJson } from './redrive/letter-json.js';
+export type { ShownLetter } from './redrive/letter-json.js';
+export { letterAt, letterPlace, readLetters } from './redrive/letters.js';
+export type { Content, Letter, LetterFilter } from './redrive/letters.js';
+export type { Permit } from './redrive/permit.js';
+export { planRedrive } from './redrive/plan.js';
+export type { Plan, PlanFacts } from './redrive/plan.js';
+export { asksForCredentials, permitBefore, redrive, redriveOf } from './redrive/redrive.js';
+export { asGivenUp, redrivenBefore, redrivenFrom, resumedRun, verified } from './redrive/take.js';
+export type { Redriven } from './redrive/take.js';
+export { continuationClaims, judgeContinuation } from './signing/continuation-claims.js';
+export type { Continuation } from './signing/continuation-claims.js';
+export { endSignature, signEnd, verifyEnd } from './signing/ends.js';
+export type { EndSignature } from './signing/ends.js';
+export { GenuineEnds } from './signing/genuine-ends.js';
+export { grantClaims, grantLifeMs, isReturned, judgeGrant } from './signing/grant-claims.js';
+export type { GrantedTurn } from './signing/grant-claims.js';
+export {
+  signContinuation,
+  signGrant,
+  signReturned,
+  signTurn,
+  turnOf,
+  verifyContinuation,
+  verifyGrant,
+  verifyRecord,
+  verifyReturned,
+} from './signing/grants.js';
+export { isSignedBy, loopSigners, signatureOver } from './signing/signed-record.js';
+export type { SignedTopic } from './signing/signed-record.js';
+export { beforeMember } from './strategy/fan-out.js';
+export type { AssumedTurn } from './strategy/fan-out.js';
+export type { Move } from './strategy/move.js';
+export { keptTo, nextMove } from './strategy/next-move.js';
+export { begunCall, invocationOf, runCall, takeBackCall } from './turn/run-call.js';
+export type { CallInTurn, CallWorld, ParkedCall } from './turn/run-call.js';
+export { endedStep, runTurn } from './turn/run-turn.js';
+export type { CallOutcome, NextCall, TurnEnd } from './turn/run-turn.js';

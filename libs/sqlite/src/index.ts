@@ -1,3 +1,5 @@
-export * from './errors.js';
-export * from './file.js';
-export * from './transaction.js';
+export { isBusy, isFull, isSqliteError, sqliteFault } from './errors.js';
+export type { Named } from './errors.js';
+export { makeOwn, openFile } from './file.js';
+export type { FileKind } from './file.js';
+export { inTransaction, pastLocks } from './transaction.js';
