@@ -19,7 +19,7 @@ const changes: readonly (readonly [RegExp, string])[] = [
   [/\bimport anyio\b/g, 'import time'],
   [/\banyio\.sleep\b/g, 'time.sleep'],
   [/\baclosing\b/g, 'closing'],
-  [/\.a(iter_lines|read|close)\(/g, '.$1('],
+  [/\.a(iter_text|read|close)\(/g, '.$1('],
   [/\b__a(iter|enter|exit)__\b/g, '__$1__'],
   [/\bAsync(Generator|Iterator|Pages|Sluice|Client)\b/g, '$1'],
 ];

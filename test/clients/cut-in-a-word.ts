@@ -15,7 +15,7 @@ const end = { type: 'message-finish', path: [], usage: { inputTokens: 1, outputT
 const connections: readonly (readonly object[])[] = [
   [run, step, retry, begin, delta('Hel', 2), delta('lo', 2)],
   [run, step, begin, delta('Hello, wor')],
-  [run, step, begin, delta('Hello'), delta(', world'), end],
+  [run, step, begin, delta('Hello'), delta(', worl\u2028d'), end],
 ];
 
 /** A stream that is cut in the middle of its text, twice, is shown once; and so is that its model is asked again. */
@@ -32,10 +32,15 @@ export async function expectTextOnce(driver: Driver): Promise<void> {
   try {
     const outcome = await driver.call({ url, token: null }, 'stream_run', { request: { question: 'Q' } });
     const { result } = outcome as { readonly result: readonly { readonly type: string; readonly text?: string }[] };
-    expect(result.flatMap(({ type, text }) => (type === 'text' ? [text] : []))).toEqual(['Hel', 'lo', ', wor', 'ld']);
+    expect(result.flatMap(({ type, text }) => (type === 'text' ? [text] : []))).toEqual([
+      'Hel',
+      'lo',
+      ', wor',
+      'l\u2028d',
+    ]);
     expect(result.filter(({ type }) => type === 'run')).toHaveLength(1);
     expect(result.filter(({ type }) => type === 'model_retry')).toEqual([{ type: 'model_retry', ...waits }]);
-    expect(result.at(-1)).toMatchObject({ type: 'end', answer: 'Hello, world', usage: { output_tokens: 2 } });
+    expect(result.at(-1)).toMatchObject({ type: 'end', answer: 'Hello, worl\u2028d', usage: { output_tokens: 2 } });
     const again = 'GET /v1/runs/r?session_id=s&since=5';
     expect(asked).toEqual(['POST /v1/runs', again, again]);
   } finally {

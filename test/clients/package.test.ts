@@ -68,11 +68,12 @@ describe('the package @sluice/client', () => {
   };
 
   it('runs what its README shows', async () => {
-    const [ask = '', watch = '', lists = ''] = blocks;
+    const [ask = '', watch = '', approvals = '', lists = ''] = blocks;
     expect(await execute(ask)).toBe('done\n');
     expect(await execute(watch.replace('What is the capital of Japan?', 'Look'))).toMatch(
       /^calls core__knowledge-query \{.*\}\n-> .*Found\.\n$/s,
     );
+    expect(await execute(approvals)).toBe('');
     expect(await execute(lists)).toMatch(/What is the capital of Japan\?\n\[.*'admin'.*\]\n$/s);
   });
 

@@ -158,6 +158,9 @@ describe('without an identity', () => {
     expect(await cancelled.json()).toMatchObject({ status: 'ended', error: { code: 'cancelled' } });
     const again = await fetch(`${gateway.url}/v1/runs/stopped/cancel`, { method: 'POST', headers: secret() });
     expect(again.status).toBe(200);
+    const read = await fetch(`${gateway.url}/v1/runs/stopped`, { headers: secret() });
+    expect(await read.json()).toMatchObject({ status: 'ended', error: { code: 'cancelled' } });
+    expect((await fetch(`${gateway.url}/v1/runs/stopped`)).status).toBe(401);
   });
 
   it('keeps these routes closed where there is no secret, and says which variable to set', () => {

@@ -295,7 +295,7 @@ describe('requests over HTTP', () => {
   });
 
   it.each([
-    ['/v1/runs/x', 400, /since must say/],
+    ['/v1/runs/x', 404, /no such run/],
     ['/v1/runs/x?since=yesterday', 400, /since must say/],
     ['/v1/runs/x?since=0&session_id=', 400, /session_id must be/],
     ['/v1/runs/x?since=0', 404, /no such run/],

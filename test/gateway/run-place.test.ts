@@ -1,5 +1,6 @@
 import { expect, it } from '@jest/globals';
-import { placeAsked, whereIs } from '../../apps/gateway/src/run-place.js';
+import { placeOfLink, whereIs } from '../../apps/gateway/src/run-place.js';
+import type { RunPlace } from '../../apps/gateway/src/run-place.js';
 
 it.each([
   ['1767225600000', 1_767_225_600_000],
@@ -7,9 +8,12 @@ it.each([
   // What brokers take for the newest and the oldest record.
   ['1969-12-31T23:59:59.999Z', 0],
   ['1969-12-31T23:59:59.998Z', 0],
+  ['90s', 1_767_312_000_000 - 90_000],
+  ['1d', 1_767_225_600_000],
 ])('a run is looked for from %s on', (since, time) => {
-  const place = placeAsked({ requestId: 'r', query: { since } });
+  const now = 1_767_312_000_000;
+  const place = placeOfLink({ requestId: 'r', query: { since } }, now);
   expect(place).toEqual({ requestId: 'r', sessionId: 'r', since: time });
-  const url = new URL(whereIs(place), 'http://gateway');
-  expect(placeAsked({ requestId: 'r', query: Object.fromEntries(url.searchParams) })).toEqual(place);
+  const url = new URL(whereIs(place as RunPlace), 'http://gateway');
+  expect(placeOfLink({ requestId: 'r', query: Object.fromEntries(url.searchParams) }, now)).toEqual(place);
 });

@@ -2,6 +2,7 @@ import { clockSkewMs } from '@sluice/core';
 import { requestIds } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 import { Refusal } from './refusal.js';
+import { timeForms, timeOf } from './times.js';
 
 /** Where a run is to be found on the log. */
 export interface RunPlace {
@@ -11,18 +12,11 @@ export interface RunPlace {
   readonly since: number;
 }
 
-/** The parameters that say where, as the description has them. */
+/** The parameters that say where, as the description has them. Without them the ledger says it. */
 export const placeParameters = {
-  session_id: 'The session of the run; where it is the request_id it may be left out.',
-  since: 'From when on to look for the run: milliseconds since the epoch, or as 2026-01-31T12:00:00Z.',
+  session_id: 'The session of the run, beside `since`; where it is the request_id it may be left out.',
+  since: `From when on to look for the run: ${timeForms}. It may be left out once a filter has taken the request.`,
   token: 'Of the link that the answer to its `POST` has: what it needs where no identity is configured.',
-} as const;
-
-/** Those of a cancellation: without them the ledger says where the run is. */
-export const cancelParameters = {
-  session_id: 'The session of the run, beside `since`.',
-  since: 'From when on to look for the run; it may be left out once a filter has taken its request.',
-  token: placeParameters.token,
 } as const;
 
 /** The place of a run that is asked for now. */
@@ -45,14 +39,14 @@ export function whereIs({ requestId, sessionId, since }: RunPlace, token: string
   return `/v1/runs/${encodeURIComponent(requestId)}?${query.toString()}`;
 }
 
-/** The place that a caller asks for. Throws Refusal(400) with what to write. */
-export function placeAsked({
-  requestId,
-  query,
-}: {
+export interface RunQuery {
   readonly requestId: string;
   readonly query: Readonly<Record<string, unknown>>;
-}): RunPlace {
+}
+
+/** The place that a caller asks for; null where the request_id alone names the run. Throws Refusal(400) with what to write. */
+export function placeOfLink({ requestId, query }: RunQuery, now: number): RunPlace | null {
+  if (query['since'] === undefined) return null;
   const { session_id: sessionId = requestId, since } = query;
   if (typeof sessionId !== 'string' || sessionId === '')
     throw new Refusal(
@@ -60,12 +54,12 @@ export function placeAsked({
       'invalid_request',
       'session_id must be the id of the run’s session; where it is the request_id it may be left out.',
     );
-  const time = typeof since !== 'string' ? NaN : /^\d{1,15}$/.test(since) ? Number(since) : Date.parse(since);
+  const time = typeof since !== 'string' ? NaN : timeOf(since, now);
   if (Number.isNaN(time))
     throw new Refusal(
       400,
       'invalid_request',
-      'since must say from when on to look for the run: milliseconds since the epoch, or a time such as 2026-01-31T12:00:00Z. The header location of the answer to its POST has it.',
+      `since must say from when on to look for the run: ${timeForms}. The header location of the answer to its POST has it.`,
     );
   // Brokers take times before the epoch for something else.
   return { requestId, sessionId, since: Math.max(0, time) };

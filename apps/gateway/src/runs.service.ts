@@ -32,8 +32,8 @@ import { idOfKey, isSameRequest } from './repeated-request.js';
 import { requestOf, requireSize } from './requests.js';
 import type { NamedRequest } from './requests.js';
 import { endOf, running } from './run-json.js';
-import { beginOf, placeAsked, placeOfRequest, whereIs } from './run-place.js';
-import type { RunPlace } from './run-place.js';
+import { beginOf, placeOfLink, placeOfRequest, whereIs } from './run-place.js';
+import type { RunPlace, RunQuery } from './run-place.js';
 import { encoded, runChunks } from './stream/run-stream.js';
 import { strictBody } from './strict-body.js';
 import { withWarnings } from './with-warnings.js';
@@ -110,35 +110,29 @@ export class RunsService {
     );
   }
 
-  async see(
-    asked: { readonly requestId: string; readonly query: Readonly<Record<string, unknown>> },
-    http: Request,
-    preference: Preference,
-    response: Response,
-  ): Promise<void> {
-    const run = placeAsked(asked);
-    const caller = await this.callers.ofRun(http, run, asked.query['token']);
+  async see(asked: RunQuery, http: Request, preference: Preference, response: Response): Promise<void> {
+    const { run, caller } = await this.named(asked, http);
     await this.show(run, caller, preference, response);
+  }
+
+  /** Where the run is and who asks: by its link, or by its request_id alone, which the ledger knows once a filter has taken the request. */
+  private async named(asked: RunQuery, http: Request): Promise<{ readonly run: RunPlace; readonly caller: Principal }> {
+    const run = placeOfLink(asked, this.runtime.clock.now());
+    if (run !== null) return { run, caller: await this.callers.ofRun(http, run, asked.query['token']) };
+    const caller = await this.callers.of(http);
+    return { run: await this.placeOf(asked.requestId, caller), caller };
   }
 
   /**
    * Asks that the caller’s run be cancelled, and reports how it goes on. The filter decides whether that counts; a run that has ended is shown
    * as it ended, and nothing is asked.
    */
-  async cancel(
-    asked: { readonly requestId: string; readonly query: Readonly<Record<string, unknown>> },
-    http: Request,
-    preference: Preference,
-    response: Response,
-  ): Promise<void> {
+  async cancel(asked: RunQuery, http: Request, preference: Preference, response: Response): Promise<void> {
     const { bus, clock } = this.runtime;
-    const { requestId, query } = asked;
-    const linked = query['since'] === undefined ? null : placeAsked(asked);
+    const { requestId } = asked;
     // Who started a run may end it; the link says that for this run alone.
-    const caller =
-      linked === null ? await this.callers.of(http) : await this.callers.ofRun(http, linked, query['token']);
+    const { run, caller } = await this.named(asked, http);
     const reason = cancelReason(http);
-    const run = linked ?? (await this.placeOf(requestId, caller));
     await this.show(run, caller, preference, response, async () => {
       if (await hasEnded({ requestId, tenant: caller.tenantId, attempt: null }, this.runtime)) return;
       const { sessionId } = run;
@@ -247,7 +241,11 @@ async function upToOwner(past: AsyncIterator<Incoming, void>, whose: RunAccess):
 }
 
 function noSuchRun(): Refusal {
-  return new Refusal(404, 'not_found', 'You have no such run there. Look at its request_id, session_id and since.');
+  return new Refusal(
+    404,
+    'not_found',
+    'You have no such run there. Look at its request_id, and at session_id and since where you give them; right after the POST use the link of its answer.',
+  );
 }
 
 async function* behind(

@@ -13,7 +13,8 @@ export type Run = (RunningRun | EndedRun) & { readonly location: string };
 export type FinishedRun = EndedRun & { readonly location: string };
 
 /**
- * Where a run is: its `location`, a run that this client gave, a run of a list by its `href`, or what the first event of its stream holds.
+ * Where a run is: its `location`, a run that this client gave, a run of a list by its `href`, what the first event of its stream holds, or, once
+ * a filter has taken its request, its request_id alone.
  */
 export type RunRef =
   | string
@@ -66,7 +67,7 @@ export class Runs {
    */
   async cancel(run: RunRef, options: WaitOptions & { readonly reason?: string } = {}): Promise<Run> {
     const { reason, timeoutMs = 0, ...rest } = options;
-    const [path = '', query] = (isId(run) ? `/v1/runs/${encodeURIComponent(run)}` : pathOf(run)).split('?');
+    const [path = '', query] = pathOf(run).split('?');
     const cancelled = await this.#run({
       ...{ method: 'POST', path: `${path}/cancel${query === undefined ? '' : `?${query}`}`, isRepeatable: true },
       ...(reason === undefined ? {} : { body: { reason } }),
@@ -177,14 +178,9 @@ function newKey(): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-function isId(run: RunRef): run is string {
-  return typeof run === 'string' && !run.startsWith('/');
-}
-
 /** The path of a run from the gateway’s address. */
 function pathOf(run: RunRef): string {
-  if (isId(run)) throw new TypeError('A request_id alone does not say where the run is. Give its location or href.');
-  if (typeof run === 'string') return run;
+  if (typeof run === 'string') return run.startsWith('/') ? run : `/v1/runs/${encodeURIComponent(run)}`;
   if ('location' in run) return pathOf(run.location);
   if ('href' in run) {
     if (run.href === null) throw new TypeError('The run is another caller’s, so it has no href.');

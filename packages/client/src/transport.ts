@@ -9,7 +9,7 @@ export interface ClientOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** In place of the global `fetch`. */
   readonly fetch?: typeof fetch;
-  /** How often a request is tried again that found the gateway busy or unreachable; 4 unless given, 0 for never. */
+  /** How often a request is tried again that found the gateway busy or unreachable; 12 unless given, which takes half a minute or more, 0 for never. */
   readonly retries?: number;
   /** A `retry-after` that is longer is an error at once; a minute unless given. */
   readonly longestRetryAfterMs?: number;
@@ -51,7 +51,7 @@ export class Transport {
     if (!/^https?:$/.test(url.protocol)) throw new TypeError('url must begin with http:// or https://.');
     this.#url = `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
     this.#fetch = options.fetch ?? ((input, init) => fetch(input, init));
-    this.retries = options.retries ?? 4;
+    this.retries = options.retries ?? 12;
     this.idleMs = options.idleMs ?? 45_000;
   }
 

@@ -2,10 +2,11 @@ import { nearest } from '@sluice/core';
 import { listedKinds } from '@sluice/projection';
 import type { AuditCursor, AuditFilter } from '@sluice/projection';
 import { between, cursorOf, given, invalid, limitOf, parametersOf } from '../lists/list-query.js';
+import { timeForms } from '../times.js';
 
 /** The parameters of `GET /v1/audit`, as its page and its description have them. */
 export const auditParameters = {
-  since: 'Recorded at or after this time: milliseconds since the epoch, or as 2026-01-31T12:00:00Z.',
+  since: `Recorded at or after this time: ${timeForms}.`,
   until: 'Recorded before this time.',
   request_id: 'The run.',
   session_id: 'The session of the run.',
@@ -26,7 +27,7 @@ export interface AuditQuery {
   readonly format: 'json' | 'csv' | null;
 }
 
-export function auditQuery(query: Readonly<Record<string, unknown>>): AuditQuery {
+export function auditQuery(query: Readonly<Record<string, unknown>>, now: number): AuditQuery {
   const parameters = parametersOf(query, auditParameters);
   const { since, until, request_id: run, session_id: session, limit, cursor, format, kind, ...same } = parameters;
   if (format !== undefined && format !== 'json' && format !== 'csv') throw invalid('format must be json or csv.');
@@ -35,7 +36,7 @@ export function auditQuery(query: Readonly<Record<string, unknown>>): AuditQuery
   return {
     filter: given<AuditFilter>({
       ...{ run, session, kind, user: same.user, tool: same.tool, outcome: same.outcome },
-      ...between(since, until),
+      ...between(since, until, now),
     }),
     limit: limitOf(limit),
     after: after === null ? null : { at: after.startedAt, id: after.requestId },

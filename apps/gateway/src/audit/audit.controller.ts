@@ -28,7 +28,7 @@ export class AuditController {
     @Res({ passthrough: true }) response: Response,
   ): Promise<object | string> {
     const caller = await this.callers.of(http);
-    const { filter, limit, after, format } = auditQuery(query);
+    const { filter, limit, after, format } = auditQuery(query, this.runtime.clock.now());
     const { identity } = this.runtime.configurations.current().configuration;
     const seesAll = isOperator(caller, identity);
     const found = await this.lists.projection.audit(caller, filter, after, limit + 1);

@@ -29,7 +29,7 @@ export class DeadLettersController {
   @Route('listDeadLetters')
   async list(@Req() http: Request, @Query() query: Query_): Promise<object> {
     await this.operators.require(http, 'GET /v1/dead-letters');
-    const { filter, limit, after } = letterQuery(query);
+    const { filter, limit, after } = letterQuery(query, this.runtime.clock.now());
     const found = await this.lists.projection.letters(filter, after, limit + 1);
     const page = found.slice(0, limit);
     const last = found.length > limit ? page.at(-1) : undefined;

@@ -2,10 +2,11 @@ import { faultCodes, nearest } from '@sluice/core';
 import { allTopics, isTopic } from '@sluice/contracts';
 import type { LetterCursor, LetterListFilter } from '@sluice/projection';
 import { between, cursorOf, given, invalid, limitOf, parametersOf } from '../lists/list-query.js';
+import { timeForms } from '../times.js';
 
 /** The parameters of `GET /v1/dead-letters`. */
 export const letterParameters = {
-  since: 'Dead-lettered at or after this time: milliseconds since the epoch, or as 2026-01-31T12:00:00Z.',
+  since: `Dead-lettered at or after this time: ${timeForms}.`,
   until: 'Dead-lettered before this time.',
   topic: 'The topic that the record was on.',
   code: 'A fault code (docs/errors.md).',
@@ -15,7 +16,10 @@ export const letterParameters = {
   cursor: '`next_cursor` of the page before.',
 } as const;
 
-export function letterQuery(query: Readonly<Record<string, unknown>>): {
+export function letterQuery(
+  query: Readonly<Record<string, unknown>>,
+  now: number,
+): {
   readonly filter: LetterListFilter;
   readonly limit: number;
   readonly after: LetterCursor | null;
@@ -35,7 +39,7 @@ export function letterQuery(query: Readonly<Record<string, unknown>>): {
   if (code !== undefined && !codes.includes(code)) throw invalid(unknown('code', code, codes));
   const after = cursorOf(cursor);
   return {
-    filter: given<LetterListFilter>({ topic, code, session, service, ...between(since, until) }),
+    filter: given<LetterListFilter>({ topic, code, session, service, ...between(since, until, now) }),
     limit: limitOf(limit),
     after: after === null ? null : { failedAt: after.startedAt, id: after.requestId },
   };

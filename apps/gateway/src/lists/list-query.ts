@@ -1,12 +1,13 @@
 import { nearest } from '@sluice/core';
 import type { ApprovalCursor, RunCursor, RunFilter } from '@sluice/projection';
 import { Refusal } from '../refusal.js';
+import { timeForms, timeOf } from '../times.js';
 
 type Query = Readonly<Record<string, unknown>>;
 
 /** The parameters of `GET /v1/runs`, as its page and its description have them. */
 export const runParameters = {
-  since: 'Started at or after this time: milliseconds since the epoch, or as 2026-01-31T12:00:00Z.',
+  since: `Started at or after this time: ${timeForms}.`,
   until: 'Started before this time.',
   user: 'The actor that asked, as `user:<id>`.',
   outcome: '`running`, `answer`, or the code of an error.',
@@ -51,7 +52,10 @@ export function parametersOf<K extends string>(
 }
 
 /** The filter, the page’s length and where it begins. */
-export function runQuery(query: Query): {
+export function runQuery(
+  query: Query,
+  now: number,
+): {
   readonly filter: RunFilter;
   readonly limit: number;
   readonly after: RunCursor | null;
@@ -68,7 +72,7 @@ export function runQuery(query: Query): {
     limit,
     cursor,
   } = parametersOf(query, runParameters);
-  const filter = given({ user, outcome, tool, group, state, session, ...between(since, until) });
+  const filter = given({ user, outcome, tool, group, state, session, ...between(since, until, now) });
   return { filter, limit: limitOf(limit), after: cursorOf(cursor) };
 }
 
@@ -77,8 +81,8 @@ export function given<T extends object>(filter: { [K in keyof T]: T[K] | undefin
   return Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined)) as Partial<T>;
 }
 
-export function between(since: string | undefined, until: string | undefined) {
-  return { since: timeOf('since', since), until: timeOf('until', until) };
+export function between(since: string | undefined, until: string | undefined, now: number) {
+  return { since: boundOf('since', since, now), until: boundOf('until', until, now) };
 }
 
 /** The page’s length and where it begins. */
@@ -115,11 +119,11 @@ export function limitOf(text: string | undefined): number {
   return limit;
 }
 
-function timeOf(name: string, text: string | undefined): number | undefined {
+function boundOf(name: string, text: string | undefined, now: number): number | undefined {
   if (text === undefined) return undefined;
-  const time = /^\d{1,15}$/.test(text) ? Number(text) : Date.parse(text);
+  const time = timeOf(text, now);
   if (!Number.isNaN(time)) return time;
-  throw invalid(`${name} must be milliseconds since the epoch, or a time such as 2026-01-31T12:00:00Z.`);
+  throw invalid(`${name} must be ${timeForms}.`);
 }
 
 export function invalid(message: string): Refusal {

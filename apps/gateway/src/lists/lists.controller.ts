@@ -32,7 +32,7 @@ export class ListsController {
   @Route('listRuns')
   async runs(@Req() http: Request, @Query() query: Queried): Promise<object> {
     const caller = await this.callers.of(http);
-    const { filter, limit, after } = runQuery(query);
+    const { filter, limit, after } = runQuery(query, this.runtime.clock.now());
     const found = await this.lists.projection.runs(caller, filter, after, limit + 1);
     const page = found.slice(0, limit);
     const last = found.length > limit ? page.at(-1) : undefined;

@@ -2,7 +2,7 @@ import { listedKinds } from '@sluice/projection';
 import { auditParameters } from '../audit/audit-query.js';
 import { letterParameters } from '../dead-letters/letter-query.js';
 import { approvalParameters, runParameters, sessionParameters, stepParameters } from '../lists/list-query.js';
-import { cancelParameters, placeParameters } from '../run-place.js';
+import { placeParameters } from '../run-place.js';
 import { toolParameters } from '../tool-parameters.js';
 import type { JsonSchema } from './record-schemas.js';
 
@@ -64,7 +64,6 @@ export const listedParameters: Readonly<Record<string, readonly string[]>> = { l
 
 /** Parameters of the query that may not be left out. */
 export const requiredParameters: Readonly<Record<string, readonly string[]>> = {
-  readRun: ['since'],
   recommendGroups: ['question'],
 };
 
@@ -151,7 +150,7 @@ export const operations: readonly Operation[] = [
     description:
       'The run ends with the error `cancelled`; a call under way ends as far as its tool lets it, and none behind it is made. A run that has ended is shown as it ended. The run is returned in the same three ways as where it is started.',
     places: { request_id: 'Names the run.' },
-    query: cancelParameters,
+    query: placeParameters,
     headers: preferences,
     body: 'CancelRequest',
     isBodyOptional: true,

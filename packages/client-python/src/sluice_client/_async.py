@@ -181,7 +181,7 @@ class AsyncSluice(Resources):
         *,
         token: Token = None,
         headers: Mapping[str, str] | None = None,
-        retries: int = 4,
+        retries: int = 12,
         longest_retry_after: float = 60,
         timeout: float = 30,
         idle: float = 45,

@@ -172,7 +172,7 @@ def path_of(run: RunRef) -> str:
             return f"/v1/runs/{quote(run.request_id, safe='')}?{place}"
         case _ if run.startswith("/"):
             return run
-    raise ValueError("A request_id alone does not say where the run is. Give its location or href.")
+    return f"/v1/runs/{quote(run, safe='')}"
 
 
 def read_run(run: RunRef) -> Call[Run]:
@@ -181,8 +181,7 @@ def read_run(run: RunRef) -> Call[Run]:
 
 
 def cancel_run(run: RunRef, reason: str | None) -> Call[Run]:
-    is_id = isinstance(run, str) and not run.startswith("/")
-    path, _, query = (f"/v1/runs/{quote(str(run), safe='')}" if is_id else path_of(run)).partition("?")
+    path, _, query = path_of(run).partition("?")
     cancel = f"{path}/cancel" + (f"?{query}" if query else "")
     return Call(cancel, _run(path), method="POST", body=None if reason is None else {"reason": reason})
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,25 @@ Chunk = dict[str, Any]
 
 #: Codes with which a stream ends while the run goes on, so that it is read again.
 _CUTS = ("slow", "stopping", "interrupted")
+
+
+class Lines:
+    """The lines of a stream, which end in CR, LF or both.
+
+    Other characters that Unicode counts among line breaks are text of a line, and a model may write them.
+    """
+
+    def __init__(self) -> None:
+        self._rest = ""
+
+    def read(self, text: str) -> list[str]:
+        """The lines that the next piece of the stream completes."""
+        text = self._rest + text
+        # It may be the first half of a CR LF.
+        held = "\r" if text.endswith("\r") else ""
+        *lines, rest = re.split(r"\r\n|\n|\r", text.removesuffix("\r"))
+        self._rest = rest + held
+        return lines
 
 
 class IterationText:

@@ -9,7 +9,7 @@ import time
 import httpx
 
 from ._calls import Call, failure_of, refusal_of
-from ._reader import ApprovalReader, RunReader
+from ._reader import ApprovalReader, Lines, RunReader
 from ._settings import EVENTS, Settings
 from .errors import ProblemError
 
@@ -76,8 +76,10 @@ class Transport:
                 response.read()
                 raise refusal_of(response)
             reader.connected()
-            for line in response.iter_lines():
-                yield line
+            lines = Lines()
+            for text in response.iter_text():
+                for line in lines.read(text):
+                    yield line
 
     def _request(self, call: Call[Any], headers: Mapping[str, str] | None = None) -> dict[str, Any]:
         token = self._token() if callable(self._token) else self._token

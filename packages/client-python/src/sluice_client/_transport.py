@@ -10,7 +10,7 @@ import anyio
 import httpx
 
 from ._calls import Call, failure_of, refusal_of
-from ._reader import ApprovalReader, RunReader
+from ._reader import ApprovalReader, Lines, RunReader
 from ._settings import EVENTS, Settings
 from .errors import ProblemError
 
@@ -77,8 +77,10 @@ class Transport:
                 await response.aread()
                 raise refusal_of(response)
             reader.connected()
-            async for line in response.aiter_lines():
-                yield line
+            lines = Lines()
+            async for text in response.aiter_text():
+                for line in lines.read(text):
+                    yield line
 
     async def _request(self, call: Call[Any], headers: Mapping[str, str] | None = None) -> dict[str, Any]:
         token = self._token() if callable(self._token) else self._token

@@ -584,7 +584,7 @@ class ListRunsQuery(TypedDict, total=False):
     """The query of: List the runs of the tenant."""
 
     since: str | int
-    """Started at or after this time: milliseconds since the epoch, or as 2026-01-31T12:00:00Z."""
+    """Started at or after this time: milliseconds since the epoch, a time such as 2026-01-31T12:00:00Z, or how long ago, such as 30m, 12h or 7d."""
 
     until: str | int
     """Started before this time."""
@@ -618,10 +618,10 @@ class ReadRunQuery(TypedDict, total=False):
     """The query of: Read a run."""
 
     session_id: str
-    """The session of the run; where it is the request_id it may be left out."""
+    """The session of the run, beside `since`; where it is the request_id it may be left out."""
 
     since: str | int
-    """From when on to look for the run: milliseconds since the epoch, or as 2026-01-31T12:00:00Z."""
+    """From when on to look for the run: milliseconds since the epoch, a time such as 2026-01-31T12:00:00Z, or how long ago, such as 30m, 12h or 7d. It may be left out once a filter has taken the request."""
 
     token: str
     """Of the link that the answer to its `POST` has: what it needs where no identity is configured."""
@@ -631,10 +631,10 @@ class CancelRunQuery(TypedDict, total=False):
     """The query of: Cancel a run."""
 
     session_id: str
-    """The session of the run, beside `since`."""
+    """The session of the run, beside `since`; where it is the request_id it may be left out."""
 
     since: str | int
-    """From when on to look for the run; it may be left out once a filter has taken its request."""
+    """From when on to look for the run: milliseconds since the epoch, a time such as 2026-01-31T12:00:00Z, or how long ago, such as 30m, 12h or 7d. It may be left out once a filter has taken the request."""
 
     token: str
     """Of the link that the answer to its `POST` has: what it needs where no identity is configured."""
@@ -691,7 +691,7 @@ class ListAuditQuery(TypedDict, total=False):
     """The query of: List the audit of the tenant."""
 
     since: str | int
-    """Recorded at or after this time: milliseconds since the epoch, or as 2026-01-31T12:00:00Z."""
+    """Recorded at or after this time: milliseconds since the epoch, a time such as 2026-01-31T12:00:00Z, or how long ago, such as 30m, 12h or 7d."""
 
     until: str | int
     """Recorded before this time."""
@@ -728,7 +728,7 @@ class ListDeadLettersQuery(TypedDict, total=False):
     """The query of: List dead letters."""
 
     since: str | int
-    """Dead-lettered at or after this time: milliseconds since the epoch, or as 2026-01-31T12:00:00Z."""
+    """Dead-lettered at or after this time: milliseconds since the epoch, a time such as 2026-01-31T12:00:00Z, or how long ago, such as 30m, 12h or 7d."""
 
     until: str | int
     """Dead-lettered before this time."""

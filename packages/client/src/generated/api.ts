@@ -825,7 +825,7 @@ export interface ProblemError {
 
 /** The query of: List the runs of the tenant. */
 export interface ListRunsQuery {
-  /** Started at or after this time: milliseconds since the epoch, or as 2026-01-31T12:00:00Z. */
+  /** Started at or after this time: milliseconds since the epoch, a time such as 2026-01-31T12:00:00Z, or how long ago, such as 30m, 12h or 7d. */
   readonly since?: string | number;
   /** Started before this time. */
   readonly until?: string | number;
@@ -849,19 +849,19 @@ export interface ListRunsQuery {
 
 /** The query of: Read a run. */
 export interface ReadRunQuery {
-  /** The session of the run; where it is the request_id it may be left out. */
+  /** The session of the run, beside `since`; where it is the request_id it may be left out. */
   readonly session_id?: string;
-  /** From when on to look for the run: milliseconds since the epoch, or as 2026-01-31T12:00:00Z. */
-  readonly since: string | number;
+  /** From when on to look for the run: milliseconds since the epoch, a time such as 2026-01-31T12:00:00Z, or how long ago, such as 30m, 12h or 7d. It may be left out once a filter has taken the request. */
+  readonly since?: string | number;
   /** Of the link that the answer to its `POST` has: what it needs where no identity is configured. */
   readonly token?: string;
 }
 
 /** The query of: Cancel a run. */
 export interface CancelRunQuery {
-  /** The session of the run, beside `since`. */
+  /** The session of the run, beside `since`; where it is the request_id it may be left out. */
   readonly session_id?: string;
-  /** From when on to look for the run; it may be left out once a filter has taken its request. */
+  /** From when on to look for the run: milliseconds since the epoch, a time such as 2026-01-31T12:00:00Z, or how long ago, such as 30m, 12h or 7d. It may be left out once a filter has taken the request. */
   readonly since?: string | number;
   /** Of the link that the answer to its `POST` has: what it needs where no identity is configured. */
   readonly token?: string;
@@ -907,7 +907,7 @@ export interface ListApprovalsQuery {
 
 /** The query of: List the audit of the tenant. */
 export interface ListAuditQuery {
-  /** Recorded at or after this time: milliseconds since the epoch, or as 2026-01-31T12:00:00Z. */
+  /** Recorded at or after this time: milliseconds since the epoch, a time such as 2026-01-31T12:00:00Z, or how long ago, such as 30m, 12h or 7d. */
   readonly since?: string | number;
   /** Recorded before this time. */
   readonly until?: string | number;
@@ -933,7 +933,7 @@ export interface ListAuditQuery {
 
 /** The query of: List dead letters. */
 export interface ListDeadLettersQuery {
-  /** Dead-lettered at or after this time: milliseconds since the epoch, or as 2026-01-31T12:00:00Z. */
+  /** Dead-lettered at or after this time: milliseconds since the epoch, a time such as 2026-01-31T12:00:00Z, or how long ago, such as 30m, 12h or 7d. */
   readonly since?: string | number;
   /** Dead-lettered before this time. */
   readonly until?: string | number;
