@@ -23,6 +23,7 @@ const scalars: Record<string, string> = {
   int: 'number',
   long: 'number',
   double: 'number',
+  boolean: 'boolean',
   bytes: 'Uint8Array',
 };
 const note = '// Generated from schemas/ by `npm run generate`. Do not edit.\n';

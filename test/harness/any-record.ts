@@ -36,6 +36,8 @@ function anyOf(type: AvroType): fc.Arbitrary<unknown> {
     case 'double':
       // Those that JSON can say; it has one zero.
       return fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => (Object.is(value, -0) ? 0 : value));
+    case 'boolean':
+      return fc.boolean();
     case 'bytes':
       return fc.uint8Array({ maxLength: 9 }).map((bytes) => Buffer.from(bytes));
     default:

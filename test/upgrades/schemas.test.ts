@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Type } from 'avsc';
 import { continuationClaims, grantClaims } from '@sluice/run';
-import { allTopics, recordNames, selfContained } from '@sluice/contracts';
+import { allTopics, make, recordNames, selfContained } from '@sluice/contracts';
 import type { AgentStepResult, Toolset } from '@sluice/contracts';
 import { typeOf } from '../../libs/contracts/src/codec.js';
 import { recordsOf, releases, schemaOf, typeIn } from './released.js';
@@ -78,20 +78,7 @@ describe('what today’s services sign', () => {
   ];
   const ids = { requestId: 'r', sessionId: 's' };
   const request = {
-    ...{
-      question: 'Who?',
-      state: 't',
-      group: ['a'],
-      history: steps,
-      maxIterations: 3,
-      deadline: null,
-      toolIds: null,
-      toolChoice: null,
-      call: null,
-      userId: null,
-      strategy: null,
-      connections: null,
-    },
+    ...make.agentRequest({ question: 'Who?', state: 't', group: ['a'], history: steps, maxIterations: 3 }),
     ...ids,
   };
   const principal = { tenantId: 't', actorId: 'user:a', subjectId: null, groups: ['*'], connections: [] };

@@ -50,6 +50,9 @@ function read(type: AvroType, value: unknown, path: string): unknown {
     case 'double':
       if (typeof value !== 'number' || !Number.isFinite(value)) throw mismatch(path, 'a number', value);
       return value;
+    case 'boolean':
+      if (typeof value !== 'boolean') throw mismatch(path, 'true or false', value);
+      return value;
     case 'bytes':
       if (typeof value !== 'string') throw mismatch(path, 'bytes as base64', value);
       return Buffer.from(value, 'base64');

@@ -7,6 +7,7 @@ export type AvroType =
   | 'int'
   | 'long'
   | 'double'
+  | 'boolean'
   | 'bytes'
   | string
   | readonly AvroType[]
