@@ -3,7 +3,7 @@ import { availableParallelism, cpus } from 'node:os';
 import { benchAudit } from './audit.js';
 import { benchDescriptions } from './descriptions/main.js';
 import { benchDiscovery } from './discovery/main.js';
-import { benchFairness } from './fairness.js';
+import { benchFairness, benchFairnessOnKafka } from './fairness.js';
 import { benchGateway } from './gateway/main.js';
 import { benchLines } from './lines.js';
 import { benchLoop } from './loop.js';
@@ -32,6 +32,7 @@ const parts: Readonly<Record<string, () => Promise<void>>> = {
   audit: benchAudit,
   loop: benchLoop,
   fairness: benchFairness,
+  'fairness-kafka': benchFairnessOnKafka,
   mcp: benchMcp,
   metrics: benchMetrics,
   lines: benchLines,

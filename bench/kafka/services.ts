@@ -63,12 +63,12 @@ export function variablesOf(parts: Infrastructure, prefix: string): Record<strin
   };
 }
 
-/** Filter, agent and executor on Kafka, each with clients of its own, with a model and a server that are functions. */
-export async function openServices(parts: Infrastructure, model: Model, act: Act): Promise<Services> {
+/** Filter, agent and executor on Kafka, each with clients of its own, with a model and a server that are functions; `more` of the configuration if need be. */
+export async function openServices(parts: Infrastructure, model: Model, act: Act, more = ''): Promise<Services> {
   const prefix = `bench-${Date.now()}-`;
   const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
   const file = join(folder, 'sluice.yaml');
-  await writeFile(file, configuration);
+  await writeFile(file, configuration + more);
   const compiled = await compileFile(file, {
     types: (folders) => loadToolTypes(folders, builtInTools),
     discover: () => Promise.resolve([offer]),
