@@ -17,8 +17,8 @@ export class BlockBuilder {
     this.blocks.push({ ...block, start, end: this.length });
   }
 
-  build(pages: number | null): ParsedDocument {
-    return { text: this.parts.join(''), blocks: this.blocks, pages };
+  build(pages: number | null, notes: readonly string[] = []): ParsedDocument {
+    return { text: this.parts.join(''), blocks: this.blocks, pages, notes };
   }
 
   private push(text: string): void {

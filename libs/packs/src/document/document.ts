@@ -19,6 +19,8 @@ export interface ParsedDocument {
   readonly blocks: readonly Block[];
   /** Null where the format has none. */
   readonly pages: number | null;
+  /** Sentences about what the document holds and the text does not. */
+  readonly notes: readonly string[];
 }
 
 export interface ReadDocument extends ParsedDocument {

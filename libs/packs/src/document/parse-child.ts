@@ -4,6 +4,7 @@ import { writeSync } from 'node:fs';
 import { Buffer } from 'node:buffer';
 import { documentLimits } from './document.js';
 import type { ParsedDocument } from './document.js';
+import { htmlText } from './html-charset.js';
 import { parseDocx } from './parse-docx.js';
 import { parseHtml } from './parse-html.js';
 import { parsePdf } from './parse-pdf.js';
@@ -12,7 +13,7 @@ import { parsePdf } from './parse-pdf.js';
 export type Parsed =
   { readonly ok: true; readonly document: ParsedDocument } | { readonly ok: false; readonly message: string };
 
-async function parse(format: string, bytes: Buffer): Promise<ParsedDocument> {
+async function parse(format: string, charset: string | null, bytes: Buffer): Promise<ParsedDocument> {
   const { textCharacters: characters, pages } = documentLimits;
   switch (format) {
     case 'pdf':
@@ -20,18 +21,7 @@ async function parse(format: string, bytes: Buffer): Promise<ParsedDocument> {
     case 'docx':
       return parseDocx(bytes, characters);
     default:
-      return parseHtml(new TextDecoder(charsetOf(bytes)).decode(bytes), characters);
-  }
-}
-
-/** The charset that an HTML page declares of itself. */
-function charsetOf(bytes: Buffer): string {
-  const [, declared = 'utf-8'] =
-    /<meta[^>]+charset\s*=\s*["']?\s*([\w-]+)/i.exec(bytes.subarray(0, 2_048).toString('latin1')) ?? [];
-  try {
-    return new TextDecoder(declared).encoding;
-  } catch {
-    return 'utf-8';
+      return parseHtml(htmlText(bytes, charset), characters);
   }
 }
 
@@ -54,7 +44,7 @@ function writeSome(bytes: Buffer): number {
 const parts: Buffer[] = [];
 for await (const part of process.stdin) parts.push(part as Buffer);
 try {
-  answer({ ok: true, document: await parse(process.argv[2] ?? '', Buffer.concat(parts)) });
+  answer({ ok: true, document: await parse(process.argv[2] ?? '', process.argv[3] ?? null, Buffer.concat(parts)) });
 } catch (error) {
   answer({ ok: false, message: error instanceof Error ? error.message : String(error) });
 }

@@ -30,6 +30,12 @@ const packages = dirname(dirname(realpathSync(createRequire(import.meta.url).res
 let running = 0;
 const waiting: (() => void)[] = [];
 
+export interface ParseOptions {
+  /** Of an HTML page, by the header it came with. */
+  readonly charset?: string | null;
+  readonly parseMs?: number;
+}
+
 /**
  * Parses a document in a process of its own, so that a file made to exhaust its parser ends that process and nothing else. Throws
  * ToolUserError for a file that cannot be parsed within the limits.
@@ -38,13 +44,13 @@ export async function parseInProcess(
   format: DocumentFormat,
   bytes: Uint8Array,
   signal: AbortSignal,
-  parseMs: number = documentLimits.parseMs,
+  { charset = null, parseMs = documentLimits.parseMs }: ParseOptions = {},
 ): Promise<ParsedDocument> {
   if (running >= atOnce) await turn(signal);
   else running++;
   try {
     signal.throwIfAborted();
-    return await parse(format, bytes, signal, parseMs);
+    return await parse(launch(format, charset), format, bytes, signal, parseMs);
   } finally {
     const next = waiting.shift();
     if (next === undefined) running--;
@@ -70,12 +76,12 @@ function turn(signal: AbortSignal): Promise<void> {
 }
 
 async function parse(
+  child: ChildProcess,
   format: DocumentFormat,
   bytes: Uint8Array,
   signal: AbortSignal,
   parseMs: number,
 ): Promise<ParsedDocument> {
-  const child = launch(format);
   let why: string | null = null;
   const end = (reason: string): void => {
     why ??= reason;
@@ -120,7 +126,7 @@ function documentOf(said: string, format: DocumentFormat): ParsedDocument {
   );
 }
 
-function launch(format: DocumentFormat): ChildProcess {
+function launch(format: DocumentFormat, charset: string | null): ChildProcess {
   const readable = [...ownCode, ...withoutLinks(packages)];
   const args = [
     '--permission',
@@ -131,6 +137,7 @@ function launch(format: DocumentFormat): ChildProcess {
     ...(fromSource ? ['--experimental-transform-types', `--import=${sourceHooks}`] : []),
     entry,
     format,
+    ...(charset === null ? [] : [charset]),
   ];
   const stdio = ['pipe', 'ignore', 'pipe', 'pipe'] as const;
   const child = spawn(process.execPath, args, { cwd: import.meta.dirname, env: {}, stdio: [...stdio], detached: true });

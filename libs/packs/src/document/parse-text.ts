@@ -1,8 +1,9 @@
+import { byMark, labelled, undeclared } from './html-charset.js';
 import type { Block, ParsedDocument } from './document.js';
 
 /** Plain text and Markdown: blocks are divided by empty lines, headings are those of Markdown or numbered lines that stand alone. */
-export function parseText(bytes: Uint8Array, most: number): ParsedDocument {
-  const text = decoded(bytes).replace(/\r\n?/g, '\n').toWellFormed();
+export function parseText(bytes: Uint8Array, most: number, header: string | null = null): ParsedDocument {
+  const text = decoded(bytes, header).replace(/\r\n?/g, '\n').toWellFormed();
   if (text.length > most) throw new Error(`its text is longer than ${most} characters`);
   if (text.includes('\0')) throw new Error('it is no text');
   const blocks: Block[] = [];
@@ -23,7 +24,7 @@ export function parseText(bytes: Uint8Array, most: number): ParsedDocument {
       start = end + 1;
     }
   }
-  return { text, blocks, pages: null };
+  return { text, blocks, pages: null, notes: [] };
 }
 
 /** The level of a heading, 0 for any other line. */
@@ -34,14 +35,8 @@ export function levelOf(line: string, paragraph: string): number {
   return number === undefined || paragraph.includes('\n') ? 0 : Math.min(6, number.split('.').length);
 }
 
-/** By its byte order mark, else UTF-8, else Windows-1252, which every sequence of bytes is. */
-function decoded(bytes: Uint8Array): string {
-  const utf16 =
-    bytes[0] === 0xff && bytes[1] === 0xfe ? 'utf-16le' : bytes[0] === 0xfe && bytes[1] === 0xff ? 'utf-16be' : null;
-  if (utf16 !== null) return new TextDecoder(utf16).decode(bytes);
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    return new TextDecoder('windows-1252').decode(bytes);
-  }
+/** By its byte order mark, else by the header it came with, else UTF-8, else Windows-1252. */
+function decoded(bytes: Uint8Array, header: string | null): string {
+  const charset = byMark(bytes) ?? labelled(header);
+  return charset === null ? undeclared(bytes) : new TextDecoder(charset).decode(bytes);
 }

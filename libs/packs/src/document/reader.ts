@@ -18,15 +18,23 @@ export class ParsedDocuments {
 
   constructor(private readonly most = 8) {}
 
-  async of(sha256: string, format: DocumentFormat, bytes: Uint8Array, signal: AbortSignal): Promise<ParsedDocument> {
-    const key = `${format} ${sha256}`;
+  /** `charset`: what the header says that the document came with. */
+  async of(
+    sha256: string,
+    format: DocumentFormat,
+    bytes: Uint8Array,
+    signal: AbortSignal,
+    charset: string | null = null,
+  ): Promise<ParsedDocument> {
+    const key = `${format} ${charset ?? ''} ${sha256}`;
     const known = this.kept.get(key);
     if (known !== undefined) {
       this.keep(key, known);
       return known;
     }
     // Not shared before it has ended: who waited for it would lose it with the call that began it.
-    const parsed = format === 'text' ? textOf(bytes) : await parseInProcess(format, bytes, signal);
+    const parsed =
+      format === 'text' ? textOf(bytes, charset) : await parseInProcess(format, bytes, signal, { charset });
     this.keep(key, Promise.resolve(parsed));
     return parsed;
   }
@@ -55,9 +63,9 @@ export function openDocuments(workspace: Workspace, folder: string | null, parse
   };
 }
 
-function textOf(bytes: Uint8Array): ParsedDocument {
+function textOf(bytes: Uint8Array, charset: string | null): ParsedDocument {
   try {
-    return parseText(bytes, documentLimits.textCharacters);
+    return parseText(bytes, documentLimits.textCharacters, charset);
   } catch (error) {
     throw new ToolUserError(`The document cannot be read as text: ${(error as Error).message}.`);
   }

@@ -1,6 +1,7 @@
 import { fetch } from 'undici';
 import type { Agent, Response } from 'undici';
 import { ToolUnavailableError, ToolUserError } from '@sluice/core';
+import { charsetIn } from '../document/html-charset.js';
 import { guardedConnect } from '@sluice/isolation';
 import type { GuardedConnect, Resolve } from '@sluice/isolation';
 
@@ -9,6 +10,8 @@ export interface FetchedBody {
   readonly url: string;
   readonly status: number;
   readonly contentType: string;
+  /** As the header names it; null where it does not. */
+  readonly charset: string | null;
   readonly bytes: Uint8Array;
 }
 
@@ -108,14 +111,19 @@ export class GuardedFetch {
       if (error instanceof ToolUserError) throw error;
       throw this.failure(error, url, signal);
     }
-    const contentType = (response.headers.get('content-type') ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
-    return { status: response.status, contentType, bytes: Buffer.concat(parts) };
+    const header = response.headers.get('content-type') ?? '';
+    const contentType = header.split(';')[0]?.trim().toLowerCase() ?? '';
+    return { status: response.status, contentType, charset: charsetIn(header), bytes: Buffer.concat(parts) };
   }
 
   private failure(error: unknown, { host }: URL, signal: AbortSignal): Error {
     if (signal.aborted) return signal.reason as Error;
     const why = this.guard.whyOf(error);
     if (why !== null) return new ToolUserError(why);
-    return new ToolUnavailableError(`${host} does not answer.`, { cause: error });
+    const isUnknown = (error as { cause?: { code?: unknown } }).cause?.code === 'ENOTFOUND';
+    const sentence = isUnknown
+      ? `There is no host of the name ${host}, or it cannot be looked up.`
+      : `${host} does not answer.`;
+    return new ToolUnavailableError(sentence, { cause: error });
   }
 }

@@ -1,4 +1,4 @@
-import { ToolUnavailableError, ToolUserError } from '@sluice/core';
+import { ToolUnavailableError } from '@sluice/core';
 import type { Clock } from '@sluice/core';
 import type { GuardedFetch } from './guarded-fetch.js';
 import { userAgent } from './guarded-fetch.js';
@@ -30,19 +30,17 @@ export class Robots {
     return mayFetch(url.href);
   }
 
-  /** No file means that all is open; a server that cannot say what is open has everything closed. */
+  /** No file means that all is open. Where it cannot be read nothing may be fetched (RFC 9309), and that is no rule of the server’s: the next call asks again. */
   private async read(origin: string, signal: AbortSignal): Promise<MayFetch> {
     const address = `${origin}/robots.txt`;
-    try {
-      const { status, bytes } = await this.web.get(address, limits, signal);
-      if (status >= 500) return () => false;
-      if (status >= 400) return () => true;
-      const { default: parse } = await import('robots-parser');
-      const rules = (parse as unknown as typeof parse.default)(address, new TextDecoder().decode(bytes));
-      return (url) => rules.isAllowed(url, userAgent) !== false;
-    } catch (error) {
-      if (error instanceof ToolUserError || !(error instanceof ToolUnavailableError)) throw error;
-      return () => false;
-    }
+    const { status, bytes } = await this.web.get(address, limits, signal);
+    if (status >= 500)
+      throw new ToolUnavailableError(
+        `The server of ${new URL(origin).host} answers ${status} for its robots.txt, without which no page is fetched.`,
+      );
+    if (status >= 400) return () => true;
+    const { default: parse } = await import('robots-parser');
+    const rules = (parse as unknown as typeof parse.default)(address, new TextDecoder().decode(bytes));
+    return (url) => rules.isAllowed(url, userAgent) !== false;
   }
 }

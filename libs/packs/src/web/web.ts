@@ -62,7 +62,12 @@ export function openWeb({ privateHosts, search, parsed, clock, resolve }: WebOpt
           `The page is ${fetched.contentType.slice(0, 60) || 'of no known type'}; HTML, text and PDF can be read.`,
         );
       const sha256 = createHash('sha256').update(fetched.bytes).digest('hex');
-      return { path: fetched.url, format, sha256, ...(await parsed.of(sha256, format, fetched.bytes, signal)) };
+      return {
+        path: fetched.url,
+        format,
+        sha256,
+        ...(await parsed.of(sha256, format, fetched.bytes, signal, fetched.charset)),
+      };
     },
     close: () => web.close(),
   };

@@ -75,6 +75,63 @@ describe('extract_document_text (D-T16)', () => {
       }, folder);
     }));
 
+  it('reads an HTML page of another charset than UTF-8', () =>
+    inFolder(async (folder) => {
+      writeFileSync(join(folder, 'a.html'), Buffer.from('<p>Größe</p>', 'latin1'));
+      writeFileSync(join(folder, 'no-ending'), Buffer.from('\ufeff<html><p>Größe</p>', 'utf16le'));
+      await inDocuments(async ({ run }) => {
+        for (const path of ['a.html', 'no-ending'])
+          expect(await run('extract_document_text', { path })).toMatchObject({ format: 'html', text: 'Größe' });
+      }, folder);
+    }));
+
+  it('notes headers, footers, equations and comments of a DOCX, which are not part of its text', () =>
+    inFolder(async (folder) => {
+      const run = (text: string): string => `<w:p><w:r><w:t>${text}</w:t></w:r></w:p>`;
+      const body = `${run('The rule.')}<w:p><m:oMath><m:r><m:t>E=mc2</m:t></m:r></m:oMath></w:p>`;
+      const more = {
+        'word/header1.xml': Buffer.from(`<w:hdr>${run('Draft &amp; secret')}</w:hdr>`),
+        'word/footer2.xml': Buffer.from(`<w:ftr>${run('')}</w:ftr>`),
+        'word/comments.xml': Buffer.from(`<w:comments><w:comment>${run('Why?')}</w:comment></w:comments>`),
+      };
+      writeFileSync(join(folder, 'a.docx'), docxOf(Buffer.from(body), more));
+      await inDocuments(async ({ run: call }) => {
+        const found = await call('extract_document_text', { path: 'a.docx' });
+        expect(found).toMatchObject({ text: 'The rule.' });
+        expect(found['notes']).toEqual([
+          'Headers and footers are not part of the text: “Draft & secret”.',
+          'Equations are left out of the text (1): “E=mc2”.',
+          'Comments are left out of the text (1).',
+        ]);
+      }, folder);
+    }));
+
+  it('parts a heading of a PDF from the sentence below it, by its font or its number', () =>
+    inFolder(async (folder) => {
+      const line = (font: string, y: number, text: string): string => `BT /${font} 12 Tf 50 ${y} Td (${text}) Tj ET\n`;
+      const content = [
+        line('G', 700, 'Retention'),
+        line('F', 685, 'Records are kept for ten years, and nobody'),
+        line('F', 670, 'may delete them before.'),
+        line('F', 655, '2.1 Access'),
+        line('F', 640, 'An auditor reads all of them.'),
+      ].join('');
+      writeFileSync(join(folder, 'a.pdf'), pdfOf(Buffer.from(content)));
+      await inDocuments(async ({ run }) => {
+        const found = await run('extract_document_text', { path: 'a.pdf' });
+        expect(String(found['text']).split('\n\n')).toEqual([
+          'Retention',
+          'Records are kept for ten years, and nobody may delete them before.',
+          '2.1 Access',
+          'An auditor reads all of them.',
+        ]);
+        const offset = String(found['text']).indexOf('auditor');
+        expect(await run('extract_document_text', { path: 'a.pdf', offset })).toMatchObject({
+          section: '2.1 Access',
+        });
+      }, folder);
+    }));
+
   it('prefers the session’s own file, and says which documents there are where there is none', () =>
     inDocuments(async ({ run, workspace }) => {
       await workspace.write('cash-register.txt', 'mine');
@@ -119,6 +176,33 @@ describe('a document that is not to be read', () => {
     await refused('broken.docx', /cannot be read as DOCX/);
     writeFileSync(join(folder, 'broken.pdf'), '%PDF-1.4\n%%EOF');
     await refused('broken.pdf', /cannot be read as PDF/);
+    for (const [name, content, sentence] of [
+      ['a.rtf', '{\\rtf1\\ansi {\\b Bold}}', /“a\.rtf” is an RTF document, which is not read\. Save it as/],
+      ['b.txt', '{\\rtf1\\ansi x}', /RTF/],
+      ['c.ps', '%!PS-Adobe-3.0\n(x) show', /PostScript/],
+      ['d.doc', '\u00d0\u00cf\u0011\u00e0\u00a1\u00b1\u001a\u00e1\0', /before 2007/],
+      ['e.mht', 'From: x\nMIME-Version: 1.0\nContent-Type: multipart/related; boundary=x\n', /web archive/],
+      ['f.xml', '<?xml version="1.0"?><w:wordDocument xmlns:w="x"/>', /one XML file/],
+    ] as const) {
+      writeFileSync(join(folder, name), content, 'latin1');
+      await refused(name, sentence);
+    }
+  });
+
+  it('names the character maps that a PDF needs and are not here', async () => {
+    const cid =
+      '<< /Type /Font /Subtype /CIDFontType0 /BaseFont /HeiseiMin-W3 /CIDSystemInfo << /Registry (Adobe) /Ordering (Japan1) /Supplement 2 >> /DW 1000 ' +
+      '/FontDescriptor << /Type /FontDescriptor /FontName /HeiseiMin-W3 /Flags 4 /Ascent 800 /Descent -200 >> >>';
+    const font = `<< /Type /Font /Subtype /Type0 /BaseFont /HeiseiMin-W3 /Encoding /UniJIS-UCS2-H /DescendantFonts [${cid}] >>`;
+    const japanese = 'BT /G 12 Tf 50 700 Td <8ACB6C42> Tj ET\n';
+    writeFileSync(join(folder, 'cid.pdf'), pdfOf(Buffer.from(japanese), font));
+    await refused('cid.pdf', /holds no text that can be read.*character map UniJIS-UCS2-H/);
+    const both = `${japanese}BT /F 12 Tf 50 600 Td (Latin) Tj ET`;
+    writeFileSync(join(folder, 'both.pdf'), pdfOf(Buffer.from(both), font));
+    expect(await read('both.pdf')).toMatchObject({
+      text: 'Latin',
+      notes: [expect.stringMatching(/Some of its text.*UniJIS-UCS2-H/)],
+    });
   });
 
   it('fails alone where a DOCX is made to exhaust its parser, and the next one is read', async () => {

@@ -32,8 +32,8 @@ export function zipped(entries: Readonly<Record<string, Buffer>>): Buffer {
   return Buffer.concat([...locals, directory, Buffer.from('PK\u0005\u0006'), end]);
 }
 
-/** A DOCX whose body is this XML. */
-export function docxOf(body: Buffer): Buffer {
+/** A DOCX whose body is this XML, with further files. */
+export function docxOf(body: Buffer, more: Readonly<Record<string, Buffer>> = {}): Buffer {
   const namespace = 'http://schemas.openxmlformats.org';
   return zipped({
     '[Content_Types].xml': Buffer.from(
@@ -43,20 +43,23 @@ export function docxOf(body: Buffer): Buffer {
       `<Relationships xmlns="${namespace}/package/2006/relationships"><Relationship Id="r" Type="${namespace}/officeDocument/2006/relationships/officeDocument" Target="word/document.xml"/></Relationships>`,
     ),
     'word/document.xml': Buffer.concat([
-      Buffer.from(`<w:document xmlns:w="${namespace}/wordprocessingml/2006/main"><w:body>`),
+      Buffer.from(
+        `<w:document xmlns:w="${namespace}/wordprocessingml/2006/main" xmlns:m="${namespace}/officeDocument/2006/math"><w:body>`,
+      ),
       body,
       Buffer.from('</w:body></w:document>'),
     ]),
+    ...more,
   });
 }
 
-/** A PDF of one page whose content is this stream, compressed. */
-export function pdfOf(content: Buffer): Buffer {
+/** A PDF of one page whose content is this stream, compressed; `other` is its font G. */
+export function pdfOf(content: Buffer, other = '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica-Bold >>'): Buffer {
   const packed = deflateSync(content, { level: 9 });
   const objects = [
     '<< /Type /Catalog /Pages 2 0 R >>',
     '<< /Type /Pages /Kids [3 0 R] /Count 1 >>',
-    '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Contents 4 0 R /Resources << /Font << /F 5 0 R >> >> >>',
+    '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Contents 4 0 R /Resources << /Font << /F 5 0 R /G 6 0 R >> >> >>',
   ].map((each) => Buffer.from(each));
   objects.push(
     Buffer.concat([
@@ -65,6 +68,7 @@ export function pdfOf(content: Buffer): Buffer {
       Buffer.from('\nendstream'),
     ]),
     Buffer.from('<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>'),
+    Buffer.from(other),
   );
   const parts: Buffer[] = [Buffer.from('%PDF-1.4\n')];
   const places: number[] = [];

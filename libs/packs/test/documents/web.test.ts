@@ -49,6 +49,14 @@ describe('what tools may fetch', () => {
         void response
           .writeHead(200, { 'content-type': 'text/plain', 'content-encoding': 'gzip' })
           .end(gzipSync(Buffer.alloc(60_000_000))),
+      '/ansi': (response) =>
+        void response
+          .writeHead(200, { 'content-type': 'text/html; charset=windows-1252' })
+          .end(Buffer.from('<meta charset="utf-8"><p>Größe</p>', 'latin1')),
+      '/ansi-text': (response) =>
+        void response
+          .writeHead(200, { 'content-type': 'text/plain; charset=Shift_JIS' })
+          .end(Buffer.from([0x90, 0xbf, 0x8b, 0x81])),
       '/picture': (response) => void response.writeHead(200, { 'content-type': 'image/png' }).end('x'),
     });
   });
@@ -86,6 +94,37 @@ describe('what tools may fetch', () => {
     expect(error).toBeInstanceOf(ToolUserError);
     expect((error as Error).message).toMatch(why);
     expect((error as Error).message).not.toContain('secret@');
+  });
+
+  it('is read in the charset that its header names', async () => {
+    expect(await page(`http://${server.host}/ansi`)).toMatchObject({ text: 'Größe' });
+    expect(await page(`http://${server.host}/ansi-text`)).toMatchObject({ text: '請求' });
+  });
+
+  it('is not fetched where robots.txt cannot be read, with the reason; the next call asks again', async () => {
+    const state = { status: 503 };
+    const failing = await serve({
+      '/robots.txt': (response) => void response.writeHead(state.status).end(),
+      '/page': html('Records are kept.'),
+    });
+    const web = open([failing.host]);
+    const address = `http://${failing.host}/page`;
+    const why = async (): Promise<unknown> => page(address, web).catch((error: unknown) => error);
+    expect(await why()).toEqual(
+      new ToolUnavailableError(
+        `The server of ${failing.host} answers 503 for its robots.txt, without which no page is fetched.`,
+      ),
+    );
+    state.status = 404;
+    expect(await page(address, web)).toMatchObject({ format: 'html' });
+    await failing.close();
+    const away = open([failing.host]);
+    expect(await page(address, away).catch((error: unknown) => error)).toEqual(
+      new ToolUnavailableError(`${failing.host} does not answer.`),
+    );
+    const unknown = Object.assign(new Error('getaddrinfo ENOTFOUND nowhere.example'), { code: 'ENOTFOUND' });
+    const offline = open([], (_, callback) => callback(unknown, []));
+    await expect(page('http://nowhere.example/', offline)).rejects.toThrow(/no host of the name nowhere\.example/);
   });
 
   it.each([

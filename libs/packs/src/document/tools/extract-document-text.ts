@@ -36,17 +36,20 @@ export const extractDocumentText = defineDocumentTool({
     pages: z.int().optional(),
     page: z.int().optional(),
     section: z.string().optional(),
+    notes: z.array(z.string()).optional(),
   }),
   effect: 'read_only',
   redaction: {
-    fields: ['text', 'offset', 'next_offset', 'characters', 'format', 'sha256', 'pages', 'page', 'section'],
+    fields: ['text', 'offset', 'next_offset', 'characters', 'format', 'sha256', 'pages', 'page', 'section', 'notes'],
   },
   capabilities: ['documents', 'cancellation'],
   repeatable: true,
   requiresConnection: false,
   execute: async ({ path, offset, limit }, _context, { documents, cancellation }) => {
     const document = await documents.read(path, cancellation.signal);
-    const { text, format, sha256, pages } = document;
+    const { text, format, sha256, pages, notes } = document;
+    if (text === '' && notes.length > 0)
+      throw new ToolUserError(`“${path}” holds no text that can be read. ${notes.join(' ')}`);
     if (text === '')
       throw new ToolUserError(`“${path}” holds no text. If its pages are pictures, they need text recognition first.`);
     if (offset >= text.length)
@@ -63,6 +66,7 @@ export const extractDocumentText = defineDocumentTool({
       ...(pages === null ? {} : { pages }),
       ...(page === undefined ? {} : { page }),
       ...(section === undefined ? {} : { section }),
+      ...(notes.length === 0 ? {} : { notes: [...notes] }),
     };
   },
 });
