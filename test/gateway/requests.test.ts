@@ -309,6 +309,17 @@ describe('requests over HTTP', () => {
     ]);
   });
 
+  it.each([
+    ['DELETE', '/v1/runs/x', 'GET, HEAD'],
+    ['PUT', '/v1/runs', 'POST, GET, HEAD'],
+    ['GET', '/v1/runs/x/cancel', 'POST'],
+    ['POST', '/v1/groups/a%2Fb', 'GET, HEAD'],
+  ])('%s %s: says which methods there are', async (method, path, allow) => {
+    const response = await fetch(`${gateway.url}${path}`, { method, headers: alice });
+    expect([response.status, response.headers.get('allow')]).toEqual([405, allow]);
+    expect((await error(response))[1]).toMatchObject({ message: expect.stringContaining(`does not take ${method}`) });
+  });
+
   it('that are no HTTP leave the gateway as it was', async () => {
     await new Promise<void>((resolve) => {
       const broken = httpRequest(runs(), { method: 'POST', headers: { ...alice, 'content-length': '100' } });

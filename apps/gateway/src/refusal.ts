@@ -4,8 +4,9 @@ import { Fault } from '@sluice/core';
 import type { FaultCode, HttpErrorCode } from '@sluice/core';
 import { Busy, TooManyRuns } from '@sluice/host';
 import type { Log } from '@sluice/host';
-import type { Response } from 'express';
+import type { Request, Response } from 'express';
 import { tooLarge } from './limited-server.js';
+import { allowedMethods } from './openapi/allowed-methods.js';
 import { problemOf, problemType } from './problem.js';
 
 /** Why a request over HTTP gets nothing: its status, a code for programs and a sentence that says what to change. */
@@ -28,13 +29,14 @@ export class RefusalFilter implements ExceptionFilter {
   constructor(private readonly log: Log) {}
 
   catch(error: unknown, host: ArgumentsHost): void {
-    const response = host.switchToHttp().getResponse<Response>();
-    const refusal = this.refusalFor(error);
+    const http = host.switchToHttp();
+    const response = http.getResponse<Response>();
+    const refusal = this.refusalFor(error, http.getRequest<Request>());
     if (response.headersSent) response.destroy();
     else response.status(refusal.status).set(refusal.headers).type(problemType).json(problemOf(refusal));
   }
 
-  private refusalFor(error: unknown): Refusal {
+  private refusalFor(error: unknown, request: Request): Refusal {
     if (error instanceof Refusal) return error;
     if (error instanceof Busy) return new Refusal(503, 'busy', error.message, { 'retry-after': '1' });
     if (error instanceof TooManyRuns)
@@ -46,18 +48,22 @@ export class RefusalFilter implements ExceptionFilter {
         'retry-after': '1',
       });
     }
-    if (error instanceof HttpException) return ofNest(error);
+    if (error instanceof HttpException) return ofNest(error, request);
     this.log.error({ error: error instanceof Error ? error.message : String(error) }, 'a request over HTTP failed');
     return new Refusal(500, 'internal', 'The gateway failed on this request; its log says why.');
   }
 }
 
 /** What Nest and Express refuse by themselves: a path that is not there, a body that cannot be read. */
-function ofNest(error: HttpException): Refusal {
+function ofNest(error: HttpException, { method, path }: Request): Refusal {
   const status = error.getStatus();
   switch (status) {
-    case 404:
+    case 404: {
+      const allow = allowedMethods(path);
+      if (allow !== null)
+        return new Refusal(405, 'invalid_request', `${path} does not take ${method}. It takes ${allow}.`, { allow });
       return new Refusal(404, 'not_found', `${error.message}. docs/http.md says what there is.`);
+    }
     case 413:
       return new Refusal(413, 'too_large', tooLarge);
     default:
