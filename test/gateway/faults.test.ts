@@ -42,6 +42,18 @@ describe('what keeps the gateway from publishing a request', () => {
   });
 });
 
+it('says by its answers that a connection ends, once the gateway is stopped', async () => {
+  const system = await startSystem(workflowConfiguration(), new ScriptedModel(() => ({ answer: 'done' })));
+  const gateway = await startGateway(system.embedded.runtime);
+  const groups = (): Promise<Response> => fetch(`${gateway.url}/v1/runs/none`);
+  expect((await groups()).headers.get('connection')).toBe('keep-alive');
+  const closed = gateway.close();
+  expect((await groups()).headers.get('connection')).toBe('close');
+  await closed;
+  await expect(groups()).rejects.toThrow('fetch failed');
+  await system.close();
+});
+
 describe('what keeps the gateway from reading on', () => {
   let system: TestSystem;
   let gateway: Gateway;

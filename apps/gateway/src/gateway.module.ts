@@ -2,9 +2,12 @@ import { Module } from '@nestjs/common';
 import type { DynamicModule } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import { AUTHENTICATOR, authenticatorOf, listenError, LoadWatch, nestLog, RUNTIME, RunWatch } from '@sluice/host';
 import type { Runtime, Service } from '@sluice/host';
+import type { NextFunction, Request, Response } from 'express';
 import { ApprovalsController } from './approvals.controller.js';
 import { AuditController } from './audit/audit.controller.js';
 import { Callers } from './caller.js';
@@ -79,6 +82,11 @@ export async function startGateway(runtime: Runtime): Promise<Gateway> {
     },
   );
   app.use(countRequests(runtime.metrics));
+  let isStopping = false;
+  app.use((_: Request, response: Response, next: NextFunction) => {
+    if (isStopping) response.set('connection', 'close');
+    next();
+  });
   app.use(securityHeaders);
   app.use(refuseForeignHosts(app.getHttpServer(), environment));
   app.use(allowOrigins(environment.httpOrigins));
@@ -101,6 +109,7 @@ export async function startGateway(runtime: Runtime): Promise<Gateway> {
     url,
     close: async () => {
       // Streams of runs end first, with a reason; responses under way are finished.
+      isStopping = true;
       followers.close();
       await watch.close();
       await closeServer(app, environment.drainMs);
@@ -111,7 +120,9 @@ export async function startGateway(runtime: Runtime): Promise<Gateway> {
 
 /** Connections that are idle would hold up the end, and so would readers that do not read: they are closed, the latter after the drain time. */
 async function closeServer(app: NestExpressApplication, drainMs: number): Promise<void> {
-  const server = app.getHttpServer();
+  const server = app.getHttpServer() as Server;
+  // Clients that ask now learn by an answer that the connection ends; without connections nothing is waited for.
+  if (await hasConnections(server)) await pause(lastAnswersMs);
   const idle = setInterval(() => server.closeIdleConnections(), 50);
   const late = setTimeout(() => server.closeAllConnections(), drainMs);
   try {
@@ -120,4 +131,11 @@ async function closeServer(app: NestExpressApplication, drainMs: number): Promis
     clearInterval(idle);
     clearTimeout(late);
   }
+}
+
+/** For how long requests are still taken once the gateway stops, milliseconds. */
+const lastAnswersMs = 250;
+
+function hasConnections(server: Server): Promise<boolean> {
+  return new Promise((resolve) => server.getConnections((error, count) => resolve(error === null && count > 0)));
 }
