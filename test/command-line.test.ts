@@ -36,6 +36,24 @@ describe('a command that does not exist', () => {
   });
 });
 
+describe('an option that cannot be read', () => {
+  it.each([
+    [['cancel', 'x', '--reasn', 'y'], 'cancel has no option --reasn. Did you mean --reason? `sluice help cancel`'],
+    [['explain', '--config'], '--config needs a value.'],
+    [['ask', '--json=yes', 'hi'], '--json takes no value.'],
+    [['topics', 'x'], 'topics takes only options, and found x.'],
+  ])('%j: says what to write', async (args, sentence) => {
+    const { code, errors } = await sluice(args).ended;
+    expect([code, errors]).toEqual([1, expect.stringContaining(`sluice: ${sentence}`)]);
+  });
+});
+
+it('hints name commands as they are there', async () => {
+  const file = join(mkdtempSync(join(tmpdir(), 'sluice-hints-')), 'new.yaml');
+  const { output } = await sluice(['init', file], { SLUICE_COMMAND: 'sluice' }).ended;
+  expect([output.includes(`  sluice check ${file}`), output.includes('npx')]).toEqual([true, false]);
+});
+
 it('`sluice --version` says the version of the package', async () => {
   const { version } = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8')) as { version: string };
   expect(await sluice(['--version']).ended).toMatchObject({ code: 0, output: `sluice ${version}\n` });

@@ -26,9 +26,15 @@ async function main([name, ...args]: readonly string[]): Promise<number> {
   }
   const options = args.includes('--') ? args.slice(0, args.indexOf('--')) : args;
   if (options.some((option) => helpOptions.includes(option))) return usage(name);
-  const { load } = await named(name);
+  const command = await (await named(name)).load();
   const { runCommand } = await import('./run-command.js');
-  return runCommand(await load(), args, { root, output, write, note });
+  try {
+    return await runCommand(command, args, { root, output, write, note });
+  } catch (error) {
+    const { optionProblem } = await import('./which-command.js');
+    const problem = optionProblem(error, name, command.usage);
+    throw problem === null ? error : new Error(problem, { cause: error });
+  }
 }
 
 async function usage(name: string): Promise<number> {
@@ -44,13 +50,19 @@ async function named(name: string): Promise<(typeof commands)[string]> {
   throw new Error(unknownCommand(name, Object.keys(commands)));
 }
 
+/** In the image, the commands of hints are there by their own name. */
+const asTyped = (text: string): string =>
+  process.env['SLUICE_COMMAND'] === undefined ? text : text.replaceAll('npx sluice', process.env['SLUICE_COMMAND']);
+
 /** For people: as wide as the terminal, if there is one. */
-function write(text: string): void {
+function write(given: string): void {
+  const text = asTyped(given);
   output.write(process.stdout.isTTY ? wrap(text, process.stdout.columns) : text);
 }
 
 /** The same on standard error. */
-function note(text: string, written?: () => void): void {
+function note(given: string, written?: () => void): void {
+  const text = asTyped(given);
   const { isTTY, columns } = process.stderr;
   process.stderr.write(isTTY ? wrap(text, columns) : text, written);
 }

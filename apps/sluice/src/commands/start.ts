@@ -7,7 +7,6 @@ import type { ConfigVersion } from '@sluice/contracts';
 import type { OpenRuntime } from '@sluice/host';
 import { startGateway } from '../../../gateway/src/gateway.module.js';
 import { startProxy } from '../../../proxy/src/proxy.module.js';
-import type { Gateway } from '../../../gateway/src/gateway.module.js';
 import { startMcp } from '../../../mcp/src/mcp.module.js';
 import { aboutVersion, appliedConfiguration } from '../system/applied.js';
 import { startEmbedded } from '../system/embedded.js';
@@ -35,20 +34,23 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
   const configFile = environment.configFile ?? (applied === null ? await surroundings.sampleConfiguration() : null);
   const own = environment.configFile !== null || applied !== null;
 
-  const system = await startEmbedded({ environment, configFile });
+  const urls: Record<string, string> = {};
+  const doors = async ({ runtime, beforeClose }: OpenRuntime): Promise<void> => {
+    for (const [name, start] of Object.entries({ gateway: startGateway, proxy: startProxy, mcp: startMcp })) {
+      const door = await start(runtime);
+      beforeClose(() => door.close());
+      urls[name] = door.url;
+    }
+  };
+  const system = await startEmbedded({ environment, configFile, doors });
   try {
-    const gateway = await startGateway(system.runtime);
-    system.beforeClose(() => gateway.close());
-    const proxy = await startProxy(system.runtime);
-    system.beforeClose(() => proxy.close());
-    const mcp = await startMcp(system.runtime);
-    system.beforeClose(() => mcp.close());
+    const { gateway = '', proxy = '', mcp = '' } = urls;
     write(
       `${paint.strong('Sluice')} is running: filter, agent, executor, audit, gateway, proxy and MCP server in one process, log in ${environment.dataFolder}\n`,
     );
     write(
       paint.dim(
-        `http ${gateway.url}/v1/runs · proxy ${proxy.url} · MCP ${mcp.url} · health ${system.url}/health/ready · metrics ${system.url}/metrics · lines ${dataFiles(environment).lines}\n`,
+        `http ${gateway}/v1/runs · proxy ${proxy} · MCP ${mcp} · health ${system.url}/health/ready · metrics ${system.url}/metrics · lines ${dataFiles(environment).lines}\n`,
       ),
     );
     const { configurations } = system.runtime;
@@ -64,7 +66,9 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
     if (applied !== null) write(`In force is ${aboutVersion(applied)}. It stays, so there is no sample.\n`);
     const right = own || (await runSample(system, surroundings));
     if (values.once) return right ? 0 : 1;
-    write(whatNext(surroundings, gateway, own, secretFile(configurations.current().configuration, environment)));
+    write(
+      whatNext(surroundings, { url: gateway, own, configFile, configuration: configurations.current().configuration }),
+    );
     const reason = await Promise.race([stopped, system.failed]);
     if (reason instanceof Error) throw reason;
     write('\nStopping: running work may end, the rest goes on at the next start.\n');
@@ -135,21 +139,30 @@ function secretFile(
     : null;
 }
 
-function whatNext({ paint }: Surroundings, { url }: Gateway, own: boolean, secretFile: string | null): string {
-  const ask = own
-    ? 'npx sluice ask "your question" --group your-group'
-    : 'npx sluice ask "What is the capital of Japan?" --group read-only';
+interface Shown {
+  /** Of the gateway. */
+  readonly url: string;
+  /** Whether another configuration than the sample is in force. */
+  readonly own: boolean;
+  readonly configFile: string | null;
+  readonly configuration: Configuration;
+}
+
+function whatNext({ paint, environment }: Surroundings, { url, own, configFile, configuration }: Shown): string {
+  const group = configuration.tools.flatMap(({ groups }) => groups).find((one) => /^[\w-]+$/.test(one));
+  const ask = !own
+    ? 'npx sluice ask "What is the capital of Japan?" --group read-only'
+    : `npx sluice ask "your question"${group === undefined || group === 'default' ? '' : ` --group ${group}`}`;
+  const file = own ? configFile : 'examples/countries/sluice.yaml';
   return [
     `\n${paint.strong('It keeps serving.')} In another terminal:`,
     `  ${ask}`,
     `  curl -N ${url}/v1/runs -H 'content-type: application/json' -H 'accept: text/event-stream' -d '{"question":"…"}'`,
-    ...aboutSecret(url, secretFile),
+    ...aboutSecret(url, secretFile(configuration, environment)),
     '  npx sluice tail                              every record as it happens',
-    '  npx sluice check examples/countries/sluice.yaml',
-    own ? '' : '  SLUICE_CONFIG=my.yaml npm start               your own tools; docs/configuration.md says how',
+    ...(file === null ? [] : [`  npx sluice check ${file}`]),
+    ...(own ? [] : ['  SLUICE_CONFIG=my.yaml npm start               your own tools; docs/configuration.md says how']),
     paint.dim('Ctrl-C stops it.'),
     '',
-  ]
-    .filter((line, index) => line !== '' || index > 4)
-    .join('\n');
+  ].join('\n');
 }

@@ -18,6 +18,8 @@ export async function startEmbedded(given: {
   readonly models?: ModelSource;
   /** Lines go to the file alone: the terminal shows something else. */
   readonly fileOnly?: boolean;
+  /** Starts what listens: until it is done the process is not ready. */
+  readonly doors?: (open: OpenRuntime) => Promise<void>;
   /** The services were run by another process until now: they begin under what is in force, and the file is compiled beside. */
   readonly isTakeover?: boolean;
 }): Promise<OpenRuntime> {
@@ -41,16 +43,19 @@ export async function startEmbedded(given: {
       beforeClose(() => followed.close());
       if (given.isTakeover !== true) await followed.start();
     }
-    await runtime.configurations.start();
-    for (const start of [
-      () => startFilter(runtime),
-      () => startAgent(runtime, models),
-      () => startExecutor(runtime, servers, models),
-      () => startAudit(runtime),
-    ]) {
-      const service = await start();
-      beforeClose(() => service.close());
-    }
+    await runtime.health.during('services', 'The services are being started.', async () => {
+      await runtime.configurations.start();
+      for (const start of [
+        () => startFilter(runtime),
+        () => startAgent(runtime, models),
+        () => startExecutor(runtime, servers, models),
+        () => startAudit(runtime),
+      ]) {
+        const service = await start();
+        beforeClose(() => service.close());
+      }
+      await given.doors?.(open);
+    });
     if (given.isTakeover === true) void source?.startBeside();
     return open;
   } catch (error) {

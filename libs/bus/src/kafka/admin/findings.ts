@@ -50,7 +50,7 @@ export function findingsOf(
     differs('message.timestamp.type', (is, value) => is !== value, `producers choose the time that their records have, and so whether a credential or an approval has run out. ${howToSet('message.timestamp.type', 'LogAppendTime')}`, !isProgress(topic)); // prettier-ignore
     differs('cleanup.policy', (is) => is.split(',').includes('compact'), `a record is removed when a later one has its key, and with it runs, approvals and the audit’s chain. ${howToSet('cleanup.policy', 'delete')}`, !isProgress(topic)); // prettier-ignore
     const keepsAll = wanted.get('retention.ms') === forEver;
-    differs('retention.ms', (is, value) => is !== value, keepsAll ? 'its first records will be gone, without which the later ones prove nothing. Run `npx sluice topics --apply`.' : 'records are kept for another time than SLUICE_RETENTION says. Run `npx sluice topics --apply`.', keepsAll && topic === 'agent.config'); // prettier-ignore
+    differs('retention.ms', (is, value) => is !== value, keepsAll ? 'its first records will be gone, without which the later ones prove nothing. Run `sluice topics --apply`.' : 'records are kept for another time than SLUICE_RETENTION says. Run `sluice topics --apply`.', keepsAll && topic === 'agent.config'); // prettier-ignore
     const least = topic === 'agent.dead-letters' ? 2 * leastMessageBytes : leastMessageBytes;
     const bytes = settings.get('max.message.bytes');
     if (bytes !== undefined && Number(bytes) < least) find('max.message.bytes', bytes, `${least} or more`, false, 'larger records are refused, and their runs end with size_exceeded. Raise it.'); // prettier-ignore
