@@ -103,31 +103,31 @@ interface Parts {
 }
 
 class OpenBus implements KafkaBus {
-  readonly #consumers = new Map<string, GroupConsumer | null>();
-  readonly #closed = new AbortController();
-  readonly #publisher: Publisher;
-  readonly #emitter: Emitter;
-  readonly #reader: Reader;
+  private readonly consumers = new Map<string, GroupConsumer | null>();
+  private readonly closed = new AbortController();
+  private readonly publisher: Publisher;
+  private readonly emitter: Emitter;
+  private readonly reader: Reader;
 
   constructor(private readonly parts: Parts) {
     const { names, options, timeouts, clients, log } = parts;
-    this.#publisher = new Publisher({
+    this.publisher = new Publisher({
       ...parts,
       transactionalId: names.publisher(options.instance),
       transactionTimeoutMs: timeouts.transactionMs,
-      explain: this.#explain('The log could not be written'),
+      explain: this.explain('The log could not be written'),
     });
-    this.#emitter = new Emitter(clients, names, parts.limits, log);
-    this.#reader = new Reader({
+    this.emitter = new Emitter(clients, names, parts.limits, log);
+    this.reader = new Reader({
       ...parts,
       clock: options.clock,
-      closed: this.#closed.signal,
-      explain: this.#explain('The log could not be read'),
+      closed: this.closed.signal,
+      explain: this.explain('The log could not be read'),
     });
   }
 
   get lostEmits(): number {
-    return this.#emitter.lost;
+    return this.emitter.lost;
   }
 
   get findings(): readonly TopicFinding[] {
@@ -139,7 +139,7 @@ class OpenBus implements KafkaBus {
   }
 
   async publish(messages: readonly Outgoing[]): Promise<void> {
-    this.#assertOpen();
+    this.assertOpen();
     let encoded: readonly Encoded[];
     try {
       encoded = encodeAll(this.parts.codec, messages, this.parts.limits);
@@ -147,12 +147,12 @@ class OpenBus implements KafkaBus {
       if (error instanceof OutputRefused) throw new Fault('invalid_request', error.message, false, { cause: error });
       throw error;
     }
-    if (encoded.length > 0) await this.#publisher.add(encoded);
+    if (encoded.length > 0) await this.publisher.add(encoded);
   }
 
   async appendRaw(topic: Topic, key: string, value: Uint8Array, headers = {}): Promise<void> {
-    this.#assertOpen();
-    await this.#publisher.add([{ topic, key, value, headers }]);
+    this.assertOpen();
+    await this.publisher.add([{ topic, key, value, headers }]);
   }
 
   async warnings(): Promise<readonly string[]> {
@@ -169,12 +169,12 @@ class OpenBus implements KafkaBus {
   }
 
   async identity(): Promise<LogIdentity> {
-    this.#assertOpen();
+    this.assertOpen();
     const { admin, names } = this.parts;
     try {
       return await within(checkMs, notInTime, identityOf(admin, names));
     } catch (error) {
-      throw this.#explain('Which cluster it is cannot be read')(error);
+      throw this.explain('Which cluster it is cannot be read')(error);
     }
   }
 
@@ -186,20 +186,20 @@ class OpenBus implements KafkaBus {
         ({ topic, setting, is, wanted }) => `${names.topic(topic)}: ${setting} was ${is}, is ${wanted}`,
       );
     } catch (error) {
-      throw this.#explain('The topics could not be changed')(error);
+      throw this.explain('The topics could not be changed')(error);
     }
   }
 
   async subscribe(subscription: Subscription): Promise<Consumer> {
-    this.#assertOpen();
+    this.assertOpen();
     const { group } = subscription;
-    if (this.#consumers.has(group)) {
+    if (this.consumers.has(group)) {
       throw new Error(
         `The group ${group} has a consumer in this process already. Stop it first, or use another group.`,
       );
     }
-    this.#consumers.set(group, null);
-    const ended = (): void => void this.#consumers.delete(group);
+    this.consumers.set(group, null);
+    const ended = (): void => void this.consumers.delete(group);
     try {
       const { options } = this.parts;
       const consumer = await joinGroup({
@@ -207,10 +207,10 @@ class OpenBus implements KafkaBus {
         subscription,
         brokers: options.brokers,
         clock: options.clock,
-        emit: (messages) => this.#emit(messages),
+        emit: (messages) => this.emit(messages),
         ended,
       });
-      this.#consumers.set(group, consumer);
+      this.consumers.set(group, consumer);
       return consumer;
     } catch (error) {
       ended();
@@ -219,8 +219,8 @@ class OpenBus implements KafkaBus {
   }
 
   read<T extends Topic>(topics: readonly T[], options: ReadOptions): AsyncIterable<Incoming<T>> {
-    this.#assertOpen();
-    return this.#reader.read(topics, options);
+    this.assertOpen();
+    return this.reader.read(topics, options);
   }
 
   async decode<T extends Topic>(topic: T, value: Uint8Array): Promise<RecordOf<T>> {
@@ -228,69 +228,69 @@ class OpenBus implements KafkaBus {
   }
 
   async groupLag(group: string, topics: readonly Topic[]): Promise<readonly PartitionLag[]> {
-    this.#assertOpen();
+    this.assertOpen();
     const { admin, names } = this.parts;
     try {
       return await within(checkMs, notInTime, groupLag(admin, names, group, topics));
     } catch (error) {
-      throw this.#explain(`The lag of the group ${group} cannot be read`)(error);
+      throw this.explain(`The lag of the group ${group} cannot be read`)(error);
     }
   }
 
   get checks(): Bus['checks'] {
     return {
-      broker: () => this.#checkBroker(),
+      broker: () => this.checkBroker(),
       registry: () => this.parts.registry.check(),
       topics: () => this.parts.watch.check(),
     };
   }
 
   async check(): Promise<void> {
-    await this.#checkBroker();
+    await this.checkBroker();
     await this.parts.registry.check();
     await this.parts.watch.check();
-    const stuck = [...this.#consumers.values()].find((consumer) => consumer?.trouble !== undefined)?.trouble;
+    const stuck = [...this.consumers.values()].find((consumer) => consumer?.trouble !== undefined)?.trouble;
     if (stuck !== undefined) throw new Fault('storage', stuck, true);
   }
 
   /** It answers, and what was published last did not fail. */
-  async #checkBroker(): Promise<void> {
-    this.#assertOpen();
+  private async checkBroker(): Promise<void> {
+    this.assertOpen();
     const { admin, names } = this.parts;
-    const explain = this.#explain('The log cannot be used');
+    const explain = this.explain('The log cannot be used');
     try {
       await within(checkMs, notInTime, admin.fetchTopicMetadata({ topics: [names.topic(wire.config)] }));
     } catch (error) {
       throw explain(error);
     }
-    const failed = this.#publisher.trouble;
+    const failed = this.publisher.trouble;
     if (failed !== undefined && performance.now() - failed.at < troubleMs)
       throw new Fault('storage', failed.reason, true);
   }
 
   async close(): Promise<void> {
-    if (this.#closed.signal.aborted) return;
-    this.#closed.abort();
+    if (this.closed.signal.aborted) return;
+    this.closed.abort();
     this.parts.watch.close();
-    await Promise.all([...this.#consumers.values()].map(async (consumer) => consumer?.stop(0)));
-    await Promise.all([this.#publisher.close(), this.#emitter.close(), this.#reader.close()]);
+    await Promise.all([...this.consumers.values()].map(async (consumer) => consumer?.stop(0)));
+    await Promise.all([this.publisher.close(), this.emitter.close(), this.reader.close()]);
     await this.parts.admin.disconnect();
   }
 
-  #emit(messages: readonly Outgoing[]): void {
-    if (this.#closed.signal.aborted) return;
+  private emit(messages: readonly Outgoing[]): void {
+    if (this.closed.signal.aborted) return;
     try {
-      this.#emitter.add(encodeAll(this.parts.codec, messages, this.parts.limits));
+      this.emitter.add(encodeAll(this.parts.codec, messages, this.parts.limits));
     } catch (error) {
-      this.#emitter.lose(messages.length, error);
+      this.emitter.lose(messages.length, error);
     }
   }
 
-  #explain(doing: string): (error: unknown) => Fault {
+  private explain(doing: string): (error: unknown) => Fault {
     return (error) => brokerFault(doing, this.parts.options.brokers, error);
   }
 
-  #assertOpen(): void {
-    if (this.#closed.signal.aborted) throw new Fault('storage', 'The log was closed by this process.', false);
+  private assertOpen(): void {
+    if (this.closed.signal.aborted) throw new Fault('storage', 'The log was closed by this process.', false);
   }
 }

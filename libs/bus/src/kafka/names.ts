@@ -3,10 +3,10 @@ import type { Topic } from '@sluice/contracts';
 
 /** What things are called on the broker and in the registry: the deployment's prefix before everything. */
 export class Names {
-  readonly #topics: ReadonlyMap<string, Topic>;
+  private readonly topics: ReadonlyMap<string, Topic>;
 
   constructor(private readonly prefix: string) {
-    this.#topics = new Map(allTopics.map((topic) => [this.topic(topic), topic]));
+    this.topics = new Map(allTopics.map((topic) => [this.topic(topic), topic]));
   }
 
   topic(topic: Topic): string {
@@ -15,7 +15,7 @@ export class Names {
 
   /** Undefined for a topic of another prefix. */
   topicOf(name: string): Topic | undefined {
-    return this.#topics.get(name);
+    return this.topics.get(name);
   }
 
   group(group: string): string {

@@ -25,69 +25,69 @@ export interface TopicWatchOptions {
 
 /** Holds the topics’ settings against what Sluice needs, at the beginning and from then on: an operator may change them at any time. */
 export class TopicWatch {
-  #findings: readonly TopicFinding[] = [];
-  #there: ReadonlyMap<Topic, TopicThere> = new Map();
-  #looking: Promise<void> | undefined;
-  #lookedAt = -Infinity;
-  #unknown: string | undefined;
-  readonly #timer: NodeJS.Timeout;
+  private _findings: readonly TopicFinding[] = [];
+  private _there: ReadonlyMap<Topic, TopicThere> = new Map();
+  private looking: Promise<void> | undefined;
+  private lookedAt = -Infinity;
+  private _unknown: string | undefined;
+  private readonly timer: NodeJS.Timeout;
 
   constructor(private readonly options: TopicWatchOptions) {
-    this.#timer = setInterval(() => void this.look(), lookMs);
-    this.#timer.unref();
+    this.timer = setInterval(() => void this.look(), lookMs);
+    this.timer.unref();
   }
 
   /** What was not as it should be when it was last looked at. */
   get findings(): readonly TopicFinding[] {
-    return this.#findings;
+    return this._findings;
   }
 
   /** The topics as they were then. */
   get there(): ReadonlyMap<Topic, TopicThere> {
-    return this.#there;
+    return this._there;
   }
 
   /** Why the settings could not be read, which a user without that right meets; undefined if they could. */
   get unknown(): string | undefined {
-    return this.#unknown;
+    return this._unknown;
   }
 
   /** Rejects with a sentence where rights or data are in danger. */
   async check(): Promise<void> {
-    if (this.#dangers.length > 0 && performance.now() - this.#lookedAt > againMs) await this.look();
-    const [danger] = this.#dangers;
+    if (this.dangers.length > 0 && performance.now() - this.lookedAt > againMs) await this.look();
+    const [danger] = this.dangers;
     if (danger !== undefined) throw new Fault('storage', danger.sentence, true);
   }
 
   /** Reads the settings now, or waits for a reading under way. It never rejects: the check of the broker says when that is away. */
   look(): Promise<void> {
-    return (this.#looking ??= this.#look().finally(() => (this.#looking = undefined)));
+    return (this.looking ??= this._look().finally(() => (this.looking = undefined)));
   }
 
   close(): void {
-    clearInterval(this.#timer);
+    clearInterval(this.timer);
   }
 
-  get #dangers(): readonly TopicFinding[] {
-    return this.#findings.filter(({ endangers }) => endangers);
+  private get dangers(): readonly TopicFinding[] {
+    return this._findings.filter(({ endangers }) => endangers);
   }
 
-  async #look(): Promise<void> {
+  private async _look(): Promise<void> {
     const { names, topics, limits } = this.options;
     try {
       const late = (): Error => new Error(`The broker has not answered for ${answerMs} ms.`);
-      const there = await within(answerMs, late, this.#describe());
-      this.#there = there;
+      const there = await within(answerMs, late, this.describe());
+      this._there = there;
       limits.areSet(limitsOf(there));
-      this.#report(findingsOf(there, names, topics));
-      this.#unknown = undefined;
+      this.report(findingsOf(there, names, topics));
+      this._unknown = undefined;
     } catch (error) {
-      this.#unknown = error instanceof Error ? error.message : String(error);
+      this._unknown = error instanceof Error ? error.message : String(error);
     }
-    this.#lookedAt = performance.now();
+    this.lookedAt = performance.now();
   }
 
-  async #describe(): Promise<ReadonlyMap<Topic, TopicThere>> {
+  private async describe(): Promise<ReadonlyMap<Topic, TopicThere>> {
     const { admin, names } = this.options;
     const described = await describeTopics(admin, names);
     const { topics } = await admin.fetchTopicMetadata({
@@ -103,9 +103,9 @@ export class TopicWatch {
   }
 
   /** Logs each finding once, when it is new. */
-  #report(findings: readonly TopicFinding[]): void {
-    const before = new Set(this.#findings.map(({ sentence }) => sentence));
-    this.#findings = findings;
+  private report(findings: readonly TopicFinding[]): void {
+    const before = new Set(this._findings.map(({ sentence }) => sentence));
+    this._findings = findings;
     for (const { sentence, endangers } of findings)
       if (!before.has(sentence)) this.options.log(endangers ? 'error' : 'warn', sentence, {});
   }

@@ -53,21 +53,21 @@ export interface CommitsOptions {
  * soon as something is finished. A record that leaves nothing waits a moment for one that does: to pass over it once more costs nothing.
  */
 export class Commits {
-  readonly #queue: Done[] = [];
-  readonly #dropped = new AbortController();
-  #isWanted = false;
+  private readonly queue: Done[] = [];
+  private readonly dropped = new AbortController();
+  private isWanted = false;
   /** Of the transaction that has a part of it, and of those that wait for its end. */
-  #isUnderWay = false;
-  readonly #waiting: (() => void)[] = [];
-  #committed: number;
-  #sent: number;
-  #carried: string;
-  #idle: NodeJS.Timeout | undefined;
-  #waitingBytes = 0;
+  private isUnderWay = false;
+  private readonly _waiting: (() => void)[] = [];
+  private committed: number;
+  private sent: number;
+  private carried: string;
+  private idle: NodeJS.Timeout | undefined;
+  private _waitingBytes = 0;
 
   constructor(private readonly options: CommitsOptions) {
-    this.#committed = this.#sent = options.position.prefix;
-    this.#carried = options.carried;
+    this.committed = this.sent = options.position.prefix;
+    this.carried = options.carried;
   }
 
   /** Names on the broker. */
@@ -86,76 +86,76 @@ export class Commits {
 
   /** Records that are finished and not yet on their way. */
   get waiting(): number {
-    return this.#queue.length;
+    return this.queue.length;
   }
 
   /** Output bytes that are finished and not yet on their way. */
   get waitingBytes(): number {
-    return this.#waitingBytes;
+    return this._waitingBytes;
   }
 
   get isDropped(): boolean {
-    return this.#dropped.signal.aborted;
+    return this.dropped.signal.aborted;
   }
 
   /** Whether a transaction is to take something along. */
   get hasWork(): boolean {
-    return this.#queue.length > 0 || this.#isWanted;
+    return this.queue.length > 0 || this.isWanted;
   }
 
   /** A record is being handled that is the only one, up to `past`, and will soon leave something: its transaction begins meanwhile. */
   expect(past: number): void {
-    if (!this.isDropped && this.#queue.length === 0) this.options.transactions.expect(this, past);
+    if (!this.isDropped && this.queue.length === 0) this.options.transactions.expect(this, past);
   }
 
   /** A record is finished, and what of the log follows it, up to `past`, is no record. */
   add(finished: Finished, past: number): void {
     if (this.isDropped) return;
     const bytes = finished.outputs.reduce((sum, output) => sum + sizeOf(output), 0);
-    const mayWait = this.#isSilent(finished) && this.#queue.length < silentAtOnce;
-    this.#queue.push({ finished, past, bytes });
-    this.#waitingBytes += bytes;
-    if (mayWait) this.#soon();
-    else this.#start();
+    const mayWait = this.isSilent(finished) && this.queue.length < silentAtOnce;
+    this.queue.push({ finished, past, bytes });
+    this._waitingBytes += bytes;
+    if (mayWait) this.soon();
+    else this.start();
   }
 
   /** Commits what is finished now, whatever it is. */
   hurry(): void {
-    if (this.#queue.length > 0) this.#start();
+    if (this.queue.length > 0) this.start();
   }
 
   /** Commits where it stands, even if nothing has finished. */
   flush(): void {
     if (this.isDropped) return;
-    this.#isWanted = true;
-    this.#start();
+    this.isWanted = true;
+    this.start();
   }
 
   /** The position moved over what is no record: that is committed too, soon, else the group would seem to lag for ever. */
   moved(): void {
-    if (this.options.position.prefix !== this.#committed) this.#soon();
+    if (this.options.position.prefix !== this.committed) this.soon();
   }
 
   /** Resolves when all that is finished is on the log, or the broker fails and so cannot be waited for. */
   async settle(): Promise<void> {
-    if (this.#isBehind) this.flush();
-    while ((this.hasWork || this.#isUnderWay) && this.trouble === undefined && !this.isDropped) {
-      await pause(settleMs, this.#dropped.signal);
+    if (this.isBehind) this.flush();
+    while ((this.hasWork || this.isUnderWay) && this.trouble === undefined && !this.isDropped) {
+      await pause(settleMs, this.dropped.signal);
     }
   }
 
   /** Resolves when no transaction has a part of it any more, or will be sent again with one. */
   async over(): Promise<void> {
-    if (this.#isUnderWay) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    if (this.isUnderWay) await new Promise<void>((resolve) => this._waiting.push(resolve));
   }
 
   /** Forgets what is not being committed: it is repeated by the next owner. */
   drop(): void {
     if (this.isDropped) return;
-    this.#dropped.abort();
-    clearTimeout(this.#idle);
-    this.#queue.length = 0;
-    this.#isWanted = false;
+    this.dropped.abort();
+    clearTimeout(this.idle);
+    this.queue.length = 0;
+    this.isWanted = false;
     this.options.transactions.dropped();
   }
 
@@ -169,19 +169,19 @@ export class Commits {
     if (!this.hasWork || this.isDropped) return undefined;
     let taken = 0;
     let count = 0;
-    for (const { bytes: more } of this.#queue) {
+    for (const { bytes: more } of this.queue) {
       if (taken + more > bytes && !(atLeastOne && count === 0)) break;
       taken += more;
       count++;
     }
-    if (count === 0 && !this.#isWanted) return undefined;
+    if (count === 0 && !this.isWanted) return undefined;
     const { position, committed } = this.options;
-    const batch = this.#queue.splice(0, count);
+    const batch = this.queue.splice(0, count);
     for (const { finished, past } of batch) position.finish(finished.offset, past);
-    this.#carried = batch.at(-1)?.finished.carried ?? this.#carried;
-    this.#waitingBytes -= taken;
-    this.#isWanted = false;
-    this.#isUnderWay = true;
+    this.carried = batch.at(-1)?.finished.carried ?? this.carried;
+    this._waitingBytes -= taken;
+    this.isWanted = false;
+    this.isUnderWay = true;
     // Of what waited some is on its way: there is room to go on meanwhile.
     committed(0);
     return batch;
@@ -190,46 +190,46 @@ export class Commits {
   /** Where it stands, with all that was taken. */
   standing(): PartitionOffset {
     const { prefix, ranges } = this.options.position;
-    this.#sent = prefix;
+    this.sent = prefix;
     return this.offsetAt(prefix, ranges);
   }
 
   offsetAt(offset: number, ranges: readonly Range[]): PartitionOffset {
     const { topic, partition, writer } = this.options;
-    const metadata = encodeFinished(offset, ranges) + encodeCarried(this.#carried) + encodeWriter(writer);
+    const metadata = encodeFinished(offset, ranges) + encodeCarried(this.carried) + encodeWriter(writer);
     return { topic, partition, offset, metadata };
   }
 
   /** The transaction that had `records` of it is over. */
   ended(records: number, isCommitted: boolean): void {
-    this.#isUnderWay = false;
-    for (const resolve of this.#waiting.splice(0)) resolve();
+    this.isUnderWay = false;
+    for (const resolve of this._waiting.splice(0)) resolve();
     if (!isCommitted) return;
     this.options.position.saved();
-    this.#committed = this.#sent;
+    this.committed = this.sent;
     if (this.isDropped) return;
     this.options.committed(records);
     this.moved();
   }
 
-  get #isBehind(): boolean {
-    return this.#queue.length > 0 || this.options.position.prefix !== this.#committed;
+  private get isBehind(): boolean {
+    return this.queue.length > 0 || this.options.position.prefix !== this.committed;
   }
 
-  #isSilent({ outputs, afterCommit, carried }: Finished): boolean {
-    const before = this.#queue.at(-1)?.finished.carried ?? this.#carried;
+  private isSilent({ outputs, afterCommit, carried }: Finished): boolean {
+    const before = this.queue.at(-1)?.finished.carried ?? this.carried;
     return outputs.length === 0 && afterCommit.length === 0 && carried === before;
   }
 
-  #soon(): void {
+  private soon(): void {
     if (this.isDropped) return;
-    this.#idle ??= setTimeout(() => {
-      this.#idle = undefined;
-      if (this.#isBehind) this.flush();
+    this.idle ??= setTimeout(() => {
+      this.idle = undefined;
+      if (this.isBehind) this.flush();
     }, idleMs);
   }
 
-  #start(): void {
+  private start(): void {
     if (!this.isDropped) this.options.transactions.ask(this);
   }
 }

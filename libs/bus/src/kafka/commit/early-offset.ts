@@ -21,26 +21,26 @@ type Sent = 'there' | 'refused' | 'unknown';
  * lost but the request. Only for a producer whose transactions have epochs: otherwise a late request of an abandoned one could get into the next.
  */
 export class EarlyOffset {
-  #open: { readonly commit: OffsetCommit; readonly sent: Promise<Sent> } | undefined;
-  #patience: NodeJS.Timeout | undefined;
-  #givingUp: Promise<void> | undefined;
+  private open: { readonly commit: OffsetCommit; readonly sent: Promise<Sent> } | undefined;
+  private patience: NodeJS.Timeout | undefined;
+  private givingUp: Promise<void> | undefined;
 
   constructor(private readonly options: EarlyOffsetOptions) {}
 
   /** Of one partition. False if another one is under way. */
   begin(commit: OffsetCommit): boolean {
-    if (this.#open !== undefined || this.#givingUp !== undefined) return false;
-    const sent = this.#send(commit);
-    this.#open = { commit, sent };
-    this.#patience = setTimeout(() => {
+    if (this.open !== undefined || this.givingUp !== undefined) return false;
+    const sent = this.send(commit);
+    this.open = { commit, sent };
+    this.patience = setTimeout(() => {
       // Before the next transaction, the end of the abandoned one must be known.
-      this.#givingUp = this.#giveUp(sent)
+      this.givingUp = this.giveUp(sent)
         .catch((error: unknown) => {
           this.options.failed(error);
           throw error;
         })
-        .finally(() => (this.#givingUp = undefined));
-      this.#givingUp.catch(() => undefined);
+        .finally(() => (this.givingUp = undefined));
+      this.givingUp.catch(() => undefined);
     }, patienceMs);
     return true;
   }
@@ -50,9 +50,9 @@ export class EarlyOffset {
    * once it has resolved; the outcome of its transaction is unknown if this rejects.
    */
   async take(due: OffsetCommit): Promise<boolean> {
-    await this.#givingUp;
-    const open = this.#open;
-    this.#forget();
+    await this.givingUp;
+    const open = this.open;
+    this.forget();
     if (open === undefined) return false;
     const sent = await open.sent;
     const isSame = isDeepStrictEqual(open.commit, due);
@@ -64,27 +64,27 @@ export class EarlyOffset {
 
   /** Begins and abandons nothing more; resolves when no request is under way. The transaction is left to the consumer that fences. */
   async drop(): Promise<void> {
-    const sent = this.#open?.sent;
-    this.#forget();
-    await Promise.allSettled([sent, this.#givingUp]);
+    const sent = this.open?.sent;
+    this.forget();
+    await Promise.allSettled([sent, this.givingUp]);
   }
 
-  #forget(): void {
-    clearTimeout(this.#patience);
-    this.#open = undefined;
+  private forget(): void {
+    clearTimeout(this.patience);
+    this.open = undefined;
   }
 
   /** What is in the way is met again where the offset is due, and dealt with there. */
-  #send(commit: OffsetCommit): Promise<Sent> {
+  private send(commit: OffsetCommit): Promise<Sent> {
     return this.options.producer.sendOffsets(commit).then(
       () => 'there',
       (error: unknown) => (isConcurrentTransactions(error) ? 'refused' : 'unknown'),
     );
   }
 
-  async #giveUp(sending: Promise<Sent>): Promise<void> {
+  private async giveUp(sending: Promise<Sent>): Promise<void> {
     const sent = await sending;
-    this.#forget();
+    this.forget();
     if (sent !== 'refused') await this.options.producer.abort();
   }
 }

@@ -6,31 +6,31 @@ const gatherMs = 2;
  * readers see it partition by partition, so a batch would break up into ever smaller transactions at each hop. A lone record is not delayed.
  */
 export class Gathering {
-  #before = 0;
-  #look: () => void = () => undefined;
+  private before = 0;
+  private look: () => void = () => undefined;
 
   /** A transaction takes so many records. */
   took(records: number): void {
-    this.#before = records;
+    this.before = records;
   }
 
   /** There may be more than there were. */
   more(): void {
-    this.#look();
+    this.look();
   }
 
   /** Resolves when `count` has come up to the transaction before, or no longer is to be waited for. */
   async rest(count: () => number): Promise<void> {
-    if (count() >= this.#before) return;
+    if (count() >= this.before) return;
     await new Promise<void>((resolve) => {
       const patience = setTimeout(resolve, gatherMs);
-      this.#look = () => {
-        if (count() < this.#before) return;
+      this.look = () => {
+        if (count() < this.before) return;
         clearTimeout(patience);
         resolve();
       };
     });
-    this.#look = () => undefined;
+    this.look = () => undefined;
     // Records that come in the same tick are reported one by one.
     await new Promise(setImmediate);
   }

@@ -48,149 +48,149 @@ interface Part {
  * the partitions that are still owned.
  */
 export class Transactions implements SharedTransactions {
-  readonly #asking = new Set<Commits>();
-  readonly #gathering = new Gathering();
-  readonly #early: EarlyOffset;
-  readonly #closed = new AbortController();
+  private readonly asking = new Set<Commits>();
+  private readonly gathering = new Gathering();
+  private readonly early: EarlyOffset;
+  private readonly closed = new AbortController();
   /** Whose offset went ahead last. */
-  #expected: Commits | undefined;
-  #running: Promise<void> | undefined;
-  #member: Member | undefined;
+  private expected: Commits | undefined;
+  private running: Promise<void> | undefined;
+  private member: Member | undefined;
   /** What the producer left open, or never began, must be ended before the next transaction. */
-  #isUnclear = true;
-  #wake = new AbortController();
-  #trouble: string | undefined;
+  private isUnclear = true;
+  private wake = new AbortController();
+  private _trouble: string | undefined;
 
   constructor(private readonly options: TransactionsOptions) {
-    this.#early = new EarlyOffset({ producer: options.producer, failed: () => (this.#isUnclear = true) });
+    this.early = new EarlyOffset({ producer: options.producer, failed: () => (this.isUnclear = true) });
   }
 
   /** Why nothing can be committed now, though it goes on trying. */
   get trouble(): string | undefined {
-    return this.#trouble;
+    return this._trouble;
   }
 
   /** After a rebalance: revoked partitions are dropped, and no other consumer owned the retained ones in between. */
   joined(member: Member): void {
-    this.#member = member;
-    this.#trouble = undefined;
-    this.#stir();
+    this.member = member;
+    this._trouble = undefined;
+    this.stir();
   }
 
   /** A partition was dropped: nothing waits for it any more. */
   dropped(): void {
-    this.#stir();
+    this.stir();
   }
 
   /** The partition has something to commit. */
   ask(commits: Commits): void {
-    if (this.#closed.signal.aborted) return;
-    this.#asking.add(commits);
-    this.#gathering.more();
-    this.#running ??= this.#run();
+    if (this.closed.signal.aborted) return;
+    this.asking.add(commits);
+    this.gathering.more();
+    this.running ??= this.run();
   }
 
   /** A record of the partition will soon leave something, and nothing else is under way: its transaction begins meanwhile. */
   expect(commits: Commits, past: number): void {
     const { producer } = this.options;
-    if (this.#running !== undefined || this.#isUnclear || this.#member === undefined || !producer.hasEpochs) return;
-    if (this.#early.begin(this.#commitOf(this.#member, [commits.offsetAt(past, [])]))) this.#expected = commits;
+    if (this.running !== undefined || this.isUnclear || this.member === undefined || !producer.hasEpochs) return;
+    if (this.early.begin(this.commitOf(this.member, [commits.offsetAt(past, [])]))) this.expected = commits;
   }
 
   /** Resolves when no transaction is under way; every partition was dropped before. What is open is left to the next owner. */
   async close(): Promise<void> {
-    this.#closed.abort();
-    this.#asking.clear();
-    this.#stir();
-    await this.#running;
-    await this.#early.drop();
+    this.closed.abort();
+    this.asking.clear();
+    this.stir();
+    await this.running;
+    await this.early.drop();
   }
 
-  async #run(): Promise<void> {
-    while (this.#asking.size > 0) {
+  private async run(): Promise<void> {
+    while (this.asking.size > 0) {
       // What finishes in the same turn of the event loop goes together.
       await new Promise(setImmediate);
-      await this.#gathering.rest(() => this.#finished);
-      const parts = this.#take();
-      this.#gathering.took(parts.reduce((sum, { records }) => sum + records.length, 0));
-      if (parts.length > 0) await this.#put(parts);
+      await this.gathering.rest(() => this.finished);
+      const parts = this.take();
+      this.gathering.took(parts.reduce((sum, { records }) => sum + records.length, 0));
+      if (parts.length > 0) await this.put(parts);
     }
-    this.#running = undefined;
+    this.running = undefined;
   }
 
   /** Records that wait for a transaction. */
-  get #finished(): number {
+  private get finished(): number {
     let records = 0;
-    for (const { waiting } of this.#asking) records += waiting;
+    for (const { waiting } of this.asking) records += waiting;
     return records;
   }
 
   /** Of each partition the oldest, up to the transaction’s size; at least one record if there is one. */
-  #take(): readonly Part[] {
+  private take(): readonly Part[] {
     const parts: Part[] = [];
     let room = transactionBytes;
-    for (const commits of [...this.#asking]) {
+    for (const commits of [...this.asking]) {
       if (room <= 0) break;
-      this.#asking.delete(commits);
+      this.asking.delete(commits);
       const taken = commits.take(room, parts.length === 0);
       if (taken !== undefined) {
         parts.push({ commits, records: taken });
         for (const { bytes } of taken) room -= bytes;
       }
       // Behind those that wait.
-      if (commits.hasWork) this.#asking.add(commits);
+      if (commits.hasWork) this.asking.add(commits);
     }
     return parts;
   }
 
   /** Tries until the transaction committed, or none of its partitions is owned any more. */
-  async #put(all: readonly Part[]): Promise<void> {
+  private async put(all: readonly Part[]): Promise<void> {
     let refusals = 0;
     for (let attempt = 1; ; attempt++) {
-      const cleared = this.#isUnclear && !this.#closed.signal.aborted ? await this.#clear() : undefined;
+      const cleared = this.isUnclear && !this.closed.signal.aborted ? await this.clear() : undefined;
       const parts = all.filter(({ commits }) => !commits.isDropped);
-      const member = this.#member;
+      const member = this.member;
       if (parts.length === 0 || member === undefined) {
-        this.#trouble = undefined;
-        this.#end(all, []);
+        this._trouble = undefined;
+        this.end(all, []);
         return;
       }
       const began = performance.now();
-      const error = cleared ?? (await this.#attempt(parts, member));
+      const error = cleared ?? (await this.attempt(parts, member));
       this.options.observer?.transaction(error === undefined, performance.now() - began);
       if (error === undefined) {
-        this.#trouble = undefined;
-        this.#end(all, parts);
+        this._trouble = undefined;
+        this.end(all, parts);
         return;
       }
       // What keeps the producer from beginning again is nothing that is in the transaction.
       if (cleared !== undefined || mayPass(error) || this.options.limits.learn(error)) refusals = 0;
-      else if (++refusals > 1) return this.#refused(all, error);
-      await this.#wait(error, attempt, member);
+      else if (++refusals > 1) return this.refused(all, error);
+      await this.wait(error, attempt, member);
     }
   }
 
   /** If one partition’s content is the cause, the others need not wait for it. */
-  async #refused(all: readonly Part[], error: unknown): Promise<void> {
+  private async refused(all: readonly Part[], error: unknown): Promise<void> {
     const [first, ...others] = all;
     if (others.length > 0) {
-      for (const part of all) await this.#put([part]);
+      for (const part of all) await this.put([part]);
       return;
     }
     // While it is open, no reader sees the committed offset.
-    await this.#clear();
-    this.#end(all, []);
+    await this.clear();
+    this.end(all, []);
     first?.commits.lose(error);
   }
 
   /** Returns what it failed with; undefined if it is on the log. */
-  async #attempt(parts: readonly Part[], member: Member): Promise<unknown> {
+  private async attempt(parts: readonly Part[], member: Member): Promise<unknown> {
     const { producer, names, limits } = this.options;
-    const due = this.#commitOf(member, this.#offsetsOf(parts));
+    const due = this.commitOf(member, this.offsetsOf(parts));
     // Whatever happens from here on, the transaction is open until it has ended.
-    this.#isUnclear = true;
+    this.isUnclear = true;
     try {
-      if (!(await this.#early.take(due))) await this.#sendOffsets(due);
+      if (!(await this.early.take(due))) await this.sendOffsets(due);
       const outputs = parts.flatMap(({ records }) => records.flatMap(({ finished }) => finished.outputs));
       await producer.send(produceBatchesOf(outputs, names, limits));
     } catch (error) {
@@ -198,18 +198,18 @@ export class Transactions implements SharedTransactions {
     }
     try {
       await producer.commit();
-      this.#isUnclear = false;
+      this.isUnclear = false;
       return undefined;
     } catch (error) {
-      return (await this.#isOnLog(parts, due)) ? undefined : error;
+      return (await this.isOnLog(parts, due)) ? undefined : error;
     }
   }
 
   /** The state of the producer’s last transaction is unknown: initialise the producer again, which aborts what was open. Returns the error if that fails. */
-  async #clear(): Promise<unknown> {
+  private async clear(): Promise<unknown> {
     try {
       await this.options.producer.connect();
-      this.#isUnclear = false;
+      this.isUnclear = false;
       return undefined;
     } catch (error) {
       return error;
@@ -220,29 +220,29 @@ export class Transactions implements SharedTransactions {
    * EndTxn got no answer. The committed offset of a partition that this consumer still owns tells whether the transaction committed (README, point 6).
    * Also false if no owned partition is left, since then nothing would be sent again.
    */
-  async #isOnLog(parts: readonly Part[], { offsets }: OffsetCommit): Promise<boolean> {
+  private async isOnLog(parts: readonly Part[], { offsets }: OffsetCommit): Promise<boolean> {
     const sent = offsets.filter((offset) => parts.some((part) => part.records.length > 0 && isOf(offset, part)));
     for (let attempt = 1; ; attempt++) {
-      const member = this.#member;
+      const member = this.member;
       const kept = parts.filter(({ commits }) => !commits.isDropped);
       const owned = sent.filter((offset) => kept.some((part) => isOf(offset, part)));
       if (owned.length === 0) return false;
       try {
-        const error = this.#isUnclear ? await this.#clear() : undefined;
+        const error = this.isUnclear ? await this.clear() : undefined;
         if (error !== undefined) throw error;
-        const isThere = await this.#committedOffsetMatches(owned);
+        const isThere = await this.committedOffsetMatches(owned);
         // If a partition was revoked and reassigned meanwhile, its writer id proves nothing: another consumer may have committed in between.
         if (kept.some(({ commits }) => commits.isDropped)) continue;
         if (isThere === undefined) throw new PartitionsGone();
         return isThere;
       } catch (error) {
-        await this.#wait(error, attempt, member);
+        await this.wait(error, attempt, member);
       }
     }
   }
 
   /** Whether the committed offsets are these; undefined if none of the partitions bears this consumer’s writer id. */
-  async #committedOffsetMatches(offsets: readonly PartitionOffset[]): Promise<boolean | undefined> {
+  private async committedOffsetMatches(offsets: readonly PartitionOffset[]): Promise<boolean | undefined> {
     for (const sent of offsets) {
       const { offset, metadata } = await this.options.offsets.settled(sent.topic, sent.partition);
       if (decodeWriter(metadata) !== decodeWriter(sent.metadata)) continue;
@@ -252,35 +252,35 @@ export class Transactions implements SharedTransactions {
   }
 
   /** Includes the offset that was sent early for a partition that has nothing to commit after all: it is set back to the committed one. */
-  #offsetsOf(parts: readonly Part[]): OffsetCommit['offsets'] {
-    const ahead = this.#expected;
-    this.#expected = undefined;
+  private offsetsOf(parts: readonly Part[]): OffsetCommit['offsets'] {
+    const ahead = this.expected;
+    this.expected = undefined;
     const all = parts.map(({ commits }) => commits);
     if (ahead !== undefined && !ahead.isDropped && !all.includes(ahead)) all.push(ahead);
     return all.map((commits) => commits.standing());
   }
 
-  #commitOf(member: Member, offsets: OffsetCommit['offsets']): OffsetCommit {
+  private commitOf(member: Member, offsets: OffsetCommit['offsets']): OffsetCommit {
     const { names, group } = this.options;
     return { groupId: names.group(group), member, offsets };
   }
 
   /** The offsets go first: what is in the way, as the markers of the transaction before, is mostly met here. */
-  async #sendOffsets(due: OffsetCommit): Promise<void> {
+  private async sendOffsets(due: OffsetCommit): Promise<void> {
     for (let waits = 1; ; waits++) {
       try {
         await this.options.producer.sendOffsets(due);
         return;
       } catch (error) {
-        if (!isConcurrentTransactions(error) || this.#closed.signal.aborted) throw error;
-        if (waits % unusualWaits === 0) this.#report(error);
+        if (!isConcurrentTransactions(error) || this.closed.signal.aborted) throw error;
+        if (waits % unusualWaits === 0) this.report(error);
         await delay(concurrentWaitMs);
       }
     }
   }
 
   /** Those that went with the transaction are on the log; the others are forgotten, or have been put on it by themselves. */
-  #end(all: readonly Part[], committed: readonly Part[]): void {
+  private end(all: readonly Part[], committed: readonly Part[]): void {
     const { group, log } = this.options;
     for (const part of all) part.commits.ended(part.records.length, committed.includes(part));
     const finished = committed.flatMap(({ records }) => records.map((done) => done.finished));
@@ -288,28 +288,28 @@ export class Transactions implements SharedTransactions {
   }
 
   /** Waits for what may help: the rebalance after `member`, a broker that comes back, or that the work is dropped. */
-  async #wait(error: unknown, attempt: number, member: Member | undefined): Promise<void> {
+  private async wait(error: unknown, attempt: number, member: Member | undefined): Promise<void> {
     if (isStaleGeneration(error) || error instanceof PartitionsGone) {
-      if (this.#member !== member || !(await pause(staleMs, this.#wake.signal))) return;
+      if (this.member !== member || !(await pause(staleMs, this.wake.signal))) return;
       // The rebalance takes long: report it.
-      this.#report(error);
+      this.report(error);
       return;
     }
-    if (!isFenced(error)) this.#report(error);
-    await pause(backOff(attempt, brokerRetry), this.#wake.signal);
+    if (!isFenced(error)) this.report(error);
+    await pause(backOff(attempt, brokerRetry), this.wake.signal);
   }
 
   /** Ends the wait that is under way, if one is. */
-  #stir(): void {
-    this.#wake.abort();
-    this.#wake = new AbortController();
+  private stir(): void {
+    this.wake.abort();
+    this.wake = new AbortController();
   }
 
-  #report(error: unknown): void {
+  private report(error: unknown): void {
     const { log, group, explain } = this.options;
     const { message } = explain(error);
-    if (this.#trouble === undefined) log('warn', `${message} Finished work is kept and tried again.`, { group });
-    this.#trouble = message;
+    if (this._trouble === undefined) log('warn', `${message} Finished work is kept and tried again.`, { group });
+    this._trouble = message;
   }
 }
 

@@ -19,27 +19,27 @@ export interface ConfirmationOptions {
  */
 export class Confirmation {
   /** The member of the present generation, and of the last one that was confirmed. */
-  #member: Member | undefined;
-  #sure: Member | undefined;
+  private member: Member | undefined;
+  private sure: Member | undefined;
 
   constructor(private readonly options: ConfirmationOptions) {}
 
   /** After a rebalance; `stayed` are the partitions that this consumer owned before. */
   given(member: Member, stayed: readonly string[]): void {
-    this.#member = member;
-    const isNext = member.memberId === this.#sure?.memberId && member.generation === this.#sure.generation + 1;
-    if (isNext || stayed.length === 0) this.#confirm(member, []);
-    else void this.#ask(member, stayed);
+    this.member = member;
+    const isNext = member.memberId === this.sure?.memberId && member.generation === this.sure.generation + 1;
+    if (isNext || stayed.length === 0) this.confirm(member, []);
+    else void this.ask(member, stayed);
   }
 
-  async #ask(member: Member, stayed: readonly string[]): Promise<void> {
+  private async ask(member: Member, stayed: readonly string[]): Promise<void> {
     const { isOurs, failed, leaving } = this.options;
-    const isOver = (): boolean => this.#member !== member || leaving.aborted;
+    const isOver = (): boolean => this.member !== member || leaving.aborted;
     for (let attempt = 1; !isOver(); attempt++) {
       try {
         const ours = await Promise.all(stayed.map(isOurs));
         if (!isOver())
-          this.#confirm(
+          this.confirm(
             member,
             stayed.filter((_, index) => !ours[index]),
           );
@@ -51,8 +51,8 @@ export class Confirmation {
     }
   }
 
-  #confirm(member: Member, lost: readonly string[]): void {
-    this.#sure = member;
+  private confirm(member: Member, lost: readonly string[]): void {
+    this.sure = member;
     this.options.confirmed(member, lost);
   }
 }

@@ -76,97 +76,97 @@ export async function joinGroup(options: ConsumerOptions): Promise<GroupConsumer
  */
 export class GroupConsumer implements Consumer {
   readonly failed: Promise<Error>;
-  readonly #slots: Slots;
+  private readonly slots: Slots;
   /** Absent where records are handled one after another anyway. */
-  readonly #working: Slots | undefined;
-  readonly #held = new HeldBytes(inFlightBytes, () => this.#partitions.size);
-  readonly #stopping = new AbortController();
+  private readonly working: Slots | undefined;
+  private readonly held = new HeldBytes(inFlightBytes, () => this.partitions.size);
+  private readonly stopping = new AbortController();
   /** Aborted when it leaves, after what there was to finish. */
-  readonly #leaving = new AbortController();
-  readonly #partitions = new Map<string, Partition>();
+  private readonly leaving = new AbortController();
+  private readonly partitions = new Map<string, Partition>();
   /** Those that were abandoned, until nothing of them is under way. */
-  readonly #closing = new Set<Promise<void>>();
-  readonly #membership: Membership;
-  readonly #admin: Admin;
+  private readonly closing = new Set<Promise<void>>();
+  private readonly membership: Membership;
+  private readonly admin: Admin;
   /** For what is written, apart from the consumer’s client: clients share the offsets they remember (README, point 13). */
-  readonly #cluster: Cluster;
+  private readonly cluster: Cluster;
   /** The writer id: unique among all consumers that ever were. */
-  readonly #writer = randomBytes((writerLength * 3) / 4).toString('base64url');
-  readonly #producer: TransactionalProducer;
-  readonly #offsets: GroupOffsets;
-  readonly #transactions: Transactions;
-  readonly #confirmation: Confirmation;
+  private readonly writer = randomBytes((writerLength * 3) / 4).toString('base64url');
+  private readonly producer: TransactionalProducer;
+  private readonly offsets: GroupOffsets;
+  private readonly transactions: Transactions;
+  private readonly confirmation: Confirmation;
   /** The member id and generation since the last rebalance. */
-  #member: Member | undefined;
+  private member: Member | undefined;
   /** Writers of other consumers that were fenced since then. */
-  readonly #fenced = new Map<string, Promise<void>>();
-  readonly #handling: HandlingOptions;
-  #stopped: Promise<void> | undefined;
-  #tellFailure: (error: Error) => void = () => undefined;
+  private readonly fenced = new Map<string, Promise<void>>();
+  private readonly handling: HandlingOptions;
+  private stopped: Promise<void> | undefined;
+  private tellFailure: (error: Error) => void = () => undefined;
 
   constructor(private readonly options: ConsumerOptions) {
     const { subscription, clients, names, brokers, timeouts } = options;
-    this.failed = new Promise((resolve) => (this.#tellFailure = resolve));
-    this.#slots = new Slots(subscription.maxInFlight ?? defaultInFlight);
+    this.failed = new Promise((resolve) => (this.tellFailure = resolve));
+    this.slots = new Slots(subscription.maxInFlight ?? defaultInFlight);
     const retries = new RetryLog(subscription.group, options.log, options.clock);
-    this.#working = keepsPartitionOrder(subscription) ? undefined : new Slots(atWork);
-    this.#handling = { ...options, working: this.#working, retries, stopping: this.#stopping.signal };
-    this.#cluster = clusterOf(clients());
-    this.#producer = this.#producerOf(this.#writer);
-    this.#offsets = new GroupOffsets(this.#cluster, names.group(subscription.group));
-    this.#transactions = new Transactions({
+    this.working = keepsPartitionOrder(subscription) ? undefined : new Slots(atWork);
+    this.handling = { ...options, working: this.working, retries, stopping: this.stopping.signal };
+    this.cluster = clusterOf(clients());
+    this.producer = this.producerOf(this.writer);
+    this.offsets = new GroupOffsets(this.cluster, names.group(subscription.group));
+    this.transactions = new Transactions({
       ...options,
-      producer: this.#producer,
-      offsets: this.#offsets,
+      producer: this.producer,
+      offsets: this.offsets,
       group: subscription.group,
       observer: subscription.observer,
       explain: (error) => brokerFault(`The group ${subscription.group} cannot commit`, brokers, error),
     });
-    this.#confirmation = new Confirmation({
-      isOurs: (key) => this.#isOurs(key),
-      confirmed: (member, lost) => this.#confirmed(member, lost),
-      failed: (error) => this.#warn(brokerFault(`The group ${subscription.group} cannot go on`, brokers, error)),
-      leaving: this.#leaving.signal,
+    this.confirmation = new Confirmation({
+      isOurs: (key) => this.isOurs(key),
+      confirmed: (member, lost) => this.confirmed(member, lost),
+      failed: (error) => this.warn(brokerFault(`The group ${subscription.group} cannot go on`, brokers, error)),
+      leaving: this.leaving.signal,
     });
     const client = clients();
-    this.#admin = client.admin({ retry: consumerRetry });
-    this.#membership = new Membership({
+    this.admin = client.admin({ retry: consumerRetry });
+    this.membership = new Membership({
       client,
       brokers,
       group: subscription.group,
       groupId: names.group(subscription.group),
       topics: subscription.topics.map((topic) => names.topic(topic)),
       timeouts,
-      stopping: this.#stopping.signal,
-      assigned: (assignment, member) => this.#assign(assignment, member),
-      received: (payload) => this.#receive(payload),
-      outOfRange: async (topic, partition) => this.#partitions.get(`${topic}/${partition}`)?.outOfRange(),
-      passed: (topic, partition, first, last) => this.#partitions.get(`${topic}/${partition}`)?.passed(first, last),
-      died: (fault) => this.#fail(fault),
+      stopping: this.stopping.signal,
+      assigned: (assignment, member) => this.assign(assignment, member),
+      received: (payload) => this.receive(payload),
+      outOfRange: async (topic, partition) => this.partitions.get(`${topic}/${partition}`)?.outOfRange(),
+      passed: (topic, partition, first, last) => this.partitions.get(`${topic}/${partition}`)?.passed(first, last),
+      died: (fault) => this.fail(fault),
     });
   }
 
   get inFlight(): number {
-    return this.#slots.taken;
+    return this.slots.taken;
   }
 
   get standing(): Standing {
-    const held = [...this.#partitions.values()].filter(({ owner }) => owner !== undefined);
-    return { partitions: held.length, heartbeatAgeMs: this.#membership.heartbeatAgeMs, trouble: this.trouble };
+    const held = [...this.partitions.values()].filter(({ owner }) => owner !== undefined);
+    return { partitions: held.length, heartbeatAgeMs: this.membership.heartbeatAgeMs, trouble: this.trouble };
   }
 
   /** Why it cannot go on now, though it goes on trying. */
   get trouble(): string | undefined {
-    const stuck = [...this.#partitions.values()].map(({ trouble }) => trouble);
-    return this.#membership.trouble ?? stuck.find((trouble) => trouble !== undefined);
+    const stuck = [...this.partitions.values()].map(({ trouble }) => trouble);
+    return this.membership.trouble ?? stuck.find((trouble) => trouble !== undefined);
   }
 
   async lag(): Promise<readonly PartitionLag[]> {
-    const held = [...this.#partitions.values()];
+    const held = [...this.partitions.values()];
     const topics = [...new Set(held.map(({ topic }) => topic))];
     const late = (): Error => new Error(`The broker has not answered for ${askMs} ms.`);
     const ends = new Map(
-      await within(askMs, late, Promise.all(topics.map(async (topic) => [topic, await this.#endsOf(topic)] as const))),
+      await within(askMs, late, Promise.all(topics.map(async (topic) => [topic, await this.endsOf(topic)] as const))),
     );
     return held.flatMap(({ source, topic, partition, owner }) => {
       const end = ends.get(topic)?.get(partition);
@@ -175,35 +175,35 @@ export class GroupConsumer implements Consumer {
     });
   }
 
-  async #endsOf(topic: string): Promise<ReadonlyMap<number, number>> {
-    const ends = await this.#admin.fetchTopicOffsets(topic);
+  private async endsOf(topic: string): Promise<ReadonlyMap<number, number>> {
+    const ends = await this.admin.fetchTopicOffsets(topic);
     return new Map(ends.map(({ partition, high }) => [partition, Number(high)]));
   }
 
   async start(): Promise<void> {
-    await this.#admin.connect();
-    await this.#membership.join();
+    await this.admin.connect();
+    await this.membership.join();
   }
 
   stop(drainMs: number): Promise<void> {
-    this.#stopped ??= this.#stop(drainMs);
-    return this.#stopped;
+    this.stopped ??= this._stop(drainMs);
+    return this.stopped;
   }
 
-  async #stop(drainMs: number): Promise<void> {
-    if (this.#stopping.signal.aborted) return;
-    this.#begunToEnd();
-    const partitions = [...this.#partitions.values()];
+  private async _stop(drainMs: number): Promise<void> {
+    if (this.stopping.signal.aborted) return;
+    this.begunToEnd();
+    const partitions = [...this.partitions.values()];
     for (const partition of partitions) partition.stopReading();
     const owners = partitions.flatMap(({ owner }) => (owner === undefined ? [] : [owner]));
     await atMost(drainMs, Promise.all(owners.map((owner) => owner.idle())));
     await atMost(settleMs, Promise.all(owners.map(({ commits }) => commits.settle())));
-    await this.#leave();
+    await this.leave();
     this.options.ended();
   }
 
-  #receive({ batch, isStale, isRunning, resolveOffset }: EachBatchPayload): void {
-    const partition = this.#partitions.get(`${batch.topic}/${batch.partition}`);
+  private receive({ batch, isStale, isRunning, resolveOffset }: EachBatchPayload): void {
+    const partition = this.partitions.get(`${batch.topic}/${batch.partition}`);
     // Unresolved records are fetched again, from where the acquisition seeks to (README, point 3).
     if (!isRunning() || isStale() || partition === undefined) return;
     const last = batch.lastOffset();
@@ -211,171 +211,171 @@ export class GroupConsumer implements Consumer {
   }
 
   /** After a rebalance: acquires new partitions, keeps retained ones, drops revoked ones. */
-  #assign(assignment: Assignment, member: Member): void {
+  private assign(assignment: Assignment, member: Member): void {
     this.options.subscription.observer?.rebalanced();
-    this.#member = member;
-    this.#fenced.clear();
+    this.member = member;
+    this.fenced.clear();
     const given = new Map<string, { readonly name: string; readonly partition: number }>(
       Object.entries(assignment).flatMap(([name, numbers]) =>
         numbers.map((partition) => [`${name}/${partition}`, { name, partition }] as const),
       ),
     );
-    for (const key of [...this.#partitions.keys()]) if (!given.has(key)) void this.#drop(key);
-    const stayed = [...this.#partitions.keys()];
-    for (const key of stayed) this.#partitions.get(key)?.retained();
-    this.#confirmation.given(member, stayed);
-    for (const [key, { name, partition }] of given) if (!this.#partitions.has(key)) this.#open(key, name, partition);
+    for (const key of [...this.partitions.keys()]) if (!given.has(key)) void this.drop(key);
+    const stayed = [...this.partitions.keys()];
+    for (const key of stayed) this.partitions.get(key)?.retained();
+    this.confirmation.given(member, stayed);
+    for (const [key, { name, partition }] of given) if (!this.partitions.has(key)) this.open(key, name, partition);
   }
 
-  async #drop(key: string): Promise<void> {
-    const partition = this.#partitions.get(key);
-    this.#partitions.delete(key);
-    await (partition && this.#close(partition, 'The partition moved to another consumer, which repeats this record.'));
+  private async drop(key: string): Promise<void> {
+    const partition = this.partitions.get(key);
+    this.partitions.delete(key);
+    await (partition && this.close(partition, 'The partition moved to another consumer, which repeats this record.'));
   }
 
-  #close(partition: Partition, why: string): Promise<void> {
+  private close(partition: Partition, why: string): Promise<void> {
     const closing = partition.close(why);
-    this.#closing.add(closing);
-    return closing.finally(() => this.#closing.delete(closing));
+    this.closing.add(closing);
+    return closing.finally(() => this.closing.delete(closing));
   }
 
   /** Partitions that another consumer owned in between are acquired again. */
-  #confirmed(member: Member, lost: readonly string[]): void {
-    for (const key of lost) void this.#reopen(key, member);
-    this.#transactions.joined(member);
+  private confirmed(member: Member, lost: readonly string[]): void {
+    for (const key of lost) void this.reopen(key, member);
+    this.transactions.joined(member);
   }
 
   /** An acquisition under way could commit late, in the same generation, and set the next one back: so one after the other. */
-  async #reopen(key: string, member: Member): Promise<void> {
-    const partition = this.#partitions.get(key);
+  private async reopen(key: string, member: Member): Promise<void> {
+    const partition = this.partitions.get(key);
     if (partition === undefined) return;
     partition.stopReading();
-    await this.#drop(key);
-    if (this.#member !== member || this.#partitions.has(key)) return;
-    this.#open(key, partition.topic, partition.partition);
+    await this.drop(key);
+    if (this.member !== member || this.partitions.has(key)) return;
+    this.open(key, partition.topic, partition.partition);
   }
 
-  async #isOurs(key: string): Promise<boolean> {
-    const there = this.#partitions.get(key);
+  private async isOurs(key: string): Promise<boolean> {
+    const there = this.partitions.get(key);
     if (there?.owner === undefined) return false;
-    const { metadata } = await this.#offsets.settled(there.topic, there.partition);
-    return decodeWriter(metadata) === this.#writer;
+    const { metadata } = await this.offsets.settled(there.topic, there.partition);
+    return decodeWriter(metadata) === this.writer;
   }
 
   /** Once a rebalance: fencing a writer ends its transaction for all its partitions. */
-  #fence(writer: string): Promise<void> {
-    const begun = this.#fenced.get(writer);
+  private fence(writer: string): Promise<void> {
+    const begun = this.fenced.get(writer);
     if (begun !== undefined) return begun;
-    const fencing = this.#producerOf(writer).connect();
-    this.#fenced.set(writer, fencing);
-    fencing.catch(() => this.#fenced.delete(writer));
+    const fencing = this.producerOf(writer).connect();
+    this.fenced.set(writer, fencing);
+    fencing.catch(() => this.fenced.delete(writer));
     return fencing;
   }
 
-  #producerOf(writer: string): TransactionalProducer {
+  private producerOf(writer: string): TransactionalProducer {
     const { names, subscription, timeouts } = this.options;
     return new TransactionalProducer({
-      cluster: this.#cluster,
+      cluster: this.cluster,
       transactionalId: names.writer(subscription.group, writer),
       transactionTimeoutMs: timeouts.transactionMs,
     });
   }
 
-  #memberNow(): Member {
-    if (this.#member === undefined) throw new Error('The group has not given out its partitions yet.');
-    return this.#member;
+  private memberNow(): Member {
+    if (this.member === undefined) throw new Error('The group has not given out its partitions yet.');
+    return this.member;
   }
 
-  #open(key: string, name: string, partition: number): void {
+  private open(key: string, name: string, partition: number): void {
     const { subscription, names, codec, log, brokers } = this.options;
     const source = names.topicOf(name);
     if (source === undefined) return;
     const { group } = subscription;
     const place = { topic: name, partition };
     const steering = {
-      seek: (offset: number) => this.#membership.seek(place, offset),
-      pause: () => this.#membership.pause(place),
-      resume: () => this.#membership.resume(place),
+      seek: (offset: number) => this.membership.seek(place, offset),
+      pause: () => this.membership.pause(place),
+      resume: () => this.membership.resume(place),
     };
     steering.pause();
-    if (this.#stopping.signal.aborted) return;
+    if (this.stopping.signal.aborted) return;
     const ours = {
-      admin: this.#admin,
-      offsets: this.#offsets,
+      admin: this.admin,
+      offsets: this.offsets,
       group: names.group(group),
       topic: name,
       partition,
-      writer: this.#writer,
-      fence: (writer: string) => this.#fence(writer),
-      member: () => this.#memberNow(),
+      writer: this.writer,
+      fence: (writer: string) => this.fence(writer),
+      member: () => this.memberNow(),
       truncation: new TruncationCheck(),
     };
-    this.#partitions.set(
+    this.partitions.set(
       key,
       new Partition({
         source,
         topic: name,
         partition,
         group,
-        writer: this.#writer,
+        writer: this.writer,
         codec,
         log,
-        slots: this.#slots,
-        held: this.#held,
-        transactions: this.#transactions,
-        handling: this.#handling,
+        slots: this.slots,
+        held: this.held,
+        transactions: this.transactions,
+        handling: this.handling,
         steering,
         acquire: () => acquire(ours),
-        bounds: () => boundsOf(this.#admin, name, partition),
-        isMember: () => this.#membership.isMember(),
+        bounds: () => boundsOf(this.admin, name, partition),
+        isMember: () => this.membership.isMember(),
         explain: (error) => brokerFault(`The group ${group} cannot go on with ${name}/${partition}`, brokers, error),
-        failed: (error) => this.#fail(error instanceof Error ? error : new Error(String(error))),
+        failed: (error) => this.fail(error instanceof Error ? error : new Error(String(error))),
       }),
     );
   }
 
-  #fail(error: Error): void {
-    if (this.#stopping.signal.aborted) return;
-    this.#begunToEnd();
-    this.#stopped = this.#leave().finally(() => this.options.ended());
-    this.#tellFailure(error);
+  private fail(error: Error): void {
+    if (this.stopping.signal.aborted) return;
+    this.begunToEnd();
+    this.stopped = this.leave().finally(() => this.options.ended());
+    this.tellFailure(error);
   }
 
-  #warn({ message }: Error): void {
+  private warn({ message }: Error): void {
     const { log, subscription } = this.options;
     log('warn', message, { group: subscription.group });
   }
 
-  #begunToEnd(): void {
-    this.#stopping.abort();
-    this.#slots.close();
-    this.#working?.close();
+  private begunToEnd(): void {
+    this.stopping.abort();
+    this.slots.close();
+    this.working?.close();
   }
 
   /** Abandons what is left and leaves the group, so that its partitions move at once instead of after the session time-out. */
-  async #leave(): Promise<void> {
+  private async leave(): Promise<void> {
     const { log, subscription } = this.options;
     const why = 'The consumer gives this record up; it is repeated later.';
     const late = (): Error => new Error('The broker does not answer.');
-    this.#leaving.abort();
-    for (const partition of this.#partitions.values()) void this.#close(partition, why);
-    const closing = [...this.#closing];
-    this.#partitions.clear();
+    this.leaving.abort();
+    for (const partition of this.partitions.values()) void this.close(partition, why);
+    const closing = [...this.closing];
+    this.partitions.clear();
     try {
-      await within(leaveMs, late, Promise.all([this.#release(closing), this.#membership.leave()]));
+      await within(leaveMs, late, Promise.all([this.release(closing), this.membership.leave()]));
     } catch (error) {
       log('warn', 'The group could not be left; it notices by itself after the session timeout.', {
         group: subscription.group,
         error: String(error),
       });
     }
-    await disconnectQuietly({ disconnect: () => within(leaveMs, late, this.#admin.disconnect()) }, log);
+    await disconnectQuietly({ disconnect: () => within(leaveMs, late, this.admin.disconnect()) }, log);
   }
 
   /** kafkajs would connect again for a request that is under way. */
-  async #release(closing: readonly Promise<void>[]): Promise<void> {
-    await Promise.all([...closing, this.#transactions.close()]);
-    await disconnectQuietly(this.#cluster, this.options.log);
+  private async release(closing: readonly Promise<void>[]): Promise<void> {
+    await Promise.all([...closing, this.transactions.close()]);
+    await disconnectQuietly(this.cluster, this.options.log);
   }
 }
 

@@ -4,41 +4,41 @@
  * large.
  */
 export class HeldBytes {
-  #bytes = 0;
-  readonly #half: number;
-  readonly #waiting = new Set<() => void>();
+  private bytes = 0;
+  private readonly half: number;
+  private readonly waiting = new Set<() => void>();
 
   /** `partitions` is how many the consumer holds now. */
   constructor(
     limit: number,
     private readonly partitions: () => number,
   ) {
-    this.#half = limit / 2;
+    this.half = limit / 2;
   }
 
   /** Whether a partition that has so much in work may take one more record. */
   hasRoom(own: number): boolean {
-    return own === 0 || this.#bytes <= this.#half || own <= this.#half / this.partitions();
+    return own === 0 || this.bytes <= this.half || own <= this.half / this.partitions();
   }
 
   take(bytes: number): void {
-    this.#bytes += bytes;
+    this.bytes += bytes;
   }
 
   release(bytes: number): void {
-    this.#bytes -= bytes;
-    if (this.#bytes > this.#half) return;
-    const waiting = [...this.#waiting];
-    this.#waiting.clear();
+    this.bytes -= bytes;
+    if (this.bytes > this.half) return;
+    const waiting = [...this.waiting];
+    this.waiting.clear();
     for (const tell of waiting) tell();
   }
 
   /** Calls it once, when there is room in the shared half. */
   whenThereIsRoom(tell: () => void): void {
-    this.#waiting.add(tell);
+    this.waiting.add(tell);
   }
 
   forget(tell: () => void): void {
-    this.#waiting.delete(tell);
+    this.waiting.delete(tell);
   }
 }

@@ -58,20 +58,20 @@ export interface Place {
 
 /** This process in its group. kafkajs fetches and keeps the membership; where it stops for no good reason, it is started again. */
 export class Membership {
-  readonly #consumer: KafkaConsumer;
-  readonly #signs = new Set<() => void>();
-  readonly #watch: NodeJS.Timeout;
-  #fetching = false;
-  #left = false;
-  #heardAt = performance.now();
+  private readonly consumer: KafkaConsumer;
+  private readonly signs = new Set<() => void>();
+  private readonly watch: NodeJS.Timeout;
+  private fetching = false;
+  private left = false;
+  private heardAt = performance.now();
   /** Looks since then. */
-  #looks = 0;
-  #countedAt = performance.now();
-  #trouble: string | undefined;
+  private looks = 0;
+  private countedAt = performance.now();
+  private _trouble: string | undefined;
 
   constructor(private readonly options: MembershipOptions) {
     const { client, groupId, timeouts, stopping } = options;
-    this.#consumer = tellingOutOfRange(client, options.outOfRange).consumer({
+    this.consumer = tellingOutOfRange(client, options.outOfRange).consumer({
       groupId,
       sessionTimeout: timeouts.sessionMs,
       rebalanceTimeout: timeouts.sessionMs,
@@ -82,55 +82,55 @@ export class Membership {
       allowAutoTopicCreation: false,
       retry: { ...consumerRetry, restartOnFailure: () => Promise.resolve(!stopping.aborted) },
     });
-    this.#watch = setInterval(() => this.#watchLoop(), timeouts.sessionMs / looksInSession);
-    stopping.addEventListener('abort', () => clearInterval(this.#watch), { once: true });
+    this.watch = setInterval(() => this.watchLoop(), timeouts.sessionMs / looksInSession);
+    stopping.addEventListener('abort', () => clearInterval(this.watch), { once: true });
   }
 
   /** Since the group last counted on this process, milliseconds. */
   get heartbeatAgeMs(): number {
-    return performance.now() - this.#countedAt;
+    return performance.now() - this.countedAt;
   }
 
   /** Why it cannot go on now, though it goes on trying. */
   get trouble(): string | undefined {
     const { group, timeouts } = this.options;
-    if (this.#trouble !== undefined || this.heartbeatAgeMs <= timeouts.sessionMs) return this.#trouble;
+    if (this._trouble !== undefined || this.heartbeatAgeMs <= timeouts.sessionMs) return this._trouble;
     const seconds = Math.round(this.heartbeatAgeMs / 1_000);
     return `The group ${group} has not answered a heartbeat for ${seconds} s; its partitions go to others, or wait.`;
   }
 
   async join(): Promise<void> {
-    this.#listen();
-    await this.#consumer.connect();
-    await this.#consumer.subscribe({ topics: [...this.options.topics], fromBeginning: true });
-    await this.#run();
+    this.listen();
+    await this.consumer.connect();
+    await this.consumer.subscribe({ topics: [...this.options.topics], fromBeginning: true });
+    await this.run();
   }
 
   /** Leaves the group, so that the others need not wait for the session to time out. */
   async leave(): Promise<void> {
-    this.#left = true;
-    await this.#consumer.disconnect();
+    this.left = true;
+    await this.consumer.disconnect();
   }
 
   /** Resolves with the next sign that the group still counts on this process. */
   isMember(): Promise<void> {
-    return new Promise((resolve) => this.#signs.add(resolve));
+    return new Promise((resolve) => this.signs.add(resolve));
   }
 
   seek(place: Place, offset: number): void {
-    this.#steer(() => this.#consumer.seek({ ...place, offset: String(offset) }));
+    this.steer(() => this.consumer.seek({ ...place, offset: String(offset) }));
   }
 
   pause({ topic, partition }: Place): void {
-    this.#steer(() => this.#consumer.pause([{ topic, partitions: [partition] }]));
+    this.steer(() => this.consumer.pause([{ topic, partitions: [partition] }]));
   }
 
   resume({ topic, partition }: Place): void {
-    this.#steer(() => this.#consumer.resume([{ topic, partitions: [partition] }]));
+    this.steer(() => this.consumer.resume([{ topic, partitions: [partition] }]));
   }
 
-  #run(): Promise<void> {
-    return this.#consumer.run({
+  private run(): Promise<void> {
+    return this.consumer.run({
       autoCommit: false,
       eachBatchAutoResolve: false,
       eachBatch: (payload) => {
@@ -140,83 +140,83 @@ export class Membership {
     });
   }
 
-  #listen(): void {
-    const consumer = this.#consumer;
+  private listen(): void {
+    const consumer = this.consumer;
     const { events } = consumer;
     const heard = (): void => {
-      this.#heardAt = performance.now();
-      this.#looks = 0;
+      this.heardAt = performance.now();
+      this.looks = 0;
     };
     const counted = (): void => {
       heard();
-      this.#countedAt = this.#heardAt;
+      this.countedAt = this.heardAt;
     };
     consumer.on(events.FETCH_START, heard);
     // Before the next fetch it may have to look for a broker for long: it lives as long as its requests end, in whatever way.
     consumer.on(events.REQUEST, heard);
     consumer.on(events.REQUEST_TIMEOUT, heard);
     const isMember = (): void => {
-      for (const sign of this.#signs) sign();
-      this.#signs.clear();
+      for (const sign of this.signs) sign();
+      this.signs.clear();
     };
     consumer.on(events.HEARTBEAT, () => {
       counted();
-      this.#trouble = undefined;
+      this._trouble = undefined;
       isMember();
     });
-    consumer.on(events.REBALANCING, () => void (this.#fetching = false));
+    consumer.on(events.REBALANCING, () => void (this.fetching = false));
     consumer.on(events.GROUP_JOIN, ({ payload }) => {
       counted();
-      this.#fetching = true;
+      this.fetching = true;
       const { memberId, memberAssignment } = payload;
       const member = { memberId, generation: generationOf(memberId) };
       // kafkajs was joining when it was asked to leave, and heard only half of it.
-      if (this.#left) setImmediate(() => void this.leave());
+      if (this.left) setImmediate(() => void this.leave());
       else this.options.assigned(memberAssignment, member);
       isMember();
     });
     consumer.on(events.START_BATCH_PROCESS, ({ payload: { topic, partition, batchSize, firstOffset, lastOffset } }) => {
       if (batchSize === 0) this.options.passed(topic, partition, Number(firstOffset), Number(lastOffset));
     });
-    consumer.on(events.CRASH, ({ payload: { error, restart } }) => this.#crashed(error, restart));
+    consumer.on(events.CRASH, ({ payload: { error, restart } }) => this.crashed(error, restart));
   }
 
-  #crashed(error: Error, restart: boolean): void {
+  private crashed(error: Error, restart: boolean): void {
     const { group, brokers, stopping, died } = this.options;
-    this.#fetching = false;
+    this.fetching = false;
     const fault = brokerFault(`The consumer of ${group} stopped`, brokers, error);
-    this.#trouble = fault.message;
+    this._trouble = fault.message;
     if (restart || stopping.aborted) return;
-    if (isRetriable(error)) void this.#runAgain();
+    if (isRetriable(error)) void this.runAgain();
     else died(fault);
   }
 
   /** kafkajs stops for good when no broker knows the group’s coordinator, as while one starts. */
-  async #runAgain(): Promise<void> {
+  private async runAgain(): Promise<void> {
     const { stopping, died } = this.options;
     try {
-      if (await pause(clientRetry.maxRetryTime, stopping)) await this.#run();
+      if (await pause(clientRetry.maxRetryTime, stopping)) await this.run();
     } catch (error) {
-      died(this.#dead('it cannot be started again', error));
+      died(this.dead('it cannot be started again', error));
     }
   }
 
   /** Between a crash and the restart kafkajs has no group to steer; joining again steers everything from the start. */
-  #steer(action: () => void): void {
+  private steer(action: () => void): void {
     try {
       action();
     } catch (error) {
-      if (this.#fetching) this.options.died(this.#dead('kafkajs ended it without saying so', error));
+      if (this.fetching) this.options.died(this.dead('kafkajs ended it without saying so', error));
     }
   }
 
-  #watchLoop(): void {
-    if (!this.#fetching || ++this.#looks <= silentLooks) return;
-    const silentMs = performance.now() - this.#heardAt;
-    this.options.died(this.#dead(`it has asked for nothing for ${Math.round(silentMs / 1_000)} s`));
+  private watchLoop(): void {
+    if (!this.fetching || ++this.looks <= silentLooks) return;
+    const silentMs = performance.now() - this.heardAt;
+    this.options.died(this.dead(`it has asked for nothing for ${Math.round(silentMs / 1_000)} s`));
   }
 
-  #dead(why: string, cause?: unknown): Fault {
+  private dead(why: string, cause?: unknown): Fault {
     const { group } = this.options;
     return new Fault('storage', `The consumer of ${group} is dead: ${why}. Restart the process.`, false, { cause });
   }

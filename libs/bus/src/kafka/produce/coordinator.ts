@@ -9,9 +9,9 @@ export const coordinates = { group: 0, transaction: 1 } as const;
  * transaction; here the answer is believed until a request to that broker fails.
  */
 export class Coordinator {
-  #node: Promise<number> | undefined;
+  private node: Promise<number> | undefined;
   /** The last request failed: the brokers may have changed places. */
-  #failed = false;
+  private failed = false;
 
   constructor(
     private readonly cluster: Cluster,
@@ -20,33 +20,33 @@ export class Coordinator {
   ) {}
 
   async ask<T>(request: (broker: Broker) => Promise<T>): Promise<T> {
-    const node = (this.#node ??= this.#find());
+    const node = (this.node ??= this.find());
     try {
       const answer = await request(await this.cluster.findBroker({ nodeId: await node }));
-      this.#failed = false;
+      this.failed = false;
       return answer;
     } catch (error) {
       // It is the coordinator who says so.
       if (isConcurrentTransactions(error) || isStaleGeneration(error)) throw error;
-      this.#failed = true;
-      if (this.#node === node) this.#node = undefined;
+      this.failed = true;
+      if (this.node === node) this.node = undefined;
       throw error;
     }
   }
 
   /** Some topic without a leader makes it fail, which is no matter here. */
-  async #lookAgain(): Promise<void> {
+  private async lookAgain(): Promise<void> {
     try {
-      if (this.#failed) await this.cluster.refreshMetadata();
+      if (this.failed) await this.cluster.refreshMetadata();
       else await this.cluster.refreshMetadataIfNecessary();
     } catch (error) {
       if (!isRetriable(error)) throw error;
     }
   }
 
-  async #find(): Promise<number> {
+  private async find(): Promise<number> {
     if (!this.cluster.isConnected()) await this.cluster.connect();
-    await this.#lookAgain();
+    await this.lookAgain();
     const { coordinator } = await this.cluster.findGroupCoordinatorMetadata({
       groupId: this.id,
       coordinatorType: this.kind,

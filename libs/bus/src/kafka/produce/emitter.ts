@@ -19,12 +19,12 @@ const lingerMs = 5;
 
 /** Progress, best effort: sent soon, in batches, to the leader only; what cannot be sent is counted and forgotten. */
 export class Emitter {
-  #waiting: Encoded[] = [];
-  #bytes = 0;
-  #lost = 0;
-  #failing = false;
-  #producer: Promise<Producer> | undefined;
-  #running: Promise<void> | undefined;
+  private waiting: Encoded[] = [];
+  private bytes = 0;
+  private _lost = 0;
+  private failing = false;
+  private producer: Promise<Producer> | undefined;
+  private running: Promise<void> | undefined;
 
   constructor(
     private readonly clients: Clients,
@@ -35,56 +35,56 @@ export class Emitter {
 
   /** Records that were emitted and never sent. */
   get lost(): number {
-    return this.#lost;
+    return this._lost;
   }
 
   add(records: readonly Encoded[]): void {
-    if (this.#bytes > maxWaitingBytes) {
+    if (this.bytes > maxWaitingBytes) {
       this.lose(records.length, new Error('It comes faster than it can be sent.'));
       return;
     }
-    this.#waiting.push(...records);
-    this.#bytes += records.reduce((sum, record) => sum + sizeOf(record), 0);
-    this.#running ??= this.#run();
+    this.waiting.push(...records);
+    this.bytes += records.reduce((sum, record) => sum + sizeOf(record), 0);
+    this.running ??= this.run();
   }
 
   /** Counts what is lost; the first of a row of losses is logged. */
   lose(records: number, error: unknown): void {
-    this.#lost += records;
-    if (!this.#failing) this.log('warn', 'Progress was lost.', { error: String(error) });
-    this.#failing = true;
+    this._lost += records;
+    if (!this.failing) this.log('warn', 'Progress was lost.', { error: String(error) });
+    this.failing = true;
   }
 
   async close(): Promise<void> {
-    await this.#running;
-    await this.#drop();
+    await this.running;
+    await this.drop();
   }
 
-  async #run(): Promise<void> {
-    while (this.#waiting.length > 0) {
+  private async run(): Promise<void> {
+    while (this.waiting.length > 0) {
       await delay(lingerMs);
-      const records = this.#waiting;
-      this.#waiting = [];
-      this.#bytes = 0;
+      const records = this.waiting;
+      this.waiting = [];
+      this.bytes = 0;
       let sent = 0;
       try {
-        this.#producer ??= this.#connect();
-        const producer = await this.#producer;
+        this.producer ??= this.connect();
+        const producer = await this.producer;
         for (const topics of produceBatchesOf(records, this.names, this.limits)) {
           const topicMessages = topics.map(({ topic, records: of }) => ({ topic, messages: of.map(messageOf) }));
           await producer.sendBatch({ acks: 1, topicMessages });
           sent += topics.reduce((sum, { records: of }) => sum + of.length, 0);
         }
-        this.#failing = false;
+        this.failing = false;
       } catch (error) {
         this.lose(records.length - sent, error);
-        await this.#drop();
+        await this.drop();
       }
     }
-    this.#running = undefined;
+    this.running = undefined;
   }
 
-  async #connect(): Promise<Producer> {
+  private async connect(): Promise<Producer> {
     const producer = this.clients().producer({
       allowAutoTopicCreation: false,
       createPartitioner: () => choosePartition,
@@ -94,9 +94,9 @@ export class Emitter {
     return producer;
   }
 
-  async #drop(): Promise<void> {
-    const [connected] = await Promise.allSettled([this.#producer]);
-    this.#producer = undefined;
+  private async drop(): Promise<void> {
+    const [connected] = await Promise.allSettled([this.producer]);
+    this.producer = undefined;
     // One that could not even connect was counted when it failed.
     if (connected.status === 'fulfilled' && connected.value !== undefined)
       await disconnectQuietly(connected.value, this.log);

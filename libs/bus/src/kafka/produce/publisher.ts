@@ -37,75 +37,75 @@ interface Waiting {
  * of one caller need a transaction to be all or none; single ones go through an idempotent producer, which is quicker.
  */
 export class Publisher {
-  readonly #waiting: Waiting[] = [];
-  #transactional: Promise<TransactionalProducer> | undefined;
-  #idempotent: Promise<IdempotentProducer> | undefined;
-  #running: Promise<void> | undefined;
-  #trouble: { readonly reason: string; readonly at: number } | undefined;
+  private readonly waiting: Waiting[] = [];
+  private transactional: Promise<TransactionalProducer> | undefined;
+  private idempotent: Promise<IdempotentProducer> | undefined;
+  private running: Promise<void> | undefined;
+  private _trouble: { readonly reason: string; readonly at: number } | undefined;
 
   constructor(private readonly options: PublisherOptions) {}
 
   /** Why the last publish failed, and when, on the monotonic clock, milliseconds; undefined once one worked again. */
   get trouble(): { readonly reason: string; readonly at: number } | undefined {
-    return this.#trouble;
+    return this._trouble;
   }
 
   /** Resolves when all records are on the log. Rejects with Fault('storage'): then none is, or the broker never said. */
   add(records: readonly Encoded[]): Promise<void> {
     return new Promise((resolve, reject) => {
       const bytes = records.reduce((sum, record) => sum + sizeOf(record), 0);
-      this.#waiting.push({ records, bytes, resolve, reject });
-      this.#running ??= this.#run();
+      this.waiting.push({ records, bytes, resolve, reject });
+      this.running ??= this.run();
     });
   }
 
   /** Resolves when all that was asked for has been tried. */
   async close(): Promise<void> {
-    while (this.#running !== undefined) await this.#running;
-    await this.#dropProducers();
+    while (this.running !== undefined) await this.running;
+    await this.dropProducers();
   }
 
-  async #run(): Promise<void> {
-    while (this.#waiting.length > 0) {
+  private async run(): Promise<void> {
+    while (this.waiting.length > 0) {
       await new Promise(setImmediate);
-      const batch = this.#take();
+      const batch = this.take();
       try {
-        await this.#send(batch);
-        this.#trouble = undefined;
+        await this.send(batch);
+        this._trouble = undefined;
         for (const { resolve } of batch) resolve();
       } catch (error) {
         this.options.limits.learn(error);
         const fault = this.options.explain(error);
-        this.#trouble = { reason: fault.message, at: performance.now() };
+        this._trouble = { reason: fault.message, at: performance.now() };
         for (const { reject } of batch) reject(fault);
         // How far it came is unknown: the next producer fences this one and with it what it left open.
-        await this.#dropProducers();
+        await this.dropProducers();
       }
     }
-    this.#running = undefined;
+    this.running = undefined;
   }
 
-  async #send(batch: readonly Waiting[]): Promise<void> {
+  private async send(batch: readonly Waiting[]): Promise<void> {
     const sends = produceBatchesOf(
       batch.flatMap(({ records }) => records),
       this.options.names,
       this.options.limits,
     );
     if (batch.every(({ records }) => records.length === 1)) {
-      this.#idempotent ??= this.#connect(new IdempotentProducer(this.#cluster()));
-      await (await this.#idempotent).send(sends);
+      this.idempotent ??= this.connect(new IdempotentProducer(this.cluster()));
+      await (await this.idempotent).send(sends);
       return;
     }
     const { transactionalId, transactionTimeoutMs } = this.options;
-    this.#transactional ??= this.#connect(
-      new TransactionalProducer({ cluster: this.#cluster(), transactionalId, transactionTimeoutMs }),
+    this.transactional ??= this.connect(
+      new TransactionalProducer({ cluster: this.cluster(), transactionalId, transactionTimeoutMs }),
     );
-    const producer = await this.#transactional;
+    const producer = await this.transactional;
     await producer.send(sends);
     await producer.commit();
   }
 
-  async #connect<T extends TransactionalProducer | IdempotentProducer>(producer: T): Promise<T> {
+  private async connect<T extends TransactionalProducer | IdempotentProducer>(producer: T): Promise<T> {
     try {
       await producer.connect();
       return producer;
@@ -115,28 +115,28 @@ export class Publisher {
     }
   }
 
-  #cluster(): Cluster {
+  private cluster(): Cluster {
     return clusterOf(this.options.clients());
   }
 
-  async #dropProducers(): Promise<void> {
-    const producers = [this.#transactional, this.#idempotent].filter((producer) => producer !== undefined);
-    this.#transactional = undefined;
-    this.#idempotent = undefined;
+  private async dropProducers(): Promise<void> {
+    const producers = [this.transactional, this.idempotent].filter((producer) => producer !== undefined);
+    this.transactional = undefined;
+    this.idempotent = undefined;
     // One that could not even connect is closed already.
     const connected = (await Promise.allSettled(producers)).filter((one) => one.status === 'fulfilled');
     await Promise.all(connected.map(({ value }) => disconnectQuietly(value, this.options.log)));
   }
 
   /** The oldest ones, up to the batch’s size; at least one. */
-  #take(): readonly Waiting[] {
+  private take(): readonly Waiting[] {
     let bytes = 0;
     let count = 0;
-    for (const waiting of this.#waiting) {
+    for (const waiting of this.waiting) {
       if (count > 0 && bytes + waiting.bytes > batchBytes) break;
       bytes += waiting.bytes;
       count++;
     }
-    return this.#waiting.splice(0, count);
+    return this.waiting.splice(0, count);
   }
 }

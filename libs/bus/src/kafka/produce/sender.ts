@@ -37,28 +37,31 @@ export interface SendOptions {
  */
 export class Sender {
   /** By topic and partition: the sequence number of the next record. */
-  readonly #next = new Map<string, number>();
+  private readonly next = new Map<string, number>();
 
   constructor(private readonly options: SenderOptions) {}
 
   /** A new identity counts from zero. */
   restart(): void {
-    this.#next.clear();
+    this.next.clear();
   }
 
   /** Rejects if it is not known of some records whether they were written. */
   async send(topics: readonly TopicRecords[], options: SendOptions): Promise<void> {
     let batches: readonly PartitionBatch[] | undefined;
     const attempt = async (): Promise<void> => {
-      batches ??= await this.#batchesOf(topics, options);
-      const { refused, error } = await this.#attempt(batches, options);
+      batches ??= await this.batchesOf(topics, options);
+      const { refused, error } = await this.attempt(batches, options);
       batches = refused;
       if (refused.length > 0) throw error;
     };
-    await untilItPasses(attempts.brief, attempt, (error) => this.#lookAgain(error));
+    await untilItPasses(attempts.brief, attempt, (error) => this.lookAgain(error));
   }
 
-  async #batchesOf(topics: readonly TopicRecords[], { identity }: SendOptions): Promise<readonly PartitionBatch[]> {
+  private async batchesOf(
+    topics: readonly TopicRecords[],
+    { identity }: SendOptions,
+  ): Promise<readonly PartitionBatch[]> {
     const { cluster, transactionalId } = this.options;
     await cluster.addMultipleTargetTopics(topics.map(({ topic }) => topic));
     await cluster.refreshMetadataIfNecessary();
@@ -70,7 +73,7 @@ export class Sender {
     const timestamp = Date.now();
     return placed.flatMap(({ topic, byPartition }) =>
       [...byPartition].map(([partition, ofPartition]) => {
-        const sequence = this.#take(`${topic}/${partition}`, ofPartition);
+        const sequence = this.take(`${topic}/${partition}`, ofPartition);
         const transactional = transactionalId !== null;
         return {
           topic,
@@ -81,19 +84,19 @@ export class Sender {
     );
   }
 
-  #take(place: string, { length }: readonly Encoded[]): number {
-    const sequence = this.#next.get(place) ?? 0;
-    this.#next.set(place, (sequence + length) % sequences);
+  private take(place: string, { length }: readonly Encoded[]): number {
+    const sequence = this.next.get(place) ?? 0;
+    this.next.set(place, (sequence + length) % sequences);
     return sequence;
   }
 
   /** Sends each leader its batches and waits for all answers; what was not taken, and why. */
-  async #attempt(
+  private async attempt(
     batches: readonly PartitionBatch[],
     { version, announce }: SendOptions,
   ): Promise<{ readonly refused: readonly PartitionBatch[]; readonly error?: unknown }> {
     const { cluster, transactionalId } = this.options;
-    const byLeader = Map.groupBy(batches, (batch) => this.#leaderOf(batch));
+    const byLeader = Map.groupBy(batches, (batch) => this.leaderOf(batch));
     await announce?.(batches, byLeader.size);
     const answers = await Promise.all(
       [...byLeader].map(async ([nodeId, ofLeader]) => {
@@ -111,7 +114,7 @@ export class Sender {
     return { refused: refused.map(({ batch }) => batch), error: (final ?? refused[0])?.error };
   }
 
-  #leaderOf({ topic, partition }: PartitionBatch): number {
+  private leaderOf({ topic, partition }: PartitionBatch): number {
     const found = this.options.cluster
       .findTopicPartitionMetadata(topic)
       .find(({ partitionId }) => partitionId === partition);
@@ -119,7 +122,7 @@ export class Sender {
     return found.leader;
   }
 
-  async #lookAgain(error: unknown): Promise<void> {
+  private async lookAgain(error: unknown): Promise<void> {
     const { cluster } = this.options;
     for (const { name, host, port } of causes(error))
       if (name === 'KafkaJSConnectionClosedError' && host !== undefined && port !== undefined)

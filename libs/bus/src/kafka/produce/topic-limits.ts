@@ -26,9 +26,9 @@ export const tooLargeCodes: ReadonlySet<number> = new Set([10, 18]);
  * no record is sent for ever that no broker takes.
  */
 export class TopicLimits implements Limits {
-  #set: ReadonlyMap<Topic, number> = new Map();
-  readonly #learned = new Map<Topic, number>();
-  readonly #single = new Set<Topic>();
+  private set: ReadonlyMap<Topic, number> = new Map();
+  private readonly learned = new Map<Topic, number>();
+  private readonly single = new Set<Topic>();
 
   constructor(
     private readonly names: Names,
@@ -37,22 +37,22 @@ export class TopicLimits implements Limits {
   ) {}
 
   of(topic: Topic): number {
-    return Math.min(this.#set.get(topic) ?? Infinity, this.#learned.get(topic) ?? Infinity);
+    return Math.min(this.set.get(topic) ?? Infinity, this.learned.get(topic) ?? Infinity);
   }
 
   /** Of what is sent together, bytes; a record alone may have more. */
   together(topic: Topic): number {
-    return this.#single.has(topic) ? 0 : this.of(topic);
+    return this.single.has(topic) ? 0 : this.of(topic);
   }
 
   /** What the topics’ settings say now, of batches. What was learned before a setting changed is forgotten. */
   areSet(limits: ReadonlyMap<Topic, number>): void {
     for (const [topic, limit] of limits) {
-      if (this.#set.get(topic) === limit) continue;
-      this.#learned.delete(topic);
-      this.#single.delete(topic);
+      if (this.set.get(topic) === limit) continue;
+      this.learned.delete(topic);
+      this.single.delete(topic);
     }
-    this.#set = limits;
+    this.set = limits;
   }
 
   /** Learns from what a send failed with. True if the same records, one by one, may be taken. */
@@ -61,8 +61,8 @@ export class TopicLimits implements Limits {
     const topic = refusal === undefined ? undefined : this.names.topicOf(refusal.topic);
     if (refusal === undefined || topic === undefined) return false;
     this.surprised();
-    if (refusal.records > 1) this.#single.add(topic);
-    else this.#learned.set(topic, Math.min(this.of(topic), refusal.bytes - 1));
+    if (refusal.records > 1) this.single.add(topic);
+    else this.learned.set(topic, Math.min(this.of(topic), refusal.bytes - 1));
     return refusal.records > 1;
   }
 }

@@ -24,120 +24,120 @@ export interface TransactionalProducerOptions {
  * are added to it beforehand.
  */
 export class TransactionalProducer {
-  readonly #cluster: Cluster;
-  readonly #coordinator: Coordinator;
-  readonly #groups = new Map<string, Coordinator>();
-  readonly #sender: Sender;
-  #identity: ProducerIdentity = { producerId: -1n, epoch: -1 };
+  private readonly cluster: Cluster;
+  private readonly coordinator: Coordinator;
+  private readonly groups = new Map<string, Coordinator>();
+  private readonly sender: Sender;
+  private identity: ProducerIdentity = { producerId: -1n, epoch: -1 };
   /** Whether each transaction has an epoch of its own, so that nothing late of one gets into the next: version 2. */
-  #hasEpochs = false;
+  private _hasEpochs = false;
   /** The partitions, and the groups, that the broker has added to the transaction. */
-  readonly #announced = new Set<string>();
+  private readonly announced = new Set<string>();
 
   constructor(private readonly options: TransactionalProducerOptions) {
     const { cluster, transactionalId } = options;
-    this.#cluster = cluster;
-    this.#coordinator = new Coordinator(cluster, coordinates.transaction, transactionalId);
-    this.#sender = new Sender({ cluster, transactionalId });
+    this.cluster = cluster;
+    this.coordinator = new Coordinator(cluster, coordinates.transaction, transactionalId);
+    this.sender = new Sender({ cluster, transactionalId });
   }
 
   /** Connects, ends what was left open under the transactional id, by this producer or by another one, and lets no other write any more. */
   async connect(): Promise<void> {
     const { transactionalId, transactionTimeoutMs: transactionTimeout } = this.options;
-    await this.#cluster.connect();
+    await this.cluster.connect();
     await untilItPasses(attempts.patient, () =>
-      this.#coordinator.ask(async (broker) => {
+      this.coordinator.ask(async (broker) => {
         const { producerId, producerEpoch } = await broker.initProducerId({ transactionalId, transactionTimeout });
-        this.#identity = { producerId: BigInt(producerId), epoch: producerEpoch };
-        this.#hasEpochs = await hasVersion2(broker);
+        this.identity = { producerId: BigInt(producerId), epoch: producerEpoch };
+        this._hasEpochs = await hasVersion2(broker);
       }),
     );
-    this.#sender.restart();
-    this.#announced.clear();
+    this.sender.restart();
+    this.announced.clear();
   }
 
   /** May be asked again as it is if it fails with what may pass: the offsets go with the transaction once. Refused if the member is one no more. */
   async sendOffsets(commit: OffsetCommit): Promise<void> {
     const { groupId } = commit;
-    const version = this.#hasEpochs ? 5 : 3;
+    const version = this._hasEpochs ? 5 : 3;
     const groupPlace = `group ${groupId}`;
-    if (!this.#hasEpochs && !this.#announced.has(groupPlace)) {
-      await this.#coordinator.ask((broker) => broker.addOffsetsToTxn({ ...this.#writer, groupId }));
-      this.#announced.add(groupPlace);
+    if (!this._hasEpochs && !this.announced.has(groupPlace)) {
+      await this.coordinator.ask((broker) => broker.addOffsetsToTxn({ ...this.writer, groupId }));
+      this.announced.add(groupPlace);
     }
-    const request = txnOffsetCommit(version, this.options.transactionalId, this.#identity, commit);
-    await this.#groupOf(groupId).ask((broker) => sendTo(broker, request));
+    const request = txnOffsetCommit(version, this.options.transactionalId, this.identity, commit);
+    await this.groupOf(groupId).ask((broker) => sendTo(broker, request));
   }
 
   /** Sends one after another. */
   async send(sends: readonly (readonly TopicRecords[])[]): Promise<void> {
     const options = {
-      identity: this.#identity,
-      version: this.#hasEpochs ? 12 : 7,
-      announce: (batches: readonly PartitionBatch[], leaders: number) => this.#announce(batches, leaders),
+      identity: this.identity,
+      version: this._hasEpochs ? 12 : 7,
+      announce: (batches: readonly PartitionBatch[], leaders: number) => this.announce(batches, leaders),
     } as const;
-    for (const topics of sends) await this.#sender.send(topics, options);
+    for (const topics of sends) await this.sender.send(topics, options);
   }
 
   get hasEpochs(): boolean {
-    return this.#hasEpochs;
+    return this._hasEpochs;
   }
 
   commit(): Promise<void> {
-    return this.#end(true);
+    return this.end(true);
   }
 
   /** What joined the transaction never was. */
   abort(): Promise<void> {
-    return this.#end(false);
+    return this.end(false);
   }
 
   /**
    * With epochs a coordinator that moved is met here first. Asked again, it knows the end by its epoch, and does it once; without them, one that comes
    * late would end the next transaction.
    */
-  async #end(committed: boolean): Promise<void> {
+  private async end(committed: boolean): Promise<void> {
     const { transactionalId } = this.options;
     await untilItPasses(this.hasEpochs ? attempts.brief : 1, () =>
-      this.#coordinator.ask(async (broker) => {
-        if (!this.hasEpochs) await broker.endTxn({ ...this.#writer, transactionResult: committed });
-        else this.#identity = await sendTo(broker, endTxn(transactionalId, this.#identity, committed));
+      this.coordinator.ask(async (broker) => {
+        if (!this.hasEpochs) await broker.endTxn({ ...this.writer, transactionResult: committed });
+        else this.identity = await sendTo(broker, endTxn(transactionalId, this.identity, committed));
       }),
     );
-    if (this.hasEpochs) this.#sender.restart();
-    this.#announced.clear();
+    if (this.hasEpochs) this.sender.restart();
+    this.announced.clear();
   }
 
   disconnect(): Promise<void> {
-    return this.#cluster.disconnect();
+    return this.cluster.disconnect();
   }
 
   /**
    * Brokers with version 2 add partitions by themselves. But where several do so at the same time, the coordinator takes one and lets the others
    * wait for 20 ms: then they are added beforehand, all at once.
    */
-  async #announce(batches: readonly PartitionBatch[], leaders: number): Promise<void> {
-    if (this.#hasEpochs && leaders === 1) return;
-    const fresh = batches.filter((batch) => !this.#announced.has(placeOf(batch)));
+  private async announce(batches: readonly PartitionBatch[], leaders: number): Promise<void> {
+    if (this._hasEpochs && leaders === 1) return;
+    const fresh = batches.filter((batch) => !this.announced.has(placeOf(batch)));
     if (fresh.length === 0) return;
     const topics = [...Map.groupBy(fresh, ({ topic }) => topic)].map(([topic, ofTopic]) => ({
       topic,
       partitions: ofTopic.map(({ partition }) => partition),
     }));
-    await this.#coordinator.ask((broker) => broker.addPartitionsToTxn({ ...this.#writer, topics }));
-    for (const batch of fresh) this.#announced.add(placeOf(batch));
+    await this.coordinator.ask((broker) => broker.addPartitionsToTxn({ ...this.writer, topics }));
+    for (const batch of fresh) this.announced.add(placeOf(batch));
   }
 
-  #groupOf(groupId: string): Coordinator {
-    const known = this.#groups.get(groupId);
+  private groupOf(groupId: string): Coordinator {
+    const known = this.groups.get(groupId);
     if (known !== undefined) return known;
-    const group = new Coordinator(this.#cluster, coordinates.group, groupId);
-    this.#groups.set(groupId, group);
+    const group = new Coordinator(this.cluster, coordinates.group, groupId);
+    this.groups.set(groupId, group);
     return group;
   }
 
-  get #writer() {
-    const { producerId, epoch } = this.#identity;
+  private get writer() {
+    const { producerId, epoch } = this.identity;
     return {
       transactionalId: this.options.transactionalId,
       producerId: String(producerId),

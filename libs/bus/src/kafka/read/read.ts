@@ -30,9 +30,9 @@ export interface ReaderOptions {
 
 /** Reads without a group: committed records only, those of a partition in their order, over partitions by their times. */
 export class Reader {
-  #shared: Cluster | undefined;
-  readonly #followers = new Set<Cluster>();
-  readonly #asking = new Set<Promise<unknown>>();
+  private shared: Cluster | undefined;
+  private readonly followers = new Set<Cluster>();
+  private readonly asking = new Set<Promise<unknown>>();
 
   constructor(private readonly options: ReaderOptions) {}
 
@@ -40,15 +40,15 @@ export class Reader {
   read<T extends Topic>(topics: readonly T[], options: ReadOptions): AsyncIterable<Incoming<T>> {
     const { clients, closed } = this.options;
     // A follower’s fetch waits on its connection, where no other request must queue behind it.
-    const cluster = options.follow ? clusterOf(clients()) : (this.#shared ??= clusterOf(clients()));
-    if (options.follow) this.#followers.add(cluster);
+    const cluster = options.follow ? clusterOf(clients()) : (this.shared ??= clusterOf(clients()));
+    if (options.follow) this.followers.add(cluster);
     const ending = options.signal === undefined ? closed : AbortSignal.any([options.signal, closed]);
-    const reading = new Reading({ ...this.options, asking: this.#asking }, cluster, options, ending);
+    const reading = new Reading({ ...this.options, asking: this.asking }, cluster, options, ending);
     const begun = reading.begin(topics);
     // A caller that iterates gets the error; one that does not has asked for nothing.
     begun.catch(() => undefined);
     const done = async (): Promise<void> => {
-      if (!this.#followers.delete(cluster)) return;
+      if (!this.followers.delete(cluster)) return;
       await cluster.disconnect();
     };
     // Only records of the topics asked for are fetched; the compiler cannot follow that through the codec.
@@ -56,16 +56,16 @@ export class Reader {
   }
 
   async close(): Promise<void> {
-    const clusters = [...this.#followers, ...(this.#shared === undefined ? [] : [this.#shared])];
-    this.#followers.clear();
+    const clusters = [...this.followers, ...(this.shared === undefined ? [] : [this.shared])];
+    this.followers.clear();
     // kafkajs would connect again for a question that is under way.
-    await Promise.allSettled(this.#asking);
+    await Promise.allSettled(this.asking);
     await Promise.all(clusters.map((cluster) => cluster.disconnect()));
   }
 }
 
 class Reading {
-  #failingSince: number | undefined;
+  private failingSince: number | undefined;
 
   constructor(
     private readonly options: ReaderOptions & { readonly asking: Set<Promise<unknown>> },
@@ -76,7 +76,7 @@ class Reading {
 
   /** Undefined if it ended before the broker answered. */
   begin(topics: readonly Topic[]): Promise<readonly Cursor[] | undefined> {
-    return this.#patiently(() => cursorsAt(this.cluster, this.options.names, topics, this.wanted.from));
+    return this.patiently(() => cursorsAt(this.cluster, this.options.names, topics, this.wanted.from));
   }
 
   async *records(
@@ -85,12 +85,12 @@ class Reading {
   ): AsyncGenerator<Incoming, void, undefined> {
     try {
       const cursors = (await begun) ?? [];
-      yield* this.#upToEnd(cursors);
+      yield* this.upToEnd(cursors);
       while (this.wanted.follow && !this.ending.aborted) {
         const fresh = cursors.flatMap(({ fetched }) => fetched.splice(0));
         fresh.sort((one, other) => one.timestamp - other.timestamp);
-        for (const stored of fresh) yield* this.#open(stored);
-        if (fresh.length === 0) await this.#fetch(cursors);
+        for (const stored of fresh) yield* this.open(stored);
+        if (fresh.length === 0) await this.fetch(cursors);
       }
     } finally {
       await done();
@@ -98,23 +98,23 @@ class Reading {
   }
 
   /** What was on the log at the call, the oldest first. */
-  async *#upToEnd(cursors: readonly Cursor[]): AsyncGenerator<Incoming, void, undefined> {
+  private async *upToEnd(cursors: readonly Cursor[]): AsyncGenerator<Incoming, void, undefined> {
     while (!this.ending.aborted) {
       const starving = cursors.filter(({ fetched, next, end }) => fetched.length === 0 && next < end);
       if (starving.length > 0) {
-        await this.#fetch(starving);
+        await this.fetch(starving);
         continue;
       }
       const oldest = oldestOf(cursors);
       if (oldest === undefined) return;
       const stored = oldest.fetched.shift();
-      if (stored !== undefined) yield* this.#open(stored);
+      if (stored !== undefined) yield* this.open(stored);
     }
   }
 
-  async *#open(stored: Stored): AsyncGenerator<Incoming, void, undefined> {
+  private async *open(stored: Stored): AsyncGenerator<Incoming, void, undefined> {
     if (this.ending.aborted || this.wanted.ofKey?.(stored.key) === false) return;
-    const opened = await this.#patiently(async () => openStored(this.options.codec, stored));
+    const opened = await this.patiently(async () => openStored(this.options.codec, stored));
     if (opened === undefined) return;
     const { message, fault } = opened;
     // A copy: the value is a part of all that one fetch brought, which a holder of the Avro must not keep alive.
@@ -126,8 +126,8 @@ class Reading {
     }
   }
 
-  async #fetch(cursors: readonly Cursor[]): Promise<void> {
-    await this.#patiently(async () => {
+  private async fetch(cursors: readonly Cursor[]): Promise<void> {
+    await this.patiently(async () => {
       try {
         await fetchNext(this.cluster, cursors, { waitMs, clock: this.options.clock });
       } catch (error) {
@@ -138,17 +138,17 @@ class Reading {
   }
 
   /** Tries until it works, the patience is at its end, or the reading is; undefined then. */
-  async #patiently<T>(work: () => Promise<T>): Promise<T | undefined> {
+  private async patiently<T>(work: () => Promise<T>): Promise<T | undefined> {
     for (let attempt = 1; !this.ending.aborted; attempt++) {
       try {
-        const result = await this.#ask(work, attempt);
-        this.#failingSince = undefined;
+        const result = await this.ask(work, attempt);
+        this.failingSince = undefined;
         return result;
       } catch (error) {
         if (this.ending.aborted) return undefined;
         const fault = error instanceof Fault ? error : this.options.explain(error);
-        this.#failingSince ??= performance.now();
-        const patient = this.wanted.follow === true || performance.now() - this.#failingSince < patienceMs;
+        this.failingSince ??= performance.now();
+        const patient = this.wanted.follow === true || performance.now() - this.failingSince < patienceMs;
         if (!fault.retryable || !patient) throw fault;
         if (attempt === 3) this.options.log('warn', `${fault.message} The reading goes on when it is back.`, {});
         if (!(await pause(backOff(attempt, retry), this.ending))) return undefined;
@@ -157,10 +157,10 @@ class Reading {
     return undefined;
   }
 
-  async #ask<T>(work: () => Promise<T>, attempt: number): Promise<T> {
+  private async ask<T>(work: () => Promise<T>, attempt: number): Promise<T> {
     const { asking } = this.options;
     // The brokers may have changed places since the attempt before.
-    const asked = attempt === 1 ? work() : this.#lookAgain().then(work);
+    const asked = attempt === 1 ? work() : this.lookAgain().then(work);
     asking.add(asked);
     try {
       return await asked;
@@ -169,7 +169,7 @@ class Reading {
     }
   }
 
-  async #lookAgain(): Promise<void> {
+  private async lookAgain(): Promise<void> {
     await this.cluster.connect();
     await this.cluster.refreshMetadata();
   }
