@@ -17,11 +17,11 @@ export function laneOf(
 
 /** What one attempt on a record finds and leaves; what a failed attempt left is forgotten with it. */
 export class Carrying {
-  #left: string;
+  private _left: string;
 
   /** `found` is null where sessions are the order. */
   constructor(private readonly found: string | null) {
-    this.#left = found ?? '';
+    this._left = found ?? '';
   }
 
   get carried(): string {
@@ -30,7 +30,7 @@ export class Carrying {
 
   /** What the next record of the partition finds. */
   get left(): string {
-    return this.#left;
+    return this._left;
   }
 
   leave(text: string): void {
@@ -39,6 +39,6 @@ export class Carrying {
     const bytes = Buffer.byteLength(text);
     if (bytes > maxCarriedBytes)
       throw new RangeError(`A partition carries ${maxCarriedBytes} bytes at most, and this text has ${bytes}.`);
-    this.#left = text;
+    this._left = text;
   }
 }

@@ -9,35 +9,35 @@ interface Line<P> {
  * busy keeps what comes later as `P`: a position on the log, or a record already in memory.
  */
 export class Lanes<P> {
-  readonly #lines = new Map<string, Line<P>>();
-  #waiting = 0;
+  private readonly lines = new Map<string, Line<P>>();
+  private _waiting = 0;
 
   /** How many wait behind others of their session. */
   get waiting(): number {
-    return this.#waiting;
+    return this._waiting;
   }
 
   /** True if the session's lane was free and is now the caller's, who runs the record; false if it was put in line. */
   enter(session: string, place: P): boolean {
-    const line = this.#lines.get(session);
+    const line = this.lines.get(session);
     if (line === undefined) {
-      this.#lines.set(session, { places: [], head: 0 });
+      this.lines.set(session, { places: [], head: 0 });
       return true;
     }
     line.places.push(place);
-    this.#waiting++;
+    this._waiting++;
     return false;
   }
 
   /** The next in the session's line; if there is none, the lane is free again. */
   next(session: string): P | undefined {
-    const line = this.#lines.get(session);
+    const line = this.lines.get(session);
     if (line === undefined || line.head === line.places.length) {
-      this.#lines.delete(session);
+      this.lines.delete(session);
       return undefined;
     }
     const place = line.places[line.head++];
-    this.#waiting--;
+    this._waiting--;
     if (line.head * 2 > line.places.length) {
       line.places.splice(0, line.head);
       line.head = 0;

@@ -1,23 +1,23 @@
 /** Whether one record’s handling was revoked. The signal is made on first use: few handlers use it, and a signal is expensive. */
 export class Revocation {
-  #controller: AbortController | undefined;
-  #reason: Error | undefined;
+  private controller: AbortController | undefined;
+  private reason: Error | undefined;
 
   get revoked(): boolean {
-    return this.#reason !== undefined;
+    return this.reason !== undefined;
   }
 
   get signal(): AbortSignal {
-    if (this.#controller === undefined) {
-      this.#controller = new AbortController();
-      if (this.#reason !== undefined) this.#controller.abort(this.#reason);
+    if (this.controller === undefined) {
+      this.controller = new AbortController();
+      if (this.reason !== undefined) this.controller.abort(this.reason);
     }
-    return this.#controller.signal;
+    return this.controller.signal;
   }
 
   /** Only the first reason counts. */
   revoke(reason: Error): void {
-    this.#reason ??= reason;
-    this.#controller?.abort(this.#reason);
+    this.reason ??= reason;
+    this.controller?.abort(this.reason);
   }
 }

@@ -28,17 +28,17 @@ export interface Room {
  * in turn: a thousand records of one tenant delay another’s by those that are in work, not by those that wait.
  */
 export class Slots implements Room {
-  #taken = 0;
-  #waiting = 0;
-  #services = 0;
-  readonly #closed = new Set<number>();
-  #grants = 0;
+  private _taken = 0;
+  private _waiting = 0;
+  private services = 0;
+  private readonly closed = new Set<number>();
+  private grants = 0;
   /** Of tenants that have something in work or waiting. */
-  readonly #shares = new Map<string, Share>();
+  private readonly shares = new Map<string, Share>();
 
-  #last: string | undefined;
+  private last: string | undefined;
   /** When a record of another tenant than the last one’s came. */
-  #sharedAt = -Infinity;
+  private sharedAt = -Infinity;
 
   constructor(
     private readonly most: number,
@@ -50,66 +50,66 @@ export class Slots implements Room {
   }
 
   get taken(): number {
-    return this.#taken;
+    return this._taken;
   }
 
   /** How many wait for it. */
   get waiting(): number {
-    return this.#waiting;
+    return this._waiting;
   }
 
   /** Several tenants share it as long as records of more than one came of late: one’s record is at one service at a time. */
   get limit(): number {
     const { limit, forMs, now } = this.shared;
-    return now() - this.#sharedAt < forMs ? limit : this.most;
+    return now() - this.sharedAt < forMs ? limit : this.most;
   }
 
   /** Resolves with false if the slots are closed. A plain value where a slot is free. */
   take(tenant: string, service = 0): boolean | Promise<boolean> {
-    if (this.#closed.has(service)) return false;
-    this.#noticed(tenant);
+    if (this.closed.has(service)) return false;
+    this.noticed(tenant);
     const key = keyOf(tenant, service);
-    let share = this.#shares.get(key);
+    let share = this.shares.get(key);
     // Behind those that were served before it came, ahead of the one that was served last.
     if (share === undefined) {
-      share = { service, line: [], taken: 0, served: this.#grants - 0.5 };
-      this.#shares.set(key, share);
+      share = { service, line: [], taken: 0, served: this.grants - 0.5 };
+      this.shares.set(key, share);
     }
-    if (this.#taken < this.limit && this.#waiting === 0) {
-      this.#serve(share);
+    if (this._taken < this.limit && this._waiting === 0) {
+      this.serve(share);
       return true;
     }
-    this.#waiting++;
+    this._waiting++;
     const { line } = share;
     return new Promise((resolve) => line.push(resolve));
   }
 
   /** One record of the tenant is done. */
   free(tenant: string, service = 0): void {
-    this.#taken--;
+    this._taken--;
     const key = keyOf(tenant, service);
-    const share = this.#shares.get(key);
+    const share = this.shares.get(key);
     if (share !== undefined) {
       share.taken--;
-      if (share.taken === 0 && share.line.length === 0) this.#shares.delete(key);
+      if (share.taken === 0 && share.line.length === 0) this.shares.delete(key);
     }
-    while (this.#taken < this.limit && this.#waiting > 0) this.#grant();
+    while (this._taken < this.limit && this._waiting > 0) this.grant();
   }
 
   /** Nothing is granted to the service any more. */
   close(service = 0): void {
-    this.#closed.add(service);
-    for (const [key, share] of this.#shares) {
+    this.closed.add(service);
+    for (const [key, share] of this.shares) {
       if (share.service !== service) continue;
-      this.#waiting -= share.line.length;
+      this._waiting -= share.line.length;
       for (const waiting of share.line.splice(0)) waiting(false);
-      if (share.taken === 0) this.#shares.delete(key);
+      if (share.taken === 0) this.shares.delete(key);
     }
   }
 
   /** For one of several services that share it. Each tenant has a line at each: what waits at one is not behind what waits at another. */
   ofService(): Room {
-    const service = ++this.#services;
+    const service = ++this.services;
     return {
       take: (tenant) => this.take(tenant, service),
       free: (tenant) => this.free(tenant, service),
@@ -117,26 +117,26 @@ export class Slots implements Room {
     };
   }
 
-  #noticed(tenant: string): void {
-    if (tenant === this.#last || !this.shared.counts(tenant)) return;
-    if (this.#last !== undefined) this.#sharedAt = this.shared.now();
-    this.#last = tenant;
+  private noticed(tenant: string): void {
+    if (tenant === this.last || !this.shared.counts(tenant)) return;
+    if (this.last !== undefined) this.sharedAt = this.shared.now();
+    this.last = tenant;
   }
 
-  #grant(): void {
+  private grant(): void {
     let next: Share | undefined;
-    for (const share of this.#shares.values())
+    for (const share of this.shares.values())
       if (share.line.length > 0 && (next === undefined || isSooner(share, next))) next = share;
     if (next === undefined) return;
-    this.#waiting--;
-    this.#serve(next);
+    this._waiting--;
+    this.serve(next);
     next.line.shift()?.(true);
   }
 
-  #serve(share: Share): void {
-    this.#taken++;
+  private serve(share: Share): void {
+    this._taken++;
     share.taken++;
-    share.served = ++this.#grants;
+    share.served = ++this.grants;
   }
 }
 

@@ -8,12 +8,12 @@ const patienceMs = 250;
  * A handler that does not say that it waits loses the place after a while and goes on without one: else as many as there are places would stop all others.
  */
 export class TurnAtWork {
-  #isTaken = false;
-  #isOver = false;
+  private isTaken = false;
+  private isOver = false;
   /** Waits under way: a record can wait for several things at once. */
-  #aside = 0;
-  #taking: Promise<void> | undefined;
-  #patience: NodeJS.Timeout | undefined;
+  private _aside = 0;
+  private taking: Promise<void> | undefined;
+  private patience: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly working: Room | undefined,
@@ -22,41 +22,41 @@ export class TurnAtWork {
 
   /** Resolves when it has the place, or needs none. */
   async take(): Promise<void> {
-    if (this.working === undefined || this.#isTaken || this.#isOver) return;
-    this.#taking ??= this.#take(this.working).finally(() => (this.#taking = undefined));
-    await this.#taking;
+    if (this.working === undefined || this.isTaken || this.isOver) return;
+    this.taking ??= this._take(this.working).finally(() => (this.taking = undefined));
+    await this.taking;
   }
 
   /** Waits that are still under way take no place any more. */
   end(): void {
-    this.#isOver = true;
-    this.#free();
+    this.isOver = true;
+    this.free();
   }
 
   async aside<T>(wait: () => Promise<T>): Promise<T> {
-    this.#aside++;
-    this.#free();
+    this._aside++;
+    this.free();
     try {
       return await wait();
     } finally {
-      this.#aside--;
-      if (this.#aside === 0) await this.take();
+      this._aside--;
+      if (this._aside === 0) await this.take();
     }
   }
 
-  async #take(working: Room): Promise<void> {
+  private async _take(working: Room): Promise<void> {
     const granted = working.take(this.tenant);
     if (!(granted instanceof Promise ? await granted : granted)) return;
-    this.#isTaken = true;
+    this.isTaken = true;
     // While it stood in line the attempt may have ended, or begun to wait for something else.
-    if (this.#isOver || this.#aside > 0) this.#free();
-    else this.#patience = setTimeout(() => this.#free(), patienceMs);
+    if (this.isOver || this._aside > 0) this.free();
+    else this.patience = setTimeout(() => this.free(), patienceMs);
   }
 
-  #free(): void {
-    if (!this.#isTaken) return;
-    clearTimeout(this.#patience);
-    this.#isTaken = false;
+  private free(): void {
+    if (!this.isTaken) return;
+    clearTimeout(this.patience);
+    this.isTaken = false;
     this.working?.free(this.tenant);
   }
 }

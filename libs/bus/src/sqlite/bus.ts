@@ -92,17 +92,17 @@ export async function busOn(database: DatabaseSync, options: SqliteBusOptions): 
 }
 
 class OpenBus implements SqliteBus {
-  readonly #append: Append;
-  readonly #forget: Forget;
-  readonly #fetch: Fetch;
-  readonly #published: GroupAppend;
-  readonly #emitted: GroupAppend;
-  readonly #wakeups: Wakeups;
-  readonly #log: BusLog;
-  readonly #consumers = new Map<string, SqliteConsumer | null>();
-  readonly #closed = new AbortController();
-  readonly #working = new Slots(atWork, shared);
-  readonly #emit: (messages: readonly Outgoing[]) => void;
+  private readonly append: Append;
+  private readonly forget: Forget;
+  private readonly fetch: Fetch;
+  private readonly published: GroupAppend;
+  private readonly emitted: GroupAppend;
+  private readonly wakeups: Wakeups;
+  private readonly log: BusLog;
+  private readonly consumers = new Map<string, SqliteConsumer | null>();
+  private readonly closed = new AbortController();
+  private readonly working = new Slots(atWork, shared);
+  private readonly emit: (messages: readonly Outgoing[]) => void;
 
   constructor(
     private readonly store: Store,
@@ -113,20 +113,20 @@ class OpenBus implements SqliteBus {
     const { database } = store;
     const { clock, log = () => undefined } = options;
     const version = database.prepare('PRAGMA data_version');
-    this.#log = log;
+    this.log = log;
     const ends = endsOf(database);
-    this.#wakeups = new Wakeups(() => version.get()?.['data_version'] as number, ends.changed);
-    this.#append = appender(database, ids, clock, ends.changed);
-    this.#forget = forgetter(database, ids);
-    this.#fetch = fetcher(database, ids, ends);
-    const appended = () => this.#wakeups.notify();
-    this.#published = new GroupAppend(store, this.#append, 'powerLoss', appended);
-    this.#emitted = new GroupAppend(store, this.#append, 'processLoss', appended);
-    this.#emit = emitter(codec, this.#emitted, log);
+    this.wakeups = new Wakeups(() => version.get()?.['data_version'] as number, ends.changed);
+    this.append = appender(database, ids, clock, ends.changed);
+    this.forget = forgetter(database, ids);
+    this.fetch = fetcher(database, ids, ends);
+    const appended = () => this.wakeups.notify();
+    this.published = new GroupAppend(store, this.append, 'powerLoss', appended);
+    this.emitted = new GroupAppend(store, this.append, 'processLoss', appended);
+    this.emit = emitter(codec, this.emitted, log);
   }
 
   async publish(messages: readonly Outgoing[]): Promise<void> {
-    this.#assertOpen();
+    this.assertOpen();
     let encoded: readonly Encoded[];
     try {
       encoded = encodeAll(this.codec, messages);
@@ -134,24 +134,24 @@ class OpenBus implements SqliteBus {
       if (error instanceof OutputRefused) throw new Fault('invalid_request', error.message, false, { cause: error });
       throw error;
     }
-    if (encoded.length > 0) await this.#published.add(encoded);
+    if (encoded.length > 0) await this.published.add(encoded);
   }
 
   async appendRaw(topic: Topic, key: string, value: Uint8Array, headers = {}): Promise<number> {
-    this.#assertOpen();
-    const [offset] = await this.#published.add([{ topic, key, value, headers }]);
+    this.assertOpen();
+    const [offset] = await this.published.add([{ topic, key, value, headers }]);
     return offset as number;
   }
 
   async subscribe(subscription: Subscription): Promise<Consumer> {
-    this.#assertOpen();
+    this.assertOpen();
     const { group, topics } = subscription;
-    if (this.#consumers.has(group)) {
+    if (this.consumers.has(group)) {
       throw new Error(
         `The group ${group} has a consumer in this process already. Stop it first, or use another group.`,
       );
     }
-    this.#consumers.set(group, null);
+    this.consumers.set(group, null);
     try {
       const { database } = this.store;
       const { lease, progress } = await this.store.write('processLoss', () => ({
@@ -161,35 +161,35 @@ class OpenBus implements SqliteBus {
       const consumer = new SqliteConsumer({
         subscription,
         store: this.store,
-        fetch: this.#fetch,
-        append: this.#append,
-        forget: this.#forget,
+        fetch: this.fetch,
+        append: this.append,
+        forget: this.forget,
         codec: this.codec,
         clock: this.options.clock,
-        log: this.#log,
-        wakeups: this.#wakeups,
+        log: this.log,
+        wakeups: this.wakeups,
         lease,
         progress,
-        working: this.#working,
-        emit: this.#emit,
-        ended: () => this.#consumers.delete(group),
+        working: this.working,
+        emit: this.emit,
+        ended: () => this.consumers.delete(group),
       });
-      this.#consumers.set(group, consumer);
+      this.consumers.set(group, consumer);
       return consumer;
     } catch (error) {
-      this.#consumers.delete(group);
+      this.consumers.delete(group);
       throw error;
     }
   }
 
   read<T extends Topic>(topics: readonly T[], options: ReadOptions): AsyncIterable<Incoming<T>> {
-    this.#assertOpen();
+    this.assertOpen();
     try {
       return readLog(topics, options, {
-        fetch: this.#fetch,
+        fetch: this.fetch,
         codec: this.codec,
-        wakeups: this.#wakeups,
-        closed: this.#closed.signal,
+        wakeups: this.wakeups,
+        closed: this.closed.signal,
       });
     } catch (error) {
       throw storageFault('The log could not be read', error);
@@ -201,72 +201,72 @@ class OpenBus implements SqliteBus {
   }
 
   async trim(topic: Topic, olderThan: number): Promise<number> {
-    this.#assertOpen();
+    this.assertOpen();
     return trimTopic(this.store, this.ids.get(topic) as number, olderThan);
   }
 
   async retain(topic: Topic, kept: Kept): Promise<number> {
-    this.#assertOpen();
+    this.assertOpen();
     return retain(this.store, this.ids.get(topic) as number, kept);
   }
 
   async holderOf(group: string): Promise<LiveHolder | null> {
-    this.#assertOpen();
+    this.assertOpen();
     return patiently('The log could not be read', () =>
       liveHolder(this.store.database, group, this.options, this.options.clock),
     );
   }
 
   async identity(): Promise<LogIdentity> {
-    this.#assertOpen();
+    this.assertOpen();
     return patiently('The log could not be read', () => ({
       id: this.store.database.prepare('SELECT id FROM identity').get()?.['id'] as string,
-      used: writtenByServices.some((topic) => this.#fetch.endOf(topic) > 0),
+      used: writtenByServices.some((topic) => this.fetch.endOf(topic) > 0),
     }));
   }
 
   async groupLag(group: string, topics: readonly Topic[]): Promise<readonly PartitionLag[]> {
-    this.#assertOpen();
+    this.assertOpen();
     return patiently('The log could not be read', () =>
       topics.map((topic) => {
         const position = positionOf(this.store.database, this.ids.get(topic) as number, group);
-        return { topic, partition: 0, records: position.unfinishedBelow(this.#fetch.endOf(topic)) };
+        return { topic, partition: 0, records: position.unfinishedBelow(this.fetch.endOf(topic)) };
       }),
     );
   }
 
   get checks(): Bus['checks'] {
-    return { log: () => this.#checkFile() };
+    return { log: () => this.checkFile() };
   }
 
   async check(): Promise<void> {
-    await this.#checkFile();
-    const stuck = [...this.#consumers.values()]
+    await this.checkFile();
+    const stuck = [...this.consumers.values()]
       .map((consumer) => consumer?.trouble)
       .find((reason) => reason !== undefined);
     if (stuck !== undefined) throw new Fault('storage', stuck, true);
   }
 
   /** It can be read, and what was published last did not fail. */
-  async #checkFile(): Promise<void> {
-    this.#assertOpen();
-    await patiently('The log could not be read', () => this.#fetch.end());
-    const failed = this.#published.trouble;
+  private async checkFile(): Promise<void> {
+    this.assertOpen();
+    await patiently('The log could not be read', () => this.fetch.end());
+    const failed = this.published.trouble;
     if (failed !== undefined && performance.now() - failed.at < troubleMs)
       throw new Fault('storage', failed.reason, true);
   }
 
   async close(): Promise<void> {
-    if (this.#closed.signal.aborted) return;
-    this.#closed.abort();
-    await Promise.all([...this.#consumers.values()].map(async (consumer) => consumer?.stop(0)));
-    await this.#published.idle();
-    await this.#emitted.idle();
+    if (this.closed.signal.aborted) return;
+    this.closed.abort();
+    await Promise.all([...this.consumers.values()].map(async (consumer) => consumer?.stop(0)));
+    await this.published.idle();
+    await this.emitted.idle();
     // The last connection to close takes the write-ahead log into the file.
     this.store.database.close();
   }
 
-  #assertOpen(): void {
-    if (this.#closed.signal.aborted) throw new Fault('storage', 'The log was closed by this process.', false);
+  private assertOpen(): void {
+    if (this.closed.signal.aborted) throw new Fault('storage', 'The log was closed by this process.', false);
   }
 }

@@ -57,67 +57,67 @@ export interface ConsumerOptions {
  */
 export class SqliteConsumer implements Consumer {
   readonly failed: Promise<Error>;
-  readonly #slots: Slots;
+  private readonly slots: Slots;
   /** Absent where records are handled one after another anyway. */
-  readonly #working: Room | undefined;
-  readonly #lanes = new Lanes<Place>();
+  private readonly working: Room | undefined;
+  private readonly lanes = new Lanes<Place>();
   /** What the record that finished last left, by topic; only one at a time is in work where that means anything. */
-  readonly #carried = new Map<Topic, string>();
-  readonly #cursors: Cursors;
-  readonly #insist: ReadRetry;
-  readonly #flush: Flush;
-  readonly #handling: HandlingOptions;
-  readonly #gate = new Gate();
-  readonly #room = new Gate();
-  readonly #stopping = new AbortController();
-  readonly #revocations = new Set<Revocation>();
-  readonly #loops = new Set<Promise<void>>();
-  readonly #renewal: NodeJS.Timeout;
-  readonly #unlisten: () => void;
+  private readonly carried = new Map<Topic, string>();
+  private readonly cursors: Cursors;
+  private readonly insist: ReadRetry;
+  private readonly flush: Flush;
+  private readonly handling: HandlingOptions;
+  private readonly gate = new Gate();
+  private readonly room = new Gate();
+  private readonly stopping = new AbortController();
+  private readonly revocations = new Set<Revocation>();
+  private readonly loops = new Set<Promise<void>>();
+  private readonly renewal: NodeJS.Timeout;
+  private readonly unlisten: () => void;
   /** Lanes whose first record waits for its tenant’s turn. */
-  #beginning = 0;
-  #renewedAt = performance.now();
-  #stopped: Promise<void> | undefined;
-  #tellFailure: (error: Error) => void = () => undefined;
+  private beginning = 0;
+  private renewedAt = performance.now();
+  private stopped: Promise<void> | undefined;
+  private tellFailure: (error: Error) => void = () => undefined;
 
   constructor(private readonly options: ConsumerOptions) {
     const { subscription, progress } = options;
-    this.failed = new Promise((resolve) => (this.#tellFailure = resolve));
-    this.#slots = new Slots(subscription.maxInFlight ?? defaultInFlight);
-    this.#cursors = new Cursors(subscription.topics, options.fetch, progress);
-    this.#insist = new ReadRetry(subscription.group, options.log, this.#stopping.signal);
+    this.failed = new Promise((resolve) => (this.tellFailure = resolve));
+    this.slots = new Slots(subscription.maxInFlight ?? defaultInFlight);
+    this.cursors = new Cursors(subscription.topics, options.fetch, progress);
+    this.insist = new ReadRetry(subscription.group, options.log, this.stopping.signal);
     const retries = new RetryLog(subscription.group, options.log, options.clock);
-    this.#working = keepsPartitionOrder(subscription) ? undefined : options.working.ofService();
-    this.#handling = { ...options, working: this.#working, retries, stopping: this.#stopping.signal };
-    this.#flush = new Flush({
+    this.working = keepsPartitionOrder(subscription) ? undefined : options.working.ofService();
+    this.handling = { ...options, working: this.working, retries, stopping: this.stopping.signal };
+    this.flush = new Flush({
       ...options,
       group: subscription.group,
       committed: (records) => {
-        for (const { tenant } of records) this.#slots.free(tenant);
+        for (const { tenant } of records) this.slots.free(tenant);
         if (records.some(({ outputs }) => outputs.length > 0)) options.wakeups.notify();
       },
-      failed: (error) => this.#fail(error),
+      failed: (error) => this.fail(error),
       observer: subscription.observer,
     });
-    this.#unlisten = options.wakeups.listen(this.#gate.open);
-    this.#renewal = setInterval(() => void this.#renew(), renewMs);
+    this.unlisten = options.wakeups.listen(this.gate.open);
+    this.renewal = setInterval(() => void this.renew(), renewMs);
     if (keepsPartitionOrder(subscription))
       for (const topic of subscription.topics) subscription.taken?.({ topic, partition: 0 }, progress.carried(topic));
-    this.#keep(this.#read());
+    this.keep(this.read());
   }
 
   get inFlight(): number {
-    return this.#slots.taken;
+    return this.slots.taken;
   }
 
   /** Its lease is its membership, and the log one partition. */
   get standing(): Standing {
-    return { partitions: 1, heartbeatAgeMs: performance.now() - this.#renewedAt, trouble: this.trouble };
+    return { partitions: 1, heartbeatAgeMs: performance.now() - this.renewedAt, trouble: this.trouble };
   }
 
   /** Why it cannot go on now, though it goes on trying. */
   get trouble(): string | undefined {
-    return this.#flush.trouble ?? this.#insist.trouble;
+    return this.flush.trouble ?? this.insist.trouble;
   }
 
   async lag(): Promise<readonly PartitionLag[]> {
@@ -132,18 +132,18 @@ export class SqliteConsumer implements Consumer {
   }
 
   stop(drainMs: number): Promise<void> {
-    this.#stopped ??= this.#stop(drainMs);
-    return this.#stopped;
+    this.stopped ??= this._stop(drainMs);
+    return this.stopped;
   }
 
-  async #stop(drainMs: number): Promise<void> {
-    if (this.#stopping.signal.aborted) return;
-    this.#begunToEnd();
+  private async _stop(drainMs: number): Promise<void> {
+    if (this.stopping.signal.aborted) return;
+    this.begunToEnd();
     const deadline = new AbortController();
-    await Promise.race([Promise.all(this.#loops), pause(drainMs, deadline.signal)]);
+    await Promise.race([Promise.all(this.loops), pause(drainMs, deadline.signal)]);
     deadline.abort();
-    await this.#flush.settle();
-    this.#giveUp();
+    await this.flush.settle();
+    this.giveUp();
     const { store, lease, log, subscription, ended } = this.options;
     try {
       await store.write('processLoss', () => lease.release());
@@ -157,75 +157,73 @@ export class SqliteConsumer implements Consumer {
   }
 
   /** Reads on for as long as there is room, and begins what is first in its session. */
-  async #read(): Promise<void> {
-    while (!this.#stopping.signal.aborted) {
-      const places = await this.#insist.until(() => this.#cursors.next(pageRecords));
+  private async read(): Promise<void> {
+    while (!this.stopping.signal.aborted) {
+      const places = await this.insist.until(() => this.cursors.next(pageRecords));
       if (places === null) return;
       if (places.length === 0) {
-        await this.#gate.wait();
+        await this.gate.wait();
         continue;
       }
       for (const place of places) {
-        const opened = await this.#open(place);
+        const opened = await this.open(place);
         if (opened === null) return;
         if (opened === 'trimmed') continue;
-        const lane = this.#laneOf(opened);
-        if (this.#lanes.enter(lane, place)) {
+        const lane = this.laneOf(opened);
+        if (this.lanes.enter(lane, place)) {
           const { tenant } = opened;
-          const granted = this.#slots.take(tenant);
+          const granted = this.slots.take(tenant);
           if (granted === false) return;
-          this.#keep(
-            granted === true ? this.#runLane(opened, lane, tenant) : this.#begin(granted, place, lane, tenant),
-          );
+          this.keep(granted === true ? this.runLane(opened, lane, tenant) : this.begin(granted, place, lane, tenant));
         }
-        while (this.#lanes.waiting + this.#beginning >= maxWaiting && !this.#stopping.signal.aborted)
-          await this.#room.wait();
+        while (this.lanes.waiting + this.beginning >= maxWaiting && !this.stopping.signal.aborted)
+          await this.room.wait();
       }
       await new Promise(setImmediate);
     }
   }
 
-  #laneOf({ session, stored }: Opened): string {
+  private laneOf({ session, stored }: Opened): string {
     return laneOf(session, stored, this.options.subscription);
   }
 
   /** Reading goes on meanwhile: the records of other tenants may be further down the log. Only its place is kept until then. */
-  async #begin(granted: Promise<boolean>, place: Place, lane: string, tenant: string): Promise<void> {
-    this.#beginning++;
+  private async begin(granted: Promise<boolean>, place: Place, lane: string, tenant: string): Promise<void> {
+    this.beginning++;
     const isGranted = await granted;
-    this.#beginning--;
-    this.#room.open();
+    this.beginning--;
+    this.room.open();
     if (!isGranted) return;
-    const opened = await this.#open(place);
-    if (opened === 'trimmed') this.#slots.free(tenant);
-    if (opened !== null) await this.#runLane(opened, lane, tenant);
+    const opened = await this.open(place);
+    if (opened === 'trimmed') this.slots.free(tenant);
+    if (opened !== null) await this.runLane(opened, lane, tenant);
   }
 
   /** One lane's records, one after another in its tenant’s turn, until none waits. */
-  async #runLane(first: Opened | 'trimmed', lane: string, tenant: string): Promise<void> {
+  private async runLane(first: Opened | 'trimmed', lane: string, tenant: string): Promise<void> {
     for (let opened: Opened | 'trimmed' | null = first; opened !== null;) {
       if (opened !== 'trimmed') {
         const revocation = new Revocation();
-        this.#revocations.add(revocation);
+        this.revocations.add(revocation);
         const { topic } = opened.stored;
-        const carried = this.#carried.get(topic) ?? this.options.progress.carried(topic);
-        const finished = await handleRecord(opened, this.#handling, revocation, carried);
-        this.#revocations.delete(revocation);
+        const carried = this.carried.get(topic) ?? this.options.progress.carried(topic);
+        const finished = await handleRecord(opened, this.handling, revocation, carried);
+        this.revocations.delete(revocation);
         if (finished === null) return;
-        this.#carried.set(topic, finished.carried);
-        this.#flush.add({ ...finished, tenant });
+        this.carried.set(topic, finished.carried);
+        this.flush.add({ ...finished, tenant });
       }
-      const place = this.#lanes.next(lane);
-      this.#room.open();
-      if (place === undefined || !(await this.#slots.take(tenant))) return;
-      opened = await this.#open(place);
-      if (opened === 'trimmed') this.#slots.free(tenant);
+      const place = this.lanes.next(lane);
+      this.room.open();
+      if (place === undefined || !(await this.slots.take(tenant))) return;
+      opened = await this.open(place);
+      if (opened === 'trimmed') this.slots.free(tenant);
     }
   }
 
-  async #open(place: Place): Promise<Opened | 'trimmed' | null> {
+  private async open(place: Place): Promise<Opened | 'trimmed' | null> {
     const { fetch, codec, progress } = this.options;
-    return this.#insist.until(() => {
+    return this.insist.until(() => {
       const stored = fetch.record(place);
       if (stored !== undefined) return openStored(codec, stored);
       progress.of(place.topic).finish(place.offset, place.offset + 1);
@@ -233,47 +231,47 @@ export class SqliteConsumer implements Consumer {
     });
   }
 
-  async #renew(): Promise<void> {
+  private async renew(): Promise<void> {
     const { store, lease, log, subscription } = this.options;
     try {
       await store.write('processLoss', () => lease.renew());
-      this.#renewedAt = performance.now();
+      this.renewedAt = performance.now();
     } catch (error) {
-      if (this.#stopping.signal.aborted) return;
-      if (!(error instanceof Fault)) this.#fail(error as Error);
+      if (this.stopping.signal.aborted) return;
+      if (!(error instanceof Fault)) this.fail(error as Error);
       else log('warn', `The lease could not be renewed. ${error.message}`, { group: subscription.group });
     }
   }
 
   /** A loop that ends with an error ends the consumer. */
-  #keep(loop: Promise<void>): void {
+  private keep(loop: Promise<void>): void {
     const kept = loop
-      .catch((error: unknown) => this.#fail(error instanceof Error ? error : new Error(String(error))))
-      .finally(() => this.#loops.delete(kept));
-    this.#loops.add(kept);
+      .catch((error: unknown) => this.fail(error instanceof Error ? error : new Error(String(error))))
+      .finally(() => this.loops.delete(kept));
+    this.loops.add(kept);
   }
 
-  #fail(error: Error): void {
-    if (this.#stopping.signal.aborted) return;
-    this.#begunToEnd();
-    this.#giveUp();
+  private fail(error: Error): void {
+    if (this.stopping.signal.aborted) return;
+    this.begunToEnd();
+    this.giveUp();
     this.options.ended();
-    this.#tellFailure(error);
+    this.tellFailure(error);
   }
 
-  #begunToEnd(): void {
-    this.#stopping.abort();
-    this.#slots.close();
-    this.#working?.close();
-    this.#gate.open();
-    this.#room.open();
-    clearInterval(this.#renewal);
-    this.#unlisten();
+  private begunToEnd(): void {
+    this.stopping.abort();
+    this.slots.close();
+    this.working?.close();
+    this.gate.open();
+    this.room.open();
+    clearInterval(this.renewal);
+    this.unlisten();
   }
 
-  #giveUp(): void {
-    this.#flush.drop();
-    for (const revocation of this.#revocations)
+  private giveUp(): void {
+    this.flush.drop();
+    for (const revocation of this.revocations)
       revocation.revoke(new Error('The consumer gives this record up; it is repeated later.'));
   }
 }

@@ -33,46 +33,46 @@ export interface FlushOptions {
  * runs as soon as something is finished and it is not running already, in the order in which things were finished.
  */
 export class Flush {
-  #queue: Finished[] = [];
-  #running: Promise<void> | undefined;
-  #trouble: string | undefined;
-  readonly #dropped = new AbortController();
+  private queue: Finished[] = [];
+  private running: Promise<void> | undefined;
+  private _trouble: string | undefined;
+  private readonly dropped = new AbortController();
 
   constructor(private readonly options: FlushOptions) {}
 
   /** Why nothing can be written now; undefined if it can. It is tried again by itself. */
   get trouble(): string | undefined {
-    return this.#trouble;
+    return this._trouble;
   }
 
   add(finished: Finished): void {
-    if (this.#dropped.signal.aborted) return;
-    this.#queue.push(finished);
-    this.#running ??= this.#run();
+    if (this.dropped.signal.aborted) return;
+    this.queue.push(finished);
+    this.running ??= this.run();
   }
 
   /** Resolves when all is written, or the storage fails and so cannot be waited for. */
   async settle(): Promise<void> {
-    while (this.#running !== undefined && this.#trouble === undefined) {
-      await Promise.race([this.#running, pause(10, this.#dropped.signal)]);
+    while (this.running !== undefined && this._trouble === undefined) {
+      await Promise.race([this.running, pause(10, this.dropped.signal)]);
     }
   }
 
   /** Forgets what is not written: it is repeated by the next consumer. */
   drop(): void {
-    this.#dropped.abort();
-    this.#queue = [];
+    this.dropped.abort();
+    this.queue = [];
   }
 
-  async #run(): Promise<void> {
-    for (let attempt = 1; this.#queue.length > 0;) {
+  private async run(): Promise<void> {
+    for (let attempt = 1; this.queue.length > 0;) {
       // What finishes in the same turn of the event loop goes together.
       await new Promise(setImmediate);
-      const batch = this.#batch();
+      const batch = this.batch();
       if (batch.length === 0) break;
       const began = performance.now();
       try {
-        await this.#write(batch, began);
+        await this.write(batch, began);
         attempt = 1;
       } catch (error) {
         this.options.observer?.transaction(false, performance.now() - began);
@@ -80,14 +80,14 @@ export class Flush {
           this.options.failed(error instanceof Error ? error : new Error(String(error)));
           break;
         }
-        this.#report(error);
-        if (!(await pause(backOff(attempt++, storageRetry), this.#dropped.signal))) break;
+        this.report(error);
+        if (!(await pause(backOff(attempt++, storageRetry), this.dropped.signal))) break;
       }
     }
-    this.#running = undefined;
+    this.running = undefined;
   }
 
-  async #write(batch: readonly Finished[], began: number): Promise<void> {
+  private async write(batch: readonly Finished[], began: number): Promise<void> {
     const { store, append, forget, progress, lease, committed } = this.options;
     const outputs = batch.flatMap((finished) => finished.outputs);
     for (const { topic, offset, carried } of batch) {
@@ -103,31 +103,31 @@ export class Flush {
     });
     progress.saved();
     this.options.observer?.transaction(true, performance.now() - began);
-    this.#trouble = undefined;
-    this.#queue.splice(0, batch.length);
+    this._trouble = undefined;
+    this.queue.splice(0, batch.length);
     committed(batch);
     runAfterCommit(batch, this.options.group, this.options.log);
   }
 
-  #report(fault: Fault): void {
-    if (this.#trouble === undefined) {
+  private report(fault: Fault): void {
+    if (this._trouble === undefined) {
       this.options.log('error', `${fault.message} Finished work is kept and tried again.`, {
         group: this.options.group,
       });
     }
-    this.#trouble = fault.message;
+    this._trouble = fault.message;
   }
 
   /** The oldest ones, up to the batch's size; at least one. */
-  #batch(): readonly Finished[] {
+  private batch(): readonly Finished[] {
     let bytes = 0;
     let count = 0;
-    for (const { outputs } of this.#queue) {
+    for (const { outputs } of this.queue) {
       const more = outputs.reduce((sum, { value }) => sum + value.byteLength, 0);
       if (count > 0 && bytes + more > batchBytes) break;
       bytes += more;
       count++;
     }
-    return this.#queue.slice(0, count);
+    return this.queue.slice(0, count);
   }
 }

@@ -13,10 +13,10 @@ interface Waiting {
 
 /** Appends without a consumer: what is asked in one turn of the event loop goes on the log in one transaction. */
 export class GroupAppend {
-  readonly #waiting: Waiting[] = [];
-  #running: Promise<void> | undefined;
-  #bytes = 0;
-  #trouble: { readonly reason: string; readonly at: number } | undefined;
+  private readonly waiting: Waiting[] = [];
+  private running: Promise<void> | undefined;
+  private bytes = 0;
+  private _trouble: { readonly reason: string; readonly at: number } | undefined;
 
   constructor(
     private readonly store: Store,
@@ -27,57 +27,57 @@ export class GroupAppend {
 
   /** Payload bytes that are asked for and not yet on the log. */
   get pendingBytes(): number {
-    return this.#bytes;
+    return this.bytes;
   }
 
   /** Why the last append failed, and when, on the monotonic clock, milliseconds; undefined once one worked again. */
   get trouble(): { readonly reason: string; readonly at: number } | undefined {
-    return this.#trouble;
+    return this._trouble;
   }
 
   /** Resolves with the offsets when all records are on the log. Rejects with Fault('storage') if none is. */
   add(records: readonly Encoded[]): Promise<readonly number[]> {
     return new Promise((resolve, reject) => {
       const bytes = records.reduce((sum, { value }) => sum + value.byteLength, 0);
-      this.#waiting.push({ records, bytes, resolve, reject });
-      this.#bytes += bytes;
-      this.#running ??= this.#run();
+      this.waiting.push({ records, bytes, resolve, reject });
+      this.bytes += bytes;
+      this.running ??= this.run();
     });
   }
 
   /** Resolves when all that was asked for so far has been tried. */
   async idle(): Promise<void> {
-    while (this.#running !== undefined) await this.#running;
+    while (this.running !== undefined) await this.running;
   }
 
-  async #run(): Promise<void> {
-    while (this.#waiting.length > 0) {
+  private async run(): Promise<void> {
+    while (this.waiting.length > 0) {
       await new Promise(setImmediate);
-      const batch = this.#take();
+      const batch = this.take();
       try {
         const offsets = await this.store.write(this.durability, () => batch.map(({ records }) => this.append(records)));
-        this.#trouble = undefined;
+        this._trouble = undefined;
         batch.forEach(({ resolve }, index) => resolve(offsets[index] ?? []));
         this.appended();
       } catch (error) {
-        this.#trouble = { reason: error instanceof Error ? error.message : String(error), at: performance.now() };
+        this._trouble = { reason: error instanceof Error ? error.message : String(error), at: performance.now() };
         for (const { reject } of batch) reject(error);
       } finally {
-        this.#bytes -= batch.reduce((sum, { bytes }) => sum + bytes, 0);
+        this.bytes -= batch.reduce((sum, { bytes }) => sum + bytes, 0);
       }
     }
-    this.#running = undefined;
+    this.running = undefined;
   }
 
   /** The oldest ones, up to the batch's size; at least one. */
-  #take(): readonly Waiting[] {
+  private take(): readonly Waiting[] {
     let bytes = 0;
     let count = 0;
-    for (const waiting of this.#waiting) {
+    for (const waiting of this.waiting) {
       if (count > 0 && bytes + waiting.bytes > batchBytes) break;
       bytes += waiting.bytes;
       count++;
     }
-    return this.#waiting.splice(0, count);
+    return this.waiting.splice(0, count);
   }
 }

@@ -8,7 +8,7 @@ const readRetry = { initialMs: 5, maxMs: 2_000 };
 
 /** Reads for a consumer: what the storage refuses now is tried again for as long as the consumer works. */
 export class ReadRetry {
-  #trouble: string | undefined;
+  private _trouble: string | undefined;
 
   constructor(
     private readonly group: string,
@@ -18,7 +18,7 @@ export class ReadRetry {
 
   /** Why nothing can be read now; undefined if it can. */
   get trouble(): string | undefined {
-    return this.#trouble;
+    return this._trouble;
   }
 
   /** The result, or null when the consumer is to stop. Throws what will not pass. */
@@ -26,19 +26,19 @@ export class ReadRetry {
     for (let attempt = 1; ; attempt++) {
       try {
         const result = await work();
-        this.#trouble = undefined;
+        this._trouble = undefined;
         return result;
       } catch (error) {
         if (this.stopping.aborted) return null;
         if (!isSqliteError(error) && !(error instanceof Fault && error.retryable)) throw error;
-        if (!isBusy(error)) this.#report(storageFault('The log could not be read', error) as Fault);
+        if (!isBusy(error)) this.report(storageFault('The log could not be read', error) as Fault);
         if (!(await pause(backOff(attempt, readRetry), this.stopping))) return null;
       }
     }
   }
 
-  #report(fault: Fault): void {
-    if (this.#trouble === undefined) this.log('error', `${fault.message} It is tried again.`, { group: this.group });
-    this.#trouble = fault.message;
+  private report(fault: Fault): void {
+    if (this._trouble === undefined) this.log('error', `${fault.message} It is tried again.`, { group: this.group });
+    this._trouble = fault.message;
   }
 }

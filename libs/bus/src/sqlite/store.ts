@@ -10,16 +10,16 @@ export type Durability = 'powerLoss' | 'processLoss';
 
 /** The one connection of a bus. Transactions are synchronous, so within the process they cannot meet. */
 export class Store {
-  #durability: Durability | undefined;
+  private durability: Durability | undefined;
 
   constructor(readonly database: DatabaseSync) {}
 
   /** Throws what SQLite throws; nothing of the transaction is left then. */
   transaction<T>(durability: Durability, work: () => T): T {
     const { database } = this;
-    if (this.#durability !== durability) {
+    if (this.durability !== durability) {
       database.exec(durability === 'powerLoss' ? 'PRAGMA synchronous = FULL' : 'PRAGMA synchronous = NORMAL');
-      this.#durability = durability;
+      this.durability = durability;
     }
     return inTransaction(database, work);
   }

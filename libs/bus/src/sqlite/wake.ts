@@ -2,9 +2,9 @@ const pollMs = 20;
 
 /** Tells listeners that there may be new records: at once for this bus's own, by polling for those of other processes. */
 export class Wakeups {
-  readonly #listeners = new Set<() => void>();
-  #timer: NodeJS.Timeout | undefined;
-  #version: number | undefined;
+  private readonly listeners = new Set<() => void>();
+  private timer: NodeJS.Timeout | undefined;
+  private _version: number | undefined;
 
   /** `version` changes whenever another connection commits; `changed` hears of that before the listeners do. */
   constructor(
@@ -14,21 +14,21 @@ export class Wakeups {
 
   /** Returns what ends the listening. */
   listen(listener: () => void): () => void {
-    this.#listeners.add(listener);
-    this.#timer ??= setInterval(() => this.#poll(), pollMs);
+    this.listeners.add(listener);
+    this.timer ??= setInterval(() => this.poll(), pollMs);
     return () => {
-      this.#listeners.delete(listener);
-      if (this.#listeners.size > 0) return;
-      clearInterval(this.#timer);
-      this.#timer = undefined;
+      this.listeners.delete(listener);
+      if (this.listeners.size > 0) return;
+      clearInterval(this.timer);
+      this.timer = undefined;
     };
   }
 
   notify(): void {
-    for (const listener of this.#listeners) listener();
+    for (const listener of this.listeners) listener();
   }
 
-  #poll(): void {
+  private poll(): void {
     let version: number | undefined;
     try {
       version = this.version();
@@ -36,8 +36,8 @@ export class Wakeups {
       // A listener reads next, meets the same error and reports it; `undefined` makes the poll after it wake them again.
       version = undefined;
     }
-    if (version !== undefined && version === this.#version) return;
-    this.#version = version;
+    if (version !== undefined && version === this._version) return;
+    this._version = version;
     this.changed();
     this.notify();
   }

@@ -41,14 +41,14 @@ function atWork({ published }: Model): readonly string[] {
 /** A consumer and those before it, which crashed or were stopped and whose handlers may still be at work. */
 class Real {
   /** What the present consumer’s handler was given. */
-  #given = new Set<string>();
+  private given = new Set<string>();
   /** What the present one was given although it was done: nothing. One that is left behind may read on. */
   readonly again: string[] = [];
   /** Seen on the log, or told to be there. */
-  readonly #done = new Set<string>();
-  #gates = new Map<string, Deferred>();
-  readonly #gatesBefore: Map<string, Deferred>[] = [];
-  #consumer: Consumer | undefined;
+  private readonly done = new Set<string>();
+  private gates = new Map<string, Deferred>();
+  private readonly gatesBefore: Map<string, Deferred>[] = [];
+  private consumer: Consumer | undefined;
 
   constructor(
     readonly log: TestLog,
@@ -56,13 +56,13 @@ class Real {
   ) {}
 
   async takeOver(): Promise<void> {
-    const [given, gates, done] = [this.#given, this.#gates, this.#done];
-    this.#consumer = await this.log.bus.subscribe({
+    const [given, gates, done] = [this.given, this.gates, this.done];
+    this.consumer = await this.log.bus.subscribe({
       group,
       topics: ['agent.requests'],
       handle: async (message, { afterCommit }) => {
         const question = questionOf(message);
-        if (done.has(question) && given === this.#given) this.again.push(question);
+        if (done.has(question) && given === this.given) this.again.push(question);
         given.add(question);
         afterCommit(() => done.add(question));
         if (this.model.published.find((one) => one.question === question)?.held) {
@@ -76,22 +76,22 @@ class Real {
   }
 
   release(question: string): void {
-    this.#gates.get(question)?.resolve();
+    this.gates.get(question)?.resolve();
   }
 
   async crash(): Promise<void> {
     await this.log.reopen();
-    this.#leaveBehind();
+    this.leaveBehind();
   }
 
   async stop(): Promise<void> {
-    await this.#consumer?.stop(50);
-    this.#leaveBehind();
+    await this.consumer?.stop(50);
+    this.leaveBehind();
   }
 
   /** Handlers of consumers that are gone end now, and want to say what they found. */
   wake(): void {
-    for (const gates of this.#gatesBefore) for (const gate of gates.values()) gate.resolve();
+    for (const gates of this.gatesBefore) for (const gate of gates.values()) gate.resolve();
   }
 
   /** Waits until all is handled that can be, and holds the log to it. */
@@ -106,15 +106,15 @@ class Real {
       return found.flat().length >= expected.flat().length;
     });
     expect(found).toEqual(expected);
-    for (const question of found.flat()) this.#done.add(question);
-    await eventually('what is held is at work', () => atWork(model).every((one) => this.#given.has(one)));
+    for (const question of found.flat()) this.done.add(question);
+    await eventually('what is held is at work', () => atWork(model).every((one) => this.given.has(one)));
     expect(this.again).toEqual([]);
   }
 
-  #leaveBehind(): void {
-    this.#gatesBefore.push(this.#gates);
-    this.#gates = new Map();
-    this.#given = new Set();
+  private leaveBehind(): void {
+    this.gatesBefore.push(this.gates);
+    this.gates = new Map();
+    this.given = new Set();
   }
 }
 

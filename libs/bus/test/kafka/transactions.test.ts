@@ -46,47 +46,47 @@ class Log {
   fates: Fate[] = [];
   /** What happens before a request is answered, by its number. */
   readonly meanwhile = new Map<number, () => void>();
-  #epoch = 0;
-  #open: Open | undefined;
+  private epoch = 0;
+  private open: Open | undefined;
 
   /** What the next owner of something does first: what is open is aborted, and its producer is fenced. */
   fence(): void {
-    this.#epoch++;
-    this.#open = undefined;
+    this.epoch++;
+    this.open = undefined;
   }
 
   /** The producer of the consumer under test. */
   producer(hasEpochs = true): TransactionalProducer {
     let mine = -1;
     const fenced = (): void => {
-      if (mine !== this.#epoch) throw ofType('INVALID_PRODUCER_EPOCH');
+      if (mine !== this.epoch) throw ofType('INVALID_PRODUCER_EPOCH');
     };
-    const open = (): Open => (this.#open ??= { offsets: new Map(), outputs: [] });
+    const open = (): Open => (this.open ??= { offsets: new Map(), outputs: [] });
     const end = (committed: boolean) => () => {
       fenced();
       const { offsets, outputs } = open();
       if (committed) for (const [partition, offset] of offsets) this.offsets.set(partition, offset);
       if (committed) this.outputs.push(...outputs);
-      this.#open = undefined;
+      this.open = undefined;
     };
     const producer = {
       hasEpochs,
-      connect: () => this.#ask('connect', () => (this.fence(), (mine = this.#epoch))),
+      connect: () => this.ask('connect', () => (this.fence(), (mine = this.epoch))),
       sendOffsets: ({ member, offsets }: OffsetCommit) =>
-        this.#ask(`offsets ${offsets.map(({ partition, offset }) => `${partition}/${offset}`).join()}`, () => {
+        this.ask(`offsets ${offsets.map(({ partition, offset }) => `${partition}/${offset}`).join()}`, () => {
           fenced();
           if (member.generation !== this.generation) throw ofType('ILLEGAL_GENERATION');
           for (const one of offsets) open().offsets.set(one.partition, one);
         }),
       send: (sends: readonly (readonly TopicRecords[])[]) => {
         const records = sends.flatMap((topic) => topic.flatMap((one) => one.records.map(({ value }) => String(value))));
-        return this.#ask(`send ${records.join()}`, () => {
+        return this.ask(`send ${records.join()}`, () => {
           fenced();
           open().outputs.push(...records);
         });
       },
-      commit: () => this.#ask('commit', end(true)),
-      abort: () => this.#ask('abort', end(false)),
+      commit: () => this.ask('commit', end(true)),
+      abort: () => this.ask('abort', end(false)),
     };
     return producer as unknown as TransactionalProducer;
   }
@@ -100,7 +100,7 @@ class Log {
     return this.offsets.get(partition);
   }
 
-  async #ask(what: string, work: () => unknown): Promise<void> {
+  private async ask(what: string, work: () => unknown): Promise<void> {
     this.asked.push(what);
     const fate = this.fates.shift() ?? 'answered';
     const count = this.asked.length;
