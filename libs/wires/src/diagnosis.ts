@@ -98,16 +98,16 @@ export const noteMeanings: Readonly<Record<NoteKind, string>> = {
 
 /** Counts what was skipped. It keeps no more than a hundred different ones apart, so that a hostile stream costs no memory. */
 export class Notes {
-  readonly #counts = new Map<string, { readonly kind: NoteKind; readonly what: string; count: number }>();
+  private readonly counts = new Map<string, { readonly kind: NoteKind; readonly what: string; count: number }>();
   /** How many there were in all. */
   total = 0;
 
   add(kind: NoteKind, what: string, count = 1): void {
     this.total += count;
     const name = /^[\w.[\]:-]{1,80}$/.test(what) ? what : '(other)';
-    const key = `${kind} ${this.#counts.size < 100 ? name : '(other)'}`;
-    const found = this.#counts.get(key);
-    if (found === undefined) this.#counts.set(key, { kind, what: key.slice(kind.length + 1), count });
+    const key = `${kind} ${this.counts.size < 100 ? name : '(other)'}`;
+    const found = this.counts.get(key);
+    if (found === undefined) this.counts.set(key, { kind, what: key.slice(kind.length + 1), count });
     else found.count += count;
   }
 
@@ -116,6 +116,6 @@ export class Notes {
   }
 
   list(): readonly Note[] {
-    return [...this.#counts.values()].map((note) => ({ ...note }));
+    return [...this.counts.values()].map((note) => ({ ...note }));
   }
 }

@@ -37,7 +37,7 @@ export class TurnBuilder {
   append(slot: Slot, piece: string): void {
     if (piece === '') return;
     if (slot.begun !== null) {
-      this.#appendBehind(slot, slot.begun, piece);
+      this.appendBehind(slot, slot.begun, piece);
       return;
     }
     slot.text += piece;
@@ -50,7 +50,7 @@ export class TurnBuilder {
   }
 
   /** Deltas of arguments are all of them. Those of a text go on behind its beginning, or say it again. */
-  #appendBehind(slot: Slot, begun: string, piece: string): void {
+  private appendBehind(slot: Slot, begun: string, piece: string): void {
     slot.held += piece;
     if (slot.type !== 'call' && begun.length > slot.held.length && begun.startsWith(slot.held)) return;
     const isAgain = slot.type === 'call' || slot.held.startsWith(begun);
@@ -114,7 +114,7 @@ export class TurnBuilder {
     return {
       id: this.id,
       model: this.model,
-      parts: this.slots.filter(isSaid).map((slot) => this.#part(slot)),
+      parts: this.slots.filter(isSaid).map((slot) => this.part(slot)),
       finish,
       finishAs: this.finishAs,
       usage: this.usage,
@@ -122,7 +122,7 @@ export class TurnBuilder {
     };
   }
 
-  #part(slot: Slot): TurnPart {
+  private part(slot: Slot): TurnPart {
     const once = slot.type === 'call' ? saidOnce(slot.text) : null;
     if (once === null) return partOf(slot, this.wire);
     this.notes.add('repeated_arguments', slot.name);

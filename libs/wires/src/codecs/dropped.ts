@@ -2,10 +2,10 @@ import type { Echo, MessagePart, OtherPart, ReasoningPart, WireName } from '../t
 
 /** Gathers what a wire cannot say, each once. */
 export class Dropped {
-  readonly #subjects = new Set<string>();
+  private readonly subjects = new Set<string>();
 
   add(subject: string): void {
-    this.#subjects.add(subject);
+    this.subjects.add(subject);
   }
 
   /** A part that only the wire that it came from can say. */
@@ -14,7 +14,7 @@ export class Dropped {
   }
 
   list(): readonly string[] {
-    return [...this.#subjects];
+    return [...this.subjects];
   }
 }
 

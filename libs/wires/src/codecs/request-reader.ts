@@ -10,7 +10,7 @@ export class RequestFault extends Error {
 /** Reads a client’s request off its text, and gathers the paths of what the neutral form does not hold. */
 export class RequestReader {
   readonly root: JsonSpan;
-  readonly #beyond: string[] = [];
+  private readonly _beyond: string[] = [];
 
   constructor(readonly raw: string) {
     try {
@@ -22,7 +22,7 @@ export class RequestReader {
   }
 
   beyond(path: string): void {
-    this.#beyond.push(path);
+    this._beyond.push(path);
   }
 
   /** Notes the members that are not held. */
@@ -73,9 +73,9 @@ export class RequestReader {
   once<T>(list: JsonSpan | undefined, name: string, read: () => T): T {
     if (list === undefined || list.repeated === null) return read();
     const { value, beyond } = list.repeated.once(name, () => {
-      const before = this.#beyond.length;
+      const before = this._beyond.length;
       const first = read();
-      return { value: first, beyond: this.#beyond.splice(before) };
+      return { value: first, beyond: this._beyond.splice(before) };
     });
     for (const path of beyond) this.beyond(path);
     return value;
@@ -89,7 +89,7 @@ export class RequestReader {
 
   decoded(request: WireRequest): DecodedRequest {
     const messages = withNamesOfResults(request.messages);
-    return { ...request, messages, raw: this.raw, query: queryOf(messages), beyond: this.#beyond };
+    return { ...request, messages, raw: this.raw, query: queryOf(messages), beyond: this._beyond };
   }
 }
 

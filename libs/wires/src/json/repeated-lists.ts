@@ -7,28 +7,27 @@ export const shortestRepeated = 1_024;
 export class RepeatedList {
   /** Where its items begin and end, by turns; null until they are looked for. */
   places: Uint32Array | null = null;
-  readonly #read = new Map<string, unknown>();
+  private readonly read = new Map<string, unknown>();
 
   constructor(readonly source: string) {}
 
   /** What a way of reading gave the first time. The name stands for the way. */
   once<T>(name: string, read: () => T): T {
-    if (this.#read.has(name)) return this.#read.get(name) as T;
+    if (this.read.has(name)) return this.read.get(name) as T;
     const value = read();
-    this.#read.set(name, value);
+    this.read.set(name, value);
     return value;
   }
 }
 
 /** The lists that came last. */
 export class RepeatedLists {
-  #held: RepeatedList[] = [];
+  private held: RepeatedList[] = [];
 
   /** The list that stands in a text at a place, to the character. */
   at(text: string, start: number): RepeatedList | undefined {
-    const found = this.#held.find(({ source }) => text.startsWith(source, start));
-    if (found !== undefined && found !== this.#held[0])
-      this.#held = [found, ...this.#held.filter((one) => one !== found)];
+    const found = this.held.find(({ source }) => text.startsWith(source, start));
+    if (found !== undefined && found !== this.held[0]) this.held = [found, ...this.held.filter((one) => one !== found)];
     return found;
   }
 
@@ -40,7 +39,7 @@ export class RepeatedLists {
     if (own !== source) return undefined;
     const list = new RepeatedList(own);
     let characters = 0;
-    this.#held = [list, ...this.#held]
+    this.held = [list, ...this.held]
       .slice(0, mostLists)
       .filter(({ source: { length } }) => (characters += length) <= mostCharacters);
     return list;

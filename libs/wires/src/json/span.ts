@@ -13,8 +13,8 @@ export interface SpanMember {
  * JSON (JSON.parse has read it); positions are of UTF-16 units. Never goes deeper than it is asked, and not by recursion.
  */
 export class JsonSpan {
-  #members: readonly SpanMember[] | undefined;
-  #items: readonly JsonSpan[] | undefined;
+  private _members: readonly SpanMember[] | undefined;
+  private _items: readonly JsonSpan[] | undefined;
 
   private constructor(
     readonly text: string,
@@ -24,46 +24,46 @@ export class JsonSpan {
     readonly repeated: RepeatedList | null = null,
   ) {}
 
-  static readonly #lists = new RepeatedLists();
+  private static readonly lists = new RepeatedLists();
 
   /** The last text that was read, until the event loop turns: a request is looked at several times, and may have megabytes. */
-  static #last: JsonSpan | null = null;
+  private static last: JsonSpan | null = null;
 
   /** The whole text. Throws SyntaxError where it is not JSON. */
   static of(text: string): JsonSpan {
-    if (JsonSpan.#last?.text === text) return JsonSpan.#last;
-    const span = JsonSpan.#aroundRepeated(text) ?? JsonSpan.#read(text);
-    if (JsonSpan.#last === null)
+    if (JsonSpan.last?.text === text) return JsonSpan.last;
+    const span = JsonSpan.aroundRepeated(text) ?? JsonSpan.read(text);
+    if (JsonSpan.last === null)
       setImmediate(() => {
-        JsonSpan.#last = null;
+        JsonSpan.last = null;
       });
-    JsonSpan.#last = span;
+    JsonSpan.last = span;
     return span;
   }
 
-  static #read(text: string): JsonSpan {
+  private static read(text: string): JsonSpan {
     JSON.parse(text);
     const start = afterSpace(text, 0);
     const span = new JsonSpan(text, start, endOf(text, start));
     if (text.length < shortestRepeated) return span;
     const tools = span.member(toolsName);
-    const list = tools?.isArray === true ? JsonSpan.#lists.add(tools.source) : undefined;
+    const list = tools?.isArray === true ? JsonSpan.lists.add(tools.source) : undefined;
     if (tools === undefined || list === undefined) return span;
     const repeated = new JsonSpan(text, tools.start, tools.end, list);
-    span.#members = span.members.map((member) => (member.value === tools ? { ...member, value: repeated } : member));
+    span._members = span.members.map((member) => (member.value === tools ? { ...member, value: repeated } : member));
     return span;
   }
 
   /** A text with a list of tools that came before: only what stands around the list is read. Null where there is none. */
-  static #aroundRepeated(text: string): JsonSpan | null {
+  private static aroundRepeated(text: string): JsonSpan | null {
     if (text.length < shortestRepeated) return null;
     const name = `"${toolsName}"`;
     let at = text.indexOf(name);
     for (let look = 0; look < mostLooks && at !== -1; look++) {
       const behind = afterSpace(text, at + name.length);
       const start = afterSpace(text, behind + 1);
-      const list = text.charCodeAt(behind) === colon ? JsonSpan.#lists.at(text, start) : undefined;
-      const span = list === undefined ? null : JsonSpan.#around(text, start, list);
+      const list = text.charCodeAt(behind) === colon ? JsonSpan.lists.at(text, start) : undefined;
+      const span = list === undefined ? null : JsonSpan.around(text, start, list);
       if (span !== null) return span;
       at = text.indexOf(name, behind);
     }
@@ -74,7 +74,7 @@ export class JsonSpan {
    * The text is JSON where it is with an empty list in that place, if that list is a value there: it might be inside a string, or deeper
    * down. Null where it is not the tools of the outermost object.
    */
-  static #around(text: string, start: number, list: RepeatedList): JsonSpan | null {
+  private static around(text: string, start: number, list: RepeatedList): JsonSpan | null {
     const { length } = list.source;
     const rest = `${text.slice(0, start)}[]${text.slice(start + length)}`;
     try {
@@ -87,7 +87,7 @@ export class JsonSpan {
     if (short.member(toolsName)?.start !== start) return null;
     const moved = (place: number): number => (place > start ? place + length - 2 : place);
     const span = new JsonSpan(text, begin, moved(short.end));
-    span.#members = short.members.map((member) => {
+    span._members = short.members.map((member) => {
       const { value } = member;
       const repeated = value.start === start ? list : null;
       return {
@@ -127,12 +127,12 @@ export class JsonSpan {
 
   /** Members in the order in which they stand, repeated names included; none where this is not an object. */
   get members(): readonly SpanMember[] {
-    return (this.#members ??= this.isObject ? this.#readMembers() : []);
+    return (this._members ??= this.isObject ? this.readMembers() : []);
   }
 
   /** Items of an array; none where this is not an array. */
   get items(): readonly JsonSpan[] {
-    return (this.#items ??= this.isArray ? this.#readItems() : []);
+    return (this._items ??= this.isArray ? this.readItems() : []);
   }
 
   /** The member of this name; of a repeated name the last, as for JSON.parse. */
@@ -145,7 +145,7 @@ export class JsonSpan {
     return this.isString ? (JSON.parse(this.source) as string) : undefined;
   }
 
-  #readMembers(): SpanMember[] {
+  private readMembers(): SpanMember[] {
     const { text } = this;
     const members: SpanMember[] = [];
     for (let at = afterSpace(text, this.start + 1); text.charCodeAt(at) !== closeBrace;) {
@@ -158,12 +158,12 @@ export class JsonSpan {
     return members;
   }
 
-  #readItems(): JsonSpan[] {
+  private readItems(): JsonSpan[] {
     const { text, start, repeated } = this;
-    if (repeated === null) return this.#lookForItems();
+    if (repeated === null) return this.lookForItems();
     const { places } = repeated;
     if (places === null) {
-      const items = this.#lookForItems();
+      const items = this.lookForItems();
       repeated.places = Uint32Array.from(items.flatMap((item) => [item.start - start, item.end - start]));
       return items;
     }
@@ -173,7 +173,7 @@ export class JsonSpan {
     return items;
   }
 
-  #lookForItems(): JsonSpan[] {
+  private lookForItems(): JsonSpan[] {
     const { text } = this;
     const items: JsonSpan[] = [];
     for (let at = afterSpace(text, this.start + 1); text.charCodeAt(at) !== closeBracket;) {

@@ -12,84 +12,84 @@ interface Call {
 
 /** Chat Completions. */
 export class ChatScreen implements Screen {
-  #isFirst = true;
+  private isFirst = true;
   /** The head of the first round, which every chunk repeats. */
-  #head: JsonObject | null = null;
-  #usage: JsonValue | undefined;
-  #roundUsage: JsonValue | undefined;
-  #calls = new Map<JsonValue, Call>();
-  #shown = 0;
+  private head: JsonObject | null = null;
+  private usage: JsonValue | undefined;
+  private roundUsage: JsonValue | undefined;
+  private calls = new Map<JsonValue, Call>();
+  private shown = 0;
   /** How many numbers `reasoning_details` had in former rounds, and the last one of this round. */
-  #details = 0;
-  #roundDetails = -1;
-  #isHiding = false;
-  #end: (Record<string, JsonValue> | string)[] = [];
+  private details = 0;
+  private roundDetails = -1;
+  private _isHiding = false;
+  private end: (Record<string, JsonValue> | string)[] = [];
 
   constructor(private readonly screening: Screening) {}
 
   get isHiding(): boolean {
-    return this.#isHiding;
+    return this._isHiding;
   }
 
   event({ raw, data }: RawEvent): readonly Uint8Array[] {
     if (data === null) return [raw];
     const chunk = parsed(data);
     if (chunk === null) {
-      if (data.trim() === '[DONE]' && this.#isHeld) this.#end.push(data);
+      if (data.trim() === '[DONE]' && this.isHeld) this.end.push(data);
       else return [raw];
       return [];
     }
     const [choice] = listAt(chunk, 'choices');
     const delta = objectAt(choice, 'delta');
-    this.#roundDetails = Math.max(this.#roundDetails, lastDetail(delta));
+    this.roundDetails = Math.max(this.roundDetails, lastDetail(delta));
     const isEnd = choice?.['finish_reason'] !== undefined && choice['finish_reason'] !== null;
     const usage = objectAt(chunk, 'usage');
-    if (this.#isFirst && this.#head === null && choice !== undefined) this.#head = headOf(chunk);
-    if (this.#isFirst && delta?.['tool_calls'] === undefined && !isEnd && usage === null && !this.#isHiding)
+    if (this.isFirst && this.head === null && choice !== undefined) this.head = headOf(chunk);
+    if (this.isFirst && delta?.['tool_calls'] === undefined && !isEnd && usage === null && !this._isHiding)
       return [raw];
     const had = JSON.stringify(chunk);
-    if (delta?.['tool_calls'] !== undefined) this.#screenCalls(delta);
+    if (delta?.['tool_calls'] !== undefined) this.screenCalls(delta);
     if (usage !== null) {
-      this.#roundUsage = usage;
-      chunk['usage'] = addUsage(this.#usage, usage) ?? null;
+      this.roundUsage = usage;
+      chunk['usage'] = addUsage(this.usage, usage) ?? null;
     }
-    if (!this.#isFirst) {
-      Object.assign(chunk, this.#head);
+    if (!this.isFirst) {
+      Object.assign(chunk, this.head);
       delete delta?.['role'];
-      numberDetails(delta, this.#details);
+      numberDetails(delta, this.details);
     }
-    if (this.#isHeld && (isEnd || choice === undefined)) {
-      this.#end.push(chunk);
+    if (this.isHeld && (isEnd || choice === undefined)) {
+      this.end.push(chunk);
       return [];
     }
-    if (!isEnd && choice !== undefined && usage === null && isEmpty(delta, this.#isFirst)) return [];
+    if (!isEnd && choice !== undefined && usage === null && isEmpty(delta, this.isFirst)) return [];
     const now = JSON.stringify(chunk);
     return now === had ? [raw] : [sseFrame(now)];
   }
 
   /** The end of a later round waits until it is kept what the rounds were. */
-  get #isHeld(): boolean {
-    return this.#isHiding || !this.#isFirst;
+  private get isHeld(): boolean {
+    return this._isHiding || !this.isFirst;
   }
 
-  #screenCalls(delta: Record<string, JsonValue>): void {
-    const shown = listAt(delta, 'tool_calls').flatMap((call) => this.#screenCall(call));
+  private screenCalls(delta: Record<string, JsonValue>): void {
+    const shown = listAt(delta, 'tool_calls').flatMap((call) => this.screenCall(call));
     if (shown.length === 0) delete delta['tool_calls'];
     else delta['tool_calls'] = shown;
   }
 
-  #screenCall(piece: JsonObject): readonly JsonObject[] {
+  private screenCall(piece: JsonObject): readonly JsonObject[] {
     const index = piece['index'] ?? 0;
-    const call = this.#calls.get(index) ?? { out: null, held: [] };
-    this.#calls.set(index, call);
+    const call = this.calls.get(index) ?? { out: null, held: [] };
+    this.calls.set(index, call);
     if (call.out === null) {
       call.held.push(piece);
       const name = objectAt(piece, 'function')?.['name'];
       if (typeof name !== 'string' || name === '') return [];
       if (name === this.screening.searchTool) {
         call.out = 'hidden';
-        this.#isHiding = true;
-      } else call.out = this.#shown++;
+        this._isHiding = true;
+      } else call.out = this.shown++;
       const { out } = call;
       return out === 'hidden' ? [] : call.held.splice(0).map((held) => ({ ...held, index: out }));
     }
@@ -97,19 +97,19 @@ export class ChatScreen implements Screen {
   }
 
   next(): void {
-    this.#usage = addUsage(this.#usage, this.#roundUsage);
-    this.#roundUsage = undefined;
-    this.#details += this.#roundDetails + 1;
-    this.#roundDetails = -1;
-    this.#isFirst = false;
-    this.#calls = new Map();
-    this.#shown = 0;
-    this.#isHiding = false;
-    this.#end = [];
+    this.usage = addUsage(this.usage, this.roundUsage);
+    this.roundUsage = undefined;
+    this.details += this.roundDetails + 1;
+    this.roundDetails = -1;
+    this.isFirst = false;
+    this.calls = new Map();
+    this.shown = 0;
+    this._isHiding = false;
+    this.end = [];
   }
 
   last({ hasCalls }: RoundEnd): readonly Uint8Array[] {
-    return this.#end.splice(0).map((held) => {
+    return this.end.splice(0).map((held) => {
       if (typeof held === 'string') return sseFrame(held);
       const [choice] = listAt(held, 'choices');
       if (choice?.['finish_reason'] === 'tool_calls' && !hasCalls)

@@ -7,18 +7,18 @@ type Event = Record<string, JsonValue>;
 
 /** Bedrock’s Converse. */
 export class ConverseScreen implements Screen {
-  #isFirst = true;
-  #usage: JsonValue | undefined;
-  #roundUsage: JsonValue | undefined;
-  #blocks = new Map<JsonValue, number | 'hidden'>();
-  #shown = 0;
-  #isHiding = false;
-  #end: (readonly [string, Event])[] = [];
+  private isFirst = true;
+  private usage: JsonValue | undefined;
+  private roundUsage: JsonValue | undefined;
+  private blocks = new Map<JsonValue, number | 'hidden'>();
+  private shown = 0;
+  private _isHiding = false;
+  private end: (readonly [string, Event])[] = [];
 
   constructor(private readonly screening: Screening) {}
 
   get isHiding(): boolean {
-    return this.#isHiding;
+    return this._isHiding;
   }
 
   event({ raw, data, name }: RawEvent): readonly Uint8Array[] {
@@ -26,20 +26,20 @@ export class ConverseScreen implements Screen {
     if (event === null) return [raw];
     switch (name) {
       case 'messageStart':
-        return this.#isFirst ? [raw] : [];
+        return this.isFirst ? [raw] : [];
       case 'contentBlockStart':
       case 'contentBlockDelta':
       case 'contentBlockStop':
-        return this.#block(event, name, raw);
+        return this.block(event, name, raw);
       case 'metadata':
-        this.#roundUsage = event['usage'];
-        if (this.#usage !== undefined) event['usage'] = addUsage(this.#usage, this.#roundUsage) ?? null;
-        if (!this.#isHeld) return [this.#usage === undefined ? raw : awsFrame(name, JSON.stringify(event))];
-        this.#end.push([name, event]);
+        this.roundUsage = event['usage'];
+        if (this.usage !== undefined) event['usage'] = addUsage(this.usage, this.roundUsage) ?? null;
+        if (!this.isHeld) return [this.usage === undefined ? raw : awsFrame(name, JSON.stringify(event))];
+        this.end.push([name, event]);
         return [];
       case 'messageStop':
-        if (!this.#isHeld) return [raw];
-        this.#end.push([name, event]);
+        if (!this.isHeld) return [raw];
+        this.end.push([name, event]);
         return [];
       default:
         return [raw];
@@ -47,15 +47,15 @@ export class ConverseScreen implements Screen {
   }
 
   /** A block of text has no start of its own. */
-  #block(event: Event, name: string, raw: Uint8Array): readonly Uint8Array[] {
+  private block(event: Event, name: string, raw: Uint8Array): readonly Uint8Array[] {
     const index = event['contentBlockIndex'] ?? 0;
-    let block = this.#blocks.get(index);
+    let block = this.blocks.get(index);
     if (block === undefined) {
       const tool = objectAt(objectAt(event, 'start'), 'toolUse')?.['name'];
       const isHidden = name === 'contentBlockStart' && tool === this.screening.searchTool;
-      this.#isHiding ||= isHidden;
-      block = isHidden ? 'hidden' : this.#shown++;
-      this.#blocks.set(index, block);
+      this._isHiding ||= isHidden;
+      block = isHidden ? 'hidden' : this.shown++;
+      this.blocks.set(index, block);
     }
     if (block === 'hidden') return [];
     if (block === index) return [raw];
@@ -63,21 +63,21 @@ export class ConverseScreen implements Screen {
   }
 
   /** The end of a later round waits until it is kept what the rounds were. */
-  get #isHeld(): boolean {
-    return this.#isHiding || !this.#isFirst;
+  private get isHeld(): boolean {
+    return this._isHiding || !this.isFirst;
   }
 
   next(): void {
-    this.#usage = addUsage(this.#usage, this.#roundUsage);
-    this.#roundUsage = undefined;
-    this.#isFirst = false;
-    this.#blocks = new Map();
-    this.#isHiding = false;
-    this.#end = [];
+    this.usage = addUsage(this.usage, this.roundUsage);
+    this.roundUsage = undefined;
+    this.isFirst = false;
+    this.blocks = new Map();
+    this._isHiding = false;
+    this.end = [];
   }
 
   last({ hasCalls }: RoundEnd): readonly Uint8Array[] {
-    return this.#end.splice(0).map(([name, event]) => {
+    return this.end.splice(0).map(([name, event]) => {
       if (event['stopReason'] === 'tool_use' && !hasCalls) event['stopReason'] = 'end_turn';
       return awsFrame(name, JSON.stringify(event));
     });

@@ -26,20 +26,20 @@ const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
 
 class ServerSentSplitter implements EventSplitter {
-  readonly #held = new HeldBytes();
+  private readonly held = new HeldBytes();
   /** How far the held bytes were searched, and whether a line begins there. */
-  #at = 0;
-  #isLineStart = true;
+  private at = 0;
+  private isLineStart = true;
 
   push(bytes: Uint8Array): readonly RawEvent[] {
-    const held = this.#held.with(bytes);
+    const held = this.held.with(bytes);
     const events: RawEvent[] = [];
     let start = 0;
-    let at = this.#at;
+    let at = this.at;
     for (; at < held.length; at++) {
       const byte = held[at];
       if (byte !== lineFeed && byte !== carriageReturn) {
-        this.#isLineStart = false;
+        this.isLineStart = false;
         continue;
       }
       if (byte === carriageReturn) {
@@ -47,19 +47,19 @@ class ServerSentSplitter implements EventSplitter {
         if (at + 1 === held.length) break;
         if (held[at + 1] === lineFeed) at++;
       }
-      if (this.#isLineStart) {
+      if (this.isLineStart) {
         events.push(eventOf(held.subarray(start, at + 1)));
         start = at + 1;
       }
-      this.#isLineStart = true;
+      this.isLineStart = true;
     }
-    this.#held.drop(start);
-    this.#at = at - start;
+    this.held.drop(start);
+    this.at = at - start;
     return events;
   }
 
   end(): readonly RawEvent[] {
-    return this.#held.length === 0 ? [] : [eventOf(this.#held.with(none))];
+    return this.held.length === 0 ? [] : [eventOf(this.held.with(none))];
   }
 }
 
@@ -77,10 +77,10 @@ function eventOf(raw: Uint8Array): RawEvent {
 
 /** Amazon’s event stream: each message begins with its length. */
 class AmazonSplitter implements EventSplitter {
-  readonly #held = new HeldBytes();
+  private readonly held = new HeldBytes();
 
   push(bytes: Uint8Array): readonly RawEvent[] {
-    const held = this.#held.with(bytes);
+    const held = this.held.with(bytes);
     const events: RawEvent[] = [];
     let at = 0;
     while (held.length - at >= 4) {
@@ -91,11 +91,11 @@ class AmazonSplitter implements EventSplitter {
       events.push({ raw, data: message?.data ?? null, name: message?.name ?? '' });
       at += length;
     }
-    this.#held.drop(at);
+    this.held.drop(at);
     return events;
   }
 
   end(): readonly RawEvent[] {
-    return this.#held.length === 0 ? [] : [{ raw: this.#held.with(none), data: null, name: '' }];
+    return this.held.length === 0 ? [] : [{ raw: this.held.with(none), data: null, name: '' }];
   }
 }

@@ -7,14 +7,14 @@ type Block = number | 'hidden';
 
 /** Anthropic’s Messages, at either address. */
 export class MessagesScreen implements Screen {
-  #isFirst = true;
-  #usage: JsonValue | undefined;
-  #roundUsage: Record<string, JsonValue> = {};
-  #blocks = new Map<JsonValue, Block>();
+  private isFirst = true;
+  private usage: JsonValue | undefined;
+  private roundUsage: Record<string, JsonValue> = {};
+  private blocks = new Map<JsonValue, Block>();
   /** Numbers that the client has seen, over all rounds. */
-  #shown = 0;
-  #isHiding = false;
-  #end: Record<string, JsonValue>[] = [];
+  private shown = 0;
+  private _isHiding = false;
+  private end: Record<string, JsonValue>[] = [];
 
   constructor(
     private readonly screening: Screening,
@@ -22,7 +22,7 @@ export class MessagesScreen implements Screen {
   ) {}
 
   get isHiding(): boolean {
-    return this.#isHiding;
+    return this._isHiding;
   }
 
   event({ raw, data, name }: RawEvent): readonly Uint8Array[] {
@@ -31,37 +31,37 @@ export class MessagesScreen implements Screen {
     const type = event['type'] ?? name;
     switch (type) {
       case 'message_start':
-        this.#roundUsage = { ...objectAt(objectAt(event, 'message'), 'usage') };
-        return this.#isFirst ? [raw] : [];
+        this.roundUsage = { ...objectAt(objectAt(event, 'message'), 'usage') };
+        return this.isFirst ? [raw] : [];
       case 'content_block_start': {
         const block = objectAt(event, 'content_block');
         const isHidden = block?.['type'] === 'tool_use' && block['name'] === this.screening.searchTool;
-        this.#isHiding ||= isHidden;
-        this.#blocks.set(event['index'] ?? 0, isHidden ? 'hidden' : this.#shown++);
-        return this.#numbered(event, raw);
+        this._isHiding ||= isHidden;
+        this.blocks.set(event['index'] ?? 0, isHidden ? 'hidden' : this.shown++);
+        return this.numbered(event, raw);
       }
       case 'content_block_delta':
       case 'content_block_stop':
-        return this.#numbered(event, raw);
+        return this.numbered(event, raw);
       case 'message_delta': {
         const usage = objectAt(event, 'usage') ?? {};
-        for (const [one, value] of Object.entries(usage)) if (value !== null) this.#roundUsage[one] = value;
-        if (this.#usage !== undefined) event['usage'] = addUsage(this.#usage, this.#roundUsage) ?? null;
-        if (!this.#isHeld) return [this.#usage === undefined ? raw : this.frame(event)];
-        this.#end.push(event);
+        for (const [one, value] of Object.entries(usage)) if (value !== null) this.roundUsage[one] = value;
+        if (this.usage !== undefined) event['usage'] = addUsage(this.usage, this.roundUsage) ?? null;
+        if (!this.isHeld) return [this.usage === undefined ? raw : this.frame(event)];
+        this.end.push(event);
         return [];
       }
       case 'message_stop':
-        if (!this.#isHeld) return [raw];
-        this.#end.push(event);
+        if (!this.isHeld) return [raw];
+        this.end.push(event);
         return [];
       default:
         return [raw];
     }
   }
 
-  #numbered(event: Record<string, JsonValue>, raw: Uint8Array): readonly Uint8Array[] {
-    const block = this.#blocks.get(event['index'] ?? 0);
+  private numbered(event: Record<string, JsonValue>, raw: Uint8Array): readonly Uint8Array[] {
+    const block = this.blocks.get(event['index'] ?? 0);
     if (block === 'hidden') return [];
     if (block === undefined || block === event['index']) return [raw];
     event['index'] = block;
@@ -69,21 +69,21 @@ export class MessagesScreen implements Screen {
   }
 
   /** The end of a later round waits until it is kept what the rounds were. */
-  get #isHeld(): boolean {
-    return this.#isHiding || !this.#isFirst;
+  private get isHeld(): boolean {
+    return this._isHiding || !this.isFirst;
   }
 
   next(): void {
-    this.#usage = addUsage(this.#usage, this.#roundUsage);
-    this.#roundUsage = {};
-    this.#isFirst = false;
-    this.#blocks = new Map();
-    this.#isHiding = false;
-    this.#end = [];
+    this.usage = addUsage(this.usage, this.roundUsage);
+    this.roundUsage = {};
+    this.isFirst = false;
+    this.blocks = new Map();
+    this._isHiding = false;
+    this.end = [];
   }
 
   last({ hasCalls }: RoundEnd): readonly Uint8Array[] {
-    return this.#end.splice(0).map((event) => {
+    return this.end.splice(0).map((event) => {
       const delta = objectAt(event, 'delta');
       if (delta?.['stop_reason'] === 'tool_use' && !hasCalls) delta['stop_reason'] = 'end_turn';
       return this.frame(event);

@@ -7,24 +7,24 @@ const ends: ReadonlySet<JsonValue> = new Set(['response.completed', 'response.in
 
 /** OpenAI’s Responses. Its answers repeat the request’s tools, and at the end all that was said. */
 export class ResponsesScreen implements Screen {
-  #isFirst = true;
+  private isFirst = true;
   /** The client knows the answer by the id that its first event names, and takes no other at its end. */
-  #id: JsonValue | undefined;
-  #usage: JsonValue | undefined;
-  #roundUsage: JsonValue | undefined;
-  #items = new Map<JsonValue, number | 'hidden'>();
-  #shown = 0;
-  #sequence = 0;
+  private id: JsonValue | undefined;
+  private usage: JsonValue | undefined;
+  private roundUsage: JsonValue | undefined;
+  private items = new Map<JsonValue, number | 'hidden'>();
+  private shown = 0;
+  private sequence = 0;
   /** What former rounds said. */
-  #output: readonly JsonObject[] = [];
-  #roundOutput: readonly JsonObject[] = [];
-  #isHiding = false;
-  #end: Record<string, JsonValue>[] = [];
+  private output: readonly JsonObject[] = [];
+  private roundOutput: readonly JsonObject[] = [];
+  private _isHiding = false;
+  private end: Record<string, JsonValue>[] = [];
 
   constructor(private readonly screening: Screening) {}
 
   get isHiding(): boolean {
-    return this.#isHiding;
+    return this._isHiding;
   }
 
   event({ raw, data, name }: RawEvent): readonly Uint8Array[] {
@@ -33,56 +33,56 @@ export class ResponsesScreen implements Screen {
     const type = event['type'] ?? name;
     const response = objectAt(event, 'response');
     if (response !== null) {
-      if (ends.has(type)) return this.#ends(event, response);
-      if (!this.#isFirst) return [];
-      this.#id ??= response['id'];
+      if (ends.has(type)) return this.ends(event, response);
+      if (!this.isFirst) return [];
+      this.id ??= response['id'];
       restoreTools(response, this.screening);
-      return [this.#frame(event)];
+      return [this.frame(event)];
     }
     if (type === 'response.output_item.added') {
       const isHidden = isSearch(objectAt(event, 'item'), this.screening);
-      this.#isHiding ||= isHidden;
-      this.#items.set(event['output_index'] ?? 0, isHidden ? 'hidden' : this.#shown++);
+      this._isHiding ||= isHidden;
+      this.items.set(event['output_index'] ?? 0, isHidden ? 'hidden' : this.shown++);
     }
     if (event['output_index'] !== undefined) {
-      const item = this.#items.get(event['output_index']);
+      const item = this.items.get(event['output_index']);
       if (item === 'hidden') return [];
       if (item !== undefined) event['output_index'] = item;
     }
-    return [this.#frame(event)];
+    return [this.frame(event)];
   }
 
-  #ends(event: Record<string, JsonValue>, response: Record<string, JsonValue>): readonly Uint8Array[] {
-    if (this.#id !== undefined) response['id'] = this.#id;
-    this.#roundUsage = response['usage'] ?? undefined;
-    this.#roundOutput = listAt(response, 'output').filter((item) => !isSearch(item, this.screening));
-    response['output'] = [...this.#output, ...this.#roundOutput];
-    if (this.#usage !== undefined) response['usage'] = addUsage(this.#usage, this.#roundUsage) ?? null;
+  private ends(event: Record<string, JsonValue>, response: Record<string, JsonValue>): readonly Uint8Array[] {
+    if (this.id !== undefined) response['id'] = this.id;
+    this.roundUsage = response['usage'] ?? undefined;
+    this.roundOutput = listAt(response, 'output').filter((item) => !isSearch(item, this.screening));
+    response['output'] = [...this.output, ...this.roundOutput];
+    if (this.usage !== undefined) response['usage'] = addUsage(this.usage, this.roundUsage) ?? null;
     restoreTools(response, this.screening);
     // The end of a later round waits until it is known under which id the answer can be gone on from.
-    if (!this.#isHiding && this.#isFirst) return [this.#frame(event)];
-    this.#end.push(event);
+    if (!this._isHiding && this.isFirst) return [this.frame(event)];
+    this.end.push(event);
     return [];
   }
 
-  #frame(event: Record<string, JsonValue>): Uint8Array {
-    if (event['sequence_number'] !== undefined) event['sequence_number'] = this.#sequence++;
+  private frame(event: Record<string, JsonValue>): Uint8Array {
+    if (event['sequence_number'] !== undefined) event['sequence_number'] = this.sequence++;
     return sseFrame(JSON.stringify(event), typeof event['type'] === 'string' ? event['type'] : undefined);
   }
 
   next(): void {
-    this.#usage = addUsage(this.#usage, this.#roundUsage);
-    this.#output = [...this.#output, ...this.#roundOutput];
-    this.#roundUsage = undefined;
-    this.#roundOutput = [];
-    this.#isFirst = false;
-    this.#items = new Map();
-    this.#isHiding = false;
-    this.#end = [];
+    this.usage = addUsage(this.usage, this.roundUsage);
+    this.output = [...this.output, ...this.roundOutput];
+    this.roundUsage = undefined;
+    this.roundOutput = [];
+    this.isFirst = false;
+    this.items = new Map();
+    this._isHiding = false;
+    this.end = [];
   }
 
   last(): readonly Uint8Array[] {
-    return this.#end.splice(0).map((event) => this.#frame(event));
+    return this.end.splice(0).map((event) => this.frame(event));
   }
 }
 

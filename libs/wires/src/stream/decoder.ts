@@ -123,14 +123,14 @@ function sniff(bytes: Uint8Array): 'html' | 'json' | 'stream' | 'space' {
 
 /** Gathers a body that is no stream. */
 class BodyReader {
-  readonly #decoder = new TextDecoder();
-  #text = '';
+  private readonly decoder = new TextDecoder();
+  private _text = '';
 
   push(bytes: Uint8Array): void {
-    this.#text += this.#decoder.decode(bytes, { stream: true });
+    this._text += this.decoder.decode(bytes, { stream: true });
   }
 
   text(): string {
-    return this.#text + this.#decoder.decode();
+    return this._text + this.decoder.decode();
   }
 }

@@ -3,31 +3,31 @@
  * written over.
  */
 export class HeldBytes {
-  #buffer = Buffer.alloc(0);
-  #start = 0;
-  #end = 0;
+  private buffer = Buffer.alloc(0);
+  private start = 0;
+  private end = 0;
 
   get length(): number {
-    return this.#end - this.#start;
+    return this.end - this.start;
   }
 
   /** All that is held, with the bytes that have come. */
   with(bytes: Uint8Array): Buffer {
-    if (this.#end + bytes.length > this.#buffer.length) {
-      const held = this.#buffer.subarray(this.#start, this.#end);
+    if (this.end + bytes.length > this.buffer.length) {
+      const held = this.buffer.subarray(this.start, this.end);
       const isFirst = held.length === 0;
-      this.#buffer = Buffer.allocUnsafeSlow(isFirst ? bytes.length : 2 * (held.length + bytes.length));
-      held.copy(this.#buffer);
-      this.#start = 0;
-      this.#end = held.length;
+      this.buffer = Buffer.allocUnsafeSlow(isFirst ? bytes.length : 2 * (held.length + bytes.length));
+      held.copy(this.buffer);
+      this.start = 0;
+      this.end = held.length;
     }
-    this.#buffer.set(bytes, this.#end);
-    this.#end += bytes.length;
-    return this.#buffer.subarray(this.#start, this.#end);
+    this.buffer.set(bytes, this.end);
+    this.end += bytes.length;
+    return this.buffer.subarray(this.start, this.end);
   }
 
   /** The first so many are not needed any more. */
   drop(length: number): void {
-    this.#start += length;
+    this.start += length;
   }
 }

@@ -26,26 +26,26 @@ export function parseEvent(data: string): JsonObject | undefined {
  * other event may change what the same characters mean, so the shape holds until then.
  */
 export class RepeatedShape {
-  #before = '';
-  #behind = '';
-  #slot: Slot | null = null;
+  private before = '';
+  private behind = '';
+  private slot: Slot | null = null;
   /** Shapes learned in vain: streams in which something else changes with every event are not worth a second reading of each. */
-  #attempts = 0;
+  private attempts = 0;
 
   forget(): void {
-    this.#slot = null;
+    this.slot = null;
   }
 
   match(data: string): Append | null {
-    const slot = this.#slot;
+    const slot = this.slot;
     if (slot === null) return null;
-    const [before, behind] = [this.#before, this.#behind];
+    const [before, behind] = [this.before, this.behind];
     const end = data.length - behind.length;
     if (end < before.length) return null;
     // Comparing slices takes a twentieth of the time of startsWith and endsWith, which go character by character.
     if (data.slice(0, before.length) !== before || data.slice(end) !== behind) return null;
     const written = data.slice(before.length, end);
-    this.#attempts = 0;
+    this.attempts = 0;
     if (plain.test(written)) return { slot, piece: written };
     try {
       return { slot, piece: JSON.parse(`"${written}"`) as string };
@@ -56,8 +56,8 @@ export class RepeatedShape {
 
   /** Remembers the event’s shape, if reading it with another text in this place appends just that. */
   learn(data: string, { slot, piece }: Append, read: (probe: JsonObject) => Append | null): void {
-    if (piece === '' || this.#attempts >= 8) return;
-    this.#attempts += 1;
+    if (piece === '' || this.attempts >= 8) return;
+    this.attempts += 1;
     const written = JSON.stringify(piece);
     const at = data.lastIndexOf(written);
     if (at === -1) return;
@@ -73,7 +73,7 @@ export class RepeatedShape {
       throw error;
     }
     if (found?.slot !== slot || found.piece !== probeText) return;
-    [this.#before, this.#behind, this.#slot] = [before, behind, slot];
+    [this.before, this.behind, this.slot] = [before, behind, slot];
   }
 }
 

@@ -28,11 +28,11 @@ export function throwError(event: JsonObject): void {
 
 /** Assembles the content blocks of one message. */
 export class MessagesAssembler implements Assembler {
-  readonly #blocks = new Map<number, { readonly slot: Slot; readonly kind: string }>();
+  private readonly blocks = new Map<number, { readonly slot: Slot; readonly kind: string }>();
   /** What calls of the provider’s own tools are given, in pieces. */
-  readonly #inputs = new Map<Slot, string>();
-  readonly #signatures = new Map<Slot, string>();
-  #hasEnded = false;
+  private readonly inputs = new Map<Slot, string>();
+  private readonly signatures = new Map<Slot, string>();
+  private hasEnded = false;
 
   constructor(readonly builder: TurnBuilder) {}
 
@@ -41,23 +41,23 @@ export class MessagesAssembler implements Assembler {
     const type = text(event, 'type', '') ?? name;
     switch (type) {
       case 'content_block_delta':
-        return this.#delta(event);
+        return this.delta(event);
       case 'message_start':
         this.start(object(event, 'message', '') ?? {});
         break;
       case 'content_block_start':
-        this.#open(event, data);
+        this.open(event, data);
         break;
       case 'content_block_stop': {
-        const block = this.#blocks.get(integer(event, 'index', '') ?? 0);
-        if (block !== undefined) this.#close(block.slot);
+        const block = this.blocks.get(integer(event, 'index', '') ?? 0);
+        if (block !== undefined) this.close(block.slot);
         break;
       }
       case 'message_delta':
-        this.#messageDelta(event);
+        this.messageDelta(event);
         break;
       case 'message_stop':
-        this.#hasEnded = true;
+        this.hasEnded = true;
         break;
       case 'ping':
         break;
@@ -76,26 +76,26 @@ export class MessagesAssembler implements Assembler {
     builder.id = text(message, 'id', 'message') ?? '';
     builder.model = text(message, 'model', 'message') ?? '';
     builder.usage = usageOf(object(message, 'usage', 'message'), builder.usage, builder);
-    this.#ends(message, 'message');
+    this.ends(message, 'message');
   }
 
-  #ends(holder: JsonObject, at: string): void {
+  private ends(holder: JsonObject, at: string): void {
     endTurn(this.builder, text(holder, 'stop_reason', at));
   }
 
-  #messageDelta(event: JsonObject): void {
+  private messageDelta(event: JsonObject): void {
     const { builder } = this;
     const delta = object(event, 'delta', '') ?? {};
     countUnknown(delta, deltaFields, 'delta', builder.notes);
-    this.#ends(delta, 'delta');
+    this.ends(delta, 'delta');
     builder.usage = usageOf(object(event, 'usage', ''), builder.usage, builder);
   }
 
-  #open(event: JsonObject, data: string): void {
+  private open(event: JsonObject, data: string): void {
     const block = object(event, 'content_block', '') ?? {};
     const source = () => JsonSpan.of(data).member('content_block');
     const slot = this.block(block, source, 'content_block');
-    this.#blocks.set(integer(event, 'index', '') ?? 0, { slot, kind: text(block, 'type', 'content_block') ?? '' });
+    this.blocks.set(integer(event, 'index', '') ?? 0, { slot, kind: text(block, 'type', 'content_block') ?? '' });
   }
 
   /** A block with what it holds so far; whole, in an answer that is not streamed. */
@@ -135,21 +135,21 @@ export class MessagesAssembler implements Assembler {
     }
   }
 
-  #close(slot: Slot): void {
+  private close(slot: Slot): void {
     slot.isClosed = true;
     this.builder.settle(slot);
-    const input = this.#inputs.get(slot);
+    const input = this.inputs.get(slot);
     if (input !== undefined) slot.text = withInput(slot.text, input);
   }
 
-  #delta(event: JsonObject): Append | null {
+  private delta(event: JsonObject): Append | null {
     const { builder } = this;
-    const block = this.#blocks.get(integer(event, 'index', '') ?? 0);
+    const block = this.blocks.get(integer(event, 'index', '') ?? 0);
     const delta = object(event, 'delta', '') ?? {};
     const type = text(delta, 'type', 'delta') ?? '';
     const piece = deltaTexts[type] === undefined ? undefined : (text(delta, deltaTexts[type].field, 'delta') ?? '');
     if (block?.slot.type === 'other' && type === 'input_json_delta')
-      this.#inputs.set(block.slot, `${this.#inputs.get(block.slot) ?? ''}${piece ?? ''}`);
+      this.inputs.set(block.slot, `${this.inputs.get(block.slot) ?? ''}${piece ?? ''}`);
     if (piece === undefined || block?.slot.type !== deltaTexts[type]?.slot || block === undefined) {
       // What belongs to a block that is not read is not read either.
       if (block?.slot.type !== 'other') builder.notes.add('unknown_event', type === '' ? 'content_block_delta' : type);
@@ -157,8 +157,8 @@ export class MessagesAssembler implements Assembler {
     }
     if (type !== 'signature_delta') return { slot: block.slot, piece };
     // A signature at the start of the block is the one that the deltas write again.
-    const before = this.#signatures.get(block.slot) ?? '';
-    this.#signatures.set(block.slot, before + piece);
+    const before = this.signatures.get(block.slot) ?? '';
+    this.signatures.set(block.slot, before + piece);
     block.slot.echo = { signature: before + piece };
     return null;
   }
@@ -167,7 +167,7 @@ export class MessagesAssembler implements Assembler {
     const { builder } = this;
     if (builder.finish === null) {
       const isWhole = builder.slots.length > 0 && builder.slots.every(({ isClosed }) => isClosed);
-      if (!this.#hasEnded || !isWhole) throw faults.cutOff();
+      if (!this.hasEnded || !isWhole) throw faults.cutOff();
       builder.notes.add('finish_missing', '');
     }
     return builder.turn();

@@ -16,7 +16,7 @@ const deltaFields = new Set(['delta', 'contentBlockIndex', 'p']);
 
 /** Assembles the content blocks of one message; a block of text has no start of its own. */
 export class ConverseAssembler implements Assembler {
-  readonly #blocks = new Map<number, Slot>();
+  private readonly blocks = new Map<number, Slot>();
 
   constructor(readonly builder: TurnBuilder) {}
 
@@ -24,12 +24,12 @@ export class ConverseAssembler implements Assembler {
     const { builder } = this;
     switch (name) {
       case 'contentBlockDelta':
-        return this.#delta(event);
+        return this.delta(event);
       case 'contentBlockStart':
-        this.#start(event);
+        this.start(event);
         return null;
       case 'contentBlockStop': {
-        const slot = this.#blocks.get(integer(event, 'contentBlockIndex', '') ?? 0);
+        const slot = this.blocks.get(integer(event, 'contentBlockIndex', '') ?? 0);
         if (slot !== undefined) slot.isClosed = true;
         if (slot !== undefined) builder.settle(slot);
         return null;
@@ -49,7 +49,7 @@ export class ConverseAssembler implements Assembler {
     }
   }
 
-  #start(event: JsonObject): void {
+  private start(event: JsonObject): void {
     const { builder } = this;
     countUnknown(event, startFields, '', builder.notes);
     const index = integer(event, 'contentBlockIndex', '') ?? 0;
@@ -58,7 +58,7 @@ export class ConverseAssembler implements Assembler {
     if (use !== undefined) {
       const id = text(use, 'toolUseId', 'start.toolUse') ?? '';
       const slot = builder.open('call', text(use, 'name', 'start.toolUse') ?? '', id);
-      this.#blocks.set(index, slot);
+      this.blocks.set(index, slot);
       // Servers that imitate the wire may give a call whole.
       builder.begin(slot, inputIn(use, 'start.toolUse'));
       return;
@@ -66,34 +66,34 @@ export class ConverseAssembler implements Assembler {
     const said = text(start, 'text', 'start');
     if (said !== undefined) {
       const slot = builder.open('text');
-      this.#blocks.set(index, slot);
+      this.blocks.set(index, slot);
       builder.begin(slot, said);
       return;
     }
     const [kind] = Object.keys(start);
     if (kind === undefined) return;
     builder.other(kind, writeJson(start as Writable));
-    this.#blocks.set(index, builder.slots.at(-1) as Slot);
+    this.blocks.set(index, builder.slots.at(-1) as Slot);
   }
 
-  #delta(event: JsonObject): Append | null {
+  private delta(event: JsonObject): Append | null {
     const { builder } = this;
     countUnknown(event, deltaFields, '', builder.notes);
     const index = integer(event, 'contentBlockIndex', '') ?? 0;
     const delta = object(event, 'delta', '') ?? {};
     const said = text(delta, 'text', 'delta');
-    if (said !== undefined) return this.#append(index, 'text', said);
+    if (said !== undefined) return this.append(index, 'text', said);
     const use = object(delta, 'toolUse', 'delta');
-    if (use !== undefined) return this.#append(index, 'call', inputIn(use, 'delta.toolUse'));
+    if (use !== undefined) return this.append(index, 'call', inputIn(use, 'delta.toolUse'));
     const reasoning = object(delta, 'reasoningContent', 'delta');
-    if (reasoning !== undefined) return this.#reasoning(index, reasoning);
-    if (this.#blocks.get(index)?.type !== 'other')
+    if (reasoning !== undefined) return this.reasoning(index, reasoning);
+    if (this.blocks.get(index)?.type !== 'other')
       builder.notes.add('unknown_event', Object.keys(delta)[0] ?? 'contentBlockDelta');
     return null;
   }
 
-  #slot(index: number, type: Slot['type']): Slot | null {
-    const found = this.#blocks.get(index);
+  private slot(index: number, type: Slot['type']): Slot | null {
+    const found = this.blocks.get(index);
     if (found?.type === type) return found;
     // A call without a start has no name; what cannot be called is no call.
     if (found !== undefined || type === 'call') {
@@ -101,18 +101,18 @@ export class ConverseAssembler implements Assembler {
       return null;
     }
     const opened = this.builder.open(type);
-    this.#blocks.set(index, opened);
+    this.blocks.set(index, opened);
     return opened;
   }
 
-  #append(index: number, type: Slot['type'], piece: string): Append | null {
-    const slot = this.#slot(index, type);
+  private append(index: number, type: Slot['type'], piece: string): Append | null {
+    const slot = this.slot(index, type);
     return slot === null ? null : { slot, piece };
   }
 
-  #reasoning(index: number, reasoning: JsonObject): Append | null {
+  private reasoning(index: number, reasoning: JsonObject): Append | null {
     const at = 'delta.reasoningContent';
-    const slot = this.#slot(index, 'reasoning');
+    const slot = this.slot(index, 'reasoning');
     if (slot === null) return null;
     slot.echo ??= {};
     const piece = text(reasoning, 'text', at);

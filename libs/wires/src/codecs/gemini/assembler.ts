@@ -41,7 +41,7 @@ function throwError(event: JsonObject): void {
 /** Assembles parts: a text comes in pieces, a call with all its arguments or, where these are streamed, with some of them. */
 export class GeminiAssembler implements Assembler {
   /** The call whose arguments are coming. */
-  #open: { readonly slot: Slot; readonly args: PartialArguments } | null = null;
+  private open: { readonly slot: Slot; readonly args: PartialArguments } | null = null;
 
   constructor(readonly builder: TurnBuilder) {}
 
@@ -70,11 +70,11 @@ export class GeminiAssembler implements Assembler {
     const spans = () => source().member('candidates')?.items[0]?.member('content')?.member('parts')?.items ?? [];
     const parts = objects(content, 'parts', 'candidates[0].content');
     const appends = parts.flatMap((part, index) => {
-      const appended = this.#part(part, () => spans()[index], `candidates[0].content.parts[${String(index)}]`);
+      const appended = this.part(part, () => spans()[index], `candidates[0].content.parts[${String(index)}]`);
       return appended === null ? [] : [appended];
     });
     const reason = text(candidate, 'finishReason', 'candidates[0]');
-    if (reason !== undefined) this.#finish(reason, text(candidate, 'finishMessage', 'candidates[0]') ?? '');
+    if (reason !== undefined) this.finish(reason, text(candidate, 'finishMessage', 'candidates[0]') ?? '');
     const [only] = appends;
     const isOnly = parts.length === 1 && reason === undefined && usage === undefined && only?.slot.isClosed === false;
     if (isOnly) return only;
@@ -82,7 +82,7 @@ export class GeminiAssembler implements Assembler {
     return null;
   }
 
-  #part(part: JsonObject, source: () => JsonSpan | undefined, at: string): Append | null {
+  private part(part: JsonObject, source: () => JsonSpan | undefined, at: string): Append | null {
     const { builder } = this;
     const signature = text(part, 'thoughtSignature', at);
     const piece = text(part, 'text', at);
@@ -92,28 +92,28 @@ export class GeminiAssembler implements Assembler {
       const slot = last?.type === type && !last.isClosed ? last : builder.open(type);
       if (type === 'reasoning') slot.echo ??= {};
       // A signature ends its part: what follows must not be put before it when it goes back.
-      if (signature !== undefined) this.#sign(slot, signature);
+      if (signature !== undefined) this.sign(slot, signature);
       return { slot, piece };
     }
     const call = object(part, 'functionCall', at);
     if (call === undefined) {
       const kind = Object.keys(part).find((name) => name !== 'thought' && name !== 'thoughtSignature');
       if (kind !== undefined) builder.other(kind, source()?.source ?? '{}');
-      else if (signature !== undefined && builder.slots.length > 0) this.#sign(builder.slots.at(-1) as Slot, signature);
+      else if (signature !== undefined && builder.slots.length > 0) this.sign(builder.slots.at(-1) as Slot, signature);
       return null;
     }
-    const slot = this.#call(call, () => source()?.member('functionCall'), `${at}.functionCall`);
-    if (signature !== undefined) this.#sign(slot, signature);
+    const slot = this.call(call, () => source()?.member('functionCall'), `${at}.functionCall`);
+    if (signature !== undefined) this.sign(slot, signature);
     return null;
   }
 
   /** A call with its arguments; one without a name goes on with the call before it, whose arguments come in pieces. */
-  #call(call: JsonObject, source: () => JsonSpan | undefined, at: string): Slot {
+  private call(call: JsonObject, source: () => JsonSpan | undefined, at: string): Slot {
     const { builder } = this;
     countUnknown(call, callFields, at, builder.notes);
     const name = text(call, 'name', at) ?? '';
     const id = text(call, 'id', at) ?? '';
-    const open = this.#goesOn(name, id) ? this.#open : null;
+    const open = this.goesOn(name, id) ? this.open : null;
     if (open === null) this.closeCall(false);
     const slot = open?.slot ?? builder.open('call', name, id);
     if (slot.toolCallId === '') slot.toolCallId = id;
@@ -126,32 +126,32 @@ export class GeminiAssembler implements Assembler {
       if (span !== undefined) args.whole = argsIn(span);
     }
     if (open !== null || goesOn || call['partialArgs'] !== undefined) {
-      this.#open = { slot, args };
+      this.open = { slot, args };
       if (!goesOn) this.closeCall(true);
     } else slot.text = args.whole ?? '';
     return slot;
   }
 
   /** Whether a call goes on with the one before it, whose arguments are coming: it may name it again. */
-  #goesOn(name: string, id: string): boolean {
-    if (this.#open === null || name === '') return this.#open !== null;
-    const { slot } = this.#open;
+  private goesOn(name: string, id: string): boolean {
+    if (this.open === null || name === '') return this.open !== null;
+    const { slot } = this.open;
     return name === slot.name && (id === '' || slot.toolCallId === '' || id === slot.toolCallId);
   }
 
   /** Ends a call whose arguments came in pieces; `isWhole` where the provider said that it is. */
   closeCall(isWhole: boolean): void {
-    if (this.#open === null) return;
-    this.#open.slot.text = this.#open.args.json(isWhole);
-    this.#open = null;
+    if (this.open === null) return;
+    this.open.slot.text = this.open.args.json(isWhole);
+    this.open = null;
   }
 
-  #sign(slot: Slot, thoughtSignature: string): void {
+  private sign(slot: Slot, thoughtSignature: string): void {
     slot.echo = { ...slot.echo, thoughtSignature };
     slot.isClosed = true;
   }
 
-  #finish(reason: string, message: string): void {
+  private finish(reason: string, message: string): void {
     const { builder } = this;
     if (reason !== 'MALFORMED_FUNCTION_CALL') {
       endTurn(builder, reason);

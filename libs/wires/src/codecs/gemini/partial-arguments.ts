@@ -11,7 +11,7 @@ type Node = Map<string, Node> | Node[] | string | boolean | null | JsonText;
 
 /** Arguments that come value by value, each with its path: `$.place.names[0]`. A text may come in pieces. */
 export class PartialArguments {
-  readonly #root = new Map<string, Node>();
+  private readonly root = new Map<string, Node>();
   /** All of them, where a call says them at once. */
   whole: string | null = null;
 
@@ -22,19 +22,19 @@ export class PartialArguments {
       const steps = stepsOf(text(arg, 'jsonPath', here) ?? '', here);
       const written = () => source()?.member('partialArgs')?.items[index];
       const value = valueOf(arg, written, here);
-      if (value !== undefined) this.#put(steps, value, here);
+      if (value !== undefined) this.put(steps, value, here);
     });
   }
 
   /** The arguments as JSON. Of a call that did not end the last brace is missing, so that it is not taken for a whole one. */
   json(isWhole: boolean): string {
     if (this.whole !== null) return this.whole;
-    const whole = writeJson(writable(this.#root));
+    const whole = writeJson(writable(this.root));
     return isWhole ? whole : whole.slice(0, -1);
   }
 
-  #put(steps: readonly (string | number)[], value: Node, at: string): void {
-    let node: Node = this.#root;
+  private put(steps: readonly (string | number)[], value: Node, at: string): void {
+    let node: Node = this.root;
     steps.slice(0, -1).forEach((step, index) => {
       node = child(node, step, () => (typeof steps[index + 1] === 'number' ? [] : new Map<string, Node>()), at);
     });

@@ -50,12 +50,12 @@ interface Piece extends Append {
 /** Assembles the deltas of one stream. Of several choices the first counts: only that is ever asked for. */
 export class ChatAssembler implements Assembler {
   /** Calls by the index that the wire gives them. */
-  readonly #byIndex = new Map<number, Slot>();
-  #text: Slot | null = null;
-  #reasoning: Slot | null = null;
-  #isDone = false;
+  private readonly byIndex = new Map<number, Slot>();
+  private text: Slot | null = null;
+  private reasoning: Slot | null = null;
+  private isDone = false;
   /** Calls came as `tool_calls`, so that a `function_call` repeats one of them. */
-  #hasToolCalls = false;
+  private hasToolCalls = false;
 
   constructor(readonly builder: TurnBuilder) {}
 
@@ -78,41 +78,41 @@ export class ChatAssembler implements Assembler {
     const message = object(choice, 'message', 'choices[0]');
     const had = builder.finish;
     endTurn(builder, text(choice, 'finish_reason', 'choices[0]'));
-    const appends = delta === undefined ? [] : this.#delta(delta);
+    const appends = delta === undefined ? [] : this.delta(delta);
     const [only] = appends;
     const isOnly = only?.isPure === true && appends.length === 1 && builder.finish === had && usage === undefined;
     if (isOnly && message === undefined) return only;
     for (const { slot, piece } of appends) builder.append(slot, piece);
-    if (message !== undefined) this.#message(message);
+    if (message !== undefined) this.message(message);
     return null;
   }
 
   /** A whole message: of an answer that is no stream, or at the end of a stream, where it says again what the deltas said. */
-  #message(message: JsonObject): void {
+  private message(message: JsonObject): void {
     const { builder } = this;
     const said = new ChatAssembler(new TurnBuilder(builder.wire));
-    for (const { slot, piece } of said.#delta(message, 'choices[0].message')) said.builder.append(slot, piece);
+    for (const { slot, piece } of said.delta(message, 'choices[0].message')) said.builder.append(slot, piece);
     builder.notes.addAll(said.builder.notes);
     for (const whole of said.builder.slots) {
-      const slot = this.#counterpart(whole, said.builder) ?? builder.open(whole.type, whole.name, whole.toolCallId);
-      if (whole.type === 'text') this.#text ??= slot;
-      else if (whole.type === 'reasoning') this.#reasoning ??= slot;
+      const slot = this.counterpart(whole, said.builder) ?? builder.open(whole.type, whole.name, whole.toolCallId);
+      if (whole.type === 'text') this.text ??= slot;
+      else if (whole.type === 'reasoning') this.reasoning ??= slot;
       builder.whole(slot, whole.text);
       slot.echo ??= whole.echo;
     }
   }
 
   /** What the deltas made of a part of the whole message: the text, the thought, or the call of its id or at its place. */
-  #counterpart(whole: Slot, { calls }: TurnBuilder): Slot | null {
-    if (whole.type === 'text') return this.#text;
-    if (whole.type === 'reasoning') return this.#reasoning;
+  private counterpart(whole: Slot, { calls }: TurnBuilder): Slot | null {
+    if (whole.type === 'text') return this.text;
+    if (whole.type === 'reasoning') return this.reasoning;
     const own = this.builder.calls;
     const byId = whole.toolCallId === '' ? undefined : own.find((call) => call.toolCallId === whole.toolCallId);
     const atPlace = own[calls.indexOf(whole)];
     return byId ?? (atPlace?.name === whole.name ? atPlace : null);
   }
 
-  #delta(delta: JsonObject, at = 'choices[0].delta'): Piece[] {
+  private delta(delta: JsonObject, at = 'choices[0].delta'): Piece[] {
     const { builder } = this;
     countUnknown(delta, messageFields, at, builder.notes);
     const appends: Piece[] = [];
@@ -121,29 +121,29 @@ export class ChatAssembler implements Assembler {
     for (const as of reasoningFields) {
       const piece = text(delta, as, at);
       if (piece === undefined || piece === '') continue;
-      const slot = (this.#reasoning ??= builder.open('reasoning'));
+      const slot = (this.reasoning ??= builder.open('reasoning'));
       slot.echo = { ...slot.echo, as };
       appends.push({ slot, piece, isPure });
       break;
     }
     if (Array.isArray(details) && details.length > 0) {
-      const slot = (this.#reasoning ??= builder.open('reasoning'));
+      const slot = (this.reasoning ??= builder.open('reasoning'));
       const before = slot.echo?.['reasoning_details'];
       slot.echo = { ...slot.echo, reasoning_details: [...(Array.isArray(before) ? before : []), ...details] };
     }
     for (const piece of [text(delta, 'content', at), text(delta, 'refusal', at)])
       if (piece !== undefined && piece !== '')
-        appends.push({ slot: (this.#text ??= builder.open('text')), piece, isPure });
+        appends.push({ slot: (this.text ??= builder.open('text')), piece, isPure });
     const calls = objects(delta, 'tool_calls', at);
-    calls.forEach((call, n) => appends.push(...this.#call(call, `${at}.tool_calls[${String(n)}]`)));
-    this.#hasToolCalls ||= calls.length > 0;
+    calls.forEach((call, n) => appends.push(...this.call(call, `${at}.tool_calls[${String(n)}]`)));
+    this.hasToolCalls ||= calls.length > 0;
     // Some servers write a call in both ways.
-    const old = this.#hasToolCalls ? undefined : object(delta, 'function_call', at);
-    if (old !== undefined) appends.push(...this.#call({ index: 0, function: old }, at));
+    const old = this.hasToolCalls ? undefined : object(delta, 'function_call', at);
+    if (old !== undefined) appends.push(...this.call({ index: 0, function: old }, at));
     return appends;
   }
 
-  #call(call: JsonObject, at: string): Piece[] {
+  private call(call: JsonObject, at: string): Piece[] {
     const { notes } = this.builder;
     countUnknown(call, callFields, at, notes);
     const of = object(call, 'function', at) ?? {};
@@ -151,7 +151,7 @@ export class ChatAssembler implements Assembler {
     const id = text(call, 'id', at) ?? '';
     const name = text(of, 'name', `${at}.function`) ?? '';
     const piece = argumentsIn(of, at);
-    const slot = this.#slotFor(call['index'], id, name);
+    const slot = this.slotFor(call['index'], id, name);
     if (slot.toolCallId === '') slot.toolCallId = id;
     if (slot.name === '') slot.name = name;
     const extra = call['extra_content'];
@@ -164,10 +164,10 @@ export class ChatAssembler implements Assembler {
    * Which call a delta belongs to. An index names it, but there are servers that give none, or zero to every call: another id begins another
    * call, and so does another name, or the same name again once the arguments are complete.
    */
-  #slotFor(index: unknown, id: string, name: string): Slot {
+  private slotFor(index: unknown, id: string, name: string): Slot {
     const { builder } = this;
     const at = typeof index === 'number' ? index : undefined;
-    const current = at === undefined ? builder.calls.at(-1) : this.#byIndex.get(at);
+    const current = at === undefined ? builder.calls.at(-1) : this.byIndex.get(at);
     const isAnother =
       current === undefined ||
       (id !== '' && current.toolCallId !== '' && id !== current.toolCallId) ||
@@ -177,13 +177,13 @@ export class ChatAssembler implements Assembler {
     const byId = id === '' || current === undefined ? undefined : builder.calls.find((call) => call.toolCallId === id);
     if (byId !== undefined && name === '') return byId;
     const opened = builder.open('call', name, id);
-    if (at !== undefined) this.#byIndex.set(at, opened);
+    if (at !== undefined) this.byIndex.set(at, opened);
     return opened;
   }
 
   word(data: string): boolean {
     if (data.trim() !== '[DONE]') return false;
-    this.#isDone = true;
+    this.isDone = true;
     return true;
   }
 
@@ -193,7 +193,7 @@ export class ChatAssembler implements Assembler {
       // With its last word the server says that it is done; whether that is all that it meant to say, the arguments tell.
       const isComplete =
         builder.slots.length > 0 && builder.calls.every((call) => call.text === '' || isJson(call.text));
-      if (!this.#isDone || !isComplete) throw faults.cutOff();
+      if (!this.isDone || !isComplete) throw faults.cutOff();
       builder.notes.add('finish_missing', '');
     }
     return builder.turn();

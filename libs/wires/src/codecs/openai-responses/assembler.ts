@@ -14,10 +14,10 @@ import { wire } from './wire.js';
 
 /** Assembles the items of one response. */
 export class ResponsesAssembler implements Assembler {
-  readonly #items = new Items();
-  #reasoningPart = '';
+  private readonly items = new Items();
+  private reasoningPart = '';
   /** Parts of reasoning of which something came. */
-  readonly #reasoned = new Set<string>();
+  private readonly reasoned = new Set<string>();
 
   constructor(readonly builder: TurnBuilder) {}
 
@@ -25,24 +25,24 @@ export class ResponsesAssembler implements Assembler {
     const { builder } = this;
     const type = text(event, 'type', '') ?? name;
     const kind = deltas[type];
-    if (kind !== undefined) return this.#delta(event, kind, type);
+    if (kind !== undefined) return this.delta(event, kind, type);
     const whole = wholes[type];
     if (whole !== undefined) {
-      this.#whole(event, ...whole, type);
+      this._whole(event, ...whole, type);
       return null;
     }
     switch (type) {
       case 'response.output_item.added':
-        this.#added(event);
+        this.added(event);
         return null;
       case 'response.output_item.done':
-        this.#done(event, () => JsonSpan.of(data).member('item'));
+        this.done(event, () => JsonSpan.of(data).member('item'));
         return null;
       case 'response.completed':
       case 'response.incomplete':
       case 'response.failed':
       case 'response.cancelled':
-        this.#completed(object(event, 'response', '') ?? {}, () => JsonSpan.of(data).member('response'));
+        this.completed(object(event, 'response', '') ?? {}, () => JsonSpan.of(data).member('response'));
         this.ends(object(event, 'response', '') ?? {}, 'response', type.slice('response.'.length));
         return null;
       case 'error':
@@ -55,19 +55,19 @@ export class ResponsesAssembler implements Assembler {
   }
 
   /** The item that an event is about; one that was not announced begins. */
-  #item(event: JsonObject, type: string): Item {
+  private item(event: JsonObject, type: string): Item {
     const id = text(event, 'item_id', '') ?? '';
-    return this.#items.at(this.#items.placeOf(event, { id, type }), () =>
-      this.#open({ type, ...(id === '' ? {} : { id }) }, 'item'),
+    return this.items.at(this.items.placeOf(event, { id, type }), () =>
+      this.open({ type, ...(id === '' ? {} : { id }) }, 'item'),
     );
   }
 
-  #added(event: JsonObject): void {
+  private added(event: JsonObject): void {
     const item = object(event, 'item', '') ?? {};
-    this.#items.add(event, this.#open(item, 'item'));
+    this.items.add(event, this.open(item, 'item'));
   }
 
-  #open(item: JsonObject, at: string): Item {
+  private open(item: JsonObject, at: string): Item {
     const { builder } = this;
     const type = text(item, 'type', at) ?? '';
     const id = text(item, 'id', at) ?? '';
@@ -89,9 +89,9 @@ export class ResponsesAssembler implements Assembler {
     }
   }
 
-  #delta(event: JsonObject, kind: Slot['type'], type: string): Append | null {
+  private delta(event: JsonObject, kind: Slot['type'], type: string): Append | null {
     const { builder } = this;
-    const item = this.#item(event, itemTypes[kind]);
+    const item = this.item(event, itemTypes[kind]);
     const piece = text(event, 'delta', '') ?? '';
     if (item.type !== itemTypes[kind]) {
       builder.notes.add('unknown_event', type);
@@ -100,51 +100,51 @@ export class ResponsesAssembler implements Assembler {
     if (kind !== 'text') {
       const [slot] = item.slots;
       if (slot === undefined) return null;
-      if (kind === 'reasoning' && this.#isNextPart(event, slot)) {
+      if (kind === 'reasoning' && this.isNextPart(event, slot)) {
         builder.append(slot, `\n${piece}`);
         return null;
       }
       return { slot, piece };
     }
-    return { slot: this.#content(item, integer(event, 'content_index', '') ?? 0), piece };
+    return { slot: this.content(item, integer(event, 'content_index', '') ?? 0), piece };
   }
 
   /** Parts of a summary are paragraphs. */
-  #isNextPart(event: JsonObject, slot: Slot): boolean {
+  private isNextPart(event: JsonObject, slot: Slot): boolean {
     const part = partOfReasoning(event);
-    this.#reasoned.add(part);
-    const isNext = part !== this.#reasoningPart && slot.text !== '';
-    this.#reasoningPart = part;
+    this.reasoned.add(part);
+    const isNext = part !== this.reasoningPart && slot.text !== '';
+    this.reasoningPart = part;
     return isNext;
   }
 
-  #content(item: Item, index: number): Slot {
+  private content(item: Item, index: number): Slot {
     while (item.slots.length <= index) item.slots.push(this.builder.open('text'));
     return item.slots[index] as Slot;
   }
 
   /** A part as it is in the end, of which there may have been no delta. */
-  #whole(event: JsonObject, kind: Slot['type'], field: string, type: string): void {
+  private _whole(event: JsonObject, kind: Slot['type'], field: string, type: string): void {
     const { builder } = this;
     const said = text(event, field, '');
     if (said === undefined || said === '') return;
-    const item = this.#item(event, itemTypes[kind]);
+    const item = this.item(event, itemTypes[kind]);
     const [first] = item.slots;
     if (item.type !== itemTypes[kind]) builder.notes.add('unknown_event', type);
-    else if (kind === 'text') builder.whole(this.#content(item, integer(event, 'content_index', '') ?? 0), said);
+    else if (kind === 'text') builder.whole(this.content(item, integer(event, 'content_index', '') ?? 0), said);
     else if (first !== undefined && kind === 'call') builder.whole(first, said);
-    else if (first !== undefined && !this.#reasoned.has(partOfReasoning(event)))
-      builder.append(first, this.#isNextPart(event, first) ? `\n${said}` : said);
+    else if (first !== undefined && !this.reasoned.has(partOfReasoning(event)))
+      builder.append(first, this.isNextPart(event, first) ? `\n${said}` : said);
   }
 
   /** An item as it is in the end; it says again what its deltas said, and what none of them did. */
-  #done(event: JsonObject, source: () => JsonSpan | undefined): void {
+  private done(event: JsonObject, source: () => JsonSpan | undefined): void {
     const whole = object(event, 'item', '') ?? {};
     const [id = '', type = '', callId = ''] = ['id', 'type', 'call_id'].map((name) => text(whole, name, 'item'));
-    const place = this.#items.placeOf(event, { id, type, callId });
-    const item = this.#items.at(place, () => this.#open(whole, 'item'));
+    const place = this.items.placeOf(event, { id, type, callId });
+    const item = this.items.at(place, () => this.open(whole, 'item'));
     this.fill(item, whole, source, 'item');
-    this.#items.finish(item);
+    this.items.finish(item);
   }
 
   /** What a whole item holds, as far as it is not there yet. */
@@ -161,7 +161,7 @@ export class ResponsesAssembler implements Assembler {
           builder.notes.add('unknown_block', `content.${type}`);
           return;
         }
-        const slot = this.#content(item, index);
+        const slot = this.content(item, index);
         builder.whole(slot, said);
         if (id !== undefined) slot.echo = { id, ...(phase === undefined ? {} : { phase }) };
       });
@@ -190,13 +190,13 @@ export class ResponsesAssembler implements Assembler {
    * Reads the items of the response as it is in the end into those that came before: the one of the same id, or else the next of its kind. Some
    * servers say there what they said nowhere else, and some leave out there what they said before.
    */
-  #completed(response: JsonObject, source: () => JsonSpan | undefined): void {
-    const before = this.#items.counterparts();
+  private completed(response: JsonObject, source: () => JsonSpan | undefined): void {
+    const before = this.items.counterparts();
     let items: readonly JsonSpan[] | undefined;
     objects(response, 'output', 'response').forEach((whole, index) => {
       const at = `response.output[${String(index)}]`;
       const [id, type] = [text(whole, 'id', at) ?? '', text(whole, 'type', at) ?? ''];
-      const item = before(id, type, text(whole, 'name', at) ?? '') ?? this.#open(whole, at);
+      const item = before(id, type, text(whole, 'name', at) ?? '') ?? this.open(whole, at);
       this.fill(item, whole, () => (items ??= source()?.member('output')?.items ?? [])[index], at);
     });
   }
@@ -224,7 +224,7 @@ export class ResponsesAssembler implements Assembler {
     objects(response, 'output', '').forEach((one, index) => {
       const at = `output[${String(index)}]`;
       const source = () => (items ??= JsonSpan.of(body).member('output')?.items ?? [])[index];
-      this.fill(this.#open(one, at), one, source, at);
+      this.fill(this.open(one, at), one, source, at);
     });
     this.ends(response, '');
   }

@@ -20,12 +20,12 @@ const callOf = ({ slots: [first] }: Item): string => first?.toolCallId ?? '';
 
 /** The items of one response, by their places. */
 export class Items {
-  readonly #byPlace = new Map<number, Item>();
-  readonly #done = new Set<Item>();
+  private readonly byPlace = new Map<number, Item>();
+  private readonly done = new Set<Item>();
 
   /** Begins an item at the place that its event names, or behind the others. */
   add(event: JsonObject, item: Item): void {
-    this.#byPlace.set(integer(event, 'output_index', '') ?? this.#next(), item);
+    this.byPlace.set(integer(event, 'output_index', '') ?? this.next(), item);
   }
 
   /**
@@ -35,33 +35,33 @@ export class Items {
   placeOf(event: JsonObject, { id, type, callId = '' }: Named): number {
     const index = integer(event, 'output_index', '');
     if (index !== undefined) return index;
-    const items = [...this.#byPlace];
+    const items = [...this.byPlace];
     const named = items.find(([, one]) => (id !== '' && one.id === id) || (callId !== '' && callOf(one) === callId));
     if (named !== undefined) return named[0];
     const last = items.at(-1);
-    if (last?.[1].type !== type || this.#done.has(last[1])) return this.#next();
+    if (last?.[1].type !== type || this.done.has(last[1])) return this.next();
     const isOther = (id !== '' && last[1].id !== '') || (callId !== '' && callOf(last[1]) !== '');
-    return isOther ? this.#next() : last[0];
+    return isOther ? this.next() : last[0];
   }
 
-  #next(): number {
-    return Math.max(-1, ...this.#byPlace.keys()) + 1;
+  private next(): number {
+    return Math.max(-1, ...this.byPlace.keys()) + 1;
   }
 
   /** Nothing more comes of the item. */
   finish(item: Item): void {
-    this.#done.add(item);
+    this.done.add(item);
   }
 
   at(place: number, open: () => Item): Item {
-    const found = this.#byPlace.get(place) ?? open();
-    this.#byPlace.set(place, found);
+    const found = this.byPlace.get(place) ?? open();
+    this.byPlace.set(place, found);
     return found;
   }
 
   /** Finds for each item of a later list the one that came before: that of the same id, or else the next of its type and name. Each is found once. */
   counterparts(): (id: string, type: string, name: string) => Item | undefined {
-    const left = [...this.#byPlace].sort(([one], [other]) => one - other).map(([, item]) => item);
+    const left = [...this.byPlace].sort(([one], [other]) => one - other).map(([, item]) => item);
     return (id, type, name) => {
       const isNamed = ({ slots: [first] }: Item): boolean => [name, '', undefined].includes(first?.name);
       const found =
