@@ -5,19 +5,19 @@ import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypt
  * tokens of the links to runs too, each for one link alone.
  */
 export class LocalSecret {
-  readonly #digest: Buffer | null;
+  private readonly digest: Buffer | null;
   /** Makes the tokens of links. Without a secret it is this process's own, and they hold as long as the process. */
-  readonly #linkKey: Buffer;
+  private readonly linkKey: Buffer;
 
   constructor(secret: string | null) {
-    this.#digest = secret === null ? null : digestOf(secret);
+    this.digest = secret === null ? null : digestOf(secret);
     const linkSource = secret ?? randomBytes(32);
-    this.#linkKey = createHmac('sha256', linkSource).update('links of runs').digest();
+    this.linkKey = createHmac('sha256', linkSource).update('links of runs').digest();
   }
 
   /** Without one, what needs it is closed. */
   get isKnown(): boolean {
-    return this.#digest !== null;
+    return this.digest !== null;
   }
 
   /** Whether an `authorization` header has it as its bearer token. Takes the same time for every wrong one. */
@@ -27,12 +27,12 @@ export class LocalSecret {
   }
 
   is(text: string): boolean {
-    return this.#digest !== null && timingSafeEqual(digestOf(text), this.#digest);
+    return this.digest !== null && timingSafeEqual(digestOf(text), this.digest);
   }
 
   /** The token of a link, which is good for what the link names and for nothing else. */
   tokenFor(named: readonly (string | number)[]): string {
-    return createHmac('sha256', this.#linkKey).update(JSON.stringify(named)).digest('base64url');
+    return createHmac('sha256', this.linkKey).update(JSON.stringify(named)).digest('base64url');
   }
 
   isTokenFor(named: readonly (string | number)[], token: string): boolean {

@@ -19,14 +19,14 @@ const mostEntries = 50_000;
 
 /** Reads one chain of the audit from its first entry, and keeps what a report on the span needs: also the entries right before and behind it. */
 export class SpanOfChain {
-  readonly #leaves: string[] = [];
-  readonly #listed: Listed[] = [];
-  #begun = false;
+  private readonly leaves: string[] = [];
+  private readonly listed: Listed[] = [];
+  private begun = false;
   /** Behind the span, unless a late entry of it still comes. */
-  #behind: Listed[] = [];
-  #last: Listed | null = null;
-  #previousHash = '';
-  #checkpoint: { readonly signature: string; readonly size: number; readonly last: Listed } | null = null;
+  private behind: Listed[] = [];
+  private last: Listed | null = null;
+  private previousHash = '';
+  private checkpoint: { readonly signature: string; readonly size: number; readonly last: Listed } | null = null;
 
   constructor(
     readonly chain: string,
@@ -36,28 +36,28 @@ export class SpanOfChain {
 
   async take(record: AuditRecord): Promise<void> {
     // For a span that is over, the first checkpoint behind it stays the one, however long the log grows.
-    if (this.#isDone()) return;
-    if (record.kind === checkpointKind) await this.#sealed(record);
-    if (record.sequence > 0 && !this.#isDone()) this.#add(record);
+    if (this.isDone()) return;
+    if (record.kind === checkpointKind) await this.sealed(record);
+    if (record.sequence > 0 && !this.isDone()) this.add(record);
   }
 
   /** Throws a sentence where a part of the span is under no checkpoint yet. */
   finish(): AttestedChain {
     const { chain } = this;
-    if (this.#checkpoint === null)
+    if (this.checkpoint === null)
       throw new Error(`${chain} has no checkpoint of the audit yet. One comes within a minute while the audit runs.`);
-    const { signature, size, last } = this.#checkpoint;
-    const all = this.#begun ? [...this.#listed, ...this.#behind.slice(0, 1)] : [last];
+    const { signature, size, last } = this.checkpoint;
+    const all = this.begun ? [...this.listed, ...this.behind.slice(0, 1)] : [last];
     const open = all.filter(
-      ({ sequence, at, kind }) => sequence > size && kind !== checkpointKind && this.#isBefore(at),
+      ({ sequence, at, kind }) => sequence > size && kind !== checkpointKind && this.isBefore(at),
     );
     if (open.length > 0 && this.span.to !== null)
       throw new Error(
         `${open.length} entries of ${chain} in the span are under no checkpoint yet. Wait a minute, or give an earlier --to.`,
       );
-    const levels = levelsOf(this.#leaves.slice(0, size));
+    const levels = levelsOf(this.leaves.slice(0, size));
     const shown = (entry: Listed): AttestedEntry => ({
-      ...this.#shown(entry),
+      ...this.shown(entry),
       proof: inclusionProof(levels, entry.sequence - 1),
     });
     return {
@@ -70,58 +70,58 @@ export class SpanOfChain {
   }
 
   /** A call of another session stays a hash. */
-  #shown(entry: Listed): Listed {
+  private shown(entry: Listed): Listed {
     const { call, ...rest } = entry;
     if (call === undefined) return entry;
     const { session } = this.span;
     return session === null || call['session_id'] === session ? entry : { ...rest, call_hash: callHash(call) };
   }
 
-  async #sealed(record: AuditRecord): Promise<void> {
+  private async sealed(record: AuditRecord): Promise<void> {
     const signature = signatureOf(record);
     const checkpoint = await openCheckpoint(signature, this.signatures);
-    const last = this.#last;
+    const last = this.last;
     if (signature === null || checkpoint === null || checkpoint.chain !== this.chain || last === null) return;
     // One that was signed for something else than stands here says nothing of this chain; `audit verify` names it.
     if (checkpoint.sequence === last.sequence && checkpoint.head === last.hash)
-      this.#checkpoint = { signature, size: last.sequence, last };
+      this.checkpoint = { signature, size: last.sequence, last };
   }
 
-  #add(record: AuditRecord): void {
+  private add(record: AuditRecord): void {
     const { sequence, previousHash, hash } = record;
-    if (sequence !== this.#leaves.length + 1 || previousHash !== this.#previousHash || hash !== hashOf(record))
+    if (sequence !== this.leaves.length + 1 || previousHash !== this.previousHash || hash !== hashOf(record))
       throw new Error(
         `Entry ${sequence} of ${this.chain} is not as the audit wrote it, or an entry before it is not there. See \`sluice audit verify\`.`,
       );
     const entry = attested(record);
-    this.#leaves.push(leafHash(leafText(this.chain, entry)));
-    this.#previousHash = hash;
-    this.#list(entry);
-    this.#last = entry;
+    this.leaves.push(leafHash(leafText(this.chain, entry)));
+    this.previousHash = hash;
+    this.list(entry);
+    this.last = entry;
   }
 
-  #list(entry: Listed): void {
+  private list(entry: Listed): void {
     const { from } = this.span;
-    if (!this.#begun) {
+    if (!this.begun) {
       if (from !== null && entry.at < from) return;
-      this.#begun = true;
-      if (this.#last !== null) this.#listed.push(this.#last);
+      this.begun = true;
+      if (this.last !== null) this.listed.push(this.last);
     }
-    if (!this.#isBefore(entry.at)) this.#behind.push(entry);
+    if (!this.isBefore(entry.at)) this.behind.push(entry);
     else {
-      this.#listed.push(...this.#behind, entry);
-      this.#behind = [];
+      this.listed.push(...this.behind, entry);
+      this.behind = [];
     }
-    if (this.#listed.length > mostEntries)
+    if (this.listed.length > mostEntries)
       throw new Error(`The span has more than ${mostEntries} entries in ${this.chain}. Give a shorter one.`);
   }
 
-  #isDone(): boolean {
-    const [next] = this.#behind;
-    return next !== undefined && this.#checkpoint !== null && this.#checkpoint.size >= next.sequence;
+  private isDone(): boolean {
+    const [next] = this.behind;
+    return next !== undefined && this.checkpoint !== null && this.checkpoint.size >= next.sequence;
   }
 
-  #isBefore(at: number): boolean {
+  private isBefore(at: number): boolean {
     return this.span.to === null || at < this.span.to;
   }
 }

@@ -27,11 +27,11 @@ export class ChainVerifier {
   /** Of the last place that is filled. */
   sequence = 0;
   readonly missing = new Ranges();
-  readonly #recent = new Map<number, string>();
-  #base: readonly string[] = [];
-  #tips: readonly Candidate[] = [{ sequence: 0, place: null, intact: true, hashes: [''] }];
+  private readonly recent = new Map<number, string>();
+  private base: readonly string[] = [];
+  private tips: readonly Candidate[] = [{ sequence: 0, place: null, intact: true, hashes: [''] }];
   /** Broken records that follow on nothing known: one of them may be the next entry. */
-  #doubtful: readonly Candidate[] = [];
+  private doubtful: readonly Candidate[] = [];
 
   constructor(
     readonly chain: string,
@@ -40,7 +40,7 @@ export class ChainVerifier {
 
   /** The hash of the last entry. */
   get head(): string {
-    return this.#tips[0]?.hashes[0] ?? '';
+    return this.tips[0]?.hashes[0] ?? '';
   }
 
   /** Takes the next record; true if it is intact and follows on, as far as is known now. */
@@ -50,109 +50,109 @@ export class ChainVerifier {
     const intact = computed === record.hash;
     const hashes = intact ? [record.hash] : [record.hash, computed];
     const candidate = { sequence: record.sequence, place, intact, hashes };
-    if (this.#follows(candidate, record.previousHash)) return intact;
-    const [doubt, ...others] = this.#doubtful;
+    if (this.follows(candidate, record.previousHash)) return intact;
+    const [doubt, ...others] = this.doubtful;
     const isAfterDoubt = doubt?.hashes.includes(record.previousHash) || record.sequence > this.sequence + 1;
     if (doubt !== undefined && (isAfterDoubt || !intact)) {
       // It holds the next place, for all that is wrong with it.
-      this.#doubtful = others;
-      this.#advance([doubt]);
-      if (this.#follows(candidate, record.previousHash)) return intact;
+      this.doubtful = others;
+      this.advance([doubt]);
+      if (this.follows(candidate, record.previousHash)) return intact;
     }
     if (!intact) {
-      this.#doubtful = [...this.#doubtful, candidate];
+      this.doubtful = [...this.doubtful, candidate];
       return false;
     }
-    this.#outOfLine(candidate, record.previousHash);
+    this.outOfLine(candidate, record.previousHash);
     return false;
   }
 
   /** Whether the entry of a sequence has this hash, which was signed; undefined if it is changed anyway or too long ago to say. */
   signed(sequence: number, hash: string): boolean | undefined {
     if (sequence === this.sequence) {
-      const tip = this.#tips.find(({ hashes }) => hashes.includes(hash));
+      const tip = this.tips.find(({ hashes }) => hashes.includes(hash));
       if (tip === undefined) return false;
       // Of several that claim the place, this is the one.
-      this.#tips = [tip, ...this.#tips.filter((other) => other !== tip)];
+      this.tips = [tip, ...this.tips.filter((other) => other !== tip)];
       return tip.intact ? true : undefined;
     }
-    const found = this.#recent.get(sequence);
+    const found = this.recent.get(sequence);
     return found === undefined ? undefined : found === hash;
   }
 
   end(): void {
-    const [doubt, ...others] = this.#doubtful;
-    for (const other of others) this.#inserted(other);
-    if (doubt !== undefined) this.#advance([doubt]);
-    this.#settle(this.#tips[0]);
+    const [doubt, ...others] = this.doubtful;
+    for (const other of others) this.inserted(other);
+    if (doubt !== undefined) this.advance([doubt]);
+    this.settle(this.tips[0]);
     for (const range of this.missing.list) this.findings.add('dropped', this.chain, { entries: range });
   }
 
   /** The ordinary case: it names the hash of what stands at the end, or is a rival of that. */
-  #follows(candidate: Candidate, previous: string): boolean {
+  private follows(candidate: Candidate, previous: string): boolean {
     const { sequence, intact } = candidate;
-    const before = this.#tips.find(({ hashes }) => hashes.includes(previous));
+    const before = this.tips.find(({ hashes }) => hashes.includes(previous));
     const isNext = sequence === this.sequence + 1;
     if (before !== undefined && (isNext || !intact)) {
-      for (const doubt of this.#doubtful) this.#inserted(doubt);
-      this.#doubtful = [];
-      this.#advance([candidate], before);
+      for (const doubt of this.doubtful) this.inserted(doubt);
+      this.doubtful = [];
+      this.advance([candidate], before);
       return true;
     }
-    if (!this.#base.includes(previous) || (sequence !== this.sequence && intact)) return false;
-    if (this.#tips.length < mostRivals) this.#tips = [...this.#tips, candidate];
-    else this.#inserted(candidate);
+    if (!this.base.includes(previous) || (sequence !== this.sequence && intact)) return false;
+    if (this.tips.length < mostRivals) this.tips = [...this.tips, candidate];
+    else this.inserted(candidate);
     return true;
   }
 
   /** Intact by itself, but it does not follow on what is there. */
-  #outOfLine(candidate: Candidate, previous: string): void {
+  private outOfLine(candidate: Candidate, previous: string): void {
     const { sequence } = candidate;
     if (sequence > this.sequence) {
-      for (const doubt of this.#doubtful) this.#inserted(doubt);
-      this.#doubtful = [];
+      for (const doubt of this.doubtful) this.inserted(doubt);
+      this.doubtful = [];
       const gap = sequence > this.sequence + 1;
       if (gap && !this.missing.add(this.sequence + 1, sequence - 1))
         this.findings.add('dropped', this.chain, { entries: { first: this.sequence + 1, last: sequence - 1 } });
       // Without a gap, what stands before is not what was there when this one was written.
-      this.#settle(this.#tips[0], !gap);
-      this.#place([candidate], [previous], sequence);
+      this.settle(this.tips[0], !gap);
+      this.place([candidate], [previous], sequence);
     } else if (this.missing.take(sequence)) {
       const what = `It stands behind entry ${this.sequence}.`;
       this.findings.add('moved', this.chain, { entries: entry(sequence), place: candidate.place, what });
-    } else this.#inserted(candidate);
+    } else this.inserted(candidate);
   }
 
-  #advance(tips: readonly Candidate[], chosen = this.#tips[0]): void {
-    this.#settle(chosen);
-    this.#place(tips, chosen?.hashes ?? [], this.sequence + 1);
+  private advance(tips: readonly Candidate[], chosen = this.tips[0]): void {
+    this.settle(chosen);
+    this.place(tips, chosen?.hashes ?? [], this.sequence + 1);
   }
 
-  #place(tips: readonly Candidate[], base: readonly string[], sequence: number): void {
-    this.#base = base;
-    this.#tips = tips;
+  private place(tips: readonly Candidate[], base: readonly string[], sequence: number): void {
+    this.base = base;
+    this.tips = tips;
     this.sequence = sequence;
   }
 
   /** Of those that claimed the place, the chosen one had it. */
-  #settle(chosen: Candidate | undefined, replaced = false): void {
-    for (const tip of this.#tips) if (tip !== chosen) this.#inserted(tip);
+  private settle(chosen: Candidate | undefined, replaced = false): void {
+    for (const tip of this.tips) if (tip !== chosen) this.inserted(tip);
     if (chosen === undefined || this.sequence === 0) return;
-    if (!chosen.intact) this.#changed(chosen, this.sequence);
+    if (!chosen.intact) this.changed(chosen, this.sequence);
     else if (replaced) {
       const what = 'It agrees with its own hash, but the next entry was written behind another one.';
       this.findings.add('changed', this.chain, { entries: entry(this.sequence), place: chosen.place, what });
     }
-    this.#recent.set(this.sequence, chosen.hashes[0] ?? '');
-    if (this.#recent.size > remembered) this.#recent.delete(this.#recent.keys().next().value ?? 0);
+    this.recent.set(this.sequence, chosen.hashes[0] ?? '');
+    if (this.recent.size > remembered) this.recent.delete(this.recent.keys().next().value ?? 0);
   }
 
-  #changed({ place, sequence: written }: Candidate, sequence: number): void {
+  private changed({ place, sequence: written }: Candidate, sequence: number): void {
     const what = `It does not agree with its hash${written === sequence ? '' : `, and calls itself entry ${written}`}.`;
     this.findings.add('changed', this.chain, { entries: entry(sequence), place, what });
   }
 
-  #inserted({ place, sequence }: Candidate): void {
+  private inserted({ place, sequence }: Candidate): void {
     this.findings.add('inserted', this.chain, { entries: entry(sequence), place });
   }
 }

@@ -76,16 +76,16 @@ export interface ChainReport {
 /** The findings, up to a number; all are counted. */
 export class Findings {
   readonly list: Finding[] = [];
-  #count = 0;
+  private _count = 0;
 
   constructor(private readonly most = 1_000) {}
 
   get count(): number {
-    return this.#count;
+    return this._count;
   }
 
   add(kind: FindingKind, chain: string, about: Partial<Omit<Finding, 'kind' | 'chain'>>): void {
-    this.#count++;
+    this._count++;
     if (this.list.length >= this.most) return;
     this.list.push({
       kind,

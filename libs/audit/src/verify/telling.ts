@@ -4,7 +4,7 @@ import type { AuditPlace, Findings } from './findings.js';
 
 /** One chain’s entries tell of the records of its partition in their order: who has the hashes right, and goes back, did not write for the audit. */
 export class Telling {
-  #told = -1;
+  private told = -1;
 
   constructor(
     private readonly chain: string,
@@ -13,10 +13,10 @@ export class Telling {
 
   /** An entry that the chain took. */
   take({ sequence, sourceOffset }: AuditRecord, place: AuditPlace): void {
-    if (sourceOffset < this.#told) {
-      const what = `It tells of offset ${sourceOffset} behind what was told of ${this.#told}.`;
+    if (sourceOffset < this.told) {
+      const what = `It tells of offset ${sourceOffset} behind what was told of ${this.told}.`;
       this.findings.add('inserted', this.chain, { entries: entry(sequence), place, what, sourceOffset });
     }
-    this.#told = sourceOffset;
+    this.told = sourceOffset;
   }
 }

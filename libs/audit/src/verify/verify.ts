@@ -78,68 +78,68 @@ export async function verifyAudit(log: Pick<Bus, 'read'>, options: VerifyOptions
 }
 
 class Verification {
-  readonly #findings = new Findings();
-  readonly #followed = new Map<string, Followed>();
-  #waiting = 0;
-  #notCompared: string | null = null;
+  private readonly findings = new Findings();
+  private readonly followed = new Map<string, Followed>();
+  private waiting = 0;
+  private notCompared: string | null = null;
 
   constructor(private readonly options: VerifyOptions) {}
 
   async anchors(anchors: readonly Anchor[]): Promise<void> {
-    for (const anchor of anchors) await this.#follow(anchor.chain).seals.anchor(anchor);
+    for (const anchor of anchors) await this.follow(anchor.chain).seals.anchor(anchor);
   }
 
   /** A promise only where a signature is to be verified. */
   take(message: Incoming): Promise<void> | undefined {
-    if (message.topic === topics.audit) return this.#audit(message);
-    if (this.#notCompared === null) this.#source(message, contentHash(message));
+    if (message.topic === topics.audit) return this.audit(message);
+    if (this.notCompared === null) this.source(message, contentHash(message));
     return undefined;
   }
 
   undecodable({ topic, partition, offset }: { topic: Topic; partition: number; offset: number }): void {
     if (topic === topics.audit) {
       const what = 'Whatever stood there, the chain that it belonged to says which entry is missing.';
-      this.#findings.add('undecodable', '', { place: { partition, offset }, what });
-    } else if (this.#notCompared === null) this.#source({ topic, partition, offset, timestamp: null }, null);
+      this.findings.add('undecodable', '', { place: { partition, offset }, what });
+    } else if (this.notCompared === null) this.source({ topic, partition, offset, timestamp: null }, null);
   }
 
   report(): AuditReport {
     const sources = { compared: 0, gone: 0, waiting: 0 };
     const chains: ChainReport[] = [];
-    for (const { chain, seals, sources: of } of this.#followed.values()) {
+    for (const { chain, seals, sources: of } of this.followed.values()) {
       chain.end();
       seals.end();
-      if (this.#notCompared === null) of.end();
+      if (this.notCompared === null) of.end();
       sources.compared += of.compared;
       sources.gone += of.gone;
       sources.waiting += of.waiting;
       const { sealed, checkpoints } = seals;
       const { entries, sequence, head } = chain;
-      const { waiting, waitingSince } = this.#notCompared === null ? of : { waiting: 0, waitingSince: null };
+      const { waiting, waitingSince } = this.notCompared === null ? of : { waiting: 0, waitingSince: null };
       chains.push({ chain: chain.chain, entries, sequence, head, sealed, checkpoints, waiting, waitingSince });
     }
     chains.sort((one, other) => (one.chain < other.chain ? -1 : 1));
-    const { list: findings, count: found } = this.#findings;
-    return { chains, findings, found, sources, notCompared: this.#notCompared };
+    const { list: findings, count: found } = this.findings;
+    return { chains, findings, found, sources, notCompared: this.notCompared };
   }
 
-  #audit(message: Incoming<'agent.audit'>): Promise<void> | undefined {
+  private audit(message: Incoming<'agent.audit'>): Promise<void> | undefined {
     const { record, key, partition, offset } = message;
     const place = { partition, offset };
     const named = chainNamedBy(record);
     const isItself = isOfItsChain(message);
-    const { chain, seals, telling, sources } = this.#follow(isItself ? named : key);
+    const { chain, seals, telling, sources } = this.follow(isItself ? named : key);
     const isBeside = record.sequence === 0 && record.kind === checkpointKind;
     const entries = isBeside ? null : entry(record.sequence);
     if (isItself && !isSource(record.sourceTopic)) {
       const what = 'The audit tells of no such topic.';
-      this.#findings.add('inserted', named, { entries, place, what });
+      this.findings.add('inserted', named, { entries, place, what });
     }
     const follows = isBeside ? isItself : chain.take(record, place);
     if (follows && named !== key) {
       const what = `Its key says ${key || 'nothing'}.`;
       const differences = [{ entry: entries?.first ?? null, field: 'key', was: named, is: key }];
-      this.#findings.add('moved', named, { entries, place, what, differences });
+      this.findings.add('moved', named, { entries, place, what, differences });
     }
     if (isBeside) return seals.take(record, place);
     seals.grown();
@@ -148,34 +148,34 @@ class Verification {
     const refused = refusedConfiguration(record);
     if (refused !== null) {
       const { sourceOffset } = record;
-      this.#findings.add('configuration_refused', named, { entries, place, what: refused, sourceOffset });
+      this.findings.add('configuration_refused', named, { entries, place, what: refused, sourceOffset });
     }
     if (record.kind === checkpointKind) return seals.take(record, place);
-    if (this.options.sources !== false && this.#notCompared === null) {
+    if (this.options.sources !== false && this.notCompared === null) {
       const before = sources.waiting;
       sources.entry(record);
-      this.#waiting += sources.waiting - before;
+      this.waiting += sources.waiting - before;
     }
     return undefined;
   }
 
-  #source({ offset, timestamp, ...place }: SourceRecord, hash: string | null): void {
-    const { sources } = this.#follow(chainOf(place));
+  private source({ offset, timestamp, ...place }: SourceRecord, hash: string | null): void {
+    const { sources } = this.follow(chainOf(place));
     const before = sources.waiting;
     sources.source(offset, hash, timestamp);
-    this.#waiting += sources.waiting - before;
-    if (this.#waiting > mostWaiting)
-      this.#notCompared = `More than ${mostWaiting} records are not told of yet, so the records were not compared further.`;
+    this.waiting += sources.waiting - before;
+    if (this.waiting > mostWaiting)
+      this.notCompared = `More than ${mostWaiting} records are not told of yet, so the records were not compared further.`;
   }
 
-  #follow(chain: string): Followed {
-    let followed = this.#followed.get(chain);
+  private follow(chain: string): Followed {
+    let followed = this.followed.get(chain);
     if (followed === undefined) {
-      const verifier = new ChainVerifier(chain, this.#findings);
-      const seals = new Seals(verifier, this.options.signatures, this.#findings);
-      const telling = new Telling(chain, this.#findings);
-      followed = { chain: verifier, seals, telling, sources: new SourceComparison(chain, this.#findings) };
-      this.#followed.set(chain, followed);
+      const verifier = new ChainVerifier(chain, this.findings);
+      const seals = new Seals(verifier, this.options.signatures, this.findings);
+      const telling = new Telling(chain, this.findings);
+      followed = { chain: verifier, seals, telling, sources: new SourceComparison(chain, this.findings) };
+      this.followed.set(chain, followed);
     }
     return followed;
   }

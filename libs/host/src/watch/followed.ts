@@ -9,12 +9,12 @@ export type CutShort = 'slow' | 'stopping' | 'elsewhere';
 
 /** One reader's share of what is watched: the records of one run, each once, in the order in which they came. */
 export class Followed {
-  readonly #waiting: Incoming[] = [];
-  readonly #told = new Set<string>();
-  #wake: (() => void) | undefined;
-  readonly #over = new AbortController();
-  #hasBegun = false;
-  #cutShort: CutShort | null = null;
+  private readonly waiting: Incoming[] = [];
+  private readonly told = new Set<string>();
+  private wake: (() => void) | undefined;
+  private readonly _over = new AbortController();
+  private _hasBegun = false;
+  private _cutShort: CutShort | null = null;
 
   /** `forget` is called once, when the last reader is gone. */
   constructor(
@@ -28,59 +28,59 @@ export class Followed {
 
   /** Why nothing more comes; null while it goes on, or if the reader ended it. */
   get cutShort(): CutShort | null {
-    return this.#cutShort;
+    return this._cutShort;
   }
 
   /** Aborted once the last reader is gone. */
   get over(): AbortSignal {
-    return this.#over.signal;
+    return this._over.signal;
   }
 
   /** Whether a record has come. */
   get hasBegun(): boolean {
-    return this.#hasBegun;
+    return this._hasBegun;
   }
 
   take(message: Incoming): void {
     if (this.over.aborted) return;
-    this.#hasBegun = true;
-    this.#waiting.push(message);
-    if (this.#waiting.length > mostWaiting) this.end('slow');
-    this.#wake?.();
+    this._hasBegun = true;
+    this.waiting.push(message);
+    if (this.waiting.length > mostWaiting) this.end('slow');
+    this.wake?.();
   }
 
   /** True the first time: what was read from the past does not come again. */
   isNews(message: Incoming): boolean {
     const place = placeOf(message);
-    if (this.#told.has(place)) return false;
-    this.#told.add(place);
+    if (this.told.has(place)) return false;
+    this.told.add(place);
     return true;
   }
 
   /** The next record; null if none comes in so many milliseconds, undefined if none comes any more. */
   async next(withinMs: number): Promise<Incoming | null | undefined> {
-    if (this.#waiting.length === 0 && !this.over.aborted) await this.#arrival(withinMs);
-    if (this.#cutShort === 'slow') return undefined;
-    for (let message = this.#waiting.shift(); message !== undefined; message = this.#waiting.shift())
+    if (this.waiting.length === 0 && !this.over.aborted) await this.arrival(withinMs);
+    if (this._cutShort === 'slow') return undefined;
+    for (let message = this.waiting.shift(); message !== undefined; message = this.waiting.shift())
       if (this.isNews(message)) return message;
     return this.over.aborted ? undefined : null;
   }
 
   end(cutShort: CutShort | null = null): void {
     if (this.over.aborted) return;
-    this.#cutShort = cutShort;
-    this.#over.abort();
-    if (cutShort === 'slow') this.#waiting.length = 0;
+    this._cutShort = cutShort;
+    this._over.abort();
+    if (cutShort === 'slow') this.waiting.length = 0;
     this.forget();
-    this.#wake?.();
+    this.wake?.();
   }
 
-  #arrival(withinMs: number): Promise<void> {
+  private arrival(withinMs: number): Promise<void> {
     return new Promise((resolve) => {
-      const timer = setTimeout(() => this.#wake?.(), withinMs);
-      this.#wake = () => {
+      const timer = setTimeout(() => this.wake?.(), withinMs);
+      this.wake = () => {
         clearTimeout(timer);
-        this.#wake = undefined;
+        this.wake = undefined;
         resolve();
       };
     });

@@ -10,12 +10,12 @@ const mostReadings = 16;
 
 /** What the log has of runs by now. */
 export class Past {
-  #readings = 0;
+  private readings = 0;
 
-  readonly #log: GenuineEnds;
+  private readonly log: GenuineEnds;
 
   constructor({ bus, signatures, log }: Pick<Runtime, 'bus' | 'signatures' | 'log'>) {
-    this.#log = new GenuineEnds(bus, signatures, log);
+    this.log = new GenuineEnds(bus, signatures, log);
   }
 
   /**
@@ -28,13 +28,13 @@ export class Past {
     whose: RunAccess,
     signal: AbortSignal,
   ): AsyncGenerator<Incoming, void, undefined> {
-    if (this.#readings >= mostReadings) throw new Busy('This process looks for other runs. Try again in a moment.');
-    this.#readings++;
+    if (this.readings >= mostReadings) throw new Busy('This process looks for other runs. Try again in a moment.');
+    this.readings++;
     try {
       const ofKey = (key: string): boolean => key === run.sessionId;
       const options = { from: { time: run.since }, signal, ofKey, onUndecodable: () => undefined };
       let end: Incoming<'agent.responses'> | null = null;
-      for await (const message of this.#log.read(runTopics, options)) {
+      for await (const message of this.log.read(runTopics, options)) {
         if (requestIdOf(message) !== run.requestId || !(await whose.concerns(message))) continue;
         if (message.topic === topics.responses) {
           end = message;
@@ -46,7 +46,7 @@ export class Past {
       }
       if (end !== null) yield end;
     } finally {
-      this.#readings--;
+      this.readings--;
     }
   }
 }

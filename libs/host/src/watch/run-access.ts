@@ -14,9 +14,9 @@ export const anothersRun = 'The request_id names a run of somebody else. Choose 
  * comes before it and does not say is kept back.
  */
 export class RunAccess {
-  #theirs = false;
+  private theirs = false;
   /** The approvals that were asked for in the tenant’s run. */
-  readonly #asked = new Set<string>();
+  private readonly asked = new Set<string>();
 
   constructor(
     private readonly caller: Principal,
@@ -38,8 +38,8 @@ export class RunAccess {
     if (message.topic === topics.requests) return this.facts.isSender(message);
     if (message.topic === topics.approvals) {
       const { requested, decided, outcome } = message.record;
-      if (requested !== null) this.#asked.add(requested.approvalId);
-      return requested !== null || this.#asked.has((decided ?? outcome)?.approvalId ?? '');
+      if (requested !== null) this.asked.add(requested.approvalId);
+      return requested !== null || this.asked.has((decided ?? outcome)?.approvalId ?? '');
     }
     // The end of a request whose sender is not known. It is not that of the tenant’s own, if there is one.
     const isUnknown = message.topic === topics.responses && tenant === null;
@@ -52,16 +52,16 @@ export class RunAccess {
 
   /** Whether a record has said that the run is the caller’s. */
   get isTheirs(): boolean {
-    return this.#theirs;
+    return this.theirs;
   }
 
   of(message: Incoming): Telling {
     const said = principalOf(message);
-    if (said === undefined) return this.#theirs ? 'tell' : 'keep';
+    if (said === undefined) return this.theirs ? 'tell' : 'keep';
     // The refusal of a request whose credential could not be read: it holds nothing but the refusal.
     if (said === null) return 'tell';
-    this.#theirs = isSame(said, this.caller);
-    return this.#theirs ? 'tell' : 'not_theirs';
+    this.theirs = isSame(said, this.caller);
+    return this.theirs ? 'tell' : 'not_theirs';
   }
 }
 

@@ -23,11 +23,11 @@ type Expecting = Expected & { readonly requestId: string; readonly tenant: strin
  * decodes the records of followed sessions alone.
  */
 export class RunWatch {
-  readonly #bySession = new Map<string, Set<Followed>>();
-  readonly #expected = new Map<string, Set<Expecting>>();
-  readonly #stopping = new AbortController();
-  #reading: Promise<void> = Promise.resolve();
-  #count = 0;
+  private readonly bySession = new Map<string, Set<Followed>>();
+  private readonly expected = new Map<string, Set<Expecting>>();
+  private readonly stopping = new AbortController();
+  private reading: Promise<void> = Promise.resolve();
+  private count = 0;
 
   /** `mostFollowed`: runs that are followed at a time. */
   constructor(
@@ -37,7 +37,7 @@ export class RunWatch {
 
   start(): void {
     this.runtime.metrics.followedRuns.inc(0);
-    this.#reading = this.#read(this.runtime.clock.now() - clockSkewMs);
+    this.reading = this.read(this.runtime.clock.now() - clockSkewMs);
   }
 
   /** What the tenant’s run brings from now on, until `end`. Throws Busy where too many runs are followed. */
@@ -45,20 +45,20 @@ export class RunWatch {
     { requestId, sessionId }: { readonly requestId: string; readonly sessionId: string },
     tenant: string,
   ): Followed {
-    if (this.#count >= this.mostFollowed)
+    if (this.count >= this.mostFollowed)
       throw new Busy(
         `This process follows ${this.mostFollowed} runs already. Try again in a moment, or at another instance.`,
       );
-    const session = this.#bySession.get(sessionId) ?? new Set();
-    this.#bySession.set(sessionId, session);
+    const session = this.bySession.get(sessionId) ?? new Set();
+    this.bySession.set(sessionId, session);
     const followed = new Followed(requestId, tenant, this.runtime.clock.now(), () => {
       session.delete(followed);
-      if (session.size === 0) this.#bySession.delete(sessionId);
-      this.#counted(-1);
+      if (session.size === 0) this.bySession.delete(sessionId);
+      this.counted(-1);
     });
     session.add(followed);
-    this.#counted(1);
-    if (this.#stopping.signal.aborted) followed.end('stopping');
+    this.counted(1);
+    if (this.stopping.signal.aborted) followed.end('stopping');
     return followed;
   }
 
@@ -68,32 +68,32 @@ export class RunWatch {
     tenant: string,
     { taken, ended }: Expected,
   ): () => void {
-    const session = this.#expected.get(sessionId) ?? new Set();
-    this.#expected.set(sessionId, session);
+    const session = this.expected.get(sessionId) ?? new Set();
+    this.expected.set(sessionId, session);
     const expecting = { requestId, tenant, taken, ended };
     session.add(expecting);
     return () => {
       session.delete(expecting);
-      if (session.size === 0 && this.#expected.get(sessionId) === session) this.#expected.delete(sessionId);
+      if (session.size === 0 && this.expected.get(sessionId) === session) this.expected.delete(sessionId);
     };
   }
 
   async close(): Promise<void> {
-    this.#stopping.abort();
-    for (const session of [...this.#bySession.values()]) for (const followed of [...session]) followed.end('stopping');
-    await this.#reading;
+    this.stopping.abort();
+    for (const session of [...this.bySession.values()]) for (const followed of [...session]) followed.end('stopping');
+    await this.reading;
   }
 
-  #counted(more: number): void {
-    this.#count += more;
+  private counted(more: number): void {
+    this.count += more;
     this.runtime.metrics.followedRuns.inc(more);
   }
 
-  async #read(from: number): Promise<void> {
+  private async read(from: number): Promise<void> {
     const { bus, log, signatures } = this.runtime;
     const genuine = new GenuineEnds(bus, signatures, log);
-    const { signal } = this.#stopping;
-    const ofKey = (key: string): boolean => this.#bySession.has(key) || this.#expected.has(key);
+    const { signal } = this.stopping;
+    const ofKey = (key: string): boolean => this.bySession.has(key) || this.expected.has(key);
     let since = from;
     while (!signal.aborted) {
       try {
@@ -102,10 +102,10 @@ export class RunWatch {
         for await (const message of genuine.read(watchedTopics, options)) {
           const requestId = requestIdOf(message);
           const tenant = tenantOf(message);
-          for (const followed of this.#bySession.get(message.key) ?? [])
+          for (const followed of this.bySession.get(message.key) ?? [])
             if (followed.requestId === requestId && (tenant === null || followed.tenant === tenant))
               followed.take(message);
-          for (const expected of [...(this.#expected.get(message.key) ?? [])])
+          for (const expected of [...(this.expected.get(message.key) ?? [])])
             if (expected.requestId === requestId && (tenant === null || expected.tenant === tenant))
               if (message.topic === topics.toolsets) expected.taken();
               else if (message.topic === topics.responses) expected.ended();
@@ -114,14 +114,14 @@ export class RunWatch {
         if (signal.aborted) return;
         log.error({ error: (error as Error).message }, 'runs cannot be followed; trying again');
         await delay(1_000, undefined, { signal }).catch(() => undefined);
-        since = this.#earliest() - clockSkewMs;
+        since = this.earliest() - clockSkewMs;
       }
     }
   }
 
   /** Since when the log must be read for those who follow a run now; what they have seen already does not come again. */
-  #earliest(): number {
-    const begun = [...this.#bySession.values()].flatMap((session) => [...session].map(({ since }) => since));
+  private earliest(): number {
+    const begun = [...this.bySession.values()].flatMap((session) => [...session].map(({ since }) => since));
     return begun.reduce((one, other) => Math.min(one, other), this.runtime.clock.now());
   }
 }

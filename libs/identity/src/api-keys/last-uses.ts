@@ -9,16 +9,16 @@ const documentOf = (id: string): string => `api-key-use/${id}`;
 
 /** When each key was last used, written at most once a minute and never waited for: a request does not fail because of it. */
 export class LastUses {
-  readonly #written = new Map<string, number>();
+  private readonly written = new Map<string, number>();
 
   constructor(private readonly documents: Documents) {}
 
   note(id: string, at: number): void {
-    const before = this.#written.get(id);
+    const before = this.written.get(id);
     if (before !== undefined && at - before < everyMs) return;
-    if (this.#written.size >= mostRemembered) this.#written.clear();
-    this.#written.set(id, at);
-    this.#write(id, at).catch(() => this.#written.delete(id));
+    if (this.written.size >= mostRemembered) this.written.clear();
+    this.written.set(id, at);
+    this.write(id, at).catch(() => this.written.delete(id));
   }
 
   async of(id: string): Promise<number | null> {
@@ -27,7 +27,7 @@ export class LastUses {
   }
 
   /** Of two processes that write at once, one is lost; the next use is written again. */
-  async #write(id: string, at: number): Promise<void> {
+  private async write(id: string, at: number): Promise<void> {
     const stored = await this.documents.find(documentOf(id));
     if (stored !== undefined && Number(stored.text) >= at) return;
     const keptUntil = at + 366 * 24 * 3_600_000;

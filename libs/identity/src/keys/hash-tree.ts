@@ -67,10 +67,10 @@ interface KnownNode {
  * walked only to where it meets a known one.
  */
 export class KnownTree {
-  readonly #known: Map<Hash, KnownNode>;
+  private readonly known: Map<Hash, KnownNode>;
 
   constructor(root: Hash) {
-    this.#known = new Map([[root, { up: null }]]);
+    this.known = new Map([[root, { up: null }]]);
   }
 
   /** Whether the leaf stands at this place under the root. */
@@ -79,9 +79,9 @@ export class KnownTree {
     const walked = [leaf];
     for (let own = leaf; ; walked.push(own)) {
       const level = walked.length - 1;
-      const known = this.#known.get(own);
+      const known = this.known.get(own);
       if (known !== undefined && isWayUp(known, place, level)) {
-        this.#learn(walked, place, known);
+        this.learn(walked, place, known);
         return true;
       }
       const other = beside[level];
@@ -91,11 +91,11 @@ export class KnownTree {
   }
 
   /** The nodes that were walked to the known one, which is the last; a leaf is not kept, it rarely comes twice. */
-  #learn(walked: readonly Hash[], { sides, beside }: Place, known: KnownNode): void {
+  private learn(walked: readonly Hash[], { sides, beside }: Place, known: KnownNode): void {
     let node = known;
     for (let level = walked.length - 2; level > 0; level--) {
       node = { up: { beside: beside[level] ?? '', isLeft: isOnLeft(sides, level), node } };
-      this.#known.set(walked[level] ?? '', node);
+      this.known.set(walked[level] ?? '', node);
     }
   }
 }

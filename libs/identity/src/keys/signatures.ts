@@ -77,7 +77,7 @@ export function createSignatures(set: KeySet): Signatures {
 
 /** What one role signs: whatever is asked for in one turn of the event loop is signed together. */
 class Lane {
-  #waiting: Waiting[] = [];
+  private waiting: Waiting[] = [];
 
   constructor(
     private readonly jws: Signer,
@@ -87,19 +87,19 @@ class Lane {
 
   sign(claims: JsonObject): Promise<string> {
     return new Promise((done, failed) => {
-      if (this.#waiting.push({ claims, done, failed }) === 1) setImmediate(() => this.#signAll());
+      if (this.waiting.push({ claims, done, failed }) === 1) setImmediate(() => this.signAll());
     });
   }
 
-  #signAll(): void {
-    const all = this.#waiting;
-    this.#waiting = [];
-    for (let from = 0; from < all.length; from += this.most) this.#signTogether(all.slice(from, from + this.most));
+  private signAll(): void {
+    const all = this.waiting;
+    this.waiting = [];
+    for (let from = 0; from < all.length; from += this.most) this.signTogether(all.slice(from, from + this.most));
   }
 
-  #signTogether(some: readonly Waiting[]): void {
+  private signTogether(some: readonly Waiting[]): void {
     try {
-      const tokens = this.#tokens(some.map(({ claims }) => Buffer.from(JSON.stringify(claims))));
+      const tokens = this.tokens(some.map(({ claims }) => Buffer.from(JSON.stringify(claims))));
       some.forEach(({ claims, done }, n) => {
         const token = tokens[n] ?? '';
         this.signed(token, claims);
@@ -110,7 +110,7 @@ class Lane {
     }
   }
 
-  #tokens(payloads: readonly Buffer[]): readonly string[] {
+  private tokens(payloads: readonly Buffer[]): readonly string[] {
     const [only] = payloads;
     if (payloads.length === 1 && only !== undefined) return [this.jws(only)];
     const batch = batchOf(payloads);
